@@ -1,7 +1,7 @@
-//! Telling later what is still unseen then: one process that waits for the next step, takes it, and ends with the last.
+//! Delayed notifications for seats still unseen: a process that takes each step when due, then exits.
 //!
-//! At most one exists, by a lock that dies with it. Others wake it through a socket. Each step is remembered before it
-//! is taken, so that a process that is killed neither repeats nor blocks anything: the next one goes on from there.
+//! At most one exists, by a lock that dies with it; others wake it through a socket. Steps are stored before
+//! they are taken: a killed process neither repeats nor blocks any, and the next one continues from there.
 
 use crate::ingest::live;
 use crate::ingest::live::Glance;
@@ -19,17 +19,17 @@ use towline_store::Home;
 use towline_store::lock::wait_for;
 use towline_store::told::{self, Told};
 
-/// Nobody sleeps longer than this: what is shown and what is wanted may have changed, and clocks jump.
+/// Upper bound of a sleep: seats and settings may have changed, and clocks jump.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-/// For one who cannot be woken, since the path is too long for a socket.
+/// For a process that cannot be woken, because its path is too long for a socket.
 const DEAF_SLEEP: Duration = Duration::from_secs(5);
 
-/// How long a program that tells may take before the next step.
+/// How long a notification program may run before the next step.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Waits and tells until no step is left. Whoever finds the lock taken leaves its seat to the holder, who looks again
-/// after letting go.
+/// Waits and notifies until no step is left. A process that finds the lock taken leaves its seat to the
+/// holder, which checks again after releasing it.
 pub fn watch(env: &Env) -> Result<(), Failure> {
     let failed = |error: io::Error| {
         Failure::about(format!("could not use {}", env.home.folder().display()), &error)
@@ -50,7 +50,7 @@ pub fn watch(env: &Env) -> Result<(), Failure> {
     }
 }
 
-/// The place of the one who waits. The ear goes before the lock, so that nobody is heard by one who has left.
+/// Lock and socket of the waiting process. The socket closes first: no wake-up reaches one that has left.
 struct Post {
     ear: Option<UnixDatagram>,
     _lock: File,
@@ -59,19 +59,19 @@ struct Post {
 impl Post {
     fn take(home: &Home) -> io::Result<Option<Post>> {
         let Some(lock) = wait_for(&home.alert_lock(), [])? else { return Ok(None) };
-        // Left there by one who was killed: nobody else has the lock.
+        // Left behind by a killed process: we hold the lock.
         let _ = fs::remove_file(home.alert_socket());
         Ok(Some(Post { ear: UnixDatagram::bind(home.alert_socket()).ok(), _lock: lock }))
     }
 
-    /// Until somebody calls, or the time is up.
+    /// Returns after a wake-up or the timeout.
     fn wait(&self, sleep: Duration) {
         let (ear, longest) = match &self.ear {
             Some(ear) => (ear.try_clone(), LONGEST_SLEEP),
             None => (UnixDatagram::unbound(), DEAF_SLEEP),
         };
         let Ok(ear) = ear else { return };
-        // A timeout of nothing would be none at all.
+        // A zero timeout would block forever.
         let sleep = sleep.clamp(Duration::from_millis(1), longest);
         if ear.set_read_timeout(Some(sleep)).is_ok() {
             let _ = ear.recv(&mut [0; 8]);
@@ -89,7 +89,7 @@ impl Drop for Post {
     }
 }
 
-/// The seats as they are now, and what is left to be told of them.
+/// The current seats, and the steps still to take.
 struct Look {
     env: Env,
     notify: Notify,
@@ -103,7 +103,7 @@ fn look(begun: &Env) -> Result<Look, Failure> {
     Ok(Look { env: env, notify, steps })
 }
 
-/// Takes the steps that are due. How long until the next one, if there is one.
+/// Takes the steps that are due. Returns the time until the next one, if any.
 fn take_due_steps(begun: &Env) -> Result<Option<Duration>, Failure> {
     let Look { env, notify, steps } = look(begun)?;
     let (due, later): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.due <= env.now);
@@ -111,14 +111,14 @@ fn take_due_steps(begun: &Env) -> Result<Option<Duration>, Failure> {
         take(&env, &notify, step)?;
     }
     if !due.is_empty() {
-        // Telling takes time: the seats may be others by now.
+        // Notifying takes time: the seats may have changed.
         return Ok(Some(Duration::ZERO));
     }
     let wait = |step: &Step| step.due.since_ms(env.now).unsigned_abs();
     Ok(later.first().map(|step| Duration::from_millis(wait(step))))
 }
 
-/// What cannot be remembered is not told: it would be told again and again.
+/// A step that cannot be stored is not taken: it would be repeated endlessly.
 fn take(env: &Env, notify: &Notify, step: &Step) -> Result<(), Failure> {
     let told = Told { since: step.seat.since, at: env.now };
     told::remember(&env.home, &step.topic, told).map_err(|error| {

@@ -1,7 +1,7 @@
-//! Dropping what nobody asks for any more from the archive's list of changes: what all who read it have passed.
+//! Prunes the archive's change list up to the slowest reader's cursor.
 //!
-//! Drops nothing that one of them still needs. Who reads nothing now (rules that are off, no model, no index) is not waited
-//! for: when it comes again and finds its place gone, it begins anew.
+//! Never drops a change that a reader still needs. Inactive readers (rules off, no model, no index) do not
+//! count: one that returns and finds its cursor pruned rebuilds from scratch.
 
 use crate::index;
 use crate::memory::distil;
@@ -14,7 +14,7 @@ use towline_store::{Archive, StoreError};
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Drops what all have read. Whoever writes the archive at this moment is not waited for long: the next time will do.
+/// Drops the changes that all readers have passed. Does not wait long for another writer: it runs again.
 pub fn drop_read(env: &Env) -> Result<(), StoreError> {
     let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(()) };
     let read = read_by_all(env, &archive)?;
@@ -23,16 +23,16 @@ pub fn drop_read(env: &Env) -> Result<(), StoreError> {
     }
     drop(archive);
     let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(()) };
-    // Asked again: one of them may have begun anew meanwhile.
+    // Read again under the lock: a reader may have restarted meanwhile.
     let read = read_by_all(env, &writable.archive)?;
     writable.archive.forget_changes_up_to(read)?;
     writable.archive.tidy()
 }
 
-/// How many changes may wait for a hub that cannot be reached. Beyond that it is told anew of all that is shared.
+/// How many changes may queue for an unreachable hub. Beyond that, it receives everything shared anew.
 const MOST_FOR_HUB: i64 = 100_000;
 
-/// How far a hub was told; `None` where nothing is shared, or too much waits.
+/// The hub's cursor; `None` if nothing is shared or too much is queued.
 fn hub(archive: &Archive) -> Result<Option<i64>, StoreError> {
     let is_shared = !archive.shared_projects()?.is_empty();
     let place = if is_shared { archive.read_up_to("hub")? } else { None };
@@ -40,7 +40,7 @@ fn hub(archive: &Archive) -> Result<Option<i64>, StoreError> {
     Ok(place.filter(|place| last - place <= MOST_FOR_HUB))
 }
 
-/// The last change that nobody needs.
+/// The last change that no reader needs.
 fn read_by_all(env: &Env, archive: &Archive) -> Result<i64, StoreError> {
     let config = settings(env);
     let rules = if config.distil.rules { distil::read_up_to(archive)? } else { None };

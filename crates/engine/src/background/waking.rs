@@ -1,7 +1,7 @@
-//! Going on when a usage limit ends: one process that sleeps until then, and ends with the last session that waits.
+//! Resumes sessions when a usage limit ends: a process that sleeps until then and exits with the last one.
 //!
-//! At most one exists, by a lock that dies with it; one session is woken at a time, by an intent like any other. It types
-//! nothing itself, and whoever is paused, busy or looked at by a person then is left alone by the injector.
+//! At most one exists, by a lock that dies with it; it wakes one session at a time, by an ordinary intent.
+//! The typist does the typing, and skips sessions that are paused, busy or in use by the user.
 
 use crate::handoff::typing;
 use crate::ingest::live;
@@ -19,17 +19,17 @@ use towline_core::waking::{Next, next};
 use towline_store::lock::wait_for;
 use towline_store::{Store, StoreError, WantedIntents};
 
-/// Nobody sleeps longer than this: machines are put to sleep, clocks jump, and people change their minds.
+/// Upper bound of a sleep: machines suspend, clocks jump, and users change their settings.
 const LONGEST_SLEEP_MS: i64 = 30_000;
 
-/// For what is about to be known.
+/// Pause while an answer is expected at any moment.
 const SOON_MS: u64 = 500;
 
-/// How often it is looked whether what was typed has ended.
+/// Poll interval for the end of a typed intent.
 const LOOK_MS: u64 = 200;
 
-/// Waits and wakes until no session is left to be woken. Whoever finds the lock taken leaves it to the holder, who looks
-/// again after letting go.
+/// Waits and wakes until no session is left. A process that finds the lock taken leaves its session to the
+/// holder, which checks again after releasing it.
 pub fn watch(begun: &Env) -> Result<(), Failure> {
     let failed = |error| Failure::about("could not take the lock of those who wake", &error);
     while !matches!(look(begun)?, Todo::Nothing) {
@@ -40,7 +40,7 @@ pub fn watch(begun: &Env) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether something is left to wait for.
+/// Returns whether something is left to wait for.
 fn step(begun: &Env) -> Result<bool, Failure> {
     match look(begun)? {
         Todo::Nothing => return Ok(false),
@@ -64,14 +64,14 @@ enum Todo {
     Wake(Box<Session>, String),
 }
 
-/// What is wanted and what is waited for are read anew each time.
+/// Settings and sessions are read anew each time.
 fn look(begun: &Env) -> Result<Todo, Failure> {
     let env = begun.later();
     let (config, now) = (settings(&env), env.now);
     if !config.resumes_after_limits() || !env.home.journal().exists() {
         return Ok(Todo::Nothing);
     }
-    // When a limit ends is told by no hook: it is looked for in the transcripts.
+    // No hook reports when a limit ends: it is read from the transcripts.
     live::seats(&env, Glance::Cheap)?;
     let Some(store) = live::fold(&env)? else { return Ok(Todo::Sleep(SOON_MS)) };
     let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
@@ -93,14 +93,14 @@ fn is_end_awaited(session: &Session, now: Timestamp) -> bool {
     is_open && session.seat.is_some() && now.since_ms(session.since) < SAID_WITHIN_MS
 }
 
-/// When it was last tried. What cannot be found out counts as just now: nothing is typed on a guess.
+/// Time of the last attempt. If it cannot be read, a time in the future prevents typing on a guess.
 fn last_waking(store: &Store, session: &Session) -> Option<Timestamp> {
     let wanted = WantedIntents { session: Some(&session.key), limit: u32::MAX, ..WantedIntents::default() };
     let Ok(intents) = store.intents(&wanted) else { return Some(Timestamp(i64::MAX / 2)) };
     intents.iter().filter(|intent| intent.wish.purpose == Purpose::Resume).map(|intent| intent.made_at).max()
 }
 
-/// Wakes one session, and returns when it is known how that ended.
+/// Wakes one session, and returns once the outcome is known.
 fn wake(begun: &Env, session: &Session, words: &str) -> Result<(), Failure> {
     let env = begun.later();
     let limit_ms = settings(&env).typing.limit_ms;

@@ -1,6 +1,6 @@
-//! Removing what was kept: forgetting, trimming a conversation, repairing a transcript.
+//! Removes kept data: forgetting, trimming a conversation, repairing a transcript.
 //!
-//! Each says what it would do before it does it, and can be run again after a kill.
+//! Each command shows its effect before it acts, and can be run again after a kill.
 
 pub mod forget;
 pub mod repair;

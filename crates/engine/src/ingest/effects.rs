@@ -1,6 +1,6 @@
-//! Carrying out what a fold decided: bars are told, and whoever else wants to know.
+//! Carries out the effects of applied events: status pushes, notifications, bookmarks, wake-ups.
 //!
-//! Called by whoever folded, while it still holds the lock: so what is told is told in order, and once.
+//! Callers still hold the apply lock, so every notification is sent once and in journal order.
 
 use crate::handoff::bookmarks;
 use crate::handoff::bookmarks::Bookmarked;
@@ -15,10 +15,10 @@ use towline_core::effect::Effect;
 use towline_core::session::State;
 use towline_store::{Store, StoreError};
 
-/// A push takes tmux a few milliseconds; a server that takes longer is told by somebody whom nobody waits for.
+/// A push takes tmux a few milliseconds; slower servers are served by a detached process.
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// Carries out what was decided, and sets the bookmarks that are due by it. For whoever folds again until nothing is new.
+/// Carries out the effects and sets the bookmarks they make due; the caller must apply again after those.
 pub fn settle(
     env: &Env,
     config: &Config,
@@ -29,18 +29,18 @@ pub fn settle(
     Ok(bookmarks::set_due(env, config, effects))
 }
 
-/// Nothing that is not shown costs a look at the seats.
+/// Reads the seats only if an effect changes what is shown.
 pub fn carry_out(env: &Env, config: &Config, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
     let is_shown = |effect: &Effect| match effect {
         Effect::StateChanged { seat, .. } => seat.is_some(),
         Effect::SeatTaken { .. } | Effect::HopEnded { .. } => true,
-        // Whoever folds again after it sets what is due: see `settle`.
+        // Bookmarks are set by `settle`, whose caller applies again.
         Effect::PointReached(_) | Effect::BookmarkMade { .. } | Effect::MarkerWanted { .. } => false,
     };
     bookmarks::type_markers(env, config, effects);
     await_limits(config, effects);
     if effects.iter().any(is_shown) {
-        // Nothing changes under the lock: what is read once holds until it is let go.
+        // The lock is held, so this list stays valid until it is released.
         let seats = live::seats_of(store)?;
         if !push::push(env, PATIENCE, &|| Ok(seats.clone()))? {
             spawn::refresh_detached();
@@ -49,7 +49,7 @@ pub fn carry_out(env: &Env, config: &Config, store: &Store, effects: &[Effect]) 
     notify::changes(env, config, store, effects)
 }
 
-/// Sees to it that somebody waits for the end of a limit that was just met.
+/// Starts the process that waits for the end of a usage limit if a session has just hit one.
 fn await_limits(config: &Config, effects: &[Effect]) {
     let is_met =
         |effect: &Effect| matches!(effect, Effect::StateChanged { to: State::Limited, seat: Some(_), .. });

@@ -1,7 +1,7 @@
-//! The seats as they are now: folded up to date, looked at for what no hook told, one list for every surface.
+//! The current seats: journal applied, and probed for what no hook reports; one list for every surface.
 //!
-//! Decides nothing: what is shown of a seat and in which order is `core`'s, and what an agent is doing is `step`'s. What
-//! was seen goes through the journal like everything else.
+//! Decides nothing: `core` decides display and order, `step` an agent's state. Observations go through the
+//! journal.
 
 use crate::handoff::bookmarks::Bookmarked;
 use crate::ingest::effects;
@@ -31,23 +31,23 @@ use towline_store::journal::{self, Record};
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Pace, Store, StoreError};
 
-/// How long a person waits for a fold that somebody else is doing, before they are shown what is there.
+/// How long a user waits for another process that is applying the journal before the current rows are shown.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// What is so now.
+/// The seats, and the watch that detects changes to them.
 pub struct Live {
-    /// What needs a person first.
+    /// Sorted by urgency.
     pub seats: Vec<Shown>,
-    /// What the next refresh holds against the world.
+    /// Compared with the outside world by the next refresh.
     pub watch: Watch,
 }
 
-/// All seats in which an agent sits, what needs a person first.
+/// All seats with an agent, sorted by urgency.
 pub fn seats(env: &Env, glance: Glance) -> Result<Vec<Shown>, Failure> {
     Ok(look(env, glance)?.seats)
 }
 
-/// The seats, and what would tell that they have changed.
+/// The seats, and the watch that detects changes to them.
 pub fn look(env: &Env, glance: Glance) -> Result<Live, Failure> {
     let (sitting, watch) = match open(env, glance)? {
         Some((store, watch)) => (sitting(&store).map_err(failed)?, watch),
@@ -60,7 +60,7 @@ pub fn look(env: &Env, glance: Glance) -> Result<Live, Failure> {
     };
     let mut shown = shown(&sitting, &strays);
     if glance == Glance::Thorough {
-        // Those of sessions come first, in their order.
+        // `shown` lists the seats of sessions first, in the order of `sitting`.
         shown
             .iter_mut()
             .zip(&sitting)
@@ -71,18 +71,18 @@ pub fn look(env: &Env, glance: Glance) -> Result<Live, Failure> {
 }
 
 fn context_of(session: &Session) -> Option<u8> {
-    // A guess would look like a number here.
+    // Skip estimates: they would look like measured numbers here.
     let (fill, _) = probe::fill(session).filter(|(fill, _)| fill.source != Source::Length)?;
     Some(fill.percent())
 }
 
-/// The same as they were folded last: nothing is folded, no process asked, no lock taken.
+/// The seats as last applied: applies nothing, probes no process, takes no lock.
 pub fn glance(env: &Env) -> Result<Vec<Shown>, Failure> {
     let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
     store.map_or_else(|| Ok(vec![]), |store| seats_of(&store).map_err(failed))
 }
 
-/// Tells tmux what is shown now. Whether every server was told.
+/// Pushes the seats to tmux. Returns whether every server was updated.
 pub fn push(env: &Env) -> Result<bool, Failure> {
     let read = || {
         let store = Store::read(&env.home, PATIENCE)?;
@@ -91,25 +91,25 @@ pub fn push(env: &Env) -> Result<bool, Failure> {
     push::push(env, PATIENCE, &read).map_err(failed)
 }
 
-/// The session that sits in this seat, and the place as it was found.
+/// The session in this seat, and its place.
 pub fn sitting_at(env: &Env, seat: &str) -> Result<(Session, Place), Failure> {
     let found = sitting_now(env)?.into_iter().find(|(_, place)| place.key == seat);
     found.ok_or_else(|| Failure::input(format!("nobody sits at {seat} any more")).hint("Run `tow status`."))
 }
 
-/// The sessions that sit somewhere, and where.
+/// All sessions that have a seat, with their places.
 pub fn sitting_now(env: &Env) -> Result<Vec<(Session, Place)>, Failure> {
     let opened = open(env, Glance::Thorough)?;
     Ok(opened.map(|(store, _)| sitting(&store)).transpose().map_err(failed)?.unwrap_or_default())
 }
 
-/// The store with everything folded and looked at; `None` if nothing was ever recorded.
+/// The store after applying and probing; `None` if nothing was ever recorded.
 pub fn store(env: &Env) -> Result<Option<Store>, Failure> {
     Ok(open(env, Glance::Cheap)?.map(|(store, _)| store))
 }
 
-/// The store with everything folded and looked at, and what was watched for it; `None` if nothing was ever recorded.
-/// Nothing is looked at under the lock: a world that does not answer must not hold up hooks.
+/// The store after applying and probing, and its watch; `None` if nothing was ever recorded.
+/// Probes without the lock: a process or terminal that does not answer must not delay hooks.
 fn open(env: &Env, glance: Glance) -> Result<Option<(Store, Watch)>, Failure> {
     let Some(store) = fold(env)? else { return Ok(None) };
     let seated = seated(&store).map_err(failed)?;
@@ -120,11 +120,11 @@ fn open(env: &Env, glance: Glance) -> Result<Option<(Store, Watch)>, Failure> {
     Ok(fold(env)?.map(|store| (store, watch)))
 }
 
-/// How often the journal is looked at again before the rest is left to the next hook.
+/// How often the journal is checked again before the rest is left to the next hook.
 const ROUNDS: usize = 3;
 
-/// Folds what is in the journal. Hooks leave their events to whoever has the lock: so it is looked at again after the
-/// lock is let go. What somebody else is folding can be shown as it is.
+/// Applies the journal. Hooks leave their events to the lock holder, so it checks the journal again after
+/// releasing the lock. If another process is applying, the current rows are returned.
 pub fn fold(env: &Env) -> Result<Option<Store>, Failure> {
     let home = &env.home;
     if !home.journal().exists() {
@@ -169,7 +169,7 @@ fn unusable(env: &Env, error: &io::Error) -> Failure {
     Failure::about(format!("could not use {}", env.home.folder().display()), error).hint("Run `tow doctor`.")
 }
 
-/// Looks at every seat for what no hook told, and accepts it as events. Whether there was anything.
+/// Probes every seat for changes that no hook reported and accepts them as events. Returns whether any.
 fn observe(env: &Env, seated: &Seated, glance: Glance) -> Result<bool, Failure> {
     let sights = probe::all(&seated.sitting, env, glance);
     let verdicts = seated.sitting.iter().zip(sights).filter_map(|((session, _), sights)| {

@@ -1,5 +1,4 @@
-//! A hook payload becomes a journal record, the record is applied to the database, its effects are carried out, and the
-//! agent gets its reply.
+//! From hook payload to reply: journals the event, applies it to the database, carries out its effects.
 //!
 //! The only module that applies the journal.
 

@@ -1,7 +1,7 @@
-//! `tow statusline`: what an agent shows below its input, and the agent's own numbers for the meter.
+//! `tow statusline`: draws the line below the agent's input and reads the agent's own numbers for the meter.
 //!
-//! Runs several times a second: nothing is folded and no database opened, and an event is made only for a number that is
-//! new. Whatever goes wrong, the user's own line is drawn, and it exits with 0.
+//! Runs several times a second: it applies no events, opens no database, and records an event only for a new
+//! number. On any error it still draws the user's own line and exits with 0.
 
 use crate::handoff::guard;
 use crate::runtime::config::Config;
@@ -26,14 +26,14 @@ use towline_core::status_line::{Canvas, Colours, Facts, Limit, Span, Template};
 use towline_core::time::Timestamp;
 use towline_core::usage::Cost;
 
-/// More than any agent sends.
+/// Payload limit: more than any agent sends.
 const LARGEST: u64 = 1 << 20;
-/// How much of the user's line is shown.
+/// Limit on the output of the user's command.
 const LONGEST_LINE: u64 = 64 << 10;
-/// A line that takes longer is not shown: the agent draws again before that.
+/// A slower command is not shown: the agent redraws before that.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// `over` is the command that stood in the agent's settings before us.
+/// `over` is the command that the agent's settings held before installation.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.peekable();
     if arguments.peek().is_some_and(|word| word == "--preview") {
@@ -57,7 +57,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         shown.push('\n');
     }
     shown.extend(ours.map(|ours| format!("{ours}\n")));
-    // A closed pipe means that nobody looks any more.
+    // A closed pipe means that the agent no longer reads.
     let _ = io::stdout().write_all(shown.as_bytes());
     ExitCode::SUCCESS
 }
@@ -79,14 +79,14 @@ fn their_command(mut arguments: impl Iterator<Item = OsString>, config: &Config)
     over.or_else(set).filter(|command| !command.is_empty())
 }
 
-/// What the user's own command draws, given what we were given. An agent runs such a line by the shell, and so do we.
+/// Output of the user's command, fed with the same payload. Run through the shell, as the agent itself would.
 #[expect(clippy::disallowed_methods, reason = "the user's own line, which is the shell's by its nature")]
 fn drawn(command: &OsString, payload: &[u8]) -> Option<String> {
     let mut shell = Command::new("/bin/sh");
     shell.arg("-c").arg(command).env(GUARD, "1");
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = shell.spawn().ok()?;
-    // What fits into the pipe is taken at once, and a line that reads nothing has closed it.
+    // The payload fits into the pipe buffer; a command that does not read its input has closed the pipe.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(payload));
     let is_done = has_ended(&mut child);
     if !is_done {
@@ -95,13 +95,13 @@ fn drawn(command: &OsString, payload: &[u8]) -> Option<String> {
     }
     let mut bytes = vec![];
     let stdout = child.stdout.take()?;
-    // Somebody it left behind may hold the pipe open.
+    // Non-blocking: a child of the command may still hold the pipe open.
     let _ = rustix::fs::fcntl_setfl(&stdout, rustix::fs::OFlags::NONBLOCK);
     let _ = stdout.take(LONGEST_LINE).read_to_end(&mut bytes);
     is_done.then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Most lines are drawn at once; the others are not asked often.
+/// Polls with a growing pause: most commands end at once.
 #[expect(clippy::disallowed_methods, reason = "waiting for a child, which has no timed wait")]
 fn has_ended(child: &mut Child) -> bool {
     let (mut spent, mut pause) = (Duration::ZERO, Duration::from_millis(2));
@@ -116,7 +116,6 @@ fn has_ended(child: &mut Child) -> bool {
     false
 }
 
-/// Our own line, as the user wants it.
 fn line(env: Option<&Env>, config: &Config, status: &Status) -> String {
     let folder = status.folder.as_deref().map(Path::new);
     let traces = folder.map(|folder| projects::traces(config, folder));
@@ -133,7 +132,7 @@ fn line(env: Option<&Env>, config: &Config, status: &Status) -> String {
     template(config).draw(&facts, canvas(config))
 }
 
-/// A configuration holds only templates that were checked.
+/// The configuration holds only checked templates.
 fn template(config: &Config) -> Template {
     let usual = || Template::parse(&Config::compiled_in().statusline.template);
     Template::parse(&config.statusline.template).or_else(|_| usual()).unwrap_or_default()
@@ -145,20 +144,20 @@ fn canvas(config: &Config) -> Canvas {
     Canvas { columns, colours: if is_plain { Colours::Hidden } else { Colours::Shown } }
 }
 
-/// What an agent leaves free beside the line.
+/// Columns that the agent keeps free beside the line.
 const MARGINS: usize = 4;
 
-/// What the agent says, else its terminal: our own output goes to the agent.
+/// Width from the agent's `COLUMNS`, else from its terminal: our own stdout is a pipe to the agent.
 fn terminal_columns() -> Option<usize> {
     let said = variable("COLUMNS").and_then(|columns| columns.parse().ok());
     let terminal = || tcgetwinsize(File::open("/dev/tty").ok()?).ok().map(|size| usize::from(size.ws_col));
     said.or_else(terminal).filter(|columns| *columns > 0).map(|columns| columns.saturating_sub(MARGINS))
 }
 
-/// The widths that a preview shows.
+/// Widths shown by `--preview`.
 const WIDTHS: [usize; 3] = [120, 80, 40];
 
-/// Our own line as it would look, at several widths.
+/// Renders sample facts at several widths.
 fn preview(config: &Config) -> String {
     let now = Timestamp(1_794_744_000_000);
     let limit =

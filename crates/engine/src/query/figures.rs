@@ -1,6 +1,6 @@
-//! What some turns of a session touched, committed and cost.
+//! Files, commits and tokens of a range of a session's turns.
 //!
-//! Lists are bounded; what is left out is counted.
+//! Lists are bounded; entries left out are counted.
 
 use super::page::Page;
 use super::{Past, unreadable};
@@ -13,7 +13,7 @@ use towline_core::deed::Commit;
 use towline_core::escape::for_terminal;
 use towline_store::archive::{Conversation, ModelUsage};
 
-/// More names than this are counted, not listed.
+/// Further file names are counted, not listed.
 const MOST_FILES: usize = 50;
 
 pub struct Figures {

@@ -1,6 +1,6 @@
-//! A memory as it is shown: in a line, whole, or as JSON.
+//! Renders a memory: as a line, in full, or as JSON.
 //!
-//! Text from anywhere is made harmless for a terminal here; a memory is bounded where it is kept.
+//! Escapes untrusted text for the terminal; `memory` bounds a memory's length when it is stored.
 
 use super::page::{Clipped, Page};
 use crate::runtime::calendar;
@@ -10,7 +10,7 @@ use towline_core::escape::for_terminal;
 use towline_core::memory::{Memory, name};
 use towline_core::time::Timestamp;
 
-/// What it costs a model to read it, in tokens.
+/// Tokens that a model needs to read it.
 pub fn cost(memory: &Memory) -> usize {
     memory.content.text().split_inclusive('\n').map(tokens::of_line).sum()
 }
@@ -137,7 +137,7 @@ pub fn memory_json(memory: &Memory) -> Value {
         "superseded": superseded, "pinned_at": memory.pinned_at.map(Timestamp::to_utc),
         "held_back": memory.quarantine, "found": memory.found,
     });
-    // Only where there is something to tell: most people share nothing.
+    // Omitted unless set: most users share nothing.
     let named = [("person", &memory.person), ("machine", &memory.machine)];
     for (key, name) in named.into_iter().filter_map(|(key, name)| Some((key, name.as_ref()?))) {
         shown[key] = json!(name);

@@ -1,7 +1,7 @@
-//! Getting back what was captured: what the verbs that look back share.
+//! Reading captured work back: shared code of the query commands.
 //!
-//! Only reads, after the archive was brought up to date. What is shown is bounded, says what it leaves out and how to get
-//! it; how much is worth showing is asked for, not decided here.
+//! Only reads, after the archive was brought up to date. Output is bounded and names the command for the
+//! rest; the caller sets the bound.
 
 mod figures;
 mod memory_words;
@@ -27,7 +27,7 @@ pub use turn::{
 use crate::runtime::failure::Failure;
 use towline_store::StoreError;
 
-/// What a failed look into the archive is to whoever asked.
+/// The user's error for a failed archive read.
 pub fn unreadable(error: StoreError) -> Failure {
     Failure::about("could not read what was captured", &error).hint("Run `tow doctor`.")
 }

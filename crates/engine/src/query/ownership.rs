@@ -1,6 +1,6 @@
-//! Which session is meant: by a part of its id, by the place this runs in, by the project.
+//! Resolves which session is meant: by part of its id, by the terminal this runs in, or by the project.
 //!
-//! Never guesses: where more than one could be meant, all are named and none is taken.
+//! Never guesses: an ambiguous name is an error that lists all candidates.
 
 use crate::handoff::inherit::in_short;
 use crate::ingest::live;
@@ -19,19 +19,19 @@ use towline_terminal::place::seat_of;
 use towline_terminal::process::{Process, ancestors};
 use towline_terminal::project;
 
-/// The store, folded up to date.
+/// The store with the journal applied.
 pub fn store(env: &Env) -> Result<Store, Failure> {
     let nothing =
         || Failure::input("nothing is recorded yet").hint("Run `tow install`, then work with your agents.");
     live::store(env)?.ok_or_else(nothing)
 }
 
-/// The session that is named or, if none is, the one that this runs in. `verb` is what to run with an id.
+/// The named session, else the one this command runs in. `verb` is the command that hints suggest with an id.
 pub fn session(store: &Store, name: Option<&str>, verb: &str) -> Result<Session, Failure> {
     name.map_or_else(|| here(store, verb), |name| named(store, name))
 }
 
-/// By its whole key, or by how its id begins or ends.
+/// Matches the whole key, or the beginning or end of an id.
 pub fn named(store: &Store, name: &str) -> Result<Session, Failure> {
     let keys = store.sessions_named(name).map_err(failed)?;
     match keys.as_slice() {
@@ -46,15 +46,15 @@ pub fn named(store: &Store, name: &str) -> Result<Session, Failure> {
     }
 }
 
-/// The session whose agent started this, if one did.
+/// The session whose agent started this process, if any.
 pub fn of_caller(store: &Store) -> Result<Option<Session>, Failure> {
     let line: Vec<Process> = ancestors(std::process::id()).collect();
     let key = below_agent(store, &line).map_err(failed)?;
     key.map(|key| known(store, &key)).transpose()
 }
 
-/// The session of the place this runs in: below its agent, or in the same terminal; else the only one that is open in
-/// the project.
+/// The session of the agent above this process, else of the same terminal, else the only one open in the
+/// project.
 pub fn here(store: &Store, verb: &str) -> Result<Session, Failure> {
     let line: Vec<Process> = ancestors(std::process::id()).collect();
     let found = match below_agent(store, &line).map_err(failed)? {
@@ -67,7 +67,7 @@ pub fn here(store: &Store, verb: &str) -> Result<Session, Failure> {
     }
 }
 
-/// What the project of this folder is called in the store, if anything was recorded of it.
+/// The stored name of the current folder's project, if anything was recorded of it.
 pub fn project(store: &Store) -> Result<Option<String>, Failure> {
     let Some(traces) = traces() else { return Ok(None) };
     let projects = store.projects().map_err(failed)?.into_iter();
@@ -80,7 +80,7 @@ fn known(store: &Store, key: &SessionKey) -> Result<Session, Failure> {
     store.session(key).map_err(failed)?.ok_or_else(gone)
 }
 
-/// An agent is known by its process, and tells what it starts which session it is for.
+/// Matches an agent by its process, else by the session id that agents export to their children.
 fn below_agent(store: &Store, line: &[Process]) -> Result<Option<SessionKey>, StoreError> {
     let seats = store.seats()?;
     let sits = |process: &Process| {
@@ -101,8 +101,8 @@ fn below_agent(store: &Store, line: &[Process]) -> Result<Option<SessionKey>, St
     Ok(None)
 }
 
-/// Whoever sits, or sat last, in the terminal that this runs in. Below a server that many share there is none: its
-/// terminal is that of whoever started it.
+/// The current or last session of this terminal. `None` below a shared server: its terminal is the one it was
+/// started in.
 fn in_terminal(store: &Store, line: &[Process]) -> Result<Option<SessionKey>, StoreError> {
     let is_shared = |process: &Process| {
         let agent = Agent::ALL.into_iter().find(|agent| agent.is_program(&process.name));
@@ -140,7 +140,7 @@ fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
     Err(open.iter().fold(failure, |failure, session| failure.hint(hint(session))))
 }
 
-/// The project of the folder that this runs in.
+/// The project of the current folder.
 fn traces() -> Option<ProjectTraces> {
     let folder = Process::read(std::process::id())?.folder()?;
     Some(project::traces(&folder, &project_name))

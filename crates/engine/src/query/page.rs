@@ -1,6 +1,6 @@
-//! How much is shown: room that is shared, texts that are cut to it, and what stands above them.
+//! Bounded output: a shared byte budget, texts clipped to it, and the headings above them.
 //!
-//! Whatever is cut is counted. Text from anywhere is made harmless for a terminal here.
+//! Every clipped byte is counted. Escapes untrusted text for the terminal.
 
 use crate::runtime::calendar;
 use std::fmt::Write;
@@ -9,13 +9,13 @@ use towline_core::text::clip;
 use towline_core::time::Timestamp;
 use towline_store::archive::{Conversation, TurnRow};
 
-/// Bytes that may still be shown; without a number, all.
+/// Bytes that may still be shown; `None` is unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     left: Option<usize>,
 }
 
-/// A text as far as there was room for it.
+/// A text clipped to the available room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clipped {
     pub text: String,
@@ -23,12 +23,12 @@ pub struct Clipped {
 }
 
 impl Room {
-    /// So many bytes; 0 is as many as there are.
+    /// 0 is unlimited.
     pub fn of(bytes: usize) -> Room {
         Room { left: (bytes > 0).then_some(bytes) }
     }
 
-    /// The part of each, if so many share it.
+    /// An equal share for each of `number` texts.
     pub fn shared_by(self, number: usize) -> Room {
         Room { left: self.left.map(|left| left / number.max(1)) }
     }
@@ -37,7 +37,7 @@ impl Room {
         self.left == Some(0)
     }
 
-    /// The beginning of a text, of at most `longest` bytes and what is left. Where all is wanted, all is given.
+    /// The beginning of a text: at most `longest` bytes and the room left. Unlimited room returns all.
     pub fn take(&mut self, text: String, longest: usize) -> Clipped {
         let Some(left) = &mut self.left else { return Clipped { text, left_out: 0 } };
         let kept = clip(&text, longest.min(*left)).len();
@@ -49,7 +49,6 @@ impl Room {
     }
 }
 
-/// Lines that are written one after the other.
 #[derive(Debug, Default)]
 pub struct Page {
     pub text: String,
@@ -67,7 +66,7 @@ impl Page {
         }
     }
 
-    /// A text of somebody else's, two columns in; what is missing of it is told by `more`.
+    /// Quotes untrusted text, indented by two columns; `more` is the command that shows the clipped rest.
     pub fn quote(&mut self, clipped: &Clipped, more: &str) {
         for line in lines_for_terminal(&clipped.text).lines() {
             let _ = writeln!(self.text, "{}", format!("  {line}").trim_end());
@@ -78,7 +77,7 @@ impl Page {
     }
 }
 
-/// A session in one line.
+/// One-line heading of a session.
 pub fn head(of: &Conversation) -> String {
     let project = of.project.as_deref().map(|name| format!(", project {}", for_terminal(name)));
     let branch = of.branch.as_deref().map(|name| format!(", branch {}", for_terminal(name)));
@@ -91,12 +90,12 @@ pub fn head(of: &Conversation) -> String {
     )
 }
 
-/// What a turn is called by.
+/// Short id of a turn.
 pub fn id_of(of: &Conversation, turn: &TurnRow) -> String {
     format!("{}#{}", of.short, turn.ordinal)
 }
 
-/// From when to when, with the day only where it is needed.
+/// Start and end of a span, with the day only if it differs from today.
 pub fn spanned(from: Timestamp, to: Timestamp, now: Timestamp) -> String {
     let (begun, ended) = (calendar::clock(from, now), calendar::clock(to, from));
     if to.since_ms(from) < 1000 || begun == ended { begun } else { format!("{begun} to {ended}") }

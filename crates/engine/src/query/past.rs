@@ -1,6 +1,6 @@
-//! The archive as it is opened for a question: up to date, with the project that is asked for.
+//! Opens the archive for a query: brought up to date, with the requested project resolved.
 //!
-//! Makes nothing: where nothing was captured, nothing is there afterwards.
+//! Creates nothing: without captured data, no file exists afterwards.
 
 use super::unreadable;
 use crate::capture::Caught;
@@ -18,7 +18,7 @@ use towline_core::time::Timestamp;
 use towline_store::archive::ProjectRow;
 use towline_store::{Archive, StoreError};
 
-/// How long a reader waits for whoever holds the database.
+/// How long a reader waits for a locked database.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Which projects a query covers.
@@ -31,7 +31,7 @@ pub enum ProjectScope {
     All,
 }
 
-/// The project that is asked for.
+/// The resolved project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
     All,
@@ -39,13 +39,13 @@ pub enum Chosen {
         row: i64,
         name: String,
     },
-    /// A folder of whose project nothing was captured.
+    /// A folder whose project has no captured data.
     Strange {
         name: String,
     },
 }
 
-/// What was captured, opened for one question.
+/// The archive, opened for one query.
 pub struct Past {
     pub archive: Archive,
     pub project: Chosen,
@@ -68,7 +68,7 @@ impl Past {
     }
 }
 
-/// Where it cannot be known what is to stay private, nothing is taken in.
+/// Captures nothing new if the privacy settings cannot be read.
 fn opened(
     env: &Env,
     wishes: Option<&Wishes>,
@@ -86,7 +86,7 @@ impl ProjectScope {
         project.map_or(ProjectScope::All, ProjectScope::Named)
     }
 
-    /// The folder whose project is meant, unless the project is named or all are.
+    /// The folder whose project is meant, if the scope is given as a folder.
     fn folder(&self) -> Option<PathBuf> {
         match self {
             ProjectScope::Named(name) if is_path(name) => Some(PathBuf::from(name)),
@@ -108,12 +108,12 @@ impl ProjectScope {
     }
 }
 
-/// Whether a folder is named, and not a project.
+/// Whether the text is a folder rather than a project name.
 pub fn is_path(text: &str) -> bool {
     text.contains('/') || text == "." || text == ".." || Path::new(text).is_dir()
 }
 
-/// The one project that goes by a name.
+/// The one project with this name.
 pub fn called(known: Vec<ProjectRow>, name: &str) -> Result<Chosen, Failure> {
     let fits = |project: &&ProjectRow| project.name.eq_ignore_ascii_case(name);
     let fitting: Vec<&ProjectRow> = known.iter().filter(fits).collect();
@@ -134,7 +134,7 @@ pub fn called(known: Vec<ProjectRow>, name: &str) -> Result<Chosen, Failure> {
 }
 
 impl Chosen {
-    /// The row to ask for; `None` is every project. A strange one has no row: see `is_empty`.
+    /// The row to filter by; `None` is every project. `Strange` has no row: see `is_empty`.
     pub fn row(&self) -> Option<i64> {
         match self {
             Chosen::Known { row, .. } => Some(*row),
@@ -142,12 +142,12 @@ impl Chosen {
         }
     }
 
-    /// Whether nothing can be found in it.
+    /// Whether the project has no captured data.
     pub fn is_empty(&self) -> bool {
         matches!(self, Chosen::Strange { .. })
     }
 
-    /// Where was looked, in words.
+    /// Description of the searched scope.
     pub fn words(&self) -> String {
         match self {
             Chosen::All => "every project".to_owned(),

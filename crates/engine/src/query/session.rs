@@ -1,6 +1,6 @@
-//! Which session is meant by a name: one, none, or several that must be told apart.
+//! Resolves a session by part of its id.
 //!
-//! A guess is offered, never taken.
+//! Never guesses: an ambiguous name is an error that lists all candidates.
 
 use super::{Past, unreadable};
 use crate::runtime::calendar;
@@ -9,7 +9,7 @@ use towline_core::escape::for_terminal;
 use towline_core::when::SessionHint;
 use towline_store::archive::Conversation;
 
-/// The one session that a name means; `None` if there is none.
+/// The one session with this name; `None` if there is none.
 pub fn call(past: &Past, hint: &SessionHint) -> Result<Option<Conversation>, Failure> {
     let mut found = past.archive.conversations_called(&hint.id).map_err(unreadable)?;
     found.retain(|conversation| hint.fits(&conversation.session));

@@ -1,6 +1,6 @@
-//! From what was asked to the turns that are meant: by time, by number, by session.
+//! Resolves a query expression to turns: by time, by number, by session.
 //!
-//! Says where it looked, so that nothing found is an answer too.
+//! Always reports where it looked, so that an empty result is an answer too.
 
 use super::{Past, call, unreadable};
 use crate::runtime::calendar;
@@ -9,22 +9,22 @@ use towline_core::time::Timestamp;
 use towline_core::when::{SessionHint, Wanted};
 use towline_store::archive::{Conversation, TurnRow, TurnsAsked, Which};
 
-/// Further back than so many days, a time without a date is not looked for.
+/// A time without a date is searched at most this many days back.
 const MOST_DAYS: usize = 1_000;
 
-/// What was found, and where.
+/// The turns found, and where they were searched.
 pub struct Found {
-    /// In the order of time, or of their numbers.
+    /// In order of time, or of their numbers.
     pub turns: Vec<(Conversation, TurnRow)>,
     /// Only this detail of the one turn.
     pub detail: Option<u32>,
-    /// Where was looked, in words.
+    /// Description of the searched scope.
     pub looked: String,
-    /// Turns that fit and are not among `turns`.
+    /// Matching turns that are not in `turns`.
     pub left_out: usize,
 }
 
-/// The turns that an expression means, at most so many of a session.
+/// The turns that an expression means, at most `most` of a session.
 pub fn seek(past: &Past, wanted: &Wanted, most: usize) -> Result<Found, Failure> {
     match wanted {
         Wanted::Turn { session, from, to, detail } => numbered(past, session, (*from, *to), *detail),
@@ -68,7 +68,7 @@ fn nothing(looked: String) -> Found {
     Found { turns: vec![], detail: None, looked, left_out: 0 }
 }
 
-/// The turns that were under way then: on the first day of those that are meant that has any.
+/// The turns under way at that time, on the first candidate day that has any.
 fn at_time(past: &Past, wanted: &Wanted) -> Result<Found, Failure> {
     if past.project.is_empty() {
         return Ok(nothing(past.project.words()));
@@ -80,7 +80,7 @@ fn at_time(past: &Past, wanted: &Wanted) -> Result<Found, Failure> {
             break;
         }
         looked = Some(looked.map_or((from, until), |(_, until)| (from, until)));
-        // What has not come yet is not looked for.
+        // Skip the future.
         let turns = if from > past.now { vec![] } else { between(past, from, until)? };
         if !turns.is_empty() {
             let looked = format!("{}, {}", past.project.words(), stretch_words(from, until, past.now));
@@ -105,7 +105,7 @@ fn stretch_words(from: Timestamp, until: Timestamp, now: Timestamp) -> String {
     format!("from {} to {}", calendar::clock(from, now), calendar::clock(last, now))
 }
 
-/// The stretches of time that are meant, the likeliest first, without those that never were.
+/// The candidate time spans, likeliest first, without those that do not exist.
 fn stretches<'w>(past: &Past, wanted: &'w Wanted) -> Box<dyn Iterator<Item = (Timestamp, Timestamp)> + 'w> {
     if let Some(stretch) = wanted.stretch(past.now) {
         return Box::new(std::iter::once(stretch));
@@ -115,7 +115,7 @@ fn stretches<'w>(past: &Past, wanted: &'w Wanted) -> Box<dyn Iterator<Item = (Ti
     Box::new(windows.filter_map(calendar::stretch).filter(|(from, until)| from < until))
 }
 
-/// When the time begins that is meant: the latest one that has begun.
+/// Start of the latest matching time span that has begun.
 pub fn beginning(wanted: &Wanted, now: Timestamp) -> Option<Timestamp> {
     if let Some((from, _)) = wanted.stretch(now) {
         return Some(from);

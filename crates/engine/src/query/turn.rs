@@ -1,7 +1,6 @@
-//! A turn as it is shown: its words, then its details by kind, an output with its input.
+//! Renders a turn: its messages, then its details by kind, each output after its input.
 //!
-//! What is shown is chosen and cut once; the text and the JSON are two ways to say the same. Nothing is unpacked that
-//! there is no room for.
+//! Selection and clipping happen once, for text and JSON alike. Details beyond the room are not decompressed.
 
 use super::page::{Clipped, Page, Room, id_of, spanned};
 use super::{Past, unreadable};
@@ -14,31 +13,31 @@ use towline_core::escape::for_terminal;
 use towline_core::time::Timestamp;
 use towline_store::archive::{Conversation, DetailRow, TurnRow};
 
-/// Of one text among others; a detail that is asked for alone is not bound by it.
+/// Limits for one text among several; a detail requested alone is bound only by the room.
 const LONGEST_BODY: usize = 8_000;
 const LONGEST_DETAIL: usize = 2_000;
 
-/// Whether what the agent thought is shown.
+/// Whether the agent's thinking is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thinking {
     Shown,
     Hidden,
 }
 
-/// What is shown of a turn.
+/// The selected and clipped content of a turn.
 pub struct TurnView {
     pub of: Conversation,
     pub turn: TurnRow,
     words: Vec<WordsView>,
     details: Vec<DetailView>,
-    /// Thinking that nobody asked for.
+    /// Number of thinking details hidden.
     thoughts: usize,
-    /// Details that there was no room for.
+    /// Number of details beyond the room.
     left_out: usize,
 }
 
 impl TurnView {
-    /// A detail that is worth a closer look: one that was cut, else the first.
+    /// The id of a detail worth opening: the first clipped one, else the first.
     pub fn worth_a_look(&self) -> Option<String> {
         let is_cut = |detail: &&DetailView| detail.text.left_out > 0;
         let detail = self.details.iter().find(is_cut).or(self.details.first())?;
@@ -53,13 +52,12 @@ struct WordsView {
     text: Clipped,
 }
 
-/// What is shown of a detail.
 struct DetailView {
     row: DetailRow,
     text: Clipped,
 }
 
-/// Reads what there is room for: words first, then details in their order.
+/// Reads as much as fits: messages first, then details in order.
 pub fn view(
     past: &Past,
     (of, turn): (Conversation, TurnRow),
@@ -93,7 +91,7 @@ fn read_words(past: &Past, turn: &TurnRow, room: &mut Room) -> Result<Vec<WordsV
     Ok(words.collect())
 }
 
-/// One turn: a heading, its words, its details by kind.
+/// One turn: a heading, its messages, its details by kind.
 pub fn turn_text(page: &mut Page, view: &TurnView, now: Timestamp) {
     let id = id_of(&view.of, &view.turn);
     page.gap();
@@ -117,7 +115,7 @@ pub fn turn_text(page: &mut Page, view: &TurnView, now: Timestamp) {
     missing(page, view);
 }
 
-/// Only what was said.
+/// Only the messages.
 pub fn words(
     past: &Past,
     page: &mut Page,
@@ -188,7 +186,7 @@ fn detail_quote(page: &mut Page, view: &TurnView, detail: &DetailView) {
     page.quote(&detail.text, &format!("`tow detail {id}.{}`", detail.row.number));
 }
 
-/// What a detail is, in words.
+/// Label of a detail.
 fn named(row: &DetailRow) -> String {
     let tool = row.tool.as_deref().map(for_terminal).unwrap_or_default();
     let mut name = match row.kind {
@@ -261,7 +259,7 @@ pub fn heading_json(of: &Conversation, turn: &TurnRow, row: &DetailRow) -> Value
     })
 }
 
-/// One detail of a turn, as much of it as there is room for; `None` if the turn has no such detail.
+/// One detail of a turn, clipped to the room; `Err` with the number of details if it does not exist.
 pub fn view_detail(
     past: &Past,
     (of, turn): (Conversation, TurnRow),
@@ -276,7 +274,7 @@ pub fn view_detail(
     Ok(Ok(TurnView { of, turn, words: vec![], details, thoughts: 0, left_out: 0 }))
 }
 
-/// The text of the one detail, with a line above it.
+/// The text of the one detail, below a heading.
 pub fn detail_text(page: &mut Page, view: &TurnView, now: Timestamp) {
     let Some(detail) = view.details.first() else { return };
     let row = &detail.row;

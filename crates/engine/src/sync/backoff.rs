@@ -1,16 +1,16 @@
-//! How long to leave a hub alone that did not answer, and what is remembered of it.
+//! Backoff after a failed connection to the hub, and its stored state.
 //!
-//! Pure: the dice are thrown by the caller.
+//! Pure: the caller supplies the randomness.
 
 use serde::{Deserialize, Serialize};
 use towline_core::time::Timestamp;
 
-/// What went wrong, since when, and when it is tried again. Kept among the archive's facts.
+/// The error, its start and the time of the next attempt. Kept among the archive's facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
     pub since_ms: i64,
     pub failures: u32,
-    /// The thing and its cause, as it is told.
+    /// The error and its cause, as shown to users.
     pub what: String,
     /// The next command.
     pub mend: String,
@@ -21,7 +21,7 @@ const FIRST_MS: i64 = 2_000;
 const LONGEST_MS: i64 = 15 * 60_000;
 
 impl Trouble {
-    /// After one more failure. `dice` is any number: machines that lost the same hub must not come back in step.
+    /// After one more failure. `dice` is random: machines that lost the same hub must not retry in step.
     #[must_use]
     pub fn after(
         earlier: Option<&Trouble>,
@@ -34,7 +34,7 @@ impl Trouble {
         Trouble { since_ms, failures, what, mend, again_ms: now.0.saturating_add(pause_ms(failures, dice)) }
     }
 
-    /// Whether it is to be left alone. A clock that was set back does not make it longer than it can be.
+    /// Whether the backoff is active. A clock that was set back cannot extend it beyond the maximum.
     pub fn holds(&self, now: Timestamp) -> bool {
         (1..=LONGEST_MS).contains(&(self.again_ms - now.0))
     }
@@ -48,7 +48,7 @@ impl Trouble {
     }
 }
 
-/// Twice as long each time, between a half and the whole of it.
+/// Doubles each time; random between half and all of it.
 fn pause_ms(failures: u32, dice: u64) -> i64 {
     let doubled =
         FIRST_MS.saturating_mul(1_i64.checked_shl(failures.saturating_sub(1).min(30)).unwrap_or(i64::MAX));

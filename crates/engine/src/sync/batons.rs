@@ -1,7 +1,7 @@
-//! Batons of this person's other machines, told to the journal, so that hooks find them like any other.
+//! Journals the batons of the user's other machines, so that hooks find them like local ones.
 //!
-//! Compares what came with what is known, so that it does not matter where an exchange was killed. A teammate's baton is
-//! told to nobody: it is shown, and never taken by itself.
+//! Compares received with known batons, so that a killed sync does no harm. A teammate's baton is never
+//! journaled: it is shown, but not taken automatically.
 
 use super::Sharing;
 use crate::runtime::env::Env;
@@ -25,12 +25,12 @@ pub enum BatonsError {
     Journal(#[from] AppendError),
 }
 
-/// More than anybody passes within a day.
+/// More than a user passes within a day.
 const MOST: u32 = 200;
 const DAY_MS: i64 = 24 * HOUR_MS;
 const LONGEST_NAME: usize = 60;
 
-/// What a baton says while it travels.
+/// State of a baton as it is sent.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Words {
@@ -40,7 +40,7 @@ struct Words {
     withdrawn: bool,
 }
 
-/// What has become of a baton, as it travelled; `None` for words of a newer version.
+/// The fate of a received baton; `None` if a newer version wrote it.
 pub fn fate(words: &str) -> Option<BatonFate> {
     let Words { taken_by, taken_at, dropped_at, withdrawn } = serde_json::from_str(words).ok()?;
     Some(match (taken_at, dropped_at) {
@@ -51,7 +51,7 @@ pub fn fate(words: &str) -> Option<BatonFate> {
     })
 }
 
-/// Tells the journal which batons wait on other machines, and what became of those that it knows.
+/// Journals batons that wait on other machines, and the fate of known ones.
 pub fn tell(env: &Env, archive: &Archive, sharing: Sharing<'_>) -> Result<(), BatonsError> {
     let now = env.later().now;
     let store = Store::read(&env.home, super::PATIENCE)?;
@@ -79,7 +79,7 @@ fn is_news(note: &Elsewhere, fate: &BatonFate, known: Option<&KnownBaton>, now: 
     match known {
         Some(known) if known.is_over() => false,
         Some(known) => fate.is_over() || known.afar.is_some() && note.count > known.revision,
-        // One that has just expired is still worth a word to whoever would have taken it.
+        // A baton that has just expired is still reported to the session that would have taken it.
         None => !fate.is_over() && note.made_at > now.plus_ms(-DAY_MS),
     }
 }
@@ -109,7 +109,7 @@ fn record(
     Ok(Some(event(env, session.clone(), far, now)))
 }
 
-/// Its person took it back, or its session was forgotten.
+/// Withdrawn by its user, or its session was forgotten.
 fn withdrawn(env: &Env, lost: &KnownBaton, now: Timestamp) -> Record {
     let far = FarBaton {
         baton: lost.uid,

@@ -1,7 +1,7 @@
-//! What the hub has of a shared project, taken into the archive.
+//! Takes the hub's rows of a shared project into the archive.
 //!
-//! May be killed at any point and done again: rows and how far they were read are written together. What somebody forgot
-//! elsewhere goes from here as `tow forget` would take it, out of every file.
+//! May be killed at any point and repeated: rows and cursor are written together. Rows forgotten elsewhere
+//! are erased from every file, as `tow forget` would.
 
 use super::Sharing;
 use super::words;
@@ -22,8 +22,8 @@ use towline_store::{Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What comes of one project, page by page. Files are cleared out once, at the end: whoever is killed before that has left
-/// a note for `tow work`.
+/// Takes in one project page by page. Files are compacted once, at the end; if killed before, the eraser's
+/// mark makes `tow work` finish it.
 pub struct Arrivals<'a> {
     env: &'a Env,
     sharing: Sharing<'a>,
@@ -36,7 +36,7 @@ impl<'a> Arrivals<'a> {
         Arrivals { env, sharing, eraser: None, gone: 0 }
     }
 
-    /// Takes in what was pulled of a project, up to `after`.
+    /// Takes in the pulled rows of a project, up to `after`.
     pub fn take(
         &mut self,
         project: &SharedProject,
@@ -62,7 +62,7 @@ impl<'a> Arrivals<'a> {
         Ok(taken)
     }
 
-    /// Nothing is left in any file of what went.
+    /// Removes erased rows from every file.
     pub fn end(self) -> Result<(), Failure> {
         let Some(eraser) = self.eraser else { return Ok(()) };
         if self.gone > 0 {
@@ -73,7 +73,7 @@ impl<'a> Arrivals<'a> {
     }
 }
 
-/// What hooks told of what somebody forgot elsewhere.
+/// Local hook events of rows that were forgotten elsewhere.
 struct Losses {
     turns: Vec<Meant>,
     notes: BTreeSet<Uid>,
@@ -91,7 +91,7 @@ impl Losses {
     }
 }
 
-/// `None` where nothing goes at all.
+/// `None` if no local row is affected.
 fn losses(env: &Env, rows: &[SharedRow]) -> Result<Option<Losses>, Failure> {
     let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? else { return Ok(None) };
     let notes = forgotten_notes(env, rows).map_err(failed)?;
@@ -111,7 +111,7 @@ fn forgotten(rows: &[SharedRow]) -> impl Iterator<Item = &SharedRow> {
     rows.iter().filter(|row| matches!(row.life, Life::Forgotten { .. }))
 }
 
-/// Bookmarks and batons that are kept here, of this machine or of others.
+/// Forgotten bookmarks and batons that the local database holds, from any machine.
 fn forgotten_notes(env: &Env, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, StoreError> {
     let is_note = |row: &&SharedRow| matches!(row.kind, RowKind::Bookmark | RowKind::Baton);
     let notes: Vec<Uid> = forgotten(rows).filter(is_note).map(|row| row.uid).collect();
@@ -128,7 +128,7 @@ fn forgotten_notes(env: &Env, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, Store
     Ok(known)
 }
 
-/// Words that cannot be understood are left out: a newer version on another machine wrote them.
+/// Content that cannot be parsed is dropped: a newer version on another machine wrote it.
 fn carried(mut row: SharedRow) -> Carried<towline_core::text::Clean<'static>> {
     row.from.person = words::short(&row.from.person);
     let words = match &row.life {

@@ -1,7 +1,7 @@
-//! Taking projects back: what this person gave of them leaves the hub, and whoever has it drops it.
+//! Withdraws projects: the user's rows are removed from the hub, and other machines drop them.
 //!
-//! Page by page, each noted here before the hub is told: killed anywhere, the next exchange goes on. A hub that is to be
-//! left altogether is left when nothing is to be taken back any more.
+//! Works page by page, each recorded locally before the hub gets it, so that the next sync continues after a
+//! kill. Leaving the hub altogether waits until nothing is left to withdraw.
 
 use super::link::{Link, NoLink};
 use super::{PATIENCE, machine};
@@ -19,15 +19,15 @@ use towline_store::archive::LeavingProject;
 /// Rows in one transaction of the hub, and of the archive.
 const AT_ONCE: u32 = 500;
 
-/// How far a project came.
+/// Progress of a project.
 pub enum Reached {
-    /// So many rows were taken back, and there may be more behind this place.
+    /// These rows were withdrawn; more may follow after this cursor.
     Page { rows: u64, after: u64 },
-    /// So many, and no more are there.
+    /// These rows were withdrawn, and none is left.
     End { rows: u64 },
 }
 
-/// Takes the next page of a project back.
+/// Withdraws the next page of a project.
 pub fn take_back(
     env: &Env,
     link: &mut Link,
@@ -51,7 +51,7 @@ pub fn take_back(
     Ok(Reached::Page { rows: count, after: page.after })
 }
 
-/// How many rows of each kind this person gave of these projects.
+/// How many rows of each kind the user shared in these projects.
 pub fn counted(env: &Env, projects: &[Uid], patience: Duration) -> Result<Vec<(RowKind, u64)>, NoLink> {
     let mut link = Link::open(env, &machine(env)?, patience)?;
     let mut counts: Vec<(RowKind, u64)> = RowKind::ALL.map(|kind| (kind, 0)).to_vec();
@@ -63,21 +63,21 @@ pub fn counted(env: &Env, projects: &[Uid], patience: Duration) -> Result<Vec<(R
     Ok(counts)
 }
 
-/// Leaves the hub, if that was wished for and nothing is to be taken back any more. Whether it did.
+/// Leaves the hub if that was requested and nothing is left to withdraw. Returns whether it did.
 pub fn leave_if_done(env: &Env, link: &mut Link) -> Result<bool, Failure> {
     let writable = archive::open(env, PATIENCE).map_err(NoLink::from)?.ok_or(NoLink::Busy)?;
     let wishes = writable.archive.wishes_to_leave().map_err(NoLink::from)?;
     if !wishes || !writable.archive.leaving_projects().map_err(NoLink::from)?.is_empty() {
         return Ok(false);
     }
-    // The archive is not held while the hub is waited for.
+    // Do not hold the archive while waiting for the hub.
     drop(writable);
     link.hub.leave(&link.membership).map_err(NoLink::from)?;
     forget_hub(env)?;
     Ok(true)
 }
 
-/// This machine knows of no hub any more.
+/// Removes the hub from this machine's archive and configuration.
 pub fn forget_hub(env: &Env) -> Result<(), Failure> {
     let writable = archive::open(env, PATIENCE).map_err(NoLink::from)?.ok_or(NoLink::Busy)?;
     writable.archive.leave_hub().map_err(NoLink::from)?;

@@ -1,7 +1,7 @@
-//! Reaching the hub that this machine has joined: its address, its password, and what to say when it cannot be had.
+//! Connects to the joined hub: address, password, and errors with their next command.
 //!
-//! The password is asked for here and goes nowhere but into the connection. Says nothing plainly to a host that is not
-//! this machine unless the user said that it may.
+//! The password goes nowhere but into the connection. Unencrypted connections to other hosts need the user's
+//! permission.
 
 use super::password::{self, PasswordError};
 use crate::runtime::config::Hub as Wanted;
@@ -16,14 +16,14 @@ use std::time::Duration;
 use towline_hub::{Address, Hub, HubError, Machine, Membership, Secret, Tls};
 use towline_store::StoreError;
 
-/// A connection, and who we are on it.
+/// A connection and its membership.
 pub struct Link {
     pub hub: Hub,
     pub membership: Membership,
     pub wanted: Wanted,
 }
 
-/// Why the hub cannot be spoken to.
+/// Why the hub cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NoLink {
     #[error("this machine has joined no hub")]
@@ -43,7 +43,7 @@ pub enum NoLink {
 }
 
 impl NoLink {
-    /// What to do about it, where that is not said already.
+    /// The next command for the user, unless the error already names it.
     pub fn mend(&self) -> Option<String> {
         match self {
             NoLink::NotJoined => Some("Run `tow hub join URL --team TEAM`.".to_owned()),
@@ -58,7 +58,7 @@ impl NoLink {
         }
     }
 
-    /// Whether it may go away without anybody doing anything.
+    /// Whether it may go away without any action.
     pub fn is_passing(&self) -> bool {
         match self {
             NoLink::Hub(error) => error.is_passing(),
@@ -71,7 +71,7 @@ impl NoLink {
         }
     }
 
-    /// The thing and its causes in one line.
+    /// The error and its causes in one line.
     pub fn told(&self) -> String {
         chain(self)
     }
@@ -88,7 +88,7 @@ impl From<NoLink> for Failure {
 }
 
 impl Link {
-    /// The hub that the configuration names, as the machine that joined it.
+    /// Connects to the configured hub as the joined machine.
     pub fn open(env: &Env, machine: &Machine, patience: Duration) -> Result<Link, NoLink> {
         let wanted = settings(env).hub;
         if !wanted.is_joined() {
@@ -100,7 +100,7 @@ impl Link {
     }
 }
 
-/// A connection to the address that the configuration names, as nobody's machine yet.
+/// Connects to the configured address without joining.
 pub fn reach(env: &Env, wanted: &Wanted, patience: Duration) -> Result<Hub, NoLink> {
     if wanted.url.is_empty() {
         return Err(NoLink::NotJoined);

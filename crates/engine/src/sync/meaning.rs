@@ -1,7 +1,7 @@
-//! What rows mean, by the optional model of this machine: vectors for the hub, of words that are there or go there.
+//! Embeddings for the hub's rows, computed by the optional model of this machine.
 //!
-//! A vector is made of redacted words alone, and never of more than travels. What the search index has made already is not
-//! made again. Without the model, or where the hub wants none of it, there is nothing here.
+//! Embeds only redacted text that is shared anyway, and reuses the search index's embeddings. Without a
+//! model, or if the hub uses another one, it does nothing.
 
 use super::link::{Link, NoLink};
 use crate::index::embeddings;
@@ -14,17 +14,17 @@ use std::collections::HashMap;
 use towline_hub::{Meaning, Meanings, VECTOR_LENGTH};
 use towline_search::{Document, Encoder, Kind, ModelError, Vectors, embedded, mark_of};
 
-/// How the team's vectors and this machine's model go together.
+/// Whether the team's embeddings and this machine's model are compatible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// This machine has no model, or the hub knows no vectors.
+    /// This machine has no model, or the hub stores no embeddings.
     None,
     Same,
-    /// Nothing is sent and nothing compared.
+    /// Another model: embeddings are neither sent nor compared.
     Other,
 }
 
-/// The model that is to be used here, if it is there.
+/// The configured model, if it is installed.
 pub fn model_here(env: &Env) -> Option<Model> {
     match embeddings::standing(&env.home, &settings(env).search) {
         Standing::Ready(model) => Some(model),
@@ -40,18 +40,18 @@ pub fn agreement(here: Option<&Model>, team: Meanings) -> Agreement {
     }
 }
 
-/// The model, ready to be asked.
+/// The loaded model.
 pub struct Sense {
     model: u64,
     encoder: Encoder,
-    /// What the search index has.
+    /// Embeddings of the search index.
     kept: Option<Vectors>,
-    /// Where each text's vector is in it; read when the first is asked for.
+    /// Position of each text's embedding in it; loaded on first use.
     places: OnceCell<HashMap<u64, usize>>,
 }
 
 impl Sense {
-    /// None where nothing is to be sent. A model that cannot be read is told of by `tow search` and `tow doctor`.
+    /// `None` if the hub takes no embeddings of this model. `tow doctor` reports an unreadable model.
     pub fn for_hub(env: &Env, link: &mut Link) -> Result<Option<Sense>, NoLink> {
         let Some(model) = model_here(env) else { return Ok(None) };
         let team = link.hub.meanings(&link.membership)?;
@@ -68,7 +68,7 @@ impl Sense {
         Ok(Sense { model: model.mark, encoder, kept, places: OnceCell::new() })
     }
 
-    /// What a text means, if that is known already.
+    /// The embedding of a text, if the search index has it.
     pub fn known(&self, text: &str) -> Option<Meaning> {
         let vectors = self.kept.as_ref()?;
         let places = self.places.get_or_init(|| vectors.places());
@@ -76,14 +76,14 @@ impl Sense {
         Some(Meaning { model: self.model, vector })
     }
 
-    /// What a text means.
+    /// The embedding of a text, computed if needed.
     pub fn made(&self, text: &str) -> Meaning {
         let make = || Meaning { model: self.model, vector: self.encoder.embed(&given(text)) };
         self.known(text).unwrap_or_else(make)
     }
 }
 
-/// What the model is given of a text: the same as the index gives it, so that its vectors serve.
+/// The model's input for a text: the same as the index uses, so that its embeddings can be reused.
 fn given(text: &str) -> String {
     embedded(&Document::plain(0, Kind::Body, text))
 }

@@ -1,7 +1,7 @@
-//! The hub as this machine uses it: where it is, how it is spoken to, and when.
+//! The client side of the hub: connection, sync, sharing, export.
 //!
-//! Nothing of it runs in a hook, and nobody waits for it who did not ask for it. The archive is never held while the
-//! network is waited for.
+//! Never runs in a hook, and only commands that need the hub wait for it. The archive is never held
+//! while waiting for the network.
 
 mod backoff;
 pub mod batons;
@@ -39,38 +39,38 @@ use std::time::Duration;
 use towline_hub::{Machine, Membership};
 use towline_store::{Archive, StoreError};
 
-/// Who shares, and what they want kept to themselves.
+/// The sharing user and their privacy settings.
 #[derive(Clone, Copy)]
 pub struct Sharing<'a> {
-    /// What the team calls this person.
+    /// The user's name in the team.
     pub person: &'a str,
     pub wishes: &'a Wishes,
 }
 
-/// How long whoever writes the archive is waited for.
+/// How long to wait for another writer of the archive.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// This machine, as the hub is told of it.
+/// This machine's id and name for the hub.
 pub fn machine(env: &Env) -> Result<Machine, NoLink> {
     let writable = archive::open(env, PATIENCE)?.ok_or(NoLink::Busy)?;
     let name = Known::of(&writable.archive)?.machine.unwrap_or_else(host_name);
     Ok(Machine { id: writable.archive.machine(), name })
 }
 
-/// Remembers who we are to the team that was joined.
+/// Stores the user's name and the machine's name in the joined team.
 pub fn note_joined(env: &Env, membership: &Membership, machine: &Machine) -> Result<(), NoLink> {
     let writable = archive::open(env, PATIENCE)?.ok_or(NoLink::Busy)?;
     writable.archive.set_person(&membership.person)?;
     Ok(state::note_machine(&writable.archive, &machine.name)?)
 }
 
-/// How many changes wait to be looked at for the hub.
+/// How many changes are queued for the hub.
 pub fn waiting(env: &Env) -> Result<u64, NoLink> {
     let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(0) };
     Ok(u64::try_from(outgoing::waiting(&archive)?).unwrap_or(0))
 }
 
-/// Starts `tow work` if an exchange is due. For who has just written something and ends.
+/// Starts `tow work` if a sync is due. For commands that have just written and are about to exit.
 pub fn nudge(env: &Env) {
     let is_due = || -> Result<bool, StoreError> {
         let wanted = settings(env).hub;

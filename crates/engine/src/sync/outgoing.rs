@@ -1,7 +1,7 @@
-//! What the hub is to be told: what changed since it was told last, or, looked at anew, all that is shared.
+//! Gathers rows for the hub: those that changed since the last sync or, in a full scan, all that are shared.
 //!
-//! A batch at a time, so that memory does not grow with what waits. What the hub has already is left out; what is private
-//! or excluded never comes into a batch.
+//! Works in batches, so that memory does not grow with the queue. Skips rows that the hub already has;
+//! private and excluded rows never enter a batch.
 
 use super::Sharing;
 use super::words::{self, WordsError};
@@ -12,31 +12,31 @@ use towline_core::share::{Life, RowKind, SharedRow};
 use towline_store::archive::{Archive, Carried, Change, Outcome};
 use towline_store::{Store, StoreError};
 
-/// Bytes of one batch, about.
+/// Approximate bytes of one batch.
 const BATCH_BYTES: usize = 4 << 20;
-/// Changes that are looked at before others get their turn.
+/// Changes that are read at a time.
 const WINDOW: u32 = 500;
 
-/// A row, and the plain text by which the hub finds it.
+/// A row, and the plain text that the hub indexes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sending {
     pub row: SharedRow,
     pub text: String,
 }
 
-/// What goes to the hub at once.
+/// Rows for one push.
 pub struct Batch {
     pub rows: Vec<Sending>,
-    /// Nothing is left after it.
+    /// No rows are left after it.
     pub is_all: bool,
     place: Place,
 }
 
-/// Up to where all is in the batch, or was told before.
+/// The cursor after this batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Changes(i64),
-    /// The last memory and the last conversation of a look at everything.
+    /// The last memory and the last conversation of a full scan.
     Scan(i64, i64),
     ScanEnd,
 }
@@ -49,7 +49,7 @@ pub enum OutgoingError {
     Words(#[from] WordsError),
 }
 
-/// The next rows for the hub, noted as offered. `most` is how many there may be.
+/// The next rows for the hub, at most `most`, recorded as offered.
 pub fn outgoing(
     archive: &Archive,
     store: Option<&Store>,
@@ -73,7 +73,7 @@ pub fn outgoing(
     Ok(Batch { rows: gathering.rows, is_all, place })
 }
 
-/// How many rows of each kind would go. Notes nothing, and holds no more than a batch of them at once.
+/// How many rows of each kind would be sent. Records nothing, and holds at most one batch in memory.
 pub fn preview(
     archive: &Archive,
     store: Option<&Store>,
@@ -106,7 +106,7 @@ pub fn preview(
     }
 }
 
-/// The hub has it all.
+/// Records that the hub has the whole batch.
 pub fn note_sent(archive: &Archive, batch: &Batch) -> Result<(), StoreError> {
     let rows: Vec<SharedRow> = batch.rows.iter().map(|sending| sending.row.clone()).collect();
     archive.as_one(|| {
@@ -119,7 +119,7 @@ pub fn note_sent(archive: &Archive, batch: &Batch) -> Result<(), StoreError> {
     })
 }
 
-/// How many changes nobody has told the hub of.
+/// How many changes are not yet sent.
 pub fn waiting(archive: &Archive) -> Result<i64, StoreError> {
     let read = archive.read_up_to("hub")?.unwrap_or(0);
     Ok((archive.last_change()? - read).max(0))
@@ -127,7 +127,7 @@ pub fn waiting(archive: &Archive) -> Result<i64, StoreError> {
 
 struct Gathering<'a> {
     archive: &'a Archive,
-    /// Projects that are to leave no trace.
+    /// Shared projects that the privacy settings exclude.
     excluded: HashSet<Uid>,
     most: usize,
     rows: Vec<Sending>,
@@ -144,7 +144,7 @@ impl<'a> Gathering<'a> {
         Ok(Gathering { archive, excluded, most, rows: vec![], bytes: 0, seen: HashSet::new() })
     }
 
-    /// Counts what is gathered, and makes room.
+    /// Counts the gathered rows and drops them.
     fn count(&mut self, counts: &mut BTreeMap<RowKind, u64>) {
         for sending in self.rows.drain(..) {
             *counts.entry(sending.row.kind).or_default() += 1;
@@ -167,7 +167,7 @@ impl<'a> Gathering<'a> {
         Ok(self.is_full())
     }
 
-    /// Bookmarks and batons are in another database, which has no list of changes: what was told is known by its digest.
+    /// Bookmarks and batons are in another database without a change list: digests tell which were sent.
     fn noted(&mut self, store: Option<&Store>) -> Result<ControlFlow<()>, OutgoingError> {
         let Some(store) = store else { return Ok(ControlFlow::Continue(())) };
         let (person, here, mut left) = (self.archive.own_person()?, self.archive.machine(), HashSet::new());
@@ -232,7 +232,7 @@ impl<'a> Gathering<'a> {
             }
             place = row;
         }
-        // What changed meanwhile comes with the next batch.
+        // Changes made meanwhile follow in the next batch.
         Ok(if place > conversation { (Place::Scan(last, place), false) } else { (Place::ScanEnd, false) })
     }
 
@@ -248,7 +248,7 @@ impl<'a> Gathering<'a> {
         archive.each_carried(row, from_turn, &mut |carried| self.add(carried))
     }
 
-    /// Adds a row that the hub does not have so, if there is room for it.
+    /// Adds a row that the hub does not have in this version, if there is room.
     fn add(&mut self, mut carried: Carried<String>) -> Result<ControlFlow<()>, OutgoingError> {
         if self.excluded.contains(&carried.row.project) || self.seen.contains(&carried.row.uid) {
             return Ok(ControlFlow::Continue(()));
@@ -288,7 +288,7 @@ fn words_len(row: &SharedRow) -> usize {
     }
 }
 
-/// What is held back is found by nobody.
+/// Held-back rows are not searchable.
 fn is_held(row: &SharedRow) -> bool {
     matches!(&row.life, Life::Lives(registers) if row.kind == RowKind::Memory && registers.hold.value.is_some())
 }

@@ -1,7 +1,7 @@
-//! The password of the hub: printed by a command, in a variable, or in the file that PostgreSQL's own programs read.
+//! The hub's password: from a command, a variable, or the file that PostgreSQL's own programs read.
 //!
-//! Never kept, never shown, never given to another program: it is asked for when it is needed. A command that fails is told
-//! and not passed over; nothing else is asked in its place.
+//! Never stored, never shown, never passed to another program: it is read when needed. A failing command is
+//! an error; the other sources are not tried in its place.
 
 use crate::memory::model::provider::{NoSecret, printed_secret};
 use crate::runtime::config::Hub;
@@ -15,11 +15,11 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A password as it was found. Shows nothing of itself.
+/// A password. Its `Debug` output hides it.
 pub struct Password(String);
 
 impl Password {
-    /// For whoever opens the connection.
+    /// For opening the connection only.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -42,7 +42,7 @@ pub enum PasswordError {
 }
 
 impl PasswordError {
-    /// What to do about it.
+    /// The next command for the user.
     pub fn mend(&self) -> String {
         match self {
             PasswordError::Command(_) => {
@@ -54,8 +54,8 @@ impl PasswordError {
     }
 }
 
-/// The password for this address: of the command if there is one, else of the variable, else of the file. `None` where
-/// none of them has one: some hubs want none of some users.
+/// The password for this address: from the command if set, else the variable, else the file. `None` if none
+/// has one: some hubs need no password for some users.
 pub fn found(env: &Env, wanted: &Hub, url: &Url) -> Result<Option<Password>, PasswordError> {
     if !wanted.password_command.is_empty() {
         let secret = printed_secret(&wanted.password_command, &env.home.folder().join("asking"))?;
@@ -82,8 +82,7 @@ fn in_file(path: &Path, url: &Url) -> Result<Option<Password>, PasswordError> {
     Ok(line_for(&fs::read_to_string(path).map_err(failed)?, url).map(Password))
 }
 
-/// The password of the first line that fits: `host:port:database:user:password`, `*` fits all, `\` takes the next letter
-/// as it is.
+/// The password of the first matching line: `host:port:database:user:password`; `*` matches all, `\` escapes.
 fn line_for(text: &str, url: &Url) -> Option<String> {
     let port = url.port.to_string();
     let fits = |field: &str, value: &str| field == "*" || field == value;

@@ -1,11 +1,11 @@
-//! A row of the hub as one line of JSON.
+//! A hub row as one line of JSON.
 //!
-//! Says of a row that was forgotten only that it was.
+//! A forgotten row shows only that it was forgotten.
 
 use serde_json::{Value, json};
 use towline_core::share::{Life, Presence, Registers, SharedRow};
 
-/// Everything that is known of a row. `key` is what its project goes by.
+/// Everything known of a row. `key` is its project's key.
 pub fn row_json(row: &SharedRow, key: &str) -> Value {
     let from = &row.from;
     let mut all = json!({
@@ -23,7 +23,7 @@ pub fn row_json(row: &SharedRow, key: &str) -> Value {
 
 fn add(all: &mut Value, registers: &Registers) {
     let words = &registers.words.value;
-    // Words that are no JSON are another version's: they are given as they are.
+    // Content that is not JSON comes from another version: pass it on unchanged.
     all["words"] = serde_json::from_str(words).unwrap_or_else(|_| json!(words));
     all["withdrawn"] = json!(registers.presence.value == Presence::Withdrawn);
     all["pinned_at"] = json!(registers.pin.value.map(|at| at.to_utc()));

@@ -1,6 +1,6 @@
-//! What the agents of this machine are doing, for the person's other machines; and what those of the others do.
+//! Publishes this machine's seats to the user's other machines through the hub.
 //!
-//! Only what `tow status` shows, and only the person's own: the hub gives nobody else's.
+//! Sends only what `tow status` shows; the hub returns seats to the same user only.
 
 use super::link::{Link, NoLink};
 use crate::ingest::live;
@@ -8,7 +8,7 @@ use crate::runtime::env::Env;
 use towline_core::shown::Shown;
 use towline_hub::FleetSeat;
 
-/// Tells the hub what is done here. A list that cannot be made is not told.
+/// Sends the current seats to the hub. If they cannot be listed, nothing is sent.
 pub fn tell(env: &Env, link: &mut Link) -> Result<(), NoLink> {
     let env = env.later();
     let Ok(seats) = live::seats(&env, live::Glance::Cheap) else { return Ok(()) };

@@ -1,6 +1,6 @@
-//! What is remembered of the exchange with the hub: when it last succeeded, what went wrong, what this machine is called.
+//! Stored state of the sync with the hub: last success, current error, this machine's name.
 //!
-//! Facts of the archive. Nothing of a password, and of errors only what is told anyway.
+//! Kept as facts of the archive. Never contains a password, and of errors only the text shown to users.
 
 use super::backoff::Trouble;
 use crate::runtime::archive;
@@ -13,15 +13,15 @@ const TROUBLE: &str = "hub trouble";
 const SYNCED: &str = "hub synced at";
 const MACHINE: &str = "hub machine";
 
-/// How long whoever else writes the archive is waited for.
+/// How long to wait for another writer of the archive.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How it stands with the hub, as far as is known here.
+/// The state of the sync as this machine knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     pub trouble: Option<Trouble>,
     pub synced_at: Option<Timestamp>,
-    /// What this machine is called by the hub.
+    /// This machine's name at the hub.
     pub machine: Option<String>,
 }
 
@@ -35,16 +35,16 @@ impl Known {
         })
     }
 
-    /// Whether the next exchange is due: none was for so long, and the hub is not left alone.
+    /// Whether a sync is due: the interval has passed and no backoff is active.
     pub fn is_due(&self, every_s: u32, now: Timestamp) -> bool {
         let since = self.synced_at.map(|at| now.0.saturating_sub(at.0));
-        // A clock that was set back must not put it off for long.
+        // A clock that was set back must not postpone it.
         let is_time = since.is_none_or(|ms| ms < 0 || ms >= i64::from(every_s) * 1000);
         is_time && !self.trouble.as_ref().is_some_and(|trouble| trouble.holds(now))
     }
 }
 
-/// It worked: whatever was wrong is over.
+/// Records a successful sync, which clears any error.
 pub fn note_success(env: &Env, at: Timestamp) -> Result<(), StoreError> {
     let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(()) };
     writable.archive.as_one(|| {
@@ -53,7 +53,7 @@ pub fn note_success(env: &Env, at: Timestamp) -> Result<(), StoreError> {
     })
 }
 
-/// It did not work. Returns what is now known of it.
+/// Records a failed sync. Returns the updated trouble.
 pub fn note_trouble(env: &Env, told: (String, String), at: Timestamp) -> Result<Option<Trouble>, StoreError> {
     let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(None) };
     let earlier = Known::of(&writable.archive)?.trouble;
@@ -64,7 +64,7 @@ pub fn note_trouble(env: &Env, told: (String, String), at: Timestamp) -> Result<
     Ok(Some(trouble))
 }
 
-/// What this machine is called from now on.
+/// Sets this machine's name.
 pub fn note_machine(archive: &Archive, name: &str) -> Result<(), StoreError> {
     archive.as_one(|| {
         archive.set_fact(MACHINE, name)?;

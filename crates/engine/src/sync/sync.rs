@@ -1,7 +1,7 @@
-//! One exchange with the hub: what is new here goes, what is new there comes.
+//! One sync with the hub: sends local changes and takes in remote ones.
 //!
-//! Every step is kept before the next begins, so that it can be killed anywhere and goes on from there. The archive is
-//! never held while the hub is waited for, and the hub is never waited for longer than there is time.
+//! Every step is stored before the next begins, so that a killed sync continues there. The archive is never
+//! held while waiting for the hub, and every wait for the hub is bounded.
 
 use super::batons::{self, BatonsError};
 use super::incoming::Arrivals;
@@ -27,33 +27,33 @@ use towline_store::archive::SharedProject;
 use towline_store::lock::{HubLock, pauses};
 use towline_store::{Archive, Store, StoreError};
 
-/// How much is to be done.
+/// How much to sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// All there is, for somebody who waits.
+    /// Everything, for a waiting user.
     All,
-    /// What fits into a while, beside other work.
+    /// As much as fits into `A_WHILE`, for background work.
     AWhile,
 }
 
-/// What was exchanged.
+/// Counts of a sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Exchanged {
     pub sent: u64,
     pub taken: u64,
-    /// Rows that went because they were forgotten or withdrawn elsewhere.
+    /// Rows erased because they were forgotten or withdrawn elsewhere.
     pub erased: u64,
-    /// Rows of the hub that got the vector they did not have.
+    /// Hub rows that received a missing embedding.
     pub meant: u64,
-    /// Rows that this person took back.
+    /// Rows that the user withdrew.
     pub withdrawn: u64,
-    /// There was no time for all of it.
+    /// Time ran out before all was done.
     pub is_more: bool,
-    /// All was taken back, and this machine has left the hub.
+    /// All rows are withdrawn, and this machine has left the hub.
     pub has_left: bool,
 }
 
-/// Why nothing, or not all, was exchanged.
+/// Why a sync failed or stopped early.
 #[derive(Debug, thiserror::Error)]
 pub enum NoExchange {
     #[error("another process is at it")]
@@ -88,20 +88,19 @@ impl From<NoExchange> for Failure {
 
 /// Rows in one transaction of the hub, and of the archive.
 const AT_ONCE: u32 = 500;
-/// All that an exchange may take beside other work.
+/// Time limit of a background sync.
 const A_WHILE: Duration = Duration::from_secs(30);
-/// Of that, what making vectors for the hub may take; and for somebody who waits.
+/// Time limits for computing embeddings: in the background, and for a waiting user.
 const TO_MEAN: Duration = Duration::from_secs(10);
 const TO_MEAN_ALL: Duration = Duration::from_secs(60);
-/// Rows that get their vectors at once.
+/// Rows that are embedded per request.
 const MEANT_AT_ONCE: u32 = 100;
-/// How long one answer is waited for.
+/// Timeout of one hub request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long whoever else writes the archive is waited for.
+/// How long to wait for another writer of the archive.
 const FOR_ARCHIVE: Duration = Duration::from_secs(10);
 
-/// Exchanges, and remembers how it went. Who does that already is waited for as long as `patience` says; `seen` is told after
-/// each step.
+/// Syncs and records the result. Waits up to `patience` for a running sync; calls `seen` after each step.
 pub fn exchange(
     env: &Env,
     amount: Amount,
@@ -127,7 +126,7 @@ pub fn exchange(
     done
 }
 
-/// Being without a network is no fault. What a person has to mend is one, once.
+/// A missing network is no fault. An error that the user must fix is recorded as a fault once.
 fn note(env: &Env, error: &NoLink) -> Result<(), StoreError> {
     if matches!(error, NoLink::NotJoined) {
         return Ok(());
@@ -140,7 +139,7 @@ fn note(env: &Env, error: &NoLink) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// How many rows of each kind would go now. The hub is not asked.
+/// How many rows of each kind would be sent now. Does not contact the hub.
 pub fn preview(env: &Env) -> Result<BTreeMap<RowKind, u64>, NoExchange> {
     let wishes = Wishes::load(env).map_err(NoExchange::Told)?;
     let store = Store::read(&env.home, FOR_ARCHIVE)?;
@@ -161,12 +160,12 @@ struct Exchange<'a> {
 impl Exchange<'_> {
     fn run(mut self) -> Result<Exchanged, NoExchange> {
         let mut link = Link::open(self.env, &machine(self.env)?, PATIENCE)?;
-        // Where it cannot be known what is to stay private, nothing goes.
+        // Send nothing if the privacy settings cannot be read.
         let wishes = Wishes::load(self.env).map_err(NoExchange::Told)?;
         let person = link.membership.person.clone();
         let sharing = Sharing { person: &person, wishes: &wishes };
         seats::tell(self.env, &mut link)?;
-        // One project that cannot be taken back does not keep the others from their exchange.
+        // A failed withdrawal must not block the sync of other projects: report it at the end.
         let taken_back = self.take_back(&mut link);
         self.bound_queue(link.wanted.max_queue)?;
         let sense = Sense::for_hub(self.env, &mut link)?;
@@ -185,7 +184,7 @@ impl Exchange<'_> {
         Ok(self.done)
     }
 
-    /// Page by page: what is taken back is noted here before the hub is told.
+    /// Page by page: each withdrawal is recorded locally before it is sent.
     fn take_back(&mut self, link: &mut Link) -> Result<(), NoExchange> {
         let projects = self.writing()?.archive.leaving_projects()?;
         for project in &projects {
@@ -210,7 +209,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// A list that has become too long is not gone through: what is shared is looked at whole instead.
+    /// If too many changes are queued, replaces the queue by a full scan of the shared rows.
     fn bound_queue(&self, most: u32) -> Result<(), NoExchange> {
         let writable = self.writing()?;
         if writable.archive.scan()?.is_none() && outgoing::waiting(&writable.archive)? > i64::from(most) {
@@ -219,7 +218,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Batch by batch: what the hub has is noted before the next is read.
+    /// Batch by batch: each is recorded as sent before the next is read.
     fn send(
         &mut self,
         link: &mut Link,
@@ -249,7 +248,7 @@ impl Exchange<'_> {
         Ok(outgoing::outgoing(&writable.archive, store.as_ref(), sharing, AT_ONCE as usize)?)
     }
 
-    /// Page by page: each with its place, in one transaction.
+    /// Page by page: rows and cursor are stored in one transaction.
     fn take(
         &mut self,
         link: &mut Link,
@@ -276,7 +275,7 @@ impl Exchange<'_> {
         arrivals.end().map_err(NoExchange::Told)
     }
 
-    /// What the others' machines are called, for who is shown where a row came from.
+    /// Stores the names of the other machines, to show where a row came from.
     fn name_machines(&self, link: &mut Link) -> Result<(), NoExchange> {
         let machines = link.hub.machines(&link.membership).map_err(NoLink::from)?;
         let named = machines
@@ -285,8 +284,8 @@ impl Exchange<'_> {
         Ok(self.writing()?.archive.name_machines(&named.collect::<Vec<_>>())?)
     }
 
-    /// Rows that came without a vector get theirs: from before there was a model, from who has none, of words that changed.
-    /// The hub knows which; so it goes on wherever it was left.
+    /// Embeds hub rows without an embedding: older than the model, sent without a model, or edited. The hub
+    /// lists them, so this resumes anywhere.
     fn mean_all(
         &mut self,
         link: &mut Link,
@@ -341,13 +340,13 @@ impl Exchange<'_> {
         }
     }
 
-    /// Somebody who writes for so long has much to write: another time.
+    /// Fails as busy if another process holds the archive for this long.
     fn writing(&self) -> Result<Writable, NoExchange> {
         archive::open(self.env, FOR_ARCHIVE)?.ok_or(NoExchange::Busy)
     }
 }
 
-/// With the vector that the search index has of its text; another is made after the words have gone.
+/// Attaches the embedding from the search index, if any; others are computed after the rows are sent.
 fn offered(sending: &Sending, sense: Option<&Sense>) -> Outgoing {
     let text = sending.text.clone();
     let may_have = match sending.row.kind {
@@ -358,8 +357,8 @@ fn offered(sending: &Sending, sense: Option<&Sense>) -> Outgoing {
     Outgoing { row: sending.row.clone(), text, meaning }
 }
 
-/// The exchange that belongs to other work: if one is due, and for a while at most. What goes wrong is noted and keeps
-/// nothing else from being done. Whether anything came.
+/// Background sync, if one is due, limited to `A_WHILE`. Errors are recorded and do not stop other work.
+/// Returns whether any row changed.
 pub fn exchange_if_due(env: &Env) -> bool {
     let is_due = || -> Result<bool, StoreError> {
         let wanted = crate::runtime::config::settings(env).hub;

@@ -1,7 +1,7 @@
-//! What the team knows that may answer a question: rows of the hub as documents, to be ranked with what is here.
+//! Searches the team's rows: hub rows as documents, to be ranked with the local ones.
 //!
-//! Waits no longer than it was told to. What is here already, was forgotten, is held back, or gives orders is left out; all
-//! texts are redacted again.
+//! Bounded by the caller's timeout. Skips rows that are local, forgotten, held back or look like prompt
+//! injections; all texts are redacted again.
 
 use super::link::{Link, NoLink};
 use super::{machine, words};
@@ -21,31 +21,31 @@ use towline_hub::{Asked, CANDIDATES, Candidate, Meaning};
 use towline_search::{Document, Kind, snippet};
 use towline_store::archive::Archive;
 
-/// More of a text than this is not looked at.
+/// Only this much of a text is searched.
 const LONGEST_TEXT: usize = 64 * 1024;
 const LONGEST_TITLE: usize = 400;
 const SNIPPET: usize = 160;
 
-/// What is asked of the team.
+/// A search request to the team.
 #[derive(Clone)]
 pub struct Wanted {
     pub text: String,
-    /// The name of a project; none is all that this person may see.
+    /// The name of a project; `None` searches all that the user may see.
     pub project: Option<String>,
-    /// What the text means, where there is a model.
+    /// The embedding of the text, if there is a model.
     pub meaning: Option<Meaning>,
     pub former: Former,
     pub patience: Duration,
 }
 
-/// What becomes of rows that were replaced.
+/// Whether replaced rows are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Former {
     LeftOut,
     Included,
 }
 
-/// What the hub answered, and what its ids are called.
+/// The hub's rows, and the names of its ids.
 #[derive(Default)]
 struct Answer {
     rows: Vec<Candidate>,
@@ -53,7 +53,7 @@ struct Answer {
     machines: HashMap<Uid, String>,
 }
 
-/// Why the team was not heard.
+/// Why the team's rows are missing.
 #[derive(Debug, thiserror::Error)]
 pub enum Unheard {
     #[error("the hub did not answer within {} ms (hub.search_ms)", .0.as_millis())]
@@ -62,8 +62,8 @@ pub enum Unheard {
     Link(#[from] NoLink),
 }
 
-/// Rows of the hub that may answer, those of them that are not here. Ends in time whatever the hub does: who is late is
-/// not heard any more, and ends with us.
+/// Matching hub rows that are not stored locally. Always ends in time: a late answer is dropped, and its
+/// thread ends with the process.
 pub fn ask(env: &Env, archive: &Archive, wanted: &Wanted) -> Result<Vec<TeamRow>, Unheard> {
     let (tell, hear) = channel();
     let (theirs, question) = (env.later(), wanted.clone());
@@ -114,7 +114,7 @@ fn answered(env: &Env, wanted: &Wanted) -> Result<Answer, NoLink> {
     })
 }
 
-/// Whether the archive has it, so that it is found there.
+/// Whether the archive has the row, so that the local search finds it.
 fn is_here(archive: &Archive, row: &SharedRow) -> Result<bool, NoLink> {
     Ok(match row.kind {
         RowKind::Memory => archive.memory_by_uid(row.uid)?.is_some(),
@@ -134,7 +134,7 @@ struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// None for what is not to be shown.
+    /// Returns `None` for a row that must not be shown.
     fn row(&self, candidate: &Candidate) -> Option<TeamRow> {
         let row = &candidate.row;
         let Life::Lives(registers) = &row.life else { return None };
@@ -176,7 +176,7 @@ impl Named<'_> {
     }
 }
 
-/// What it is to the index, and what it is called where hits are shown.
+/// The index kind of a row, and its name in search results.
 fn kinds(kind: RowKind) -> Option<(Kind, &'static str)> {
     match kind {
         RowKind::Memory => Some((Kind::Memory, "memory")),
@@ -189,7 +189,7 @@ fn kinds(kind: RowKind) -> Option<(Kind, &'static str)> {
     }
 }
 
-/// The parts of a row's words that are searched and shown.
+/// The parts of a row's content that are searched and shown.
 struct Words {
     title: String,
     text: String,
@@ -215,14 +215,14 @@ fn shown_words(row: &SharedRow, registers: &Registers, former: Former) -> Option
     let title = clean(first.unwrap_or("").lines().next().unwrap_or(""), LONGEST_TITLE);
     let list = |key: &str| -> Vec<String> {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
-        // A file stands with how it was touched.
+        // A file is stored as a pair of path and touch.
         items.filter_map(|item| item.as_str().or_else(|| item.get(0)?.as_str())).map(str::to_owned).collect()
     };
     let sort = value.get("type").and_then(Value::as_str).map(str::to_owned);
     Some(Words { title, text, sort, files: list("files"), concepts: list("concepts") })
 }
 
-/// What people wrote or read: the texts of these fields, wherever they stand.
+/// Fields with prose, at any depth.
 const PROSE: [&str; 15] = [
     "title",
     "subtitle",

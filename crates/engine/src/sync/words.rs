@@ -1,7 +1,7 @@
-//! The words of a row in letters, as they travel, and back.
+//! Serializes the content of a row for the hub, and parses it.
 //!
-//! Both ways through redaction: what came in before a rule was made does not go out, and nobody else's rules are relied on.
-//! Words of a kind that this version does not know are none.
+//! Redacts in both directions: content captured before a rule existed must not leave, and other machines'
+//! rules are not trusted. Content of an unknown kind is dropped.
 
 use crate::sync::export::wire::BadWord;
 use crate::sync::export::wire::Line;
@@ -14,7 +14,7 @@ use towline_core::text::{Clean, Keeping, Kept, Secrets, clip};
 use towline_core::time::Timestamp;
 use towline_store::archive::{KeptRow, KeptSummary, LineWords, MemoryWords, PieceWords, Words};
 
-/// What is looked for in a long text is near its beginning.
+/// Search matches in a long text are near its beginning.
 const LOOKED_FOR: usize = 16_000;
 
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +44,7 @@ struct MemoryLetters {
     valid_from: Timestamp,
 }
 
-/// What a session said or did, as an export has it, and what it belongs to.
+/// A row in the export's format, with the data that the export keeps elsewhere.
 #[derive(Serialize, Deserialize)]
 struct SaidLetters<'a> {
     #[serde(borrow)]
@@ -55,18 +55,17 @@ struct SaidLetters<'a> {
     forked_from: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     forked_before: Option<u64>,
-    /// As text: a number of this size does not survive every program that reads JSON.
+    /// As text: not every JSON reader preserves 64-bit numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turn_mark: Option<String>,
 }
 
-/// The letters of words, and the plain text by which they are found.
+/// Serialized content, and the plain text to index.
 pub struct Lettered {
     pub words: String,
     pub text: String,
 }
 
-/// Puts words into letters.
 pub fn letters(words: Words<String>) -> Result<Lettered, WordsError> {
     match words {
         Words::Memory(memory) => {
@@ -112,8 +111,7 @@ pub fn letters(words: Words<String>) -> Result<Lettered, WordsError> {
     }
 }
 
-/// The plain text of a row that the hub has, as `letters` gives it. None where nothing is left of it, or a newer version
-/// wrote it.
+/// The plain text of a hub row, as `letters` produces it. `None` if it is empty or from a newer version.
 pub fn text_of(row: &SharedRow) -> Option<String> {
     let Life::Lives(registers) = &row.life else { return None };
     let text = match read(row.kind, &registers.words.value).ok().flatten()? {
@@ -127,7 +125,7 @@ pub fn text_of(row: &SharedRow) -> Option<String> {
     Some(clip(&text, LOOKED_FOR).to_owned()).filter(|text| !text.trim().is_empty())
 }
 
-/// As the search index has it, so that the vector of the one is that of the other.
+/// The same text as in the search index, so that its embedding can be reused.
 fn summary_text(kept: &KeptSummary) -> String {
     let parts = kept.summary.parts().into_iter().map(|(_, text)| text);
     parts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
@@ -168,7 +166,7 @@ fn memory_letters(words: MemoryWords) -> MemoryLetters {
     }
 }
 
-/// Reads words of a row. None where nothing was left of them, or a newer version wrote them.
+/// Parses the content of a row. `None` if it is empty after redaction or from a newer version.
 pub fn read(kind: RowKind, words: &str) -> Result<Option<Words<Clean<'static>>>, WordsError> {
     match kind {
         RowKind::Memory => {
@@ -197,7 +195,7 @@ fn memory(letters: MemoryLetters) -> Option<MemoryWords> {
         branch: letters.branch.map(|branch| short(&branch)),
         commit: letters.commit.map(|commit| short(&commit)),
         maker: Maker::named(&short(&letters.maker)),
-        // A class that this version does not know is not one to rely on.
+        // An unknown trust class gets the lowest trust.
         trust: Trust::named(&letters.trust).unwrap_or(Trust::Web),
         confidence: Confidence::percent(letters.confidence),
         cost: letters.cost,
@@ -241,7 +239,7 @@ pub fn short(text: &str) -> String {
     Kept::new(text, Keeping { longest_bytes: LONGEST, secrets: Secrets::Redacted }).as_str().to_owned()
 }
 
-/// What a machine is called, as another person wrote it: short, in one line. None for what gives orders.
+/// A machine's name as its user wrote it: short, one line. `None` if it looks like a prompt injection.
 pub fn machine_name(text: &str) -> Option<String> {
     const LONGEST: usize = 40;
     let line = short(text).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,7 +1,7 @@
-//! Typing one intent: wait until it may be typed, type, see that it stands there, press Enter, wait for the agent to tell.
+//! Types one intent: waits until allowed, types, checks the input line, presses Enter, awaits the event.
 //!
-//! Every step forward is in the journal before it is taken, but for the last one. Nothing is tried twice, and nothing is
-//! typed or pressed once anything is not as it should be.
+//! Every step but the last is journaled before it is taken. No step is tried twice, and no key is sent once a
+//! check fails.
 
 use super::hands::NotDone;
 use super::patience::Patience;
@@ -13,10 +13,10 @@ use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, Stage, Verdict, Why};
 
-/// An agent draws what was typed in less than this.
+/// Agents draw typed text faster than this.
 const DRAWN_WITHIN_MS: i64 = 5_000;
 
-/// How an intent ended that was not confirmed.
+/// Final stage and reason of an intent that was not confirmed.
 pub(super) struct End {
     to: Stage,
     why: String,
@@ -31,7 +31,7 @@ impl End {
         End { to: Stage::Expired, why: why.to_string() }
     }
 
-    /// Keys were pressed before it ended.
+    /// For an end after keys were sent.
     fn with_text_left(self) -> End {
         End {
             why: format!("{}; Enter was not pressed, what was typed may still stand there", self.why),
@@ -40,7 +40,7 @@ impl End {
     }
 }
 
-/// Types an intent that waits, if that can be done until then.
+/// Types a waiting intent, if that becomes possible before `until`.
 pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, until: Timestamp) -> Result<(), Failure> {
     let into = match ready(world, intent, until)? {
         Ok(into) => into,
@@ -53,7 +53,7 @@ pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, until: Timestamp) 
     }
 }
 
-/// Waits for the agent to tell that it was done; the fold that hears of it confirms. Whatever else happens, it expires.
+/// Waits for the agent's event; applying it confirms the intent. Otherwise the intent expires.
 pub(super) fn await_confirmation(
     world: &mut World<'_>,
     intent: &Intent,
@@ -74,7 +74,7 @@ pub(super) fn await_confirmation(
     }
 }
 
-/// The session to type into, once it may be done.
+/// Waits until the intent may be typed; returns the session to type into.
 fn ready(
     world: &mut World<'_>,
     intent: &Intent,
@@ -98,7 +98,7 @@ fn ready(
     }
 }
 
-/// That its time is over says nothing; what kept it from being typed does.
+/// Reports the last obstacle, which says more than that time ran out.
 fn late(last: Option<&Why>) -> End {
     match last {
         Some(why) => End::expired(format!("it could not be typed in time: {why}")),
@@ -118,7 +118,7 @@ fn judged(sight: &Sight) -> Judged {
     match (sight.may_type(), &sight.blind) {
         _ if sight.intent.stage.is_over() => Judged::Over,
         (Verdict::Refused(Why::TooLate), _) => Judged::Late,
-        // A refusal that is about the user's wishes says more than that nobody could look.
+        // A refusal by the user's settings says more than that the seat could not be probed.
         (Verdict::Refused(why @ (Why::Off | Why::Paused(_))), _) => Judged::End(End::refused(why)),
         (_, Some(blind)) => Judged::End(End::refused(blind)),
         (Verdict::Refused(why), None) => Judged::End(End::refused(why)),
@@ -149,13 +149,13 @@ fn type_and_press(world: &mut World<'_>, intent: &Intent) -> Result<Result<(), E
     Ok(pressed.map_err(End::with_text_left))
 }
 
-/// Presses Enter once the line holds exactly the text and all else is still as it was.
+/// Presses Enter once the line holds exactly the text and all else is unchanged.
 fn press(world: &mut World<'_>, intent: &Intent, typed_on: &Sight) -> Result<Result<(), End>, Failure> {
     let mut patience = Patience::until(world.env().now.plus_ms(DRAWN_WITHIN_MS));
     let mut last = "what happened is not known right now".to_owned();
     loop {
         if let Some(sight) = world.see(intent.uid)? {
-            // Where our own typing counts as somebody's, only what stands in the line tells whether it was alone.
+            // If our own keys count as input, only the line's content shows whether the user typed too.
             let is_deafened = sight.hands.as_ref().is_some_and(|hands| hands.counts_own_keys());
             let quiet_since = if is_deafened { &sight.look } else { &typed_on.look };
             match (sight.may_press(quiet_since), &sight.hands) {
@@ -178,7 +178,7 @@ fn unpressed(error: NotDone) -> End {
     End::refused(format!("Enter could not be pressed: {why}"))
 }
 
-/// Says how it ended, unless that is known already, and keeps what it was for where that can be had otherwise: in one write.
+/// Records the end, unless one is known, and in the same write the substitute for a marker if there is one.
 pub(super) fn finish(
     world: &mut World<'_>,
     intent: &Intent,

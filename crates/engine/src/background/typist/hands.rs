@@ -1,35 +1,35 @@
-//! What looks at a seat and types there, as the rest of typing sees it.
+//! The interface through which the typist looks at a seat and types there.
 //!
-//! Decides nothing: it looks, types and presses when it is told to.
+//! Decides nothing: it looks, types and presses on request.
 
 use towline_agents::Agent;
 use towline_core::seat::{Place, SeatKind};
 use towline_core::typing::{Abilities, InputLine, Look, Shown};
 use towline_terminal::driver::{Driver, DriverError};
 
-/// The eyes and hands for one seat.
+/// Access to one seat: screen and keys.
 pub trait Hands {
     fn abilities(&self) -> Abilities;
     fn look(&self) -> Look;
-    /// What a look says about the agent's input line.
+    /// The agent's input line in this look.
     fn input_line(&self, look: &Look) -> InputLine;
-    /// What a look says about the session that the agent shows.
+    /// The session that the agent shows in this look.
     fn shown(&self, look: &Look) -> Shown;
-    /// Whether what the input line holds is this text and nothing else, as the agent shows it.
+    /// Whether the input line holds exactly this text, as the agent renders it.
     fn is_typed(&self, held: &str, text: &str) -> bool;
-    /// Puts the text into the input line, and presses nothing. Where the terminal can tell, not if it changed since the look.
+    /// Puts the text into the input line without Enter. Fails if the terminal saw a change since the look.
     fn type_in(&self, text: &str) -> Result<(), NotDone>;
-    /// Whether what is typed here counts as somebody's typing, where that is looked at.
+    /// Whether the terminal counts our keys as the user's input.
     fn counts_own_keys(&self) -> bool;
-    /// In the same way.
+    /// Presses Enter, under the same condition as `type_in`.
     fn press_enter(&self) -> Result<(), NotDone>;
 }
 
-/// Why something was not typed or pressed.
+/// Why typing or pressing failed.
 pub enum NotDone {
-    /// Nothing has reached the seat.
+    /// No key has reached the seat.
     Surely(String),
-    /// Nobody said whether it has.
+    /// Keys may have reached the seat: the terminal did not answer.
     Perhaps(String),
 }
 
@@ -48,13 +48,13 @@ impl From<DriverError> for NotDone {
     }
 }
 
-/// From a place and who sits there to the hands for it; why there are none.
+/// Returns the hands for a place and its agent, or why there are none.
 pub type Reach<'a> = &'a dyn Fn(&Place, Agent) -> Result<Box<dyn Hands>, String>;
 
-/// The hands for a seat, by the program that shows it.
+/// The hands for a seat, by its terminal program.
 pub fn reach(place: &Place, agent: Agent) -> Result<Box<dyn Hands>, String> {
     let driver = Driver::of(place).map_err(|error| error.to_string())?;
-    // tmux knows its clients' keys from what is pasted; elsewhere the terminal's device tells that something came in.
+    // tmux tells its clients' keys from pastes; elsewhere the device only shows that input arrived.
     let counts_own_keys = place.kind != SeatKind::Tmux;
     Ok(Box::new(Driven { driver, agent, counts_own_keys }))
 }

@@ -1,6 +1,6 @@
 //! The process that types intents into one seat, one after the other.
 //!
-//! `core::typing` decides whether an intent may be typed, from what is known and seen at that moment. An intent that was
+//! `core::typing` decides whether an intent may be typed, from the state at that moment. An intent that was
 //! begun is never typed again.
 
 mod attempt;

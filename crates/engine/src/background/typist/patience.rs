@@ -1,11 +1,11 @@
-//! Waiting for what cannot be waited for, only looked at again: with a deadline, and ever less often.
+//! Polls a condition that sends no event: with a deadline and growing pauses.
 //!
-//! Never waits for time to pass: whoever asks looks again after each pause.
+//! Checks nothing itself: the caller looks again after each pause.
 
 use std::time::Duration;
 use towline_core::time::Timestamp;
 
-/// Looks often at first, since most things happen at once, and seldom later.
+/// Short pauses first, since most things happen at once, then longer ones.
 pub(super) struct Patience {
     until: Timestamp,
     pause: Duration,
@@ -16,7 +16,7 @@ impl Patience {
         Patience { until, pause: Duration::from_millis(10) }
     }
 
-    /// Pauses before the next look; false if there is no time for one.
+    /// Pauses before the next look; false if the deadline has passed.
     pub fn waits(&mut self, now: Timestamp) -> bool {
         if now >= self.until {
             return false;

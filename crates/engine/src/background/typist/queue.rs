@@ -1,6 +1,6 @@
-//! The queue of one seat: its intents are typed one after the other, by whoever holds the seat's lock.
+//! The queue of one seat: the holder of the seat's lock types its intents one after the other.
 //!
-//! The lock dies with its holder. What one who died left in the middle is never typed again: it is said to have expired.
+//! The lock dies with its holder. An intent that a dead process had begun is never typed again: it expires.
 
 use super::attempt::{End, attempt, await_confirmation, finish};
 use super::hands::{Reach, reach};
@@ -19,12 +19,12 @@ use towline_store::home::private_folder;
 use towline_store::lock::{remove_unheld, take_removable};
 use towline_store::{Home, Store, StoreError};
 
-/// Types what waits for this seat, and returns when nothing is left.
+/// Types the intents that wait for this seat, and returns when none is left.
 pub fn work_off(env: &Env, seat: &str) -> Result<(), Failure> {
     work_off_by(env, seat, &reach)
 }
 
-/// Whoever finds the lock taken leaves its intent to the holder, who looks again after letting go.
+/// A process that finds the lock taken leaves its intent to the holder, which looks again afterwards.
 pub(super) fn work_off_by(env: &Env, seat: &str, reach: Reach<'_>) -> Result<(), Failure> {
     let mut world = World::new(env, reach);
     while !open(&mut world, seat)?.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn work_off_by(env: &Env, seat: &str, reach: Reach<'_>) -> Result<(),
     Ok(())
 }
 
-/// What others fold is soon done; what nobody can fold is left to the next one.
+/// Another process applies the journal quickly; if none can, the queue is left to the next typist.
 const FOLDED_WITHIN_MS: i64 = 5_000;
 
 fn open(world: &mut World<'_>, seat: &str) -> Result<Vec<Intent>, Failure> {
@@ -58,14 +58,14 @@ fn lock(env: &Env, seat: &str) -> io::Result<Option<File>> {
     take_removable(&env.home.typing_lock(seat))
 }
 
-/// Removes the locks of seats in which nobody sits any more, unless somebody types there still.
+/// Removes the locks of empty seats, unless a process still types there.
 pub fn forget_locks(home: &Home, store: &Store) -> Result<(), StoreError> {
     let seats = store.live_sessions()?.into_iter().filter_map(|session| session.seat);
     let needed: BTreeSet<PathBuf> = seats.map(|seat| home.typing_lock(&seat)).collect();
     let entries = fs::read_dir(home.typing()).into_iter().flatten().filter_map(Result::ok);
     let is_lock = |path: &PathBuf| path.extension().is_some_and(|end| end == "lock");
     for path in entries.map(|entry| entry.path()).filter(is_lock).filter(|path| !needed.contains(path)) {
-        // What cannot be removed now is looked at again the next time.
+        // A lock that cannot be removed now is retried the next time.
         let _ = remove_unheld(&path);
     }
     Ok(())
@@ -75,7 +75,7 @@ fn unusable(env: &Env, error: &io::Error) -> Failure {
     Failure::about(format!("could not use {}", env.home.typing().display()), error).hint("Run `tow doctor`.")
 }
 
-/// The oldest one; but what an agent tells only with the next prompt cannot be waited for before that is typed.
+/// The oldest intent, unless its agent reports it only with the next prompt: then that one is typed first.
 fn next(open: &[Intent]) -> Option<&Intent> {
     let first = open.first()?;
     let follows = |intent: &&Intent| intent.stage == Stage::Waiting && intent.wish.after == Some(first.uid);
@@ -90,7 +90,7 @@ fn is_told_late(intent: &Intent) -> bool {
         && agent.is_some_and(|agent| agent.starts() == Starts::WithFirstPrompt)
 }
 
-/// We hold the lock: whoever has begun with this intent is either us or no more.
+/// We hold the lock: any other process that began this intent is dead.
 fn take_up(world: &mut World<'_>, intent: &Intent) -> Result<(), Failure> {
     let env = world.env();
     let typing = settings(&env).typing;

@@ -1,6 +1,6 @@
-//! Everything that is known and seen of an intent's seat at one moment, gathered afresh each time.
+//! Everything known and seen of an intent's seat at one moment, gathered afresh each time.
 //!
-//! Folds and looks; what it means is judged in `core`. Rows that are not up to date are no knowledge.
+//! Applies the journal and probes; `core` judges the result. Rows that are not up to date are not used.
 
 use super::hands::{Hands, Reach};
 use crate::handoff::typing::rules;
@@ -19,20 +19,20 @@ use towline_core::typing::{
 };
 use towline_store::{Store, StoreError, journal};
 
-/// The data folder as one process sees it that stays for a while.
+/// The data folder as a long-running process sees it.
 pub(super) struct World<'a> {
     begun: &'a Env,
     reach: Reach<'a>,
-    /// As it was folded last, and how long the journal was then.
+    /// The store as last applied, and the journal's length at that time.
     folded: Option<(u64, Store)>,
 }
 
-/// One intent, and all that decides whether it may be typed.
+/// One intent, and everything that decides whether it may be typed.
 pub(super) struct Sight {
     pub env: Env,
     pub intent: Intent,
     pub hands: Option<Box<dyn Hands>>,
-    /// Why nobody could look, where it will not change.
+    /// The permanent reason why the seat cannot be probed.
     pub blind: Option<String>,
     rules: Rules,
     seat: Option<Seat>,
@@ -52,12 +52,12 @@ impl<'a> World<'a> {
         World { begun, reach, folded: None }
     }
 
-    /// This moment.
+    /// The environment with the current time.
     pub fn env(&self) -> Env {
         self.begun.later()
     }
 
-    /// The store with everything that is in the journal; `None` while that cannot be had.
+    /// The store with the whole journal applied; `None` while that is not possible.
     pub fn store(&mut self) -> Result<Option<&Store>, Failure> {
         let home = &self.begun.home;
         let written = journal::unsealed_bytes(home);
@@ -77,7 +77,7 @@ impl<'a> World<'a> {
         Ok(self.store()?.map(|store| store.intent(uid)).transpose().map_err(failed)?.flatten())
     }
 
-    /// Looks at the world; `None` while the rows are not up to date, or if the intent is gone.
+    /// Probes the seat; `None` while the rows are not up to date, or if the intent is gone.
     pub fn see(&mut self, uid: Uid) -> Result<Option<Sight>, Failure> {
         let env = self.env();
         let reach = self.reach;
@@ -112,7 +112,7 @@ fn known(store: &Store, uid: Uid, env: Env) -> Result<Option<Sight>, StoreError>
 }
 
 impl Sight {
-    /// The session that is to be typed into.
+    /// The session to type into.
     pub fn session(&self) -> towline_core::id::SessionKey {
         self.intent.meant(self.before.as_ref()).clone()
     }
@@ -142,7 +142,7 @@ impl Sight {
         }
     }
 
-    /// What the agent shows in place of our text, such as a word for a long paste, is our text.
+    /// A placeholder that the agent shows for our text, such as for a long paste, counts as our text.
     fn read(&self, hands: &dyn Hands) -> InputLine {
         let text = self.intent.wish.text.as_str();
         let line = hands.input_line(&self.look);

@@ -1,5 +1,5 @@
-//! What the process that types does, in a real pane of a real tmux: a program with an input line stands for the agent, and
-//! the test tells what the agent would.
+//! Drives the typist in a pane of a real tmux: a program with an input line plays the agent, the test reports
+//! its events.
 
 use super::hands::{Hands, NotDone};
 use super::queue::work_off_by;
@@ -22,7 +22,7 @@ use towline_store::{BookmarksAsked, Deleted, Home, Pace, Store, WantedIntents};
 use towline_terminal::process::Process;
 use towline_testkit::{Pane, TestEnv, Tmux, wait};
 
-/// Shows `> ` and what is typed behind it; what is submitted is written down line by line.
+/// Shows `> ` and the typed text; appends every submitted line to a file.
 const AGENT: &str = r#"#!/bin/bash
 while IFS= read -r -e -p '> ' line; do printf '%s\n' "$line" >> "$1"; done
 "#;
@@ -58,7 +58,7 @@ impl Bench {
         bench
     }
 
-    /// This moment.
+    /// The environment with the current time.
     fn env(&self) -> Env {
         Env::at(self.home.clone(), self.config.clone())
     }
@@ -90,7 +90,7 @@ impl Bench {
         journal::append(&self.home, &[Record::Event(event)]).unwrap();
     }
 
-    /// Made, and nobody has begun with it.
+    /// An intent that no process has begun.
     fn make(&self, purpose: Purpose, text: &str) -> Intent {
         self.wish(Wish::new(SEAT, purpose, text, self.env().now.plus_ms(60_000)).unwrap())
     }
@@ -119,7 +119,7 @@ impl Bench {
         self.work_off_with(|hands| hands);
     }
 
-    /// With hands that something else happens to.
+    /// Runs the queue with altered hands.
     fn work_off_with(&self, change: impl Fn(TmuxHands) -> TmuxHands) {
         let reach = |_: &Place, _: Agent| -> Result<Box<dyn Hands>, String> {
             let hands = TmuxHands { pane: self.pane.clone(), pid: self.place.pid, meanwhile: None };
@@ -133,7 +133,7 @@ impl Bench {
         written.lines().map(str::to_owned).collect()
     }
 
-    /// Runs the queue while the agent tells of what it is given, as `told` says.
+    /// Runs the queue while `told` reports the agent's events for each submitted line.
     fn work_off_heard(&self, number: usize, told: impl Fn(&Bench, &str) + Sync) {
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -155,7 +155,7 @@ impl Bench {
     }
 }
 
-/// A session of whichever agent tells at once that one has begun.
+/// A session of any agent that reports a new session at once.
 fn key(id: &str) -> SessionKey {
     let agent = Agent::ALL.into_iter().find(|agent| agent.starts() == Starts::AtOnce).unwrap();
     SessionKey::parse(&format!("{}:{id}", agent.name())).unwrap()
@@ -176,7 +176,7 @@ fn place(pane: &Pane) -> Place {
     }
 }
 
-/// Looks and types through the bench's own tmux; `meanwhile` is what happens right after the text was typed.
+/// Looks and types through the bench's own tmux; `meanwhile` runs right after the text was typed.
 struct TmuxHands {
     pane: Pane,
     pid: u32,
@@ -273,14 +273,14 @@ fn what_kept_an_intent_from_being_typed_is_told_though_its_time_is_over() {
 }
 
 impl Bench {
-    /// A marker is wanted after the turn, for this reason.
+    /// Records that a marker is due after the turn.
     fn want_marker(&self) -> Intent {
         let reason = Reason { threshold: Threshold::ToolCalls, count: 15, counted: Counted::Exactly };
         self.tell("1", Happening::MarkerWanted { reason });
         self.make(Purpose::Bookmark, "·")
     }
 
-    /// How each was set, and after which turn.
+    /// How each bookmark was set, and after which turn.
     fn bookmarks(&self) -> Vec<(How, u32, Option<u64>)> {
         let asked = BookmarksAsked { session: None, project: None, deleted: Deleted::Included, most: 9 };
         let all = self.store().bookmarks(&asked).unwrap().into_iter().map(|known| known.bookmark.set);
@@ -409,7 +409,7 @@ fn two_intents_of_a_seat_are_typed_one_after_the_other() {
         bench.tell("1", Happening::TurnEnded { background: Some(0), answer: None });
     });
     bench.check(&first, Stage::Confirmed, "");
-    // The turn that a marker begins is nobody's wish: the second one is not outdated by it.
+    // The turn that a marker begins is not a user's: it does not outdate the second intent.
     bench.check(&second, Stage::Confirmed, "");
     assert_eq!(bench.lines(), ["·", "go on"]);
 }

@@ -1,6 +1,6 @@
-//! What a person means to be forgotten: turns, sessions, a project, a stretch of time, a text.
+//! Resolves the target of `tow forget`: turns, sessions, a project, a time span, a text.
 //!
-//! Looks at what was folded last. Never guesses: where more than one could be meant, all are named and none is taken.
+//! Reads the rows as last applied. Never guesses: an ambiguous name is an error that lists all candidates.
 
 use crate::memory::remember::is_memory_id;
 use crate::memory::remember::memories_named;
@@ -29,7 +29,7 @@ use towline_store::{KnownProject, Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What was asked for, as it was typed.
+/// The arguments as typed.
 pub struct Request<'a> {
     /// A turn, turns, a session, a time, or memories.
     pub what: Option<&'a str>,
@@ -38,7 +38,7 @@ pub struct Request<'a> {
     pub until: Option<&'a str>,
 }
 
-/// What is meant, as it was found in what is kept.
+/// The resolved target.
 pub enum Meant {
     Turns { of: Conversation, from: u32, to: u32 },
     Sessions { sessions: Vec<SessionKey>, stretch: Stretch },
@@ -48,7 +48,6 @@ pub enum Meant {
     Text(Arc<Needle>),
 }
 
-/// Finds what is meant.
 pub fn find(env: &Env, request: &Request<'_>) -> Result<Meant, Failure> {
     if let Some(names) = request.what.and_then(memory_names) {
         return memories(env, request, &names);
@@ -77,7 +76,7 @@ pub fn find(env: &Env, request: &Request<'_>) -> Result<Meant, Failure> {
     }
 }
 
-/// The words of a request that is for nothing but memories.
+/// The words, if all of them are memory ids.
 fn memory_names(what: &str) -> Option<Vec<String>> {
     let words: Vec<String> = what.split_whitespace().map(str::to_owned).collect();
     (!words.is_empty() && words.iter().all(|word| is_memory_id(word))).then_some(words)
@@ -102,7 +101,7 @@ fn parse(text: &str) -> Result<Wanted, Failure> {
     Wanted::parse(text).map_err(|error| Failure::input(error.to_string()).hint("Run `tow forget --help`."))
 }
 
-/// From `--since` to `--until`, where one of them is given.
+/// The span from `--since` to `--until`, if one of them is given.
 fn bounds(env: &Env, request: &Request<'_>) -> Result<Option<Stretch>, Failure> {
     let at = |text: &str| moments(env, &parse(text)?);
     let since = request.since.map(at).transpose()?;
@@ -120,7 +119,7 @@ fn bounds(env: &Env, request: &Request<'_>) -> Result<Option<Stretch>, Failure> 
     Ok(Some(Stretch { from, until }))
 }
 
-/// The latest stretch of the past that an expression can mean. What is still to come is not forgotten: `today` ends now.
+/// The latest past span that an expression can mean. The future is excluded: `today` ends now.
 fn moments(env: &Env, wanted: &Wanted) -> Result<Stretch, Failure> {
     let ends =
         |(from, until): (Timestamp, Timestamp)| Stretch { from, until: until.plus_ms(-1).min(env.now) };
@@ -131,7 +130,7 @@ fn moments(env: &Env, wanted: &Wanted) -> Result<Stretch, Failure> {
     })
 }
 
-/// A stretch of time of a project or of everybody.
+/// A time span of one project or of everything.
 fn scoped(env: &Env, project: Option<&str>, stretch: Option<Stretch>) -> Result<Meant, Failure> {
     match (project, stretch) {
         (Some(name), stretch) => {
@@ -159,7 +158,7 @@ fn turns(env: &Env, hint: &SessionHint, (from, to): (u32, u32)) -> Result<Meant,
     Ok(Meant::Turns { of, from, to })
 }
 
-/// A session is known by what was captured of it, by what its hooks told, or by what came of it from another machine.
+/// Finds a session by captured turns, by hook events, or by rows from another machine.
 fn session(env: &Env, hint: &SessionHint, bounds: Option<Stretch>) -> Result<Meant, Failure> {
     let mut keys: BTreeSet<SessionKey> = BTreeSet::new();
     if let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? {
@@ -181,7 +180,7 @@ fn session(env: &Env, hint: &SessionHint, bounds: Option<Stretch>) -> Result<Mea
     Ok(Meant::Sessions { sessions, stretch })
 }
 
-/// Everything up to now; what is dated later, by a clock that was wrong, too.
+/// Everything up to now, including rows dated later by a wrong clock.
 fn so_far(env: &Env, sessions: &[SessionKey]) -> Result<Stretch, Failure> {
     let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?;
     let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
@@ -217,7 +216,7 @@ fn named_project(env: &Env, name: &str) -> Result<KnownProject, Failure> {
         Failure::input(format!("nothing is kept of a project `{name}`"))
             .hint("Give its folder, or run `tow sessions`.")
     };
-    // One project may be known by two rows: by its root in one database, with its remote in the other.
+    // One project may have two rows: with its root in one database, with its remote in the other.
     if let [first, rest @ ..] = found.as_slice()
         && rest.iter().all(|other| other.root == first.root)
     {
@@ -235,7 +234,7 @@ fn from_order((name, root, remote): (String, String, Option<String>)) -> KnownPr
     KnownProject { name, root, remote }
 }
 
-/// A folder that is there; a name without a slash is a project's.
+/// The folder that the name denotes; a name without a slash is a project's.
 fn folder(name: &str) -> Option<std::path::PathBuf> {
     let path = if name.starts_with('/') {
         Path::new(name).to_owned()
@@ -249,7 +248,7 @@ fn is_same(project: &KnownProject, traces: &ProjectTraces) -> bool {
     traces.lead_to(&project.root, project.remote.as_deref())
 }
 
-/// All sessions of a project, captured or only heard of.
+/// All sessions of a project, captured or known from hooks.
 fn sessions_of(env: &Env, project: &KnownProject) -> Result<Vec<SessionKey>, Failure> {
     let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
     let mut keys =
@@ -292,7 +291,7 @@ fn only<T>(mut found: Vec<T>, name: impl Fn(&T) -> String, none: impl Fn() -> Fa
 }
 
 impl Meant {
-    /// What is meant in words; a text is not repeated.
+    /// Description of the target; a text is not repeated.
     pub fn describe(&self, now: Timestamp) -> String {
         let when = |stretch: &Stretch| match stretch.from {
             Timestamp(0) => format!("until {}", clock(stretch.until, now)),
@@ -321,7 +320,7 @@ impl Meant {
         }
     }
 
-    /// What it means for what hooks told.
+    /// The hook events and rows it covers.
     pub(super) fn traces(&self, store: &Store, env: &Env) -> Result<Vec<Traces>, StoreError> {
         Ok(match self {
             Meant::Turns { of, from, to } => vec![heard_turns(store, env, of, (*from, *to))?],
@@ -339,7 +338,7 @@ impl Meant {
         })
     }
 
-    /// Names by which lines of logs are known to speak of it.
+    /// Names that identify log lines about it.
     pub(super) fn needles(&self) -> Vec<Arc<Needle>> {
         let named = |name: &str| Needle::new(name).map(Arc::new);
         match self {
@@ -353,10 +352,10 @@ impl Meant {
     }
 }
 
-/// How far a prompt's entry in the transcript and the hook that told of it may be apart.
+/// Largest distance between a prompt's entry in the transcript and its hook event.
 const TOGETHER_MS: i64 = 10_000;
 
-/// From the prompt of the first turn to the prompt after the last one, as hooks told of them.
+/// From the prompt of the first turn to the prompt after the last one, by their hook events.
 fn heard_turns(
     store: &Store,
     env: &Env,

@@ -1,7 +1,7 @@
-//! Forgetting: everything that is kept of something goes, from every file of the data folder.
+//! Forgetting: erases a target from every file of the data folder.
 //!
-//! Decides nothing about what is meant (`meant`), asks nobody, prints nothing. It may be killed at any point and done
-//! again: what the archive knows goes last, since it is what names are found by.
+//! `meant` resolves the target; this module neither asks nor prints. It may be killed at any point and run
+//! again: the archive is erased last, because names are resolved by it.
 
 mod meant;
 
@@ -26,17 +26,17 @@ use towline_store::erase::{self, Aside, Erased, Eraser, Traces};
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Pace, Store, StoreError};
 
-/// How long others may take with what is to be erased.
+/// How long to wait for other processes that use the data.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What was, or would be, erased.
+/// Counts of erased rows, real or rehearsed.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub archive: ErasedRows,
     pub hot: Erased,
     /// Databases that were set aside: they cannot be cleaned, only deleted.
     pub aside: Vec<Aside>,
-    /// Files whose bytes hold the text that is looked for.
+    /// Files that still contain the text.
     pub holding: Vec<PathBuf>,
 }
 
@@ -46,14 +46,14 @@ impl Tally {
     }
 }
 
-/// What becomes of databases that were set aside.
+/// Whether databases that were set aside are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsideFate {
     Deleted,
     Kept,
 }
 
-/// Counts what would go, and changes nothing.
+/// Counts what would be erased, and changes nothing.
 pub fn rehearse(env: &Env, meant: &Meant) -> Result<Tally, Failure> {
     let hot = match Store::read(&env.home, PATIENCE).map_err(failed)? {
         None => Erased::default(),
@@ -74,7 +74,7 @@ pub fn rehearse(env: &Env, meant: &Meant) -> Result<Tally, Failure> {
     Ok(Tally { archive, hot, aside, holding: holding(env, meant)? })
 }
 
-/// Erases it for good. Whoever dies in the middle of it runs it again.
+/// Erases the target for good. If interrupted, run it again.
 pub fn carry_out(env: &Env, meant: &Meant, aside_fate: AsideFate) -> Result<Tally, Failure> {
     let folder = |error| unreadable(env, error);
     env.home.create().map_err(folder)?;
@@ -90,12 +90,12 @@ pub fn carry_out(env: &Env, meant: &Meant, aside_fate: AsideFate) -> Result<Tall
     Ok(Tally { archive, hot, aside, holding: holding(env, meant)? })
 }
 
-/// Erases it from the journal and the database that is folded from it.
+/// Erases the target from the journal and the database projected from it.
 pub fn from_hot(env: &Env, meant: &Meant) -> Result<Erased, Failure> {
     traces_from_hot(env, |store| meant.traces(store, env))
 }
 
-/// The same of bookmarks and batons, by their ids.
+/// The same for bookmarks and batons, by their ids.
 pub fn notes_from_hot(env: &Env, notes: BTreeSet<Uid>) -> Result<Erased, Failure> {
     traces_from_hot(env, |_| Ok(vec![Traces::Notes(notes)]))
 }
@@ -118,7 +118,7 @@ fn traces_from_hot(
     })
 }
 
-/// What somebody who was stopped has left behind: rows that are gone from their tables and not yet from the files.
+/// Finishes an interrupted erasure: rows deleted from their tables may still be in the files.
 pub fn finish_interrupted(env: &Env) -> Result<bool, Failure> {
     let folder = |error| unreadable(env, error);
     if !erase::is_unfinished(&env.home) {
@@ -130,12 +130,12 @@ pub fn finish_interrupted(env: &Env) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// The right to erase, for as long as nobody else has it.
+/// Takes the exclusive right to erase.
 pub fn begin(env: &Env) -> Result<Eraser, Failure> {
     Eraser::begin(&env.home).map_err(|error| unreadable(env, error))?.ok_or_else(busy)
 }
 
-/// Makes both databases anew without their free pages and logs.
+/// Rewrites both databases without free pages and logs.
 pub fn clear_out(env: &Env) -> Result<(), Failure> {
     if env.home.database().exists() {
         with_store(env, |store, _| store.compact())?;
@@ -149,7 +149,7 @@ pub fn clear_out(env: &Env) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The database with the right to write it; hooks leave their events to the journal meanwhile.
+/// Runs `act` with the database and its lock; hooks leave their events in the journal meanwhile.
 pub fn with_store<T>(
     env: &Env,
     act: impl FnOnce(&Store, &FoldLock) -> Result<T, StoreError>,
@@ -209,7 +209,7 @@ fn holds_text(env: &Env, needle: &Needle) -> Result<Vec<PathBuf>, Failure> {
     Ok(found.into_iter().filter(|path| !aside.contains(path)).collect())
 }
 
-/// Somebody else has what would be written.
+/// Another process holds the lock.
 pub fn busy() -> Failure {
     Failure::busy("another process is at work on what is kept").hint("Wait for it, then run it again.")
 }

@@ -1,6 +1,6 @@
-//! Replacing a transcript whole, with a backup beside it that is never overwritten.
+//! Replaces a transcript as a whole and keeps a backup beside it, which is never overwritten.
 //!
-//! Refuses where the file is another one than was read: somebody wrote meanwhile.
+//! Fails if the file changed since it was read.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ pub struct Kept {
     mode: u32,
 }
 
-/// Changes whenever somebody writes or replaces the file.
+/// Changes whenever the file is written or replaced.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
@@ -36,7 +36,7 @@ struct Stamp {
     size: u64,
 }
 
-/// The file that a path leads to, with all that it holds.
+/// Resolves symlinks and reads the whole file.
 pub fn read(path: &Path) -> Result<Kept, RepairError> {
     let failed = |source| RepairError::Read { path: path.to_owned(), source };
     let path = fs::canonicalize(path).map_err(failed)?;
@@ -51,13 +51,13 @@ fn stamp(path: &Path) -> io::Result<(Stamp, u32)> {
     Ok((stamp, meta.mode() & 0o7777))
 }
 
-/// Replaces the file, and gives the backup of what it was.
+/// Replaces the file and returns the path of its backup.
 pub fn replace(kept: &Kept, text: &[u8]) -> Result<PathBuf, RepairError> {
     let backup = back_up(kept)?;
     put(kept, text).map(|()| backup)
 }
 
-/// Replaces the file without a backup: for what can be made again at any time.
+/// Replaces the file without a backup: for content that can be regenerated.
 pub fn put(kept: &Kept, text: &[u8]) -> Result<(), RepairError> {
     let failed = |source| RepairError::Write { path: kept.path.clone(), source };
     let part = beside(&kept.path, ".tow-part");
@@ -75,7 +75,7 @@ fn unchanged(kept: &Kept) -> Result<(), RepairError> {
     if now == kept.stamp { Ok(()) } else { Err(RepairError::Changed { path: kept.path.clone() }) }
 }
 
-/// A backup with these bytes that is there already will do; otherwise the next number is taken.
+/// Reuses a backup with the same bytes; otherwise takes the next free number.
 fn back_up(kept: &Kept) -> Result<PathBuf, RepairError> {
     for number in 1.. {
         let path = backup(&kept.path, number);
@@ -107,7 +107,7 @@ fn fill(file: &mut File, text: &[u8], mode: u32) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The backups of a file, the oldest first.
+/// The backups of a file, oldest first.
 pub fn backups(path: &Path) -> Vec<PathBuf> {
     (1..).map(|number| backup(path, number)).take_while(|path| path.exists()).collect()
 }

@@ -1,6 +1,6 @@
-//! Which transcript is meant: by its path, or by how its session's id begins or ends.
+//! Resolves a transcript by its path, or by the beginning or end of its session's id.
 //!
-//! Never guesses: where more than one could be meant, all are named.
+//! Never guesses: an ambiguous name is an error that lists all candidates.
 
 use crate::runtime::env::variable;
 use crate::runtime::failure::Failure;
@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use towline_agents::Agent;
 use towline_agents::repair::Wish;
 
-/// A transcript and whose it is.
+/// A transcript and its agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub agent: Agent,
@@ -19,7 +19,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The session's id: the file is called so.
+    /// The session's id, which is the file's name.
     pub fn id(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -48,7 +48,7 @@ pub fn named(name: &str) -> Result<Subject, Failure> {
     }
 }
 
-/// The transcripts that were written last, newest first.
+/// The most recently written transcripts, newest first.
 pub fn recent(most: usize) -> Vec<Subject> {
     let written = |subject: &Subject| fs::metadata(&subject.path).and_then(|meta| meta.modified());
     let mut all: Vec<(SystemTime, Subject)> =
@@ -70,7 +70,7 @@ fn mendable() -> impl Iterator<Item = Agent> {
     Agent::ALL.into_iter().filter(move |agent| agent.repaired(b"", wish).is_some())
 }
 
-/// A helper's conversation is no session that anybody could resume.
+/// A subagent's transcript is no session that could be resumed.
 fn is_helpers(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("agent-"))
 }

@@ -1,6 +1,6 @@
-//! Repairing a transcript in its place: who uses it, what it was, and replacing it whole.
+//! Repairs a transcript in place: finds its users, reads it, replaces it as a whole.
 //!
-//! Where markers go is `agents`' business. The file is never written into: it is what it was, or it is the repaired one.
+//! `agents` decides where markers go. The file is replaced atomically, never half-written.
 
 mod file;
 mod found;

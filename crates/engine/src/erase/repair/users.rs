@@ -1,7 +1,7 @@
-//! Who may be using a transcript: a client would write on where the old file was.
+//! Finds the processes that may use a transcript: a client would go on writing to the replaced file.
 //!
-//! Told by open files, by the arguments of processes, by what was heard of their sessions, and in doubt by the folder
-//! that they work in. A client closes the file after every write, so that in doubt is often.
+//! Checks open files, process arguments, recorded seats, and finally the working folder. Clients close the
+//! file after every write, so the folder often decides: it errs on the side of naming a process.
 
 use super::Subject;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
-//! Trimming a session: take back, give the memory, and look whether both are in the session's own file.
+//! Trims a session: reverts its turns, injects the memory, and verifies both in the session's own file.
 //!
-//! Never says that something is done because a server said so. What half of it is done is always told.
+//! Never trusts the server's reply alone, and always reports which half is done.
 
 use super::{Cut, Survey};
 use crate::handoff::agent_server::Client;
@@ -12,26 +12,26 @@ use towline_agents::history;
 use towline_agents::server::Status;
 use towline_core::id::SessionId;
 
-/// How far one half of it came.
+/// Result of one half.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Half {
-    /// Read back from the file.
+    /// Verified in the file.
     Done,
     NotDone {
         why: String,
     },
-    /// The server took it, and the file does not show it.
+    /// The server accepted it, but the file does not show it.
     Unconfirmed {
         why: String,
     },
 }
 
-/// What came of it.
+/// Result of both halves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub reverted: Half,
     pub injected: Half,
-    /// The file in which the session goes on.
+    /// The file in which the session continues.
     pub path: Option<PathBuf>,
 }
 
@@ -41,7 +41,7 @@ impl Outcome {
     }
 }
 
-/// Trims a session of which everything was checked. What was loaded for it is let go again.
+/// Trims a session that passed all checks. A session loaded for this is unloaded again.
 pub fn carry_out(client: &mut Client<'_>, survey: &Survey, cut: &Cut, memory: &str) -> Outcome {
     let id = &survey.thread.id;
     let is_loaded = match ready(client, survey) {
@@ -50,13 +50,13 @@ pub fn carry_out(client: &mut Client<'_>, survey: &Survey, cut: &Cut, memory: &s
     };
     let outcome = both(client, survey, cut, memory);
     if is_loaded {
-        // It ends with us anyway if this fails.
+        // On failure the session is unloaded when we disconnect.
         let _ = client.leave(id);
     }
     outcome
 }
 
-/// Looks once more, since a person may have begun to work meanwhile. Gives whether it was loaded for this.
+/// Checks again, since the user may have continued meanwhile. Returns whether the session was loaded.
 fn ready(client: &mut Client<'_>, survey: &Survey) -> Result<bool, String> {
     let id = &survey.thread.id;
     let now = client.thread(id).map_err(|error| chain(&error))?;
@@ -97,7 +97,7 @@ fn reverted(survey: &Survey, cut: &Cut, (path, text): (Option<&Path>, &[u8])) ->
     Half::Unconfirmed { why: format!("{} does not show it", shown(path)) }
 }
 
-/// An answer that did not come says nothing about what was done: the server is asked what the session is now.
+/// A missing reply does not tell whether the revert happened: ask the server for the session's current file.
 fn taken_back_or_not(client: &mut Client<'_>, survey: &Survey, error: &ServerError) -> Outcome {
     let path = path_now(client, &survey.thread.id);
     let why = chain(error);

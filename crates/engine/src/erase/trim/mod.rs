@@ -1,7 +1,7 @@
-//! Making room in a session that is nearly full: its turns are taken back, and the model is given the memory of them.
+//! Makes room in a nearly full session: reverts its turns and gives the model a memory of them.
 //!
-//! Reckons with the agent's own numbers alone, touches nothing while anybody is at work there, and calls a half of it
-//! done only when the session's own file shows it.
+//! Uses the agent's own token counts only, changes nothing while the session is active, and calls a half done
+//! only when the session's own file shows it.
 
 mod carry_out;
 mod survey;
@@ -18,22 +18,22 @@ use towline_core::time::Timestamp;
 use towline_store::StoreError;
 use towline_store::archive::{Archive, Conversation};
 
-/// What would be taken back.
+/// The turns to revert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The first turn that goes; all after it go too.
+    /// The first turn to go; all after it go too.
     pub before: TurnId,
     pub since: Option<Timestamp>,
     pub kept: usize,
     pub turns: usize,
-    /// What the context held after the last turn that stays; `None` where the agent wrote no number.
+    /// Context size after the last kept turn; `None` if the agent wrote no number.
     pub tokens_kept: Option<u64>,
 }
 
-/// A first turn stays by itself if it is not more than this part of what is there.
+/// The first turn is kept by default if it is at most this fraction (1/n) of the context.
 const SMALL_PART: u64 = 4;
 
-/// Which turns go. Unless a number is given, the first turn stays, which says what all is about, if it is small.
+/// Selects the turns to revert. By default the first turn stays if it is small, since it states the task.
 pub fn cut(survey: &Survey, keep: Option<usize>) -> Option<Cut> {
     let turns = &survey.turns;
     let tokens_after = |turn: &Turn| survey.tokens.get(&turn.id).copied();
@@ -53,10 +53,10 @@ pub fn cut(survey: &Survey, keep: Option<usize>) -> Option<Cut> {
     })
 }
 
-/// More turns than are ever given.
+/// More turns than a memory ever includes.
 const MOST_TURNS: usize = 10_000;
 
-/// The memory of what would be taken back: what stays is not said twice.
+/// The memory of the reverted turns; kept turns are not repeated in it.
 pub fn memory(
     agent: Agent,
     mut material: Material,

@@ -1,6 +1,6 @@
-//! What there is to know of a session before it may be trimmed.
+//! Gathers everything that must be known of a session before it may be trimmed.
 //!
-//! Only looks. A check that does not hold says what is in the way.
+//! Only reads. A failed check names its obstacle.
 
 use crate::handoff::agent_server::Client;
 use crate::handoff::agent_server::Kind;
@@ -14,7 +14,7 @@ use towline_core::context::Context;
 use towline_core::id::{SessionId, TurnId};
 use towline_terminal::process::{can_be_seen, holders};
 
-/// The newest count stands near the end of the file.
+/// The newest token count is near the end of the file.
 const TAIL: usize = 4 << 20;
 
 /// A session as its server and its file show it.
@@ -26,13 +26,13 @@ pub struct Survey {
     /// After each turn, by the agent's own count.
     pub tokens: BTreeMap<TurnId, u64>,
     pub usage: Option<Context>,
-    /// Other programs that have the file open: they know of nothing that is changed elsewhere.
+    /// Other programs that have the file open: they would not notice the change.
     pub strangers: Vec<String>,
-    /// Where each turn begins in the file, as far as it tells.
+    /// Ordinal at which each turn begins in the file, if found.
     pub beginnings: BTreeMap<TurnId, u64>,
 }
 
-/// Asks the server, and reads the file that it names.
+/// Queries the server, and reads the file that it names.
 pub fn survey(agent: Agent, client: &mut Client<'_>, id: &SessionId) -> Result<Survey, ServerError> {
     let thread = client.thread(id)?;
     let turns = client.turns(id)?;
@@ -49,7 +49,7 @@ pub fn survey(agent: Agent, client: &mut Client<'_>, id: &SessionId) -> Result<S
     })
 }
 
-/// Whoever has the file open and is not the server that we speak to.
+/// Programs other than our server that have the file open.
 fn strangers(agent: Agent, path: &Path) -> Vec<String> {
     if !can_be_seen() {
         return vec!["a program that cannot be seen here".to_owned()];
@@ -58,14 +58,14 @@ fn strangers(agent: Agent, path: &Path) -> Vec<String> {
     others.map(|process| format!("{} (process {})", process.program_name(), process.pid)).collect()
 }
 
-/// One thing that must be so.
+/// One precondition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     pub name: &'static str,
     pub verdict: Result<String, String>,
 }
 
-/// All that must be so before anything is touched. `at_least` is the share of the window that must be used, in percent.
+/// All preconditions. `at_least` is the share of the window that must be used, in percent.
 pub fn checks(survey: &Survey, at_least: u8) -> Vec<Check> {
     let check = |name, verdict| Check { name, verdict };
     vec![

@@ -1,4 +1,4 @@
-//! Which turns go, and what must be so before: on surveys made by hand.
+//! Selection of turns and preconditions, on hand-made surveys.
 
 use super::*;
 use crate::handoff::agent_server::Kind;
@@ -11,7 +11,7 @@ fn turn(number: usize) -> Turn {
     Turn { id, started_at: Some(Timestamp(number as i64 * 1000)), is_running: false }
 }
 
-/// Turns after which the context held so much.
+/// A survey whose context held these tokens after each turn.
 fn surveyed(tokens: &[u64]) -> Survey {
     let turns: Vec<Turn> = (0..tokens.len()).map(turn).collect();
     let thread = Thread {
@@ -92,7 +92,7 @@ fn only_the_agents_own_numbers_are_reckoned_with() {
     );
 }
 
-/// A server that answers some methods and refuses the others; it knows one thread, before and after it is reverted.
+/// A server that answers some methods and refuses the others; it knows one thread, also after a revert.
 fn stand_in(folder: &std::path::Path, revert: &str, inject: &str) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let thread = |path: &str| {
@@ -132,7 +132,7 @@ done
 
 const REVERTED: &str = r#"{"type":"session_meta","ordinal":4,"payload":{"id":"thread"}}"#;
 
-/// How far both halves came, in a word each.
+/// Compares the outcome of both halves, named by a word each.
 #[track_caller]
 fn check_outcome(revert: &str, inject: &str, new_file: &str, expected: (&str, &str)) {
     let folder = tempfile::tempdir().unwrap();

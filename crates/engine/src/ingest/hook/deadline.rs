@@ -1,6 +1,6 @@
-//! The hook's own deadline: a timer that ends the process with success, whatever it is doing.
+//! The hook's deadline: a timer that ends the process with exit code 0, whatever it is doing.
 //!
-//! Everything that is cut off in the middle is made to be: a torn journal record is skipped, a transaction is rolled back,
+//! Everything it may interrupt is crash-safe: a torn journal record is skipped, a transaction is rolled back,
 //! a lock dies with its holder.
 
 use std::ffi::CString;
@@ -9,20 +9,20 @@ use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// Before the configuration is read.
+/// Used until the configuration is read.
 const DEFAULT_MS: u64 = 1200;
 
-/// Where to leave a trace, and the trace: made beforehand, since a signal handler may not allocate.
+/// Path and line of the fault record, built beforehand: a signal handler may not allocate.
 static TRACE: OnceLock<(CString, Vec<u8>)> = OnceLock::new();
 
-/// Starts the timer. When it runs out, `line` is appended to `log`.
+/// Starts the timer. When it expires, `line` is appended to `log`.
 #[expect(unsafe_code, reason = "a signal handler and a timer exist only as system calls")]
 pub fn arm(log: &Path, line: String) {
     if let Ok(path) = CString::new(log.as_os_str().as_bytes()) {
         let _ = TRACE.set((path, line.into_bytes()));
     }
     let handler: extern "C" fn(libc::c_int) = give_up;
-    // SAFETY: the handler is a plain function that calls nothing but what is safe in one.
+    // SAFETY: the handler is a plain function that calls only async-signal-safe functions.
     unsafe { libc::signal(libc::SIGALRM, handler as libc::sighandler_t) };
     set(DEFAULT_MS);
 }
@@ -31,7 +31,7 @@ pub fn arm(log: &Path, line: String) {
 extern "C" fn give_up(_: libc::c_int) {
     if let Some((path, line)) = TRACE.get() {
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
-        // SAFETY: `open` and `write` are async-signal-safe, the path ends in a zero byte and the line is as long as said.
+        // SAFETY: `open` and `write` are async-signal-safe, the path ends in NUL, the length is the line's.
         unsafe {
             let log = libc::open(path.as_ptr(), flags, 0o600);
             libc::write(log, line.as_ptr().cast(), line.len());
@@ -41,7 +41,7 @@ extern "C" fn give_up(_: libc::c_int) {
     unsafe { libc::_exit(0) }
 }
 
-/// Sets the timer to so many milliseconds from now.
+/// Restarts the timer with this many milliseconds.
 #[expect(unsafe_code, reason = "a timer exists only as a system call")]
 pub fn set(ms: u64) {
     let (whole, rest) = (ms / 1000, ms % 1000 * 1000);
@@ -52,6 +52,6 @@ pub fn set(ms: u64) {
             tv_usec: rest.try_into().unwrap_or(0),
         },
     };
-    // SAFETY: `once` is a valid timer value and no old value is asked for.
+    // SAFETY: `once` is a valid timer value and no old value is requested.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const once, ptr::null_mut()) };
 }

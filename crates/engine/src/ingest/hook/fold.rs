@@ -1,7 +1,7 @@
-//! Folding at the end of a hook, and what the fold makes the hook say.
+//! Applies the journal at the end of a hook, and collects the reply that results from it.
 //!
-//! Whoever finds the lock taken leaves its event to the holder, who looks again after letting go: so no event waits
-//! for longer than one fold, and no hook waits for another unless its agent needs the answer.
+//! A hook that finds the lock taken leaves its event to the holder, which looks again after releasing it: no
+//! event waits longer than one pass, and no hook waits for another unless its agent needs the reply.
 
 use super::{Call, scene};
 use crate::handoff::bookmarks::Bookmarked;
@@ -31,16 +31,16 @@ use towline_core::session::State;
 use towline_store::lock::{FoldLock, pauses};
 use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
 
-/// How often a holder looks again before it leaves the rest to the next hook.
+/// How often a lock holder checks the journal again before it leaves the rest to the next hook.
 const ROUNDS: usize = 3;
 
-/// Folds, and returns what is to be said about it.
+/// Applies the journal and returns the reply to the agent.
 pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply, Bookmarked) {
     let event = told.event;
     let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
     let mut rest = Asked::Nothing;
     for round in 0..ROUNDS {
-        // The agent is answered once; later rounds are for what others left to us.
+        // Only the first round answers the agent; later rounds apply events that other hooks left to us.
         let asked = if round == 0 { Asked::All(told) } else { rest };
         let lock = match take_lock(call, urgency, asked) {
             Ok(Some(lock)) => lock,
@@ -74,48 +74,48 @@ pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply
     (reply, bookmarked)
 }
 
-/// What one fold leaves to be done without the lock.
+/// Work that one pass leaves for after the lock is released.
 struct Done {
     reply: Reply,
     missing: Missing,
-    /// The size of the journal when it was folded again, for what the first fold made us tell it.
+    /// Journal size when the events that the first pass caused were applied in turn.
     refolded: Option<u64>,
 }
 
-/// What is not known of where the session sits that prompted us.
+/// Whether the seat of the prompting session is unknown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Missing {
     Nothing,
     Seat,
-    /// And it cannot be decided before what the session inherits.
+    /// And its inheritance cannot be decided without it.
     SeatToDecideBy,
 }
 
-/// What a fold is to answer.
+/// Which reply a pass computes.
 #[derive(Clone, Copy)]
 enum Asked<'a> {
     Nothing,
     All(&'a Stop<'a>),
-    /// What the session inherits: it could not be decided before its seat was looked for.
+    /// The session's inheritance, deferred until its seat was looked for.
     Inheritance(&'a Event),
 }
 
-/// When it is decided what a session inherits.
+/// Whether the session's inheritance is decided.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Decided {
     Already,
-    /// By the event that tells of the seat.
+    /// By the `SeatFound` event.
     Later,
 }
 
-/// A newer schema is no fault: the newer version folds what we journal, and the doctor says so.
+/// A newer schema is no fault: the newer version applies our journal records, and the doctor reports it.
 fn report(call: &Call, error: &StoreError) {
     if !matches!(error, StoreError::Newer { .. }) {
         call.fault(FaultKind::Store, chain(error));
     }
 }
 
-/// Only an agent that waits for an answer waits for the lock: for most events only if its terminal is to be told of them.
+/// Only an agent that needs a reply waits for the lock; mostly only if notifications go to its terminal.
 fn take_lock(call: &Call, urgency: Urgency, asked: Asked<'_>) -> io::Result<Option<FoldLock>> {
     let patience = match (asked, urgency) {
         (Asked::Nothing, _) => Duration::ZERO,
@@ -126,7 +126,7 @@ fn take_lock(call: &Call, urgency: Urgency, asked: Asked<'_>) -> io::Result<Opti
     FoldLock::take_within(&call.env.home, pauses(patience))
 }
 
-/// Whether the agent may be told something that only the fold knows.
+/// Whether the reply may depend on the applied state.
 fn is_answered(call: &Call, event: &Event) -> bool {
     let may_go_on = matches!(event.happening, Happening::TurnEnded { .. }) && call.config.guard.types();
     call.config.notify.speaks_by_terminal() || may_go_on
@@ -167,7 +167,7 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     Ok(Done { reply, missing, refolded })
 }
 
-/// Folds what we told the journal ourselves, on the connection that is open: a round of its own would cost more.
+/// Applies the records that we appended ourselves, on the open connection: another round would cost more.
 fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreError> {
     let seen = journal::unsealed_bytes(&call.env.home);
     let folded = store.fold(pace)?;
@@ -175,8 +175,8 @@ fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreE
     Ok(seen)
 }
 
-/// Told by the session's row, and not by what this fold did: whoever folded the prompt before us, and was not its hook,
-/// could not look.
+/// Decided by the session's row, not by the effects of this pass: another process may have applied the prompt
+/// without being able to look for the seat.
 fn missing(known: &Known, asked: Asked<'_>) -> Missing {
     let (Asked::All(Stop { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
         return Missing::Nothing;
@@ -192,7 +192,7 @@ fn missing(known: &Known, asked: Asked<'_>) -> Missing {
     }
 }
 
-/// Everything that an answer needs to know, asked for once.
+/// Everything that a reply needs, read once.
 fn known(call: &Call, asked: Asked<'_>, store: &Store, folded: &Folded) -> Result<Option<Known>, StoreError> {
     let (event, measures) = match asked {
         Asked::Nothing => return Ok(None),
@@ -211,7 +211,7 @@ fn guarded(call: &Call, event: &Event, gauge: Option<Gauge>) -> Reply {
     gauge.map_or_else(Reply::default, |gauge| guard::reply(&call.env, &call.config, gauge, event))
 }
 
-/// A stop that the work goes on from by itself is no news: it is neither shown nor told.
+/// Drops the completion of a turn that continues by itself: it is neither shown nor notified.
 fn news<'e>(effects: &'e [Effect], asked: Asked<'_>, went_on: &continuing::Outcome) -> Cow<'e, [Effect]> {
     let (Asked::All(Stop { event, .. }), true) = (asked, went_on.goes_on) else {
         return Cow::Borrowed(effects);
@@ -220,15 +220,15 @@ fn news<'e>(effects: &'e [Effect], asked: Asked<'_>, went_on: &continuing::Outco
     effects.iter().filter(|effect| !is_it(effect)).cloned().collect()
 }
 
-/// Never more than half of what is left until the deadline ends everything.
+/// At most half of the time left until the deadline.
 fn patience(call: &Call) -> Duration {
     let left = call.config.deadline_ms.saturating_sub(call.env.elapsed_ms());
     Duration::from_millis(call.config.patience_ms.min(left / 2))
 }
 
-/// A session that was met in the middle sat down unseen: a prompt is the time to look. What is found goes through the
-/// journal like everything else, and is folded in the next round. Where a decision waits for it, that nothing was found
-/// is worth as much.
+/// A session first seen in the middle has no recorded seat: a prompt is the time to look. The finding goes
+/// through the journal and is applied in the next round. If a decision waits for it, "not found" is recorded
+/// too.
 fn look_for_missing_seat(call: &Call, event: &Event, missing: Missing) -> Decided {
     let is_missing = missing != Missing::Nothing;
     let Some(scene) = event.scene.as_ref().filter(|_| is_missing) else { return Decided::Already };
@@ -240,8 +240,8 @@ fn look_for_missing_seat(call: &Call, event: &Event, missing: Missing) -> Decide
     if is_waited_for { Decided::Later } else { Decided::Already }
 }
 
-/// What the session inherits is given with the first prompt that finds it due, and with it what is remembered. Most find
-/// nothing, and pay for no look.
+/// Adds the inheritance to the first prompt at which it is due, with the memories. Most prompts have none and
+/// skip the lookup.
 fn inherited(call: &Call, event: &Event, store: &Store, known: &Known) -> Result<Reply, StoreError> {
     let is_asked = event.subagent.is_none() && event.happening.is_real_prompt();
     let gauge = known.gauge.as_ref().filter(|_| is_asked);
@@ -249,13 +249,13 @@ fn inherited(call: &Call, event: &Event, store: &Store, known: &Known) -> Result
     let giver = Giver { env: &call.env, config: &call.config, store, session, open: &known.afoot.open };
     match session.inheriting {
         Inheriting::Due => giver.inherited(),
-        // Its seat is looked for first.
+        // The seat is looked for first.
         Inheriting::Prompted => Ok(Reply::default()),
         Inheriting::Nothing | Inheriting::Undecided | Inheriting::Settled => giver.remembered(),
     }
 }
 
-/// The one place where capabilities add what a hook says.
+/// The one place where features add to a hook's reply.
 fn reply_to(call: &Call, event: &Event, store: &Store, afoot: &Afoot) -> Result<Reply, StoreError> {
     let terminal = notify::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
@@ -285,7 +285,7 @@ fn reply_to(call: &Call, event: &Event, store: &Store, afoot: &Afoot) -> Result<
     Ok(reply)
 }
 
-/// A new session that a person sits before is where they are told what went wrong while nobody was to be disturbed.
+/// Reports pending faults when a user starts a session, since they were recorded without disturbing anyone.
 fn tell_faults(call: &Call, store: &Store) -> Result<Reply, StoreError> {
     let untold = store.tell_faults(call.env.now)?;
     let notices = match untold.as_slice() {

@@ -1,7 +1,7 @@
-//! Waiting for a transcript at the end of a turn: a client tells of it a moment before it has written what the turn cost.
+//! Waits for the transcript at the end of a turn: clients call the hook before they write what the turn cost.
 //!
-//! Only where the next step is decided by that, which nobody has who did not ask for it; before anything is locked, and
-//! never for long: then it is decided by what is there.
+//! Only if the opt-in guard needs that number, without a lock, and bounded: then the guard decides by what is
+//! there.
 
 use super::Call;
 use crate::handoff::continuing;
@@ -15,7 +15,7 @@ use towline_terminal::tail::last_bytes;
 /// Clients write every tenth of a second; a loaded machine takes longer.
 const LONGEST_MS: u64 = 500;
 
-/// An answer longer than this is not known again, and waited for in vain.
+/// A longer answer is not recognised, so the wait for it runs into the limit.
 const END: u64 = 64 * 1024;
 
 #[expect(clippy::disallowed_methods, reason = "nobody tells of another program's writes")]

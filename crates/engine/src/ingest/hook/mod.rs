@@ -1,7 +1,7 @@
 //! `tow hook AGENT`: one event in, at most one JSON object out.
 //!
-//! It never exits with anything but 0, never prints anything but its answer, starts no thread and no runtime, and never
-//! makes the agent wait longer than its deadline. Whatever goes wrong becomes a fault for `tow doctor`.
+//! Always exits with 0, prints nothing but its reply, starts no thread and no runtime, and never makes the
+//! agent wait longer than its deadline. Every error becomes a fault for `tow doctor`.
 
 mod deadline;
 mod fold;
@@ -38,34 +38,34 @@ use towline_store::journal::{self, Record};
 use towline_store::{marks, warned};
 use towline_terminal::process::Process;
 
-/// Set to 1, a session that was cleared inherits only from the one that its seat names.
+/// If 1, a cleared session inherits only from the one that its seat names.
 const NO_FALLBACK: &str = "TOWLINE_NO_AUTO_INHERIT";
 
-/// More than any agent sends; what is beyond it is read and thrown away.
+/// More than any agent sends; the rest is read and discarded.
 const LARGEST_PAYLOAD: u64 = 64 << 20;
 const USUAL_PAYLOAD: usize = 16 << 10;
 const ROOM_FOR_MORE: usize = 8 << 20;
 
-/// One hook call: what it was given, and what it may use.
+/// One hook call: its agent, environment and settings.
 struct Call {
     agent: Agent,
     env: Env,
     config: Config,
-    /// The agent above this hook, once somebody has looked.
+    /// The agent above this hook, found on first use.
     process: OnceCell<Option<Process>>,
 }
 
-/// Runs the hook. Nothing can make it fail.
+/// Runs the hook; errors and panics never change the exit code.
 pub fn run(agent: Option<&OsStr>) -> ExitCode {
     if variable(GUARD).is_none() {
         std::panic::set_hook(Box::new(record_panic));
-        // What there is to say about a panic has been recorded.
+        // The panic hook has already recorded the panic.
         let _ = catch_unwind(AssertUnwindSafe(|| answer(agent)));
     }
     ExitCode::SUCCESS
 }
 
-/// The place tells us where to look; the message might repeat what somebody wrote.
+/// Records only the location: the message might contain user text.
 fn record_panic(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
     faults::record(Env::new().as_ref(), FaultKind::Internal, format!("the hook panicked{place}"));
@@ -117,13 +117,13 @@ fn arm_deadline(env: &Env) {
 impl Call {
     fn say(&self, event: &str, reply: &Reply) {
         if let Some(said) = self.agent.speak(event, reply) {
-            // A closed pipe means that nobody listens any more.
+            // A closed pipe means that the agent no longer reads.
             let _ = io::stdout().write_all(said.as_bytes());
             let _ = io::stdout().flush();
         }
     }
 
-    /// What means nothing to us may be a tool that is about to touch a file. Only who wants to be warned pays for a look.
+    /// An ignored payload may be a tool call about to touch a file. Checked only if warnings are enabled.
     fn warn(&self, payload: &[u8]) {
         if !self.config.memory.gotchas {
             return;
@@ -135,12 +135,12 @@ impl Call {
         }
     }
 
-    /// Accepts one event and folds it if somebody waits for that. Returns what to say, and whether bookmarks were told of.
+    /// Accepts one event and applies it if urgent. Returns the reply, and whether bookmarks were recorded.
     fn accept(&self, heard: &Heard) -> Option<(Reply, Bookmarked)> {
         let urgency = self.urgency(heard);
         let settled = self.is_settled(heard, urgency);
         let moved = matches!(heard.happening, Happening::FolderChanged);
-        // A helper's folder and transcript are its own, not its session's.
+        // A subagent's folder and transcript are its own, not its session's.
         let tells_scene = heard.subagent.is_none() && (moved || !settled);
         let event = Event {
             uid: self.env.uid(),
@@ -164,7 +164,7 @@ impl Call {
         Some(fold::fold(self, (&told, urgency)))
     }
 
-    /// The event, and what a person told us by it: one write, so that neither is there without the other.
+    /// The event, and the command its prompt holds: one write, so that neither exists without the other.
     fn records(&self, event: &Event) -> Vec<Record> {
         let mut records = vec![Record::Event(event.clone())];
         if let Happening::PromptSubmitted { own: Some(own), .. } = &event.happening
@@ -176,7 +176,7 @@ impl Call {
         records
     }
 
-    /// What the user wants a session to inherit goes with its start: the journal alone must be enough to decide by.
+    /// Stores the user's inheritance settings in the start event: the journal alone must suffice to decide.
     fn with_wishes(&self, heard: &Heard) -> Happening {
         let Happening::SessionStarted { by, .. } = heard.happening else { return heard.happening.clone() };
         let is_veto = heard.folder.as_deref().is_some_and(|folder| self.config.inherits_nothing(folder));
@@ -186,7 +186,7 @@ impl Call {
         Happening::SessionStarted { by, wishes: Wishes { on_clear, fallback } }
     }
 
-    /// A prompt that is the user's own marker is one, whatever the agent takes it for.
+    /// A prompt equal to the user's marker counts as a bookmark, whatever the agent reports.
     fn know_marker(&self, happening: &mut Happening) {
         if let Happening::PromptSubmitted { prompt, origin: origin @ Origin::Human, own: None } = happening
             && self.config.bookmarks.is_marker(prompt.as_str())
@@ -195,7 +195,7 @@ impl Call {
         }
     }
 
-    /// How soon the database must know: sooner than the event itself asks for if its agent is to be told something.
+    /// How soon the database needs the event: sooner than usual if the agent is due a message.
     fn urgency(&self, heard: &Heard) -> Urgency {
         let own = heard.happening.urgency();
         let is_due = guard::asks_at(&heard.happening)
@@ -206,7 +206,7 @@ impl Call {
         }
         match own {
             Urgency::UnlessWorking => Urgency::Answered,
-            // Nothing can be said in answer to it: the next tool result is to be folded.
+            // This event takes no reply: lift the mark so that the next tool result is applied.
             Urgency::Whenever | Urgency::Shown | Urgency::Answered => {
                 marks::lift(&self.env.home, &heard.session);
                 own
@@ -214,7 +214,7 @@ impl Call {
         }
     }
 
-    /// Whether the journal is enough for now.
+    /// Whether appending to the journal is enough for now.
     fn is_settled(&self, heard: &Heard, urgency: Urgency) -> bool {
         match urgency {
             Urgency::Whenever => true,
@@ -229,7 +229,7 @@ impl Call {
         }
     }
 
-    /// What was found out about the seat is an event of its own: the one that made us look is already accepted.
+    /// Records the seat as an event of its own: the event that caused the lookup is already accepted.
     /// No place: it was looked for and not found.
     fn accept_seat(&self, event: &Event, place: Option<Place>) {
         let scene = event.scene.clone().map(|scene| Scene { place, ..scene });
@@ -244,14 +244,14 @@ impl Call {
     }
 }
 
-/// Everything the agent writes, so that its pipe never breaks.
+/// Reads everything the agent writes, so that its pipe never breaks.
 fn read_payload() -> Vec<u8> {
     let mut payload = Vec::with_capacity(USUAL_PAYLOAD);
     let mut stdin = io::stdin().lock();
-    // A closed or broken stdin is an empty payload, which is a fault of its own.
+    // A closed or broken stdin yields an empty payload, which is reported as a fault.
     let _ = stdin.by_ref().take(USUAL_PAYLOAD as u64).read_to_end(&mut payload);
     if payload.len() == USUAL_PAYLOAD {
-        // Room that is not used costs nothing; growing step by step would copy what is there each time.
+        // Unused capacity costs nothing; growing step by step would copy the payload each time.
         payload.reserve(ROOM_FOR_MORE);
         let _ = stdin.by_ref().take(LARGEST_PAYLOAD - USUAL_PAYLOAD as u64).read_to_end(&mut payload);
     }
@@ -261,8 +261,8 @@ fn read_payload() -> Vec<u8> {
     payload
 }
 
-/// The configuration, and the first mistake in it. Where the user's wishes cannot be known, no text is kept at all:
-/// what they wanted excluded or cut must not be written because of a slip of the pen.
+/// The configuration, and the first mistake in it. If the privacy settings cannot be read, no text is kept at
+/// all: a typo must not cause excluded or redacted text to be written.
 fn load_config(env: &Env) -> (Config, Option<String>) {
     let file = env.config_file.display();
     let (user, unreadable) = match std::fs::read_to_string(&env.config_file) {

@@ -1,6 +1,6 @@
-//! Where an event happened: how the session is run, its project, its seat.
+//! Context of an event: how the session is run, its project, its seat.
 //!
-//! Looks at the agent's own process, never at the hook's environment alone. Only what the event needs is looked at.
+//! Inspects the agent's own process, never the hook's environment alone, and only what the event needs.
 
 use super::Call;
 use crate::runtime::env::variable;
@@ -31,7 +31,7 @@ pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
     }
 }
 
-/// Where the session sits, if this event is one that tells.
+/// The session's seat, if this kind of event reveals it.
 pub(super) fn seat(call: &Call, event: &Event, heard: &Heard) -> Option<Place> {
     let presence = event.scene.as_ref()?.presence;
     if let Happening::SessionStarted { by, .. } = heard.happening {
@@ -43,7 +43,7 @@ pub(super) fn seat(call: &Call, event: &Event, heard: &Heard) -> Option<Place> {
     None
 }
 
-/// The seat of the agent above this hook, unless it serves many.
+/// The seat of the agent above this hook, unless it is a shared server.
 pub(super) fn own_seat(call: &Call, presence: Presence) -> Option<Place> {
     if presence == Presence::Headless {
         return None;
@@ -53,7 +53,7 @@ pub(super) fn own_seat(call: &Call, presence: Presence) -> Option<Place> {
     if shared { None } else { seat_of(process, presence) }
 }
 
-/// With a server between the hook and the seats, only the screen tells in which of them a prompt was typed.
+/// With a shared server between hook and seats, only the screen shows in which seat a prompt was typed.
 fn typed_in(call: &Call, prompt: &str, folder: &str) -> Option<Place> {
     let server = agent_process(call)?;
     if !call.agent.is_shared_server(&server.arguments()) {
@@ -70,12 +70,12 @@ fn folder_of(agent: Agent, environment: &Environment) -> Option<std::path::PathB
     agent.folder(&|name| environment.get(name).map(str::to_owned))
 }
 
-/// Paths and names of any length are data; no sensible one is longer.
+/// Paths and names are untrusted input; no sensible one is longer.
 fn bounded(text: &str) -> String {
     clip(text, 4096).to_owned()
 }
 
-/// The agent above this hook. It may tell its hooks who it is, but variables are inherited: only an ancestor is believed.
+/// The agent above this hook. Its pid variable is inherited further, so only an ancestor is trusted.
 fn agent_process(call: &Call) -> Option<&Process> {
     let told = || call.agent.pid_variable().and_then(variable).and_then(|pid| pid.parse::<u32>().ok());
     let find = || {

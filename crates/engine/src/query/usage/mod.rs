@@ -1,6 +1,6 @@
-//! What work has cost, by day, project, model, session or agent: the store's sums at the prices in force.
+//! Cost of work by day, project, model, session or agent: the store's sums at the prices in force.
 //!
-//! Puts together what `store` sums and `core::usage` prices; it counts nothing itself, and shows nothing.
+//! Combines the sums of `store` with the prices of `core::usage`; counts nothing itself and prints nothing.
 
 use crate::runtime::calendar;
 use crate::runtime::config::Config;
@@ -15,7 +15,7 @@ use towline_core::usage::{Prices, Spent};
 use towline_store::archive::{Named, UsageAsked, UsageBy, UsageOf, UsedSession};
 use towline_store::{Archive, StoreError};
 
-/// By what costs are put together.
+/// Grouping of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     Day,
@@ -25,26 +25,26 @@ pub enum By {
     Agent,
 }
 
-/// What one sum is of.
+/// The group that one sum belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
-    /// A day of the person's own clock, by its beginning and its name.
+    /// A day in local time: its start and its name.
     Day(Timestamp, String),
-    /// None is what belongs to no project.
+    /// `None`: work outside any project.
     Project(Option<Named>),
-    /// None is a model without a name.
+    /// `None`: an unnamed model.
     Model(Option<String>),
     Session(Box<UsedSession>),
     Agent(String),
 }
 
-/// The prices in force: the user's own over those that are compiled in.
+/// The prices in force: the user's own, else the compiled-in ones.
 pub fn prices(env: &Env) -> Prices {
     let user = std::fs::read_to_string(&env.config_file);
     user.map_or_else(|_| Config::compiled_in(), |user| layered(&user).config).all_prices()
 }
 
-/// What was spent, by group: days in their order, all others the dearest first.
+/// Sums by group: days in order, all others by descending cost.
 pub fn sums(
     archive: &Archive,
     prices: &Prices,
@@ -69,7 +69,7 @@ pub fn sums(
     Ok(in_order(found))
 }
 
-/// What one session has spent, helpers included; what a fork copied stays with the session that it came from.
+/// Cost of one session including subagents; usage that a fork copied counts for the original session only.
 pub fn of_session(archive: &Archive, prices: &Prices, session: &SessionKey) -> Result<Spent, StoreError> {
     let mut spent = Spent::default();
     for (at, used) in archive.usage_of_session(session)? {
@@ -92,7 +92,7 @@ fn in_store(by: By) -> UsageBy {
     }
 }
 
-/// The time that is asked for, cut where prices change.
+/// Splits the requested time at price changes.
 fn stretches(times: &Range<Timestamp>, prices: &Prices) -> Vec<Range<Timestamp>> {
     let inside = prices.changes().into_iter().filter(|at| times.start < *at && *at < times.end);
     let mut bounds: Vec<Timestamp> = std::iter::once(times.start).chain(inside).collect();
@@ -100,11 +100,11 @@ fn stretches(times: &Range<Timestamp>, prices: &Prices) -> Vec<Range<Timestamp>>
     bounds.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
-/// More days than a table can be of.
+/// Upper bound of a table's rows.
 const MOST_DAYS: u32 = 40_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// The days that the time touches.
+/// The days that overlap the requested time.
 fn days_of(times: &Range<Timestamp>) -> Vec<Day> {
     let last = times.end.plus_ms(-1);
     let number = u32::try_from(last.since_ms(times.start) / DAY_MS + 2).unwrap_or(MOST_DAYS);
@@ -139,7 +139,7 @@ fn in_order(found: HashMap<Group, Spent>) -> Vec<(Group, Spent)> {
 }
 
 impl Group {
-    /// As it is shown.
+    /// Display name.
     pub fn name(&self) -> String {
         match self {
             Group::Day(_, name) => name.clone(),

@@ -1,6 +1,6 @@
-//! The export for programs: everything that is needed to take it in again, one object per line.
+//! The machine-readable export: everything needed to import it again, one object per line.
 //!
-//! The same archive gives the same bytes: no time and no name of this machine is in it.
+//! Deterministic: contains no export time and no machine name.
 
 use super::wire::Line;
 use super::{ExportError, FORMAT};
@@ -8,7 +8,7 @@ use std::io::Write;
 use towline_store::Archive;
 use towline_store::archive::{Conversation, WhichMemories};
 
-/// The sessions, and behind them the memories.
+/// Writes the sessions, then the memories.
 pub fn jsonl(
     archive: &Archive,
     conversations: &[Conversation],

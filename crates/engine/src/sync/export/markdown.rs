@@ -1,6 +1,6 @@
-//! The export for people: sessions as chapters, turns as sections, in Markdown.
+//! The export to read: sessions as chapters, turns as sections, in Markdown.
 //!
-//! Cannot be taken in again. Code fences are longer than any inside of what they hold.
+//! Cannot be imported again. A code fence is longer than any backtick run inside it.
 
 use super::ExportError;
 use crate::runtime::calendar;
@@ -12,7 +12,7 @@ use towline_core::time::Timestamp;
 use towline_store::Archive;
 use towline_store::archive::{Conversation, DetailRow, KeptRow, TurnRow, WhichMemories};
 
-/// Writes everything but what the agents thought.
+/// Writes everything but the agents' thinking.
 pub fn markdown(
     archive: &Archive,
     conversations: &[Conversation],
@@ -110,7 +110,7 @@ fn fenced(text: &str) -> String {
     format!("{fence}\n{}\n{fence}", text.trim_end_matches('\n'))
 }
 
-/// With its day, whatever day it is.
+/// Always with the day.
 fn dated(at: Timestamp) -> String {
     calendar::clock(at, Timestamp(0))
 }

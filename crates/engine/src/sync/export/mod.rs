@@ -1,7 +1,7 @@
-//! Giving out what was captured, and taking it in again: one JSON object per line, or Markdown for people.
+//! Export and import of captured work: one JSON object per line, or Markdown to read.
 //!
-//! The format is documented in docs/export-format.md and has a version. Nothing of this machine is in it but the paths
-//! that the captured sessions worked in.
+//! The format is versioned and documented in docs/export-format.md. It contains nothing of this machine but
+//! the paths that the captured sessions worked in.
 
 mod jsonl;
 mod markdown;

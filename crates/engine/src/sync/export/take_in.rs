@@ -1,7 +1,7 @@
-//! Taking in an export: line by line, some hundred lines at a time.
+//! Imports an export file line by line, a few hundred lines at a time.
 //!
-//! Doing it again changes nothing, so it may be stopped at any line. A file that is not an export, or of a later format,
-//! is refused before anything is kept; memory does not grow with it.
+//! Idempotent, so it may be stopped at any line. A file that is no export, or of a later format, is rejected
+//! before anything is stored; memory use does not grow with the file.
 
 use super::FORMAT;
 use super::wire::{BadWord, Line};
@@ -18,11 +18,11 @@ use towline_core::text::Clean;
 use towline_store::archive::{KeptRow, Restored, Restoring};
 use towline_store::{Archive, StoreError};
 
-/// Lines that are written at a time, and how many bytes of them.
+/// Lines and bytes per transaction.
 const BATCH: usize = 500;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// No line that `tow export` writes is longer.
+/// `tow export` writes no longer line.
 const LONGEST_LINE: usize = 64 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -43,27 +43,26 @@ enum ImportError {
     Store(#[from] StoreError),
 }
 
-/// What was done with a file.
+/// Result of an import.
 #[derive(Default)]
 pub struct Done {
     pub lines: usize,
-    /// Lines of kinds that this version does not know.
+    /// Lines of kinds unknown to this version.
     pub unknown: usize,
-    /// Sessions of folders that are excluded.
+    /// Sessions in excluded folders.
     pub excluded: usize,
     pub restored: Restored,
 }
 
-/// Whether this names a file of ours, and not a program whose files are read.
+/// The export file that the argument names; `None` if it names a program to import from.
 pub fn file(name: &str) -> Option<PathBuf> {
     (name.ends_with(".jsonl") || name.contains('/')).then(|| PathBuf::from(name))
 }
 
-/// What is done with what a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Errand {
     TakeIn,
-    /// Only see whether it could be.
+    /// Only validate the file.
     Try,
 }
 
@@ -104,7 +103,7 @@ fn restore(archive: &Archive, reader: &mut Lines, wishes: &Wishes) -> Result<Don
     Ok(done)
 }
 
-/// Takes some rows.
+/// Receives a batch of rows.
 type Take<'t> = &'t mut dyn FnMut(Vec<KeptRow<Clean<'static>>>) -> Result<(), ImportError>;
 
 struct Lines {
@@ -125,7 +124,7 @@ impl Lines {
         }
     }
 
-    /// Reads the next line that is not empty; whether there was one.
+    /// Reads the next line that is not empty; returns whether there was one.
     fn next(&mut self) -> Result<bool, ImportError> {
         loop {
             self.line.clear();
@@ -155,7 +154,7 @@ impl Lines {
                 done.excluded += usize::from(is_excluded);
             }
             let is_out = match &parsed {
-                // It may be of a session that is not in the file.
+                // Its session may be missing from the file.
                 Line::Memory(memory) => memory.root().is_some_and(|root| wishes.excludes(root)),
                 Line::Export { .. }
                 | Line::Session(_)

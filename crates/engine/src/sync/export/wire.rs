@@ -1,7 +1,7 @@
-//! One line of an export: the names of its fields, and how they become rows.
+//! One line of an export: its field names, and the conversion to and from rows.
 //!
-//! What comes from a file is proven here: names, kinds and ids that are not ours are refused with the field's name. Its
-//! texts become clean before they are anything else.
+//! Validates file input: unknown names, kinds and ids are rejected with the field's name. Texts are redacted
+//! before any other use.
 
 mod learnt;
 
@@ -119,13 +119,13 @@ pub struct Usage<'a> {
     input: u64,
     cache_read: u64,
     cache_write: u64,
-    /// Earlier versions did not tell.
+    /// Missing in exports of earlier versions.
     #[serde(default)]
     cache_write_1h: u64,
     output: u64,
 }
 
-/// A mark in sixteen digits: a number of this size does not survive every program that reads JSON.
+/// A mark as 16 hex digits: not every JSON reader preserves 64-bit numbers.
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[derive(Clone)]
@@ -149,7 +149,7 @@ impl TryFrom<String> for Hex {
     }
 }
 
-/// What is wrong with a field.
+/// A field with an unknown value.
 #[derive(Debug, thiserror::Error)]
 #[error("`{field}` holds a word that this version does not know: {word:?}")]
 pub struct BadWord {
@@ -251,9 +251,9 @@ fn usage(usage: KeptUsage) -> Usage<'static> {
 }
 
 impl<'a> Line<'a> {
-    /// The row that a line holds; `None` for one that holds none.
+    /// The row of a line; `None` if it has none.
     pub fn row(self, secrets: Secrets) -> Result<Option<KeptRow<Clean<'a>>>, BadWord> {
-        // What was cut then is not cut again, whatever its length is now.
+        // The text was already truncated when it was captured: do not truncate it again.
         let clean = |text| Clean::new(text, Keeping { longest_bytes: usize::MAX, secrets });
         let short = |text| clean(text).as_str().to_owned();
         Ok(Some(match self {

@@ -1,6 +1,6 @@
-//! Homes on the disk that share one project, each a machine of somebody, and what they meet at.
+//! Test machines: data folders that share one project, each owned by a user, and a hub in memory.
 //!
-//! The hub merges by `core::share` alone, numbers what changed, and keeps it as the real one does.
+//! The hub merges with `core::share` alone and numbers changes like the real one.
 
 use crate::capture::Wishes;
 use crate::erase::forget;
@@ -78,7 +78,7 @@ impl Machine {
         let home = Home::at(folder.path());
         home.create().unwrap();
         let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
-        // Whoever opens it first names the machine.
+        // The first open sets the machine's id.
         drop(Archive::open(&home, &lock, PATIENCE, Uid([seed; 16])).unwrap());
         drop(lock);
         let env = Env::at(home, folder.path().join("config.toml"));
@@ -107,7 +107,7 @@ impl Machine {
         outgoing(&self.open().archive, None, self.sharing(), most).unwrap()
     }
 
-    /// Pushes a batch; whether there was anything in it, or more to come.
+    /// Pushes a batch; returns whether it held rows or more will follow.
     pub fn push(&self, hub: &mut Hub, most: usize) -> bool {
         let batch = self.batch(most);
         hub.push(batch.rows.iter().map(|sending| sending.row.clone()).collect());
@@ -182,7 +182,7 @@ impl Machine {
         self.forget(&Meant::Memories(vec![number]));
     }
 
-    /// The files that hold a word.
+    /// The files that contain a word.
     pub fn holding(&self, word: &str) -> Vec<String> {
         let mut found = vec![];
         look_through(self.folder.path(), word.as_bytes(), &mut found);
@@ -210,7 +210,7 @@ pub fn content(title: &str) -> Content {
     Content::of(Draft { facts: vec![format!("{title} holds")], ..Draft::new(kind, title) }).unwrap()
 }
 
-/// Everybody pushes and pulls until nothing moves.
+/// All machines push and pull until nothing changes.
 pub fn settle(machines: &[Machine], hub: &mut Hub) {
     for _ in 0..20 {
         let before = hub.seq;

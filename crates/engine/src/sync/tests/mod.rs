@@ -1,4 +1,4 @@
-//! Machines with archives of their own, and a hub that is a map: what goes, what comes, and what all come to.
+//! Sync between machines with their own archives through an in-memory hub: sending, receiving, convergence.
 
 mod fleet;
 mod rules;

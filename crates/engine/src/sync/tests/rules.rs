@@ -1,4 +1,4 @@
-//! A rule each: whose it is, what never travels, what goes for good, what only stays away.
+//! One rule per test: ownership, private data, deletion for good, local removal.
 
 use super::fleet::{Hub, Machine, boat, settle};
 use crate::erase::forget::Meant;
@@ -25,7 +25,7 @@ fn clean(text: &str) -> Clean<'static> {
     Clean::new(text.to_owned().into(), Keeping { longest_bytes: usize::MAX, secrets: Secrets::Redacted })
 }
 
-/// A session with turns of these prompts, and a summary.
+/// A session with a turn for each prompt, and a summary.
 fn talk(machine: &Machine, prompts: &[&str]) {
     let session = SessionKey::parse("a:talk-0001").unwrap();
     let conversation = KeptConversation {

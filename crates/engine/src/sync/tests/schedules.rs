@@ -1,4 +1,4 @@
-//! Three machines, any schedule of changes and exchanges: all come to the same, and what was forgotten is nowhere.
+//! Three machines under any schedule of changes and syncs: all converge, and forgotten rows are nowhere.
 
 use super::fleet::{Hub, Machine, content, settle};
 use proptest::prelude::*;
@@ -23,11 +23,11 @@ enum Step {
     Share,
     Forget,
     Push,
-    /// Killed before it knew that the hub had it.
+    /// Killed before the hub's confirmation was recorded.
     PushUnheard,
     Pull,
     PullSome,
-    /// Killed within a change.
+    /// Killed within a transaction.
     Die,
 }
 
@@ -56,7 +56,7 @@ struct Run {
     machines: [Machine; 3],
     hub: Hub,
     made: u8,
-    /// The word of each memory, by which it is looked for in files.
+    /// The unique word of each memory, searched for in files.
     words: BTreeMap<Uid, String>,
 }
 
@@ -178,7 +178,7 @@ impl Run {
         }
     }
 
-    /// What a memory is, told so that it is the same on all machines.
+    /// A machine-independent rendering of a memory.
     fn told(&self, memory: &Memory) -> String {
         let superseded = memory.superseded.as_ref().map(|superseded| (superseded.at, superseded.why.clone()));
         format!(

@@ -1,6 +1,6 @@
 //! Memories and summaries as lines of an export.
 //!
-//! What comes from a file is redacted and bounded like any other draft; nobody's word is taken for how long it may be.
+//! File input is redacted and truncated like any other draft; lengths in the file are not trusted.
 
 use super::{BadWord, known};
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub struct MemoryLine {
     pinned_at: Option<Timestamp>,
     held_back: Option<String>,
     found: u32,
-    /// Whose it is, where it is somebody else's.
+    /// The teammate it came from; `None` for the user's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     person: Option<String>,
 }
@@ -107,12 +107,12 @@ impl From<KeptMemory> for MemoryLine {
 }
 
 impl MemoryLine {
-    /// Where its project lies.
+    /// Root folder of its project.
     pub fn root(&self) -> Option<&str> {
         self.project.as_ref().map(|project| project.root.as_str())
     }
 
-    /// None where no title is left of it.
+    /// Returns `None` if no title is left after redaction.
     pub fn kept(self) -> Result<Option<KeptMemory>, BadWord> {
         let files = self.files.into_iter();
         let files = files.map(|(path, how)| Ok((path, known("files", &how, Touch::named)?)));
@@ -177,7 +177,7 @@ impl From<KeptSummary> for SummaryLine {
 }
 
 impl SummaryLine {
-    /// None where nothing is left of it.
+    /// Returns `None` if no text is left after redaction.
     pub fn kept(self) -> Result<Option<KeptSummary>, BadWord> {
         let summary = Summary::of(&SummaryDraft {
             request: self.request,
