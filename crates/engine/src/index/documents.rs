@@ -1,6 +1,6 @@
-//! Rows of the archive as documents of the index, and back: a document's id says which row it is.
+//! Converts archive rows to index documents and back; the document id encodes the row.
 //!
-//! Reads nothing that is not asked for.
+//! Reads only the requested rows.
 
 use super::FindError;
 use std::collections::HashMap;
@@ -8,20 +8,20 @@ use towline_core::memory::Memory;
 use towline_search::{Document, Kind};
 use towline_store::archive::{Archive, Change, Conversation, KeptSummary, MemoriesAsked, Text, TextKind};
 
-/// A row that can be found.
+/// A row that the search can return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Memory(i64),
-    /// Of this conversation.
+    /// The row of the conversation.
     Summary(i64),
     Text(TextKind, i64),
-    /// By its number in the list of bookmarks that were searched.
+    /// The position in the list of searched bookmarks.
     Bookmark(i64),
-    /// By its number among what the hub gave.
+    /// The position in the list of hub rows.
     Team(i64),
 }
 
-/// How many kinds of rows an id tells apart.
+/// The number of row kinds that an id can encode.
 const KINDS: i64 = 8;
 
 impl Place {
@@ -38,7 +38,7 @@ impl Place {
         row * KINDS + kind
     }
 
-    /// Reads back what `id` made; None for what a newer version made.
+    /// Decodes an id; `None` for a kind that a newer version wrote.
     pub fn of(id: i64) -> Option<Place> {
         let row = id.div_euclid(KINDS);
         match id.rem_euclid(KINDS) {
@@ -54,12 +54,12 @@ impl Place {
     }
 }
 
-/// What the index knows a project by: its name. Two of one name are one to it.
+/// The index identifies a project by its name, so two projects with one name are one to it.
 pub fn project_key(name: Option<&str>) -> String {
     name.unwrap_or("").to_lowercase()
 }
 
-/// The documents that a change is about.
+/// Visits the documents affected by a change.
 pub fn each_of(
     archive: &Archive,
     change: Change,
@@ -81,7 +81,7 @@ pub fn each_of(
     }
 }
 
-/// The document of a memory or summary that is no longer there.
+/// The document id of a memory or summary that no longer exists.
 pub fn gone(archive: &Archive, change: Change) -> Result<Option<i64>, FindError> {
     let is_gone = match change {
         Change::Conversation { .. } => false,
@@ -134,7 +134,7 @@ fn of_text(of: &Conversation, text: Text, files: Vec<String>) -> Document {
     }
 }
 
-/// What all documents of a conversation share.
+/// The fields that all documents of a conversation share.
 fn within(of: &Conversation) -> Document {
     Document {
         project: project_key(of.project.as_deref()),
@@ -178,7 +178,7 @@ fn of_summary(of: &Conversation, kept: &KeptSummary) -> Document {
     }
 }
 
-/// All there is, for an index that is made anew.
+/// Visits all documents, for an index rebuild.
 pub fn each(
     archive: &Archive,
     each: &mut dyn FnMut(Document) -> Result<(), FindError>,

@@ -1,6 +1,6 @@
-//! What was found, as it stands in the archive now.
+//! Loads the archive row behind a search hit.
 //!
-//! A row that is gone gives nothing; so does a memory that is held back.
+//! Deleted rows and quarantined memories yield no hit.
 
 use super::FindError;
 use super::question::Question;
@@ -11,10 +11,10 @@ use towline_search::snippet;
 use towline_store::KnownBookmark;
 use towline_store::archive::{Archive, Conversation, Text, TextKind};
 
-/// One hit, with what leads on from it.
+/// One search hit with its references.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// What `tow show`, `tow detail` or `tow bookmarks show` takes.
+    /// The id that `tow show`, `tow detail` or `tow bookmarks show` accepts.
     pub id: String,
     pub kind: &'static str,
     pub title: String,
@@ -26,23 +26,23 @@ pub struct Found {
     pub at: Timestamp,
     pub project: Option<String>,
     pub agent: Option<String>,
-    /// What it costs to read it whole.
+    /// The size of the full text in tokens.
     pub tokens: usize,
     pub memory_type: Option<String>,
-    /// It was replaced by another memory.
+    /// Replaced by another memory.
     pub is_replaced: bool,
-    /// Whose it is, where it is not this person's own.
+    /// The owner, if it is not the user.
     pub person: Option<String>,
-    /// What the machine is called that it came from, where that is another.
+    /// The name of the source machine, if it is another one.
     pub machine: Option<String>,
-    /// It is not here: the hub gave it for this question.
+    /// Not stored here: the hub returned it for this query.
     pub is_from_hub: bool,
     pub score: f32,
     pub words: Vec<String>,
     pub reasons: Vec<String>,
 }
 
-/// About as many letters as a line shows.
+/// About one line of text, in characters.
 const SNIPPET: usize = 160;
 
 impl Found {
@@ -136,7 +136,7 @@ pub fn text(
     }))
 }
 
-/// A prompt is called by the line of its turn, an answer by how it begins.
+/// A prompt has the title of its turn; an answer uses the start of its snippet.
 fn title(text: &Text, found: &str) -> String {
     match text.kind {
         TextKind::Prompt if !text.title.is_empty() => text.title.clone(),

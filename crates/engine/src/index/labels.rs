@@ -1,6 +1,6 @@
-//! What a bookmark is called, and by which id.
+//! Determines the label and the short id of a bookmark.
 //!
-//! Only reads; the words are `core::bookmark`'s.
+//! Only reads; `core::bookmark` words the labels.
 
 use crate::runtime::failure::Failure;
 use crate::runtime::text::plain;
@@ -16,16 +16,16 @@ use towline_store::{KnownBookmark, Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// More turns than a label counts one by one.
+/// The largest number of turns that contribute to a label.
 const MOST_TURNS: usize = 50;
 
-/// What people call a bookmark by: the end of its id.
+/// The short form shown to users: the last eight characters of the id.
 pub fn short(uid: Uid) -> String {
     let whole = uid.to_string();
     whole[whole.len() - 8..].to_owned()
 }
 
-/// The bookmark whose id begins or ends so.
+/// The bookmark whose id begins or ends with `part`.
 pub fn named(store: &Store, part: &str) -> Result<KnownBookmark, Failure> {
     let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
     let mut found = store.bookmarks_named(part).map_err(failed)?;
@@ -41,7 +41,7 @@ pub fn named(store: &Store, part: &str) -> Result<KnownBookmark, Failure> {
     found.pop().ok_or_else(none)
 }
 
-/// Finds labels, each session's turns once.
+/// Computes labels; loads the turns of each session once.
 pub struct Labels<'a> {
     store: &'a Store,
     archive: Option<Archive>,
@@ -54,7 +54,7 @@ impl<'a> Labels<'a> {
         Ok(Labels { store, archive, heard: HashMap::new() })
     }
 
-    /// The name that a person gave it, or what was done since the one before.
+    /// The user's label, or a description of the work since the previous bookmark.
     pub fn label(&mut self, known: &KnownBookmark) -> Result<String, StoreError> {
         if let Some(named) = known.bookmark.set.label.as_ref().filter(|named| !named.is_blank()) {
             return Ok(named.as_str().to_owned());
@@ -64,7 +64,7 @@ impl<'a> Labels<'a> {
         Ok(label(&lines, prompt.as_deref()))
     }
 
-    /// One line for each turn that went on between the bookmark before and this one.
+    /// One line for each turn between the previous bookmark and this one.
     pub fn lines(&self, known: &KnownBookmark) -> Result<Vec<String>, StoreError> {
         let Some(archive) = &self.archive else { return Ok(vec![]) };
         let Some(conversation) = archive.conversation(&known.session)? else { return Ok(vec![]) };
@@ -75,7 +75,7 @@ impl<'a> Labels<'a> {
         Ok(turns.into_iter().filter(|turn| is_since(turn.until)).map(|turn| turn.line).collect())
     }
 
-    /// What was asked last before it.
+    /// The last prompt before the bookmark.
     fn prompt(&mut self, known: &KnownBookmark) -> Result<Option<String>, StoreError> {
         let is_asked = |turn: &&Turn| {
             turn.started_at <= known.bookmark.at
@@ -85,10 +85,10 @@ impl<'a> Labels<'a> {
         Ok(last.map(|turn| Kept::as_str(&turn.prompt).to_owned()))
     }
 
-    /// The turns that were asked for after it, oldest first, a marker's own among them: by them one goes back.
+    /// The turns after the bookmark, oldest first, with the marker's own. Rewind goes back through them.
     pub fn turns_since(&mut self, known: &KnownBookmark) -> Result<Vec<Turn>, StoreError> {
         let set = &known.bookmark.set;
-        // What is behind a marker begins with the marker itself.
+        // A typed marker is itself the first turn after its bookmark.
         let first = match set.how {
             How::Typed => set.after_turn,
             How::Silent | How::Manual => set.after_turn + 1,

@@ -1,7 +1,7 @@
-//! Finding what was remembered, said and done: the search index of the archive, and questions to it.
+//! Full-text and embedding search over memories, messages and tool output.
 //!
-//! The truth is the archive; the index is derived from it and made anew whenever it is missing, damaged or of another
-//! version. What was captured since the index was last written is searched as it is: nothing has to be indexed first.
+//! The archive is the truth. The index is derived from it and rebuilt if it is missing, damaged or of another
+//! version. Rows captured since the last index update are searched directly, without indexing them first.
 
 mod documents;
 pub mod embeddings;
@@ -20,7 +20,6 @@ pub use update::{read_up_to, update};
 
 use towline_store::StoreError;
 
-/// Why something could not be looked for.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     #[error(transparent)]

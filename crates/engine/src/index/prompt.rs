@@ -1,18 +1,18 @@
-//! Older memories that share words with a prompt, by the index as it stands: an agent waits, so nothing is brought up to date.
+//! Finds older memories that share words with a prompt. The index is not updated: an agent waits.
 //!
-//! No index, or one that cannot be read, finds nothing. Nothing is written, and nothing is ranked: whoever asked does that.
+//! A missing or unreadable index yields no memories. Writes nothing and ranks nothing; the caller ranks.
 
 use super::documents::{Place, project_key};
 use super::folder;
 use towline_search::{Filters, Index, Kind, Query, Tier};
 use towline_store::Home;
 
-/// So much of a prompt is looked at.
+/// The number of characters of a prompt that are searched.
 const READ: usize = 1000;
-/// A search takes the longer the more there is: beyond this, too long for an agent that waits.
+/// Search time grows with the index: a larger one is too slow for a waiting agent.
 const LARGEST: u64 = 200_000;
 
-/// The numbers of at most so many memories of a project, by its name.
+/// The numbers of at most `most` memories of the named project.
 pub fn memories_for(home: &Home, prompt: &str, project: &str, most: usize) -> Vec<i64> {
     let Ok(Some(index)) = Index::open_existing(&folder(home)) else { return vec![] };
     if index.documents() > LARGEST {

@@ -1,7 +1,7 @@
-//! A question to the index: what is asked, and what was found, with all that leads on from it.
+//! Runs a search query: combines the index, unindexed rows, bookmarks and hub rows into ranked hits.
 //!
-//! Only reads, but for an index that is far behind, which is brought up to date first. What is no longer there is not
-//! found, whatever the index says.
+//! Only reads, except that an index that is far behind is updated first. Rows that no longer exist are never
+//! returned, even if the index still holds them.
 
 use super::documents::{Place, each_of, project_key};
 use super::update::{open, update};
@@ -15,47 +15,46 @@ use towline_search::{Document, Filters, Here, Hit, Index, Kind, Near, Query};
 use towline_store::archive::Archive;
 use towline_store::{BookmarksAsked, Deleted, Home, KnownBookmark, Store};
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     pub text: String,
     pub filters: Filters,
     pub here: Here,
     pub limit: usize,
-    /// Memories that were replaced, too.
+    /// Include replaced memories.
     pub with_replaced: bool,
 }
 
-/// What is looked through.
+/// The data to search.
 pub struct Library<'a> {
     pub home: &'a Home,
     pub archive: &'a Archive,
     pub now: Timestamp,
-    /// The question as a model understands it, where there is one.
+    /// The embedding of the query, if a model is available.
     pub sentences: Option<&'a Asked>,
-    /// What the hub has that may answer it.
+    /// Candidates from the hub.
     pub team: &'a [TeamRow],
 }
 
-/// A row of the hub: what it is ranked by, and what is shown of it.
+/// A row from the hub: the document to rank and the hit to display.
 pub struct TeamRow {
-    /// Its id is given when it is ranked.
+    /// The id is assigned when the row is ranked.
     pub document: Document,
     pub found: Found,
-    /// How near it comes to the question by the model of `sentences`, where the hub compared them.
+    /// Similarity to the query by the model of `sentences`, if the hub computed it.
     pub nearness: Option<f32>,
 }
 
-/// So many new documents are searched as they are; more are indexed first.
+/// Up to this many new documents are searched without indexing; more are indexed first.
 const FRESH: usize = 1_000;
-/// So many changes are looked at to find that out.
+/// The number of changes read to determine that.
 const CHANGES: u32 = 500;
-/// How long somebody else's work on the index is waited for, look by look: three seconds in all.
+/// Retry intervals while another process updates the index: three seconds in all.
 const WAITS_MS: [u64; 9] = [5, 10, 20, 50, 100, 200, 400, 800, 1600];
 const BOOKMARKS: u32 = 200;
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The best hits, best first.
 pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, FindError> {
     let Library { home, archive, now, sentences, team } = *library;
     let (index, mut fresh) = caught_up(home, archive)?;
@@ -88,7 +87,7 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
     shown(archive, question, &Candidates { hits: &hits, bookmarks: &bookmarks, team })
 }
 
-/// The index, and what it does not know yet. One that is far behind is brought up to date, by whoever is at it already.
+/// Opens the index and loads missing rows. An index far behind is updated first, here or by its writer.
 #[expect(clippy::disallowed_methods, reason = "who writes the index tells nobody when it is done")]
 fn caught_up(home: &Home, archive: &Archive) -> Result<(Index, Vec<Document>), FindError> {
     for wait_ms in WAITS_MS {
@@ -105,7 +104,7 @@ fn caught_up(home: &Home, archive: &Archive) -> Result<(Index, Vec<Document>), F
     Ok((index, fresh))
 }
 
-/// What the index does not know yet; `None` where that is too much.
+/// The rows the index lacks; `None` if there are too many.
 fn fresh(archive: &Archive, index: &Index) -> Result<Option<Vec<Document>>, FindError> {
     let Some(checkpoint) = index.checkpoint()? else { return Ok(None) };
     if !archive.holds_changes_after(checkpoint)? {
@@ -131,7 +130,7 @@ fn fresh(archive: &Archive, index: &Index) -> Result<Option<Vec<Document>>, Find
     Ok(Some(documents))
 }
 
-/// Bookmarks are few, and in another database: they are never indexed.
+/// Bookmarks are few and in another database, so they are never indexed.
 fn bookmarks(home: &Home, question: &Question) -> Result<Vec<(KnownBookmark, String)>, FindError> {
     let kinds = &question.filters.kinds;
     let is_wanted = kinds.is_empty() || kinds.contains(&Kind::Bookmark);
@@ -160,7 +159,7 @@ fn of_bookmark(known: &KnownBookmark, label: &str, row: i64) -> Document {
     }
 }
 
-/// What was ranked, and where those that are in no archive are found.
+/// The ranked hits, and the sources of those that are not in the archive.
 struct Candidates<'a> {
     hits: &'a [Hit],
     bookmarks: &'a [(KnownBookmark, String)],

@@ -1,26 +1,25 @@
-//! Bringing the index up to date: by what changed since it was last written, or anew.
+//! Updates the index from the archive's changes, or rebuilds it.
 //!
-//! The index says itself how far it goes, in the same commit as its documents: killed anywhere, it goes on from there.
+//! Each commit writes documents and checkpoint together, so a killed update resumes from the last commit.
 
 use super::{FindError, documents, folder};
 use towline_search::{Error, Index, Writer};
 use towline_store::Home;
 use towline_store::archive::Archive;
 
-/// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Updated {
     pub documents: u64,
-    /// It was made from all there is.
+    /// It was rebuilt from scratch.
     pub anew: bool,
-    /// Somebody else is at it.
+    /// Another process is updating it.
     pub busy: bool,
 }
 
-/// Between two commits: what a kill costs at most.
+/// Changes per commit: the most work that a kill can lose.
 const CHANGES_AT_ONCE: u32 = 2_000;
 
-/// The index, opened; made anew if what is there cannot be used.
+/// Opens the index; an unusable one is rebuilt.
 pub fn open(home: &Home) -> Result<Index, FindError> {
     let folder = folder(home);
     match Index::open(&folder) {
@@ -29,11 +28,11 @@ pub fn open(home: &Home) -> Result<Index, FindError> {
     }
 }
 
-/// Writes what the index does not know yet. `seen` is told of every document.
+/// Indexes all pending changes. `seen` receives the number of documents so far.
 pub fn update(home: &Home, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Result<Updated, FindError> {
     let mut index = open(home)?;
     if index.checkpoint()?.is_some_and(|place| !archive.holds_changes_after(place).unwrap_or(true)) {
-        // It comes too late, or is another archive's: what changed since is not known.
+        // The checkpoint was pruned or belongs to another archive, so the changes since are unknown.
         index = Index::rebuild(&folder(home))?;
     }
     let mut writer = match index.writer() {
@@ -41,7 +40,7 @@ pub fn update(home: &Home, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Resu
         opened => opened?,
     };
     let mut updated = Updated::default();
-    // Asked for once the lock is ours: whoever held it before has written it.
+    // Read again under the lock: the previous holder may have moved the checkpoint.
     match index.checkpoint()? {
         Some(checkpoint) => go_on(archive, &mut writer, checkpoint, (&mut updated, seen))?,
         None => begin(archive, &mut writer, (&mut updated, seen))?,
@@ -50,7 +49,7 @@ pub fn update(home: &Home, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Resu
     Ok(updated)
 }
 
-/// How far the index goes; `None` where there is none, or none that can be used.
+/// The checkpoint of the index; `None` if there is no usable index.
 pub fn read_up_to(home: &Home) -> Option<i64> {
     let folder = folder(home);
     if !folder.exists() {

@@ -1,7 +1,7 @@
-//! A word of warning before a tool touches a file: the gotcha that is known of it, in one line, once for each session.
+//! Warns an agent before a tool touches a file: one line with the file's known gotcha, once per session.
 //!
-//! Off unless the user wants it: then no agent calls us before it touches files, and nobody pays. Refuses no call and decides
-//! none; what cannot be looked up at once is not said.
+//! Off by default; then agents do not call us before they touch files, which costs nothing. Never refuses a
+//! call; a lookup that would have to wait is skipped.
 
 use crate::runtime::calendar::clock;
 use crate::runtime::config::Config;
@@ -23,16 +23,16 @@ use towline_store::{StoreError, warned};
 
 /// An agent waits.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// A patch may be about many files.
+/// A patch may touch many files.
 const FILES: usize = 5;
 const NEWEST: u32 = 20;
 
-/// What stands in an agent's settings: that we are called before files are touched, only where the user wants it.
+/// The agent's hook settings. They contain the file hook only if the user enabled gotchas.
 pub fn target(config: &Config, agent: Agent, (folder, tow): (&Path, &Path)) -> Result<Target, Refusal> {
     if config.memory.gotchas { agent.target_with_files(folder, tow) } else { agent.target(folder, tow) }
 }
 
-/// What the model is told before a tool touches these files.
+/// The warning for the model before a tool touches these files.
 pub fn warning(env: &Env, config: &Config, wanted: &FilesWanted) -> Result<Reply, StoreError> {
     let Some(folder) = wanted.folder.as_deref() else { return Ok(Reply::default()) };
     if privacy::is_excluded(config, folder) || config.inherits_nothing(folder) {
@@ -74,11 +74,11 @@ fn known(
     Ok(found)
 }
 
-/// The one that matters most, as a session is given it.
+/// The most relevant memory, worded as for a session's context.
 fn best(env: &Env, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String)> {
     let numbers: Vec<(i64, String)> =
         memories.iter().map(|memory| (memory.number, format!("{} ", memory.name()))).collect();
-    // A pin was given with the first prompt.
+    // Pinned memories were already given with the first prompt.
     let memories = memories.into_iter().filter(|memory| memory.pinned_at.is_none()).collect();
     let here = Here { files: files.iter().map(|file| (*file).to_owned()).collect(), ..Here::default() };
     let program = env::program();
@@ -90,12 +90,12 @@ fn best(env: &Env, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String
     Some((number, line))
 }
 
-/// What was not noted is said once more.
+/// If the note fails, the warning is repeated.
 fn note(env: &Env, session: &SessionKey, number: i64) {
     let _ = warned::note(&env.home, session, number);
 }
 
-/// A path below the session's folder is known from there.
+/// Makes a path relative to the session's folder if it is below it.
 fn within<'a>(path: &'a str, folder: &str) -> &'a str {
     path.strip_prefix(folder).and_then(|path| path.strip_prefix('/')).unwrap_or(path)
 }

@@ -1,6 +1,6 @@
-//! What is remembered: distilling turns by rules or by a model, keeping, recalling, warning.
+//! Memories: distilling turns by rules or by a model, storing, recalling, warning.
 //!
-//! Decides nothing that `core::memory` decides. Reads and writes the archive; captures nothing.
+//! Leaves decisions to `core::memory`. Reads and writes the archive; captures nothing.
 
 pub mod distil;
 pub mod enrich;

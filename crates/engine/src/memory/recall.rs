@@ -1,7 +1,7 @@
-//! What is remembered, gathered for a session whose model has not been given it yet.
+//! Collects the memories for a session whose model has not received them yet.
 //!
-//! Chooses nothing: `core::memory::choose` does. Looks at the newest few hundred memories, at older ones that the index has
-//! for the prompt's words, and at the files of those that are given: an agent waits.
+//! `core::memory::choose` selects among them. Reads the newest few hundred memories, older ones that the
+//! index finds for the prompt, and the files of those that are given: an agent waits.
 
 mod stale;
 
@@ -31,24 +31,24 @@ use towline_store::archive::Archive;
 use towline_store::journal::{self, Record};
 use towline_store::{Store, StoreError};
 
-/// More than fit into what any agent takes.
+/// More than fit into any agent's context budget.
 const NEWEST: u32 = 200;
-/// Of those that are older, so many that share words with the prompt.
+/// The number of older memories that share words with the prompt.
 const OLDER: usize = 20;
-/// Whose next steps may still be open, among so many.
+/// The number of sessions whose next steps are given, among the latest `LOOKED_AT`.
 const SESSIONS: usize = 2;
 const LOOKED_AT: u32 = 10;
 const STEPS: usize = 5;
-/// Where the work was lately: so many turns of so many sessions.
+/// Recent work: the number of sessions and the turns of each.
 const LATELY: (usize, u32) = (2, 10);
 
-/// Who is to be given what is remembered: where it works, and what it was asked.
+/// The session that receives memories: its place and its prompt.
 #[derive(Clone, Copy)]
 pub struct Asker<'a> {
     pub folder: Option<&'a str>,
     pub project: Option<&'a ProjectTraces>,
     pub prompt: &'a str,
-    /// Sessions whose next steps are not for it: what it is given anyway, and what others are at.
+    /// Excludes sessions whose next steps it receives anyway or that others work on.
     pub not_of: &'a dyn Fn(&SessionKey) -> bool,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// What is remembered for whoever asks. Nothing where the user wants nothing given.
+/// Collects the memories for a session; none if the user disabled them.
 pub fn gather(env: &Env, config: &Config, archive: &Archive, asker: Asker<'_>) -> Result<Chosen, StoreError> {
     let folder = asker.folder;
     if !config.memory.give || folder.is_some_and(|folder| config.inherits_nothing(folder)) {
@@ -92,7 +92,7 @@ pub fn gather(env: &Env, config: &Config, archive: &Archive, asker: Asker<'_>) -
     Ok(choose(memories, &next_steps(archive, project, asker.not_of)?, &here, wording))
 }
 
-/// What the index has for the prompt beyond the newest. A project with fewer memories than are looked at has none.
+/// Older memories that the index finds for the prompt. A project with fewer than `NEWEST` memories has none.
 fn older(
     (env, config): (&Env, &Config),
     archive: &Archive,
@@ -121,7 +121,7 @@ fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<Stri
     Ok(files)
 }
 
-/// What the last sessions said was left to do, a line each.
+/// The next steps that the latest sessions recorded, one line each.
 fn next_steps(
     archive: &Archive,
     project: Option<i64>,
@@ -139,7 +139,7 @@ fn next_steps(
     Ok(steps)
 }
 
-/// Whether what a session left to do is somebody's: its own while it sits there, or of whoever cleared it.
+/// Whether a session's next steps are taken: it is still open, or a session after `/clear` continues them.
 pub fn is_at_work(store: Option<&Store>, session: &SessionKey) -> bool {
     let known = store.and_then(|store| store.session(session).ok().flatten());
     known.is_some_and(|known| match known.ended {
@@ -148,8 +148,8 @@ pub fn is_at_work(store: Option<&Store>, session: &SessionKey) -> bool {
     })
 }
 
-/// Remembers that it was given, and says to the person what was. What was not there to be given was given too: nobody
-/// looks again until a compaction.
+/// Records that memories were given, and returns the notice for the user. An empty set counts as given too,
+/// so no hook looks again until a compaction.
 pub fn given(
     env: &Env,
     config: &Config,
@@ -171,7 +171,7 @@ pub fn given(
     std::iter::once(notice).chain(hint(env)).collect()
 }
 
-/// What of the things to remember had room, and what it took to learn them.
+/// The memories that fit into the context, and the cost of learning them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Given {
     pub items: usize,
@@ -203,8 +203,7 @@ impl fmt::Display for Given {
     }
 }
 
-/// What this is, said to a person who meets it for the first time. Never again in this home, whatever becomes of the
-/// database.
+/// Explains memories to a first-time user. Shown once per home, even if the database is rebuilt.
 fn hint(env: &Env) -> Option<String> {
     let mut once = OpenOptions::new();
     once.write(true).create_new(true).mode(0o600).open(env.home.hinted()).ok()?;
@@ -215,7 +214,7 @@ fn hint(env: &Env) -> Option<String> {
     )
 }
 
-/// So many letters of a line tell it from the others: its name, type and time are in them.
+/// The prefix that identifies a line: it contains name, type and time.
 const RECOGNISED: usize = 30;
 
 #[cfg(test)]

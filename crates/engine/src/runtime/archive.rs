@@ -1,6 +1,6 @@
-//! Opening the archive for writing: the lock, the migration, and what happens to a damaged file.
+//! Opens the archive for writing: takes the lock, migrates, and recovers from a damaged file.
 //!
-//! A damaged archive is moved aside, never deleted, together with the search index that was built from it.
+//! A damaged archive is moved aside together with its search index, never deleted.
 
 use super::env::Env;
 use super::faults::record_here;
@@ -12,16 +12,16 @@ use towline_core::fault::{Fault, FaultKind};
 use towline_store::lock::{ArchiveLock, pauses};
 use towline_store::{Archive, Home, StoreError, archive};
 
-/// How long one writer waits for another.
+/// The longest time one writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The archive, and the right to write it.
+/// An open archive together with its write lock.
 pub struct Writable {
     pub archive: Archive,
     pub(crate) _lock: ArchiveLock,
 }
 
-/// `None` if somebody else writes it for longer than the patience.
+/// Returns `None` if another writer holds the lock for longer than `patience`.
 pub fn open(env: &Env, patience: Duration) -> Result<Option<Writable>, StoreError> {
     let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
     env.home.create().map_err(folder)?;
@@ -45,7 +45,7 @@ pub fn set_aside(env: &Env) -> Result<(), StoreError> {
     }
 }
 
-/// The index is of the archive that goes: its places mean nothing in the next one.
+/// The index belongs to the archive being moved: its row ids mean nothing in the next one.
 fn set_aside_with_index(env: &Env, lock: &ArchiveLock) -> Result<PathBuf, StoreError> {
     let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
     let aside = archive::set_aside(&env.home, lock, env.now).map_err(folder)?;
@@ -53,7 +53,7 @@ fn set_aside_with_index(env: &Env, lock: &ArchiveLock) -> Result<PathBuf, StoreE
     Ok(aside)
 }
 
-/// What the agents still have can be read again; the old archive is kept for whoever can mend it.
+/// Starts an empty archive. Transcripts can be imported again; the damaged file is kept for manual repair.
 fn begin_anew(env: &Env, lock: &ArchiveLock, cause: &str) -> Result<Archive, StoreError> {
     let aside = set_aside_with_index(env, lock)?;
     let detail = format!(
@@ -64,20 +64,19 @@ fn begin_anew(env: &Env, lock: &ArchiveLock, cause: &str) -> Result<Archive, Sto
     Archive::open(&env.home, lock, PATIENCE, env.uid())
 }
 
-/// The folder of the search index.
 pub fn index_folder(home: &Home) -> PathBuf {
     home.folder().join("index")
 }
 
-/// Takes the whole index away: what was erased from the archive must not be found in its files. It is made anew when it is
-/// needed next.
+/// Deletes the whole index, because text erased from the archive must not remain in its files.
 ///
-/// Whoever writes it at this moment finds its folder gone, and fails: so nothing is written behind our back.
+/// The next use rebuilds it. A concurrent index writer fails because its folder is gone, so it cannot write
+/// erased text back.
 pub fn forget_index(home: &Home) -> Result<(), StoreError> {
     let folder = index_folder(home);
     let gone = folder.with_extension("gone");
     let failed = |path: &Path, source| StoreError::Folder { path: path.to_owned(), source };
-    // What one that was killed has left.
+    // A killed process may have left this folder behind.
     remove(&gone).map_err(|source| failed(&gone, source))?;
     match fs::rename(&folder, &gone) {
         Err(source) if source.kind() != ErrorKind::NotFound => return Err(failed(&folder, source)),

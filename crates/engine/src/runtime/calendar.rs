@@ -1,7 +1,7 @@
-//! The person's own days and clock: where midnight is for them, which instants a time on their wall means.
+//! The user's local calendar: where a day begins and which instants a wall-clock time means.
 //!
-//! The only place that knows of time zones. It takes the zone from `TZ`, else from the system, else universal time;
-//! it never asks what time it is.
+//! The only code that knows time zones. The zone comes from `TZ`, else from the system, else UTC. This module
+//! never reads the current time.
 
 use crate::runtime::env::zone_variable;
 use jiff::civil::{Date, DateTime};
@@ -12,7 +12,7 @@ use towline_core::ledger::Day;
 use towline_core::time::Timestamp;
 use towline_core::when;
 
-/// The last `number` days up to and with the one that `now` is in, oldest first.
+/// The last `number` days, oldest first, including the day of `now`.
 pub fn last_days(now: Timestamp, number: u32) -> Vec<Day> {
     let zone = zone();
     let Ok(instant) = jiff::Timestamp::from_millisecond(now.0) else { return vec![] };
@@ -20,7 +20,7 @@ pub fn last_days(now: Timestamp, number: u32) -> Vec<Day> {
     (0..i64::from(number)).rev().filter_map(|ago| day(zone, today, ago)).collect()
 }
 
-/// Where the clocks are changed at midnight, the day begins with its first minute that exists.
+/// If clocks change at midnight, the day begins with its first minute that exists.
 fn day(zone: &TimeZone, today: Date, days_ago: i64) -> Option<Day> {
     let date = today.checked_sub(jiff::Span::new().try_days(days_ago).ok()?).ok()?;
     let midnight = |date: Date| zone.to_timestamp(date.at(0, 0, 0, 0)).ok();
@@ -29,33 +29,32 @@ fn day(zone: &TimeZone, today: Date, days_ago: i64) -> Option<Day> {
     Some(Day { name, begins: ms(date)?, ends: ms(date.tomorrow().ok()?)? })
 }
 
-/// The day that `now` is in.
 pub fn today(now: Timestamp) -> Option<when::Date> {
     today_in(zone(), now)
 }
 
-/// The instants of a stretch of civil time, the end excluded. An hour that comes twice is meant both times, one that is
-/// left out has no instants.
+/// The instants of a civil time window, end excluded. An hour that occurs twice counts both times; a
+/// skipped hour has no instants.
 pub fn stretch(window: when::Window) -> Option<(Timestamp, Timestamp)> {
     stretch_in(zone(), window)
 }
 
-/// A time as it is shown: `14:05:10` on the day that `now` is in, else `2026-11-14 14:05`.
+/// Formats a time for display: `14:05:10` on the day of `now`, else `2026-11-14 14:05`.
 pub fn clock(at: Timestamp, now: Timestamp) -> String {
     clock_in(zone(), at, now)
 }
 
-/// Where the rules of the zones lie.
+/// The folders that hold the zone rules.
 const RULES: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/etc/zoneinfo"];
 
-/// The person's zone, found once. The library would list all zones there are before it reads one: many times the work of
-/// all else, so that the one file is read here, and the library asked only if there is none.
+/// The user's zone, resolved once. jiff lists all zones before it reads one, many times the cost of
+/// everything else here, so this reads the one file and asks jiff only if there is none.
 fn zone() -> &'static TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
     ZONE.get_or_init(|| zone_said(zone_variable().as_deref()).unwrap_or_else(TimeZone::system))
 }
 
-/// The zone that `TZ` says, or the system's if it says nothing.
+/// Resolves the value of `TZ`, or the system's zone if `TZ` is unset.
 fn zone_said(said: Option<&str>) -> Option<TimeZone> {
     let name = match said {
         None => return zone_in(Path::new("/etc/localtime")),
@@ -100,7 +99,7 @@ fn date_time(moment: when::Moment) -> Option<DateTime> {
     date.at(0, 0, 0, 0).checked_add(jiff::Span::new().try_seconds(moment.second).ok()?).ok()
 }
 
-/// When the first second begins that this time means.
+/// The start of the first instant this wall-clock second denotes.
 fn beginning(zone: &TimeZone, second: DateTime) -> Option<Timestamp> {
     let meant = zone.to_ambiguous_timestamp(second);
     match meant.offset() {
@@ -111,7 +110,7 @@ fn beginning(zone: &TimeZone, second: DateTime) -> Option<Timestamp> {
     }
 }
 
-/// When the last second ends that this time means.
+/// The end of the last instant this wall-clock second denotes.
 fn end(zone: &TimeZone, second: DateTime) -> Option<Timestamp> {
     let meant = zone.to_ambiguous_timestamp(second);
     match meant.offset() {
@@ -122,7 +121,7 @@ fn end(zone: &TimeZone, second: DateTime) -> Option<Timestamp> {
     }
 }
 
-/// When clocks were put forward the last time before `at`.
+/// The last clock change before `at`.
 fn change_before(zone: &TimeZone, at: jiff::Timestamp) -> Option<Timestamp> {
     zone.preceding(at).next().map(|change| ours(change.timestamp()))
 }
@@ -158,7 +157,7 @@ mod tests {
         TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
     }
 
-    /// The stretches in universal time that an expression means to somebody in Berlin.
+    /// The UTC windows that an expression means to a user in Berlin.
     #[track_caller]
     fn check(text: &str, from: &str, until: &str) {
         let today = when::Date::new(2026, 11, 14).unwrap();

@@ -1,6 +1,6 @@
-//! The env of the program: the only reader of clock, environment, randomness and home.
+//! The process environment: the only reader of clock, environment variables, randomness and home.
 //!
-//! Everything behind it is given values. `TOWLINE_NOW` and `TOWLINE_SEED` replace clock and randomness in tests.
+//! All other code receives values. Tests replace clock and randomness with `TOWLINE_NOW` and `TOWLINE_SEED`.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -12,22 +12,22 @@ use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 use towline_store::Home;
 
-/// Set in everything that we start: what an agent below us does is not the user's work.
+/// Set in every process we start: an agent running below us is not doing the user's work.
 pub const GUARD: &str = "TOWLINE_CHILD";
 
-/// What this process was given by the world.
+/// The values this process took from its environment.
 pub struct Env {
     pub home: Home,
     pub config_file: PathBuf,
     pub now: Timestamp,
-    /// The part of a millisecond that `now` does not show, in 4096ths.
+    /// The sub-millisecond part of the time that `now` does not show, in 4096ths.
     fraction: u16,
     begun: Instant,
     drawn: Cell<u16>,
 }
 
 impl Env {
-    /// Without any home there is nowhere to keep anything.
+    /// Returns `None` without a home: there is no place to store anything.
     pub fn new() -> Option<Env> {
         let user_home = user_home();
         let given = variable("TOWLINE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -48,21 +48,21 @@ impl Env {
         })
     }
 
-    /// For tests of what stays for a while: a home of their own, and the real clock.
+    /// For tests of long-running code: a separate home and the real clock.
     #[cfg(test)]
     pub fn at(home: Home, config_file: PathBuf) -> Env {
         let (now, fraction) = now();
         Env { home, config_file, now, fraction, begun: begun(), drawn: Cell::new(0) }
     }
 
-    /// The same home at this moment. A clock that tests hold still goes on from where it was held.
+    /// The same environment at the current time. A clock fixed by a test advances from its fixed value.
     pub fn later(&self) -> Env {
         let ran_on = self.now.plus_ms(i64::try_from(self.elapsed_ms()).unwrap_or(i64::MAX));
         let (read, fraction) = now();
         Env {
             home: self.home.clone(),
             config_file: self.config_file.clone(),
-            // The running time stands still while the machine sleeps; the clock does not.
+            // The monotonic clock stops while the machine sleeps; the wall clock does not.
             now: ran_on.max(read),
             fraction,
             begun: begun(),
@@ -70,8 +70,8 @@ impl Env {
         }
     }
 
-    /// A new row's id. Ids sort by time to a fraction of a millisecond, and those of one process by the order in which
-    /// they were asked for.
+    /// Creates a row id. Ids sort by time to a fraction of a millisecond; ids from one process sort by
+    /// creation order.
     pub fn uid(&self) -> Uid {
         let mut random = [0; 10];
         random[2..].copy_from_slice(&self.draw().to_le_bytes());
@@ -79,7 +79,7 @@ impl Env {
         Uid::v7(self.now, random)
     }
 
-    /// Time since this process began to work.
+    /// Time since this `Env` was created.
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -88,7 +88,7 @@ impl Env {
         u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The keys of a hash map are drawn from the kernel's randomness, once per process: no crate is needed for this.
+    /// `RandomState` is seeded from the kernel once per process, so no random number crate is needed.
     fn draw(&self) -> u64 {
         self.drawn.set(self.drawn.get() + 1);
         if let Some(seed) = variable("TOWLINE_SEED").and_then(|seed| seed.parse::<u64>().ok()) {
@@ -100,27 +100,27 @@ impl Env {
     }
 }
 
-/// Bytes that nobody can guess, from the kernel.
+/// Unpredictable bytes from the kernel.
 pub fn secret() -> std::io::Result<[u8; 32]> {
     let mut bytes = [0; 32];
     std::io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
     Ok(bytes)
 }
 
-/// A variable that is set and not empty.
+/// Returns a variable that is set and not empty.
 #[expect(clippy::disallowed_methods, reason = "the env")]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The variables that decide where data and configuration lie, with what they say; one that says nothing usable is
-/// passed over by `Env::new` too.
+/// The variables that locate data and configuration, with their values. A relative path becomes `None`,
+/// because `Env::new` ignores it too.
 pub fn places() -> Vec<(&'static str, Option<String>)> {
     let said = |name: &'static str| (name, variable(name).filter(|path| Path::new(path).is_absolute()));
     PLACES.map(said).to_vec()
 }
 
-/// What the environment says of the zone; empty is universal time, unset is the system's.
+/// The value of `TZ`: empty means UTC, unset means the system's zone.
 #[expect(clippy::disallowed_methods, reason = "the env")]
 pub fn zone_variable() -> Option<String> {
     std::env::var("TZ").ok()
@@ -131,25 +131,22 @@ pub fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
     std::env::args_os()
 }
 
-/// The folder that this process stands in.
 #[expect(clippy::disallowed_methods, reason = "the env")]
 pub fn current_folder() -> Option<PathBuf> {
     std::env::current_dir().ok()
 }
 
-/// Lets go of the folder that we were started in, which may be on a disk that somebody wants to take away.
+/// Leaves the start folder, which may be on a disk that the user wants to unmount.
 #[expect(clippy::disallowed_methods, reason = "the env, and nobody else runs in this process")]
 pub fn leave_folder() {
     let _ = std::env::set_current_dir("/");
 }
 
-/// What this machine calls itself.
 pub fn host_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     if name.is_empty() { "machine".to_owned() } else { name }
 }
 
-/// Where this program lies.
 pub fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
@@ -164,7 +161,7 @@ fn xdg(name: &str, user_home: Option<&Path>, below: &str) -> Option<PathBuf> {
     given.or_else(|| Some(user_home?.join(below)))
 }
 
-/// The time, and the part of a millisecond beyond it in 4096ths, with some room left to count upwards.
+/// The time, and its sub-millisecond part in 4096ths. The part stays below 4000, so `uid` can count upwards.
 #[expect(clippy::disallowed_methods, reason = "the env")]
 fn now() -> (Timestamp, u16) {
     if let Some(fixed) = variable("TOWLINE_NOW").and_then(|ms| ms.parse().ok()) {
@@ -180,7 +177,6 @@ fn begun() -> Instant {
     Instant::now()
 }
 
-/// The first program of this name on the PATH.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let path = variable("PATH")?;
     let candidates =
@@ -193,7 +189,7 @@ fn is_program(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// How our command is called: by its name where that leads to us, else by its place. Looked for once.
+/// The name of our command: `tow` if the PATH resolves it to this program, else its full path. Resolved once.
 pub fn program() -> String {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     let real = |path: Option<std::path::PathBuf>| path.and_then(|path| std::fs::canonicalize(path).ok());

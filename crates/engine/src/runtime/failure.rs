@@ -1,6 +1,6 @@
-//! What a person is told when a command fails: the thing, the cause, and what to do next.
+//! The error a user sees when a command fails: the thing, the cause, and the next command.
 //!
-//! The kind is the exit code. Nothing else in the program chooses one.
+//! `Kind` determines the exit code; no other code chooses one.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -8,9 +8,9 @@ use towline_core::escape::lines_for_terminal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It did not work.
+    /// The operation failed.
     Failed,
-    /// The command was given something that it cannot take.
+    /// The command received invalid input.
     Input,
 }
 
@@ -39,7 +39,7 @@ impl Failure {
         Failure { kind: Kind::Failed, what, causes: texts.collect(), hints: vec![] }
     }
 
-    /// What was tried, with the error as its cause.
+    /// Describes the attempted operation, with the error as its cause.
     pub fn about(what: impl Into<String>, error: &dyn Error) -> Failure {
         Failure { kind: Kind::Failed, what: what.into(), causes: texts(error), hints: vec![] }
     }
@@ -48,7 +48,7 @@ impl Failure {
         Failure { kind: Kind::Input, what: what.into(), causes: vec![], hints: vec![] }
     }
 
-    /// Somebody else is at it: the same may work a moment later.
+    /// Another process is busy with it: a retry may succeed.
     pub fn busy(what: impl Into<String>) -> Failure {
         Failure { kind: Kind::Failed, ..Failure::input(what) }
     }
@@ -62,12 +62,11 @@ impl Failure {
     pub fn render(&self) -> String {
         let causes = self.causes.iter().map(|cause| format!("  because: {cause}\n"));
         let hints = self.hints.iter().map(|hint| format!("hint: {hint}\n"));
-        // Whatever it names may have come from anywhere.
+        // Names in the message may come from untrusted input.
         lines_for_terminal(&format!("error: {}\n{}", self.what, causes.chain(hints).collect::<String>()))
     }
 }
 
-/// An error and all its causes in one line.
 pub fn chain(error: &dyn Error) -> String {
     texts(error).join(": ")
 }

@@ -1,7 +1,7 @@
-//! Recording what went wrong, wherever it can still be recorded.
+//! Records faults in the first place that can still be written.
 //!
-//! The journal first, since it is folded like everything else; a log beside it if it cannot be written; a log in the
-//! runtime folder if nothing in the data folder can. A fault that fits nowhere is lost, and the agent never hears of it.
+//! The order is the journal, which is applied to the database; a log in the data folder; a log in the runtime
+//! folder. A fault that fits none of them is lost and never reaches the agent.
 
 use crate::runtime::env::Env;
 use crate::runtime::env::variable;
@@ -13,10 +13,9 @@ use towline_core::fault::{Fault, FaultKind};
 use towline_core::time::Timestamp;
 use towline_store::journal::{self, Record};
 
-/// A fallback log is not appended to beyond this.
+/// A fallback log that is larger than this is not appended to.
 const LARGEST_LOG: u64 = 256 * 1024;
 
-/// Records a fault even if there is no home.
 pub fn record(env: Option<&Env>, kind: FaultKind, detail: String) {
     let at = env.map_or(Timestamp(0), |env| env.now);
     let fault = Fault { at, kind, detail };
@@ -35,7 +34,7 @@ pub fn record_here(env: &Env, fault: Fault) {
     }
 }
 
-/// The logs that `tow doctor` has to look at beside the database.
+/// The logs that `tow doctor` has to read besides the database.
 pub fn fallback_logs(env: &Env) -> [PathBuf; 2] {
     [env.home.fault_log(), runtime_log()]
 }
@@ -48,12 +47,11 @@ fn log_to(path: &Path, fault: &Fault) -> std::io::Result<()> {
     log.write_all(line(fault).as_bytes())
 }
 
-/// A fault as a line of a log.
 pub fn line(fault: &Fault) -> String {
     format!("{} {} {}\n", fault.at.to_utc(), fault.kind.name(), fault.detail.replace('\n', " "))
 }
 
-/// In the user's runtime folder, else in a folder of the user's own below the temporary one.
+/// The user's runtime folder, else a folder in `/tmp` that belongs to the user.
 fn runtime_log() -> PathBuf {
     if let Some(folder) = variable("XDG_RUNTIME_DIR") {
         return Path::new(&folder).join("towline-faults.log");
@@ -61,7 +59,7 @@ fn runtime_log() -> PathBuf {
     let owner = std::fs::metadata("/proc/self").map_or(0, |meta| meta.uid());
     let folder = PathBuf::from(format!("/tmp/towline-{owner}"));
     let _ = std::fs::DirBuilder::new().mode(0o700).create(&folder);
-    // Somebody else's folder of that name is not ours to write into.
+    // A folder of that name that belongs to another user must not be written to.
     let ours = std::fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_dir() && meta.uid() == owner);
     if ours { folder.join("faults.log") } else { PathBuf::from("/dev/null") }
 }

@@ -1,7 +1,7 @@
-//! Fetching one file by HTTP: gone on with where it was cut off, proven by its checksum, then put in its place at once.
+//! Downloads one file by HTTP: resumes a partial download, verifies the checksum, then renames it into place.
 //!
-//! Nothing under the file's own name is ever a part of it, or something else. Redirects are followed: nothing secret is
-//! sent, and nothing is believed but the checksum.
+//! The final name never holds a partial or unverified file. Redirects are followed, because requests carry no
+//! secrets and only the checksum is trusted.
 
 use super::tls::{is_on_this_machine, trusted};
 use ring::digest::{Context, SHA256};
@@ -14,25 +14,23 @@ use ureq::http::{HeaderMap, Response};
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Body};
 
-/// A file that is wanted.
+/// A file to download.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     pub url: String,
-    /// In hexadecimal digits.
     pub sha256: String,
     pub into: PathBuf,
-    /// Certificates to trust in place of those that are compiled in.
+    /// Certificates to trust instead of the compiled-in ones.
     pub certificates: Option<PathBuf>,
 }
 
-/// Why a file could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     #[error("could not reach {url}")]
     Unreached { url: String, source: Box<ureq::Error> },
     #[error("{url} was answered with {status}")]
     Refused { url: String, status: u16 },
-    /// What came is kept, and gone on with the next time.
+    /// The partial file is kept and resumed next time.
     #[error("{url} was cut off after {got} bytes")]
     CutOff { url: String, got: u64, source: io::Error },
     #[error("{what} is not the file that is wanted: its checksum is {found}, and not {wanted}")]
@@ -43,20 +41,20 @@ pub enum FetchError {
     Read { path: PathBuf, source: io::Error },
 }
 
-/// How long a server may take to answer, and to send all of it.
+/// Timeouts for the first response and for the whole download.
 const ANSWER: Duration = Duration::from_secs(30);
 const ALL: Duration = Duration::from_secs(3600);
 /// No model is larger.
 const MOST: u64 = 4 << 30;
 const AT_ONCE: usize = 1 << 16;
 
-/// Fetches the file. `seen` is told how many bytes there are, and of how many, as far as the server says.
+/// Downloads the file. `seen` receives the bytes received so far and the total, if the server announces one.
 pub fn fetch(wanted: &Wanted, seen: &mut dyn FnMut(u64, Option<u64>)) -> Result<(), FetchError> {
     let part = part_of(&wanted.into);
     let began_with = fs::metadata(&part).map_or(0, |meta| meta.len());
     receive(wanted, &part, began_with, seen)?;
     match settle(wanted, &part, &wanted.url) {
-        // What was there before may have been a part of another file.
+        // The existing part may have belonged to another file.
         Err(FetchError::Wrong { .. }) if began_with > 0 => {
             receive(wanted, &part, 0, seen)?;
             settle(wanted, &part, &wanted.url)
@@ -65,7 +63,7 @@ pub fn fetch(wanted: &Wanted, seen: &mut dyn FnMut(u64, Option<u64>)) -> Result<
     }
 }
 
-/// Takes the file from another place on this machine, by the same proof.
+/// Copies the file from another path on this machine, with the same verification.
 pub fn take(wanted: &Wanted, from: &Path) -> Result<(), FetchError> {
     let part = part_of(&wanted.into);
     let mut source = File::open(from).map_err(unread(from))?;
@@ -89,7 +87,7 @@ pub fn sha256_of(path: &Path) -> Result<String, FetchError> {
     Ok(context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Where a file lies until it is whole.
+/// The path of the file while it is incomplete.
 fn part_of(into: &Path) -> PathBuf {
     let mut name = into.file_name().unwrap_or_default().to_owned();
     name.push(".part");
@@ -122,7 +120,7 @@ fn receive(
     let (opening, have) = match response.status().as_u16() {
         206 if begins_at(response.headers()) == Some(have) => (Opening::AtItsEnd, have),
         200 => (Opening::Anew, 0),
-        // The server has no such part: it is of another file, or longer than the whole.
+        // The server cannot serve this range: the part belongs to another file or is longer than the whole.
         206 | 416 if have > 0 => {
             opened(part, Opening::Anew)?;
             return receive(wanted, part, 0, seen);
@@ -176,13 +174,13 @@ fn agent(wanted: &Wanted) -> Agent {
     config.build().into()
 }
 
-/// `bytes 100-199/200`: where what was sent begins.
+/// The first offset of a range header such as `bytes 100-199/200`.
 fn begins_at(headers: &HeaderMap) -> Option<u64> {
     let range = headers.get("content-range")?.to_str().ok()?.strip_prefix("bytes ")?;
     range.split('-').next()?.trim().parse().ok()
 }
 
-/// Puts the part in its place if it is what was wanted; anything else is taken away.
+/// Renames the part into place if its checksum matches; otherwise deletes it.
 fn settle(wanted: &Wanted, part: &Path, what: &str) -> Result<(), FetchError> {
     let found = sha256_of(part)?;
     if !found.eq_ignore_ascii_case(&wanted.sha256) {

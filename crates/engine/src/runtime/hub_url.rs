@@ -1,11 +1,10 @@
-//! Where a hub is, as people write it: `postgres://ann@hub.example:5432/towline`.
+//! Parses the address of a hub: `postgres://ann@hub.example:5432/towline`.
 //!
-//! Pure. Takes no password and repeats none: an address is shown, kept and copied.
+//! Pure. Rejects passwords and never repeats one, because addresses are displayed, stored and copied.
 
-/// The parts of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
-    /// A name, a number, or the folder of a socket.
+    /// A host name, an IP address, or the folder of a socket.
     pub host: String,
     pub port: u16,
     pub database: String,
@@ -33,7 +32,7 @@ pub enum BadUrl {
 }
 
 impl BadUrl {
-    /// What an address has to be, for whoever says "must be".
+    /// The rule an address must satisfy, as the completion of "must be".
     pub fn as_a_rule(&self) -> String {
         match self {
             BadUrl::Password => "without a password: see hub.password_command, or ~/.pgpass".to_owned(),
@@ -49,7 +48,6 @@ impl BadUrl {
 
 const PORT: u16 = 5432;
 
-/// Reads an address.
 pub fn parse(text: &str) -> Result<Url, BadUrl> {
     let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
     let rest = rest.ok_or(BadUrl::Scheme)?;
@@ -87,7 +85,7 @@ fn port_of(place: &str) -> Result<(&str, u16), BadUrl> {
     }
 }
 
-/// The folder of a socket, which no host's name can be.
+/// The folder of a socket, which cannot be written as a host name.
 fn socket_of(parameters: &str) -> Result<Option<String>, BadUrl> {
     let mut socket = None;
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
@@ -101,7 +99,7 @@ fn socket_of(parameters: &str) -> Result<Option<String>, BadUrl> {
     Ok(socket)
 }
 
-/// The letters that `%` and two digits stand for.
+/// Decodes percent escapes.
 fn plain(text: &str) -> Result<String, BadUrl> {
     let mut bytes = vec![];
     let mut rest = text.bytes();
@@ -121,7 +119,7 @@ fn plain(text: &str) -> Result<String, BadUrl> {
 }
 
 impl Url {
-    /// Whether nothing that is said leaves this machine.
+    /// Whether the connection stays on this machine.
     pub fn is_here(&self) -> bool {
         let number = self.host.parse::<std::net::IpAddr>();
         self.host.starts_with('/')

@@ -1,6 +1,6 @@
-//! The process and its surroundings: clock, paths, environment, configuration, faults, detached children.
+//! The process and its surroundings: clock, paths, environment, configuration, faults, detached processes.
 //!
-//! Knows no agent's session and no rule of the product. Everything else in the engine takes an `Env` from here.
+//! Knows no agent sessions and no product rules. All other engine code takes an `Env` from here.
 
 pub mod archive;
 pub mod calendar;

@@ -1,10 +1,10 @@
-//! What the user does not want kept at all.
+//! Decides which folders are excluded from recording.
 //!
-//! Secrets inside of what is kept are `core`'s business.
+//! Redacting secrets in recorded text belongs to `core`.
 
 use crate::runtime::config::Config;
 
-/// Whether sessions in this folder leave no trace. A folder is excluded by the name it goes by and by the one it has.
+/// Whether sessions in this folder are not recorded. Matches the given path and its canonical path.
 pub fn is_excluded(config: &Config, folder: &str) -> bool {
     let real =
         || std::fs::canonicalize(folder).ok().and_then(|path| path.into_os_string().into_string().ok());

@@ -1,22 +1,21 @@
-//! How far long work has come, reported to the surface that started it.
+//! Progress of long operations, reported to the command that started them.
 //!
-//! The engine reports; the surface decides whether and how to show it.
+//! The engine only reports; the command decides whether and how to show it.
 
 use std::time::Duration;
 
-/// Receives the progress of work over files.
+/// Receives the progress of an operation over files.
 pub trait Progress {
-    /// Work over so many bytes in so many files begins.
+    /// Starts an operation with the total number of bytes and files.
     fn begin(&mut self, bytes: u64, files: usize);
 
-    /// So much is done after `spent`.
+    /// Reports the bytes and files completed after `spent`.
     fn show(&mut self, bytes: u64, files: usize, spent: Duration);
 
-    /// The work has ended.
     fn finish(&mut self);
 }
 
-/// Reports to no one.
+/// Discards all progress.
 pub struct Silent;
 
 impl Progress for Silent {

@@ -1,6 +1,6 @@
-//! Which project a folder belongs to, with the name that the user gave it.
+//! Determines the project of a folder, with the name that the user configured.
 //!
-//! Reads a few small files of the repository; runs nothing.
+//! Reads a few small files of the repository; runs no commands.
 
 use crate::runtime::config::Config;
 use crate::runtime::config::project_name;

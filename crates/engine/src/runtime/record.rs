@@ -1,4 +1,4 @@
-//! Events that Towline itself records, as opposed to those an agent sends.
+//! Creates the events that Towline itself records. Only appends to the journal; applies nothing.
 
 use super::env::Env;
 use super::failure::Failure;
@@ -6,7 +6,7 @@ use towline_core::event::{Event, Happening};
 use towline_core::id::SessionKey;
 use towline_store::journal::{self, Record};
 
-/// A new event of this session, made now.
+/// A new event of this session, at the current time.
 pub fn event(env: &Env, session: SessionKey, happening: Happening) -> Event {
     Event { uid: env.uid(), at: env.now, session, subagent: None, turn: None, happening, scene: None }
 }

@@ -1,14 +1,13 @@
-//! Small texts for people: sizes, time spans, one plain line.
+//! Formats short texts for users: sizes, time spans, one plain line. Control characters never pass through.
 
 use std::time::Duration;
 use towline_core::escape::for_terminal;
 
-/// Replaces control characters and whatever could reorder the line: the text may come from anywhere.
+/// Replaces control and reordering characters, because the text may be untrusted.
 pub fn plain(text: &str) -> String {
     for_terminal(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
 }
 
-/// A byte count with a decimal unit.
 pub fn size(bytes: u64) -> String {
     let in_units = |unit: f64, name: &str| format!("{:.1} {name}", bytes as f64 / unit);
     match bytes {
@@ -19,7 +18,6 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A duration in hours, minutes and seconds.
 pub fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {

@@ -1,9 +1,9 @@
-//! Which certificates an HTTPS request trusts, and which hosts need none.
+//! The certificates an HTTPS request trusts, and the hosts that are local. Opens no connection.
 
 use std::path::Path;
 use ureq::tls::{Certificate, PemItem, RootCerts, parse_pem};
 
-/// The certificates of a file, if there are any.
+/// The certificates in a PEM file; `None` if it is unreadable or has none.
 pub fn trusted(file: Option<&Path>) -> Option<RootCerts> {
     let pem = std::fs::read(file?).ok()?;
     let certificate = |item| if let Ok(PemItem::Certificate(found)) = item { Some(found) } else { None };

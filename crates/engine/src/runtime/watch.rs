@@ -1,8 +1,7 @@
-//! Waking when something was written into the data folder: for surfaces that stay before a person.
+//! Wakes long-running commands when the data folder is written.
 //!
-//! Reads no database and decides nothing. It may wake for nothing new, and never sleeps through something that is: what is
-//! written between two waits wakes the second. Where the system does not tell, four files are looked at a few times a
-//! second.
+//! Reads no database and decides nothing. Wakeups may be spurious but are never missed: a write between two
+//! waits wakes the second. Without kernel notification, five files are polled a few times a second.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs;
@@ -12,26 +11,26 @@ use std::path::Path;
 use std::time::Duration;
 use towline_store::Home;
 
-/// How often it is looked where the system does not tell.
+/// The polling interval without kernel notification.
 const PULSE: Duration = Duration::from_millis(200);
 
-/// Somebody who wants to know when something was written.
+/// Watches the data folder for writes.
 pub struct Watch {
     home: Home,
     notices: Option<told::Notices>,
     seen: Seen,
 }
 
-/// Size and time of each file: another one means that it was written.
+/// Size and modification time of each file: a difference means the file was written.
 type Seen = [Option<(u64, i64, i64)>; 5];
 
 impl Watch {
-    /// From now on whatever is written is noticed.
+    /// Reports every write from now on.
     pub fn on(home: &Home) -> Watch {
         Watch { home: home.clone(), notices: told::Notices::of(home), seen: seen(home) }
     }
 
-    /// Comes back at once when something was written, or after `patience`; whether something was.
+    /// Returns as soon as a file was written, or after `patience`. The result says whether one was.
     pub fn wait(&mut self, patience: Duration) -> bool {
         match &mut self.notices {
             Some(notices) => notices.wait(patience),
@@ -39,7 +38,7 @@ impl Watch {
         }
     }
 
-    /// What can be read when something may have been written; none where nobody tells.
+    /// A descriptor that becomes readable after a possible write; `None` without kernel notification.
     pub fn end(&self) -> Option<BorrowedFd<'_>> {
         self.notices.as_ref().and_then(told::Notices::end)
     }
@@ -61,7 +60,7 @@ impl Watch {
     }
 }
 
-/// Sleeps until one of these can be read, or for so long. Whether one can.
+/// Sleeps until one of the descriptors is readable, at most for `patience`. Returns whether one is.
 fn rest(ends: &mut [PollFd<'_>], patience: Duration) -> bool {
     let Ok(limit) = Timespec::try_from(patience) else { return false };
     poll(ends, Some(&limit)).is_ok_and(|ready| ready > 0)
@@ -83,7 +82,7 @@ fn seen(home: &Home) -> Seen {
 
 #[cfg(target_os = "linux")]
 mod told {
-    //! The kernel tells.
+    //! Linux: inotify reports writes.
 
     use super::{PollFd, PollFlags, rest};
     use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
@@ -94,12 +93,12 @@ mod told {
 
     pub struct Notices(OwnedFd);
 
-    /// Files of the folder that are of no interest here are written all the time.
+    /// Other files in the folder are written all the time.
     const OF_INTEREST: [&[u8]; 5] =
         [b"towline.db", b"towline.db-wal", b"archive.db", b"archive.db-wal", b"active"];
 
     impl Notices {
-        /// None where no more can be watched.
+        /// Returns `None` if the inotify limit is reached.
         pub fn of(home: &Home) -> Option<Notices> {
             let notices = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
             let written = WatchFlags::MODIFY | WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::DELETE;
@@ -113,11 +112,11 @@ mod told {
         }
 
         pub fn wait(&mut self, patience: Duration) -> bool {
-            // What is of no interest uses up the time: whoever waits asks again anyway.
+            // An unrelated write ends the wait early: callers wait in a loop anyway.
             rest(&mut [PollFd::new(&self.0, PollFlags::IN)], patience) && self.drain()
         }
 
-        /// Takes all notices; whether one is of interest. When there were too many of them, one was.
+        /// Reads all notices and returns whether one is relevant. A queue overflow counts as relevant.
         fn drain(&self) -> bool {
             let mut room = [MaybeUninit::uninit(); 4096];
             let mut notices = Reader::new(&self.0, &mut room);
@@ -133,7 +132,7 @@ mod told {
 
 #[cfg(not(target_os = "linux"))]
 mod told {
-    //! Nobody tells.
+    //! Other systems: no kernel notification.
 
     use std::os::fd::BorrowedFd;
     use std::time::Duration;

@@ -1,7 +1,7 @@
-//! Making vectors of what can be found, behind everybody's back: the newest first, and only of what has none yet.
+//! Computes missing embeddings in the background, newest first.
 //!
-//! Killed anywhere, it goes on: a vector is there or is not, and how far all of them go is said last. No statement of the
-//! archive stays open while the model thinks.
+//! A killed run resumes: each vector is complete or absent, and the checkpoint is written last. No archive
+//! statement stays open while the model computes.
 
 use super::{Model, vectors_file};
 use crate::index;
@@ -17,29 +17,27 @@ use towline_search::{
 use towline_store::Home;
 use towline_store::archive::{Archive, Change, MemoriesAsked};
 
-/// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Embedded {
     pub documents: u64,
-    /// There was no time for all of it.
+    /// Time ran out before all were computed.
     pub more: bool,
-    /// Somebody else is at it.
+    /// Another process is computing embeddings.
     pub busy: bool,
 }
 
-/// What is looked through for texts without a vector.
+/// The rows to check for missing embeddings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// What changed since the last time.
+    /// Rows changed since the last run.
     New,
-    /// All there is.
     All,
 }
 
 const CHANGES_AT_ONCE: u32 = 200;
 const ROWS_AT_ONCE: u32 = 500;
 
-/// Makes the vectors that are missing, for as long as there is time. `has_time` is told how many were made.
+/// Computes missing embeddings until time runs out. `has_time` receives the number computed so far.
 pub fn embed(
     (home, archive): (&Home, &Archive),
     model: &Model,
@@ -71,7 +69,7 @@ pub fn embed(
     Ok(Embedded { documents: making.made, more: !is_done, busy: false })
 }
 
-/// Leaves no vector of anything that is no longer there. Where somebody is making vectors at this moment, all of them go.
+/// Removes the embeddings of deleted rows. If another process is computing embeddings, removes all of them.
 pub fn shed(home: &Home, archive: &Archive) -> Result<(), FindError> {
     let file = vectors_file(home);
     let failed = |source| unusable(&file, source);
@@ -109,7 +107,7 @@ struct Making<'a> {
     has_time: &'a mut dyn FnMut(u64) -> bool,
 }
 
-/// A text that a vector is wanted of.
+/// A text that lacks an embedding.
 struct Wanted {
     id: i64,
     mark: u64,
@@ -117,13 +115,13 @@ struct Wanted {
 }
 
 impl Making<'_> {
-    /// Whether it came to the end.
+    /// Returns whether all changes were processed.
     fn go_on(&mut self, mut checkpoint: i64) -> Result<bool, FindError> {
         let last = self.archive.last_change()?;
         loop {
             let changes = self.archive.changes_after(checkpoint, CHANGES_AT_ONCE)?;
             let next = changes.first().map(|(seq, _)| *seq);
-            // Changes that were dropped in between are not known any more.
+            // Pruned changes are unknown, so everything is checked.
             if next.is_none_or(|next| next > checkpoint + 1) && checkpoint < last {
                 return self.all();
             }
@@ -157,7 +155,6 @@ impl Making<'_> {
         Ok(true)
     }
 
-    /// The newest first.
     fn memories(&mut self) -> Result<bool, FindError> {
         let mut before = None;
         loop {
@@ -173,7 +170,6 @@ impl Making<'_> {
         }
     }
 
-    /// The newest first.
     fn conversations(&mut self) -> Result<bool, FindError> {
         let mut rows: Vec<i64> = vec![];
         loop {
@@ -194,7 +190,7 @@ impl Making<'_> {
         Ok(true)
     }
 
-    /// What is to be embedded of a document: nothing of what tools gave, or of what has its vector already.
+    /// The text to embed; `None` for tool output and for documents with an up-to-date embedding.
     fn wanted(&self, document: &Document) -> Option<Wanted> {
         match document.kind {
             Kind::Memory | Kind::Summary | Kind::Prompt | Kind::Body => {}
@@ -205,7 +201,7 @@ impl Making<'_> {
         (self.known.get(&id) != Some(&mark) && !text.trim().is_empty()).then_some(Wanted { id, mark, text })
     }
 
-    /// Whether there was time for all of them.
+    /// Returns whether time sufficed for all of them.
     fn make(&mut self, wanted: Vec<Wanted>) -> Result<bool, FindError> {
         for Wanted { id, mark, text } in wanted {
             if !(self.has_time)(self.made) {

@@ -1,7 +1,7 @@
-//! The optional model of sentences: whether it is there, what a question means by it, where vectors of documents lie.
+//! The optional embedding model: its installation, query embeddings, and the file of document embeddings.
 //!
-//! Nothing waits for it and nothing fails without it: then the table that is compiled in serves, and whoever searches is
-//! told. No hook ever opens it.
+//! No command waits for it or fails without it: the compiled-in table serves instead, and the caller gets a
+//! reason to show. Hooks never open it.
 
 mod embed;
 mod place;
@@ -17,37 +17,36 @@ use std::path::{Path, PathBuf};
 use towline_search::{Encoder, MODEL_FILES, ModelError, Vectors, VectorsOf};
 use towline_store::Home;
 
-/// A model that is there and was proven.
+/// An installed and verified model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
     pub folder: PathBuf,
-    /// Tells it from others: the beginning of its weights' checksum.
+    /// Identifies the model: the beginning of its weights' checksum.
     pub mark: u64,
 }
 
-/// What the user wants, and what there is.
+/// The state of the configured model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The table alone is wanted.
+    /// Only the compiled-in table is configured.
     NotWanted,
-    /// It is wanted, and not there; why.
+    /// Configured but unusable, with the reason.
     Missing(String),
     Ready(Model),
 }
 
-/// Written last: what the files beside it were proven to be.
+/// The list of verified checksums, written last.
 const PROVEN: &str = "checksums";
 
 pub fn folder(home: &Home) -> PathBuf {
     home.folder().join("model")
 }
 
-/// Where the vectors of documents lie.
+/// The file of document embeddings.
 pub fn vectors_file(home: &Home) -> PathBuf {
     home.folder().join("vectors").join("rows")
 }
 
-/// How it stands with the model that the settings name.
 pub fn standing(home: &Home, wanted: &Search) -> Standing {
     match wanted.tier {
         SearchTier::Static => Standing::NotWanted,
@@ -55,7 +54,7 @@ pub fn standing(home: &Home, wanted: &Search) -> Standing {
     }
 }
 
-/// The model that the settings name, whether it is used or not; or why it cannot be.
+/// The model that the settings name, whether it is used or not; or the reason it is unusable.
 pub fn found(home: &Home, wanted: &Search) -> Result<Model, String> {
     let folder = folder(home);
     let proven = fs::read_to_string(folder.join(PROVEN)).map_err(|_| "it was not fetched yet".to_owned())?;
@@ -70,7 +69,7 @@ pub fn found(home: &Home, wanted: &Search) -> Result<Model, String> {
     Ok(Model { folder, mark })
 }
 
-/// A line for each file, in an order of its own.
+/// One line per file, sorted.
 fn checksums(wanted: &Search) -> String {
     let mut lines: Vec<String> =
         wanted.model_sha256.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
@@ -78,16 +77,16 @@ fn checksums(wanted: &Search) -> String {
     lines.concat()
 }
 
-/// A question as the model understands it, beside the vectors there are.
+/// The embedding of a query, and the document embeddings to compare it with.
 pub struct Asked {
-    /// None where none were made yet: others may have some.
+    /// `None` if none were computed yet: the hub may have some.
     pub vectors: Option<Vectors>,
     pub meaning: Vec<f32>,
-    /// Tells the model from others.
+    /// Identifies the model.
     pub model: u64,
 }
 
-/// What a question means; nothing where the table alone is to serve, and why, where more was wanted.
+/// Embeds a query. Returns `None` if only the table serves, with the reason if a model is configured.
 pub fn asked(home: &Home, wanted: &Search, text: &str) -> (Option<Asked>, Option<String>) {
     match standing(home, wanted) {
         Standing::NotWanted => (None, None),
@@ -106,7 +105,7 @@ fn understood(home: &Home, model: &Model, text: &str) -> Result<Asked, ModelErro
     Ok(Asked { vectors, meaning: encoder.embed(text), model: model.mark })
 }
 
-/// The vectors of documents that this model made, if there are any.
+/// The document embeddings computed by this model, if there are any.
 pub fn kept(home: &Home, model: &Model, encoder: &Encoder) -> Result<Option<Vectors>, ModelError> {
     let file = vectors_file(home);
     let of = VectorsOf { model: model.mark, dimensions: encoder.dimensions() };
@@ -114,7 +113,7 @@ pub fn kept(home: &Home, model: &Model, encoder: &Encoder) -> Result<Option<Vect
     Ok(vectors.filter(|vectors| !vectors.is_empty()))
 }
 
-/// How many vectors there are, and how many bytes they take, whatever model they are of.
+/// The number and file size of the document embeddings, whichever model computed them.
 pub fn vectors_there(file: &Path) -> (usize, u64) {
     let of = VectorsOf::of_file(file).ok().flatten();
     let vectors = of.and_then(|of| Vectors::open(file, of).ok().flatten());

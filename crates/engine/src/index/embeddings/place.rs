@@ -1,6 +1,6 @@
-//! Bringing the model's files to their place: from the net or from a folder, each proven before it is used.
+//! Installs the model's files from the network or a folder, each verified by its checksum.
 //!
-//! The list of checksums is taken away first and written last: files without it are no model.
+//! The checksum list is removed first and written last: files without it do not count as a model.
 
 use super::{PROVEN, checksums, folder};
 use crate::runtime::config::Search;
@@ -11,7 +11,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use towline_store::Home;
 
-/// Why there is no model now.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     #[error(transparent)]
@@ -20,17 +19,17 @@ pub enum PlaceError {
     Write { path: PathBuf, source: io::Error },
 }
 
-/// Where files come from.
+/// The source of the model's files.
 #[derive(Clone, Copy)]
 pub enum Origin<'a> {
     Net { certificates: Option<&'a Path> },
     Folder(&'a Path),
 }
 
-/// Who is told how far it has come: a file's name, its bytes so far, and of how many.
+/// Progress callback: file name, bytes so far, and total.
 pub type Seen<'a> = &'a mut dyn FnMut(&str, u64, Option<u64>);
 
-/// Brings the files that are not there yet. What is there and right stays.
+/// Installs missing files. Existing files with the right checksum stay.
 pub fn ask_for(home: &Home, wanted: &Search, from: Origin<'_>, seen: Seen<'_>) -> Result<(), PlaceError> {
     let folder = folder(home);
     let unwritten = |path: &Path| {
@@ -60,7 +59,7 @@ pub fn ask_for(home: &Home, wanted: &Search, from: Origin<'_>, seen: Seen<'_>) -
     fs::rename(&new, &proven).map_err(unwritten(&proven))
 }
 
-/// Takes the model away, and the vectors that came of it. How many bytes that were.
+/// Removes the model and its embeddings. Returns the number of bytes freed.
 pub fn remove(home: &Home) -> Result<u64, PlaceError> {
     let vectors = super::vectors_file(home);
     let folders = [folder(home), vectors.parent().unwrap_or(&vectors).to_owned()];

@@ -1,7 +1,7 @@
-//! A turn as the archive has it, in the order in which it was said and done.
+//! Loads a turn from the archive, in the order in which it happened.
 //!
-//! Chooses nothing but what cannot matter: calls of tools that the user passes over, what helpers did by themselves, and
-//! the middle of long outputs.
+//! Omits only irrelevant parts: calls of excluded tools, the calls of subagents, and the middle of long
+//! outputs.
 
 use crate::runtime::config::Distil;
 use std::borrow::Cow;
@@ -16,10 +16,10 @@ use towline_core::time::Timestamp;
 use towline_store::archive::{Conversation, DetailRow, TurnRow};
 use towline_store::{Archive, StoreError};
 
-/// How much of an output is looked at, at its beginning and at its end.
+/// The bytes of an output that are read at each end.
 const OUTPUT_END: usize = 16 * 1024;
 
-/// No turn is told by more calls than this.
+/// The most calls read for one turn.
 const MOST_CALLS: usize = 3000;
 
 pub(super) fn turn<'a>(
@@ -33,7 +33,7 @@ pub(super) fn turn<'a>(
         .map(|body| (body.at, Step::Said { speaker: body.speaker, text: Cow::Owned(body.text) }));
     let mut steps: Vec<(Timestamp, Step<'a>)> = said.collect();
     steps.extend(calls(archive, config, (conversation, row))?);
-    // What is said comes before what is done at the same time: the sort keeps that order.
+    // Messages precede calls of the same time: the sort is stable.
     steps.sort_by_key(|(at, _)| *at);
     let files = archive.files(conversation, row.ordinal..=row.ordinal)?;
     Ok(Turn {

@@ -1,7 +1,7 @@
-//! Keeping what was found in a turn: each once, however often the turn is distilled.
+//! Stores the memories found in a turn, each once, however often the turn is distilled.
 //!
-//! A turn that is read again replaces what was made of it, but for what a person has touched since and what was found
-//! elsewhere too. What a person has forgotten is not made again.
+//! Distilling a turn again replaces its memories, except those the user has changed or that were found
+//! elsewhere too. Memories that the user erased are not created again.
 
 use super::Work;
 use crate::memory::remember;
@@ -14,15 +14,15 @@ use towline_core::piece::Tokens;
 use towline_store::StoreError;
 use towline_store::archive::{NewMemory, TurnRow};
 
-/// A memory of the turn as it is kept.
+/// A stored memory of the turn.
 struct Kept {
     memory: Memory,
-    /// Nobody but us has ever had to do with it.
+    /// Created by rules and never changed since.
     is_ours: bool,
 }
 
 impl Kept {
-    /// Whether it is what was found. One that somebody has touched is known by its name alone.
+    /// Whether it equals the new memory. A changed one is compared by its id alone.
     fn is(&self, new: &NewMemory) -> bool {
         let commit = self.memory.source.as_ref().and_then(|source| source.commit.as_ref());
         let says_the_same = || {
@@ -35,7 +35,7 @@ impl Kept {
 }
 
 impl Work<'_> {
-    /// Keeps what was found in a turn in the place of what was found before. Gives how many are new.
+    /// Replaces the turn's stored memories by the new ones. Returns how many are new.
     pub(super) fn keep(&self, turn: &TurnRow, found: Vec<Found>) -> Result<u32, StoreError> {
         let known = self.known(turn)?;
         if found.is_empty() && known.is_empty() {
@@ -43,7 +43,7 @@ impl Work<'_> {
         }
         let new = self.new_memories(turn, found)?;
         for kept in known.iter().filter(|kept| kept.is_ours && !new.iter().any(|new| kept.is(new))) {
-            // What it had taken the place of holds again.
+            // The memories it had replaced hold again.
             for replaced in self.archive.memories_replaced_by(kept.memory.number)? {
                 self.archive.undo_memory(replaced, turn.at)?;
             }
@@ -100,14 +100,14 @@ impl Work<'_> {
         Ok(new.filter(|new| !self.is_forgotten(new)).collect())
     }
 
-    /// A person dropped this one by hand, or the time that it is of.
+    /// Whether the user erased this memory or the time it belongs to.
     fn is_forgotten(&self, new: &NewMemory) -> bool {
         let gone = self.archive.forgotten().of(&self.conversation.session, &[]);
         let mark = Mark::of(&new.uid.to_string());
         gone.is_some_and(|gone| gone.is_piece_gone(mark, new.at, Whose::Session))
     }
 
-    /// Whether it is new. The same words of another turn are that one's, found again: once for each turn.
+    /// Returns whether it is new. The same words in another turn count as found again, once per turn.
     fn add(&self, turn: &TurnRow, new: &NewMemory) -> Result<bool, StoreError> {
         let Some(number) = self.archive.same_memory(&new.content, new.project)? else {
             let kept = remember::keep(self.archive, new, turn.at)?;
@@ -121,7 +121,7 @@ impl Work<'_> {
     }
 }
 
-/// As it comes back from the archive, where files are a set.
+/// Normalises the content as the archive returns it, with files as a set.
 fn words(content: &Content) -> Option<Draft> {
     let mut draft = Content::of(content.clone().into_draft())?.into_draft();
     draft.files.sort();
@@ -129,7 +129,7 @@ fn words(content: &Content) -> Option<Draft> {
     Some(draft)
 }
 
-/// What the model had to read and write for the first time; what it read again from its cache was paid for before.
+/// The tokens processed for the first time; cache reads were paid for before.
 fn worked(tokens: Tokens) -> u64 {
     tokens.input + tokens.cache_write + tokens.output
 }

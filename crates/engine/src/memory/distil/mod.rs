@@ -1,8 +1,8 @@
-//! Making memories and summaries of what was captured, by the rules of `core::memory::distil`.
+//! Creates memories and summaries from captured turns, by the rules of `core::memory::distil`.
 //!
-//! Works off the feed of changes from where it was left, a short batch at a time: the archive is never held for long, and
-//! a batch and how far it came are written together. It does not matter who does it, how often, or where one is killed.
-//! Nothing is distilled inside a capture's or an import's own transactions.
+//! Follows the change feed from its cursor in short batches, so the archive is never locked for long. A batch
+//! and its cursor are written together, so any process may run it, any number of times, and be killed at any
+//! point. Never runs inside the transactions of capture or import.
 
 mod gather;
 mod keep;
@@ -18,23 +18,21 @@ use towline_core::memory::distil;
 use towline_store::archive::Conversation;
 use towline_store::{Archive, StoreError};
 
-/// How long one batch holds the archive, and how long it is left to others then.
+/// How long one batch holds the archive, and the pause before the next.
 const BATCH: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_millis(15);
 
-/// How long others are waited for.
+/// How long to wait for another writer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// More changes than one look takes in.
+/// The number of changes read at once.
 const WINDOW: u32 = 500;
 
-/// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distilled {
     pub turns: u32,
-    /// Memories that were made or made anew.
+    /// Memories created or replaced.
     pub memories: u32,
-    /// Nothing is left to do.
     pub is_drained: bool,
 }
 
@@ -48,8 +46,8 @@ impl Distilled {
     }
 }
 
-/// Distils what changed since the last time, for no longer than `most`: what is left is left to the next. Begins with the
-/// archive of whoever has taken something in and still has it open.
+/// Distils changes since the last run for at most `most`; later runs take the rest. Starts with `open`, the
+/// archive of a caller that has just captured something.
 #[expect(
     clippy::disallowed_methods,
     reason = "a batch ends by the clock, and leaves the archive to others for a moment"
@@ -78,7 +76,7 @@ pub fn pending(
     Ok(all)
 }
 
-/// Whether there is anything to distil, or nobody can tell without opening the archive to write.
+/// Whether changes are pending, or only opening the archive for writing can tell.
 pub fn is_pending(env: &Env) -> bool {
     if !env.home.archive().exists() {
         return false;
@@ -92,12 +90,12 @@ pub fn is_pending(env: &Env) -> bool {
     look().unwrap_or(true)
 }
 
-/// Which changes are distilled; `None` where all that was captured will be, whatever changed.
+/// The last distilled change; `None` if all conversations have to be distilled.
 pub fn read_up_to(archive: &Archive) -> Result<Option<i64>, StoreError> {
     Ok(place::load(archive)?.map(|place| place.done))
 }
 
-/// As much as there is time for, in one transaction.
+/// Distils as much as time allows, in one transaction.
 fn batch(writable: &Writable, config: &Distil, has_time: &dyn Fn() -> bool) -> Result<Distilled, StoreError> {
     let archive = &writable.archive;
     archive.as_one(|| {
@@ -123,7 +121,6 @@ fn batch(writable: &Writable, config: &Distil, has_time: &dyn Fn() -> bool) -> R
     })
 }
 
-/// One conversation that is distilled.
 struct Work<'a> {
     archive: &'a Archive,
     config: &'a Distil,
@@ -131,7 +128,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Distils the turns from this one on, and sums the session up at the end. Gives the next turn where time ran out.
+    /// Distils the turns from `turn` on, then summarises the session. Returns the next turn if time ran out.
     fn from(
         &self,
         turn: u32,
@@ -144,7 +141,7 @@ impl Work<'_> {
             return Ok(None);
         }
         let mut before = None;
-        // The turn before may have been under way when it was distilled last.
+        // The previous turn may have been incomplete when it was last distilled.
         let first = turn.saturating_sub(1).max(1);
         for row in self.archive.turns(self.conversation, first.saturating_sub(1), u32::MAX)? {
             if row.reverted {
@@ -157,7 +154,7 @@ impl Work<'_> {
                 done.memories += self.keep(&row, found)?;
                 done.turns += 1;
                 if !has_time() && row.ordinal < self.conversation.turns {
-                    // One more, since the next batch begins with the turn before.
+                    // Plus two, since the next batch starts one turn earlier.
                     return Ok(Some(row.ordinal + 2));
                 }
             }

@@ -1,17 +1,17 @@
-//! How far the feed of changes was distilled, and where within a conversation a batch ended.
+//! The cursor of distillation in the change feed, and its position within a conversation.
 //!
-//! Kept as one small text beside the archive's other facts, written with what was distilled.
+//! Stored as one small text in the archive, in the same transaction as the distilled memories.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use towline_store::archive::Change;
 use towline_store::{Archive, StoreError};
 
-/// What the place is called among the archive's facts.
+/// The cursor's key among the archive's facts.
 pub(super) const NAME: &str = "distilled";
 
-/// All changes up to `done` are distilled; of those up to `until`, the conversations before `row`, and of that one the
-/// turns before `turn`.
+/// All changes up to `done` are distilled. Of the window up to `until`, the conversations before `row` are
+/// done, and the turns before `turn` in that one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub done: i64,
@@ -20,20 +20,20 @@ pub(super) struct Place {
     turn: u32,
 }
 
-/// A conversation that is to be distilled from a turn on.
+/// A conversation to distil, and its first turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Next {
     pub row: i64,
     pub turn: u32,
 }
 
-/// `None` where nothing was ever distilled, or what changed since is no longer known.
+/// Returns `None` if there is no cursor, or if the changes after it were pruned.
 pub(super) fn load(archive: &Archive) -> Result<Option<Place>, StoreError> {
     let Some(place) = archive.fact(NAME)?.map(|text| Place::parse(&text)) else { return Ok(None) };
     Ok(archive.holds_changes_after(place.done)?.then_some(place))
 }
 
-/// The place to go on from. Where there is none, all that was captured before is to be distilled.
+/// The cursor to continue from. Without one, all captured conversations are distilled.
 pub(super) fn begin(archive: &Archive) -> Result<Place, StoreError> {
     if let Some(place) = load(archive)? {
         return Ok(place);
@@ -44,7 +44,7 @@ pub(super) fn begin(archive: &Archive) -> Result<Place, StoreError> {
 }
 
 impl Place {
-    /// What does not read as a place is the beginning: doing it again changes nothing.
+    /// An invalid text means the beginning: distilling again changes nothing.
     fn parse(text: &str) -> Place {
         let mut numbers = text.split(' ').map(|number| number.parse::<i64>().unwrap_or(0));
         let mut next = || numbers.next().unwrap_or(0);
@@ -57,7 +57,7 @@ impl Place {
         self.until > self.done
     }
 
-    /// The next conversation; all changes of a window to the same one are one.
+    /// The next conversation; several changes to one conversation in a window count once.
     pub fn next(&mut self, archive: &Archive, window: u32) -> Result<Option<Next>, StoreError> {
         loop {
             if !self.is_within() {
@@ -74,7 +74,7 @@ impl Place {
         }
     }
 
-    /// The conversations of the window, each with the first turn that changed.
+    /// The conversations of the window, each with its first changed turn.
     fn changed(&self, archive: &Archive) -> Result<BTreeMap<i64, u32>, StoreError> {
         let most = u32::try_from(self.until - self.done).unwrap_or(u32::MAX);
         let mut found: BTreeMap<i64, u32> = BTreeMap::new();
@@ -86,12 +86,12 @@ impl Place {
         Ok(found)
     }
 
-    /// A conversation is done.
+    /// Marks a conversation as done.
     pub fn leave(&mut self, row: i64) {
         (self.row, self.turn) = (row + 1, 0);
     }
 
-    /// A conversation is done up to this turn.
+    /// Marks a conversation as done up to this turn.
     pub fn stay(&mut self, row: i64, turn: u32) {
         (self.row, self.turn) = (row, turn);
     }

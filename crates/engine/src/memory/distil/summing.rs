@@ -1,7 +1,7 @@
-//! The summary of a session, from what was remembered of it and from its last turns.
+//! Summarises a session from its memories and its last turns.
 //!
-//! Reads a bounded number of turns, however long the session is. A model's account is left alone until there is more to
-//! tell than it tells of.
+//! Reads a bounded number of turns, however long the session is. Keeps a model's summary until there are
+//! turns that it does not cover.
 
 use super::{Work, gather};
 use towline_core::capture::Speaker;
@@ -11,7 +11,7 @@ use towline_core::memory::{Maker, Memory, Summary};
 use towline_store::StoreError;
 use towline_store::archive::{KeptSummary, TurnRow};
 
-/// How many turns are asked for what was asked in them.
+/// The number of last turns whose prompts are read.
 const LATEST: usize = 40;
 
 impl Work<'_> {
@@ -32,7 +32,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// None where nothing came of the session.
+    /// Returns `None` if the session has no results.
     fn summed(&self, turns: &[TurnRow], last_row: &TurnRow) -> Result<Option<KeptSummary>, StoreError> {
         let (archive, conversation) = (self.archive, self.conversation);
         let asked = self.asked(turns)?;
@@ -66,7 +66,7 @@ impl Work<'_> {
         }))
     }
 
-    /// What the person asked: first, and lately.
+    /// The user's first prompt and the latest ones.
     fn asked(&self, turns: &[TurnRow]) -> Result<Vec<String>, StoreError> {
         let first = self.archive.turns(self.conversation, 1, 1)?;
         let is_earlier = |row: &&TurnRow| turns.first().is_none_or(|known| row.ordinal < known.ordinal);

@@ -1,7 +1,7 @@
-//! Putting turns into words by a model, where the user has named one: jobs from what was captured, done by `tow work`.
+//! Extracts memories with the configured model: creates jobs from captured turns, which `tow work` runs.
 //!
-//! Nobody waits for it. Whatever fails here costs nothing but time: the jobs stay, the rules' memories serve meanwhile,
-//! and the person is told once.
+//! No command waits for it. A failure only costs time: jobs remain, memories made by rules serve meanwhile,
+//! and the user is notified once.
 
 mod notice;
 mod providers;
@@ -22,11 +22,11 @@ use towline_core::session::State;
 use towline_core::time::Timestamp;
 use towline_store::{Archive, Store, StoreError};
 
-/// How long a worker waits for whoever writes the archive.
+/// How long a worker waits for another writer of the archive.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How many jobs are done before upkeep comes round again.
+/// The number of jobs per run, before upkeep takes over again.
 const AT_ONCE: usize = 20;
 
 impl Opened for Writable {
@@ -35,7 +35,7 @@ impl Opened for Writable {
     }
 }
 
-/// Makes the jobs that are missing and does some of those that are due. `None` where no model is named.
+/// Creates missing jobs and runs some that are due. Returns `None` if no model is configured.
 pub fn run(env: &Env) -> Result<Option<Drained>, StoreError> {
     let config = settings(env);
     let wanted = config.enrich;
@@ -64,7 +64,7 @@ pub fn run(env: &Env) -> Result<Option<Drained>, StoreError> {
     Ok(Some(drained))
 }
 
-/// A turn goes on while its session works, as far as hooks tell; a session that no hook told of has ended its last turn.
+/// A session's last turn is unfinished while hooks report it as working; without hooks it counts as finished.
 fn make(env: &Env, archive: &Archive) -> Result<usize, StoreError> {
     let store = Store::read(&env.home, LOOK).ok().flatten();
     let is_working = |key: &SessionKey| {
@@ -74,7 +74,7 @@ fn make(env: &Env, archive: &Archive) -> Result<usize, StoreError> {
     make_jobs(archive, env.later().now, &is_working)
 }
 
-/// Whether something has come since the jobs were last looked at. Reads only.
+/// Whether changes or due jobs are waiting. Reads only.
 pub fn waits(env: &Env) -> bool {
     let look = || -> Result<bool, StoreError> {
         let Some(archive) = Archive::read(&env.home, LOOK)? else { return Ok(false) };
@@ -84,24 +84,24 @@ pub fn waits(env: &Env) -> bool {
     settings(env).enrich.is_on() && look().unwrap_or(false)
 }
 
-/// Has the jobs done that a capture may have brought, by somebody for whom nobody waits.
+/// Starts a detached worker for jobs that a capture may have created.
 pub fn nudge(env: &Env) {
     if settings(env).enrich.is_on() {
         spawn::start_detached();
     }
 }
 
-/// What is known of the model that is named, for surfaces.
+/// The state of the configured model, for display.
 pub struct Standing {
     pub wanted: Enrich,
     pub counts: towline_store::archive::JobCounts,
     pub health: towline_store::archive::Health,
     pub budget: towline_store::archive::Budget,
-    /// Memories that came of today's tokens.
+    /// Memories created from today's tokens.
     pub kept_today: u64,
 }
 
-/// How it stands; without an archive there is nothing yet.
+/// The current state; `None` without an archive.
 pub fn standing(env: &Env) -> Result<Option<Standing>, StoreError> {
     let wanted = settings(env).enrich;
     let Some(archive) = Archive::read(&env.home, LOOK)? else { return Ok(None) };
@@ -120,7 +120,7 @@ fn today(now: Timestamp) -> String {
     now.to_utc()[..10].to_owned()
 }
 
-/// Behind whatever a person waits for. The disk goes by the same order unless it is told otherwise.
+/// Lowers the priority below interactive processes. The I/O priority follows unless set otherwise.
 pub fn be_nice() {
     let _ = rustix::process::nice(10);
 }

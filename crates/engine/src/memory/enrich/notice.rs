@@ -1,6 +1,6 @@
-//! Telling a person that no model puts turns into words: once for each trouble, at the next session start.
+//! Notifies the user that no model extracts memories: once per trouble, at the next session start.
 //!
-//! One small file beside the database, so that a hook pays for nothing but a look. It goes when the trouble is over.
+//! The notice is one small file, so a hook only pays for one lookup. It is deleted when the trouble is over.
 
 use crate::memory::model::{Drained, Left, Provider};
 use crate::runtime::config::Enrich;
@@ -10,19 +10,19 @@ use std::path::PathBuf;
 use towline_core::reply::Reply;
 use towline_store::home::put_small;
 
-/// What is to be told, or was.
+/// A notice, pending or shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Notice {
-    /// The same trouble has the same.
+    /// Identifies the trouble.
     of: String,
     text: String,
     told: bool,
 }
 
-/// A limit that passes by itself is told only if it comes back at once.
+/// A rate limit passes by itself, so it is reported only after this many failures.
 const OFTEN: u32 = 3;
 
-/// Notes what is to be told of how the jobs went; forgets what is over.
+/// Updates the notice after a run of jobs; deletes it when the trouble is over.
 pub fn note(env: &Env, (wanted, provider): (&Enrich, &dyn Provider), drained: &Drained) {
     match &drained.left {
         Left::Trouble(trouble) if trouble.cause == "rate" && trouble.failures < OFTEN => {}
@@ -49,7 +49,7 @@ pub fn note(env: &Env, (wanted, provider): (&Enrich, &dyn Provider), drained: &D
     }
 }
 
-/// What a session that starts tells the person. Under the fold lock, so that only one does.
+/// The notice shown at a session start. The caller holds the apply lock, so only one session shows it.
 pub fn told_at_start(env: &Env) -> Reply {
     let Some(notice) = kept(env).filter(|notice| !notice.told) else { return Reply::default() };
     let reply = Reply { notices: vec![notice.text.clone()], ..Reply::default() };
@@ -57,7 +57,7 @@ pub fn told_at_start(env: &Env) -> Reply {
     reply
 }
 
-/// The same trouble is not told twice, whatever else is known of it by now.
+/// Does not repeat a shown notice of the same trouble, even if its text changed.
 fn keep(env: &Env, notice: Notice) {
     let is_known = kept(env).is_some_and(|known| known.of == notice.of && known.told);
     if !is_known {

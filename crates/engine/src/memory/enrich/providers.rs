@@ -1,6 +1,6 @@
-//! From the configuration to somebody who can be asked.
+//! Creates the configured provider.
 //!
-//! Exactly the one that is named: a provider that cannot be used is one that always fails, never another.
+//! Never substitutes another one: an unusable provider fails every request.
 
 use crate::memory::model::Provider;
 use crate::memory::model::provider::{Anthropic, Command, Key, Nobody, OpenAi, Surroundings, Wire};
@@ -45,7 +45,7 @@ fn command(env: &Env, wanted: &Enrich, agent: Agent) -> Box<dyn Provider> {
     Box::new(Command::new(agent, model(wanted), around))
 }
 
-/// Where a vendor's API is, and which variable holds its key by custom.
+/// A vendor's API address, and the customary variable of its key.
 struct Vendor {
     address: &'static str,
     variable: &'static str,
@@ -63,7 +63,7 @@ fn wire(env: &Env, wanted: &Enrich, vendor: &Vendor) -> Wire {
     }
 }
 
-/// A vendor's key goes to the vendor alone, unless the user says otherwise.
+/// A vendor's key is sent only to the vendor, unless the user configures otherwise.
 fn key(wanted: &Enrich, customary: Option<&str>) -> Key {
     if !wanted.key_command.is_empty() {
         return Key::Command(wanted.key_command.clone());
@@ -78,7 +78,7 @@ fn model(wanted: &Enrich) -> Option<String> {
     given.or_else(|| usual_model(wanted.provider.name()).map(str::to_owned))
 }
 
-/// A folder of our own, with nothing in it that a model could read.
+/// An empty folder of our own, so a model finds nothing to read.
 fn folder(env: &Env) -> PathBuf {
     env.home.folder().join("asking")
 }

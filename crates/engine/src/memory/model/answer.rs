@@ -1,22 +1,22 @@
-//! What of a model's answer may be kept: JSON of the right shape, bounded, with words of its own.
+//! Validates a model's answer: JSON of the right shape, bounded, with text of its own.
 //!
-//! No memories is an answer; words in their place are not. Files that the turn did not touch are not believed.
+//! An empty list is an answer, prose is not. Files that the turn did not touch are dropped.
 
 use serde::Deserialize;
 use towline_agents::ask::{Unanswered, prose, short};
 use towline_core::capture::Touch;
 use towline_core::memory::{Content, Draft, MemoryType, Summary, SummaryDraft};
 
-/// What a model found worth remembering.
+/// The validated answer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     pub memories: Vec<Content>,
     pub summary: Option<Summary>,
 }
 
-/// More than this of one turn is not what was asked for.
+/// An answer with more memories for one turn is invalid.
 const MOST_MEMORIES: usize = 5;
-/// How many files are noted where the model names none.
+/// The number of changed files recorded if the model names none.
 const MOST_FILES: usize = 8;
 
 #[derive(Deserialize)]
@@ -52,7 +52,7 @@ struct WireSummary {
     next_steps: String,
 }
 
-/// Reads the answer. `files` are those that the turn touched, as the model was told of them.
+/// Parses and validates the answer. `files` are those of the turn, as shown to the model.
 pub fn checked(text: &str, files: &[(String, Touch)]) -> Result<Checked, Unanswered> {
     let text = unfenced(text);
     if !text.starts_with('{') {
@@ -74,7 +74,7 @@ pub fn checked(text: &str, files: &[(String, Touch)]) -> Result<Checked, Unanswe
     })
 }
 
-/// Without the fence that some models cannot leave off.
+/// Strips the code fence that some models add.
 fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));

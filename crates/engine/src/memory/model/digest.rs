@@ -1,6 +1,6 @@
-//! One bounded text of a turn, for a model: what was asked, what was done, what came of it.
+//! Renders a turn as one bounded text for a model: the prompt, the tool actions, the results.
 //!
-//! It never takes more than it may, whatever the turn holds. It is fenced as data: nothing in it can close the fence.
+//! Never exceeds its limit. The text is fenced as data, and no content can close the fence.
 
 use towline_core::capture::Touch;
 use towline_core::compose::Budget;
@@ -10,46 +10,45 @@ use towline_core::memory::Trust;
 use towline_core::redact::redact;
 use towline_core::text::{clip, clip_start};
 
-/// What is known of a turn, as far as a model may be shown it.
+/// The parts of a turn that a model may see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Material {
     pub project: Option<String>,
     pub branch: Option<String>,
-    /// What the person said, in order.
+    /// The user's messages, in order.
     pub asked: Vec<String>,
-    /// What the agent said, in order.
+    /// The agent's messages, in order.
     pub said: Vec<String>,
     pub calls: Vec<Call>,
     pub files: Vec<(String, Touch)>,
     pub commits: Vec<Commit>,
 }
 
-/// A tool that was used, and what it gave.
+/// A tool call with its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// In our own words: `ran cargo test`.
     pub deed: String,
-    /// What is worth showing of what it gave.
+    /// The useful part of the output.
     pub output: String,
     pub failed: bool,
     pub trust: Trust,
 }
 
-/// A turn as a model is shown it.
+/// The rendered turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// Fenced.
     pub text: String,
-    /// The lowest class of what it holds.
+    /// The lowest trust of any included part.
     pub trust: Trust,
     /// An upper estimate.
     pub tokens: u64,
 }
 
-/// What stands for what was left out.
+/// Marks omitted text.
 const CUT: &str = " […] ";
 
-/// Makes the text of a turn, of at most so many tokens with its fence.
+/// Renders a turn in at most `most_tokens`, including the fence.
 pub fn digest(material: &Material, most_tokens: u64) -> Digest {
     let most = usize::try_from(most_tokens).unwrap_or(usize::MAX);
     let mut trust = Trust::Agent;
@@ -57,7 +56,7 @@ pub fn digest(material: &Material, most_tokens: u64) -> Digest {
     room.part("project", &place(material), most / 20);
     room.part("asked", &material.asked.join("\n"), most / 4);
     let answer = material.said.last().map_or("", String::as_str);
-    // What was done is written before the answer, in what is left beside it.
+    // The calls precede the answer, so its space is reserved first.
     let kept_for_answer = size(answer).min(most * 3 / 10) + 8;
     room.left = room.left.saturating_sub(kept_for_answer);
     room.part("commits", &commits(&material.commits), most / 10);
@@ -74,7 +73,7 @@ pub fn digest(material: &Material, most_tokens: u64) -> Digest {
     Digest { text, trust, tokens }
 }
 
-/// The text that is being written, and how much more may be.
+/// The text so far, and the space left.
 struct Room {
     left: usize,
     text: String,
@@ -87,7 +86,7 @@ enum Written {
 }
 
 impl Room {
-    /// One part under its name, cut where it is too long; left out where there is no room for anything of it.
+    /// Appends a named part, truncated if too long; omitted if there is no space for it.
     fn part(&mut self, name: &str, text: &str, most: usize) -> Written {
         let most = most.min(self.left);
         let name = within(&name.split_whitespace().collect::<Vec<_>>().join(" "), most / 2);
@@ -115,7 +114,7 @@ fn commits(commits: &[Commit]) -> String {
     commits.iter().map(|commit| format!("{} {}", commit.hash, commit.subject)).collect::<Vec<_>>().join("; ")
 }
 
-/// Changed files first: they tell most.
+/// Changed files first: they are the most informative.
 fn files(files: &[(String, Touch)]) -> String {
     let of = |how: Touch| files.iter().filter(move |(_, found)| *found == how).map(|(path, _)| path.as_str());
     let named =
@@ -125,7 +124,7 @@ fn files(files: &[(String, Touch)]) -> String {
     [named("changed", changed), named("read", read)].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// Which calls are shown, and how much of each: failures and the last ones tell most, so they come by more.
+/// The calls to show, with the space for each. Failures and the last calls tell most and get more.
 fn shares(calls: &[Call], room: usize) -> Vec<(&Call, usize)> {
     const LEAST: usize = 24;
     let weight = |at: usize, call: &Call| {
@@ -141,7 +140,7 @@ fn shares(calls: &[Call], room: usize) -> Vec<(&Call, usize)> {
     chosen.into_iter().map(|at| (&calls[at], share(at))).collect()
 }
 
-/// As much of a text as fits: its head and its tail, with a sign between them.
+/// Fits a text into the limit: its head and its tail, with a mark between them.
 fn within(text: &str, most: usize) -> String {
     if Budget::Tokens(most).holds(text) {
         return text.to_owned();

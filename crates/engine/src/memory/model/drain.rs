@@ -1,7 +1,7 @@
-//! Doing the jobs that wait, one after the other: lease, ask, check, keep.
+//! Runs pending model jobs, one after the other: lease, ask, check, store.
 //!
-//! The archive is held only between calls, never during one. Whoever is killed here loses nothing and leaves nothing
-//! half done: a job ends together with what is kept of it, or waits again when its lease has ended.
+//! The archive is open only between provider calls, never during one. A kill loses nothing: a job finishes in
+//! the same transaction as its results, or becomes due again when its lease expires.
 
 use super::answer::Checked;
 use super::answer::checked;
@@ -21,29 +21,28 @@ use towline_store::archive::{
 };
 use towline_store::{Archive, StoreError};
 
-/// The archive, with the right to write it, for a moment.
+/// Access to the archive, held briefly with the write lock.
 pub trait Opened {
     fn archive(&self) -> &Archive;
 }
 
-/// What a worker is given.
+/// The configuration of one run.
 pub struct Draining<'a> {
     pub provider: &'a dyn Provider,
-    /// The archive, or `None` where somebody else has had it for too long.
+    /// Opens the archive; `None` if another process holds it for too long.
     pub open: &'a dyn Fn() -> Result<Option<Box<dyn Opened>>, StoreError>,
     pub now: &'a dyn Fn() -> Timestamp,
-    /// Tools that are passed over.
+    /// Whether calls of a tool are left out.
     pub skipped: &'a dyn Fn(&str) -> bool,
     pub daily_tokens: u64,
     pub per_memory_tokens: u64,
     pub attempts: u32,
-    /// How long a call may take: a lease lasts longer.
+    /// The longest time of one call; a lease lasts longer.
     pub patience_ms: i64,
-    /// How many jobs at most.
     pub most_jobs: usize,
 }
 
-/// What was done.
+/// The outcome of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drained {
     pub done: usize,
@@ -51,28 +50,28 @@ pub struct Drained {
     pub failed: usize,
     pub dead: usize,
     pub spent: Spent,
-    /// The provider was in trouble and has answered.
+    /// The provider had failed and answers again.
     pub recovered: bool,
     pub left: Left,
 }
 
-/// Why it ended.
+/// Why the run ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Left {
-    /// Nothing is due.
+    /// No job is due.
     #[default]
     Nothing,
-    /// More is due than was to be done in one go.
+    /// More jobs are due than one run takes.
     More,
-    /// The day's tokens are spent.
+    /// The day's token budget is spent.
     Budget,
-    /// The provider is left alone for a while.
+    /// The provider is paused after failures.
     Trouble(Trouble),
-    /// Somebody else has the archive.
+    /// Another process holds the archive.
     Busy,
 }
 
-/// Failures in a row after which a provider is left alone, whosever fault they were.
+/// Consecutive failures after which a provider is paused, even if the requests were at fault.
 const ENOUGH: u32 = 3;
 const MINUTE_MS: i64 = 60_000;
 const LONGEST_PAUSE_MS: i64 = 60 * MINUTE_MS;
@@ -100,7 +99,7 @@ pub fn drain(with: &Draining<'_>) -> Result<Drained, StoreError> {
     Ok(Drained { left: Left::More, ..drained })
 }
 
-/// A question, and what it is about.
+/// A request with its job and its turn.
 struct Asked {
     job: Job,
     of: Conversation,
@@ -114,7 +113,7 @@ struct Asked {
 
 enum Next {
     Ask(Box<Asked>),
-    /// There was nothing left to ask about.
+    /// The job's turn is gone or reverted, so it was finished without a call.
     Settled,
     Leave(Left),
 }
@@ -137,7 +136,7 @@ fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<Next, S
         return Ok(Next::Settled);
     };
     let asked = asked(with, shape, archive, (job, of, turn))?;
-    // A provider that took more before may take as much again.
+    // A provider that used more tokens before may do so again.
     let tokens = asked.request.most_tokens.max(health.dearest);
     if !archive.reserve(&asked.job, tokens, (with.daily_tokens, now))? {
         archive.give_job_back(&asked.job, now)?;
@@ -146,7 +145,7 @@ fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<Next, S
     Ok(Next::Ask(Box::new(asked)))
 }
 
-/// A trouble is not over because nobody asks.
+/// The provider's trouble persists while no job is due.
 fn nothing_due(trouble: Option<Trouble>) -> Left {
     let is_providers = |trouble: &Trouble| {
         trouble.failures >= ENOUGH || !["refused", "prose", "invalid"].contains(&trouble.cause.as_str())
@@ -177,7 +176,7 @@ fn asked(
     })
 }
 
-/// Keeps what came of it, or says why nothing did.
+/// Stores the results, or records the failure.
 fn settle(
     with: &Draining<'_>,
     archive: &Archive,
@@ -206,7 +205,7 @@ fn settle(
     Ok(())
 }
 
-/// What was not told is taken for what was sent: a provider that answers too late is paid all the same.
+/// Counts the request's own size if the provider reports no usage: a late answer is charged all the same.
 fn spent(asked: &Asked, answer: &Answer) -> Spent {
     let estimate = asked.request.most_tokens - u64::from(asked.request.most_output);
     match &answer.said {
@@ -229,7 +228,7 @@ fn came(with: &Draining<'_>, asked: &Asked, found: Checked, (spent, at): (Spent,
     let trust = asked.request.digest.trust;
     let memory = |(number, content): (usize, towline_core::memory::Content)| NewMemory {
         quarantine: held_back(&content, trust).map(Suspicion::why).map(str::to_owned),
-        // The same answer to the same job is the same memory, however often it is written.
+        // Derived from job and position, so storing the same answer again creates no second memory.
         uid: uid(asked, number),
         content,
         project: asked.project,
@@ -261,7 +260,7 @@ fn uid(asked: &Asked, number: usize) -> Uid {
     Uid::derived(asked.turn.until, &["distilled", &job, &covers, &number.to_string()])
 }
 
-/// What came from outside is less sure.
+/// External content is less certain.
 fn confidence(trust: Trust) -> u8 {
     match trust {
         Trust::Person | Trust::Agent => 70,
@@ -270,7 +269,7 @@ fn confidence(trust: Trust) -> u8 {
     }
 }
 
-/// A failure counts for the job where it may be the job's own, and for the provider in any case.
+/// A failure counts against the job if the job may have caused it, and always against the provider.
 fn fail(
     with: &Draining<'_>,
     archive: &Archive,
@@ -297,7 +296,7 @@ fn fail(
     Ok(state)
 }
 
-/// When the provider may be asked again.
+/// The time at which the provider may be asked again.
 fn again_at(why: &Unanswered, failures_before: u32, at: Timestamp) -> Timestamp {
     let pause = at.plus_ms(doubled(MINUTE_MS, failures_before, LONGEST_PAUSE_MS));
     match why {
@@ -317,7 +316,7 @@ fn again_at(why: &Unanswered, failures_before: u32, at: Timestamp) -> Timestamp 
     }
 }
 
-/// Twice as long each time, up to a limit.
+/// Exponential backoff with a limit.
 fn doubled(first_ms: i64, times: u32, most_ms: i64) -> i64 {
     first_ms.saturating_mul(1_i64.checked_shl(times.min(30)).unwrap_or(i64::MAX)).min(most_ms)
 }

@@ -1,7 +1,7 @@
-//! What the archive holds of a turn, as far as a model may be shown it.
+//! Collects the parts of a turn that a model may see.
 //!
-//! Tools that teach nothing are passed over, and of those that only look, what they saw: the file is still there. Reads
-//! only, and unpacks no more than can be shown.
+//! Omits excluded tools and the output of tools that only read, since the file still exists. Reads only, and
+//! decompresses no more than can be shown.
 
 use super::digest::Call;
 use super::digest::Material;
@@ -16,10 +16,10 @@ use towline_store::{Archive, StoreError};
 
 /// More calls than any digest shows.
 const MOST_CALLS: usize = 60;
-/// Larger outputs are shown by their head and tail only, and those are in here.
+/// Larger outputs are cut; a digest shows only head and tail.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// All that a digest is made of. `skipped` says which tools are passed over.
+/// Collects the input of a digest. `skipped` says which tools are left out.
 pub fn gather(
     archive: &Archive,
     (of, turn): (&Conversation, &TurnRow),
@@ -44,7 +44,7 @@ pub fn gather(
     })
 }
 
-/// A path below the session's folder is told from there.
+/// Makes a path relative to the session's folder if it is below it.
 pub(crate) fn within(path: &str, folder: Option<&str>) -> String {
     let below = folder.and_then(|folder| path.strip_prefix(folder)?.strip_prefix('/'));
     below.unwrap_or(path).to_owned()
@@ -75,7 +75,7 @@ fn calls(
     Ok(found)
 }
 
-/// None for a call that only looked, or asked, or planned.
+/// Returns `None` for a call that only read, asked or planned.
 fn call(
     archive: &Archive,
     agent: Option<Agent>,
@@ -107,13 +107,13 @@ fn in_words(deed: &Deed<'_>, tool: &str, input: &str) -> Option<(String, Trust, 
         }
         Deed::Fetched { address } => Some((format!("fetched {address}"), Trust::Web, Shows::Output)),
         Deed::Delegated { task } => Some((format!("had a helper {task}"), Trust::Tool, Shows::Output)),
-        // A server's tool may bring anything from anywhere.
+        // An MCP tool may return content from anywhere.
         Deed::Other => Some((format!("used {tool} {}", clip(input, 400)), Trust::Web, Shows::Output)),
         Deed::Read { .. } | Deed::Searched { .. } | Deed::Waited | Deed::Asked { .. } | Deed::Planned => None,
     }
 }
 
-/// What a command prints is a tool's words, unless it fetched them.
+/// A command's output has the trust of a tool, unless the command fetched it from the network.
 fn trust_in(command: &str) -> Trust {
     const FETCHERS: [&str; 5] = ["curl", "wget", "lynx", "http", "gh"];
     let mut words = command.split(|c: char| c.is_whitespace() || "|&;()$`'\"".contains(c));

@@ -1,6 +1,6 @@
-//! From what changed in the archive to jobs: one for each turn that is over and worth it.
+//! Creates a model job for each finished turn that is worth one.
 //!
-//! Goes by the archive's own list of changes from where it came last, and notes how far it came with what it made of it.
+//! Reads the archive's changes from its own cursor. The cursor advances in the transaction that adds jobs.
 
 use towline_core::capture::Speaker;
 use towline_core::event::Origin;
@@ -9,17 +9,17 @@ use towline_core::time::Timestamp;
 use towline_store::archive::{Change, Conversation, JobKind, NewJob, TurnRow};
 use towline_store::{Archive, StoreError};
 
-/// The name under which the archive notes how far we came.
+/// The name of our cursor in the archive.
 pub const READER: &str = "distil";
 const AT_ONCE: u32 = 500;
 
-/// What was read in of an older history is not paid for.
+/// Older imported turns are not worth the cost.
 const FRESH_MS: i64 = 24 * 3600 * 1000;
 
-/// Fewer words than this without any deed teach nobody anything.
+/// A turn without tool actions and with less text than this teaches nothing.
 const WORTH_BYTES: usize = 600;
 
-/// Makes the jobs that are missing. `is_working` says whether a session's last turn still goes on. How many were made.
+/// Creates missing jobs and returns their number. `is_working` says whether a session's turn still runs.
 pub fn make_jobs(
     archive: &Archive,
     now: Timestamp,
@@ -52,7 +52,7 @@ pub fn make_jobs(
     }
 }
 
-/// For who comes so late that what changed is no longer known. What is older than a day costs a look.
+/// Used if the cursor was pruned: checks all conversations. Those older than a day only cost a lookup.
 fn of_all(
     archive: &Archive,
     now: Timestamp,
@@ -79,7 +79,7 @@ fn of_conversation(
     if now.since_ms(of.last_at) > FRESH_MS || !archive.is_captured_here(&of)? {
         return Ok(0);
     }
-    // The turn before the first that changed may have ended by it.
+    // The turn before the first changed one may have ended because of it.
     let turns = archive.turns(&of, from_turn.saturating_sub(1), u32::MAX)?;
     let last = turns.last().map(|turn| turn.ordinal);
     let mut made = 0;
@@ -101,7 +101,7 @@ fn asked_for(
     archive.make_job(NewJob { kind: JobKind::Distil, of, turn, at })
 }
 
-/// Whether a turn may hold something worth a model's tokens: somebody asked, and something was done or explained.
+/// Whether a turn may be worth a model's tokens: a user asked, and the agent acted or explained.
 pub fn is_worth(archive: &Archive, turn: &TurnRow) -> Result<bool, StoreError> {
     let is_asked = match turn.origin {
         Origin::Human | Origin::Command | Origin::Continuation => true,

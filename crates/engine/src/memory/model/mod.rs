@@ -1,7 +1,7 @@
-//! Putting turns into words by a model: what it is shown, whom it is asked of, what of its answer is kept, what it costs.
+//! Extracts memories from turns with a model: the request, the provider, the validation and the budget.
 //!
-//! Nothing of a turn is lost here and nothing is kept twice: the archive's jobs see to it. Reads no environment and no
-//! clock; never asks anybody but the one provider that it is given.
+//! The archive's jobs ensure that each turn is processed once and none is lost. Reads no environment and no
+//! clock, and uses only the provider it is given.
 
 mod answer;
 mod digest;

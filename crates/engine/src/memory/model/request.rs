@@ -1,6 +1,6 @@
-//! What a model is asked: our words, the schema of the answer, and the digest of a turn.
+//! Builds a model request: our instructions, the answer's schema, and the digest of a turn.
 //!
-//! Everything together stays within what one memory may cost; the digest gives way first.
+//! The total stays within the token limit for one memory; the digest shrinks first.
 
 use super::digest::Digest;
 use super::digest::Material;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use towline_core::compose::Budget;
 use towline_core::memory::MemoryType;
 
-/// What one call may cost, and the words that are the same in all.
+/// The limits of one call and the parts that all requests share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub system: String,
@@ -19,18 +19,17 @@ pub struct Shape {
     fixed_tokens: u64,
 }
 
-/// One question, ready to be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub system: String,
     pub schema: Value,
     pub digest: Digest,
     pub most_output: u32,
-    /// The most that it takes and gives, by our own estimate.
+    /// The most tokens of input and output together, by our estimate.
     pub most_tokens: u64,
 }
 
-/// However little a memory may cost, there must be something to tell of.
+/// The smallest useful digest, however low the limit is.
 const LEAST_DIGEST: u64 = 400;
 const MOST_DIGEST: u64 = 1200;
 
@@ -45,8 +44,8 @@ summary: what was asked, found out and done, one sentence each; next_steps only 
 Answer with one JSON object as the schema says and nothing else: no prose, no code fence. Types: ";
 
 impl Shape {
-    /// For calls that cost so many tokens each, with what the provider adds by itself. An answer may be twice as long as
-    /// is reckoned with; few are.
+    /// For calls of `most_tokens` each, including the provider's own overhead. The answer limit is twice the
+    /// expected length, which few answers reach.
     pub fn new(most_tokens: u64, provider_adds: u64) -> Shape {
         let types: Vec<String> =
             MemoryType::KNOWN.iter().map(|(name, meaning)| format!("{name} ({meaning})")).collect();
@@ -72,7 +71,7 @@ impl Shape {
     }
 }
 
-/// Every part is required, since strict providers want it so; an empty one says that there is nothing.
+/// Every field is required, because strict providers demand it; an empty one means there is none.
 fn schema() -> Value {
     let text = || json!({"type": "string"});
     let texts = || json!({"type": "array", "items": {"type": "string"}});

@@ -1,6 +1,6 @@
-//! Why what is remembered may no longer hold: files that are gone or were changed, commits that are not in this branch.
+//! Detects memories that may no longer hold: files deleted or changed, commits that are not in this branch.
 //!
-//! Looks at few files. Asks `git` at most once, and only where something was learnt on another branch: an agent waits.
+//! Checks few files. Runs `git` at most once and only for memories from another branch: an agent waits.
 
 use super::Asker;
 use std::fs;
@@ -10,23 +10,22 @@ use towline_core::capture::Touch;
 use towline_core::memory::{Citation, Memory};
 use towline_terminal::repository;
 
-/// What was learnt in a turn may be kept before the turn's last change to a file.
+/// A memory may be stored before its turn's last change to a file.
 const LATE_MS: i64 = 600_000;
 
-/// So many of a memory's files are looked at, and so many commits asked for.
+/// The number of files checked per memory, and of commits per `git` call.
 const FILES: usize = 3;
 const COMMITS: usize = 64;
 
-/// What is known of the place where somebody asks.
+/// The state of the checkout to compare memories with.
 pub struct Staleness {
-    /// Where paths may begin.
+    /// The base folders for relative paths.
     folders: Vec<PathBuf>,
-    /// Commits that are not in what is checked out.
+    /// Commits that are not in the current branch.
     elsewhere: Vec<String>,
 }
 
 impl Staleness {
-    /// Of these memories, for whoever asks.
     pub fn of(memories: &[Memory], asker: Asker<'_>) -> Staleness {
         let folders = folders(asker);
         let branch = asker.project.and_then(|traces| traces.branch.as_deref());
@@ -39,7 +38,7 @@ impl Staleness {
         Staleness { elsewhere: elsewhere.into_iter().map(str::to_owned).collect(), folders }
     }
 
-    /// `None` where nothing speaks against it.
+    /// The reason why a memory may be stale, or `None`.
     pub fn why(&self, memory: &Memory) -> Option<String> {
         self.changed_file(memory).or_else(|| self.other_branch(memory.source.as_ref()?))
     }
@@ -62,7 +61,7 @@ impl Staleness {
     }
 }
 
-/// The session's own, and the top of the repository: its root is what all worktrees share.
+/// The session's folder and the top of the repository, whose root all worktrees share.
 fn folders(asker: Asker<'_>) -> Vec<PathBuf> {
     let root = asker.project.map(|traces| Path::new(&traces.root));
     let top = root.and_then(|root| if root.ends_with(".git") { root.parent() } else { Some(root) });

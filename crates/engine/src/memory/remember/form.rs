@@ -1,12 +1,11 @@
-//! A memory as a small text that a person edits: a line for each part, then the narrative.
+//! A memory as a small text for an editor: one line per field, then the narrative.
 //!
-//! What is written is read back as it was. A line that says nothing is named, and nothing is changed then.
+//! An unedited text reads back unchanged. An invalid line is reported and rejects the whole edit.
 
 use std::fmt::Write;
 use towline_core::capture::Touch;
 use towline_core::memory::{Content, Draft, MemoryType};
 
-/// The text for an editor.
 pub fn form(name: &str, content: &Content) -> String {
     let mut text = format!(
         "# {name}. Lines that begin with # are left out. A fact, a concept or a file may be added or taken away; what\n\
@@ -25,7 +24,6 @@ pub fn form(name: &str, content: &Content) -> String {
     text + "\n" + &content.narrative + "\n"
 }
 
-/// Reads back what was edited.
 pub fn read_form(text: &str) -> Result<Draft, String> {
     let (head, narrative) = halves(text);
     let mut draft: Option<Draft> = None;
@@ -49,7 +47,7 @@ pub fn read_form(text: &str) -> Result<Draft, String> {
     Ok(draft)
 }
 
-/// The parts end at the first empty line.
+/// The fields end at the first empty line.
 fn halves(text: &str) -> (&str, &str) {
     text.split_once("\n\n").unwrap_or((text, ""))
 }

@@ -1,8 +1,8 @@
-//! Keeping what was learnt: new, known already, or in the place of what no longer holds.
+//! Stores memories: adds a new one, merges it with a known one, or replaces outdated ones.
 //!
-//! Whoever learns something goes through `keep`. Nothing is decided here about words (`core::memory::likeness`), only about
-//! trust: what is trusted less never changes, completes or replaces what is trusted more, and a person's words are never
-//! merged into anybody else's. Each step leaves a trace by which it is taken back.
+//! Every producer of memories goes through `keep`. `core::memory::likeness` compares the texts; this module
+//! only applies trust: a less trusted memory never changes, completes or replaces a more trusted one, and a
+//! user's words are never merged into another source's. Each step leaves a trace that allows undo.
 
 mod form;
 mod named;
@@ -16,22 +16,22 @@ use towline_core::time::Timestamp;
 use towline_store::archive::{Finding, MemoriesAsked, NewMemory, Only};
 use towline_store::{Archive, StoreError};
 
-/// What became of something that was to be kept.
+/// The outcome of keeping a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// Under this number; or it had been, and nothing changed.
+    /// Stored under this number, now or by an earlier call with the same id.
     New(i64),
-    /// This one says the same, and was counted again.
+    /// An existing memory says the same; its count was increased.
     FoundAgain(i64),
-    /// It holds instead of older ones.
+    /// It replaces older memories.
     Replaced { old: Vec<Replaced>, new: i64 },
-    /// It was true until the one that is known replaced it.
+    /// It was true until the newer memory `by` replaced it.
     Outdated { new: i64, by: i64 },
-    /// A person wanted it gone.
+    /// The user has erased it.
     Forgotten,
 }
 
-/// A memory that no longer holds, and why.
+/// A memory that no longer holds, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replaced {
     pub number: i64,
@@ -39,7 +39,7 @@ pub struct Replaced {
 }
 
 impl Kept {
-    /// The memory that says it now.
+    /// The memory that now holds the content.
     pub fn number(&self) -> Option<i64> {
         match self {
             Kept::New(number) | Kept::FoundAgain(number) => Some(*number),
@@ -49,24 +49,23 @@ impl Kept {
     }
 }
 
-/// Keeps it, all of it or nothing. Done again with the same id, it changes nothing.
+/// Stores a memory atomically. Repeating the call with the same id changes nothing.
 pub fn keep(archive: &Archive, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
     keep_by(archive, new, now, &alike)
 }
 
-/// The same for many at once that are likely to be each their own: only what says the same word by word is found again.
+/// Like `keep`, for bulk additions: only memories with the same words count as known.
 pub fn keep_plainly(archive: &Archive, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
     keep_by(archive, new, now, &|_, _| Ok(Alike::default()))
 }
 
-/// Those among the known ones that have to do with a new one.
+/// Known memories that are related to a new one.
 #[derive(Default)]
 struct Alike {
-    /// Says the same.
     same: Option<Memory>,
-    /// Older, and no longer so; why.
+    /// Older ones that no longer hold, with the reason.
     replaced: Vec<(Memory, String)>,
-    /// Newer, and what holds instead of it; why.
+    /// A newer one that holds instead of the new memory, with the reason.
     newer: Option<(Memory, String)>,
 }
 
@@ -82,7 +81,7 @@ fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -
         }
         let word_by_word = archive.same_memory(&new.content, new.project)?;
         let word_by_word = word_by_word.map(|number| archive.memory(number)).transpose()?.flatten();
-        // A title says little: what is told below it has to agree, too.
+        // Equal titles are not enough: the contents must agree, too.
         let known = word_by_word.filter(|memory| {
             is_level(memory, new) && likeness(&new.content, &memory.content) == Likeness::Same
         });
@@ -95,17 +94,17 @@ fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -
     })
 }
 
-/// What is held back is compared with what is held back, and with nothing else.
+/// Quarantined memories are compared only with quarantined ones.
 fn is_level(memory: &Memory, new: &NewMemory) -> bool {
     memory.quarantine.is_some() == new.quarantine.is_some() && memory.superseded.is_none()
 }
 
-/// Of each kind that is looked at; older ones are not compared any more.
+/// The newest memories per query that are compared; older ones are skipped.
 const MOST: u32 = 150;
 const MOST_BY_NAME: u32 = 30;
 const NAMES: usize = 6;
 
-/// The one that says the same, else all that the new one replaces or is replaced by.
+/// Finds a memory that says the same, else all that the new one replaces or is replaced by.
 fn alike(archive: &Archive, new: &NewMemory) -> Result<Alike, StoreError> {
     let mut found = Alike::default();
     for memory in candidates(archive, new)? {
@@ -127,12 +126,12 @@ fn alike(archive: &Archive, new: &NewMemory) -> Result<Alike, StoreError> {
     Ok(found)
 }
 
-/// What a person pinned only a person takes down.
+/// Only the user may replace a memory that is pinned.
 fn may_replace(new: &NewMemory, known: &Memory) -> bool {
     new.trust >= known.trust && (known.pinned_at.is_none() || new.maker == Maker::Person)
 }
 
-/// Those of the same project that could be alike: of the same type, or about the same files or concepts.
+/// Candidates of the same project: of the same type, or about the same files or concepts.
 fn candidates(archive: &Archive, new: &NewMemory) -> Result<Vec<Memory>, StoreError> {
     let only = if new.quarantine.is_some() { Only::HeldBack } else { Only::Standing };
     let all = MemoriesAsked { project: new.project, only, limit: MOST, ..MemoriesAsked::default() };
@@ -148,7 +147,7 @@ fn candidates(archive: &Archive, new: &NewMemory) -> Result<Vec<Memory>, StoreEr
         found.extend(archive.memories(&MemoriesAsked { concept: Some(concept), ..few.clone() })?);
     }
     let mut seen = BTreeSet::new();
-    // What belongs to no project is compared with what belongs to none.
+    // A memory without a project is compared only with others without one.
     found.retain(|memory| {
         memory.project.is_some() == new.project.is_some()
             && is_level(memory, new)
@@ -157,7 +156,7 @@ fn candidates(archive: &Archive, new: &NewMemory) -> Result<Vec<Memory>, StoreEr
     Ok(found)
 }
 
-/// A choice may be told as any of three.
+/// The same choice may be recorded as any of three types.
 fn kinds(kind: &MemoryType) -> Vec<MemoryType> {
     const CHOICES: [&str; 3] = ["decision", "preference", "change"];
     let is_choice = CHOICES.contains(&kind.as_str());
@@ -180,12 +179,12 @@ fn merge(archive: &Archive, known: &Memory, (new, now): (&NewMemory, Timestamp))
     Ok(Kept::FoundAgain(known.number))
 }
 
-/// Under the same title, in words that would be lost.
+/// Whether the narrative differs, so that merging would lose the user's words.
 fn is_told_anew(new: &Content, known: &Content) -> bool {
     !new.narrative.is_empty() && new.narrative != known.narrative
 }
 
-/// With the facts that it lacks, if those can be relied on as much. A person may add what it is about.
+/// Adds missing facts if the new memory is trusted enough. The user may also add files and concepts.
 fn completed(known: &Memory, new: &NewMemory) -> Option<Content> {
     let is_persons = new.maker == Maker::Person;
     if new.trust < known.trust || (known.maker == Maker::Person && !is_persons) {

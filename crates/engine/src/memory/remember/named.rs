@@ -1,6 +1,6 @@
-//! Which memory is meant, and the archive opened to change it.
+//! Resolves memory names such as `m12`, and opens the archive to change them.
 //!
-//! A name is `m12`. What is not there is a mistake that says how to find what is.
+//! An unknown name is an error that says how to list the existing ones.
 
 use crate::runtime::archive;
 use crate::runtime::archive::Writable;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use towline_core::memory::{Memory, name, number};
 use towline_store::{Archive, StoreError};
 
-/// How long a person waits for whoever else writes.
+/// How long a user waits for another writer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The archive, to be changed for a person who waits.
+/// Opens the archive for writing while a user waits.
 pub fn open(env: &Env) -> Result<Writable, Failure> {
     let opened = archive::open(env, PATIENCE).map_err(|error| failed(&error))?;
     opened.ok_or_else(|| {
@@ -26,12 +26,11 @@ fn failed(error: &StoreError) -> Failure {
     Failure::about("could not change what is remembered", error).hint("Run `tow doctor`.")
 }
 
-/// Whether this is the name of a memory and nothing else: digits alone may be a session's.
+/// Whether this can only be the name of a memory: digits alone may be a session id.
 pub fn is_memory_id(text: &str) -> bool {
     text.starts_with(['m', 'M']) && number(text).is_some()
 }
 
-/// The numbers that names stand for.
 pub fn numbers(names: &[String]) -> Result<Vec<i64>, Failure> {
     let each = |name: &String| {
         number(name).ok_or_else(|| {
@@ -42,7 +41,7 @@ pub fn numbers(names: &[String]) -> Result<Vec<i64>, Failure> {
     names.iter().map(each).collect()
 }
 
-/// The memories that names stand for; all of them, or a mistake.
+/// Loads all named memories, or fails if one does not exist.
 pub fn memories_named(archive: &Archive, names: &[String]) -> Result<Vec<Memory>, Failure> {
     let each = |number: i64| {
         let found = archive.memory(number).map_err(|error| failed(&error))?;

@@ -1,4 +1,4 @@
-//! Keeping, on a real archive: what becomes of what is new, known, contradicted, older, or forgotten.
+//! Keeping memories in a real archive: new, known, contradicting, older and forgotten ones.
 
 use super::*;
 use tempfile::TempDir;
@@ -39,7 +39,7 @@ fn content(title: &str, facts: &[&str]) -> Content {
     Content::of(Draft { facts, ..Draft::new(kind, title) }).unwrap()
 }
 
-/// Learnt by rules from what an agent said, the later the higher its seed.
+/// A memory that rules extracted from an agent's text; a higher seed makes it later.
 fn learnt(seed: u8, title: &str, facts: &[&str]) -> NewMemory {
     NewMemory {
         uid: Uid([seed; 16]),

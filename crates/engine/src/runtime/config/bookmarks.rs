@@ -1,6 +1,6 @@
-//! The part of the configuration that says when bookmarks are set, and how.
+//! The `bookmarks` section of the configuration: when bookmarks are set, and how.
 //!
-//! Pure: what a value must satisfy, and what it means. Nothing is set from here.
+//! Pure: validates and interprets values, sets no bookmark.
 
 use super::layer::one_of;
 use toml_edit::Value;
@@ -12,10 +12,10 @@ pub struct Bookmarks {
     pub marker: String,
 }
 
-/// More than any session has; what is never to be reached may be set to it.
+/// More than any session reaches; setting a threshold to it disables the rule.
 const MOST: i64 = 1_000_000_000;
 
-/// Long enough for a word, short enough to be no prompt.
+/// Long enough for a word, too short for a prompt.
 const LONGEST_MARKER: usize = 16;
 
 impl Bookmarks {
@@ -23,7 +23,7 @@ impl Bookmarks {
         Bookmarks { rules: Rules::USUAL, marker: MARKER.to_owned() }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Bookmarks {
         let usual = Rules::USUAL;
         let text = |key: &str| value(key).and_then(|value| value.as_str().map(str::to_owned));
@@ -40,13 +40,12 @@ impl Bookmarks {
         Bookmarks { rules, marker: text("bookmarks.marker").unwrap_or_else(|| MARKER.to_owned()) }
     }
 
-    /// Whether a prompt is nothing but the marker.
     pub fn is_marker(&self, prompt: &str) -> bool {
         prompt.trim() == self.marker
     }
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     match key {
         "bookmarks.mode" => one_of(value, &Mode::ALL.map(Mode::name)),
@@ -58,7 +57,7 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     }
 }
 
-/// A marker must come through as a prompt of its own: agents take some first letters for commands.
+/// A marker must reach the agent as a prompt: agents treat some first characters as commands.
 fn is_marker(marker: &str) -> Result<(), String> {
     let is_word = !marker.is_empty() && marker.chars().all(|c| !c.is_whitespace() && !c.is_control());
     let is_command = marker.starts_with(['/', '$', '!', '#', '@', '<', '?']);

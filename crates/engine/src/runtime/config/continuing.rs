@@ -1,6 +1,6 @@
-//! The part of the configuration that says when work goes on in a fresh session, and how often; whether is `guard`'s to say.
+//! The `continue` section: when and how often work continues in a fresh session; `guard` decides whether.
 //!
-//! Pure. Nothing goes on by itself until the user asks for it, and never without limits.
+//! Pure. Off until the user enables it, and always limited.
 
 use super::layer::one_of;
 use toml_edit::Value;
@@ -22,7 +22,7 @@ impl Continuing {
         }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Continuing {
         let number = |key: &str| value(key).and_then(|value| value.as_integer()).unwrap_or(0);
         let count = |key: &str| u32::try_from(number(key)).unwrap_or(0);
@@ -41,7 +41,7 @@ impl Continuing {
     }
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let within = |from: i64, to: i64| match value.as_integer() {
         Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),

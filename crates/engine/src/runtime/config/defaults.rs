@@ -1,14 +1,14 @@
-//! The defaults, key by key, read without a parser of TOML.
+//! Reads the defaults, key by key, without a TOML parser.
 //!
-//! Whoever has set anything at all needs them in every hook, and a parser that keeps comments and spaces takes dozens of
-//! times as long for them as such a hook for the rest. Understands what `default.toml` is written in and no more: a test
-//! holds it against the parser.
+//! Every hook of a user with a configuration file needs them, and a format-preserving parser takes dozens of
+//! times as long as the rest of the hook. Supports only the syntax of `default.toml`; a test compares it with
+//! the parser.
 
 use super::DEFAULT;
 use super::layer::FREE_TABLES;
 use toml_edit::{Array, InlineTable, Value};
 
-/// Every key with its value. A table below which the user chooses the names is one value.
+/// Every key with its value. A table with user-chosen names counts as one value.
 pub(super) fn defaults() -> Vec<(String, Value)> {
     let mut found: Vec<(String, Value)> = vec![];
     let mut section = "";
@@ -43,7 +43,7 @@ fn single(text: &str) -> Value {
     }
 }
 
-/// Texts in quotes, up to the bracket that ends them on this line or a later one.
+/// Quoted strings up to the closing bracket on this line or a later one.
 fn list<'a>(first: &'a str, more: &mut impl Iterator<Item = &'a str>) -> Value {
     let (mut texts, mut line) = (Array::new(), Some(first));
     while let Some(text) = line {
@@ -58,7 +58,7 @@ mod tests {
     use super::super::layer::leaves;
     use super::*;
 
-    /// A value as it is written without the spaces and comments of its place.
+    /// A value without the whitespace and comments around it.
     fn plain(mut value: Value) -> String {
         value.as_array_mut().into_iter().for_each(Array::fmt);
         value.as_inline_table_mut().into_iter().for_each(InlineTable::fmt);

@@ -1,13 +1,13 @@
-//! The part of the configuration that says how what was captured becomes memories.
+//! The `distil` section: how captured turns become memories.
 //!
-//! Pure. Patterns of tools are read like those of `privacy.exclude_tools`.
+//! Pure. Tool patterns have the syntax of `privacy.exclude_tools`.
 
 use super::fits;
 use toml_edit::Value;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distil {
-    /// By rules, without a model.
+    /// Extraction by rules, without a model.
     pub rules: bool,
     pub skip_tools: Vec<String>,
 }
@@ -27,7 +27,7 @@ impl Distil {
         Distil { rules: true, skip_tools: skipped.map(str::to_owned).to_vec() }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Distil {
         let usual = Distil::compiled_in();
         let tools = value("distil.skip_tools").and_then(|value| {
@@ -40,13 +40,13 @@ impl Distil {
         }
     }
 
-    /// Whether nothing that this tool does is worth remembering.
+    /// Whether actions of this tool are excluded from memories.
     pub fn skips(&self, tool: &str) -> bool {
         self.skip_tools.iter().any(|pattern| fits(pattern, tool))
     }
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let is_name = |item: &Value| item.as_str().is_some_and(|text| !text.trim().is_empty());
     let all = value.as_array().into_iter().flatten().all(is_name);

@@ -1,4 +1,4 @@
-//! Changing the user's configuration file: keys are set or removed, comments and order stay.
+//! Edits the user's configuration file: sets or removes keys. Comments and order are preserved.
 
 use super::layered;
 use crate::runtime::env::Env;
@@ -25,7 +25,7 @@ pub fn no_such_key(key: &str) -> Failure {
     Failure::input(what).hint("Run `tow config show` for all keys.")
 }
 
-/// Sets keys, or takes out those without a value, in the user's file and in one step. Comments and order stay.
+/// Sets keys, or removes those without a value, in one write of the user's file.
 pub fn change(env: &Env, changes: &[(&str, Option<Value>)]) -> Result<(), Failure> {
     let user = read(&env.config_file)?;
     let mut document = parse(env, &user)?;
@@ -45,7 +45,7 @@ pub fn change(env: &Env, changes: &[(&str, Option<Value>)]) -> Result<(), Failur
     write(env, &document.to_string())
 }
 
-/// A file that cannot be parsed is not touched: what is in it would be lost.
+/// Rejects a file that cannot be parsed, because editing it would lose its contents.
 pub fn parse(env: &Env, user: &str) -> Result<DocumentMut, Failure> {
     user.parse::<DocumentMut>().map_err(|_| {
         let mistake = layered(user).mistakes.into_iter().next().map(|mistake| mistake.to_string());
@@ -63,7 +63,7 @@ pub fn write(env: &Env, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Replaces the file whole, keeping its mode; a link stays a link.
+/// Replaces the file atomically, keeping its mode; a symlink stays a symlink.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;

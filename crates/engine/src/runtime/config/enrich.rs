@@ -1,6 +1,6 @@
-//! The part of the configuration that says which model puts turns into words, and what that may cost.
+//! The part of the `distil` section that names the model for memories and limits its cost.
 //!
-//! Pure. No model until the user names one. A key never stands here: only where it is found.
+//! Pure. No model until the user names one. Holds no API key, only where to find one.
 
 use super::layer::one_of;
 use toml_edit::Value;
@@ -9,9 +9,9 @@ use towline_agents::Agent;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enrich {
     pub provider: ProviderName,
-    /// Empty is the provider's own choice.
+    /// Empty means the provider's default.
     pub model: String,
-    /// Empty is the vendor's own.
+    /// Empty means the vendor's address.
     pub base_url: String,
     pub key_env: String,
     pub key_command: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Enrich {
     pub timeout_s: u32,
 }
 
-/// Who is asked.
+/// The service that answers model requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderName {
     Nobody,
@@ -74,7 +74,7 @@ impl Enrich {
         }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Enrich {
         let text =
             |key: &str| value(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
@@ -100,7 +100,7 @@ impl Enrich {
     }
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let within = |from: i64, to: i64| match value.as_integer() {
         Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
@@ -127,7 +127,7 @@ pub(super) fn is_address(text: &str) -> Result<(), String> {
     if is_one { Ok(()) } else { Err("an address that begins with https:// or http://".to_owned()) }
 }
 
-/// A key by mistake would be shown and copied with the rest of the file.
+/// Rejects a key entered by mistake: it would be displayed and copied with the rest of the file.
 fn is_variable(text: &str) -> Result<(), String> {
     let is_name = text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     if is_name { Ok(()) } else { Err("the name of a variable in capitals, not a key".to_owned()) }

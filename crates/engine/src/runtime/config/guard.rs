@@ -1,6 +1,6 @@
-//! The part of the configuration that says what is done about a context that fills up, and what the status line shows.
+//! The `guard` and `statusline` sections: the reaction to a filling context, and the status line's content.
 //!
-//! Pure: what a value must satisfy, and what it means. Nothing is measured from here.
+//! Pure: validates and interprets values, measures nothing.
 
 use super::covers;
 use std::collections::BTreeMap;
@@ -11,28 +11,28 @@ use towline_core::status_line::Template;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     pub strategy: Strategy,
-    /// What is said from which share on.
+    /// The message shown from each percentage on.
     pub thresholds: BTreeMap<u8, String>,
-    /// From which share on no helper is started; 0 is never.
+    /// The percentage from which no subagent is started; 0 disables the limit.
     pub refuse_helpers_at: u8,
     /// Folders with a strategy of their own.
     pub projects: BTreeMap<String, Strategy>,
 }
 
-/// What `tow statusline` draws.
+/// The content of `tow statusline`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusLine {
-    /// A line for the shell whose output is shown first; none if empty.
+    /// A shell command whose output is shown first; empty means none.
     pub command: String,
-    /// Whether ours is drawn at all.
+    /// Whether our own line is drawn.
     pub own: bool,
-    /// What ours is made of: one that was checked.
+    /// The validated template of our line.
     pub template: String,
-    /// How wide it may be; 0 is as wide as the terminal says.
+    /// The maximum width; 0 means the width the terminal reports.
     pub columns: usize,
 }
 
-/// What ours is made of if nobody says otherwise.
+/// The default template.
 const TEMPLATE: &str = "{model}[  {context}][  {place}][  {cost}][  {limits}][  {agents}]";
 
 impl Guard {
@@ -53,7 +53,7 @@ impl Guard {
         }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Guard {
         let entries = |key: &str| -> Vec<(String, String)> {
             let table = value(key).and_then(|value| value.as_inline_table().cloned()).unwrap_or_default();
@@ -75,12 +75,12 @@ impl Guard {
         }
     }
 
-    /// Whether anything is typed because of it anywhere.
+    /// Whether any configured strategy types into a terminal.
     pub fn types(&self) -> bool {
         self.strategy.types() || self.projects.values().any(|strategy| strategy.types())
     }
 
-    /// The strategy of a session in this folder; the nearest folder that has one decides.
+    /// The strategy of a session in this folder; the nearest configured folder decides.
     pub fn strategy_in(&self, folder: Option<&str>) -> Strategy {
         let own = self.projects.iter().filter(|(path, _)| folder.is_some_and(|folder| covers(path, folder)));
         own.max_by_key(|(path, _)| path.len()).map_or(self.strategy, |(_, strategy)| *strategy)
@@ -92,7 +92,7 @@ impl StatusLine {
         StatusLine { command: String::new(), own: true, template: TEMPLATE.to_owned(), columns: 0 }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> StatusLine {
         let command = value("statusline.command").and_then(|value| value.as_str().map(str::to_owned));
         let own = value("statusline.own").and_then(|value| value.as_bool());
@@ -107,7 +107,7 @@ impl StatusLine {
     }
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     match (key, value) {
         ("guard.strategy", _) => strategy(value).map(drop).ok_or_else(one_of_the_strategies),

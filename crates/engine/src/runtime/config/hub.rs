@@ -1,6 +1,6 @@
-//! The part of the configuration that says which hub this machine has joined, and how it is spoken to.
+//! The `hub` section: the hub this machine has joined, and how it connects.
 //!
-//! Pure. A password never stands here: only where it is found.
+//! Pure. Holds no password, only where to find one.
 
 use super::layer::one_of;
 use crate::runtime::hub_url;
@@ -8,24 +8,24 @@ use toml_edit::Value;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hub {
-    /// Empty where none was joined.
+    /// Empty if no hub was joined.
     pub url: String,
     pub team: String,
-    /// A file of certificates to trust in place of the public ones; empty is none.
+    /// A certificate file to trust instead of the public ones; empty means none.
     pub ca: String,
     pub tls: HubTls,
-    /// Speak plainly to a host that is not this machine, too.
+    /// Permit unencrypted connections to other machines.
     pub allow_plain: bool,
     pub password_env: String,
     pub password_command: Vec<String>,
     pub every_s: u32,
     pub search_ms: u64,
-    /// What of a project is shared where nothing else is said.
+    /// The default extent of sharing for a project.
     pub extent: String,
     pub max_queue: u32,
 }
 
-/// How what is said to the hub is protected.
+/// How the connection to the hub is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HubTls {
     Verified,
@@ -35,7 +35,7 @@ pub enum HubTls {
 const VERIFIED: &str = "verified";
 const PLAIN: &str = "plain";
 
-/// What may be shared of a project, each with all before it.
+/// The extents of sharing; each includes the ones before it.
 const EXTENTS: [&str; 3] = ["lines", "bodies", "details"];
 
 impl Hub {
@@ -55,7 +55,7 @@ impl Hub {
         }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Hub {
         let text =
             |key: &str| value(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
@@ -78,13 +78,12 @@ impl Hub {
         }
     }
 
-    /// Whether this machine belongs to a hub.
     pub fn is_joined(&self) -> bool {
         !self.url.is_empty() && !self.team.is_empty()
     }
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let within = |from: i64, to: i64| match value.as_integer() {
         Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
@@ -110,7 +109,7 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     }
 }
 
-/// A password by mistake would be shown and copied with the rest of the file.
+/// Rejects a password entered by mistake: it would be displayed and copied with the rest of the file.
 fn is_variable(text: &str) -> Result<(), String> {
     let is_name = text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     if is_name { Ok(()) } else { Err("the name of a variable in capitals, not a password".to_owned()) }

@@ -1,6 +1,6 @@
-//! Laying the user's text over the defaults, key by key.
+//! Merges the user's configuration over the defaults, key by key.
 //!
-//! The defaults say which keys exist and of which type they are; there is no second list.
+//! The defaults define which keys exist and their types; there is no second list.
 
 use super::Config;
 use super::bookmarks::{self, Bookmarks};
@@ -24,14 +24,14 @@ use towline_core::inherit::OnClear;
 use towline_core::text::Secrets;
 use towline_store::archive::ArchiveRetention;
 
-/// The configuration in force, and what of the user's text could not be used.
+/// The effective configuration, and the mistakes in the user's text.
 #[derive(Debug)]
 pub struct Layered {
     pub config: Config,
     pub mistakes: Vec<Mistake>,
 }
 
-/// One thing in the user's text that is not as it should be.
+/// One mistake in the user's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     pub line: usize,
@@ -40,7 +40,7 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    /// Whether it leaves open what the user wants kept private: the text cannot be read at all, or not that part of it.
+    /// Whether the user's privacy settings are unknown: the text, or its `privacy` section, cannot be read.
     pub fn hides_a_wish_for_privacy(&self) -> bool {
         self.key.is_empty() || self.key.starts_with("privacy")
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// Lays `user` over the defaults. Reads no file and no environment.
+/// Merges `user` over the defaults. Reads no file and no environment.
 pub fn layered(user: &str) -> Layered {
     let mut values: BTreeMap<String, Value> = defaults().into_iter().collect();
     let mut mistakes = vec![];
@@ -70,7 +70,7 @@ pub fn layered(user: &str) -> Layered {
     Layered { config: typed(&values), mistakes }
 }
 
-/// The value of one key as it is in force, as TOML; `None` for a key that does not exist.
+/// The effective value of one key, as TOML; `None` for a key that does not exist.
 pub fn value_at(user: &str, key: &str) -> Option<String> {
     let mut values: BTreeMap<String, Value> = defaults().into_iter().collect();
     let given = leaves(user).ok().and_then(|given| given.into_iter().find(|leaf| leaf.key == key));
@@ -79,7 +79,7 @@ pub fn value_at(user: &str, key: &str) -> Option<String> {
     Some(value.decorated("", "").to_string())
 }
 
-/// One key with its value and where it stands.
+/// One key with its value and line.
 #[derive(Debug)]
 pub(super) struct Leaf {
     pub key: String,
@@ -87,7 +87,7 @@ pub(super) struct Leaf {
     line: usize,
 }
 
-/// Tables below which the user chooses the names.
+/// Tables with user-chosen names.
 pub(super) const FREE_TABLES: [&str; 4] = ["projects.names", "guard.thresholds", "guard.projects", "prices"];
 
 pub(super) fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
@@ -116,7 +116,7 @@ fn collect(key: String, item: &Item, text: &str, found: &mut Vec<Leaf>) {
             }
         }
         Item::Value(value) => found.push(Leaf { key, value: value.clone(), line }),
-        // Never right here; as a leaf it is refused under its name.
+        // Never valid here: as a leaf it is rejected under its name.
         Item::ArrayOfTables(tables) => {
             found.push(Leaf { key, value: Value::Array(tables.clone().into_array()), line });
         }
@@ -147,7 +147,7 @@ fn article(noun: &str) -> String {
     format!("{} {noun}", if an { "an" } else { "a" })
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let within = |from: i64, to: i64| match value.as_integer() {
         Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
@@ -196,13 +196,13 @@ pub(super) fn one_of(value: &Value, names: &[&str]) -> Result<(), String> {
     if is_known { Ok(()) } else { Err(format!("one of {}", names.join(", "))) }
 }
 
-/// A path that is not whole would cover nothing, and nobody would notice.
+/// Rejects relative paths: they would match no folder, and the user would not notice.
 fn absolute<'a>(mut paths: impl Iterator<Item = Option<&'a str>>) -> Result<(), String> {
     let whole = paths.all(|path| path.is_some_and(|path| path.starts_with('/')));
     if whole { Ok(()) } else { Err("made of whole paths that begin with `/`".into()) }
 }
 
-/// Reads the checked values. Every key is in the defaults, and every value has its default's type.
+/// Builds the configuration. Every key is in the defaults, and every value has the type of its default.
 fn typed(values: &BTreeMap<String, Value>) -> Config {
     let number = |key: &str| values.get(key).and_then(Value::as_integer).unwrap_or(0).unsigned_abs();
     let is_on = |key: &str| values.get(key).and_then(Value::as_bool).unwrap_or(true);

@@ -1,6 +1,6 @@
-//! The part of the configuration that says whether a session goes on by itself when its usage limit ends.
+//! The `limits` section: whether a session resumes by itself when its usage limit ends.
 //!
-//! Pure. Off until the user asks for it.
+//! Pure. Off until the user enables it.
 
 use toml_edit::Value;
 use towline_core::typing::LONGEST_BYTES;
@@ -8,7 +8,7 @@ use towline_core::typing::LONGEST_BYTES;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub resume: bool,
-    /// What is typed then.
+    /// The prompt typed on resume.
     pub words: String,
 }
 
@@ -17,7 +17,7 @@ impl Limits {
         Limits { resume: false, words: "Continue where you left off.".to_owned() }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Limits {
         let usual = Limits::compiled_in();
         let words = value("limits.words").and_then(|value| value.as_str().map(str::to_owned));
@@ -28,7 +28,7 @@ impl Limits {
     }
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let is_prompt = |words: &str| {
         let is_command = words.starts_with(['/', '$', '!', '#', '@']);

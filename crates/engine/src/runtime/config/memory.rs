@@ -1,18 +1,18 @@
-//! What the user wants given of what is remembered.
+//! The `memory` section: which memories a session receives.
 //!
-//! Reads checked values only.
+//! Pure. Reads validated values only.
 
 use toml_edit::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// A session is given what is remembered with its first prompt.
+    /// A session receives memories with its first prompt.
     pub give: bool,
-    /// Older memories are looked for by the prompt's words.
+    /// Older memories are searched by the words of the prompt.
     pub older: bool,
-    /// The person is told in one line.
+    /// The user sees one line about it.
     pub notice: bool,
-    /// A session is warned of what is known of a file before it touches it.
+    /// A session is warned about known problems of a file before it touches the file.
     pub gotchas: bool,
 }
 
@@ -21,7 +21,6 @@ impl Memory {
         Memory { give: true, older: true, notice: true, gotchas: false }
     }
 
-    /// Reads values that were checked.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Memory {
         let is_on = |key: &str| value(key).and_then(|value| value.as_bool());
         Memory {

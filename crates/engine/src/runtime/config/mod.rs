@@ -1,7 +1,7 @@
-//! The configuration: what the user wrote, laid over the commented defaults that are compiled in.
+//! The configuration: the user's file merged over the commented, compiled-in defaults.
 //!
-//! Pure functions of text. A mistake never stops anything: it is named with its line and the nearest right key, and the
-//! default is used in its place.
+//! Pure functions of text. A mistake never stops a command: it is reported with its line and the nearest
+//! valid key, and the default is used.
 
 mod bookmarks;
 mod continuing;
@@ -45,10 +45,10 @@ use towline_core::usage::Price;
 use towline_store::archive::ArchiveRetention;
 use towline_store::upkeep::Retention;
 
-/// The defaults, which are also their documentation.
+/// The defaults, which are also the documentation of all keys.
 pub const DEFAULT: &str = include_str!("default.toml");
 
-/// Everything that can be set.
+/// The effective value of every key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     pub patience_ms: u64,
@@ -78,18 +78,18 @@ pub struct Config {
     pub enrich: Enrich,
     pub search: Search,
     pub hub: Hub,
-    /// The user's own, which replace those that are compiled in.
+    /// The user's prices, which replace compiled-in ones.
     pub prices: Vec<Price>,
 }
 
 impl Config {
-    /// Whether a session goes on by itself when its usage limit ends.
+    /// Whether a session resumes by itself when its usage limit ends.
     pub fn resumes_after_limits(&self) -> bool {
         self.limits.resume && self.typing.enabled
     }
 
-    /// What `default.toml` says, for hooks of users who have set nothing: reading it would cost each of them more than the
-    /// rest of their work. A test holds the two against each other.
+    /// The values of `default.toml` for hooks of users without a configuration file: parsing it would cost
+    /// more than the rest of the hook. A test compares the two.
     pub fn compiled_in() -> Config {
         Config {
             patience_ms: 300,
@@ -128,7 +128,7 @@ impl Config {
         Keepings { prompt: keeping(self.prompt_bytes), answer: keeping(self.answer_bytes) }
     }
 
-    /// For a user whose wishes cannot be known: what they wanted excluded or cut must not be written.
+    /// For a user whose settings are unknown: text they wanted excluded or truncated must not be written.
     pub fn keep_no_text(&mut self) {
         (self.prompt_bytes, self.answer_bytes) = (0, 0);
     }
@@ -137,12 +137,12 @@ impl Config {
         Retention { events_days: self.events_days, journal_bytes: self.journal_mb * 1024 * 1024 }
     }
 
-    /// Whether sessions in this folder are to leave no trace.
+    /// Whether sessions in this folder are not recorded.
     pub fn excludes(&self, folder: &str) -> bool {
         self.exclude_projects.iter().any(|pattern| covers(pattern, folder))
     }
 
-    /// Whether a session in this folder goes on with another's work only if it is told to.
+    /// Whether a session in this folder continues another session's work only on request.
     pub fn inherits_nothing(&self, folder: &str) -> bool {
         self.inherit_never_in.iter().any(|pattern| covers(pattern, folder))
     }
@@ -151,7 +151,7 @@ impl Config {
         self.exclude_tools.iter().any(|pattern| fits(pattern, tool))
     }
 
-    /// Whether what a tool reads or writes at this path stays private.
+    /// Whether tool input and output at this path is excluded.
     pub fn excludes_path(&self, path: &str) -> bool {
         let is_named = |pattern: &str| path.split('/').any(|part| fits(pattern, part));
         self.exclude_paths
@@ -159,14 +159,14 @@ impl Config {
             .any(|pattern| if pattern.starts_with('/') { covers(pattern, path) } else { is_named(pattern) })
     }
 
-    /// The name the user gave to this folder or one above it; the nearest wins.
+    /// The configured name of this folder or its nearest named ancestor.
     pub fn name_of(&self, folder: &str) -> Option<&str> {
         let named = self.project_names.iter().filter(|(path, _)| covers(path, folder));
         named.max_by_key(|(path, _)| path.len()).map(|(_, name)| name.as_str())
     }
 }
 
-/// Whether `pattern` is `folder` or one above it, part by part; `*` is any one part.
+/// Whether `pattern` equals `folder` or an ancestor of it, part by part; `*` matches one part.
 fn covers(pattern: &str, folder: &str) -> bool {
     let parts =
         |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
@@ -176,7 +176,7 @@ fn covers(pattern: &str, folder: &str) -> bool {
         && pattern.iter().zip(&folder).all(|(wanted, part)| wanted == "*" || wanted == part)
 }
 
-/// Whether `pattern` is `name`; `*` stands for any letters.
+/// Whether `pattern` matches `name`; `*` matches any characters.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(head) else { return false };

@@ -1,15 +1,15 @@
-//! Which right key a wrong one was probably meant to be.
+//! Suggests the valid key that a misspelt one probably meant.
 //!
-//! Suggests nothing where the guess would be wild.
+//! Returns no suggestion if even the nearest key differs too much.
 
-/// The candidate with the fewest changed letters, if that is few enough to be a slip.
+/// The candidate with the smallest edit distance, if that is small enough for a typo.
 pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored = candidates.into_iter().map(|candidate| (distance(wrong, candidate), candidate));
     let (fewest, candidate) = scored.min()?;
     (fewest <= 1 + wrong.len() / 3).then_some(candidate)
 }
 
-/// Insertions, deletions and replacements between two words.
+/// The Levenshtein distance of two words.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

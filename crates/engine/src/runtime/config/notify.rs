@@ -1,6 +1,6 @@
-//! The part of the configuration that says what is told of changes, and how. All of it is off until the user asks for it.
+//! The `notify` section: which changes notify the user, and how. All of it is off until the user enables it.
 //!
-//! Pure: what a value must satisfy, and what it means. Nothing is told from here.
+//! Pure: validates and interprets values, sends nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use toml_edit::Value;
 use towline_core::session::State;
 use towline_core::telling::{PLACEHOLDERS, Sign, unknown_placeholder};
 
-/// The words of commands by what they are for: a state's name, or `transition`.
+/// The words of each command by occasion: the name of a state, or `transition`.
 pub type Commands = BTreeMap<String, Vec<String>>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Notify {
     pub states: Vec<String>,
     pub terminal: Sign,
     pub title: bool,
-    /// How long something waits unseen before the desktop is told; never without it.
+    /// How long a change stays unseen before the desktop notification; `None` disables it.
     pub desktop_after: Option<Duration>,
     pub phone_after: Option<Duration>,
     pub phone: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Notify {
     pub commands: Commands,
 }
 
-/// What a command can be for.
+/// The occasions a command can be configured for.
 pub const OCCASIONS: [&str; 8] =
     ["idle", "working", "blocked", "completed", "interrupted", "limited", "ended", "transition"];
 
@@ -44,7 +44,7 @@ impl Notify {
         }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Notify {
         let words = |key: &str| value(key).map(|list| words(&list)).unwrap_or_default();
         let seconds = |key: &str| value(key).and_then(|value| value.as_integer()).unwrap_or(-1);
@@ -63,17 +63,17 @@ impl Notify {
         }
     }
 
-    /// Whether a seat that enters this state is worth telling somebody.
+    /// Whether entering this state causes a notification.
     pub fn tells(&self, state: State) -> bool {
         self.states.iter().any(|name| name == state.name())
     }
 
-    /// Whether an agent's hook has something to say to the agent's terminal.
+    /// Whether an agent's hook writes to the agent's terminal.
     pub fn speaks_by_terminal(&self) -> bool {
         self.terminal != Sign::Off || self.title
     }
 
-    /// Whether anything is to be told later, of what is still unseen then.
+    /// Whether delayed notifications are enabled.
     pub fn escalates(&self) -> bool {
         self.desktop_after.is_some() || self.phone_after.is_some()
     }
@@ -83,7 +83,7 @@ impl Notify {
     }
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let within = |from: i64, to: i64| match value.as_integer() {
         Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),

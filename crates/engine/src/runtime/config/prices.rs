@@ -1,7 +1,6 @@
-//! The prices of models: those that are compiled in, and the user's own.
+//! The prices of models: the compiled-in list and the user's own.
 //!
-//! Pure: what a price must satisfy, and what it means. Nothing is counted from here, and the list that is compiled in is
-//! only read when somebody asks for it.
+//! Pure: validates and interprets prices, computes no cost. The compiled-in list is parsed only on demand.
 
 use super::Config;
 use toml_edit::{Document, InlineTable, Item, TableLike, Value};
@@ -9,7 +8,7 @@ use towline_agents::PRICES;
 use towline_core::time::Timestamp;
 use towline_core::usage::{BANDS, Price, Prices, Rates};
 
-/// The prices that are compiled in, and of which day they are.
+/// The compiled-in prices and their date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceList {
     pub dated: String,
@@ -17,7 +16,7 @@ pub struct PriceList {
 }
 
 impl Config {
-    /// All prices in force: a model that the user has priced has no other price.
+    /// All effective prices: a user's price for a model replaces every listed price of that model.
     pub fn all_prices(&self) -> Prices {
         let is_own = |price: &Price| self.prices.iter().any(|own| own.model == price.model);
         let listed = listed().prices.into_iter().filter(|price| !is_own(price));
@@ -41,7 +40,7 @@ fn parsed(text: &str) -> PriceList {
     PriceList { dated, prices: prices.filter_map(named).collect() }
 }
 
-/// Reads values that were checked.
+/// Builds the prices from a validated table.
 pub(super) fn read(value: &Value) -> Vec<Price> {
     let table = value.as_inline_table().into_iter().flatten();
     table.filter_map(|(model, price)| self::price(model.to_owned(), price.as_inline_table()?)).collect()
@@ -73,7 +72,7 @@ fn rates(table: &dyn TableLike) -> Option<Rates> {
 /// More than any token will ever cost, in dollars per million.
 const DEAREST: f64 = 1e6;
 
-/// Dollars per million tokens as millionths of a millionth of a dollar per token.
+/// Converts dollars per million tokens to millionths of a millionth of a dollar per token.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -87,7 +86,7 @@ fn rate(value: &Value) -> Option<u64> {
 
 const RATES: [&str; 5] = ["input", "cache_read", "cache_write", "cache_write_1h", "output"];
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(value: &Value) -> Result<(), String> {
     let mut models = value.as_inline_table().into_iter().flatten();
     models.try_for_each(|(model, price)| {
@@ -110,7 +109,7 @@ pub(super) fn range_of(value: &Value) -> Result<(), String> {
     })
 }
 
-/// Whether a table holds rates, and nothing besides but what is expected.
+/// Checks that a table holds only rates and the key `besides`.
 fn in_order(table: &InlineTable, besides: &str) -> Result<(), String> {
     for (name, value) in table {
         if name != besides && !RATES.contains(&name) {

@@ -1,6 +1,6 @@
-//! The part of the configuration that says by what means is searched, and where the optional model comes from.
+//! The `search` section: the embedding method, and the source of the optional model.
 //!
-//! Pure. Nothing is fetched because of it: `tow model get` does, when it is told to.
+//! Pure. It triggers no download: only `tow model get` downloads.
 
 use super::enrich::is_address;
 use super::layer::one_of;
@@ -10,18 +10,18 @@ use towline_search::MODEL_FILES;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     pub tier: SearchTier,
-    /// Where the files of the model are, without a slash at its end.
+    /// The base address of the model's files, without a trailing slash.
     pub model_url: String,
-    /// The checksum of each file of the model.
+    /// The checksum of each model file.
     pub model_sha256: Vec<(String, String)>,
 }
 
-/// What meaning is judged by.
+/// The source of embeddings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchTier {
-    /// The table that is compiled in.
+    /// The compiled-in table.
     Static,
-    /// A model beside it.
+    /// A downloaded model in addition to the table.
     MiniLm,
 }
 
@@ -45,7 +45,7 @@ impl Search {
         }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Search {
         let text =
             |key: &str| value(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
@@ -59,14 +59,14 @@ impl Search {
     }
 }
 
-/// A line as `sha256sum` prints it.
+/// Parses a line of `sha256sum` output.
 fn checksum(line: &str) -> Option<(String, String)> {
     let (sum, name) = line.split_once(char::is_whitespace)?;
     let is_sum = sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_sum.then(|| (name.trim().trim_start_matches('*').to_owned(), sum.to_ascii_lowercase()))
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     match key {
         "search.tier" => one_of(value, &[STATIC, MINILM]),

@@ -1,6 +1,6 @@
-//! The part of the configuration that says whether anything is typed in a person's place, and how carefully.
+//! The `typing` section: whether Towline types into the user's terminal, and how carefully.
 //!
-//! Pure. Off until the user asks for it, and what a terminal cannot tell is never taken for granted unless they say so.
+//! Pure. Off until the user enables it; a fact no terminal reports is unsafe unless the user waives it.
 
 use toml_edit::Value;
 use towline_core::typing::Ability;
@@ -8,13 +8,13 @@ use towline_core::typing::Ability;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typing {
     pub enabled: bool,
-    /// How long nobody must have typed in the seat.
+    /// How long the user must not have typed in the seat.
     pub quiet_ms: i64,
-    /// How long something waits until it can be typed.
+    /// How long a text waits for a chance to be typed.
     pub limit_ms: i64,
-    /// How long the agent has to tell of it.
+    /// How long the agent has to confirm the prompt.
     pub confirm_ms: i64,
-    /// What the user accepts not to know.
+    /// The abilities the user waives.
     pub without: Vec<Ability>,
 }
 
@@ -23,7 +23,7 @@ impl Typing {
         Typing { enabled: false, quiet_ms: 3_000, limit_ms: 60_000, confirm_ms: 20_000, without: vec![] }
     }
 
-    /// Reads values that were checked.
+    /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Typing {
         let ms = |key: &str| value(key).and_then(|value| value.as_integer()).unwrap_or(0) * 1000;
         let without = value("typing.without");
@@ -39,7 +39,7 @@ impl Typing {
     }
 }
 
-/// What a value of the right type must still satisfy.
+/// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let within = |from: i64, to: i64| match value.as_integer() {
         Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),

@@ -1,4 +1,4 @@
-//! What a digest shows, how large it may be, and that nothing gets out of its fence.
+//! The content and size of a digest, and that no content escapes its fence.
 
 use super::*;
 use proptest::prelude::*;
@@ -97,7 +97,7 @@ proptest! {
         let calls = outputs.iter().map(|output| call("ran x", output, output.len() % 2 == 0)).collect();
         let material = Material { asked: vec![asked.clone()], said: vec![asked], calls, ..turn() };
         let digest = digest(&material, most);
-        // What stands in for a secret or a tag may be a little longer than what it stands for.
+        // The replacement of a secret or a tag may be slightly longer than the original.
         prop_assert!(digest.tokens <= most + most / 4 + 32, "{} of {most}", digest.tokens);
     }
 }

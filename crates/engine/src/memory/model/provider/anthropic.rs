@@ -1,6 +1,6 @@
-//! The Messages API as a provider: the answer is a call of the one tool that there is.
+//! The Messages API as a provider: the answer is a call of the only tool it is offered.
 //!
-//! The key goes into its own header, and nowhere else.
+//! The key goes only into its own header.
 
 use super::http::{Wire, answer, mend};
 use super::{Answer, Provider, Unanswered};
@@ -30,7 +30,7 @@ impl Provider for Anthropic {
         &self.wire.model
     }
 
-    /// What the use of a tool takes beside its schema.
+    /// The overhead of tool use beyond the schema.
     fn adds_tokens(&self) -> u64 {
         340
     }

@@ -1,7 +1,7 @@
-//! A program that is started for a question: in a folder of ours, in a process group of its own, with a deadline.
+//! Runs a child process for one request: in our folder, in its own process group, with a deadline.
 //!
-//! It dies with us, and all of its group dies at the deadline. What it prints goes into files, so that nobody waits for
-//! a pipe and no thread is needed; secrets alone go through a pipe, which they fit into.
+//! The child dies with us, and its whole group dies at the deadline. Its output goes to files, so no pipe can
+//! block and no thread is needed; only secrets use a pipe, which is large enough for them.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::{self, File, OpenOptions};
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use towline_agents::ask::Ended;
 use towline_store::home::private_folder;
 
-/// Set in everything that we start: a hook below it does nothing.
+/// Set in every process we start: hooks below it do nothing.
 const GUARD: &str = "TOWLINE_CHILD";
 
-/// More than this of what was printed is not looked at.
+/// The largest output that is read.
 const MOST_READ: u64 = 1 << 20;
 
-/// How long a group may take to end by itself.
+/// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
 pub(super) struct Child {
@@ -32,7 +32,6 @@ pub(super) struct Child {
     pub without: Vec<&'static str>,
 }
 
-/// What became of it.
 pub(super) struct Finished {
     pub stdout: String,
     pub stderr: String,
@@ -45,7 +44,7 @@ impl Child {
         Child { program, arguments, folder, stdin: String::new(), variables, without }
     }
 
-    /// Runs it to its end, or to ours.
+    /// Runs it to its end or to the deadline.
     pub fn run(self, patience: Duration) -> io::Result<Finished> {
         private_folder(&self.folder)?;
         let place = |name: &str| self.folder.join(format!("{name}.{}", std::process::id()));
@@ -63,13 +62,13 @@ impl Child {
         command.stdin(File::open(input)?).stdout(private(output)?).stderr(private(errors)?);
         let mut child = command.spawn()?;
         let ended = wait(&mut child, patience);
-        // What it started and left is its own fault, and goes with it.
+        // Processes that the child left behind end with it.
         end_group(&child, Signal::KILL);
         Ok(Finished { stdout: read(output), stderr: read(errors), ended: ended? })
     }
 
-    /// What it prints, by a pipe: nothing of it touches a disk. For short answers: who prints more than a pipe holds waits
-    /// until the deadline.
+    /// Runs it and reads its output through a pipe, so that no disk is touched. Only for short output: a
+    /// child that fills the pipe blocks until the deadline.
     pub fn printed(&self, patience: Duration) -> io::Result<Finished> {
         private_folder(&self.folder)?;
         let mut command = self.command();
@@ -132,7 +131,7 @@ fn end_group(child: &std::process::Child, signal: Signal) {
     let _ = pid.map(|pid| kill_process_group(pid, signal));
 }
 
-/// Asks the kernel to end it when we end, however that comes. A polite signal: programs that start others pass it on.
+/// Asks the kernel to end the child whenever we end. SIGTERM, because wrapper programs pass it on.
 #[cfg(target_os = "linux")]
 #[expect(
     unsafe_code,
@@ -142,16 +141,16 @@ fn die_with_us(command: &mut Command) {
     let us = rustix::process::getpid();
     let ask = move || {
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
-        // We may have ended before it was asked.
+        // The parent may have died before the call above.
         if rustix::process::getppid() == Some(us) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     };
-    // SAFETY: two system calls without memory of their own, as is allowed between fork and exec.
+    // SAFETY: the closure makes only system calls and allocates nothing, as required between fork and exec.
     unsafe {
         command.pre_exec(ask);
     }
 }
 
-/// Elsewhere the deadline is all there is.
+/// Other systems only have the deadline.
 #[cfg(not(target_os = "linux"))]
 fn die_with_us(_command: &mut Command) {}
 

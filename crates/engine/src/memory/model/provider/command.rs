@@ -1,6 +1,6 @@
-//! An agent's command line as a provider: sealed from the user's sessions, hooks, tools and settings.
+//! Uses an agent's command line as a provider, isolated from the user's sessions, hooks, tools and settings.
 //!
-//! How each agent is called and what it prints is known to `agents` alone.
+//! Only `agents` knows each agent's arguments and output format.
 
 use super::child::Child;
 use super::{Answer, Provider, Unanswered, usual_mend};
@@ -10,20 +10,20 @@ use std::time::Duration;
 use towline_agents::Agent;
 use towline_agents::ask::{Printed, Question};
 
-/// What an agent's command line is given to live in.
+/// The execution environment of an agent's command line.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     pub program: PathBuf,
-    /// A folder of our own to be started in.
+    /// Our own folder, used as working directory.
     pub folder: PathBuf,
-    /// Where the agent keeps its settings.
+    /// The agent's settings folder.
     pub settings: Option<PathBuf>,
     pub patience: Duration,
 }
 
 pub struct Command {
     agent: Agent,
-    /// None is the agent's own choice.
+    /// `None` means the agent's default.
     model: Option<String>,
     around: Surroundings,
 }

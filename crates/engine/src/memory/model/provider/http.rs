@@ -1,6 +1,6 @@
-//! Speaking HTTP to an API: one request, one answer, within a deadline.
+//! Sends one HTTP request to an API and returns its answer within a deadline.
 //!
-//! Redirects are not followed: a key goes to whom it was meant for. What an error says is kept as one short line.
+//! Follows no redirects, so a key only reaches its configured host. Error texts are cut to one short line.
 
 use super::key::Key;
 use super::{Answer, Unanswered, usual_mend};
@@ -11,21 +11,21 @@ use std::time::Duration;
 use towline_agents::ask::{classified, short};
 use ureq::tls::TlsConfig;
 
-/// How an API is reached.
+/// The connection settings of an API.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub base_url: String,
     pub model: String,
     pub key: Key,
     pub patience: Duration,
-    /// Certificates to trust in place of those that are compiled in.
+    /// Certificates to trust instead of the compiled-in ones.
     pub certificates: Option<PathBuf>,
-    /// Where a command for the key is started.
+    /// The working directory of the key command.
     pub folder: PathBuf,
 }
 
-/// What a person does about it: a login is a key here.
+/// The instruction for the user: here a login is an API key.
 pub(super) fn mend(cause: &str) -> String {
     match cause {
         "login" => {
@@ -37,11 +37,11 @@ pub(super) fn mend(cause: &str) -> String {
 
 pub(super) type Headers = Vec<(&'static str, String)>;
 
-/// More than this is no answer to our question.
+/// Longer responses are not answers.
 const MOST_READ: u64 = 1 << 20;
 
 impl Wire {
-    /// Posts JSON and gives the JSON of a good answer.
+    /// Posts JSON and returns the JSON of a successful response.
     pub(super) fn post(
         &self,
         path: &str,
@@ -109,7 +109,6 @@ fn failed(status: u16, text: &str, after_s: Option<u32>) -> Unanswered {
     why
 }
 
-/// An answer, with what it cost.
 pub(super) fn answer(
     said: Result<String, Unanswered>,
     usage: &Value,

@@ -1,6 +1,6 @@
-//! The key of an API: out of the environment, or out of a command such as a keyring's.
+//! The API key, read from the environment or from a command such as a keyring's.
 //!
-//! Never kept, never printed: it is asked for when it is needed.
+//! Never stored and never printed: it is read when needed.
 
 use super::child::{Child, Finished};
 use std::fmt;
@@ -10,16 +10,16 @@ use towline_agents::ask::Ended;
 
 #[derive(Clone)]
 pub enum Key {
-    /// For endpoints that want none.
+    /// For endpoints without authentication.
     None,
     Given(String),
-    /// It should be there and is not: where.
+    /// Configured but absent, with the reason.
     Missing(String),
-    /// The words of a command that prints it.
+    /// A command that prints the key.
     Command(Vec<String>),
 }
 
-/// A keyring may want to be unlocked; longer than this nobody is there.
+/// A keyring may need to be unlocked; after this time the user is presumed absent.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 impl Key {
@@ -38,7 +38,7 @@ fn printed(words: &[String], folder: &Path) -> Result<String, String> {
     printed_secret(words, folder).map_err(|error| format!("distil.key_command {error}"))
 }
 
-/// Why a command gave no secret. Says nothing of what it printed.
+/// Why a command gave no secret. Never contains the command's output.
 #[derive(Debug, thiserror::Error)]
 pub enum NoSecret {
     #[error("is empty")]
@@ -53,7 +53,7 @@ pub enum NoSecret {
     Start(std::io::Error),
 }
 
-/// The first line that a command prints. It is asked in `folder`, and what it prints touches no disk.
+/// The first line that a command prints. It runs in `folder`, and its output never touches a disk.
 pub fn printed_secret(words: &[String], folder: &Path) -> Result<String, NoSecret> {
     let (program, arguments) = words.split_first().ok_or(NoSecret::NoCommand)?;
     let child = Child { arguments: arguments.to_vec(), ..Child::new(program.into(), folder.to_owned()) };

@@ -1,7 +1,7 @@
-//! Whom a question is asked of: the command line of an agent, or an API. One file each.
+//! The providers of model answers: an agent's command line or an API, one file each.
 //!
-//! A provider asks once and says what came of it; it decides nothing about when, how often or what for. Everything that
-//! is not an answer is a failure with a cause.
+//! A provider sends one request and reports the result; it decides neither when, how often nor what for.
+//! Everything that is not an answer is a failure with a cause.
 
 mod anthropic;
 mod child;
@@ -21,25 +21,24 @@ pub use towline_agents::ask::{Answer, Unanswered};
 
 use crate::memory::model::request::Request;
 
-/// Somebody who can be asked.
+/// A service that answers model requests.
 pub trait Provider {
-    /// What it is called in the configuration, and in what is kept of it.
+    /// Its name in the configuration and in stored results.
     fn name(&self) -> &str;
 
-    /// The model that answers, as it is noted with what is kept.
+    /// The answering model, as recorded with stored results.
     fn model(&self) -> &str;
 
-    /// Tokens that it adds to a question by itself, at most.
+    /// The most tokens that the provider adds to a request.
     fn adds_tokens(&self) -> u64;
 
-    /// Asks once.
     fn ask(&self, request: &Request) -> Answer;
 
-    /// What a person does about a failure.
+    /// The instruction for the user after a failure.
     fn mend(&self, cause: &str) -> String;
 }
 
-/// What to do about a failure, whoever was asked.
+/// The instruction that applies to every provider.
 fn usual_mend(cause: &str) -> String {
     match cause {
         "configuration" => "run `tow config` and look at [distil], then `tow jobs retry`".to_owned(),

@@ -1,6 +1,6 @@
-//! A provider that cannot be asked, and says why: so that what is wrong with it is told like any other trouble.
+//! A provider that cannot be used: every request fails with the reason, reported like any other failure.
 //!
-//! Never stands in for another.
+//! Never substitutes another provider.
 
 use super::{Answer, Provider, Unanswered, usual_mend};
 use crate::memory::model::request::Request;

@@ -1,6 +1,6 @@
-//! Any endpoint with OpenAI's chat completions as a provider: OpenAI, OpenRouter, Gemini, Ollama, vLLM and others.
+//! Providers with OpenAI's chat completions API: OpenAI, OpenRouter, Gemini, Ollama, vLLM and others.
 //!
-//! A schema is asked for; an endpoint that knows none is asked once more without it, since our words say the same.
+//! An endpoint that rejects the schema is asked once more without it, since the prompt says the same.
 
 use super::http::{Wire, answer, mend};
 use super::{Answer, Provider, Unanswered};
@@ -12,7 +12,7 @@ pub struct OpenAi {
     wire: Wire,
 }
 
-/// Whether the endpoint is told of the schema.
+/// Whether the request contains the schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Schema {
     Given,
@@ -40,7 +40,7 @@ impl Provider for OpenAi {
 
     fn ask(&self, request: &Request) -> Answer {
         match self.completed(request, Schema::Given) {
-            // A request that was turned down costs nothing.
+            // A rejected request costs nothing.
             Err(Unanswered::Invalid(said)) if knows_no_schema(&said) => {
                 self.completed(request, Schema::InWordsOnly).unwrap_or_else(Answer::none)
             }
@@ -71,7 +71,7 @@ impl OpenAi {
                 {"role": "user", "content": request.digest.text},
             ],
         });
-        // The vendor's own models know the new name alone, most others the old one alone.
+        // OpenAI's own models accept only the new name, most others only the old one.
         let is_vendors = self.wire.base_url.contains("api.openai.com");
         let limit = if is_vendors { "max_completion_tokens" } else { "max_tokens" };
         body[limit] = json!(request.most_output);
