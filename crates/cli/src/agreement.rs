@@ -1,17 +1,16 @@
-//! Asking a person whether something is to be done.
+//! Yes/no questions to the user on the terminal.
 //!
-//! Whoever cannot be asked has not agreed: a script has to say so by an option.
+//! Non-interactive callers count as "no": a script must pass an option such as `--yes` instead.
 
 use crate::output::complain;
 use std::io::{self, BufRead, IsTerminal};
 use towline_engine::runtime::failure::Failure;
 
-/// Whether somebody sits there who can be asked.
 pub fn can_be_asked() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Puts the question, and waits for the answer. Anything but a yes is a no.
+/// Prints the question and reads one line. Anything but a yes is a no.
 pub fn agrees(question: &str) -> Result<bool, Failure> {
     complain(&format!("{question} [y/N] "));
     let mut answer = String::new();

@@ -1,7 +1,7 @@
-//! A terminal while somebody draws on it: raw, on its second screen, without a cursor.
+//! A terminal in raw mode on the alternate screen, with the cursor hidden.
 //!
-//! It is always given back as it was, by whichever way the drawing ends; nothing else in the program changes a terminal,
-//! but whoever gives one back whose owner was killed (`monitor/keeper.rs`).
+//! Restores the terminal on every exit path, panics included. No other code changes terminal modes, except
+//! `monitor/keeper.rs`, which restores a terminal whose owner was killed.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -30,9 +30,9 @@ pub struct Size {
 
 pub const ESCAPE: u8 = 0x1b;
 
-/// Keeps the title, goes to the second screen, hides the cursor; lines that are too long do not run over into the next.
+/// Saves the title, enters the alternate screen, hides the cursor and turns off line wrapping.
 const ENTER: &str = "\x1b[22;2t\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
-/// The first two end what may have been interrupted: a frame that was to be shown at once, and its look.
+/// The first two sequences end an interrupted frame: its synchronized update and its text attributes.
 pub const LEAVE: &str = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l\x1b[23;2t";
 
 pub struct Canvas {
@@ -44,7 +44,6 @@ pub struct Canvas {
     size: Size,
 }
 
-/// What came from the keyboard.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed {
     Bytes(Vec<u8>),
@@ -54,21 +53,21 @@ pub enum Typed {
 }
 
 impl Canvas {
-    /// Both ends of one terminal.
+    /// `input` and `output` must be the same terminal.
     pub fn enter(input: OwnedFd, output: OwnedFd) -> io::Result<Canvas> {
         let before = tcgetattr(&input)?;
         let mut raw = before.clone();
         raw.make_raw();
         let size = Size { columns: 0, rows: 0 };
         let (input, output) = (File::from(input), File::from(output));
-        // From here on it is given back when it is dropped.
+        // From here on `Drop` restores the terminal.
         let mut canvas = Canvas { input, output, before, title: String::new(), drawn: vec![], size };
         tcsetattr(&canvas.input, OptionalActions::Now, &raw)?;
         canvas.send(ENTER)?;
         Ok(canvas)
     }
 
-    /// Terminals without a size, such as those of some scripts, are taken for small ones.
+    /// Some scripts run on a terminal without a size; it counts as 80×24.
     pub fn size(&self) -> Size {
         let found = tcgetwinsize(&self.output).map_or((0, 0), |size| (size.ws_col, size.ws_row));
         match found {
@@ -77,7 +76,7 @@ impl Canvas {
         }
     }
 
-    /// Writes the lines that are not on the screen already, in one piece.
+    /// Writes only the lines that changed, in one write.
     pub fn draw(&mut self, lines: Vec<String>, size: Size) -> io::Result<()> {
         if size != self.size {
             (self.size, self.drawn) = (size, vec![]);
@@ -87,7 +86,7 @@ impl Canvas {
         for row in 0..lines.len().max(self.drawn.len()) {
             let (old, new) = (self.drawn.get(row), lines.get(row));
             if old != new {
-                // Cleared first: behind a full line, the cursor still stands on its last column.
+                // Clear first: after a full line the cursor still stands on its last column.
                 let line = new.map_or("", String::as_str);
                 text.push_str(&format!("\x1b[{};1H\x1b[2K{line}", row + 1));
             }
@@ -96,7 +95,7 @@ impl Canvas {
         self.send(&text)
     }
 
-    /// The text must be harmless already.
+    /// `title` must already be free of control characters.
     pub fn name(&mut self, title: &str) -> io::Result<()> {
         if title == self.title {
             return Ok(());
@@ -105,20 +104,20 @@ impl Canvas {
         self.send(&format!("\x1b]2;{title}\x07"))
     }
 
-    /// Writes as it is.
+    /// Writes `text` unchanged.
     pub fn send(&mut self, text: &str) -> io::Result<()> {
         self.output.write_all(text.as_bytes())
     }
 
-    /// Waits for a key. A signal ends the waiting.
+    /// Waits for a key or a signal.
     pub fn typed(&mut self, patience: Duration) -> Typed {
         self.typed_unless(&[], patience)
     }
 
-    /// The same, but what can be read from one of these ends the waiting, too.
+    /// Like `typed`, but returns as well when one of `others` becomes readable.
     pub fn typed_unless(&mut self, others: &[BorrowedFd<'_>], patience: Duration) -> Typed {
         let mut typed = self.read_within(others, patience);
-        // The rest of an arrow's name may take a moment on a slow line; after Escape itself nothing comes.
+        // The rest of an escape sequence may arrive late on a slow line; nothing follows a bare Escape.
         if let Typed::Bytes(bytes) = &mut typed
             && bytes.ends_with(&[ESCAPE])
             && let Typed::Bytes(rest) = self.read_within(&[], REST)
@@ -149,24 +148,24 @@ impl Canvas {
     }
 }
 
-/// How long the rest of a key's name may take.
+/// How long the rest of an escape sequence may take.
 const REST: Duration = Duration::from_millis(40);
 
 impl Drop for Canvas {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing back.
+        // Errors mean that the terminal is gone, and with it the need to restore it.
         let _ = self.send(LEAVE);
         let _ = tcsetattr(&self.input, OptionalActions::Now, &self.before);
     }
 }
 
-/// Whether there is a terminal at both ends that can be drawn on.
+/// Whether stdin and stdout are a terminal that supports cursor movement.
 pub fn is_possible() -> bool {
     let is_dumb = variable("TERM").is_none_or(|term| term == "dumb");
     !is_dumb && io::stdout().is_terminal() && io::stdin().is_terminal()
 }
 
-/// The message of a panic would be drawn on a screen that is given up the moment after: it is kept until then.
+/// Runs `drawing` and reports a panic afterwards: printed at once, it would vanish with the alternate screen.
 pub fn reporting_panics(
     what: &str,
     drawing: impl FnOnce() -> Result<ExitCode, Failure>,
@@ -184,10 +183,10 @@ pub fn reporting_panics(
     })
 }
 
-/// The signals that ask to end.
+/// The signals that end a drawing program.
 pub const ENDING: [i32; 3] = [SIGTERM, SIGHUP, SIGINT];
 
-/// The number of the signal that asks to end, once one has come.
+/// Holds the number of the ending signal once one arrived, and 0 before.
 pub fn end_signals() -> Result<Arc<AtomicUsize>, Failure> {
     let came = Arc::new(AtomicUsize::new(0));
     for signal in ENDING {
@@ -202,7 +201,7 @@ pub fn no_signals(error: &io::Error) -> Failure {
     Failure::about("could not listen for signals", error)
 }
 
-/// Inside tmux, but on a terminal that none of its panes has: a popup lies over where it leads.
+/// Whether we run in a tmux popup: inside tmux, on a terminal that belongs to no pane.
 pub fn is_popup() -> bool {
     let own = Process::read(std::process::id()).and_then(|process| process.terminal());
     let panes = variable("TMUX").as_deref().and_then(Server::parse).and_then(|server| server.panes());
@@ -218,7 +217,7 @@ mod tests {
     use rustix::fs::{Mode, OFlags, open};
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-    /// Both ends of a new terminal: what a person holds, and what a program does.
+    /// A new pseudo-terminal: the user's end, and the program's end.
     fn terminal() -> (File, OwnedFd) {
         let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&person).unwrap();
@@ -232,7 +231,7 @@ mod tests {
         Canvas::enter(program.try_clone().unwrap(), program.try_clone().unwrap()).unwrap()
     }
 
-    /// A terminal hands on what was written in parts, and a moment later: it is read up to what is known to come last.
+    /// A terminal delivers writes in parts and with a delay: read until the expected end has arrived.
     fn written(person: &mut File, last: &str) -> String {
         let mut all = String::new();
         let mut bytes = [0; 4096];

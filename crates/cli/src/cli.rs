@@ -1,6 +1,6 @@
-//! The grammar of the command line, and from a verb to its file.
+//! The command-line grammar, and the dispatch from a verb to its file.
 //!
-//! One variant per verb, one file per verb. The grammar is also the source of help, completions and the man page.
+//! One variant per verb, one file per verb. Help, completions and the man page derive from the grammar.
 
 use crate::output::Output;
 use crate::output::complain;
@@ -22,7 +22,7 @@ Examples:
   tow doctor                check everything, with the command that mends it
   tow config set keep.events_days 30";
 
-/// Keeps the work of coding agents in one line.
+/// See, resume and search everything your coding agents do.
 #[derive(Debug, Parser)]
 #[command(name = "tow", version, about, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
@@ -46,7 +46,7 @@ enum Verb {
     Inner(Inner),
 }
 
-/// Hooking into agents, and looking whether all is well.
+/// Setup and health checks.
 #[derive(Debug, Subcommand)]
 enum Setting {
     Hook(verbs::hook::Arguments),
@@ -55,7 +55,7 @@ enum Setting {
     Doctor(verbs::doctor::Arguments),
 }
 
-/// What agents are doing, and what that costs.
+/// Agent status and usage.
 #[derive(Debug, Subcommand)]
 enum Tracking {
     Status(verbs::status::Arguments),
@@ -74,7 +74,7 @@ enum Tracking {
     Usage(verbs::usage::Arguments),
 }
 
-/// Work that goes on: in the next session, from a bookmark, by itself.
+/// Handing work on: to the next session, from a bookmark, automatically.
 #[derive(Debug, Subcommand)]
 enum Carrying {
     Baton(verbs::baton::Arguments),
@@ -95,7 +95,7 @@ enum Carrying {
     Repair(verbs::repair::Arguments),
 }
 
-/// What was said, done and learnt.
+/// The archive: conversations, memories, search, and the hub.
 #[derive(Debug, Subcommand)]
 enum Past {
     Detail(verbs::detail::Arguments),
@@ -124,7 +124,7 @@ enum Past {
     Hub(verbs::hub::Arguments),
 }
 
-/// The program itself.
+/// The program's own configuration and background work.
 #[derive(Debug, Subcommand)]
 enum Keeping {
     Config(verbs::config::Arguments),
@@ -134,7 +134,7 @@ enum Keeping {
     Completions(verbs::completions::Arguments),
 }
 
-/// What the program starts by itself.
+/// Verbs that only the program itself starts.
 #[derive(Debug, Subcommand)]
 enum Inner {
     #[command(hide = true)]
@@ -153,7 +153,7 @@ enum Inner {
 
 type Grammar = fn(Command) -> Command;
 
-/// The verbs that programs call, and agents all day, with their grammars: nobody should wait for those of all the others.
+/// Verbs called by programs and agents, many times a day. Parsing one of them builds only its own grammar.
 const OFTEN: [(&str, Grammar); 12] = [
     ("alert", verbs::alert::Arguments::augment_args),
     ("bar", verbs::bar::Arguments::augment_args),
@@ -181,14 +181,14 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// By the grammar of one verb alone; `None` where that has something to say: then the whole grammar says it.
+/// Parses with the grammar of one verb. `None` on help or an error, which the whole grammar then reports.
 fn parsed_alone(verb: &str) -> Option<Cli> {
     let (name, grammar) = OFTEN.into_iter().find(|(name, _)| *name == verb)?;
     let only = Command::new("tow").subcommand(grammar(Command::new(name)));
     Cli::from_arg_matches(&only.try_get_matches_from(env::arguments()).ok()?).ok()
 }
 
-/// What a command would print; its failure is told as such. For those who are asked by another way than the command line.
+/// Runs a command and returns its output, for callers other than the command line (server, MCP).
 pub fn answer(arguments: &[String]) -> Result<String, Failure> {
     let words = std::iter::once("tow").chain(arguments.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|error| Failure::input(error.to_string()))?;

@@ -1,6 +1,6 @@
-//! `tow`: keeps the work of coding agents in one line.
+//! The `tow` executable: hands the hook and the status line to the engine, everything else to the grammar.
 //!
-//! The hook is matched before anything else: it must not pay for a grammar that it does not use. Nothing here decides.
+//! Matches the hook first: it must not pay for building a grammar that it does not use. Decides nothing.
 
 mod agreement;
 mod canvas;
@@ -26,7 +26,7 @@ static HEAP: memory::Heap = memory::Heap::new();
 fn main() -> ExitCode {
     let mut arguments = env::arguments().skip(1).peekable();
     let verb = arguments.next();
-    // `tow hook --help` is a person's question, not an agent's event.
+    // `tow hook --help` comes from a user, not from an agent.
     let is_question = arguments.peek().is_some_and(|word| matches!(word.to_str(), Some("-h" | "--help")));
     match verb.as_deref().and_then(std::ffi::OsStr::to_str) {
         Some("hook") if !is_question => hook::run(arguments.next().as_deref()),

@@ -1,7 +1,7 @@
-//! Where the program's memory comes from: one heap for all threads, and a shelf of small pieces for each.
+//! The global allocator: one dlmalloc heap for all threads, and a per-thread cache of small blocks.
 //!
-//! The C library that the released program is linked with takes several times as long for small pieces, and so does a
-//! mutex around each. Does nothing before `main`, and never gives memory to more than one owner.
+//! musl's malloc takes several times as long for small blocks, and so does a mutex around each call. Does
+//! nothing before `main`, and never gives a block to more than one owner.
 #![expect(unsafe_code, reason = "an allocator is unsafe by its nature")]
 
 #[cfg(all(target_arch = "x86_64", any(test, all(target_env = "musl", not(debug_assertions)))))]
@@ -15,17 +15,17 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often a thread looks before it lets others run: whoever holds the heap is done within a few hundred steps, unless
+/// Spins before a thread yields: the holder of the heap finishes within a few hundred instructions, unless
 /// the heap has to grow.
 const PATIENCE: u32 = 100;
 
-/// Small pieces are as large as a multiple of this, and begin at one.
+/// Small blocks are a multiple of this size, and aligned to it.
 const STEP: usize = 16;
 
-/// How many sizes of small pieces there are.
+/// Number of size classes.
 const SIZES: usize = 128;
 
-/// How many pieces of one size a thread keeps for itself, and how many bytes of it.
+/// Limits of a thread's cache per size class: blocks, and bytes.
 const MOST: usize = 64;
 const MOST_BYTES: usize = 8 << 10;
 
@@ -34,7 +34,7 @@ pub struct Heap {
     pieces: UnsafeCell<Dlmalloc<Pages>>,
 }
 
-/// Pieces of one size that a thread gave back. Each holds where the next one is.
+/// Free list of one size class. Each block holds the pointer to the next one.
 #[derive(Clone, Copy)]
 struct Shelf {
     first: *mut u8,
@@ -42,11 +42,11 @@ struct Shelf {
 }
 
 thread_local! {
-    /// What is on them when a thread ends is lost: a megabyte at most, and threads that end are few.
+    /// Cached blocks leak when a thread ends: a megabyte at most, and few threads end.
     static SHELVES: [Cell<Shelf>; SIZES] = const { [const { Cell::new(Shelf { first: ptr::null_mut(), count: 0 }) }; SIZES] };
 }
 
-/// A size of small pieces.
+/// A size class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Size(usize);
 
@@ -60,17 +60,17 @@ impl Size {
         self.0 * STEP
     }
 
-    /// How many of them a shelf holds.
+    /// Capacity of the free list.
     fn most(self) -> usize {
         MOST.min(MOST_BYTES / self.bytes())
     }
 
-    /// A piece from this thread's shelf; null if there is none.
+    /// Pops a block from this thread's free list; null if it is empty.
     fn take(self) -> *mut u8 {
         SHELVES.with(|shelves| {
             let Shelf { first, count } = shelves[self.0 - 1].get();
             if !first.is_null() {
-                // SAFETY: whatever lies on a shelf holds where the next piece is.
+                // SAFETY: every block on a free list holds the pointer to the next one.
                 let next = unsafe { first.cast::<*mut u8>().read() };
                 shelves[self.0 - 1].set(Shelf { first: next, count: count - 1 });
             }
@@ -78,16 +78,16 @@ impl Size {
         })
     }
 
-    /// Puts a piece on this thread's shelf, if there is room.
+    /// Pushes a block onto this thread's free list, if there is room.
     ///
     /// # Safety
-    /// The piece is of this size, and nobody uses it any more.
+    /// The block is of this size class, and no longer in use.
     unsafe fn put(self, piece: *mut u8) -> bool {
         SHELVES.with(|shelves| {
             let Shelf { first, count } = shelves[self.0 - 1].get();
             let has_room = count < self.most();
             if has_room {
-                // SAFETY: every piece has room for where the next one is, and begins where that may stand.
+                // SAFETY: every block is large enough and aligned for a pointer.
                 unsafe { piece.cast::<*mut u8>().write(first) };
                 shelves[self.0 - 1].set(Shelf { first: piece, count: count + 1 });
             }
@@ -110,17 +110,17 @@ impl Heap {
             looks += 1;
             if looks < PATIENCE { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
-        // SAFETY: the flag was free and is ours until it is cleared below; nothing in between can panic or come back here.
+        // SAFETY: we hold the flag until the store below; nothing in between can panic or re-enter.
         let result = use_it(unsafe { &mut *self.pieces.get() });
         self.is_taken.store(false, Ordering::Release);
         result
     }
 }
 
-// SAFETY: the heap is only reached by `with`, one thread at a time.
+// SAFETY: the heap is only reached through `with`, one thread at a time.
 unsafe impl Sync for Heap {}
 
-// SAFETY: every piece comes from one allocator, in the size that it is given back with, and lies on one shelf at most.
+// SAFETY: every block comes from one allocator, is freed with its size, and lies on one free list at most.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(size) = Size::of(layout) else {
@@ -151,7 +151,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn realloc(&self, piece: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        // SAFETY: whoever changes a size promises that it can be one.
+        // SAFETY: the caller of `realloc` guarantees a valid layout.
         let wanted = unsafe { Layout::from_size_align_unchecked(bytes, layout.align()) };
         match (Size::of(layout), Size::of(wanted)) {
             (Some(before), Some(after)) if before == after => piece,
@@ -182,7 +182,7 @@ mod tests {
                 let size = (round * 7919 + seed * 104_729) % 3000 + 1;
                 let mark = u8::try_from((round + seed) % 251).unwrap();
                 held.push(vec![mark; size]);
-                // Pieces that grow and shrink over all sizes keep what is in them.
+                // Blocks that grow and shrink across all size classes keep their content.
                 let grown = round % held.len();
                 let first = held[grown][0];
                 held[grown].resize(size * 7 % 5000 + 1, first);

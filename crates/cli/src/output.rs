@@ -1,13 +1,13 @@
-//! Writing for people: plain text, and colour where a terminal wants it.
+//! Output for users: plain text, with colour on a terminal.
 //!
-//! The only place below `cli` that writes to stdout and stderr. A reader that went away is not an error.
+//! The only file of the command line that writes to stdout and stderr. A closed pipe is not an error.
 
 use rustix::termios::tcgetwinsize;
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 use towline_engine::runtime::env::variable;
 
-/// Marks that stand before a line.
+/// Colours of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Good,
@@ -18,11 +18,11 @@ pub enum Tone {
 
 pub struct Output {
     coloured: bool,
-    /// Kept instead of written, for who answers with it.
+    /// Buffer used instead of stdout, for callers of `cli::answer`.
     kept: Option<RefCell<String>>,
 }
 
-/// For who reads no terminal: longer lines than any terminal has.
+/// Line width of buffered output: wider than any terminal.
 const WIDE: usize = 240;
 
 impl Output {
@@ -32,12 +32,12 @@ impl Output {
         Output { coloured: wanted && io::stdout().is_terminal(), kept: None }
     }
 
-    /// Keeps what is said until it is asked for.
+    /// Buffers the output instead of writing it.
     pub fn kept() -> Output {
         Output { coloured: false, kept: Some(RefCell::default()) }
     }
 
-    /// What was said, if it was kept.
+    /// The buffered output; empty if it was written to stdout.
     pub fn into_text(self) -> String {
         self.kept.map(RefCell::into_inner).unwrap_or_default()
     }
@@ -57,7 +57,7 @@ impl Output {
         if self.coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// How wide a line may be, as far as anybody or the terminal says.
+    /// Line width, from `COLUMNS` or the terminal.
     pub fn columns(&self) -> usize {
         if self.kept.is_some() {
             return WIDE;
@@ -67,13 +67,13 @@ impl Output {
         said.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(100)
     }
 
-    /// How many lines are seen at once, as far as the terminal says.
+    /// Number of rows of the terminal.
     pub fn rows(&self) -> usize {
         let terminal = tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_row));
         terminal.filter(|rows| *rows > 0).unwrap_or(24)
     }
 
-    /// For whoever stops when nobody reads any more.
+    /// Writes and flushes; fails on a closed pipe, for callers that stop then.
     pub fn send(&self, text: &str) -> io::Result<()> {
         if let Some(kept) = &self.kept {
             kept.borrow_mut().push_str(text);
@@ -91,7 +91,7 @@ impl Output {
         }
     }
 
-    /// Text that brings its own line ends.
+    /// Writes text that contains its own newlines.
     pub fn text(&self, text: &str) {
         match &self.kept {
             Some(kept) => kept.borrow_mut().push_str(text),
@@ -100,7 +100,7 @@ impl Output {
     }
 }
 
-/// Says something beside the output.
+/// Writes to stderr.
 pub fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -1,6 +1,6 @@
-//! One line that says how far long work has come: bytes, files, rate, time left.
+//! A progress line for long work: bytes, files, rate, time left.
 //!
-//! Only on a terminal, on stderr, a few times a second; where nobody looks, nothing is written.
+//! Written only to a terminal on stderr, a few times a second; otherwise nothing is written.
 
 use crate::output::complain;
 use std::io::{self, IsTerminal};
@@ -41,7 +41,7 @@ impl Progress {
         Progress { is_shown: io::stderr().is_terminal(), all_bytes, all_files, shown_at: None }
     }
 
-    /// Whether the line should be written again, at most every `EVERY`.
+    /// Whether to redraw the line, at most once every `EVERY`.
     fn is_due(&mut self, spent: Duration) -> bool {
         let is_due = self.shown_at.is_none_or(|shown_at| spent.saturating_sub(shown_at) >= EVERY);
         if self.is_shown && is_due {
@@ -55,7 +55,7 @@ impl Progress {
         Progress::new(0, 0)
     }
 
-    /// The same for so many rows of all.
+    /// Shows progress as rows done of all rows.
     pub fn show_rows(&mut self, (rows, all): (u64, u64), spent: Duration) {
         if self.is_due(spent) {
             complain(&format!("\r{} {rows} of {all} rows, {}\x1b[K", bar(rows, all), span(spent)));

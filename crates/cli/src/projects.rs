@@ -1,14 +1,16 @@
 //! The options that choose which projects a command covers.
+//!
+//! Only translates options; the engine resolves names and folders.
 
 use clap::Args;
 use towline_engine::query::ProjectScope;
 
 #[derive(Debug, Args)]
 pub struct ProjectArgs {
-    /// Of this project, by name or by a folder in it, instead of the one of the current folder.
+    /// This project, by name or by a folder in it, instead of that of the current folder.
     #[arg(long, value_name = "NAME|PATH", conflicts_with = "all_projects")]
     project: Option<String>,
-    /// Of every project.
+    /// Every project.
     #[arg(long)]
     all_projects: bool,
 }

@@ -1,4 +1,4 @@
-//! What every verb is given: the env of the world, and where to write.
+//! The context of every verb: the environment, and the output.
 //!
 //! Carries nothing that a verb could decide by itself.
 

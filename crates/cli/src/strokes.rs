@@ -1,19 +1,19 @@
-//! What bars are drawn with, by what the terminal can show.
+//! Horizontal bars, in the characters that the terminal can show.
 //!
-//! Draws text only: no colour, and nothing is measured.
+//! Produces plain text only: no colour, and no measuring of the terminal.
 
 use towline_engine::runtime::env::variable;
 
-/// What bars are drawn with.
+/// The character set of bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strokes {
     /// Blocks down to an eighth of a column.
     Fine,
-    /// Letters that every terminal has.
+    /// ASCII.
     Plain,
 }
 
-/// By what the locale and the terminal say.
+/// Chooses the character set by locale and terminal.
 pub fn strokes() -> Strokes {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| variable(name)).unwrap_or_default();
     let is_utf8 = locale.to_ascii_lowercase().replace('-', "").contains("utf8");
@@ -21,7 +21,7 @@ pub fn strokes() -> Strokes {
 }
 
 impl Strokes {
-    /// As long as its part of the longest; what is more than nothing is seen.
+    /// A bar of `value / longest` of the columns; a positive value has at least one stroke.
     pub fn bar(self, value: i64, longest: i64, columns: usize) -> String {
         const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
         if value <= 0 || longest <= 0 {

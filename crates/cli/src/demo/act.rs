@@ -1,6 +1,6 @@
-//! Plays one scene: writes the transcript on, tells the hook, and shows what a person would see.
+//! Plays one scene: appends to the transcript, calls the hook, and prints the conversation.
 //!
-//! Stands for the agent in its window, and stays there when the scene is over. Decides nothing about the day.
+//! Stands in for the agent in its tmux window and stays there after the scene. Decides nothing about the day.
 
 use super::scene::{Clock, Cue, Moment, Scene};
 use super::stage::{Stage, nap};
@@ -16,19 +16,19 @@ use towline_core::time::Timestamp;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
 
-/// A person reads along where something happens now.
+/// Pause between live moments, so that the user can read along.
 const PACE: Duration = Duration::from_millis(700);
-/// For as long as a stage may stand.
+/// The longest life of a stage.
 const ALL_DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// The sign at which the cleared session goes on, and the one that it has.
+/// `GO_ON` asks the cleared session to continue; `WENT_ON` reports that it has.
 pub const GO_ON: &str = "go-on";
 pub const WENT_ON: &str = "went-on";
-/// The sign that somebody looks on.
+/// A user is watching.
 pub const WATCHED: &str = "watched";
 pub const END: &str = "end";
 
-/// Plays what is past, says so, plays the rest when it is asked for, and stays.
+/// Plays the past, signals that it is done, plays the rest on request, and stays.
 pub fn act(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> {
     past(scope, stage, scene)?;
     stage.give_sign(scene.name);
@@ -40,7 +40,7 @@ pub fn act(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The scene up to the moment in which somebody clears it, at the times when it was.
+/// Plays the scene up to `/clear`, at its past times.
 pub fn past(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> {
     let folder = stage.project(scene);
     fs::create_dir_all(&folder)
@@ -49,14 +49,14 @@ pub fn past(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> 
     for moment in scene.moments().iter().take_while(|moment| !is_clear(moment)) {
         let cue = moment.cue(stage, scene, &clock);
         show(scope, moment);
-        // Only so that what is remembered of a file finds it; the day goes on without.
+        // The file only lets memories find it; the demo works without it.
         let _ = work_on(&folder, &moment.payload, cue.at);
         perform(stage, moment, &cue, When::Then)?;
     }
     Ok(())
 }
 
-/// Leaves a file as the agent left it then: what it read of it, with what it changed.
+/// Leaves the file in the state the agent left it in: the content it read, with its edits applied.
 fn work_on(folder: &Path, payload: &Value, at: Timestamp) -> Option<()> {
     let input = &payload["tool_input"];
     let file = folder.join(input["file_path"].as_str()?.strip_prefix("{project}/")?);
@@ -74,7 +74,7 @@ fn work_on(folder: &Path, payload: &Value, at: Timestamp) -> Option<()> {
     File::options().write(true).open(file).ok()?.set_modified(then).ok()
 }
 
-/// What comes after it happens now.
+/// Plays the rest of the scene, from `/clear` on, at the current time.
 pub fn rest(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> {
     for moment in scene.moments().iter().skip_while(|moment| !is_clear(moment)) {
         let clock = Clock::at_moment(moment, scope.env.later().now);
@@ -91,14 +91,14 @@ fn is_clear(moment: &Moment) -> bool {
     moment.payload["reason"] == "clear"
 }
 
-/// Whether a hook is told the time of its moment.
+/// Whether the hook runs at the time of its moment or now.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     Then,
     Now,
 }
 
-/// The client writes its transcript first, and then tells its hook.
+/// Appends to the transcript first and calls the hook afterwards, as the client does.
 fn perform(stage: &Stage, moment: &Moment, cue: &Cue, when: When) -> Result<(), Failure> {
     if let Some(path) = &cue.transcript {
         append(path, &cue.gained)
@@ -111,7 +111,7 @@ fn perform(stage: &Stage, moment: &Moment, cue: &Cue, when: When) -> Result<(), 
     let failed = |error| Failure::about("could not start `tow hook`", &error);
     let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(failed)?;
     if let Some(mut told) = child.stdin.take() {
-        // A hook that is gone has said why to `tow doctor`.
+        // A hook that exited early has recorded the fault for `tow doctor`.
         let _ = told.write_all(cue.payload.as_bytes());
     }
     child.wait().map_err(failed)?;
@@ -123,7 +123,7 @@ fn append(path: &Path, text: &str) -> std::io::Result<()> {
     OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// The conversation as a person would see it, a line each.
+/// Prints the conversation as the user would see it, one line per event.
 fn show(scope: &Scope, moment: &Moment) {
     let payload = &moment.payload;
     let text = |name: &str| plain(payload[name].as_str().unwrap_or_default());

@@ -1,7 +1,7 @@
-//! A recorded day, played through the real hooks before somebody who has no agent at hand.
+//! A recorded day, played through the real hooks for a user who has no agent at hand.
 //!
-//! Everything happens on a stage of its own: a home, a tmux server and their processes, which a sweeper takes away as soon
-//! as whoever started it is gone, in whatever way. Nothing of the user's is read or written.
+//! Everything runs on its own stage: a home, a tmux server and their processes. A sweeper process removes the
+//! stage as soon as its starter exits, for any reason. The demo reads and writes none of the user's data.
 
 mod act;
 mod scene;
@@ -19,14 +19,14 @@ use std::io::{IsTerminal, stdin, stdout};
 use towline_engine::runtime::env::on_path;
 use towline_engine::runtime::failure::Failure;
 
-/// Whether the agents of the day sit in windows of tmux.
+/// Whether the agents run in tmux windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seats {
     Windows,
     None,
 }
 
-/// Plays the day and shows around, at the pace of who looks on or all at once.
+/// Plays the day and gives the tour, page by page or all at once.
 pub fn run(scope: &Scope, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
     let seats = match seats {
         Seats::Windows if on_path("tmux").is_none() => {
@@ -47,14 +47,14 @@ pub fn run(scope: &Scope, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
     tour::walk(scope, &stage, tempo, seats)
 }
 
-/// The tour itself, in the first window of the stage.
+/// Gives the tour in the first window of the stage.
 pub fn guide(scope: &Scope, stage: &Stage) -> Result<(), Failure> {
     let walked = tour::walk(scope, stage, Tempo::ByKey, Seats::Windows);
     stage.close_windows();
     walked
 }
 
-/// A scene in its own window.
+/// Plays a scene in its own window.
 pub fn act(scope: &Scope, stage: &Stage, name: &str) -> Result<(), Failure> {
     let scene = Scene::named(name).ok_or_else(|| Failure::input(format!("no scene is called `{name}`")))?;
     act::act(scope, stage, scene)

@@ -1,6 +1,6 @@
-//! The recorded day: what the agents told their hooks and wrote down, with the times and places of this showing.
+//! The recorded day: hook payloads and transcript lines, moved to the times and paths of this run.
 //!
-//! Invents nothing: the recordings are those of `cargo xtask day`. Only when and where is other than it was.
+//! Invents no content: the recordings come from `cargo xtask day`. Only times and paths differ.
 
 use super::stage::Stage;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use towline_core::time::Timestamp;
 pub struct Scene {
     pub name: &'static str,
     recording: &'static str,
-    /// When it begins and ends, in minutes before now.
+    /// Begin and end, in minutes before now.
     minutes_ago: (i64, i64),
 }
 
@@ -23,10 +23,10 @@ const LEDGER: Scene =
 const DOCS: Scene =
     Scene { name: "docs", recording: include_str!("../../demo/docs.jsonl"), minutes_ago: (3, 1) };
 
-/// In the order in which they begin.
+/// Ordered by begin.
 pub const ALL: [&Scene; 3] = [&SHOP, &LEDGER, &DOCS];
 
-/// One call of a hook, as it was recorded.
+/// One recorded hook call.
 #[derive(Deserialize)]
 pub struct Moment {
     pub agent: String,
@@ -45,7 +45,7 @@ impl Scene {
         self.recording.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// The day's clock, if it is now so late.
+    /// Maps the recording so that the scene lies `minutes_ago` before `now`.
     pub fn clock(&self, now: Timestamp) -> Clock {
         let moments = self.moments();
         let (first, last) =
@@ -59,16 +59,16 @@ impl Scene {
     }
 }
 
-/// Which moment of the recording is which of the showing.
+/// Maps recorded times to the times of this run.
 pub struct Clock {
     recorded: Timestamp,
     shown: Timestamp,
-    /// So much of the showing is so much of the recording.
+    /// Milliseconds shown per milliseconds recorded, as a fraction.
     stretch: (i64, i64),
 }
 
 impl Clock {
-    /// The clock by which this moment is now.
+    /// Maps this moment to `now`, at the recorded pace.
     pub fn at_moment(moment: &Moment, now: Timestamp) -> Clock {
         Clock { recorded: Timestamp(moment.at), shown: now, stretch: (1, 1) }
     }
@@ -79,7 +79,7 @@ impl Clock {
     }
 }
 
-/// A moment as it is played: when, what is appended to which file, and what the hook is told.
+/// A moment with its time, the lines to append to its transcript, and the hook payload.
 pub struct Cue {
     pub at: Timestamp,
     pub transcript: Option<PathBuf>,
@@ -109,7 +109,7 @@ fn placed(text: &str, stage: &Stage, scene: &Scene) -> String {
     text.replace("{project}", &project).replace("{dashed}", &dashed).replace("{home}", &home)
 }
 
-/// The same with every time in it moved.
+/// Moves every timestamp in the value.
 fn timed(value: Value, clock: &Clock) -> Value {
     match value {
         Value::String(text) => match Timestamp::parse_utc(&text) {

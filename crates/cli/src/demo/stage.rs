@@ -1,6 +1,6 @@
-//! Where the recorded day is played: a home, the folders of its projects, and a tmux server, all below one folder.
+//! The stage of the demo: a home, the project folders and a tmux server, all below one folder.
 //!
-//! Hands down nothing of the caller's environment but the path to programs, the language and the kind of terminal.
+//! Passes on nothing of the caller's environment but `PATH`, the locale, the terminal type and `NO_COLOR`.
 
 use super::scene::Scene;
 use std::fs::{self, DirBuilder};
@@ -22,7 +22,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A new one, which nobody else may look into.
+    /// Creates a stage that only this user can read.
     pub fn build(env: &Env) -> Result<Stage, Failure> {
         let parent = variable("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
         let root = parent.join(format!("{PREFIX}{}", unguessable(env)));
@@ -36,7 +36,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The one that was built here. A folder that is no stage is refused: stages are swept away.
+    /// Opens an existing stage. Refuses any other folder, because the sweeper deletes stages.
     pub fn at(root: &Path) -> Result<Stage, Failure> {
         let is_named = root.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
         let stage = Stage { root: root.to_owned() };
@@ -58,13 +58,13 @@ impl Stage {
         self.root.join(scene.name)
     }
 
-    /// A sign that one part of the play gives to another.
+    /// A signal file between the demo's processes.
     fn sign(&self, name: &str) -> PathBuf {
         self.root.join(format!("sign-{name}"))
     }
 
     pub fn give_sign(&self, name: &str) {
-        // Whoever waits for it gives up by itself.
+        // On failure the waiting process runs into its timeout.
         let _ = fs::write(self.sign(name), "");
     }
 
@@ -72,7 +72,7 @@ impl Stage {
         self.sign(name).exists()
     }
 
-    /// Waits for a sign, as long as the stage stands and the patience lasts.
+    /// Waits for a sign until the timeout; a stage that was removed counts as a sign.
     pub fn await_sign(&self, name: &str, patience: Duration) -> bool {
         let pause = Duration::from_millis(20);
         let looks = patience.as_millis() / pause.as_millis();
@@ -85,7 +85,7 @@ impl Stage {
         })
     }
 
-    /// Our own program, on this stage.
+    /// Our own executable, in the environment of this stage.
     pub fn tow(&self, arguments: &[&str]) -> Command {
         let mut command = self.program(own_program().unwrap_or_else(|| "tow".into()));
         command.args(arguments);
@@ -98,14 +98,14 @@ impl Stage {
         command.env_clear().current_dir(&self.root).env("HOME", self.home()).env("TMUX_TMPDIR", &self.root);
         let handed = HANDED_DOWN.into_iter().filter_map(|name| Some((name, variable(name)?)));
         command.envs(handed);
-        // Known to the hooks by the window that they run in.
+        // The hooks identify their window by these.
         command.envs(
             ["TMUX", "TMUX_PANE"].into_iter().filter_map(|name| Some((name, self.own_variable(name)?))),
         );
         command
     }
 
-    /// A window of the stage is the stage's; a window that the caller sits in is not.
+    /// Passes on a tmux variable only if it names the stage's server, not the one the caller runs in.
     fn own_variable(&self, name: &str) -> Option<String> {
         let is_ours = variable("TMUX").is_some_and(|server| Path::new(&server).starts_with(&self.root));
         variable(name).filter(|_| is_ours)
@@ -117,7 +117,7 @@ impl Stage {
         command
     }
 
-    /// Opens a window in which we play this part; the first one makes the server, with the bar in it.
+    /// Opens a window that runs `tow demo PART`. The first one starts the server and loads the bar.
     pub fn open_window(&self, name: &str, part: &[&str]) -> Result<(), Failure> {
         let tow = own_program().unwrap_or_else(|| "tow".into()).display().to_string();
         let root = self.root.display().to_string();
@@ -128,7 +128,7 @@ impl Stage {
             &["new-window", "-d", "-n", name]
         };
         let words = [opening, &[&tow, "demo"], part, &["--stage", &root]].concat();
-        // Before there is one: what runs in the first window opens others.
+        // Set before the server exists: the process in the first window opens further windows.
         self.give_sign("server");
         self.must(self.tmux(&words), "open a window in tmux")?;
         if is_first {
@@ -141,7 +141,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Puts the caller's terminal before the first window, in which the tour is, until it ends.
+    /// Attaches the caller's terminal to the tour in the first window until it ends.
     pub fn attach_to_tour(&self) -> Result<(), Failure> {
         self.open_window("tour", &["tour"])?;
         let mut attached = self.tmux(&["attach-session", "-t", SERVER]);
@@ -156,7 +156,7 @@ impl Stage {
         }
     }
 
-    /// What a program of the stage prints, also where it fails.
+    /// Stdout of a program on the stage, even if it fails.
     pub fn told(&self, mut command: Command) -> String {
         let output = command.stdin(Stdio::null()).output();
         output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
@@ -171,7 +171,7 @@ impl Stage {
     }
 }
 
-/// The random end of an id.
+/// The last 12 characters of a uid, which are random.
 fn unguessable(env: &Env) -> String {
     let id = env.uid().to_string();
     id.chars().skip(id.len().saturating_sub(12)).collect()

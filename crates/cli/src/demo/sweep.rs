@@ -1,7 +1,7 @@
-//! Takes a stage away: its tmux server, every process that calls it home, and its folder.
+//! Removes a stage: its tmux server, every process whose HOME it is, and its folder.
 //!
-//! A process of its own, which waits until whoever started it is gone: a key, a signal, a kill and a closed terminal all
-//! end the same way. Ends nothing that does not call the stage its home.
+//! Runs as a separate process that waits for its starter to exit, so that a key, a signal, a kill and a
+//! closed terminal all clean up the same way. Kills no process whose HOME is not the stage.
 
 use super::stage::{Stage, nap};
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,7 +13,7 @@ use std::time::Duration;
 use towline_engine::runtime::failure::Failure;
 use towline_terminal::process::of_same_user;
 
-/// Waits for its end when it is let go of, so that nothing is left when the caller's prompt is back.
+/// Waits on drop for the sweeper to finish, so that nothing is left when the caller's prompt returns.
 pub struct Sweeper(Child);
 
 impl Drop for Sweeper {
@@ -23,8 +23,8 @@ impl Drop for Sweeper {
     }
 }
 
-/// From here on the stage goes when this process does. The sweeper is in a group of its own: what a key sends to ours does
-/// not reach it.
+/// Starts the sweeper; from here on the stage ends with this process. The sweeper has its own process group:
+/// signals from the keyboard do not reach it.
 pub fn keep(stage: &Stage) -> Result<Sweeper, Failure> {
     let mut sweeper = stage.tow(&["demo", "sweep", "--stage", &stage.root().display().to_string()]);
     sweeper
@@ -40,7 +40,7 @@ pub fn keep(stage: &Stage) -> Result<Sweeper, Failure> {
     Ok(Sweeper(child))
 }
 
-/// Waits until nobody holds our input any more, and sweeps.
+/// Waits for the end of stdin, that is, of the starting process, and sweeps.
 pub fn sweep(stage: &Stage) {
     let _ = stdin().read_to_end(&mut vec![]);
     stage.close_windows();
@@ -48,7 +48,7 @@ pub fn sweep(stage: &Stage) {
         for _ in 0..50 {
             let left = left(stage);
             for pid in &left {
-                // Gone by itself is as good.
+                // The process may have exited already.
                 let _ = kill_process(*pid, signal);
             }
             if left.is_empty() {
@@ -57,7 +57,7 @@ pub fn sweep(stage: &Stage) {
             nap(Duration::from_millis(20));
         }
     }
-    // Whoever died this moment may have left a file between listing and removing.
+    // A dying process may have created a file between listing and removing: try twice.
     let _ = fs::remove_dir_all(stage.root()).or_else(|_| fs::remove_dir_all(stage.root()));
 }
 

@@ -1,6 +1,6 @@
-//! The tour: what Towline makes of the recorded day, page by page, by the commands that anybody would type.
+//! The tour through the recorded day, page by page, with the commands that a user would type.
 //!
-//! Shows what they print and nothing made up. Waits for no key where nobody is there to press one.
+//! Shows only real command output. Waits for a key only on a terminal.
 
 use super::Seats;
 use super::act::{self, END, GO_ON, WATCHED, WENT_ON};
@@ -14,20 +14,19 @@ use std::time::Duration;
 use towline_core::escape::fit;
 use towline_engine::runtime::failure::Failure;
 
-/// Who turns the pages.
+/// Whether the user turns the pages or all are printed at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tempo {
     ByKey,
     AtOnce,
 }
 
-/// An empty screen, for the next page.
+/// Clears the screen for the next page.
 const CLEAN: &str = "\x1b[H\x1b[2J";
 
-/// How long a scene may take to play, on a slow machine.
+/// Timeout for playing a scene, on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One page: what it is about, and the commands that show it.
 struct Page {
     title: &'static str,
     text: &'static str,
@@ -41,7 +40,7 @@ const SITTING: Page = Page {
     commands: &[&["status"]],
 };
 
-/// Without windows nobody sits anywhere.
+/// Replaces `SITTING` without tmux: no agent runs in a window.
 const KNOWN: Page = Page {
     title: SITTING.title,
     text: "Three agents ran on this machine. With tmux you would see here which of them waits for you.",
@@ -97,7 +96,7 @@ pub fn walk(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<
     Ok(())
 }
 
-/// The day up to now.
+/// Plays the scenes up to now.
 fn play(scope: &Scope, stage: &Stage, seats: Seats) -> Result<(), Failure> {
     for scene in ALL {
         match seats {
@@ -110,18 +109,18 @@ fn play(scope: &Scope, stage: &Stage, seats: Seats) -> Result<(), Failure> {
             Seats::None => act::past(&unseen(scope), stage, scene)?,
         }
     }
-    // What was said is taken in and put into words now, instead of in a while.
+    // Capture and distil now instead of waiting for the background worker.
     stage.told(stage.tow(&["import"]));
     stage.told(stage.tow(&["work"]));
     Ok(())
 }
 
-/// For a conversation that has no window to be seen in.
+/// A scope whose output is discarded, for scenes without a window.
 fn unseen(scope: &Scope) -> Scope {
     Scope { env: scope.env.later(), out: Output::kept() }
 }
 
-/// Somebody clears the session and asks to go on.
+/// Plays `/clear` and the prompt to go on.
 fn clear(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
     if tempo == Tempo::ByKey {
         stage.give_sign(WATCHED);
@@ -137,7 +136,7 @@ fn clear(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<(),
     Ok(())
 }
 
-/// Shows a page; whether to go on to the next.
+/// Shows a page and returns whether to go on to the next.
 fn turn(scope: &Scope, stage: &Stage, page: &Page, tempo: Tempo) -> bool {
     let above = match tempo {
         Tempo::ByKey => CLEAN,
@@ -158,14 +157,14 @@ fn turn(scope: &Scope, stage: &Stage, page: &Page, tempo: Tempo) -> bool {
     wait_for_key(scope, tempo, "for the next page")
 }
 
-/// The lines that each command of a page may have.
+/// How many lines each command of a page may print.
 fn room(scope: &Scope, page: &Page) -> usize {
     let commands = page.commands.len();
     let words = 4 + page.text.lines().count() + 3 * commands;
     (scope.out.rows().saturating_sub(words) / commands.max(1)).max(3)
 }
 
-/// As much as a page has room for; long lines are cut.
+/// Cuts the text to `lines` lines of `columns` columns.
 fn on_page(text: &str, columns: usize, lines: usize) -> String {
     let more = text.lines().count().saturating_sub(lines);
     let shown: String = text.lines().take(lines).map(|line| fit(line, columns) + "\n").collect();
@@ -176,7 +175,7 @@ fn quoted(word: &str) -> String {
     if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
 }
 
-/// Enter goes on, q and the end of the input do not.
+/// Enter goes on; q and end of input stop.
 fn wait_for_key(scope: &Scope, tempo: Tempo, what: &str) -> bool {
     if tempo == Tempo::AtOnce {
         return true;

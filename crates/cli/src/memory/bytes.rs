@@ -1,7 +1,7 @@
-//! Copying and comparing bytes, in the place of the C library's functions for it.
+//! `memcpy`, `memmove`, `memcmp` and `bcmp`, in place of the C library's.
 //!
-//! The one that the released program is linked with copies by an instruction that takes long to begin and compares byte by
-//! byte, and most of what is copied here is short. Reads and writes nothing beyond what it is given, and calls nothing.
+//! musl copies with an instruction that is slow to start and compares byte by byte, while most copies here
+//! are short. Reads and writes nothing outside the given ranges, and calls no other function.
 #![expect(unsafe_code, reason = "these are what safe copying is made of")]
 
 use std::arch::asm;
@@ -9,16 +9,16 @@ use std::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_e
 
 const SIXTEEN: usize = size_of::<__m128i>();
 
-/// What is copied at once of something long.
+/// Bytes per iteration of a long copy.
 const STRIDE: usize = 4 * SIXTEEN;
 
-/// The C library's names: C code and what the compiler makes of Rust call these. Not without optimising: these functions
-/// would be made of calls to themselves.
+/// The C symbols, called by C code and by code the compiler generates for Rust. Not in debug builds: without
+/// optimisation, these functions would compile to calls of themselves.
 #[cfg(all(target_env = "musl", not(debug_assertions)))]
 mod names {
     #[unsafe(no_mangle)]
     unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut u8 {
-        // SAFETY: the caller promises more than is asked for.
+        // SAFETY: `memcpy` promises more than `copy` requires.
         unsafe { super::copy(to, from, count) };
         to
     }
@@ -43,13 +43,13 @@ mod names {
     }
 }
 
-/// Copies bytes to a place that may overlap with where they are. All of a short text is read before any of it is written.
+/// Copies between ranges that may overlap. Reads all of a short range before it writes any of it.
 ///
 /// # Safety
-/// So many bytes can be read from the one and written to the other.
+/// `count` bytes must be readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn copy(to: *mut u8, from: *const u8, count: usize) {
-    // SAFETY: of each, no more than `count` bytes are touched.
+    // SAFETY: touches at most `count` bytes of each.
     unsafe {
         match count {
             0 => {}
@@ -64,18 +64,18 @@ unsafe fn copy(to: *mut u8, from: *const u8, count: usize) {
                 store(to, first);
                 store(to.add(count - half), last);
             }
-            // Whatever begins behind the other's beginning and before its end is copied from the end.
+            // `to` begins inside the source: copy from the end.
             _ if to.addr().wrapping_sub(from.addr()) < count => backwards(to, from, count),
             _ => forwards(to, from, count),
         }
     }
 }
 
-/// Copies the first and the last bytes, which overlap if there are not twice as many.
+/// Copies the first and the last `T`, which overlap if `count` is less than twice its size.
 #[inline(always)]
 unsafe fn ends<T>(to: *mut u8, from: *const u8, count: usize) {
     let behind = count - size_of::<T>();
-    // SAFETY: there are at least so many bytes.
+    // SAFETY: `count` is at least the size of `T`.
     unsafe {
         let first = from.cast::<T>().read_unaligned();
         let last = from.add(behind).cast::<T>().read_unaligned();
@@ -86,7 +86,7 @@ unsafe fn ends<T>(to: *mut u8, from: *const u8, count: usize) {
 
 #[inline(always)]
 unsafe fn forwards(to: *mut u8, from: *const u8, count: usize) {
-    // SAFETY: more than a stride is to be copied; what is still to be read lies behind what is written.
+    // SAFETY: `count` exceeds a stride; the bytes still to be read lie behind those written.
     unsafe {
         let behind = count - STRIDE;
         let last = load::<4>(from.add(behind));
@@ -102,7 +102,7 @@ unsafe fn forwards(to: *mut u8, from: *const u8, count: usize) {
 
 #[inline(always)]
 unsafe fn backwards(to: *mut u8, from: *const u8, count: usize) {
-    // SAFETY: more than a stride is to be copied; what is still to be read lies before what is written.
+    // SAFETY: `count` exceeds a stride; the bytes still to be read lie before those written.
     unsafe {
         let first = load::<4>(from);
         let mut left = count;
@@ -117,32 +117,32 @@ unsafe fn backwards(to: *mut u8, from: *const u8, count: usize) {
 
 #[inline(always)]
 unsafe fn load<const N: usize>(from: *const u8) -> [__m128i; N] {
-    // SAFETY: the caller has N times sixteen bytes there.
+    // SAFETY: the caller guarantees N times sixteen bytes there.
     std::array::from_fn(|at| unsafe { _mm_loadu_si128(from.add(at * SIXTEEN).cast()) })
 }
 
 #[inline(always)]
 unsafe fn store<const N: usize>(to: *mut u8, bytes: [__m128i; N]) {
     for (at, sixteen) in bytes.into_iter().enumerate() {
-        // SAFETY: the caller has N times sixteen bytes there.
+        // SAFETY: the caller guarantees N times sixteen bytes there.
         unsafe { _mm_storeu_si128(to.add(at * SIXTEEN).cast(), sixteen) };
     }
 }
 
-/// Keeps the compiler from seeing that a loop copies, and from calling for that what the loop is in.
+/// Keeps the compiler from replacing a copy loop by a call to `memcpy`, which would recurse.
 #[inline(always)]
 fn keep_loop() {
-    // SAFETY: it is no instruction at all.
+    // SAFETY: emits no instruction.
     unsafe { asm!("", options(nostack, preserves_flags)) };
 }
 
-/// Below, at or above zero as the first byte that differs is less in the one, there is none, or it is more.
+/// Negative, zero or positive, like `memcmp`.
 ///
 /// # Safety
-/// So many bytes can be read from both.
+/// `count` bytes must be readable at both.
 #[inline(always)]
 unsafe fn compare(one: *const u8, other: *const u8, count: usize) -> i32 {
-    // SAFETY: of each, no more than `count` bytes are touched.
+    // SAFETY: touches at most `count` bytes of each.
     unsafe {
         match count {
             0 => 0,
@@ -171,11 +171,11 @@ unsafe fn compare(one: *const u8, other: *const u8, count: usize) -> i32 {
 
 #[inline(always)]
 unsafe fn word<const N: usize>(from: *const u8) -> [u8; N] {
-    // SAFETY: the caller has N bytes there.
+    // SAFETY: the caller guarantees N bytes there.
     unsafe { from.cast::<[u8; N]>().read_unaligned() }
 }
 
-/// Sixteen bytes at a time; the last ones overlap with those before them.
+/// Compares sixteen bytes at a time; the last sixteen may overlap with those before.
 #[inline(always)]
 unsafe fn compare_long(one: *const u8, other: *const u8, count: usize) -> i32 {
     let mut at = 0;
@@ -198,7 +198,7 @@ unsafe fn compare_long(one: *const u8, other: *const u8, count: usize) -> i32 {
 
 #[inline(always)]
 unsafe fn difference(one: *const u8, other: *const u8) -> i32 {
-    // SAFETY: the caller has a byte at each.
+    // SAFETY: the caller guarantees a byte at each.
     unsafe { i32::from(one.read()) - i32::from(other.read()) }
 }
 
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use std::cmp::Ordering;
 
-    /// Every length around where another way is taken, and some long ones.
+    /// Every length around a change of strategy, and some long ones.
     fn lengths() -> impl Iterator<Item = usize> {
         (0..300).chain([511, 512, 513, 1000, 4096, 65_537])
     }
@@ -237,7 +237,7 @@ mod tests {
             for distance in [0, 1, 2, 7, 15, 16, 17, 63, 64, 65, 200] {
                 let before = some_bytes(count + distance);
                 let mut up = before.clone();
-                // SAFETY: there are so many bytes and as many as lie between.
+                // SAFETY: the vector has `count + distance` bytes.
                 unsafe { copy(up.as_mut_ptr().add(distance), up.as_ptr(), count) };
                 assert_eq!(up[distance..], before[..count], "{count} bytes up by {distance}");
                 let mut down = before.clone();

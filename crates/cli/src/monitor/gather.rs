@@ -1,6 +1,6 @@
-//! The rows of the monitor: every session as the surfaces see it, with its context and what it has used up.
+//! The rows of the monitor: every session with its status, context fill and usage.
 //!
-//! Only asks. What was counted of a session is asked for again only when something was captured since.
+//! Only reads. A session's usage is read again only after a new capture.
 
 use crate::scope::Scope;
 use crate::verbs::turns::mark;
@@ -28,24 +28,24 @@ use towline_monitor::{Detail, Ended, Row, TurnLine};
 use towline_store::archive::{self, TurnsAsked, Which};
 use towline_store::{Archive, BookmarksAsked, Deleted, Home, Store, StoreError, Wanted};
 
-/// How long a person waits for whoever writes.
+/// How long the user waits for a writer's lock.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How many of those that have ended are shown, the latest.
+/// How many ended sessions are shown, latest first.
 const MOST_ENDED: u32 = 200;
 
 const MOST_TURNS: usize = 12;
 const MOST_BOOKMARKS: u32 = 5;
 const MOST_INHERITANCES: u32 = 4;
 
-/// Which sessions are asked for.
+/// Session filter.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// How their ids begin; all if nothing.
+    /// Prefix of the session id; `None` for all sessions.
     pub session: Option<String>,
 }
 
-/// Whoever asks, with what it remembers from one look to the next.
+/// Reads the rows, and caches usage from one read to the next.
 #[derive(Default)]
 pub struct Gatherer {
     asked: Asked,
@@ -59,7 +59,7 @@ impl Gatherer {
         Gatherer { asked, ..Gatherer::default() }
     }
 
-    /// Everything that is asked for, what needs a person first and what has ended last.
+    /// The filtered sessions: those that need the user first, ended ones last.
     pub fn rows(&mut self, scope: &Scope, glance: Glance, ended: Ended) -> Result<Vec<Row>, Failure> {
         let live = live::look(&scope.env, glance)?;
         self.watch = Some(live.watch);
@@ -73,12 +73,12 @@ impl Gatherer {
         Ok(rows)
     }
 
-    /// Whether nothing that a look would find can have changed since the last one, as far as a few files tell.
+    /// Whether a few watched files show that no row can have changed since the last read.
     pub fn is_quiet(&self, home: &Home) -> bool {
         self.watch.as_ref().is_some_and(|watch| cache::holds(watch, home))
     }
 
-    /// What they have used up. An archive that cannot be read now is read the next time.
+    /// Fills in usage. An archive that cannot be read now is tried again on the next read.
     fn count(&mut self, env: &Env, rows: &mut [Row]) {
         let written_at = archive::written_at(&env.home);
         if written_at != self.counted_at {
@@ -132,7 +132,7 @@ fn sitting(shown: Shown, session: &Session, config: &Config) -> Row {
     Row { fill, active_at: Some(active_at), ..known(shown, session, config) }
 }
 
-/// One that has ended sits nowhere: its place may be somebody else's by now.
+/// An ended session has no pane: another agent may run there by now.
 fn gone(session: &Session, config: &Config) -> Row {
     let project = session.project.as_ref();
     let since = session.ended.map_or(session.since, |(at, _)| at);
@@ -155,7 +155,7 @@ fn known(shown: Shown, session: &Session, config: &Config) -> Row {
     Row { thresholds, started_at: Some(session.started_at), ..Row::of(shown) }
 }
 
-/// One session closely.
+/// The detail view of one session.
 pub fn detail(scope: &Scope, key: &str) -> Result<Detail, Failure> {
     let Ok(key) = SessionKey::parse(key) else { return Ok(Detail::default()) };
     let home = &scope.env.home;

@@ -1,7 +1,7 @@
-//! Giving a terminal back when whoever draws on it is killed and cannot do it: a small process beside it that waits.
+//! A small watchdog process that restores the terminal if the monitor is killed.
 //!
-//! Touches the terminal only if its owner went away without a word, and only what the owner had changed: a shell that has
-//! the terminal again by then keeps it as it is.
+//! Touches the terminal only if its owner died without a word, and only the modes that the owner had changed:
+//! a shell that already took the terminal back keeps its modes.
 
 use crate::canvas::LEAVE;
 use rustix::process::setsid;
@@ -13,15 +13,15 @@ use towline_engine::runtime::env::GUARD;
 use towline_engine::runtime::env::leave_folder;
 use towline_engine::runtime::env::own_program;
 
-/// What the owner says when it has given the terminal back itself.
+/// Written by the owner after it restored the terminal itself.
 const DONE: &[u8] = b"done";
 
-/// The process beside us. Dropped, it is told that nothing is left to do.
+/// The watchdog process. Dropping it tells it that the terminal has been restored.
 pub struct Keeper(Child);
 
 impl Keeper {
-    /// Started before anything is changed: it must see the terminal as it is to be given back. Without one, only a kill
-    /// leaves the terminal behind as it was drawn on.
+    /// Must start before the terminal changes, because it records the modes to restore. Without a keeper, a
+    /// kill leaves the terminal in raw mode.
     #[expect(clippy::disallowed_methods, reason = "what is to outlive a kill is another process")]
     pub fn start(terminal: OwnedFd) -> Option<Keeper> {
         let mut command = Command::new(own_program()?);
@@ -29,7 +29,7 @@ impl Keeper {
         command.stdin(Stdio::piped()).stdout(terminal).stderr(Stdio::piped());
         let mut child = command.spawn().ok()?;
         let mut ready = [0];
-        // One that ends instead has nothing to say either.
+        // A keeper that failed to start closes the pipe, which ends this read as well.
         let _ = child.stderr.take()?.read(&mut ready);
         Some(Keeper(child))
     }
@@ -44,12 +44,12 @@ impl Drop for Keeper {
     }
 }
 
-/// The process itself: its input ends with its owner, its output is the terminal, and it says on the third when it is
-/// ready.
+/// The main function of the watchdog: stdin ends with the owner, stdout is the terminal, and a byte on stderr
+/// reports that it is ready.
 pub fn keep() -> io::Result<()> {
     let terminal = io::stdout();
     let before = tcgetattr(&terminal)?;
-    // Keys and the end of the terminal are not for us; a session of our own may also set a terminal that a shell has.
+    // Ignore keys and hangups of the terminal; our own session may also set a terminal that a shell controls.
     let _ = setsid();
     leave_folder();
     io::stderr().write_all(b".")?;

@@ -1,7 +1,6 @@
-//! What the monitor stands on: where its rows come from, the terminal that its frames are drawn on, and who gives that
-//! back if all else fails.
+//! The monitor's environment: its rows, the terminal that it draws on, and the watchdog for that terminal.
 //!
-//! Decides nothing: what is shown and what a key means is the monitor's own crate.
+//! Decides neither what is shown nor what a key means: that is the `towline_monitor` crate.
 
 mod gather;
 mod keeper;

@@ -1,7 +1,7 @@
-//! The monitor before a person: frames go out, keys come in, and the world is looked at when something happened in it.
+//! The monitor's event loop: draws frames, reads keys, and refreshes the rows after changes.
 //!
-//! Looks at most a few times a second, and hardly ever while nothing happens. What a key means and what is drawn is the
-//! monitor's own crate; here it is only carried out.
+//! Refreshes at most a few times a second, and hardly ever while nothing changes. The `towline_monitor` crate
+//! interprets keys and builds frames; this file only carries out its actions.
 
 use super::gather::{Asked, Gatherer, detail};
 use super::keeper::Keeper;
@@ -28,19 +28,19 @@ use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
 use towline_monitor::{Action, Colours, Ended, Frame, Input, Model, Size, pressed, update, view};
 
-/// However much is written, no look follows another sooner.
+/// Shortest time between two refreshes, however much is written.
 const SHORTEST: Duration = Duration::from_millis(250);
 
-/// How often transcripts and processes are asked whether anything changed that nobody tells.
+/// How often to check transcripts and processes for changes that raise no event.
 const PULSE: Duration = Duration::from_millis(500);
 
-/// How often everything is looked at closely while an agent works or waits: an answer to a dialog shows on its screen.
+/// Interval of thorough refreshes while an agent works or waits: an answered dialog shows only on its screen.
 const BUSY_LOOK: Duration = Duration::from_secs(3);
 
-/// The same while none does.
+/// Interval of thorough refreshes while all agents are idle.
 const IDLE_LOOK: Duration = Duration::from_secs(10);
 
-/// Until a key or a signal ends it.
+/// Runs the monitor until a key or a signal ends it.
 pub fn play(scope: &Scope, asked: Asked, ended: Ended) -> Result<ExitCode, Failure> {
     if !is_possible() {
         let what = "`tow monitor` needs a terminal that can be drawn on";
@@ -55,23 +55,22 @@ pub fn play(scope: &Scope, asked: Asked, ended: Ended) -> Result<ExitCode, Failu
 }
 
 struct Stage<'a> {
-    /// Measures time from the beginning of the process.
+    /// Measures time since the start of the process.
     begun: &'a Env,
     gatherer: Gatherer,
     wakes: Wakes,
     model: Model,
-    /// What is on the screen.
+    /// The frame on the screen.
     drawn: Option<Frame>,
     looked_at: Duration,
-    /// When everything was last looked at closely.
+    /// Time of the last thorough refresh.
     looked_closely_at: Option<Duration>,
-    /// Something was written since the last look.
+    /// Data was written since the last refresh.
     has_news: bool,
-    /// A person wants to see more, or what became of what they did.
+    /// The user wants to see more, or the result of an action.
     is_wanted: bool,
 }
 
-/// What a key leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     Stay,
@@ -94,15 +93,15 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The signal that ended it, if one did.
+    /// Returns the signal that ended the loop, if one did.
     fn until_the_end(&mut self, ended_by: &AtomicUsize) -> Result<Option<u8>, Failure> {
         let failed = |error: io::Error| Failure::about("could not use the terminal", &error);
         let own = |end: &dyn AsFd| end.as_fd().try_clone_to_owned().map_err(failed);
-        // Dropped in the other order: the terminal is given back, then nobody needs to keep it any more.
+        // Dropped in reverse order: the canvas restores the terminal, then the keeper is dismissed.
         let _keeper = Keeper::start(own(&io::stdout())?);
         let mut canvas = Canvas::enter(own(&io::stdin())?, own(&io::stdout())?).map_err(failed)?;
         loop {
-            // What cannot be written has nobody to read it.
+            // A failed write means that the terminal is gone.
             if self.draw(&mut canvas).is_err() {
                 return Ok(None);
             }
@@ -149,7 +148,7 @@ impl<'a> Stage<'a> {
         canvas.name(&title(&self.model))
     }
 
-    /// Until something that is shown reads otherwise, or it is time to look.
+    /// Time until a displayed value changes or a refresh is due.
     fn patience(&self) -> Duration {
         if self.looked_closely_at.is_none() {
             return Duration::ZERO;
@@ -173,7 +172,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A popup lies over where it leads: it has to go.
+    /// Jumps to a session's pane. A popup would cover the pane, so it closes.
     fn go(&mut self, key: &str) -> After {
         let (Some(row), Some(scope)) = (self.model.row(key), scope_of_now()) else { return After::Stay };
         match goto::go(&scope, &row.shown) {
@@ -184,7 +183,7 @@ impl<'a> Stage<'a> {
         After::Stay
     }
 
-    /// A look that failed leaves what was seen before, and says so.
+    /// Refreshes the rows if due. A failed refresh keeps the old rows and reports the error.
     fn look_again(&mut self) {
         let Some(glance) = self.due() else { return self.look_closely() };
         let Some(scope) = scope_of_now() else { return };
@@ -202,7 +201,7 @@ impl<'a> Stage<'a> {
         self.show_closely(&scope);
     }
 
-    /// How closely to look now, if at all.
+    /// Which kind of refresh is due now, if any.
     fn due(&self) -> Option<Glance> {
         let now = self.begun.elapsed();
         let Some(closely) = self.looked_closely_at else { return Some(Glance::Thorough) };
@@ -223,7 +222,7 @@ impl<'a> Stage<'a> {
         if is_busy { BUSY_LOOK } else { IDLE_LOOK }
     }
 
-    /// Another one may have been chosen.
+    /// The selection may have changed.
     fn look_closely(&mut self) {
         let wanted = self.model.close_up().map(|row| row.key());
         if wanted.is_some()
@@ -243,7 +242,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Every look has a clock and a deadline of its own.
+/// Every refresh has its own clock and deadline.
 fn scope_of_now() -> Option<Scope> {
     Some(Scope { env: Env::new()?, out: Output::kept() })
 }
@@ -253,7 +252,7 @@ fn title(model: &Model) -> String {
     if counts.is_empty() { "no agents".to_owned() } else { counts }
 }
 
-/// How it ends by a fault of its own can only be tested by having one.
+/// Lets a test provoke a panic.
 #[expect(clippy::panic, reason = "a test asked for it by name")]
 fn break_for_tests() {
     if variable("TOWLINE_TEST_PANIC").as_deref() == Some("monitor") {

@@ -1,6 +1,6 @@
-//! What ends the waiting of a surface that stays before a person: signals, and what is written into the data folder.
+//! Wake-ups for an interactive loop: signals, and writes to the data folder.
 //!
-//! Says only that something came: what it was is for whoever waits to find out.
+//! Reports only that something happened; the caller finds out what.
 
 use crate::canvas::ENDING;
 use crate::canvas::no_signals;
@@ -20,7 +20,7 @@ pub struct Wakes {
 }
 
 impl Wakes {
-    /// From now on nothing is missed: what comes between two waits ends the second.
+    /// No wake-up is lost from here on: one that arrives between two waits ends the second.
     pub fn on(home: &Home) -> Result<Wakes, Failure> {
         let (signals, end) = UnixStream::pair().map_err(|error| no_signals(&error))?;
         signals.set_nonblocking(true).map_err(|error| no_signals(&error))?;
@@ -31,12 +31,12 @@ impl Wakes {
         Ok(Wakes { signals, files: Watch::on(home) })
     }
 
-    /// What can be read when something came.
+    /// File descriptors that become readable on a wake-up.
     pub fn ends(&self) -> Vec<BorrowedFd<'_>> {
         std::iter::once(self.signals.as_fd()).chain(self.files.end()).collect()
     }
 
-    /// Takes in all that came; whether something was written.
+    /// Drains all wake-ups and returns whether data was written.
     pub fn take(&mut self) -> bool {
         let mut bytes = [0; 64];
         while self.signals.read(&mut bytes).is_ok_and(|read| read > 0) {}

@@ -1,6 +1,6 @@
-//! `tow jobs`: what waits to be put into words by a model, what failed, and what it cost.
+//! `tow jobs`: the queue of turns for the distilling model: waiting, failed, and their cost.
 //!
-//! Shows rows; has them tried again or leaves them. It asks no model by itself.
+//! Lists, retries and drops jobs. Calls no model itself.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -31,19 +31,19 @@ Examples:
 A job is one turn for the model that distil.provider names. What fails is tried again by itself, at growing intervals;
 one that fails by itself while others are answered is dead after distil.attempts, and stays until it is retried or dropped.";
 
-/// Show, retry or drop what waits for a model.
+/// Show, retry or drop the jobs that wait for a model.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[arg(value_enum, default_value_t = Action::List)]
     action: Action,
-    /// Numbers of jobs; without any, all that are meant.
+    /// Job numbers; without any, all matching jobs.
     #[arg(value_name = "NUMBER")]
     numbers: Vec<i64>,
-    /// Only those that failed too often.
+    /// Only jobs that failed too often.
     #[arg(long)]
     dead: bool,
-    /// How many are listed at most.
+    /// List at most N jobs.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Print one JSON object.

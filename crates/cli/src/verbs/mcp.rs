@@ -1,6 +1,6 @@
-//! `tow mcp`: serves the tools that models are offered, on standard input and output, until the client hangs up.
+//! `tow mcp`: the MCP server on stdin and stdout, until the client disconnects.
 //!
-//! Every tool is a verb: a call is put as the command that a person would type, and answered by what that prints.
+//! Every tool is a verb: a call runs the command that a user would type, and returns its output.
 
 use crate::cli;
 use crate::scope::Scope;
@@ -17,7 +17,7 @@ Examples:
   tow mcp               what `tow install` enters into the agents' settings
   tow mcp --read-only   without the tools that change anything";
 
-/// Serve memories to a model by the Model Context Protocol.
+/// Serve memories to a model over the Model Context Protocol.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -32,7 +32,7 @@ pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(&error))
 }
 
-/// Answers calls by the verbs of the command line.
+/// Answers calls with the verbs of the command line.
 struct Verbs;
 
 impl Desk for Verbs {
@@ -46,13 +46,13 @@ impl Desk for Verbs {
         }
         let is_context = call == Call::Context;
         said(command(call)).or_else(|reason| {
-            // Where nobody worked before there is nobody to go on from.
+            // A new project has no session to continue from.
             if is_context { said(owned(&["context", "--fresh"])) } else { Err(reason) }
         })
     }
 }
 
-/// The command that a person would type. What a model wrote stands behind `=` or `--`: it is no option.
+/// The command that a user would type. Model text always follows `=` or `--`, so it never becomes an option.
 fn command(call: Call) -> Vec<String> {
     match call {
         Call::Search(search) => search_command(search),
@@ -77,10 +77,10 @@ fn command(call: Call) -> Vec<String> {
     }
 }
 
-/// More of what a model wrote helps nobody.
+/// Longest quote of a model's input in an error, in columns.
 const LONGEST_SHOWN: usize = 80;
 
-/// As much as an answer may hold.
+/// Limit of an answer, in bytes.
 const BYTES: usize = 14_000;
 
 fn search_command(search: SearchCall) -> Vec<String> {

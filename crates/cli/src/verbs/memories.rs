@@ -1,6 +1,6 @@
-//! `tow memories`: what was learnt, the newest first, one line each.
+//! `tow memories`: lists memories, newest first, one line each.
 //!
-//! Only reads. What was replaced or is held back is left out unless it is asked for.
+//! Only reads. Leaves out replaced and held-back memories unless an option asks for them.
 
 use super::remember::type_named;
 use super::sessions::time;
@@ -34,14 +34,14 @@ Examples:
 
 Marks: * pinned, ! held back, x replaced.";
 
-/// List what was learnt, the newest first.
+/// List memories, newest first.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Only of this type.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// Only about this.
+    /// Only with this concept.
     #[arg(long, value_name = "WORD")]
     concept: Option<String>,
     /// Only about this file: its path, or the end of it.
@@ -52,13 +52,13 @@ pub struct Arguments {
     /// Only from this session, by the end or the beginning of its id.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Only those that were made since this time.
+    /// Only those made since this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
-    /// Only those that were made before this time.
+    /// Only those made before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     until: Option<String>,
-    /// Those behind this one in the list.
+    /// Only those after this one in the list.
     #[arg(long, value_name = "ID")]
     before: Option<String>,
     /// Only pinned ones.
@@ -67,10 +67,10 @@ pub struct Arguments {
     /// Only those that are held back from every model.
     #[arg(long, conflicts_with = "all")]
     held_back: bool,
-    /// Those that were replaced or are held back, too.
+    /// Include memories that were replaced or are held back.
     #[arg(long)]
     all: bool,
-    /// At most so many.
+    /// List at most N memories.
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u32,
     /// Print one JSON object.
@@ -123,7 +123,7 @@ fn only(arguments: &Arguments) -> Only {
     }
 }
 
-/// A session that was captured, or the whole name of one that was not.
+/// A captured session, or the full key of one that was not captured.
 fn named(past: &Past, text: &str) -> Result<SessionKey, Failure> {
     if let Ok(Wanted::Session(hint)) = Wanted::parse(text)
         && let Some(of) = call(past, &hint)?

@@ -1,6 +1,6 @@
-//! `tow menu`: the list as a tmux menu; choosing a line goes there.
+//! `tow menu`: the agents as a tmux menu; choosing a line jumps to the agent.
 //!
-//! Draws only. Labels are escaped; what a line does is `tow goto` with a session's id or a pane, which are plain names.
+//! Only draws. Labels are escaped; a line runs `tow goto` with a session id or a pane, which are plain names.
 
 use super::install::command_to_register;
 use crate::scope::Scope;
@@ -69,7 +69,7 @@ struct Page {
     items: usize,
 }
 
-/// What stands in the menu, and which verb of ours choosing it runs, if any.
+/// A menu line, and the verb that choosing it runs, if any.
 struct Line {
     label: String,
     key: String,
@@ -81,7 +81,7 @@ impl Line {
         Line { label: label.to_owned(), key: key.to_owned(), verb: Some(verb) }
     }
 
-    /// A line that cannot be chosen: there is no pane to go to.
+    /// A line that cannot be chosen, because there is no pane to go to.
     fn inert(label: &str) -> Line {
         Line { label: format!("-{label}"), key: String::new(), verb: None }
     }
@@ -104,7 +104,7 @@ fn lines(seats: &[Shown], now: Timestamp, page: &Page, style: &BarStyle) -> Vec<
     if lines.is_empty() { vec![Line::inert("no agent sits anywhere")] } else { lines }
 }
 
-/// The lines below the seats.
+/// The lines below the agents.
 fn turning(page: &Page, keys: &Keys) -> Vec<Line> {
     let turn = |label: &str, key: &str, to: usize| {
         Line::new(label, key, format!("menu --items {} --page {to}", page.items))

@@ -1,6 +1,6 @@
-//! `tow meter`: how full the context of every agent is, and how sure that is.
+//! `tow meter`: the context fill of every agent, and how exact it is.
 //!
-//! Draws what the store and the transcripts say. It decides nothing and announces nothing.
+//! Shows figures from the store and the transcripts. Decides nothing and notifies no one.
 
 use crate::output::Tone;
 use crate::scope::Scope;

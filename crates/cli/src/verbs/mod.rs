@@ -1,6 +1,6 @@
 //! One file per verb: its arguments and its `run`.
 //!
-//! A verb reads the store or changes it through its own methods; it decides nothing that `core` should.
+//! A verb reads or changes the store through the store's methods; decisions belong to `core`.
 
 pub mod alert;
 pub mod bar;

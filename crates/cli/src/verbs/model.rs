@@ -1,6 +1,6 @@
-//! `tow model`: fetches, shows and removes the optional model that search can use.
+//! `tow model`: downloads, shows and removes the optional embedding model of search.
 //!
-//! The one verb that fetches anything for search, and only when it is told to. Nothing is used before its checksum is right.
+//! The only verb that downloads anything for search, and only on request. Uses no file with a wrong checksum.
 
 use crate::output::complain;
 use crate::progress::Progress;
@@ -56,7 +56,7 @@ enum Action {
     },
     /// Show whether the model is there and used.
     Status,
-    /// Remove the model and the vectors that came of it.
+    /// Remove the model and its vectors.
     Remove,
 }
 
@@ -96,7 +96,7 @@ fn get(scope: &Scope, wanted: &Search, from: Option<&PathBuf>) -> Result<(), Fai
     Ok(())
 }
 
-/// One line for each file, or a bar on a terminal.
+/// Prints a line per file, and a progress bar on a terminal.
 struct Told<'a> {
     scope: &'a Scope,
     name: String,

@@ -1,6 +1,6 @@
-//! `tow monitor`: all sessions of all agents, live, with their contexts and what they use up.
+//! `tow monitor`: all sessions of all agents, live, with context and usage.
 //!
-//! Draws what every surface draws, more closely. It decides nothing.
+//! Draws the same list as `tow status`, in more detail. Decides nothing.
 
 use crate::monitor::Asked;
 use crate::monitor::Gatherer;
@@ -28,19 +28,19 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Sessions that have ended, too.
+    /// Include ended sessions.
     #[arg(long)]
     all: bool,
-    /// Only sessions whose id begins so.
+    /// Only sessions whose id has this prefix.
     #[arg(long, value_name = "PREFIX")]
     session: Option<String>,
-    /// Print one page as text and end.
+    /// Print one page as text and exit.
     #[arg(long)]
     once: bool,
-    /// How wide that page is, in columns; without it, as wide as the terminal.
+    /// Width of that page in columns; by default that of the terminal.
     #[arg(long, value_name = "COLUMNS", requires = "once", value_parser = clap::value_parser!(u16).range(1..=1000))]
     width: Option<u16>,
-    /// Print one JSON object and end.
+    /// Print one JSON object and exit.
     #[arg(long, conflicts_with = "once")]
     json: bool,
 }

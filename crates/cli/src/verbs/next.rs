@@ -1,6 +1,6 @@
 //! `tow next`: jumps to the agent that has waited for you longest.
 //!
-//! The same as `tow goto --next`, short enough for a key.
+//! Does the same as `tow goto --next`, and is short enough for a key binding.
 
 use super::goto;
 use crate::scope::Scope;
@@ -21,7 +21,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Say it in tmux's status line if nobody waits, as a key should.
+    /// If no agent waits, say so in tmux's status line (for key bindings).
     #[arg(long)]
     message: bool,
 }

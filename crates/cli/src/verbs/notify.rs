@@ -1,6 +1,6 @@
-//! `tow notify`: which ways to be told are set up, and one sample through each of them.
+//! `tow notify`: lists the notification channels, and sends a sample through each.
 //!
-//! Without `--test` nothing is run. With it, what became of every way is said, whether it worked or not.
+//! Runs nothing without `--test`. With it, reports the result of every channel, successful or not.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -39,11 +39,11 @@ Examples:
   tow config set notify.on_blocked '[\"paplay\", \"/usr/share/sounds/freedesktop/stereo/bell.oga\"]'
   tow config set notify.mute_projects '[\"playground\"]'";
 
-/// Show how you are told that an agent waits for you, and try it.
+/// Show how you are notified when an agent waits for you, and test it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Send one sample through every way that is set up.
+    /// Send a sample through every configured channel.
     #[arg(long)]
     test: bool,
     /// Print one JSON object.
@@ -51,10 +51,10 @@ pub struct Arguments {
     json: bool,
 }
 
-/// One way to be told.
+/// One notification channel.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// The key or option that sets it.
+    /// The configuration key or tmux option that sets it.
     way: String,
     status: Status,
     detail: String,
@@ -66,10 +66,10 @@ enum Status {
     Off,
     Set,
     Done,
-    /// Tried, and not over yet.
+    /// Started, and still running.
     Running,
     Failed,
-    /// What the user wrote makes no sense.
+    /// The setting is invalid.
     Mistaken,
 }
 
@@ -86,7 +86,7 @@ impl Status {
     }
 }
 
-/// How long a sample may take.
+/// Timeout of a sample.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -110,7 +110,7 @@ fn row(way: impl Into<String>, status: Status, detail: impl Into<String>) -> Row
     Row { way: way.into(), status, detail: detail.into() }
 }
 
-/// A way that runs a program, or why it does not.
+/// A channel that runs a program, or the reason why it does not.
 enum Found {
     Off { way: String },
     Unusable { way: String, why: String },
@@ -179,7 +179,7 @@ fn commands(prefix: &str, book: &towline_engine::runtime::config::Commands) -> V
     OCCASIONS.iter().filter_map(ready).collect()
 }
 
-/// The options of the tmux server that this runs in.
+/// The notification commands in the options of the current tmux server.
 fn of_tmux(scope: &Scope, rows: &mut Vec<Row>) -> Vec<Found> {
     let Some(server) = variable("TMUX").as_deref().and_then(Server::parse) else { return vec![] };
     let (options, mistakes) = Options::current(&scope.env, &server);
@@ -190,7 +190,7 @@ fn of_tmux(scope: &Scope, rows: &mut Vec<Row>) -> Vec<Found> {
     commands("@towline-on-", &options.commands)
 }
 
-/// A seat that does not exist, in the state that the way is for.
+/// A made-up agent in the state that the channel is for.
 fn sample(occasion: &str) -> Telling {
     let state = match State::parse(occasion, None) {
         Some(state) => state,

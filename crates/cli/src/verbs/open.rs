@@ -1,6 +1,6 @@
-//! `tow open`: the viewer in a browser, with a server of its own if none runs.
+//! `tow open`: opens the viewer in a browser, and starts a server if none runs.
 //!
-//! Opens nothing where there is no screen: then it prints the address.
+//! Without a graphical session it opens nothing and prints the address.
 
 use crate::scope::Scope;
 use crate::web::Kept;
@@ -64,7 +64,7 @@ fn only_reads(server: &Running) -> Failure {
     Failure::input(what).hint(format!("End it by `kill {}`, then run this again.", server.pid))
 }
 
-/// Whether anybody would see a browser.
+/// Whether there is a graphical session on this machine.
 fn has_screen() -> bool {
     let has = |name: &str| variable(name).is_some();
     cfg!(target_os = "macos") && !has("SSH_CONNECTION") || has("DISPLAY") || has("WAYLAND_DISPLAY")

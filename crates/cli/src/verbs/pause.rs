@@ -1,6 +1,6 @@
-//! `tow pause`: nothing is typed in anybody's place, from now on and until it is lifted or its time is over.
+//! `tow pause`: stops all automatic typing until `tow resume` or for a given time.
 //!
-//! Stops what is already being typed too: it is looked at right before every key.
+//! Also stops typing in progress: the typist checks the pause before every key.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -18,7 +18,7 @@ Examples:
   tow pause --for 1h     for an hour; also 90s, 45m, 2d
   tow resume             go on typing";
 
-/// Type nothing in your place for a while.
+/// Pause automatic typing for a while.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -1,6 +1,6 @@
-//! `tow pin`: what every session of the project is given, whatever else there is.
+//! `tow pin`: pins memories, which every session of the project then receives.
 //!
-//! Pins only what models are given at all.
+//! Pins only memories that models may receive.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -20,14 +20,14 @@ Examples:
   tow pin --off m12
   tow memories --pinned      those that are";
 
-/// Give memories to every session of their project.
+/// Pin memories: every session of their project receives them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Which: m12.
+    /// Memory ids, such as m12.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Take the pin out.
+    /// Unpin them instead.
     #[arg(long)]
     off: bool,
     /// Print one JSON object.

@@ -1,6 +1,6 @@
-//! `tow popup`: the list in a popup of tmux, over whatever is there.
+//! `tow popup`: opens the agent list in a tmux popup.
 //!
-//! Opens it and nothing else: what is in it is `tow status --watch` or `tow monitor`.
+//! Only opens it: the content is `tow status --watch` or `tow monitor`.
 
 use super::install::command_to_register;
 use crate::scope::Scope;
@@ -21,7 +21,7 @@ Examples:
 
 Enter goes to the chosen agent, n to the one that has waited longest, q closes it.";
 
-/// Show what every agent is doing in a popup of tmux.
+/// Show what every agent is doing in a tmux popup.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -1,6 +1,6 @@
-//! `tow reindex`: makes the search index anew from the archive.
+//! `tow reindex`: rebuilds the search index from the archive.
 //!
-//! Nothing is lost by it: the archive is the truth, and the old index stays until the new one is begun.
+//! Loses nothing: the archive is authoritative, and the old index stays until the new one is begun.
 
 use crate::output::complain;
 use crate::progress::Progress;
@@ -26,7 +26,7 @@ Examples:
   tow reindex          make the search index anew
   tow reindex --json   the same for scripts";
 
-/// Make the search index anew from what was captured and remembered.
+/// Rebuild the search index from the archive.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -64,7 +64,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes all vectors that are missing, where the user wants a model and it is there.
+/// Computes all missing vectors, if the user configured the model and it is installed.
 fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
     let home = &scope.env.home;
     let Standing::Ready(model) = embeddings::standing(home, &settings(&scope.env).search) else {
@@ -76,7 +76,7 @@ fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
         progress.show_rows((made, sizes.bodies + sizes.memories), scope.env.elapsed());
         true
     };
-    let embedded = embeddings::embed((home, archive), &model, Extent::All, &mut seen).map_err(failed)?;
+    let embedded = embeddings::embed(home, archive, &model, Extent::All, &mut seen).map_err(failed)?;
     progress.finish();
     if embedded.busy {
         complain("another process is making vectors; `tow model` shows how many there are\n");

@@ -1,6 +1,6 @@
-//! `tow release`: lets models have a memory that was held back.
+//! `tow release`: releases memories that were held back from models.
 //!
-//! Only a person does this, having seen what it says.
+//! Only a user may do this, after reading the memory.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -22,11 +22,11 @@ Examples:
   tow release m12               give it to models from now on
   tow hold m12                  hold it back again";
 
-/// Let models have memories that were held back.
+/// Release memories that were held back from models.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Which: m12.
+    /// Memory ids, such as m12.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// Print one JSON object.
@@ -63,7 +63,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is held back from a model is not the model's to release.
+/// Agents may not release memories that are held back from them.
 fn refuse_agents(scope: &Scope) -> Result<(), Failure> {
     let caller = live::store(&scope.env)?.map(|store| ownership::of_caller(&store)).transpose()?.flatten();
     match caller {

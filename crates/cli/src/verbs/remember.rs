@@ -1,6 +1,6 @@
-//! `tow remember`: keeps what a person says, in their own words.
+//! `tow remember`: stores a memory in the user's own words.
 //!
-//! Nothing of it is cut: what is too long is refused. Says what it replaces, or that it was known already.
+//! Never truncates: too long a text is refused. Reports which memory it replaces, or that it was known.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -49,28 +49,28 @@ It belongs to the project of this folder. What it takes the place of is told, an
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What to remember; `-` reads it from standard input.
+    /// The text to remember; `-` reads it from standard input.
     #[arg(required = true, value_name = "TEXT")]
     text: Vec<String>,
     /// Give it to every session from now on.
     #[arg(long)]
     pin: bool,
-    /// decision, preference, gotcha, discovery, … or a word of your own; without it, what it looks like.
+    /// decision, preference, gotcha, discovery, … or a word of your own; guessed if not given.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// A heading; the text stands below it.
+    /// A title; the text follows below it.
     #[arg(long)]
     title: Option<String>,
     /// A file that it is about; may be given several times.
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
-    /// What it is about, in a word; may be given several times.
+    /// A keyword; may be given several times.
     #[arg(long = "concept", value_name = "WORD")]
     concepts: Vec<String>,
-    /// Of this project, by name or by a folder in it, instead of the one of the current folder.
+    /// This project, by name or by a folder in it, instead of that of the current folder.
     #[arg(long, value_name = "NAME|PATH")]
     project: Option<String>,
-    /// Said by an agent, and not by the person: trusted less, and held back if it gives orders.
+    /// Said by an agent, not by the user: trusted less, and held back if it gives orders.
     #[arg(long, hide = true)]
     by_agent: bool,
     /// Print one JSON object.
@@ -84,7 +84,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let new = NewMemory { content, session, ..blank(scope, project(scope, archive, arguments)?)? };
-    // What an agent runs are its own words, whoever it says that they are.
+    // A call from within an agent's session counts as the agent's, whatever its options say.
     let new = if arguments.by_agent || new.session.is_some() { by_agent(new) } else { new };
     let done = archive.as_one(|| {
         let kept = keep(archive, &new, scope.env.now)?;
@@ -111,7 +111,7 @@ fn failed(error: StoreError) -> Failure {
     Failure::about("could not remember it", &error).hint("Run `tow doctor`.")
 }
 
-/// The words, with what the options add to them.
+/// The text, combined with the options.
 fn content(arguments: &Arguments) -> Result<Content, Failure> {
     let typed = arguments.text.join(" ");
     let text = if typed == "-" { from_stdin()? } else { typed };
@@ -125,7 +125,6 @@ fn content(arguments: &Arguments) -> Result<Content, Failure> {
     Content::of(draft).ok_or_else(|| untellable(Untellable::Empty))
 }
 
-/// The type that a word names.
 pub(super) fn type_named(word: &str) -> Result<MemoryType, Failure> {
     let known: Vec<&str> = MemoryType::KNOWN.iter().map(|(known, _)| *known).collect();
     MemoryType::parse(word).ok_or_else(|| {
@@ -154,13 +153,13 @@ fn from_stdin() -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The session of the agent that runs this, if one does.
+/// The session of the calling agent, if there is one.
 fn caller(scope: &Scope) -> Option<SessionKey> {
     let store = live::store(&scope.env).ok().flatten()?;
     ownership::of_caller(&store).ok().flatten().map(|session| session.key)
 }
 
-/// A person's memory of which only the words are missing.
+/// A memory by the user, with placeholder content.
 fn blank(scope: &Scope, project: i64) -> Result<NewMemory, Failure> {
     let folder = current_folder().and_then(|folder| folder.to_str().map(str::to_owned));
     let code = code_in(folder.as_deref());
@@ -183,14 +182,14 @@ fn blank(scope: &Scope, project: i64) -> Result<NewMemory, Failure> {
     })
 }
 
-/// The same words out of an agent's mouth.
+/// Turns it into a memory by an agent: less trusted, and held back if suspicious.
 fn by_agent(new: NewMemory) -> NewMemory {
     let quarantine = held_back(&new.content, Trust::Agent).map(Suspicion::why).map(str::to_owned);
     let (maker, confidence) = (Maker::Model("agent".to_owned()), Confidence::percent(80));
     NewMemory { maker, confidence, trust: Trust::Agent, quarantine, ..new }
 }
 
-/// The row of the project that it belongs to.
+/// The row of the project that the memory belongs to.
 fn project(scope: &Scope, archive: &Archive, arguments: &Arguments) -> Result<i64, Failure> {
     let wishes = Wishes::load(&scope.env)?;
     let folder = match &arguments.project {
@@ -244,7 +243,6 @@ fn say(scope: &Scope, arguments: &Arguments, (kept, memory, old): (&Kept, &Memor
     scope.out.line(&format!("next: `tow show {id}`, `tow edit {id}`, `tow {pin} {id}`, `tow forget {id}`"));
 }
 
-/// Why it no longer holds.
 fn reason(old: &Memory) -> &str {
     old.superseded.as_ref().map_or("", |superseded| superseded.why.as_str())
 }

@@ -1,7 +1,7 @@
-//! `tow repair`: puts places to go back to into a transcript that died of a full context.
+//! `tow repair`: inserts rewind points into a transcript that died of a full context.
 //!
-//! Shows what it would do unless told to write. Nothing is written while a client may have the session open, and what
-//! the file was stays beside it.
+//! Only shows the plan unless `--write` is given. Writes nothing while a client may have the session open,
+//! and keeps the original file as a backup.
 
 use crate::output::Tone;
 use crate::output::complain;
@@ -41,35 +41,35 @@ Examples:
 Then resume the session, and go back to one of the markers by the agent's own list of prompts: what came after it is
 left behind, and the session has room again.";
 
-/// Put places to go back to into a transcript that died of a full context.
+/// Insert rewind points into a transcript that died of a full context.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The session, by its id or a part of it, or the path of its transcript.
     #[arg(value_name = "SESSION|PATH", required_unless_present = "list")]
     subject: Option<String>,
-    /// Show what would be done; this is what happens if nothing else is asked for.
+    /// Show what would be done (the default).
     #[arg(long, conflicts_with_all = ["write", "restore", "list"])]
     dry_run: bool,
-    /// Do it.
+    /// Write the markers into the transcript.
     #[arg(long, conflicts_with_all = ["restore", "list"])]
     write: bool,
-    /// Make the file what it was before the last repair.
+    /// Restore the file from before the last repair.
     #[arg(long, conflicts_with = "list")]
     restore: bool,
-    /// A marker after so many answers, besides those at the ends of turns and at pauses.
+    /// Insert a marker after every N answers, besides those at the ends of turns and at pauses.
     #[arg(long, value_name = "N", default_value_t = 1)]
     every: usize,
-    /// What is put in as the prompt.
+    /// The text of the inserted prompts.
     #[arg(long, value_name = "TEXT", default_value = "·")]
     marker: String,
-    /// Also if the session did not die of a full context, or a client may have it open.
+    /// Proceed even if the session did not die of a full context, or a client may have it open.
     #[arg(long)]
     force: bool,
     /// List the sessions that died of a full context.
     #[arg(long, conflicts_with = "subject")]
     list: bool,
-    /// With --list: look at so many of the last transcripts.
+    /// With --list: check the last N transcripts.
     #[arg(long, value_name = "N", default_value_t = 10)]
     recent: usize,
     /// Print one JSON object.
@@ -176,7 +176,7 @@ fn restore(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The backup that the file was repaired from, or else the last one.
+/// The backup that the file was repaired from, or else the latest one.
 fn last_backup(kept: &Kept) -> Result<(PathBuf, Vec<u8>), Failure> {
     let paths = backups(&kept.path).into_iter().rev();
     let mut all: Vec<(PathBuf, Vec<u8>)> =
@@ -191,7 +191,7 @@ fn folder_of(subject: &Subject, text: &[u8], arguments: &Arguments) -> Option<St
     examined(subject, text, arguments).ok()?.folder
 }
 
-/// `written` is there once it was done, with the backup if anything was.
+/// `written` is `Some` after writing, with the backup if anything changed.
 fn show(
     scope: &Scope,
     arguments: &Arguments,

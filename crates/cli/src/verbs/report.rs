@@ -1,6 +1,6 @@
 //! `tow report`: how long agents waited for you, by day, project and reason, with a small chart.
 //!
-//! Draws what `core::ledger` sums; it counts nothing itself. Names are made harmless before they are shown.
+//! Only draws the sums of `core::ledger`. Escapes names before printing.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -29,7 +29,7 @@ their time, not yours. Days are those of your own clock (TZ); a wait over midnig
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// So many days, today included.
+    /// Number of days, today included.
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=366))]
     days: u32,
     /// Only this project.
@@ -61,14 +61,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is to be summed, and how many of them still last.
+/// The waits to sum, and how many of them are still open.
 #[derive(Default)]
 struct Waits {
     all: Vec<Waited>,
     lasting: usize,
 }
 
-/// Those that are over come from the ledger's table; those that still last, from the seats: they end now.
+/// Finished waits come from the store's table, open ones from the current agents; an open wait ends now.
 fn waits(scope: &Scope, store: &Store, arguments: &Arguments, days: &[Day]) -> Result<Waits, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let since = days.first().map_or(scope.env.now, |day| day.begins);
@@ -118,7 +118,7 @@ fn object(found: &Ledger, lasting: usize) -> Value {
     all
 }
 
-/// What to do where there is nothing to show.
+/// The hint for an empty report.
 fn nothing(arguments: &Arguments, is_recorded: bool) -> String {
     if !is_recorded {
         return "nothing is recorded yet: run `tow install`, then work with your agents as usual".to_owned();
@@ -170,7 +170,7 @@ fn times_of(times: usize) -> String {
 const WIDEST_NAME: usize = 24;
 const WIDEST_BAR: usize = 40;
 
-/// One line per row: name, bar, time, how often, the longest.
+/// Prints one line per row: name, bar, time, count, longest.
 fn chart(scope: &Scope, rows: Vec<(String, Sum)>) {
     let rows: Vec<(String, Sum)> = rows.into_iter().map(|(name, sum)| (for_terminal(&name), sum)).collect();
     let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).clamp(14, WIDEST_NAME);
@@ -196,5 +196,5 @@ fn chart(scope: &Scope, rows: Vec<(String, Sum)>) {
     }
 }
 
-/// Columns of the figures behind a bar, and of the gaps.
+/// Columns of the figures after a bar, gaps included.
 const FIGURES: usize = 46;

@@ -1,6 +1,6 @@
-//! `tow resume`: what is to be typed may be typed again.
+//! `tow resume`: lifts a pause of automatic typing.
 //!
-//! Brings nothing back that was refused in the meantime.
+//! Does not bring back intents that were refused during the pause.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -16,7 +16,7 @@ Examples:
   tow resume     lift `tow pause`
   tow typed      what was refused in the meantime";
 
-/// Lift a pause: type again what is to be typed.
+/// Resume automatic typing after `tow pause`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

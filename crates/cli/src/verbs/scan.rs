@@ -1,6 +1,6 @@
-//! `tow scan`: finds agents that run without our hooks.
+//! `tow scan`: finds running agents without our hooks.
 //!
-//! Looks at processes and changes nothing; what it finds is shown by the other surfaces too.
+//! Looks at processes and changes nothing; the other commands show the same agents.
 
 use crate::scope::Scope;
 use clap::Args;

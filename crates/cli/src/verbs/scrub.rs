@@ -1,6 +1,6 @@
-//! `tow scrub`: applies the rules of today to what was kept before they were made.
+//! `tow scrub`: applies the current privacy rules to data that was stored under older ones.
 //!
-//! Only what changes is written. May be stopped at any time and run again: it goes on where it was.
+//! Writes only rows that change. Can be interrupted at any time; the next run continues.
 
 use crate::output::Tone;
 use crate::progress::Progress;
@@ -31,7 +31,7 @@ Examples:
 
 Run it after an update of tow, and after a change of the settings below `privacy`.";
 
-/// Apply today's rules for secrets and privacy to what is kept.
+/// Apply the current rules for secrets and privacy to stored data.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -46,7 +46,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What was, or would be, changed.
+/// The changes made, or planned in a dry run.
 struct Done {
     hot: Erased,
     archive: Scrubbed,
@@ -106,7 +106,7 @@ fn from_database(env: &Env, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<E
             return store.rehearse_scrub(cleaner);
         }
         let pace = Pace { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
-        // What is folded here was told by hooks that found the lock taken: somebody looks at it at the next refresh.
+        // Events applied here were left by hooks that found the lock taken; the next refresh shows them.
         store.settle(lock, &pace)?;
         store.scrub(lock, cleaner)
     })
@@ -127,7 +127,7 @@ fn from_archive(env: &Env, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Sc
     Ok(done)
 }
 
-/// A text without its secrets; `None` if it has none, or the user wants them kept.
+/// The text without secrets; `None` if it has none, or if the user keeps them.
 fn clean(wishes: &Wishes, text: &str) -> Option<String> {
     match (wishes.secrets(), redact(text)) {
         (Secrets::Redacted, std::borrow::Cow::Owned(clean)) if clean != text => Some(clean),

@@ -1,6 +1,6 @@
-//! `tow search`: finds memories, summaries, what was said and done, and bookmarks by words.
+//! `tow search`: full-text search over memories, summaries, messages, tool actions and bookmarks.
 //!
-//! Only reads. Nothing has to be indexed first, and no time is left out unless it is asked for.
+//! Only reads. Brings the index up to date itself, and covers all times unless an option limits them.
 
 use crate::output::Tone;
 use crate::output::complain;
@@ -49,14 +49,14 @@ Examples:
 Each hit: its id, when, what it is, its title, and how many tokens it takes to read it whole. Go on with
 `tow show m12`, `tow detail 1a2b3c4d#12` or `tow timeline m12`.";
 
-/// Find what was remembered, said or done, by words.
+/// Search memories, messages and tool calls by words.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What to look for: words, an error text, a path, part of a name. Words in quotes weigh more together.
+    /// Search terms: words, an error text, a path, part of a name. Words in quotes weigh more together.
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
-    /// Only these: memory, summary, body, detail, bookmark. Several may be given.
+    /// Only these kinds: memory, summary, body, detail, bookmark. May be given several times.
     #[arg(long, value_name = "KIND")]
     kind: Vec<String>,
     /// Only memories of this type.
@@ -65,7 +65,7 @@ pub struct Arguments {
     /// Only memories about this concept.
     #[arg(long, value_name = "NAME")]
     concept: Vec<String>,
-    /// Only about this file: a path, or an end of one.
+    /// Only about this file: a path, or the end of one.
     #[arg(long, value_name = "PATH")]
     file: Vec<String>,
     /// Only of this agent.
@@ -83,18 +83,18 @@ pub struct Arguments {
     /// Only before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     until: Option<String>,
-    /// Memories that were replaced, too.
+    /// Include replaced memories.
     #[arg(long)]
     replaced: bool,
-    /// At most so many.
+    /// Show at most N hits.
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
     #[command(flatten)]
     whose: ProjectArgs,
-    /// What the team knows, too: asks the hub, for hub.search_ms at most.
+    /// Include what the team knows: asks the hub, for at most hub.search_ms.
     #[arg(long)]
     team: bool,
-    /// Say why each hit is where it is.
+    /// Explain the rank of each hit.
     #[arg(long)]
     why: bool,
     /// Print one JSON object.
@@ -102,7 +102,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// More than anybody reads.
+/// Upper bound of `--limit`.
 const MOST: usize = 500;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -136,7 +136,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the team has that is not here. A hub that does not answer in time leaves what is here, and one line says so.
+/// The team's results that are not here. If the hub does not answer in time, prints one line instead.
 fn team(
     scope: &Scope,
     past: &Past,
@@ -159,7 +159,7 @@ fn team(
     }))
 }
 
-/// What answers the question, best first.
+/// The hits, best first.
 pub fn hits(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<Found>, Failure> {
     hits_with(scope, past, question, (understood(scope, &question.text).as_ref(), &[]))
 }
@@ -174,7 +174,7 @@ fn hits_with(
     ask(&Library { home, archive, now, sentences, team }, question).map_err(failed)
 }
 
-/// What the optional model makes of the question. Without it, one line says that the table serves.
+/// The embedding of the query. Without the optional model one line says so, and the built-in table serves.
 fn understood(scope: &Scope, text: &str) -> Option<Asked> {
     let wanted = settings(&scope.env).search;
     let (asked, trouble) = embeddings::asked(&scope.env.home, &wanted, text);
@@ -184,7 +184,6 @@ fn understood(scope: &Scope, text: &str) -> Option<Asked> {
     asked
 }
 
-/// Why nothing could be looked for, with what helps.
 fn failed(error: FindError) -> Failure {
     match error {
         FindError::Store(error) => unreadable(error),
@@ -197,7 +196,7 @@ fn filters(arguments: &Arguments, now: Timestamp) -> Result<Filters, Failure> {
     let mut kinds = vec![];
     for word in arguments.kind.iter().flat_map(|words| words.split(',')) {
         kinds.extend(match word {
-            // What a person asked is as much a body as what the agent answered.
+            // "body" covers prompts as well as answers.
             "body" => vec![Kind::Body, Kind::Prompt, Kind::Line],
             word => vec![Kind::of_word(word).ok_or_else(|| no_kind(word))?],
         });

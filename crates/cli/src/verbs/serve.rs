@@ -1,7 +1,6 @@
-//! `tow serve`: the viewer and the API on this machine, until it is told to end.
+//! `tow serve`: serves the viewer and the API on this machine until it is stopped.
 //!
-//! Listens on no address but the machine's own, answers nobody without the token, and changes nothing unless `--write` is
-//! given.
+//! Listens on local addresses only, requires the token, and changes nothing without `--write`.
 
 use crate::scope::Scope;
 use crate::web::Address;
@@ -25,7 +24,7 @@ Examples:
   tow serve --socket /run/user/1000/tow.sock
   tow serve --new-tokens        those of before open nothing any more";
 
-/// The port where it is looked for first.
+/// The preferred port.
 const PORT: u16 = 4747;
 
 /// Serve the viewer and the API to this machine's user.
@@ -41,13 +40,13 @@ pub struct Arguments {
     /// Allow changes: edit, pin, supersede, hold back, forget, retry.
     #[arg(long)]
     write: bool,
-    /// Draw new tokens first.
+    /// Generate new tokens first.
     #[arg(long)]
     new_tokens: bool,
-    /// End when nobody has used it for so many minutes.
+    /// Exit after this many minutes without use.
     #[arg(long, value_name = "MINUTES")]
     idle: Option<u64>,
-    /// At most so many requests a second.
+    /// Answer at most N requests per second.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     rate: u32,
     /// Print one JSON object with the address and the token.
@@ -95,7 +94,7 @@ fn listen(arguments: &Arguments) -> Result<Listening, Failure> {
     })
 }
 
-/// Before the first answer: whoever started this may go on.
+/// Prints the address before the first request is served: the parent process waits for it.
 fn announce(scope: &Scope, arguments: &Arguments, (address, token): (&str, &str)) {
     let url =
         if address.starts_with("http") { format!("{address}/?token={token}") } else { address.to_owned() };

@@ -1,6 +1,6 @@
-//! `tow sessions`: the sessions that were captured, the latest first, with how each began and ended.
+//! `tow sessions`: lists captured sessions, latest first, with their first and last line.
 //!
-//! Only reads, and no more than what is listed.
+//! Only reads, and no more than it lists.
 
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
@@ -25,22 +25,22 @@ Examples:
   tow sessions --since yesterday --limit 50
   tow sessions --json";
 
-/// List the sessions that were captured, the latest first.
+/// List captured sessions, latest first.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     whose: ProjectArgs,
-    /// Only sessions in which something happened since this time.
+    /// Only sessions that were active since this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
-    /// Those behind the `next` of an earlier list.
+    /// Continue after the `next` of an earlier list.
     #[arg(long, value_name = "NEXT")]
     before: Option<String>,
     /// Only sessions of this agent.
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
-    /// At most so many.
+    /// List at most N sessions.
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
     /// Print one JSON object.
@@ -84,7 +84,7 @@ fn page_key(text: &str) -> Result<PageKey, Failure> {
     PageKey::parse(text).ok_or_else(|| refused().hint("Give what an earlier list with --json has as `next`."))
 }
 
-/// The time that a person means by `--since`.
+/// Parses the time of `--since`.
 pub(super) fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let refused =
         |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");

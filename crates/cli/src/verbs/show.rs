@@ -1,6 +1,6 @@
-//! `tow show`: whatever an id stands for: a session, a turn, a detail, a memory.
+//! `tow show`: shows the session, turn, detail or memory that an id names.
 //!
-//! Only reads. An id that nothing has is a mistake, with the nearest ones beside it.
+//! Only reads. An unknown id is an error that suggests the nearest known one.
 
 mod memory;
 
@@ -48,27 +48,27 @@ Examples:
   tow show m12 m15         memories: whole, with where they came from and what became of them
   tow show 1a2b3c4d --json";
 
-/// What is shown at most if nothing else is asked for.
+/// Default limits of the text, in bytes.
 const BYTES: usize = 24_000;
 const BYTES_OF_ONE: usize = 1_000_000;
-/// Of so many sessions the names are compared with one that nothing has.
+/// How many recent sessions are compared with an unknown id.
 const NEAR: usize = 200;
 
-/// Show what ids stand for: a session, a turn, a detail or a memory.
+/// Show a session, a turn, a detail or a memory by its id.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// At most so many lines of a session's turns.
+    /// Show at most N turns of a session.
     #[arg(long, value_name = "N", default_value_t = 40)]
     limit: usize,
-    /// At most so many bytes of text; 0 for all.
+    /// Print at most N bytes of text; 0 for all.
     #[arg(long, value_name = "N")]
     bytes: Option<usize>,
     #[command(flatten)]
     whose: ProjectArgs,
-    /// What is held back from models is not shown.
+    /// Hide the content of memories that are held back from models.
     #[arg(long, hide = true)]
     for_model: bool,
     /// Print one JSON object.
@@ -92,7 +92,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What an id asks for.
+/// A parsed id.
 enum Asked {
     Memory(i64),
     Captured { text: String, wanted: Wanted },
@@ -147,7 +147,7 @@ fn no_id(text: &str) -> Failure {
         .hint("Ids look like 1a2b3c4d, 1a2b3c4d#12, 1a2b3c4d#12.3 and m12; `tow sessions` and `tow memories` list them.")
 }
 
-/// Our own global id of a turn looks like the id of a session.
+/// A turn's uid looks like a session id.
 fn by_uid(past: &Past, hint: &SessionHint) -> Result<Option<(Conversation, TurnRow)>, Failure> {
     match Uid::parse(&hint.id) {
         Ok(uid) => past.archive.turn_by_uid(uid).map_err(unreadable),
@@ -193,7 +193,7 @@ fn show_detail(
 ) -> Result<(String, Value), Failure> {
     let id = id_of(&of, &turn);
     let room = Room::of(arguments.bytes.unwrap_or(BYTES_OF_ONE));
-    match view_detail(past, (of, turn), number, room)? {
+    match view_detail(past, of, turn, number, room)? {
         Ok(view) => {
             let mut page = Page::default();
             detail_text(&mut page, &view, past.now);
@@ -213,7 +213,7 @@ fn show_turn(
 ) -> Result<(String, Value), Failure> {
     let figures = figures(past, &of, turn.ordinal..=turn.ordinal)?;
     let room = Room::of(arguments.bytes.unwrap_or(BYTES));
-    let view = view(past, (of, turn), room, Thinking::Hidden)?;
+    let view = view(past, of, turn, room, Thinking::Hidden)?;
     let mut page = Page::default();
     page.line(&head(&view.of));
     turn_text(&mut page, &view, past.now);

@@ -1,16 +1,16 @@
-//! The skills that `tow install` puts into the agents' folders, and `tow uninstall` takes away.
+//! The skill files that `tow install` adds to the agents' folders and `tow uninstall` removes.
 //!
-//! A file that is not ours, or that a person changed, is left alone and named; it keeps nothing else from being done.
+//! Leaves files that are not ours, or that the user changed, alone and reports them; other steps go on.
 
 use towline_agents::settings::{Archive, Pace, Page, PageStanding, Plan, Refusal, Subject};
 use towline_engine::runtime::failure::chain;
 use towline_engine::status::tmux::conf::Writing;
 
-/// What became of an agent's skills.
+/// The result for an agent's skills.
 #[derive(Default)]
 pub struct Skills {
     pub plans: Vec<Plan>,
-    /// Files that were left alone.
+    /// Reports of files that were left alone.
     pub remarks: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ pub fn put(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Skills {
     skills
 }
 
-/// The last one first: folders that were made for all of them go with the first.
+/// Removes in reverse order: folders that were created for all pages are removed with the first page.
 pub fn take_away(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Skills {
     let mut skills = Skills::default();
     for page in pages.into_iter().rev() {
@@ -49,7 +49,7 @@ impl Skills {
     }
 }
 
-/// What to say of a page that a person changed.
+/// The report of a page that the user changed.
 fn changed(page: &Page) -> Option<String> {
     let standing = page.inspect_file(Pace::BRIEF).ok()?;
     let file = page.file().display();

@@ -1,4 +1,4 @@
-//! `tow statusline`, as far as a person can ask about it; an agent's call never comes here.
+//! `tow statusline` for users who ask for help; calls by agents never reach this file.
 //!
 //! Carries the help text only.
 
@@ -18,14 +18,14 @@ Examples:
   tow config set statusline.template '{model:cyan}[ {context}][ on {branch}]'
   tow statusline --over 'my-line' < payload.json";
 
-/// Draw an agent's status line, and take its exact numbers for the meter (the agents call this).
+/// Draw an agent's status line, and record its exact numbers for the meter (the agents call this).
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The command that stood there before, as a line for the shell.
+    /// The status line command that was set before, as a shell command.
     #[arg(long, value_name = "COMMAND")]
     over: Option<String>,
-    /// Show the line as it would look.
+    /// Preview the line.
     #[arg(long)]
     preview: bool,
 }

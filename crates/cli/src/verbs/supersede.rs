@@ -1,6 +1,6 @@
-//! `tow supersede`: says that a memory no longer holds, and what does instead.
+//! `tow supersede`: marks a memory as no longer valid, and names its replacement.
 //!
-//! Erases nothing: it is shown as replaced, given to nobody, and `tow undo` takes it back.
+//! Erases nothing: the memory is shown as replaced, no session receives it, and `tow undo` restores it.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -20,17 +20,17 @@ Examples:
   tow supersede m12 --because \"we moved to Valkey\"
   tow undo m12                     it holds again";
 
-/// Say that a memory no longer holds.
+/// Mark a memory as no longer valid.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Which: m12.
+    /// Memory id, such as m12.
     #[arg(value_name = "ID")]
     id: String,
-    /// The memory that holds instead.
+    /// The memory that replaces it.
     #[arg(long, value_name = "ID")]
     by: Option<String>,
-    /// Why.
+    /// The reason.
     #[arg(long, value_name = "TEXT")]
     because: Option<String>,
     /// Print one JSON object.
@@ -64,7 +64,7 @@ fn one(archive: &Archive, id: &str) -> Result<Memory, Failure> {
     found.pop().ok_or_else(|| Failure::input("no memory was named").hint("Run `tow memories`."))
 }
 
-/// A memory cannot be replaced by itself, nor by what it replaced.
+/// Rejects replacing a memory by itself or by one that it replaced.
 fn refuse(archive: &Archive, old: &Memory, by: Option<&Memory>) -> Result<(), Failure> {
     let id = old.name();
     if old.superseded.is_some() {
@@ -85,10 +85,10 @@ fn refuse(archive: &Archive, old: &Memory, by: Option<&Memory>) -> Result<(), Fa
     Ok(())
 }
 
-/// No chain of replacements that anybody made is longer.
+/// Longest chain that is followed; real ones are shorter.
 const LONGEST_CHAIN: usize = 1_000;
 
-/// As it is kept: without secrets, and bounded.
+/// The reason as stored: redacted and truncated.
 fn reason(raw: &str) -> String {
     let kind = MemoryType::parse("change");
     let content = kind.and_then(|kind| Content::of(Draft::new(kind, raw)));

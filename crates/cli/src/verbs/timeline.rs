@@ -1,6 +1,6 @@
-//! `tow timeline`: what was learnt, said and marked around a time, in its order.
+//! `tow timeline`: memories, turns, summaries and bookmarks around a time, in order.
 //!
-//! Only reads, and no more than is shown. Every entry has an id and what it costs to read, so that one can go on from it.
+//! Only reads, and no more than it shows. Every entry has an id and its size in tokens, to continue from.
 
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
@@ -54,15 +54,15 @@ pub struct Arguments {
     /// A memory, a turn, a session, a time, or words to search for; now if not given.
     #[arg(value_name = "ANCHOR")]
     anchor: Vec<String>,
-    /// At most so many before it.
+    /// Show at most N entries before it.
     #[arg(long, value_name = "N", default_value_t = 10)]
     before: u32,
-    /// At most so many after it.
+    /// Show at most N entries after it.
     #[arg(long, value_name = "N", default_value_t = 10)]
     after: u32,
     #[command(flatten)]
     whose: ProjectArgs,
-    /// What is held back from models is named, and not shown.
+    /// Hide the content of memories that are held back from models.
     #[arg(long, hide = true)]
     for_model: bool,
     /// Print one JSON object.
@@ -70,11 +70,11 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Where in time, and what stands there.
+/// The anchor: a time, and the id of the entry there.
 struct Anchor {
     at: Timestamp,
     id: Option<String>,
-    /// What a search found, where words were given.
+    /// The search hit, if words were given.
     found: Option<Box<Found>>,
 }
 
@@ -84,7 +84,6 @@ impl Anchor {
     }
 }
 
-/// One line of it.
 struct Entry {
     at: Timestamp,
     id: String,
@@ -113,7 +112,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ids and times come first: only what is neither is searched for.
+/// Tries ids and times first, and searches only for other text.
 fn anchor(scope: &Scope, past: &Past, text: &str) -> Result<Anchor, Failure> {
     if text.is_empty() {
         return Ok(Anchor::at(past.now.plus_ms(1), None));
@@ -125,12 +124,12 @@ fn anchor(scope: &Scope, past: &Past, text: &str) -> Result<Anchor, Failure> {
     }
 }
 
-/// What a text names.
+/// The meaning of an anchor text.
 enum Named {
     Known(Anchor),
-    /// An id or a time of something that is not there.
+    /// An id or a time that does not exist.
     Gone,
-    /// Neither.
+    /// Words to search for.
     Words,
 }
 
@@ -147,7 +146,7 @@ fn named(past: &Past, text: &str) -> Result<Named, Failure> {
             let known = turn.map(|turn| Named::Known(Anchor::at(turn.at, Some(id_of(&of, &turn)))));
             Ok(known.unwrap_or(Named::Gone))
         }
-        // Any word could be a session's id.
+        // Any word could be a session id.
         Wanted::Session(session) => {
             let of = call(past, session)?;
             Ok(of.map_or(Named::Words, |of| Named::Known(Anchor::at(of.first_at, None))))
@@ -159,7 +158,7 @@ fn named(past: &Past, text: &str) -> Result<Named, Failure> {
     }
 }
 
-/// The best hit of a search. A detail stands where its turn does.
+/// The best hit of a search; for a detail, the position of its turn.
 fn found(scope: &Scope, past: &Past, words: &str) -> Result<Anchor, Failure> {
     if past.project.is_empty() {
         return Err(no_anchor(words));
@@ -193,7 +192,7 @@ fn no_anchor(text: &str) -> Failure {
     )
 }
 
-/// More of what somebody wrote helps nobody.
+/// Longest quote of the input in an error, in columns.
 const LONGEST_SHOWN: usize = 80;
 
 struct Around<'a> {
@@ -203,7 +202,7 @@ struct Around<'a> {
     shown: Shown,
 }
 
-/// Who reads it.
+/// The reader.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     ToPerson,
@@ -211,7 +210,7 @@ enum Shown {
 }
 
 impl Around<'_> {
-    /// The nearest entries of one side, in the order of time. The anchor itself is not counted.
+    /// The nearest entries on one side, ordered by time. The anchor itself does not count.
     fn side(&self, side: Side, most: u32) -> Result<Vec<Entry>, Failure> {
         let asked = (side, most.saturating_add(1));
         let (archive, project, at) = (&self.past.archive, self.past.project.row(), self.anchor.at);
@@ -236,7 +235,7 @@ impl Around<'_> {
         Ok(found)
     }
 
-    /// What a turn costs is what was said in it.
+    /// A turn's size is that of its messages.
     fn of_turn(&self, of: &Conversation, turn: &TurnRow) -> Result<Entry, Failure> {
         let bodies = self.past.archive.bodies(turn).map_err(unreadable)?;
         let tokens = bodies.iter().map(|body| body.text.len().div_ceil(tokens::BYTES_PER_TOKEN)).sum();

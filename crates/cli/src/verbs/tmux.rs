@@ -1,6 +1,6 @@
-//! `tow tmux`: brings Towline into a running tmux server, or takes it out.
+//! `tow tmux`: loads Towline into a running tmux server, or unloads it.
 //!
-//! Changes no file: that is `tow install --tmux`, whose line in tmux.conf runs this. Decides nothing about settings.
+//! Changes no file: `tow install --tmux` does, and its line in tmux.conf runs this verb. Decides no settings.
 
 use super::install::command_to_register;
 use crate::output::complain;
@@ -24,7 +24,7 @@ Loading sets what `tmux show-options -g | grep @towline` asks for: the bar in st
 of 5 seconds at most, prefix + a for the menu, and hooks that notice which pane you look at. It can be run again
 at any time: after a change of an option, or after `tmux source-file`. `tow install --tmux` puts it into tmux.conf.";
 
-/// Bring the bar, the keys and the hooks into a running tmux server, or take them out.
+/// Load the bar, the keys and the hooks into a running tmux server, or unload them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -34,9 +34,9 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Bring the bar, the keys and the hooks into the server.
+    /// Load the bar, the keys and the hooks into the server.
     Load(Which),
-    /// Take out what was loaded, and nothing else.
+    /// Unload what was loaded, and nothing else.
     Unload(Which),
 }
 

@@ -1,7 +1,6 @@
-//! The server of tools that `tow install` enters into the agents' settings, and `tow uninstall` takes out.
+//! The MCP server entry that `tow install` adds to the agents' settings and `tow uninstall` removes.
 //!
-//! An entry that is not ours, or a file that cannot be edited, is left alone and named; it keeps nothing else from being
-//! done.
+//! Leaves a foreign entry, or a file that cannot be edited, alone and reports it; other steps go on.
 
 use std::path::Path;
 use towline_agents::Agent;
@@ -11,16 +10,16 @@ use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::chain;
 use towline_engine::status::tmux::conf::Writing;
 
-/// What became of the entry.
+/// The result for the entry.
 #[derive(Default)]
 pub struct Tools {
-    /// `None` where nothing was to be done, or could be.
+    /// `None` if there was nothing to do, or the edit was refused.
     pub plan: Option<Plan>,
     /// Why the file was left alone.
     pub remark: Option<String>,
 }
 
-/// Our server in the agent's settings; `None` where there is no home for them.
+/// Our server in the agent's settings; `None` if there is no home folder for them.
 pub fn server(agent: Agent, tow: &Path) -> Option<Result<ToolServer, Refusal>> {
     let file = agent.servers_file(&variable)?;
     Some(agent.tool_server(&file, tow, &places()))

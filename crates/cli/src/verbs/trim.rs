@@ -1,6 +1,6 @@
-//! `tow trim`: makes room in a session that is nearly full, through the server of its agent.
+//! `tow trim`: frees context in a nearly full session, through the agent's own server.
 //!
-//! Shows what would be done unless told to do it. Types nothing, and touches no file of the agent's itself.
+//! Only shows the plan unless `--execute` is given. Types nothing, and edits no file of the agent itself.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -45,7 +45,7 @@ Examples:
 The turns are taken back in the conversation alone: files stay as they are. The old history stays in its file.
 What a session's screen shows is not redrawn: the model no longer knows what was cut, except by the memory of it.";
 
-/// Make room in a session that is nearly full: take its turns back, and give the model the memory of them.
+/// Free context in a nearly full session: take its turns back, and give the model a memory of them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -55,19 +55,19 @@ pub struct Arguments {
     /// The same, as an option.
     #[arg(long, value_name = "ID", conflicts_with = "thread")]
     session: Option<String>,
-    /// Show what would be done; this is what happens if nothing else is asked for.
+    /// Show what would be done (the default).
     #[arg(long, conflicts_with_all = ["preflight", "execute"])]
     dry_run: bool,
     /// Only check whether it could be done.
     #[arg(long, conflicts_with = "execute")]
     preflight: bool,
-    /// Do it.
+    /// Trim the session.
     #[arg(long)]
     execute: bool,
-    /// So many of the first turns stay; if not given, the first one if it is small.
+    /// Keep the first N turns; by default the first one if it is small.
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
-    /// Only if at least so much of the window is used.
+    /// Only if at least this much of the window is used.
     #[arg(long, value_name = "PERCENT", default_value_t = 50)]
     at_least: u8,
     /// Print one JSON object.
@@ -77,7 +77,7 @@ pub struct Arguments {
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What is known when it is decided.
+/// Everything the decision depends on.
 struct Plan {
     key: SessionKey,
     survey: Survey,
@@ -105,7 +105,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if outcome.is_done() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A session that was heard of, or a whole id of one that was not.
+/// A known session, or the full id of an unknown one.
 fn subject(scope: &Scope, arguments: &Arguments) -> Result<(Agent, SessionKey), Failure> {
     let name = arguments.thread.as_deref().or(arguments.session.as_deref());
     let found = ownership::store(&scope.env).and_then(|store| ownership::session(&store, name, "tow trim"));
@@ -117,7 +117,7 @@ fn subject(scope: &Scope, arguments: &Arguments) -> Result<(Agent, SessionKey), 
     agent.map(|agent| (agent, key)).ok_or_else(|| Failure::input("the agent of this session is not known"))
 }
 
-/// Shorter ids are parts of one.
+/// Length of a full id; a shorter one is a part.
 const WHOLE: usize = 36;
 
 fn whole_id(name: &str) -> Option<SessionKey> {
@@ -169,7 +169,7 @@ fn nothing() -> Composed {
     Composed { text: String::new(), parts: vec![] }
 }
 
-/// The file is captured first: what is taken back must be known.
+/// Captures the transcript first: the archive must hold the turns before they are taken back.
 fn remembered(
     scope: &Scope,
     agent: Agent,
@@ -187,8 +187,8 @@ fn remembered(
     let Some(conversation) = archive.conversation(key).map_err(failed)? else { return Ok(nothing()) };
     let hot = Store::read(&scope.env.home, PATIENCE).map_err(failed)?;
     let way = CUT_TO_MAKE_ROOM.to_owned();
-    let material = past::material(Some(&archive), hot.as_ref(), (key, way), scope.env.now).map_err(failed)?;
-    memory(agent, material, (&archive, &conversation), cut).map_err(failed)
+    let material = past::material(Some(&archive), hot.as_ref(), key, way, scope.env.now).map_err(failed)?;
+    memory(agent, material, &archive, &conversation, cut).map_err(failed)
 }
 
 fn memory_check(agent: Agent, memory: &Composed) -> Check {

@@ -1,6 +1,6 @@
-//! `tow turns`: one line for each turn of a session, or of a project since a time.
+//! `tow turns`: one line per turn, of a session or of a project since a time.
 //!
-//! Only reads. Markers, notifications and what was taken back are left out unless they are asked for.
+//! Only reads. Leaves out markers, notifications and reverted turns unless `--all` is given.
 
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
@@ -37,7 +37,7 @@ Examples:
 
 Marks: > a person, / a command, + a continuation, ! a notification, * a bookmark, x taken back.";
 
-/// What is said at most with --words if nothing else is asked for.
+/// Default limit of message text with --words, in bytes.
 const BYTES: usize = 24_000;
 
 /// List turns, one line each: what was asked, what was done, how it ended.
@@ -55,19 +55,19 @@ pub struct Arguments {
     /// Only turns since this time, of all sessions of the project unless one is given.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
-    /// The last so many.
+    /// List the last N turns.
     #[arg(long, visible_alias = "last", value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Bookmarks, notifications and turns that were taken back, too.
+    /// Include bookmarks, notifications and turns that were taken back.
     #[arg(long)]
     all: bool,
-    /// Print what was said in each turn.
+    /// Print the messages of each turn.
     #[arg(long)]
     words: bool,
-    /// With --json: what tools were called with and gave, each as a heading without its text.
+    /// With --json: include a heading, without text, for each tool input and output.
     #[arg(long, requires = "json")]
     headings: bool,
-    /// At most so many bytes of what was said; 0 for all.
+    /// Print at most N bytes of messages; 0 for all.
     #[arg(long, value_name = "N", default_value_t = BYTES)]
     bytes: usize,
     #[command(flatten)]
@@ -77,21 +77,21 @@ pub struct Arguments {
     json: bool,
 }
 
-/// The turns that are shown, and what is not.
+/// The listed turns, and counts of those left out.
 struct Listed {
     turns: Vec<(Conversation, TurnRow)>,
-    /// How many details each has.
+    /// Number of details per turn.
     details: HashMap<(String, u32), u32>,
-    /// The one session, if only one was asked for.
+    /// The session, if only one was requested.
     of: Option<Conversation>,
     earlier: u32,
     hidden: u32,
 }
 
-/// Whose turns are asked for.
+/// Which turns are listed.
 enum Range {
     Of(Box<Conversation>, TurnsAsked),
-    /// The first so many behind a turn.
+    /// The first turns after this one.
     After(Box<Conversation>, u32),
     Across(TurnsAsked),
     Nothing,
@@ -115,13 +115,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the options say.
+/// The parsed options.
 struct Bounds {
     session: Option<SessionHint>,
     asked: TurnsAsked,
-    /// A time was given: not one session is meant, but all that worked then.
+    /// A time was given: covers all sessions, not one.
     is_by_time: bool,
-    /// The turn behind which it begins.
+    /// List the turns after this one.
     after: Option<u32>,
 }
 
@@ -249,7 +249,7 @@ fn listed(past: &Past, range: Range, bounds: TurnsAsked) -> Result<Listed, Failu
     Ok(Listed { turns, details, of, earlier, hidden })
 }
 
-/// Of each session at once.
+/// One query per session.
 fn detail_counts(
     past: &Past,
     turns: &[(Conversation, TurnRow)],
@@ -282,7 +282,7 @@ fn text(past: &Past, arguments: &Arguments, listed: Listed) -> Result<String, Fa
     for (of, turn) in &listed.turns {
         page.line(&line(past, &listed, of, turn));
         if arguments.words {
-            words(past, &mut page, (of.clone(), turn.clone()), &mut room)?;
+            words(past, &mut page, of.clone(), turn.clone(), &mut room)?;
         }
     }
     page.gap();
@@ -313,7 +313,7 @@ fn line(past: &Past, listed: &Listed, of: &Conversation, turn: &TurnRow) -> Stri
     format!("{} {at} {} {}{details}", id_of(of, turn), mark(turn), for_terminal(&turn.line))
 }
 
-/// Who asked for a turn.
+/// The mark for a turn's origin.
 pub fn mark(turn: &TurnRow) -> char {
     match turn.origin {
         _ if turn.reverted => 'x',

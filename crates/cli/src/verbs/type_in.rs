@@ -1,7 +1,7 @@
-//! `tow type`: types what waits for a seat, and ends. Started by whoever makes an intent.
+//! `tow type`: types what is queued for a pane, and exits. Started by the process that queues an intent.
 //!
-//! Prints nothing: what became of each intent is in its row, and `tow typed` shows it. What keeps it from working at all is a
-//! fault for `tow doctor`.
+//! Prints nothing: the result of each intent is in its row, and `tow typed` shows it. A failure of the whole
+//! run is recorded as a fault for `tow doctor`.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Example:
   tow type tmux:4242:%3     what is started when something is to be typed; `tow typed` shows what came of it";
 
-/// Type what waits for a seat.
+/// Type what is queued for a pane.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -1,6 +1,6 @@
-//! `tow typed`: what was typed in a person's place, or was to be: when, why, and how it ended.
+//! `tow typed`: the log of automatic typing: when, why, and with which result.
 //!
-//! Shows rows and types nothing. Taking back what still waits is the only thing it changes.
+//! Lists rows and types nothing. The only change it makes is to drop a waiting intent.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -30,23 +30,23 @@ Examples:
 States: waiting, typing, typed (Enter was pressed), confirmed (the agent told of it), refused, expired, dropped. What is
 refused or expired is never typed again. `tow pause` stops everything at once.";
 
-/// Show what was typed in your place, and how it ended.
+/// Show what was typed automatically, and with which result.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Only in this seat.
+    /// Only in this pane, such as tmux:4242:%3.
     #[arg(long, value_name = "SEAT")]
     seat: Option<String>,
-    /// Only for this session: how its id begins or ends.
+    /// Only for this session, by the beginning or the end of its id.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Only since this time: `yesterday`, `2h ago`, `14:05`, `2026-10-01`.
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// How many at most.
+    /// List at most N.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Take back one that waits: how its id begins or ends.
+    /// Drop one that waits, by the beginning or the end of its id.
     #[arg(long, value_name = "ID", conflicts_with_all = ["seat", "session", "since"])]
     drop: Option<String>,
     /// Print one JSON object.
@@ -79,7 +79,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 const NOTHING: &str = "nothing was typed in your place";
 
-/// What somebody died over, or nobody took up, is seen to by somebody else.
+/// Restarts the typist for intents whose process died or that were never picked up.
 fn nudge(scope: &Scope, store: &Store) -> Result<(), StoreError> {
     for seat in store.seats_with_intents()? {
         let is_left =
@@ -129,7 +129,7 @@ fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<Ex
         return Err(Failure::input(what).hint("`tow pause` keeps anything more from being typed."));
     }
     let why = Some("taken back by hand".to_owned());
-    typing::accept_move(&scope.env, &intent.session, (intent, Stage::Dropped), why)?;
+    typing::accept_move(&scope.env, &intent.session, intent, Stage::Dropped, why)?;
     let known =
         live::fold(&scope.env)?.map(|store| store.intent(intent.uid)).transpose().map_err(failed)?.flatten();
     match known.filter(|known| known.stage == Stage::Dropped) {
@@ -144,7 +144,7 @@ fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// What tells ids apart is their end: they begin with the time.
+/// Ids begin with the time, so only their end tells them apart.
 fn short(intent: &Intent) -> String {
     let id = intent.uid.to_string();
     id[id.len() - 8..].to_owned()

@@ -1,6 +1,6 @@
-//! `tow undo`: takes the last change of a memory back.
+//! `tow undo`: reverts the last change of a memory.
 //!
-//! One step each time. What was forgotten is gone: there is nothing to take back.
+//! One step per call. A forgotten memory is gone and cannot be restored.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -18,11 +18,11 @@ Examples:
   tow undo m12            the last of: edited, pinned, replaced, found again, released
   tow show m12            what became of it, step by step";
 
-/// Take the last change of memories back.
+/// Revert the last change of memories.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Which: m12.
+    /// Memory ids, such as m12.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// Print one JSON object.

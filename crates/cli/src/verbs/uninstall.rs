@@ -1,6 +1,6 @@
-//! `tow uninstall`: gives the agents' settings and tmux's back.
+//! `tow uninstall`: restores the settings of the agents and of tmux.
 //!
-//! Byte for byte where only we changed them, else without exactly our entries. The data folder stays.
+//! Byte for byte if only we changed them, otherwise by removing exactly our entries. Keeps the data folder.
 
 use super::install::{
     Choice, Edited, EditedAgents, NO_AGENT, Outcomes, chosen, command_to_register, edit_all, folder_of,
@@ -28,7 +28,7 @@ Examples:
 
 What was recorded stays in the data folder; `tow doctor` says where that is.";
 
-/// Take our hooks, skills and tools away from the agents again, and the bar out of tmux.
+/// Remove our hooks, skills and tools from the agents, and the bar from tmux.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -75,7 +75,7 @@ fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<Edite
         let folder = folder_of(agent)?;
         let target = agent.target(&folder, &tow).map_err(refused)?;
         let tools = tools::take_away(agent, &tow, (&archive, choice.writing()));
-        // Before the settings: their folder goes with them if we made it, and then it must be empty.
+        // Before the settings: if we created their folder, it is removed with them and must be empty by then.
         let skills =
             skills::take_away(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing());
         let plan = match choice.writing() {
@@ -87,7 +87,7 @@ fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<Edite
     Ok(edit_all(agents, edit))
 }
 
-/// Whoever never had us in tmux need not hear about it.
+/// Whether to report on tmux: a user who never installed it there need not hear about it.
 fn is_news(outcome: &Result<Outcome, Failure>) -> bool {
     outcome.as_ref().map_or(true, |Outcome { plans, servers, remarks, .. }| {
         !plans.is_empty() || !servers.is_empty() || !remarks.is_empty()

@@ -1,6 +1,6 @@
-//! `tow usage`: the tokens that were used and what they cost, as a table with bars.
+//! `tow usage`: tokens used and their cost, as a table with bars.
 //!
-//! Draws what `usage` sums; it counts nothing itself. Names are made harmless before they are shown.
+//! Only draws the sums of `query::usage`. Escapes names before printing.
 
 use super::sessions;
 use crate::output::Tone;
@@ -37,14 +37,14 @@ fork, helpers included. Costs are estimates at the vendors' list prices; a subsc
 without a price, `>` stands where a part has none: give it one with [prices] in config.toml (`tow config path`).
 Days are those of your own clock (TZ).";
 
-/// Show the tokens that were used, and what they cost.
+/// Show the tokens used and their cost.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What a row is of.
+    /// The grouping of the rows.
     #[arg(long, value_enum, default_value_t = Rows::Day)]
     by: Rows,
-    /// Since this time: 7d (so many days, today included), 12h, a time or a date, or `all`.
+    /// Since this time: 7d (seven days, today included), 12h, a time or a date, or `all`.
     #[arg(long, value_name = "TIME", default_value = "7d", allow_hyphen_values = true)]
     since: String,
     /// Only this project, by name or by a folder in it.
@@ -53,7 +53,7 @@ pub struct Arguments {
     /// Only this agent.
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
-    /// At most so many rows; days are all shown.
+    /// Show at most N rows; days are always all shown.
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Draw bars instead of the table.
@@ -73,7 +73,7 @@ enum Rows {
     Agent,
 }
 
-/// What is shown.
+/// The rows to show.
 struct Shown {
     by: By,
     times: Range<Timestamp>,
@@ -120,7 +120,7 @@ fn shown(scope: &Scope, arguments: &Arguments) -> Result<Shown, Failure> {
     Ok(Shown { by, times, sums })
 }
 
-/// From the time that is meant until now, or until what was used last, if a clock went ahead.
+/// From the given time until now, or until the last usage if a clock was ahead.
 fn times(scope: &Scope, since: &str, used: Option<Range<Timestamp>>) -> Result<Range<Timestamp>, Failure> {
     let now = scope.env.now;
     let until = used.as_ref().map_or(now, |used| used.end.max(now));
@@ -140,7 +140,7 @@ fn times(scope: &Scope, since: &str, used: Option<Range<Timestamp>>) -> Result<R
     Ok(from..until.max(from.plus_ms(1)))
 }
 
-/// The rows that are shown; what is left out stands in one row more.
+/// The rows up to the limit, and one more with the sum of the rest.
 fn cut(shown: &Shown, limit: usize) -> Vec<(String, Spent)> {
     let named = |(group, spent): &(Group, Spent)| (for_terminal(&group.name()), spent.clone());
     let mut rows: Vec<(String, Spent)> = shown.sums.iter().map(named).collect();
@@ -157,7 +157,7 @@ const WIDEST_NAME: usize = 32;
 const WIDEST_BAR: usize = 30;
 const NARROWEST_BAR: usize = 6;
 
-/// A figure of a row: its head, its columns, and how early it goes where there is no room.
+/// A column: head, width, and priority of removal when the terminal is too narrow.
 struct Figure {
     head: &'static str,
     columns: usize,
@@ -184,7 +184,7 @@ const FIGURES: [Figure; 6] = [
     Figure { head: "cost", columns: 11, goes: 0, shown: |spent| spent.bill().spelt() },
 ];
 
-/// The figures for which there is room.
+/// The columns that fit.
 fn fitting(columns: usize) -> Vec<&'static Figure> {
     let mut figures: Vec<&Figure> = FIGURES.iter().collect();
     for goes in [4, 3, 2, 1] {
@@ -224,7 +224,7 @@ fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// What bars are as long as: money as far as it is known, else tokens.
+/// The length of a bar: the known cost, 0 if there is none.
 fn weight(spent: &Spent) -> i64 {
     let weight = match spent.bill() {
         Bill::Whole(Cost(pico)) | Bill::AtLeast(Cost(pico)) => pico / 1_000_000,
@@ -233,7 +233,7 @@ fn weight(spent: &Spent) -> i64 {
     i64::try_from(weight).unwrap_or(i64::MAX)
 }
 
-/// One line per row: name, bar, cost.
+/// Prints one line per row: name, bar, cost.
 fn chart(scope: &Scope, rows: &[(String, Spent)]) {
     let by_tokens = rows.iter().all(|(_, spent)| weight(spent) == 0);
     let measure = |spent: &Spent| match by_tokens {
@@ -252,7 +252,7 @@ fn chart(scope: &Scope, rows: &[(String, Spent)]) {
     }
 }
 
-/// What the figures are, and what is missing in them.
+/// Explains the figures, and which prices are missing.
 fn notes(scope: &Scope, shown: &Shown) {
     let total = usage::total(&shown.sums);
     scope.out.line("");
@@ -301,7 +301,7 @@ fn row(group: &Group, spent: &Spent) -> Value {
     row
 }
 
-/// What was spent, as every surface tells it.
+/// Usage as JSON, the same in every command.
 pub fn spent_json(spent: &Spent) -> Value {
     let tokens = spent.tokens;
     json!({

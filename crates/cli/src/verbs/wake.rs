@@ -1,6 +1,6 @@
-//! `tow wake`: waits for the end of usage limits, and sees to it that work goes on then. Started by hooks.
+//! `tow wake`: waits for the end of usage limits, and then continues the work. Started by hooks.
 //!
-//! Prints nothing, and takes nothing: what is wanted is in the configuration, what is waited for in the store.
+//! Prints nothing, and takes no arguments: settings come from the configuration, the limits from the store.
 
 use crate::scope::Scope;
 use clap::Args;

@@ -1,6 +1,6 @@
-//! `tow why`: what an agent is doing according to whom, and which rule decided.
+//! `tow why`: the evidence for an agent's state, and the rule that decided.
 //!
-//! Prints the evidence and the verdict as `core` gives them, and changes nothing.
+//! Prints evidence and verdict as `core` returns them. Changes nothing.
 
 use super::goto;
 use crate::scope::Scope;
@@ -18,7 +18,7 @@ Examples:
   tow why %3          the agent in this tmux pane
   tow why 01a1dd      the session whose id begins so";
 
-/// Explain why an agent is shown as it is.
+/// Explain why an agent is shown in its current state.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

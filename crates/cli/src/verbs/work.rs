@@ -1,6 +1,6 @@
-//! `tow work`: does what nobody should wait for, then exits.
+//! `tow work`: runs background work that no caller should wait for, then exits.
 //!
-//! Started by hooks when there is something to do; at most one at a time. Never stays.
+//! Hooks start it when there is work; at most one runs at a time. Never stays resident.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -37,42 +37,42 @@ Examples:
   tow work --json     the same for scripts
   tow work --rebuild  keep the database aside and make a new one from the journal";
 
-/// Fold the journal, tidy the data folder, do the jobs that are due.
+/// Apply the journal to the database, tidy the data folder, and run the jobs that are due.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Say nothing.
+    /// Print nothing.
     #[arg(long, short)]
     quiet: bool,
     /// Print one JSON object.
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
-    /// Move the database aside and make it anew from the journal.
+    /// Move the database aside and rebuild it from the journal.
     #[arg(long)]
     rebuild: bool,
 }
 
-/// What there was to do.
+/// The work done.
 #[derive(Debug, Default, serde::Serialize)]
 struct Report {
     folded_events: usize,
     expired_events: usize,
     expired_journal_bytes: u64,
-    /// Sessions of which something was taken from the archive.
+    /// Sessions that were pruned from the archive.
     expired_conversations: u32,
-    /// Turns that were looked at for what is worth remembering, and what was remembered.
+    /// Turns that were distilled, and memories made from them.
     distilled_turns: u32,
     made_memories: u32,
-    /// Texts that a vector was made of, for search.
+    /// Embeddings computed for search.
     made_vectors: u64,
-    /// Somebody else is at it.
+    /// Another process is already working.
     busy: bool,
-    /// What a model was asked, where one is named.
+    /// Results of the model, if one is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     distilled: Option<Distilled>,
 }
 
-/// What came of asking a model.
+/// Results of distilling with a model.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 struct Distilled {
     turns: usize,
@@ -100,7 +100,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     scope.env.home.create().map_err(folder)?;
     let mut report = Report::default();
     let mut rebuilding = arguments.rebuild;
-    // Who comes while we hold the lock leaves the work to us: so we look again when we have let go.
+    // A process that finds the lock taken leaves its work to us: look again after releasing it.
     loop {
         let Some(lock) = WorkLock::try_take(&scope.env.home).map_err(folder)? else {
             report.busy = report.distilled.is_none();
@@ -118,7 +118,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             break;
         }
     }
-    // At last: whoever searches meanwhile does without.
+    // Last, because a search in the meantime works without it.
     index(scope);
     if sync::exchange_if_due(&scope.env) {
         index(scope);
@@ -132,14 +132,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether there is more to do for a model.
+/// Whether the model has more jobs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Again,
     Leave,
 }
 
-/// What fails here is told elsewhere, and keeps nothing else from being done.
+/// Errors are recorded as faults and do not stop the other work.
 fn ask_model(scope: &Scope, report: &mut Report) -> Next {
     match enrich::run(&scope.env) {
         Ok(Some(drained)) => {
@@ -160,7 +160,7 @@ fn ask_model(scope: &Scope, report: &mut Report) -> Next {
 }
 
 impl Report {
-    /// What was done in one more round; what a model was asked is counted as it comes.
+    /// Adds a round; model results are counted as they arrive.
     fn plus(self, other: Report) -> Report {
         Report {
             folded_events: self.folded_events + other.folded_events,
@@ -176,7 +176,7 @@ impl Report {
     }
 }
 
-/// What captures and imports have left to distil. Whoever comes while it is at work leaves it to us.
+/// Distils the turns that captures and imports left; a process that arrives meanwhile leaves its turns to us.
 fn distilled(scope: &Scope, report: Report) -> Result<Report, Failure> {
     let config = settings(&scope.env).distil;
     let done = distil::pending(&scope.env, &config, None, Duration::MAX)
@@ -184,14 +184,14 @@ fn distilled(scope: &Scope, report: Report) -> Result<Report, Failure> {
     Ok(Report { distilled_turns: done.turns, made_memories: done.memories, ..report })
 }
 
-/// What fails here is done by the next search, and keeps nothing else from being done.
+/// Updates the search index. On failure the next search does it; the fault is recorded.
 fn index(scope: &Scope) {
     let home = &scope.env.home;
     let updated = Archive::read(home, Duration::from_secs(5))
         .map_err(FindError::from)
         .and_then(|archive| archive.map(|archive| index::update(home, &archive, &mut |_| {})).transpose());
     let dropped = match updated {
-        // While somebody else is at the index, nobody knows from where it will go on.
+        // While another process updates the index, the position it will resume from is unknown.
         Ok(Some(updated)) if !updated.busy => changes::drop_read(&scope.env).map_err(FindError::from),
         other => other.map(drop),
     };
@@ -201,7 +201,7 @@ fn index(scope: &Scope) {
     }
 }
 
-/// Nobody waits for it, and it waits for nobody: what there was no time for is left to the next.
+/// Computes embeddings within a time limit; the next run continues.
 fn vectors(scope: &Scope, report: &Report) -> u64 {
     let home = &scope.env.home;
     let make = || -> Result<u64, index::FindError> {
@@ -215,7 +215,7 @@ fn vectors(scope: &Scope, report: &Report) -> u64 {
         enrich::be_nice();
         let began = scope.env.elapsed();
         let mut has_time = |_| scope.env.elapsed().saturating_sub(began) < VECTORS_FOR;
-        Ok(embeddings::embed((home, &archive), &model, Extent::New, &mut has_time)?.documents)
+        Ok(embeddings::embed(home, &archive, &model, Extent::New, &mut has_time)?.documents)
     };
     make().unwrap_or_else(|error| {
         record_here(&scope.env, Fault { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) });
@@ -223,11 +223,11 @@ fn vectors(scope: &Scope, report: &Report) -> u64 {
     })
 }
 
-/// At most so long at a time.
+/// Time limit of one run.
 const VECTORS_FOR: Duration = Duration::from_secs(120);
 
-/// Hooks that find the lock taken leave their events to its holder. So after every part the lock is let go, and the
-/// journal is looked at again before we leave.
+/// Hooks that find the lock taken leave their events to its holder. So we release the lock after every part,
+/// and check the journal again before we leave.
 fn work(scope: &Scope) -> Result<Report, StoreError> {
     let home = &scope.env.home;
     let mut report = Report::default();
@@ -238,7 +238,7 @@ fn work(scope: &Scope) -> Result<Report, StoreError> {
         let (store, folded) = Store::open_and_fold(home, &lock, &pace(scope, &|| false))?;
         report.folded_events += folded.events;
         if !folded.effects.is_empty() {
-            // A hook that found the lock taken left its event to us, and what is to be told of it too.
+            // A hook that found the lock taken left its event to us, and its notifications as well.
             let bookmarked = effects::settle(&scope.env, &settings(&scope.env), &store, &folded.effects)?;
             if bookmarked == Bookmarked::Something {
                 place_detached();
@@ -264,7 +264,7 @@ fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> R
     }
     report.expired_events = done.expired_events;
     report.expired_journal_bytes = done.expired_journal_bytes;
-    // Nothing is told of a state that is older than this: see `notify::alert`.
+    // States older than this are never notified: see `notify::alert`.
     told::forget(&scope.env.home, scope.env.now.plus_ms(-86_400_000));
     meters::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     warned::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
@@ -273,7 +273,7 @@ fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> R
     upkeep::checkpoint(store)
 }
 
-/// The old database is kept beside the new one.
+/// Keeps the old database beside the new one.
 fn rebuild(scope: &Scope) -> Result<(), StoreError> {
     match lock(scope)? {
         Some(lock) if scope.env.home.database().exists() => {

@@ -1,6 +1,6 @@
-//! Where the server listens, for whoever wants to open it.
+//! The address file of a running server, for commands that open it.
 //!
-//! A note of a server that is gone is no server: who reads it asks whether anybody answers there.
+//! The file may outlive its server: readers must check that the server accepts connections.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -11,17 +11,17 @@ use towline_server::http::Writing;
 use towline_store::Home;
 use towline_store::home::put_small;
 
-/// The note, for as long as the server runs.
+/// Owns the address file; removes it on drop.
 pub struct Address<'a> {
     home: &'a Home,
     text: String,
 }
 
-/// How long a server on this machine may take to take a connection.
+/// Timeout for connecting to a local server.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl<'a> Address<'a> {
-    /// Somebody who cannot find the server starts another one: a note that cannot be written is no failure.
+    /// Writes the file. Errors are ignored: a client that does not find this server starts another one.
     pub fn note(home: &'a Home, address: &str, writing: Writing) -> Address<'a> {
         let write = writing == Writing::Allowed;
         let text = json!({"address": address, "pid": std::process::id(), "write": write}).to_string();
@@ -39,14 +39,14 @@ impl Drop for Address<'_> {
     }
 }
 
-/// A server that takes connections.
+/// A server that accepts connections.
 pub struct Running {
     pub address: String,
     pub pid: u64,
     pub writing: Writing,
 }
 
-/// The server that was noted last, if it is there.
+/// The server in the address file, if it accepts connections.
 pub fn running(home: &Home) -> Option<Running> {
     let text = fs::read_to_string(home.serving().join("address")).ok()?;
     let note: Value = serde_json::from_str(&text).ok()?;

@@ -1,6 +1,6 @@
-//! Changes that a verb makes: each is put as its command, as a person would type it.
+//! HTTP operations that change data: each runs the command that a user would type.
 //!
-//! Only reached where the server was allowed to change anything.
+//! Only reached if the server was started with write access.
 
 use super::command::{Command, carried_out};
 use super::reads::show;
@@ -9,7 +9,7 @@ use towline_server::http::{Answer, Given, Refusal, Status};
 
 pub fn goto(given: &Given) -> Result<Answer, Refusal> {
     let session = given.text("session").unwrap_or_default();
-    // A session's whole name has its agent before it; `tow goto` takes the id.
+    // A session key has the agent as prefix; `tow goto` takes the id.
     let wanted =
         session.split_once(':').filter(|(agent, _)| !agent.contains('/')).map_or(session, |(_, id)| id);
     carried_out(&["goto", "--", wanted])
@@ -17,7 +17,7 @@ pub fn goto(given: &Given) -> Result<Answer, Refusal> {
 
 pub fn remember(given: &Given) -> Result<Answer, Refusal> {
     let text = given.text("text").unwrap_or_default();
-    // On the command line this means standard input, which is nobody's here.
+    // On the command line `-` means stdin, which a request does not have.
     if matches!(text.trim(), "" | "-") {
         return Err(Refusal::new(Status::Unprocessable, "there is nothing to remember in this"));
     }
@@ -42,7 +42,7 @@ pub fn edit(given: &Given) -> Result<Answer, Refusal> {
         .with_each("--fact", &given.texts("facts"))
         .with_each("--concept", &given.texts("concepts"))
         .about(&[id]);
-    // Of a memory that is there it is what was sent that cannot be taken.
+    // If the memory exists, the request itself was bad: keep the status.
     let is_gone = |refusal: &Refusal| refusal.status == Status::BadRequest && show(id).said_of_one().is_err();
     edit.said().map_err(|refusal| match is_gone(&refusal) {
         true => Refusal { status: Status::NotFound, ..refusal },
@@ -62,7 +62,7 @@ pub fn hold(given: &Given) -> Result<Answer, Refusal> {
     Command::new(&["hold"]).with("--because", given.text("because")).about(&[memory(given)?]).said_of_one()
 }
 
-/// What needs nothing but the memory.
+/// Operations that take only the memory's id.
 pub fn of_memory(verb: &[&str], given: &Given) -> Result<Answer, Refusal> {
     Command::new(verb).about(&[memory(given)?]).said_of_one()
 }
@@ -72,7 +72,7 @@ pub fn job(action: &str, given: &Given) -> Result<Answer, Refusal> {
     Command::new(&["jobs", action]).about(&[number]).said_of_one()
 }
 
-/// Nothing but memories is changed here: `tow forget` would take a time or a session, too.
+/// Accepts memory ids only: `tow forget` would also take a time or a session.
 fn memory(given: &Given) -> Result<&str, Refusal> {
     let id = given.text("id").unwrap_or_default();
     if is_memory_id(id) {

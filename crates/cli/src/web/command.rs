@@ -1,6 +1,6 @@
-//! A command as a person would type it, put together from what somebody sent, and what it prints.
+//! A command line assembled from an HTTP request, and its output.
 //!
-//! What was sent stands behind `=` or behind `--`: it is no option, whatever it looks like.
+//! Request values are always placed after `=` or `--`, so they are never parsed as options.
 
 use crate::cli;
 use serde_json::Value;
@@ -12,35 +12,35 @@ use towline_server::http::{Answer, Given, Refusal, Status};
 pub struct Command(Vec<String>);
 
 impl Command {
-    /// A verb that answers in JSON.
+    /// A verb with JSON output.
     pub fn new(verb: &[&str]) -> Command {
         Command(verb.iter().copied().chain(["--json"]).map(str::to_owned).collect())
     }
 
-    /// A verb that answers as people read it.
+    /// A verb with text output.
     pub fn in_words(verb: &[&str]) -> Command {
         Command(verb.iter().map(ToString::to_string).collect())
     }
 
-    /// `--option=value`, where there is a value.
+    /// Adds `--option=value` if there is a value.
     pub fn with(mut self, option: &str, value: Option<impl Display>) -> Command {
         self.0.extend(value.map(|value| format!("{option}={value}")));
         self
     }
 
-    /// The option, once for each value.
+    /// Adds the option once for each value.
     pub fn with_each(mut self, option: &str, values: &[&str]) -> Command {
         self.0.extend(values.iter().map(|value| format!("{option}={value}")));
         self
     }
 
-    /// The option, if the flag of that name was set.
+    /// Adds the option if the flag `name` is set.
     pub fn if_set(mut self, given: &Given, (name, option): (&str, &str)) -> Command {
         self.0.extend(given.flag(name).then(|| option.to_owned()));
         self
     }
 
-    /// Of the project that is named, or of all.
+    /// Limits the command to a project, or covers all.
     pub fn of_project(mut self, project: Option<&str>) -> Command {
         self.0.push(match project {
             None | Some("" | "*") => "--all-projects".to_owned(),
@@ -49,7 +49,7 @@ impl Command {
         self
     }
 
-    /// What the verb is about. An empty one would be another question.
+    /// Positional arguments. An empty one would be a different query.
     pub fn about(mut self, what: &[&str]) -> Command {
         self.0.push("--".to_owned());
         self.0.extend(what.iter().map(ToString::to_string));
@@ -60,17 +60,17 @@ impl Command {
         cli::answer(&self.0).map(Answer::Json).map_err(|failure| refusal(failure, Status::BadRequest))
     }
 
-    /// The same of one thing that was named: what cannot be taken is not there.
+    /// Like `said`, for one named thing: an input error means that it does not exist.
     pub fn said_of_one(&self) -> Result<Answer, Refusal> {
         cli::answer(&self.0).map(Answer::Json).map_err(|failure| refusal(failure, Status::NotFound))
     }
 
-    /// What it prints, as it is.
+    /// The output as text.
     pub fn text(&self) -> Result<String, Refusal> {
         cli::answer(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))
     }
 
-    /// The same, to go on with.
+    /// The output as a JSON value.
     pub fn value(&self) -> Result<Value, Refusal> {
         value(&cli::answer(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))?)
     }
@@ -85,7 +85,7 @@ impl Command {
     }
 }
 
-/// A command that prints nothing of interest.
+/// Runs a command and discards its output.
 pub fn carried_out(words: &[&str]) -> Result<Answer, Refusal> {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
     cli::answer(&words).map_err(|failure| refusal(failure, Status::NotFound))?;
@@ -96,12 +96,12 @@ fn value(text: &str) -> Result<Value, Refusal> {
     serde_json::from_str(text).map_err(no_json)
 }
 
-/// A verb printed what nobody can go on with.
+/// The output of a verb is not JSON.
 pub fn no_json(error: serde_json::Error) -> Refusal {
     Refusal::new(Status::Unavailable, "the answer is no JSON").because(error.to_string())
 }
 
-/// A failure as it is told over the wire; `of_input` is what it means that the command could not take what it was given.
+/// Maps a failure to an HTTP refusal; `of_input` is the status of an input error.
 pub fn refusal(failure: Failure, of_input: Status) -> Refusal {
     let status = match failure.kind {
         Kind::Input => of_input,

@@ -1,6 +1,6 @@
-//! The desk: every route is answered by a verb, as `--json` prints it.
+//! Maps every HTTP operation to the verb that answers it with `--json`.
 //!
-//! Finds out nothing by itself.
+//! Contains no queries of its own.
 
 use super::{changes, hosts, news, reads, views};
 use serde_json::json;
@@ -10,7 +10,7 @@ use towline_engine::runtime::env::Env;
 use towline_engine::runtime::watch::Watch;
 use towline_server::http::{Answer, Asked, Batch, Desk, Operation, Refusal, Status, Writing};
 
-/// Answers by the verbs of the command line.
+/// Answers with the verbs of the command line.
 pub struct Verbs {
     pub began_at: Timestamp,
     pub writing: Writing,

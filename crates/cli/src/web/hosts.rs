@@ -1,7 +1,7 @@
-//! Hosts without hooks: what they send goes the way of every hook, and what they ask is answered by the verbs.
+//! Hosts without hooks: their events take the path of every hook, and their queries are answered by verbs.
 //!
-//! Keeps nothing of its own but the file in which a host's session is written down: redacted before, in the form that
-//! captures read, and taken away only when the archive surely has it.
+//! Stores only a transcript file per host session: redacted before writing, in the format that capture reads,
+//! and deleted only after the archive has captured it.
 
 use super::command::Command;
 use super::{reads, views};
@@ -23,10 +23,10 @@ use towline_engine::runtime::spawn;
 use towline_server::http::{Answer, Given, Refusal, SESSION_FIELDS, Status};
 use towline_store::home::private_folder;
 
-/// What one text of a host may hold.
+/// Longest text of a host, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// What `tow hook` answers to the same payload.
+/// Answers as `tow hook` does to the same payload.
 pub fn event(given: &Given) -> Result<Answer, Refusal> {
     let name = given.text("agent").unwrap_or_default();
     let Some(agent) = Agent::named(name) else {
@@ -38,7 +38,7 @@ pub fn event(given: &Given) -> Result<Answer, Refusal> {
     Ok(Answer::Json(if said.is_empty() { "{}".to_owned() } else { said }))
 }
 
-/// What a new session would be given; nothing where nothing is known.
+/// The context for a new session; empty if nothing is known.
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
     let project = given.text("project").or(given.text("projects"));
     let command = |fresh: &[&str]| {
@@ -49,7 +49,7 @@ pub fn context(given: &Given) -> Result<Answer, Refusal> {
     Ok(Answer::Text(command(&[]).text().or_else(|_| command(&["--fresh"]).text()).unwrap_or_default()))
 }
 
-/// Something was asked, or a session begins.
+/// A prompt was submitted, or a session begins.
 pub fn begin(given: &Given) -> Result<Answer, Refusal> {
     let host = Host::of(given)?;
     let prompt = redacted(given.text("userPrompt").or(given.text("prompt")).unwrap_or_default());
@@ -80,7 +80,7 @@ pub fn summarise(given: &Given) -> Result<Answer, Refusal> {
     Ok(queued())
 }
 
-/// What was written down goes once it is captured.
+/// Ends the session; its transcript file is deleted once it is captured.
 pub fn end(given: &Given) -> Result<Answer, Refusal> {
     let host = Host::of(given)?;
     let reason = match given.text("reason") {
@@ -96,7 +96,7 @@ pub fn processing(given: &Given) -> Answer {
     Answer::Json(json!({"status": "ok", "isProcessing": given.flag("isProcessing")}).to_string())
 }
 
-/// Rows under the names that the documented route gives them.
+/// Memories with the field names of the documented route.
 pub fn batch(given: &Given) -> Result<Answer, Refusal> {
     let ids = given.value("ids").and_then(Value::as_array).cloned().unwrap_or_default();
     let ids: Vec<String> = ids.iter().map(|id| words(Some(id))).collect();
@@ -143,7 +143,7 @@ pub fn search(given: &Given) -> Result<Answer, Refusal> {
 
 pub fn timeline(given: &Given) -> Result<Answer, Refusal> {
     let anchor = given.text("anchor").map(|anchor| {
-        // A number alone is a memory's, in the words of the route.
+        // On this route a bare number is a memory's id.
         if anchor.bytes().all(|byte| byte.is_ascii_digit()) {
             format!("m{anchor}")
         } else {
@@ -171,7 +171,7 @@ fn queued() -> Answer {
     Answer::Accepted(json!({"status": "queued"}).to_string())
 }
 
-/// A session of a host, and the file that it is written down in.
+/// A session of a host, and its transcript file.
 struct Host {
     env: Env,
     session: SessionId,
@@ -194,7 +194,7 @@ impl Host {
         Ok(Host { env, session, folder, file })
     }
 
-    /// Written down first: whoever hears of it may look for it at once.
+    /// Appends to the transcript first: the hook's consumers may read it at once.
     fn tell(&self, told: Told<'_>) -> Result<String, Refusal> {
         let transcript = self.file.to_string_lossy();
         let (at, uid) = (self.env.now, self.env.uid());
@@ -203,14 +203,14 @@ impl Host {
         spawn::hook(Agent::OF_HOSTS.name(), &payload(scene, told)).map_err(unheard)
     }
 
-    /// What is not surely in the archive stays: the next end of any session takes it in, and with it what sessions left
-    /// that never ended.
+    /// Captures and deletes finished transcripts. A file that could not be captured stays until the next
+    /// session ends, which also captures files of sessions that never ended.
     fn take_in(&self) {
         let folder = self.file.parent().unwrap_or(Path::new("/"));
         let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         for file in files.filter(|file| *file == self.file || is_left_alone(file)) {
             if is_captured(&self.env, &file) {
-                // Whoever comes next captures it again, to no effect, and removes it.
+                // If removing fails, the next run captures it again, without effect, and removes it.
                 let _ = fs::remove_file(&file);
             }
         }
@@ -219,7 +219,7 @@ impl Host {
     }
 }
 
-/// A host that says nothing for so long has gone, or begins the file anew.
+/// A host that is silent for this long is gone, or starts a new file.
 const LEFT_ALONE: Duration = Duration::from_secs(24 * 3600);
 
 fn is_left_alone(file: &Path) -> bool {
@@ -227,7 +227,7 @@ fn is_left_alone(file: &Path) -> bool {
     modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > LEFT_ALONE))
 }
 
-/// Captures all of it; false where the archive could not be had.
+/// Captures the whole file; false if the archive was unavailable.
 fn is_captured(env: &Env, file: &Path) -> bool {
     let Ok(wishes) = Wishes::load(env) else { return false };
     let transcript = Transcript { agent: Agent::OF_HOSTS, path: file.to_owned() };
@@ -249,14 +249,14 @@ fn unheard(error: io::Error) -> Refusal {
         .next("Run `tow doctor`.")
 }
 
-/// No secret is written down, here as little as elsewhere.
+/// Removes secrets before anything is written to disk.
 fn redacted(text: &str) -> String {
     Clean::new(text.into(), Keeping { longest_bytes: LONGEST, secrets: Secrets::Redacted })
         .as_str()
         .to_owned()
 }
 
-/// Every text in it redacted.
+/// Redacts every string in the value.
 fn cleaned(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(redacted(&text)),
@@ -266,7 +266,7 @@ fn cleaned(value: Value) -> Value {
     }
 }
 
-/// A text as it is, anything else as JSON.
+/// Strings unchanged, other values as JSON.
 fn words(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),

@@ -1,6 +1,6 @@
-//! Behind the server: its tokens, where it listens, and the desk that answers by the verbs.
+//! The server's side of the command line: tokens, address file, and the backend that answers with verbs.
 //!
-//! Runs in `tow serve` alone. Nothing of it is on the path of a hook.
+//! Runs in `tow serve` only; no hook path uses it.
 
 mod address;
 mod changes;

@@ -1,6 +1,6 @@
-//! What is new behind a place: in the journal, in the archive's list of changes, among the jobs.
+//! News since a cursor: from the journal, the archive's change list and the jobs.
 //!
-//! A place is where all three stood. It says where to look, never what was there; one that is gone is not guessed at.
+//! A cursor holds the positions in all three and no content. A cursor whose position was pruned is rejected.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use towline_store::{Archive, Home, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Who is further behind than this loads everything anew sooner.
+/// Limits of one batch: a client that is further behind reloads everything faster.
 const MOST_BYTES: u64 = 2 << 20;
 const MOST_CHANGES: u32 = 2_000;
 
@@ -25,12 +25,12 @@ struct Place {
     jobs: i64,
 }
 
-/// Where everything stands now; none while nothing can be read.
+/// The current cursor; `None` while nothing can be read.
 pub fn place() -> Option<String> {
     Some(now(&Env::new()?.home)?.text())
 }
 
-/// What is new behind a place; none if nobody knows any more.
+/// The news since a cursor; `None` if it was pruned or cannot be read.
 pub fn after(text: &str) -> Option<Batch> {
     let home = Env::new()?.home;
     let from = Place::parse(text)?;
@@ -58,7 +58,7 @@ fn now(home: &Home) -> Option<Place> {
     Some(Place { journal, change, jobs })
 }
 
-/// Each session of which something was heard once, with the last that was; and each fault.
+/// Adds one entry per session, with its last event, and one per fault.
 fn heard(home: &Home, from: Position, news: &mut Vec<News>) -> Option<Position> {
     let Ok(segments) = Segments::list(home) else { return Some(from) };
     if !segments.holds(from) || segments.bytes_after(from) > MOST_BYTES {
@@ -83,7 +83,7 @@ fn heard(home: &Home, from: Position, news: &mut Vec<News>) -> Option<Position> 
     Some(chunk.next)
 }
 
-/// Each conversation and each memory once. None if what changed is not known any more.
+/// Adds one entry per conversation and per memory. `None` if the change list was pruned past `from`.
 fn changed(archive: &Archive, from: i64, news: &mut Vec<News>) -> Result<Option<i64>, StoreError> {
     if !archive.holds_changes_after(from)? {
         return Ok(None);

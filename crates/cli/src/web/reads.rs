@@ -1,6 +1,6 @@
-//! Questions that a verb answers: each is put as its command.
+//! HTTP operations that only read: each runs the verb that answers it.
 //!
-//! Changes nothing. Long lists come in pages: what the verb lists, and the key of the next page.
+//! Changes nothing. Long lists are paged: the rows of the verb, and the key of the next page.
 
 use super::command::{Command, no_json};
 use serde_json::value::RawValue;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use towline_server::http::{Answer, Given, Refusal};
 
-/// Rows of a page if nothing else is asked for.
+/// Default page size.
 const USUAL: i64 = 50;
 
-/// Bytes of what was said that a page of turns holds.
+/// Limit of message text on a page of turns, in bytes.
 const BYTES: usize = 400_000;
 
 pub fn seats() -> Result<Answer, Refusal> {
@@ -48,7 +48,7 @@ pub fn turns(given: &Given) -> Result<Answer, Refusal> {
     Ok(Answer::Json(answer.to_string()))
 }
 
-/// A turn, a detail or a memory, by what it is called.
+/// A turn, a detail or a memory, by id.
 pub fn one(given: &Given) -> Result<Answer, Refusal> {
     show(given.text("id").unwrap_or_default()).said_of_one()
 }
@@ -102,7 +102,7 @@ pub fn timeline(given: &Given) -> Result<Answer, Refusal> {
     around(given.text("anchor").or(given.text("q")), given, ("before", "after")).said_of_one()
 }
 
-/// What is around a point in time; now if none is given.
+/// Entries around a point in time; now if there is no anchor.
 pub fn around(anchor: Option<&str>, given: &Given, (before, after): (&str, &str)) -> Command {
     let command = Command::new(&["timeline"])
         .of_project(given.text("project"))
@@ -114,7 +114,7 @@ pub fn around(anchor: Option<&str>, given: &Given, (before, after): (&str, &str)
     }
 }
 
-/// Where nobody worked before there is nobody to go on from.
+/// Falls back to `--fresh`: a new project has no session to continue from.
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
     let command = |fresh: &[&str]| {
         Command::new(&[&["context"], fresh].concat())
@@ -166,7 +166,7 @@ fn limit(given: &Given) -> i64 {
     given.number("limit").unwrap_or(USUAL)
 }
 
-/// What a verb listed under this name, as a page. The rows go on as they were printed: there may be many.
+/// A verb's list as a page. Rows are passed on unparsed, because there may be many.
 fn page(command: &Command, name: &str) -> Result<Answer, Refusal> {
     let listed = command.text()?;
     let parts: BTreeMap<&str, &RawValue> = serde_json::from_str(&listed).map_err(no_json)?;

@@ -1,6 +1,6 @@
-//! The tokens that open the server: drawn once, kept for their owner alone, the same until they are drawn anew.
+//! The server's access tokens: generated once, readable by their owner only, kept until they are replaced.
 //!
-//! Prints none. A file that others could read is not believed.
+//! Prints no token. A file that other users could read is not trusted.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,14 +10,14 @@ use towline_engine::runtime::failure::Failure;
 use towline_store::Home;
 use towline_store::home::{private_folder, put_small};
 
-/// Whether tokens of before are still good.
+/// Whether existing tokens stay valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     AsTheyAre,
     DrawnAnew,
 }
 
-/// What opens the viewer and the API, and what lets programs send events.
+/// One token for the viewer and the API, one for programs that send events.
 pub struct Tokens {
     pub viewer: String,
     pub events: String,
@@ -45,7 +45,7 @@ fn token(file: &Path, kept: Kept) -> Result<String, Failure> {
     Ok(token)
 }
 
-/// 64 hexadecimal digits that nobody else could have read.
+/// Reads a token: 64 hexadecimal digits in a file that only its owner could read.
 fn known(file: &Path) -> Option<String> {
     let is_private = fs::metadata(file).is_ok_and(|meta| meta.mode() & 0o077 == 0);
     let token = fs::read_to_string(file).ok().filter(|_| is_private)?;

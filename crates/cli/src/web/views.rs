@@ -1,6 +1,6 @@
-//! Questions that no verb answers alone: a session with all that hangs on it, projects, faults, figures.
+//! HTTP operations that no single verb answers: a session with its relations, projects, faults, figures.
 //!
-//! Only reads. What a verb knows is asked of it; rows are those that the verbs print.
+//! Only reads. Asks a verb where one exists; rows have the format that the verbs print.
 
 use super::command::{Command, refusal};
 use super::reads::show;
@@ -21,13 +21,13 @@ use towline_server::http::{Answer, Given, Refusal, Status};
 use towline_store::archive::{Conversation, ProjectFigures};
 use towline_store::{Archive, Home, Inheritance, KnownFault, Store, StoreError, Wanted};
 
-/// How long a reader waits for whoever holds the database.
+/// How long a read waits for a database lock.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Steps of a chain of sessions that are followed in each direction.
+/// Limit of inheritance steps that are followed.
 const MOST_STEPS: u32 = 100;
 
-/// A session as `tow show` has it, with bookmarks, whom it goes on from and who goes on from it, and how its context grew.
+/// A session as in `tow show`, with bookmarks, predecessors, successors, and its context size over time.
 pub fn session(given: &Given) -> Result<Answer, Refusal> {
     let mut shown = show(given.text("id").unwrap_or_default()).value_of_one()?;
     if shown["kind"] != "session" {
@@ -40,7 +40,7 @@ pub fn session(given: &Given) -> Result<Answer, Refusal> {
         .of_project(None)
         .with("--session", Some(&key))
         .with("--limit", Some(200));
-    // A session of an import was never heard of: it has no bookmarks.
+    // An imported session has no events, hence no bookmarks.
     shown["bookmarks"] = bookmarks.value().map_or_else(|_| json!([]), |mut found| found["bookmarks"].take());
     if let Ok(key) = SessionKey::parse(&key) {
         let env = env()?;
@@ -51,7 +51,7 @@ pub fn session(given: &Given) -> Result<Answer, Refusal> {
     Ok(Answer::Json(shown.to_string()))
 }
 
-/// The edges of the chain that this session is in: from whom each goes on, and by what way.
+/// The inheritance links of the session's chain: from, to, and way.
 fn inheritance(env: &Env, key: &SessionKey) -> Result<Value, Failure> {
     let scope = Scope { env: env.later(), out: Output::kept() };
     let Some(store) = live::store(&scope.env)? else { return Ok(json!({"from": [], "to": []})) };
@@ -94,7 +94,7 @@ fn context(env: &Env, key: &SessionKey) -> Result<Value, StoreError> {
     Ok(rows.collect())
 }
 
-/// Those of them that are there, in the order asked for.
+/// The memories that exist, in the order requested.
 pub fn memories(ids: &[&str]) -> Result<Answer, Refusal> {
     let Some(archive) = archive()? else { return Ok(listed(vec![])) };
     let mut rows = vec![];
@@ -131,7 +131,7 @@ fn named(archive: &Archive, name: &str) -> Result<i64, Refusal> {
     chosen.row().ok_or_else(|| Refusal::new(Status::BadRequest, "that is no project"))
 }
 
-/// What is in the database, and what could not get there yet.
+/// Faults in the database, after those that are still only in the journal.
 pub fn faults() -> Result<Answer, Refusal> {
     let Some(store) = Store::read(&env()?.home, PATIENCE).map_err(unread)? else {
         return Ok(listed(vec![]));
@@ -197,7 +197,7 @@ fn listed(rows: Vec<Value>) -> Answer {
 
 fn archive() -> Result<Option<Archive>, Refusal> {
     let archive = Archive::read(&env()?.home, PATIENCE).map_err(unread)?;
-    // One that an older version wrote last knows no memories: whoever writes next brings it up.
+    // An archive last written by an older version has no memory tables: the next writer migrates it.
     Ok(archive.filter(|archive| archive.remembers().unwrap_or(false)))
 }
 

@@ -1,7 +1,7 @@
-//! Going back to a bookmark by a fork: a new session of what was before it, made by the agent's own server.
+//! Rewinds to a bookmark by forking: the agent's own server makes a session of the turns before it.
 //!
-//! The old session stays as it is, and so does the code. Says that it is done only when the server shows the new session
-//! with as many turns as were before the bookmark.
+//! Changes neither the old session nor the code. Reports success only if the server shows the new session
+//! with exactly the turns before the bookmark.
 
 use super::Arguments;
 use crate::agreement::agrees;
@@ -19,15 +19,15 @@ use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
 use towline_store::KnownBookmark;
 
-/// Where a session is cut off in its fork.
+/// The point at which the fork cuts the session off.
 struct Point {
-    /// The first turn after the bookmark; none if nothing was asked since.
+    /// The first turn after the bookmark; `None` if there is none.
     before: Option<TurnId>,
     kept: usize,
     cut: usize,
 }
 
-/// Makes the fork once it is agreed to; `since` are the turns after the bookmark. Gives the new session.
+/// Forks after confirmation and returns the new session; `since` are the turns after the bookmark.
 pub fn fork(
     scope: &Scope,
     arguments: &Arguments,
@@ -68,7 +68,7 @@ fn not_done(error: &ServerError) -> Failure {
         .hint("Run the agent's own list of sessions to see whether there is a new one.")
 }
 
-/// What is there now decides: turns that a person took back are in no fork.
+/// The server's current turns decide: turns that the user took back are in no fork.
 fn point(client: &mut Client<'_>, known: &KnownBookmark, since: &[Turn]) -> Result<Point, Failure> {
     let unknown = |error: ServerError| {
         Failure::about(format!("could not look at {}", known.session), &error)
@@ -96,12 +96,12 @@ fn question(point: &Point) -> String {
     format!("Fork it with the {kept} turns before the bookmark, without the {cut} after it?")
 }
 
-/// The session need not be loaded for it, and where a client has it open it could not be. The fork is let go at once: a
-/// server that holds it would be in the way of whoever goes on with it.
+/// Forks without loading the session, which a client may have open. Unloads the fork at once: a server that
+/// holds it would block the client that continues it.
 fn forked(client: &mut Client<'_>, id: &SessionId, point: &Point) -> Result<SessionId, ServerError> {
     let forked = client.fork_at(id, point.before.as_ref())?.id;
     let kept = client.turns(&forked)?.len();
-    // A server of our own ends with us anyway if this fails.
+    // If this fails, a server that we started ends with us anyway.
     let _ = client.leave(&forked);
     if kept == point.kept { Ok(forked) } else { Err(ServerError::Strange { method: "thread/fork" }) }
 }

@@ -1,6 +1,6 @@
-//! `tow rewind`: how to get back to a bookmark, in the conversation and in the code.
+//! `tow rewind`: explains how to get back to a bookmark, in the conversation and in the code.
 //!
-//! Says it, and does none of it unless told to: then the agent's server makes a new session, and the old one stays.
+//! Runs nothing unless `--fork` is given: then the agent's server makes a new session, and the old one stays.
 
 mod fork;
 
@@ -30,13 +30,13 @@ Examples:
 Without --fork nothing is run: the commands are for you to read first. A fork leaves the session as it is, and the code too.
 `tow bookmarks` lists the ids.";
 
-/// Say how to get back to a bookmark, or fork the session there.
+/// Show how to get back to a bookmark, or fork the session there.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// How the bookmark's id ends or begins.
+    /// The bookmark's id, or its end or beginning.
     id: String,
-    /// Make a new session of what was before it, where the agent has a server that can.
+    /// Fork a new session from the turns before it, if the agent's server can.
     #[arg(long)]
     fork: bool,
     /// Fork without asking.
@@ -121,7 +121,7 @@ fn state_of(known: &KnownBookmark) -> String {
     }
 }
 
-/// Commands that look at the code of then, and what each is for.
+/// Commands that inspect the code as of the bookmark, each with its purpose.
 fn commands(known: &KnownBookmark) -> Vec<(String, &'static str)> {
     let is_commit = |commit: &&str| !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     let Some(commit) = known.code.as_ref().map(|code| code.commit.as_str()).filter(is_commit) else {

@@ -1,7 +1,6 @@
-//! A memory whole: its words, where it came from, what it replaced and what replaced it, and what became of it. And what a
-//! session is summed up by.
+//! The full view of a memory (text, source, replacements, history), and the summary of a session.
 //!
-//! Only reads. A chain of replacements is followed to its ends, and not around in a circle.
+//! Only reads. Follows a chain of replacements in both directions, guarded against cycles.
 
 use serde_json::{Value, json};
 use towline_core::escape::for_terminal;
@@ -19,10 +18,10 @@ use towline_engine::runtime::calendar;
 use towline_engine::runtime::failure::Failure;
 use towline_store::archive::{Conversation, KeptSummary, Trace};
 
-/// No chain that a person can read is longer.
+/// Longest chain that is shown.
 const LONGEST_CHAIN: usize = 50;
 
-/// Its text, and the same as JSON.
+/// Returns the text and the JSON form.
 pub fn show(past: &Past, number: i64) -> Result<(String, Value), Failure> {
     let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
     let trace = past.archive.memory_trace(number).map_err(unreadable)?;
@@ -44,7 +43,7 @@ pub fn show(past: &Past, number: i64) -> Result<(String, Value), Failure> {
     Ok((page.text, json!({"kind": "memory", "memory": memory_json(&memory), "chain": names, "trace": steps})))
 }
 
-/// The same for who must not be shown what is held back.
+/// Like `show`, but without the content of a memory that is held back from models.
 pub fn show_to_model(past: &Past, number: i64) -> Result<(String, Value), Failure> {
     let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
     let Some(reason) = &memory.quarantine else { return show(past, number) };
@@ -56,7 +55,7 @@ pub fn show_to_model(past: &Past, number: i64) -> Result<(String, Value), Failur
     Ok((text, json!({"kind": "memory", "memory": {"id": id, "held_back": reason}})))
 }
 
-/// What this one replaced, itself, and what replaced it, the oldest first.
+/// The memories it replaced, itself, and those that replaced it, oldest first.
 fn chain(past: &Past, memory: &Memory) -> Result<Vec<i64>, Failure> {
     let mut chain = vec![memory.number];
     let mut earlier = past.archive.memories_replaced_by(memory.number).map_err(unreadable)?;
@@ -75,7 +74,7 @@ fn chain(past: &Past, memory: &Memory) -> Result<Vec<i64>, Failure> {
     Ok(chain)
 }
 
-/// What a finding is known by says nothing to a person; where it was found does.
+/// Drops a leading uid, which means nothing to the user, and keeps the location.
 fn reason(step: &Trace) -> &str {
     let (first, rest) = step.why.split_once(' ').unwrap_or((&step.why, ""));
     if Uid::parse(first).is_ok() { rest } else { &step.why }
@@ -110,7 +109,7 @@ fn next(memory: &Memory) -> String {
     }
 }
 
-/// What the session was about, if anybody said so.
+/// The session's summary, if there is one.
 pub fn summary(past: &Past, of: &Conversation) -> Result<Option<KeptSummary>, Failure> {
     past.archive.summary(of).map_err(unreadable)
 }

@@ -1,6 +1,6 @@
-//! `tow status --fleet`: what agents do on all of this person's machines, as the hub was last told.
+//! `tow status --fleet`: the agents on all machines of this user, as last reported to the hub.
 //!
-//! Shows nobody else's: the hub gives only the person's own.
+//! Shows no other user's agents: the hub returns only the caller's own.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -16,7 +16,7 @@ use towline_engine::sync::machine;
 use towline_hub::{FleetMachine, FleetSeat};
 
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A machine that told nothing for so long may be asleep, or without a network.
+/// After this long without a report, a machine may be asleep or offline.
 const OLD_MS: i64 = 10 * 60_000;
 
 pub fn run(scope: &Scope, is_json: bool) -> Result<ExitCode, Failure> {

@@ -1,6 +1,6 @@
 //! `tow status`: what every agent is doing, as a table or as JSON.
 //!
-//! Draws the list that every surface draws, once or for as long as somebody watches. It decides nothing.
+//! Draws the list that every surface draws, once or continuously. Decides nothing.
 
 mod fleet;
 mod table;
@@ -51,18 +51,18 @@ pub struct Arguments {
     /// Only this agent.
     #[arg(long)]
     agent: Option<String>,
-    /// Keep the list before you and redraw it; with --json, print an object whenever something changed.
+    /// Keep the list on the screen; with --json, print an object after every change.
     #[arg(long)]
     watch: bool,
-    /// What agents do on all of your machines, as the hub was last told.
+    /// Show the agents on all of your machines, as last reported to the hub.
     #[arg(long, conflicts_with_all = ["watch", "state", "project", "agent"])]
     fleet: bool,
-    /// How to tell while watching that an agent is done or waits. Without it, whatever the terminal knows.
+    /// How to notify you while watching that an agent is done or waits; by default, as the terminal can.
     #[arg(long, requires = "watch", conflicts_with = "json")]
     notify: Option<watch::Channel>,
 }
 
-/// How long a person waits for whoever writes.
+/// How long the user waits for a writer's lock.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 const NOBODY: &str = "no agent sits anywhere";
@@ -90,14 +90,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A pause is easily forgotten.
+/// Reminds of a pause, because users forget it.
 fn say_pause(scope: &Scope) {
     if let Some(pause) = paused(&scope.env.home, scope.env.now) {
         scope.out.line(&scope.out.tint(Tone::Warning, &Why::Paused(pause).to_string()));
     }
 }
 
-/// Work that goes on by itself, and work that should have and did not.
+/// Lists continuations under way, and those that failed.
 fn say_hops(scope: &Scope) -> Result<(), Failure> {
     let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
     let Some(store) = Store::read(&scope.env.home, PATIENCE).map_err(failed)? else { return Ok(()) };
@@ -112,7 +112,7 @@ fn say_hops(scope: &Scope) -> Result<(), Failure> {
     Ok(())
 }
 
-/// For as long as nobody has heard of it, and for an hour.
+/// Failed continuations are shown until the user was notified, and for an hour.
 fn is_worth_saying(hop: &Hop, now: Timestamp) -> bool {
     let has_ended = matches!(hop.stage, Stage::Failed | Stage::Stopped) && hop.given.is_none();
     has_ended && (hop.told_at.is_none() || now.since_ms(hop.moved_at) < HOUR_MS)

@@ -1,6 +1,6 @@
-//! The list as lines of text: one per seat, as wide as there is room.
+//! The agent list as lines of text, one per agent, fitted to the width.
 //!
-//! Draws only what it is given: no colours, no clock, no terminal. Text from anywhere is made harmless here.
+//! Pure: no colours, no clock, no terminal. Escapes all text.
 
 use crate::output::Output;
 use crate::output::Tone;
@@ -8,7 +8,7 @@ use towline_core::escape::{fit, for_terminal, pad};
 use towline_core::shown::{Light, Shown, age};
 use towline_core::time::Timestamp;
 
-/// One seat: its state, and what stands behind it.
+/// One agent: its state, and the rest of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     tone: Tone,
@@ -26,7 +26,7 @@ impl Line {
     }
 }
 
-/// Below this width there is no room for more than state, age and project.
+/// Below this width a line holds only state, age and project.
 const NARROW: usize = 60;
 
 /// No line is wider than `columns`.
@@ -50,7 +50,7 @@ fn line(seat: &Shown, now: Timestamp, columns: usize) -> Line {
     Line { tone: tone(seat.light()), state, rest }
 }
 
-/// What else is to be said of it, the most important first: the end of the line may be cut off.
+/// The remaining details, most important first, because the end of the line may be cut off.
 fn details(seat: &Shown) -> String {
     let some =
         |text: String, number: u32| if number == 0 { String::new() } else { format!("{number} {text}") };
@@ -71,7 +71,6 @@ fn details(seat: &Shown) -> String {
     for_terminal(&format!("{notes}{}{model}", seat.prompt.as_deref().unwrap_or("")))
 }
 
-/// The project, with the branch if there is one.
 pub fn project(seat: &Shown) -> String {
     for_terminal(&seat.project_and_branch())
 }

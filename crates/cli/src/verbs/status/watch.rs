@@ -1,7 +1,7 @@
-//! `tow status --watch`: the same list, kept before a person until they leave it, or a line per change for a script.
+//! `tow status --watch`: keeps the list on the screen, or prints a JSON line per change.
 //!
-//! It looks again where something was written, at everything every two seconds, and decides nothing: what is news, how it
-//! is drawn and what a key means are pure and lie below.
+//! Refreshes after writes, and fully every two seconds. Decides nothing: the modules below are pure and hold
+//! news detection, drawing and keys.
 
 mod frame;
 mod keys;
@@ -39,10 +39,10 @@ use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
 use towline_store::Home;
 
-/// How often it is asked whether something was written.
+/// How often to check for writes.
 const PULSE: Duration = Duration::from_millis(250);
 
-/// How often all seats are looked at for what no hook tells.
+/// Interval of full refreshes, for changes that no hook reports.
 const FULL_LOOK: Duration = Duration::from_secs(2);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -61,7 +61,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Until a key, a signal (which is returned) or the end of the terminal ends it.
+/// Runs until a key, a signal (which is returned) or a closed terminal ends it.
 fn watch(scope: &Scope, arguments: &Arguments, ended_by: &AtomicUsize) -> Result<Option<u8>, Failure> {
     let channel = arguments.notify.unwrap_or_else(|| Channel::of_terminal(&variable));
     let mut screen = Screen::new(arguments, channel, Looks::new(&scope.env));
@@ -70,7 +70,7 @@ fn watch(scope: &Scope, arguments: &Arguments, ended_by: &AtomicUsize) -> Result
     let own = |end: &dyn AsFd| end.as_fd().try_clone_to_owned().map_err(failed);
     let mut canvas = Canvas::enter(own(&io::stdin())?, own(&io::stdout())?).map_err(failed)?;
     loop {
-        // What cannot be written has nobody to read it.
+        // A failed write means that the terminal is gone.
         if screen.draw(&mut canvas).is_err() {
             return Ok(None);
         }
@@ -92,28 +92,27 @@ fn watch(scope: &Scope, arguments: &Arguments, ended_by: &AtomicUsize) -> Result
     }
 }
 
-/// Every look has a clock and a deadline of its own.
+/// Every refresh has its own clock and deadline.
 fn scope_of_now() -> Result<Scope, Failure> {
     let env = Env::new().ok_or_else(|| Failure::input("there is no home folder any more"))?;
     Ok(Scope { env, out: Output::new() })
 }
 
-/// What is before the person, and what they have chosen.
+/// The list on the screen, and the user's selection.
 struct Screen<'a> {
     arguments: &'a Arguments,
     channel: Channel,
     looks: Looks<'a>,
-    /// What was seen last; nothing before the first look.
+    /// The last list; `None` before the first refresh.
     seats: Option<Vec<Shown>>,
     choice: Choice,
     footer: Footer,
-    /// Why the last look failed.
+    /// The error of the last refresh.
     trouble: Option<Footer>,
-    /// What the terminal is to be told with the next drawing.
+    /// Notifications to write with the next frame.
     untold: String,
 }
 
-/// What a key leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     Stay,
@@ -135,7 +134,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// A look that failed leaves what was seen before, and says so.
+    /// A failed refresh keeps the old list and shows the error.
     fn look_again(&mut self, scope: &Scope) {
         match self.looks.again(scope) {
             None => {}
@@ -164,7 +163,7 @@ impl<'a> Screen<'a> {
 
     fn press(&mut self, scope: &Scope, key: Key) -> After {
         let seats = self.seats.clone().unwrap_or_default();
-        // What was said has been read by whoever presses the next key.
+        // The next key dismisses the message.
         let said = std::mem::take(&mut self.footer);
         match key {
             Key::Quit => return After::Leave,
@@ -181,7 +180,7 @@ impl<'a> Screen<'a> {
         After::Stay
     }
 
-    /// A popup lies over where it leads: it has to go.
+    /// Jumps to the agent's pane. A popup would cover the pane, so it closes.
     fn go(&mut self, scope: &Scope, seat: Option<&Shown>) -> After {
         let Some(seat) = seat else { return After::Stay };
         match goto::go(scope, seat) {
@@ -199,15 +198,15 @@ fn message(failure: &Failure) -> Footer {
     Footer::Message(for_terminal(&failure.what))
 }
 
-/// When to look again, and how closely.
+/// Decides when to refresh, and how thoroughly.
 struct Looks<'a> {
-    /// Measures time from the beginning of the process.
+    /// Measures time since the start of the process.
     begun: &'a Env,
     seen: Option<[Written; 2]>,
     looked_at: Option<Duration>,
 }
 
-/// Size and time of a file: another one means that something was written.
+/// Size and modification time of a file; a change means that it was written.
 type Written = Option<(u64, SystemTime)>;
 
 impl<'a> Looks<'a> {
@@ -215,10 +214,9 @@ impl<'a> Looks<'a> {
         Looks { begun, seen: None, looked_at: None }
     }
 
-    /// The seats, if it is time to look at all of them or if something was written since; two questions to the file
-    /// system else.
+    /// The agents, if a full refresh is due or something was written since; otherwise two `stat` calls.
     fn again(&mut self, scope: &Scope) -> Option<Result<Vec<Shown>, Failure>> {
-        // Asked before looking: what is written in between is seen by the next pulse.
+        // Read before refreshing: the next pulse sees writes that happen in between.
         let written = Some(written(&scope.env.home));
         let has_changed = std::mem::replace(&mut self.seen, written) != written;
         let now = self.begun.elapsed();
@@ -230,10 +228,10 @@ impl<'a> Looks<'a> {
     }
 }
 
-/// Folds, and asks processes and transcripts. Whoever folds tells the bars.
+/// Applies the journal, probes processes and transcripts, and pushes the result to the tmux bars.
 fn full_look(scope: &Scope) -> Result<Vec<Shown>, Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
-    // A bar that is busy is told by the next look.
+    // The next refresh repeats a failed push.
     let _told = live::push(&scope.env);
     Ok(seats)
 }
@@ -246,12 +244,12 @@ fn written(home: &Home) -> [Written; 2] {
     [of(&home.database()), of(&home.write_ahead_log())]
 }
 
-/// One object per line, whenever it is another one, for as long as somebody reads them.
+/// Prints one object per line whenever it changed, until the reader closes the pipe.
 fn print_changes(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut looks = Looks::new(&scope.env);
     let mut last = String::new();
     loop {
-        // A look that failed is made again: whoever reads this is told of the next change.
+        // A failed refresh is repeated; the reader gets the next change.
         if let Some(Ok(mut seats)) = looks.again(&scope_of_now()?) {
             seats.retain(|seat| fits(seat, arguments));
             let object = object(&seats);
@@ -266,7 +264,7 @@ fn print_changes(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failu
     }
 }
 
-/// Whether the reader went away: asked for nothing, a pipe tells only that.
+/// Whether the reader closed the pipe: polled for no events, a pipe reports only that.
 fn is_closed_within(patience: Duration) -> bool {
     let Ok(limit) = Timespec::try_from(patience) else { return true };
     let stdout = io::stdout();

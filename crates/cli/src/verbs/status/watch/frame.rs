@@ -1,6 +1,6 @@
-//! One screenful: the seats that fit, the chosen one marked, and a last line for what else there is to say.
+//! One frame: the agents that fit, the selection, and a footer line.
 //!
-//! Pure: lines of text for a size. It neither knows a terminal nor keeps anything between two screenfuls but the choice.
+//! Pure: lines of text for a size. Knows no terminal, and keeps no state between frames but the selection.
 
 use super::super::NOBODY;
 use super::super::table::{Line, table};
@@ -11,7 +11,7 @@ use towline_core::escape::{fit, pad};
 use towline_core::shown::Shown;
 use towline_core::time::Timestamp;
 
-/// Which seat is chosen: the most urgent one, until somebody moves. From then on it is that seat, wherever it is.
+/// The selection: the most urgent agent until the user moves it, then a fixed agent, wherever it is listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     seat: Option<String>,
@@ -19,7 +19,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// A seat that is gone leaves the choice to the one in its row.
+    /// If the selected agent is gone, the one in its row is selected.
     pub fn row(&self, seats: &[Shown]) -> usize {
         let found = self.seat.as_ref().and_then(|key| seats.iter().position(|seat| seat.seat == *key));
         found.unwrap_or(self.row).min(seats.len().saturating_sub(1))
@@ -42,10 +42,10 @@ impl Choice {
     }
 }
 
-/// What the last line says, apart from how many seats did not fit.
+/// The content of the footer, besides the number of hidden agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Footer {
-    /// That there is help, if there is room for it.
+    /// Mentions the help key, if there is room.
     #[default]
     Hint,
     Help,
@@ -55,7 +55,7 @@ pub enum Footer {
 const HELP: &str = "q quit  j/k move  Enter go there  n to who waited longest  ? hide";
 const HINT: &str = "? help";
 
-/// What is shown.
+/// The input of a frame.
 pub struct View<'a> {
     pub seats: &'a [Shown],
     pub choice: &'a Choice,
@@ -63,7 +63,7 @@ pub struct View<'a> {
     pub now: Timestamp,
 }
 
-/// At most as many lines as there are rows, none wider than the columns.
+/// Returns at most `rows` lines of at most `columns` columns.
 pub fn frame(view: &View<'_>, size: Size, out: &Output) -> Vec<String> {
     let room = room(view, size.rows);
     let chosen = view.choice.row(view.seats);
@@ -86,7 +86,7 @@ pub fn frame(view: &View<'_>, size: Size, out: &Output) -> Vec<String> {
     drawn
 }
 
-/// How many seats can be shown: one row is the last line's, if that has to be there and is not the only one.
+/// How many agents fit: the footer takes a row if it is needed and not the only one.
 fn room(view: &View<'_>, rows: usize) -> usize {
     let says_something = *view.footer != Footer::Hint || view.seats.len() > rows;
     if says_something && rows > 1 { rows - 1 } else { rows }

@@ -1,23 +1,23 @@
-//! What the keys of the list ask for.
+//! Key bindings of `tow status --watch`.
 //!
-//! Knows what they mean here and nothing of what they do. Which key some bytes are is the monitor's to say.
+//! Maps keys to commands and does not run them. The monitor crate decodes the bytes.
 
 use towline_monitor as keys;
 
-/// What a key asks for.
+/// The command of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Quit,
     Up,
     Down,
-    /// To the chosen seat.
+    /// Go to the selected agent.
     Go,
-    /// To the one that has waited longest.
+    /// Go to the agent that has waited longest.
     Next,
     Help,
 }
 
-/// What was typed asks for.
+/// The commands of the typed bytes.
 pub fn pressed(bytes: &[u8]) -> Vec<Key> {
     keys::pressed(bytes).into_iter().filter_map(meaning).collect()
 }
@@ -25,7 +25,7 @@ pub fn pressed(bytes: &[u8]) -> Vec<Key> {
 fn meaning(key: keys::Key) -> Option<Key> {
     use keys::Key::{Backspace, Control, Down, End, Enter, Escape, Home, Letter, PageDown, PageUp, Tab, Up};
     match key {
-        // Control-C and control-D are keys like any other in raw mode.
+        // In raw mode, control-C and control-D arrive as ordinary keys.
         Letter('q') | Escape | Control('c' | 'd') => Some(Key::Quit),
         Letter('k') | Up => Some(Key::Up),
         Letter('j') | Down => Some(Key::Down),

@@ -1,13 +1,13 @@
-//! What has changed since the last look and is worth a word, and how each kind of terminal is told.
+//! Detects agents that newly need the user, and builds the terminal's notification.
 //!
-//! Text only: nothing is written here, and how a change is put into words is `core`'s.
+//! Returns text and writes nothing; the wording comes from `core`.
 
 use clap::ValueEnum;
 use towline_core::session::State;
 use towline_core::shown::Shown;
 use towline_core::telling::{Sign, Telling};
 
-/// How a terminal is told.
+/// How the terminal notifies the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Channel {
     /// Ring the bell.
@@ -21,7 +21,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// What the terminal knows, by its variables. A multiplexer keeps notifications to itself, but passes on a bell.
+    /// Guesses from environment variables. A multiplexer swallows notifications, but passes on a bell.
     pub fn of_terminal(variable: &dyn Fn(&str) -> Option<String>) -> Channel {
         let is_set = |name: &str| variable(name).is_some();
         if is_set("TMUX") || is_set("STY") || is_set("ZELLIJ") {
@@ -39,14 +39,14 @@ impl Channel {
         }
     }
 
-    /// What to write so that the person is told of these seats; nothing if there are none.
+    /// The escape sequences that notify the user of these agents; empty if there are none.
     pub fn say(self, news: &[&Shown]) -> String {
         let told = |sign: Sign| {
             let telling = |seat: &&Shown| Telling::of(seat, None, seat.state).sign(sign);
             news.iter().take(MOST).map(telling).collect()
         };
         match self {
-            // However many there are, it rings once.
+            // One bell for all of them.
             Channel::Bell => news.first().map_or_else(String::new, |_| "\x07".to_owned()),
             Channel::None => String::new(),
             Channel::Osc9 => told(Sign::Osc9),
@@ -55,10 +55,10 @@ impl Channel {
     }
 }
 
-/// More at once would bury each other.
+/// More notifications at once would hide each other.
 const MOST: usize = 5;
 
-/// The seats that came to need a person since `before`, in the order of `after`.
+/// The agents that newly need the user since `before`, in the order of `after`.
 pub fn news<'a>(before: &[Shown], after: &'a [Shown]) -> Vec<&'a Shown> {
     let is_known = |seat: &Shown| {
         before.iter().any(|old| {
