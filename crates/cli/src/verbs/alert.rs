@@ -1,6 +1,6 @@
-//! `tow alert`: tells later what is still unseen then, and ends when nothing is left. Started by hooks.
+//! `tow alert`: waits until unseen agents are due, notifies, and ends when none is left. Started by hooks.
 //!
-//! Prints nothing, and takes nothing: what is to be told is in the configuration and the store.
+//! Prints nothing and takes no arguments: it reads the configuration and the store.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -13,7 +13,7 @@ const EXAMPLES: &str = "\
 Example:
   tow alert     what a hook starts; `tow notify` shows what it would do";
 
-/// Wait for what is still unseen to be due, and tell it.
+/// Notify you of agents that stay unseen for too long.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {}

@@ -1,6 +1,6 @@
 //! `tow bar`: the counts as one line, for any status bar that runs a command.
 //!
-//! Prints the line and nothing else; without a seat, or as a refresh, it prints nothing.
+//! Prints that line and nothing else; prints nothing if there are no agents, or with `--refresh`.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -34,10 +34,10 @@ pub struct Arguments {
     /// Print nothing; set tmux's option @towline-status if the line has changed.
     #[arg(long, conflicts_with = "plain")]
     refresh: bool,
-    /// The pane that a client shows: what finished there counts as seen after @towline-completed-delay.
+    /// The pane that a client shows: an agent that finished there is seen after @towline-completed-delay.
     #[arg(long, value_name = "PANE", requires = "refresh")]
     looking_at: Option<String>,
-    /// The pane that somebody has just turned to.
+    /// The pane that has just received the focus.
     #[arg(long, value_name = "PANE", requires = "refresh", conflicts_with = "looking_at")]
     focused: Option<String>,
 }

@@ -1,6 +1,6 @@
-//! `tow baton`: passes a session's work on to the next one, takes that back, or lists what waits to be taken.
+//! `tow baton`: passes a session's work on to the next one, takes that back, or lists open batons.
 //!
-//! Who takes it is decided when the heir is first prompted, not here.
+//! Does not choose the heir: that is decided at the heir's first prompt.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -119,7 +119,7 @@ fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// A teammate's baton: shown, and never taken by itself.
+/// A teammate's baton: listed, but never taken automatically.
 struct Other {
     session: SessionKey,
     person: Option<String>,

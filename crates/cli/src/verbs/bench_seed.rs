@@ -1,7 +1,6 @@
-//! `tow bench-seed`: fills a data folder with a past, for benchmarks.
+//! `tow bench-seed`: fills a data folder with made-up history, for benchmarks.
 //!
-//! The events go through the journal and the fold like any others, and memories through what keeps a person's: nothing
-//! here writes a table.
+//! Writes no table directly: events go through the journal, memories through the code that stores a user's.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -22,15 +21,15 @@ use towline_store::journal::{self, Record};
 use towline_store::lock::FoldLock;
 use towline_store::{Pace, Store, StoreError, upkeep};
 
-/// Fill the data folder with so many events of made-up sessions.
+/// Fill the data folder with events of made-up sessions.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[arg(long, default_value_t = 0)]
     events: u64,
-    /// How many of them belong to one session.
+    /// How many events belong to one session.
     #[arg(long, default_value_t = 400)]
     per_session: u64,
-    /// So many memories, spread over the projects that the archive knows.
+    /// How many memories to make, spread over the projects in the archive.
     #[arg(long, default_value_t = 0)]
     memories: u64,
 }
@@ -51,7 +50,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Appends the events and folds them, batch by batch.
+/// Appends the events to the journal and applies them, batch by batch.
 fn happen(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let failed = |error: &dyn std::error::Error| Failure::new(error);
     let home = &scope.env.home;
@@ -76,7 +75,7 @@ fn happen(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes memories of made-up words, a minute apart, ending now.
+/// Stores memories of made-up words, one minute apart, ending now.
 fn remember(scope: &Scope, memories: u64) -> Result<(), Failure> {
     let failed = |error: StoreError| Failure::new(&error);
     let writing = open(&scope.env)?;
@@ -131,7 +130,7 @@ const WORDS: [&str; 32] = [
     "pipeline",
 ];
 
-/// The nth memory of so many.
+/// Builds memory `n` of `all`.
 fn memory(now: Timestamp, (n, all): (u64, u64), projects: &[i64]) -> Option<NewMemory> {
     let word = |step: u64| {
         WORDS[usize::try_from(n.wrapping_mul(2_654_435_761).wrapping_add(step * 40_503) >> 7 & 31)
@@ -169,7 +168,7 @@ fn memory(now: Timestamp, (n, all): (u64, u64), projects: &[i64]) -> Option<NewM
     })
 }
 
-/// The nth event of the past: sessions one after the other, ten events to a turn, a second apart, ending a day ago.
+/// Builds event `n`: sessions in sequence, ten events to a turn, one second apart, ending a day ago.
 fn event(arguments: &Arguments, now: Timestamp, n: u64) -> Event {
     let (session, step) = (n / arguments.per_session, n % arguments.per_session);
     let age = (arguments.events - n).cast_signed();

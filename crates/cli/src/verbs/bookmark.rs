@@ -1,6 +1,6 @@
-//! `tow bookmark`: sets a point to come back to, by hand.
+//! `tow bookmark`: sets a bookmark by hand.
 //!
-//! Types nothing: the agent does not hear of it.
+//! Types nothing into the terminal, so the agent does not learn of it.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -35,7 +35,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What to call it.
+    /// The bookmark's label.
     label: Vec<String>,
     /// How the session's id begins or ends; without it, the session that this runs in.
     #[arg(long, value_name = "ID")]
@@ -45,7 +45,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// As much as fits into a line of a list.
+/// In bytes: about one line of a list.
 const LONGEST_LABEL: usize = 200;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -73,7 +73,7 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session, (id, code): (Uid
     scope.out.line(&format!("next: `tow rewind {short}` says how to get back here"));
 }
 
-/// That it is set, and in which state.
+/// The event that sets the bookmark, and the one that records the state of the code there.
 fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<Code>) -> [Event; 2] {
     let secrets = settings(&scope.env).secrets;
     let label = Kept::new(&arguments.label.join(" "), Keeping { longest_bytes: LONGEST_LABEL, secrets });

@@ -1,6 +1,6 @@
-//! `tow bookmarks`: the points one can go back to, the latest first; one of them whole; deleting and restoring.
+//! `tow bookmarks`: lists bookmarks, newest first; shows, deletes and restores one.
 //!
-//! What is deleted can be restored: only `tow forget` takes bookmarks away for good.
+//! Deleting only hides a bookmark: `tow forget` alone removes it for good.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -43,7 +43,7 @@ Examples:
   tow bookmarks delete 5e6f7a8b
   tow bookmarks delete 5e6f7a8b --restore    it is listed again";
 
-/// List the points one can go back to.
+/// List the points you can go back to.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
@@ -73,10 +73,10 @@ struct List {
     /// Only those whose label, reason, branch or commit holds this text.
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// Deleted ones, too.
+    /// Include deleted bookmarks.
     #[arg(long)]
     deleted: bool,
-    /// At most so many, the newest.
+    /// Show at most this many, newest first.
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Print one JSON object.
@@ -84,7 +84,7 @@ struct List {
     json: bool,
 }
 
-/// Show one bookmark, with what was done since the one before.
+/// Show one bookmark, with the work done since the one before.
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 struct Show {
@@ -101,12 +101,12 @@ struct Show {
 struct Delete {
     /// How the bookmark's id ends or begins.
     id: String,
-    /// Take it in again.
+    /// List the bookmark again.
     #[arg(long)]
     restore: bool,
 }
 
-/// Labels are made when they are shown: so many are looked through for a text.
+/// How many bookmarks `--search` reads: labels are computed on display, so SQL cannot filter by them.
 const LOOKED_THROUGH: u32 = 2_000;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -145,7 +145,7 @@ fn list(scope: &Scope, asked: &List) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The bookmarks that are asked for with their labels, and where was looked.
+/// The requested bookmarks with their labels, and a description of the scope that was searched.
 fn found(store: &Store, asked: &List) -> Result<(Vec<(KnownBookmark, String)>, String), Failure> {
     let session = asked.session.as_deref().map(|name| ownership::named(store, name)).transpose()?;
     let is_everywhere = asked.all_projects || session.is_some();
@@ -195,7 +195,7 @@ fn no_project() -> Failure {
         .hint("Run `tow bookmarks --all-projects`, or name one by `--project`.")
 }
 
-/// One bookmark in one line, and below it what else is known.
+/// Prints the bookmark in one line, and its details in a faint one below.
 fn line(scope: &Scope, known: &KnownBookmark, label: &str) {
     let waited = age(scope.env.now.since_ms(known.bookmark.at));
     let waited = if waited.is_empty() { "now".to_owned() } else { waited };
@@ -213,7 +213,7 @@ fn details(known: &KnownBookmark) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Why it was set, in words.
+/// Why the bookmark was set, as text.
 pub fn reason(known: &KnownBookmark) -> String {
     let set = &known.bookmark.set;
     match set.reason {
@@ -226,7 +226,7 @@ pub fn reason(known: &KnownBookmark) -> String {
     }
 }
 
-/// The commit in short, its branch, and whether there was more than it holds.
+/// The abbreviated commit, its branch, and whether there were uncommitted changes.
 pub fn code(known: &KnownBookmark) -> Option<String> {
     let code = known.code.as_ref().filter(|code| !code.commit.is_blank())?;
     let commit: String = code.commit.as_str().chars().take(10).collect();
@@ -236,7 +236,7 @@ pub fn code(known: &KnownBookmark) -> Option<String> {
     Some(format!("{}{branch}{dirty}", for_terminal(&commit)))
 }
 
-/// A bookmark as programs see it.
+/// The bookmark as JSON.
 pub fn row(known: &KnownBookmark, label: &str) -> Value {
     let (bookmark, set) = (&known.bookmark, &known.bookmark.set);
     let time = |at: Option<Timestamp>| at.map(Timestamp::to_utc);

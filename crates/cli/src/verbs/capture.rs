@@ -1,7 +1,7 @@
-//! `tow capture`: takes in what is new in an agent's transcripts. Started by hooks; people use `tow import`.
+//! `tow capture`: reads new transcript lines into the archive. Started by hooks; users run `tow import`.
 //!
-//! Nobody waits for it, so it waits until the agent has written what it told of, and makes memories of it afterwards. It
-//! says nothing: what goes wrong is a fault for `tow doctor`.
+//! Runs in the background: it can wait for the agent to write what the hook announced, and distil memories.
+//! Prints nothing: errors are recorded as faults for `tow doctor`.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -27,15 +27,15 @@ use towline_engine::runtime::spawn;
 use towline_engine::sync;
 use towline_store::archive::Taken;
 
-/// Take in what is new in an agent's transcripts.
+/// Capture new lines of an agent's transcripts.
 #[derive(Debug, Args)]
 pub struct Arguments {
     agent: Option<String>,
     files: Vec<PathBuf>,
-    /// Find out first what state the code is in at the bookmarks that were just set.
+    /// First record the state of the code at bookmarks that were just set.
     #[arg(long)]
     place: bool,
-    /// Take what is there, without waiting until the agent has written what it told of.
+    /// Do not wait for the agent to write what its hook announced.
     #[arg(long)]
     at_once: bool,
 }
@@ -66,7 +66,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Gives the archive on if something was taken in.
+/// Returns the open archive if something was captured.
 fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Result<Option<Writable>, String> {
     let wishes = Wishes::load(&scope.env).map_err(|failure| failure.what)?;
     let captured = match arguments.at_once {
@@ -77,7 +77,7 @@ fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Resul
     Ok(captured.filter(|it| it.taken != Taken::default()).map(|it| it.writable))
 }
 
-/// How long what was captured is distilled here; `tow work` does the rest.
+/// How long this process distils captured turns; `tow work` does the rest.
 const DISTILLING: Duration = Duration::from_secs(3);
 
 fn distilled(scope: &Scope, open: Option<Writable>) -> Result<(), String> {

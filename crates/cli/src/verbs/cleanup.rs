@@ -1,6 +1,6 @@
-//! `tow cleanup`: lets go of sessions that nobody can look at any more, and of what is remembered of dead servers.
+//! `tow cleanup`: ends sessions that can no longer be probed, and removes state files of dead tmux servers.
 //!
-//! Ends only what is provably gone, or silent for a day where nothing can be proven. Deletes no history.
+//! Ends only sessions that are gone, or that cannot be probed and were silent for a day. Deletes no history.
 
 use super::bar;
 use crate::scope::Scope;
@@ -24,14 +24,14 @@ Examples:
 
 An agent whose process has ended leaves by itself at the next refresh; this is for what cannot be looked at.";
 
-/// Let go of sessions and leftovers of which nothing is there any more.
+/// Remove sessions and files whose process is gone.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A session whose process cannot be looked at goes after this long without an event.
+    /// End a session whose process cannot be probed after this long without an event.
     #[arg(long, value_name = "HOURS", default_value_t = 24)]
     silent_hours: u32,
-    /// Show what would go, change nothing.
+    /// Show what would be removed, change nothing.
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object.
@@ -65,7 +65,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Looking has already ended those whose process is gone.
+/// Sessions to end. `sitting_now` has already ended those whose process is gone.
 fn silent(scope: &Scope, arguments: &Arguments) -> Result<Vec<Session>, Failure> {
     let longest = i64::from(arguments.silent_hours) * 3_600_000;
     let is_silent = |session: &Session| scope.env.now.since_ms(session.last_event_at) >= longest;

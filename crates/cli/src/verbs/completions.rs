@@ -1,6 +1,6 @@
-//! `tow completions`: what shells and `man` need, made from the grammar itself.
+//! `tow completions`: prints shell completions and the man page, generated from the clap grammar.
 //!
-//! Nothing in it is written by hand, so it cannot fall behind.
+//! Contains no hand-written text, so the output cannot go out of date.
 
 use crate::scope::Scope;
 use clap::{Args, Command, ValueEnum};
@@ -42,7 +42,7 @@ pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result
     Ok(ExitCode::SUCCESS)
 }
 
-/// One page for the program and all its verbs: the front matter once, then what each verb takes.
+/// One page for the program and all its verbs: the front matter once, then the options of each verb.
 fn man(grammar: &mut Command, text: &mut Vec<u8>) -> std::io::Result<()> {
     grammar.build();
     clap_mangen::Man::new(grammar.clone()).render(text)?;

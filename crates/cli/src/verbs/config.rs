@@ -1,6 +1,6 @@
 //! `tow config`: shows, gets, sets and opens the configuration.
 //!
-//! Setting edits the user's file in place: comments and order stay, and a value that would be a mistake is refused.
+//! `set` edits the user's file in place: it keeps comments and order, and refuses an invalid value.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -75,7 +75,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-/// All keys in the order of the defaults.
+/// All keys, in the order of the default file.
 fn keys() -> Vec<String> {
     let document: DocumentMut = DEFAULT.parse().unwrap_or_default();
     let tables = document.iter().filter_map(|(name, item)| Some((name, item.as_table()?)));
@@ -179,7 +179,7 @@ fn edit(scope: &Scope) -> Result<ExitCode, Failure> {
     Ok(exit_code(is_left && mistakes.is_empty()))
 }
 
-/// Whether the user left their editor as one leaves it who is done.
+/// Opens the file in the user's editor. True if the editor exited with success.
 #[expect(clippy::disallowed_methods, reason = "the one place that opens an editor")]
 pub fn edit_file(file: &Path) -> Result<bool, Failure> {
     let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or_else(|| "vi".to_owned());

@@ -1,7 +1,7 @@
-//! `tow context`: shows what a session would be given, and why each part of it is there.
+//! `tow context`: shows the context that a session would be given, and why each part is in it.
 //!
-//! The same material and the same composer as the hook's; nothing is taken or given by looking. What the
-//! transcript holds and nobody captured yet is captured first, as it would be for the hook.
+//! Uses the hook's material and composer, and captures pending transcript lines first, as the hook does. It
+//! never takes a baton or marks anything as given.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -40,17 +40,17 @@ Examples:
 
 To begin anew without it once: `tow fresh` before `/clear`. For good: `tow config set inherit.on_clear never`.";
 
-/// Show what a session would be given of the one before it and of what is remembered, and why.
+/// Show the context that a session would be given: the previous session's work and memories, and why.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The session whose work would go on; the latest of this folder's project if not given.
     #[arg(conflicts_with = "fresh")]
     session: Option<String>,
-    /// As a session that goes on with nobody's work: only what is remembered.
+    /// As a session that inherits nothing: memories only.
     #[arg(long)]
     fresh: bool,
-    /// As if this were asked first: what is remembered is chosen by it.
+    /// As if this were the first prompt: memories are chosen by it.
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
     /// As if in this project, by name or by a folder in it, instead of the one of the current folder.
@@ -59,7 +59,7 @@ pub struct Arguments {
     /// Composed for this agent; for the session's own if not given.
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Say of each part what it is, how large, and why it is there.
+    /// Print a line for each part instead: its size, name and reason.
     #[arg(long)]
     why: bool,
     /// Print one JSON object.
@@ -106,7 +106,7 @@ fn carried_over(
     }
     archive.map_or(Ok(()), Archive::hold_still).map_err(failed)?;
     let way = "as `tow context` was asked".to_owned();
-    let mut material = past::material(archive, hot, (from, way), scope.env.now).map_err(failed)?;
+    let mut material = past::material(archive, hot, from, way, scope.env.now).map_err(failed)?;
     if let Some(machine) =
         archive.map(|archive| elsewhere(archive, from)).transpose().map_err(failed)?.flatten()
     {
@@ -115,7 +115,7 @@ fn carried_over(
     Ok(material)
 }
 
-/// The other machine of this person that a session ran on.
+/// The user's other machine that the session ran on, if any.
 fn elsewhere(archive: &Archive, session: &SessionKey) -> Result<Option<String>, StoreError> {
     let Some(conversation) = archive.conversation(session)? else { return Ok(None) };
     match archive.origin_of(&conversation)? {
@@ -124,7 +124,7 @@ fn elsewhere(archive: &Archive, session: &SessionKey) -> Result<Option<String>, 
     }
 }
 
-/// What a session that starts in this folder would be given beside it.
+/// The memories that a session starting in this folder would be given.
 fn remembered(
     scope: &Scope,
     archive: &Archive,
@@ -153,7 +153,7 @@ fn composed_for(arguments: &Arguments, from: Option<&SessionKey>) -> Result<Agen
     })
 }
 
-/// Where the session would be: a project that is called by its name is where it was first seen.
+/// The session's folder. A project given by name stands for the folder it was first seen in.
 fn folder(archive: Option<&Archive>, arguments: &Arguments) -> Result<Option<PathBuf>, Failure> {
     let Some(name) = &arguments.project else { return Ok(current_folder()) };
     if is_path(name) {

@@ -1,6 +1,6 @@
-//! `tow continue`: the work of a session goes on in a fresh one now, with a handoff made of what is known.
+//! `tow continue`: moves a session's work to a fresh session now, with a handoff composed from the archive.
 //!
-//! Types nothing itself, and waits for nothing: what is typed and what came of it is in the rows.
+//! Types nothing itself and waits for nothing: intents and their outcome are rows of the database.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -54,7 +54,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let seat = ready(scope, &store, &session)?;
     let asking = Asking { seat: seat.clone(), author: Author::Mechanical, ordinal: 1, percent: None };
-    let (hop, events) = begin(&scope.env, &config, &store, (&session, asking)).map_err(failed)?;
+    let (hop, events) = begin(&scope.env, &config, &store, &session, asking).map_err(failed)?;
     let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
     record::accept(&scope.env, &records)?;
     spawn::type_detached(&seat);
@@ -72,7 +72,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The seat of a session that can be cleared now.
+/// The seat of the session, if it can be cleared now.
 fn ready(scope: &Scope, store: &Store, session: &Session) -> Result<String, Failure> {
     let name = session.key.short();
     let refused = |why: String| Failure::input(format!("{name} cannot go on in a fresh session: {why}"));

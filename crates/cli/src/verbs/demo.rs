@@ -1,10 +1,10 @@
 //! `tow demo`: shows Towline on a recorded day.
 //!
-//! Needs no agent and touches nothing of the user's; see `demo`.
+//! Needs no agent and never touches the user's files; see `demo`.
 
 use crate::demo;
 use crate::demo::Seats;
-use crate::demo::Stage;
+use crate::demo::DemoStage;
 use crate::demo::Tempo;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
@@ -25,7 +25,7 @@ below TMPDIR. Both are gone when the tour ends, however it ends.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Wait for no key, and end after the last page.
+    /// Do not wait for keys, and end after the last page.
     #[arg(long)]
     auto: bool,
     /// Open no tmux.
@@ -35,7 +35,7 @@ pub struct Arguments {
     part: Option<Part>,
 }
 
-/// What runs on the stage.
+/// The processes that run inside the demo's own home.
 #[derive(Debug, Subcommand)]
 enum Part {
     #[command(hide = true)]
@@ -58,9 +58,9 @@ struct On {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.part {
-        Some(Part::Tour(on)) => demo::guide(scope, &Stage::at(&on.stage)?)?,
-        Some(Part::Act { scene, on }) => demo::act(scope, &Stage::at(&on.stage)?, scene)?,
-        Some(Part::Sweep(on)) => demo::sweep(&Stage::at(&on.stage)?),
+        Some(Part::Tour(on)) => demo::guide(scope, &DemoStage::at(&on.stage)?)?,
+        Some(Part::Act { scene, on }) => demo::act(scope, &DemoStage::at(&on.stage)?, scene)?,
+        Some(Part::Sweep(on)) => demo::sweep(&DemoStage::at(&on.stage)?),
         None => {
             let tempo = if arguments.auto { Tempo::AtOnce } else { Tempo::ByKey };
             let seats = if arguments.no_tmux { Seats::None } else { Seats::Windows };

@@ -1,6 +1,6 @@
-//! `tow detail`: the words, tool inputs and outputs of past turns, by time or by id.
+//! `tow detail`: prints messages, tool inputs and outputs of past turns, by time or by id.
 //!
-//! Only reads. Finding nothing is an answer, not a failure.
+//! Only reads. An empty result exits with 0.
 
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
@@ -40,12 +40,12 @@ Examples:
 
 A time means every turn that was under way then. Times are those of your own clock.";
 
-/// What is shown at most if nothing else is asked for.
+/// Default limit of `--bytes`.
 const BYTES: usize = 24_000;
-/// The same for one detail that is asked for by its id.
+/// Default limit for a single detail, requested by its id.
 const BYTES_OF_ONE: usize = 1_000_000;
 
-/// Print what was said and done at a time or in a turn: words, tool inputs and outputs.
+/// Print what was said and done at a time or in a turn: messages, tool inputs and outputs.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -57,10 +57,10 @@ pub struct Arguments {
     /// Print what the agent thought, too.
     #[arg(long)]
     thinking: bool,
-    /// At most so many turns; the rest is counted.
+    /// Show at most this many turns; the rest is counted.
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// At most so many bytes of text, shared by the turns; 0 for all.
+    /// Show at most this many bytes of text, shared by the turns; 0 for all.
     #[arg(long, value_name = "N")]
     bytes: Option<usize>,
     /// Print one JSON object.
@@ -79,10 +79,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         all.push(seek(&past, wanted, arguments.limit)?);
     }
     if let [Found { turns, detail: Some(number), .. }] = all.as_mut_slice()
-        && let Some(turn) = turns.pop()
+        && let Some((of, turn)) = turns.pop()
     {
         let room = Room::of(arguments.bytes.unwrap_or(BYTES_OF_ONE));
-        return Ok(match view_detail(&past, turn, *number, room)? {
+        return Ok(match view_detail(&past, of, turn, *number, room)? {
             Ok(view) => show_detail(scope, arguments, &view),
             Err(number) => {
                 show_nothing(scope, arguments, &format!("that turn has {number} details"));
@@ -93,7 +93,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     show(scope, arguments, &past, all)
 }
 
-/// A phrase of several words, or several expressions.
+/// Parses the arguments as one phrase of several words, else as several expressions.
 fn wanted(expressions: &[String]) -> Result<Vec<Wanted>, Failure> {
     let phrase = Wanted::parse(&expressions.join(" "));
     if let (Ok(wanted), _) | (Err(_), Ok(wanted)) = (phrase.clone().map(|one| vec![one]), each(expressions)) {
@@ -120,7 +120,7 @@ fn show(scope: &Scope, arguments: &Arguments, past: &Past, all: Vec<Found>) -> R
     }
     let room = Room::of(arguments.bytes.unwrap_or(BYTES)).shared_by(turns.len());
     let thinking = if arguments.thinking { Thinking::Shown } else { Thinking::Hidden };
-    let views = turns.into_iter().map(|turn| view(past, turn, room, thinking));
+    let views = turns.into_iter().map(|(of, turn)| view(past, of, turn, room, thinking));
     let views = views.collect::<Result<Vec<_>, _>>()?;
     if arguments.json {
         let turns: Vec<Value> = views.iter().map(turn_json).collect();
@@ -131,7 +131,7 @@ fn show(scope: &Scope, arguments: &Arguments, past: &Past, all: Vec<Found>) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-/// The turns under the headings of their sessions, those of a session together.
+/// Groups the turns under a heading for each session.
 fn text(past: &Past, views: &[TurnView], left_out: usize) -> String {
     let mut page = Page::default();
     let mut sessions: Vec<_> = vec![];

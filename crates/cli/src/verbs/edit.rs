@@ -1,6 +1,6 @@
-//! `tow edit`: other words for a memory, by options or in the person's editor.
+//! `tow edit`: rewrites a memory, by options or in the user's editor.
 //!
-//! Nothing changes unless all of it can be understood; what was typed is not lost then.
+//! Changes nothing unless the whole form parses; if it does not, the typed text is kept in its file.
 
 use super::config::edit_file;
 use super::remember::type_named;
@@ -30,7 +30,7 @@ Examples:
   tow edit m12 --type decision
   tow undo m12                                as it was before";
 
-/// Put a memory into other words.
+/// Change the text of a memory.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -41,12 +41,12 @@ pub struct Arguments {
     title: Option<String>,
     #[arg(long)]
     subtitle: Option<String>,
-    /// In the place of all facts; may be given several times.
+    /// Replaces all facts; may be given several times.
     #[arg(long = "fact", value_name = "TEXT")]
     facts: Vec<String>,
     #[arg(long, value_name = "TEXT")]
     narrative: Option<String>,
-    /// In the place of all concepts; may be given several times.
+    /// Replaces all concepts; may be given several times.
     #[arg(long = "concept", value_name = "WORD")]
     concepts: Vec<String>,
     #[arg(long = "type", value_name = "TYPE")]
@@ -108,14 +108,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nobody else is kept from writing while an editor is open.
+/// Reads the memory and releases the archive, so that other processes can write while the editor is open.
 fn one(scope: &Scope, id: &str) -> Result<Memory, Failure> {
     let writing = open(&scope.env)?;
     let mut found = memories_named(&writing.archive, &[id.to_owned()])?;
     found.pop().ok_or_else(|| Failure::input("no memory was named").hint("Run `tow memories`."))
 }
 
-/// The text of it in a file that only its owner can read.
+/// Writes the memory's form to a file that only its owner can read.
 fn sheet(scope: &Scope, memory: &Memory) -> Result<PathBuf, Failure> {
     let name = format!("edit-{}-{}.txt", memory.name(), std::process::id());
     let path = scope.env.home.folder().join(name);

@@ -1,6 +1,6 @@
-//! The task for our monitor in an editor's folder, as `tow install` and `tow uninstall` are asked for it.
+//! The editor task that runs `tow monitor`, for `tow install` and `tow uninstall`.
 //!
-//! Chooses the file; editing it is the agents crate's. Nothing is written where nobody asked.
+//! Chooses the file; the agents crate edits it. Writes only when the user asked for it.
 
 use super::install::refused;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub fn take_away(
     .map_err(refused)
 }
 
-/// Whether the folder has a task of ours that runs another program than this one.
+/// Whether our task in the folder runs another program than `tow`.
 pub fn is_outdated(folder: &Path, tow: &Path) -> bool {
     let tasks = EditorTasks::in_folder(folder, tow).ok();
     tasks.and_then(|tasks| tasks.inspect_file(Pace::USUAL).ok()) == Some(TaskStanding::Outdated)

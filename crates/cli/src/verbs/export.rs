@@ -1,6 +1,6 @@
-//! `tow export`: gives out what was captured, for programs or for people.
+//! `tow export`: writes the captured history as JSON lines or Markdown.
 //!
-//! Only reads the archive. A file appears whole or not at all, and only its owner can read it.
+//! Only reads the archive. The output file appears whole or not at all, and only its owner can read it.
 
 use crate::output::complain;
 use crate::projects::ProjectArgs;
@@ -33,7 +33,7 @@ Examples:
 
 The format is described in docs/export-format.md.";
 
-/// Give out what was captured: as JSON lines that `tow import` takes in, or as Markdown.
+/// Export what was captured: as JSON lines for `tow import`, or as Markdown.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -47,7 +47,7 @@ pub struct Arguments {
     since: Option<String>,
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
-    /// Into this file instead of the standard output.
+    /// Write to this file instead of the standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -113,7 +113,7 @@ fn chosen(past: &Past, arguments: &Arguments, since: Timestamp) -> Result<Vec<Co
     past.archive.conversations_since(since, past.project.row()).map_err(unreadable)
 }
 
-/// A reader that went away is not an error.
+/// A closed pipe is not an error.
 fn to_stdout(write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) -> Result<(), ExportError> {
     let mut out = BufWriter::new(io::stdout().lock());
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));

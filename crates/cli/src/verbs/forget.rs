@@ -1,6 +1,6 @@
-//! `tow forget`: erases what is kept of turns, sessions, a project, a time, a memory, or a text, from every file of ours.
+//! `tow forget`: erases turns, sessions, a project, a time span, memories or a text from every file of ours.
 //!
-//! Shows what would go and asks first. Says what went, and never repeats the text that was looked for.
+//! Shows what would be erased and asks first. Reports the result, but never prints the text searched for.
 
 use crate::agreement::agrees;
 use crate::agreement::can_be_asked;
@@ -40,7 +40,7 @@ Examples:
 What was forgotten is not captured again, though the agents' own transcripts still hold it: those are theirs, and stay as
 they are. To keep a folder out from the start: `tow config set privacy.exclude_projects`.";
 
-/// Erase what is kept of a turn, a session, a project, a time, a memory, or a text.
+/// Erase a turn, a session, a project, a time, a memory, or a text.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -49,10 +49,10 @@ pub struct Arguments {
     /// Only of this project: its name, or a folder in it.
     #[arg(long, value_name = "NAME|PATH")]
     project: Option<String>,
-    /// What happened from then on.
+    /// Only what happened from this time on.
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// What happened up to then.
+    /// Only what happened up to this time.
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Everything that holds this text; `-` reads the text from standard input.
@@ -61,10 +61,10 @@ pub struct Arguments {
     /// Do not ask.
     #[arg(long, short)]
     yes: bool,
-    /// Show what would go, erase nothing.
+    /// Show what would be erased, erase nothing.
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Leave databases alone that were set aside: they may hold it still.
+    /// Keep databases that were set aside, though they may still hold the text.
     #[arg(long)]
     keep_aside: bool,
     /// Print one JSON object.
@@ -76,7 +76,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if !arguments.dry_run && forget::finish_interrupted(&scope.env)? && !arguments.json {
         scope.out.line("an erasing that was interrupted is finished: free pages and logs are empty");
     }
-    // What the journal still holds is found by its rows.
+    // Apply the journal first: its records are found through their database rows.
     live::store(&scope.env)?;
     let meant = meant(scope, arguments)?;
     warn_of_size(scope);
@@ -91,10 +91,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if done.holding.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Beyond this somebody who waits wants to know why.
+/// Above this size the search takes long enough to announce it.
 const LARGE: u64 = 256 << 20;
 
-/// Databases are read through, and made anew without what was erased.
+/// Announces a long run: databases are searched whole, and rewritten without the erased content.
 fn warn_of_size(scope: &Scope) {
     let bytes = fs::metadata(scope.env.home.archive()).map_or(0, |meta| meta.len());
     if bytes > LARGE && io::stderr().is_terminal() {
@@ -102,7 +102,7 @@ fn warn_of_size(scope: &Scope) {
     }
 }
 
-/// What a report tells of.
+/// Whether a report describes a plan or a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     Planned,
@@ -135,7 +135,7 @@ fn from_stdin() -> Result<String, Failure> {
     Ok(text)
 }
 
-/// A person at a terminal is asked; a script has to say so.
+/// Asks the user at a terminal; non-interactive callers must pass `--yes`.
 fn is_agreed(
     scope: &Scope,
     arguments: &Arguments,

@@ -1,6 +1,6 @@
-//! `tow fresh`: whoever comes next in this seat is to know nothing of the session that sits there.
+//! `tow fresh`: the next session in this seat inherits nothing from the current one.
 //!
-//! Erases nothing: the work stays where it is, and can be looked up.
+//! Erases nothing: the current session's work stays searchable.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -28,7 +28,7 @@ pub struct Arguments {
     /// How the session's id begins or ends; without it, the session that this runs in.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Take it back.
+    /// Let the next session inherit after all.
     #[arg(long)]
     undo: bool,
     /// Print one JSON object.

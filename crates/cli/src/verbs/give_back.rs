@@ -1,6 +1,6 @@
-//! `tow give-back`: waits beside a program that draws on a terminal, and gives the terminal back if that one is killed.
+//! `tow give-back`: waits beside `tow monitor`, and restores the terminal if that process is killed.
 //!
-//! Started by such programs of ours, with what they share; there is nothing to run here for a person.
+//! Started only by our full-screen programs, which pass it the terminal; it is of no use to users.
 
 use crate::monitor::keep;
 use crate::scope::Scope;
@@ -12,7 +12,7 @@ const EXAMPLES: &str = "\
 Example:
   tow give-back     what `tow monitor` starts";
 
-/// Give a terminal back whose owner was killed.
+/// Restore the terminal of a killed `tow monitor`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {}

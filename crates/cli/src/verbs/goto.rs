@@ -1,6 +1,6 @@
-//! `tow goto`: brings a seat before you, and remembers that you have seen it.
+//! `tow goto`: switches to an agent's pane and marks it as seen.
 //!
-//! Changes nothing of what the agent is doing, and types nothing.
+//! Types nothing and does not disturb the agent.
 
 use super::bar;
 use crate::scope::Scope;
@@ -23,14 +23,14 @@ Examples:
   tow goto 01a1dd       the session whose id begins so
   tow goto --next       the one that has waited for you longest";
 
-/// Go to the seat of an agent.
+/// Go to the pane of an agent.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// A pane, or the beginning of a session's id.
     #[arg(required_unless_present = "next")]
     seat: Option<String>,
-    /// The one that has waited longest.
+    /// The agent that has waited longest.
     #[arg(long, conflicts_with = "seat")]
     next: bool,
 }
@@ -43,8 +43,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The one seat that is meant by a pane or by the beginning of a session's id. Of panes with one name, the one of the
-/// server that this runs in.
+/// The seat with this pane or session id prefix. Of panes with the same name, the current tmux server's wins.
 pub fn choose<'a>(seats: &'a [Shown], wanted: &str) -> Result<&'a Shown, Failure> {
     let fits = |seat: &&Shown| {
         let id = seat.session.as_deref().and_then(|session| session.split_once(':')).map(|(_, id)| id);
@@ -85,13 +84,13 @@ pub fn next(scope: &Scope, seats: &[Shown]) -> Result<ExitCode, Failure> {
 
 pub const NOBODY_WAITS: &str = "nobody waits for you";
 
-/// The list is sorted by urgency: the first that needs a person has waited longest.
+/// Seats are sorted by urgency: the first that needs the user has waited longest.
 pub fn longest_waiting(seats: &[Shown]) -> Option<&Shown> {
     let waits = |seat: &&Shown| matches!(seat.light(), Light::Blocked | Light::Stopped | Light::Completed);
     seats.iter().find(waits)
 }
 
-/// Brings the seat before the person, and remembers that they have seen it.
+/// Switches to the seat's pane and marks it as seen.
 pub fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
     let (Some(pane), Some(server)) = (&seat.pane, server_of(&seat.seat)) else {
         let what = format!("{} does not sit in a tmux pane", seat.name());

@@ -1,6 +1,6 @@
-//! `tow handoff`: the handoffs of work that went on in a fresh session, or was to: shown, changed, sent by hand.
+//! `tow handoff`: shows, edits and sends the handoffs of continued sessions.
 //!
-//! Types nothing itself: what is sent is an intent like any other, or is printed for the person to paste.
+//! Types nothing itself: sending records a typing intent, or prints the text for the user to paste.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -176,7 +176,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// In a file of its own that is gone afterwards.
+/// Opens the handoff in the user's editor, through a temporary file.
 fn edited(scope: &Scope, hop: &Hop) -> Result<String, Failure> {
     let file = scope.env.home.folder().join(format!("handoff-{}.md", hop.short()));
     let failed = |error: &std::io::Error| Failure::about(format!("could not use {}", file.display()), error);
@@ -253,7 +253,7 @@ fn named(store: &Store, part: Option<&str>) -> Result<Hop, Failure> {
     }
 }
 
-/// As much of a session's id as turns are named by.
+/// The number of characters of a session's id that turn names use.
 const SHORTEST: usize = 8;
 
 fn heading(scope: &Scope, hop: &Hop) -> String {

@@ -1,6 +1,6 @@
-//! `tow hold`: keeps a memory from every model until it is released.
+//! `tow hold`: withholds a memory from every model until it is released.
 //!
-//! Loses nothing: it is still found by a person, and `tow release` gives it back.
+//! Deletes nothing: the user still finds the memory, and `tow release` makes it available again.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -36,7 +36,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Said where nothing else is.
+/// The reason if `--because` is not given.
 const USUAL: &str = "a person holds it back";
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {

@@ -1,6 +1,6 @@
-//! `tow hook`, as far as a person can ask about it; an agent's call never comes here.
+//! The help text of `tow hook`.
 //!
-//! Carries the help text only.
+//! Runs nothing: an agent's call takes the fast path before arguments are parsed, and never gets here.
 
 use clap::Args;
 

@@ -1,12 +1,12 @@
-//! `tow import`: takes in all that the agents have written so far, and what other products kept of it.
+//! `tow import`: imports all transcripts of the agents, and the databases of other products.
 //!
-//! Only reads their files. Runs as often as one likes: what is known already is not read again.
+//! Never writes to their files. Can be repeated: known data is not read again.
 
 mod asked;
 mod exported;
 mod report;
 
-use crate::progress::Progress;
+use crate::progress::ProgressBar;
 use crate::scope::Scope;
 use clap::Args;
 use report::Report;
@@ -18,6 +18,7 @@ use towline_agents::Agent;
 use towline_core::time::Timestamp;
 use towline_engine::capture;
 use towline_engine::capture::Destination;
+use towline_engine::capture::ForeignDatabase;
 use towline_engine::capture::TakenOver;
 use towline_engine::capture::Transcript;
 use towline_engine::capture::Wishes;
@@ -46,11 +47,11 @@ Examples:
 
 It may be stopped at any time and run again. What is read is not changed by it.";
 
-/// Take in what the agents have written so far, and what other products kept of it.
+/// Import what the agents have written so far, and the databases of other products.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Only what this program wrote: an agent, a product whose database can be read; or a file that `tow export` made.
+    /// Only from this source: an agent, another product, or a file written by `tow export`.
     #[arg(value_name = "FROM")]
     from: Option<String>,
     /// Show what would be read, keep nothing.
@@ -59,7 +60,7 @@ pub struct Arguments {
     /// Move the archive aside and begin a new one.
     #[arg(long, conflicts_with = "dry_run")]
     rebuild: bool,
-    /// Nothing that was written last before this time: a day, a time, or how long ago.
+    /// Skip files last written before this time: a day, a time, or how long ago.
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Only sessions of this project: its name, or a folder of it.
@@ -106,7 +107,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let readers = arguments.jobs.or_else(|| std::thread::available_parallelism().ok());
         let readers = readers.unwrap_or(NonZeroUsize::MIN);
         report.imported =
-            capture::import(&scope.env, &writable, &wishes, (files, readers), &mut Progress::new(0, 0))
+            capture::import(&scope.env, &writable, &wishes, files, readers, &mut ProgressBar::new(0, 0))
                 .map_err(|error| failed(&error))?;
         report.databases = take_over(scope, &wishes, &sources, &Destination::Archive(&writable.archive))?;
         drop(writable);
@@ -117,7 +118,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What was taken in is distilled by somebody whom nobody waits for.
+/// Distils the imported turns in a detached process, so that the user does not wait for it.
 fn remember(scope: &Scope) {
     if settings(&scope.env).distil.rules && distil::is_pending(&scope.env) {
         spawn::start_detached();
@@ -150,22 +151,23 @@ fn take_over(
         capture::take_over(
             &scope.env,
             wishes,
-            (*product, path),
-            (into, &transcripts),
-            &mut Progress::new(0, 0),
+            ForeignDatabase { product: *product, path },
+            into,
+            &transcripts,
+            &mut ProgressBar::new(0, 0),
         )
     });
     databases.collect::<Result<_, _>>().map_err(|error| failed(&error))
 }
 
-/// What there is to be read.
+/// The agents and databases to import from.
 struct Sources {
     agents: Vec<Agent>,
     databases: Vec<(Product, PathBuf)>,
 }
 
 impl Sources {
-    /// A product that is named must have a database; of all others those are read that have one.
+    /// A named product must have a database; without a name, all existing databases are read.
     fn found(arguments: &Arguments) -> Result<Sources, Failure> {
         let database = |product: Product| product.database(&variable).map(|path| (product, path));
         let Some(name) = &arguments.from else {
@@ -184,7 +186,7 @@ impl Sources {
         }
     }
 
-    /// The agents' files, without those that were written last before what is asked for.
+    /// The agents' transcripts, without those last written before `--since`.
     fn files(&self, wishes: &Wishes) -> Vec<Transcript> {
         let is_recent = |file: &Transcript| written_at(file).is_none_or(|at| wishes.is_recent(at));
         let of = |agent: &Agent| {

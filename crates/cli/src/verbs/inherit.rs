@@ -1,6 +1,6 @@
-//! `tow inherit`: every decision whose work a session went on with, and a person's own choice.
+//! `tow inherit`: lists inheritance decisions, and lets the user choose a predecessor.
 //!
-//! Shows what the fold decided and why; a choice goes through the journal like everything else.
+//! Decides nothing itself: the projection decides, and the user's choice is an event in the journal.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -42,7 +42,7 @@ Examples:
 
 It is given with the next prompt. For when several could be meant, or inherit.on_clear is `ask`.";
 
-/// See whose work sessions went on with, and choose.
+/// See which session each one inherited from, and choose.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -56,7 +56,7 @@ enum What {
     Take(Take),
 }
 
-/// Every decision: when, for whom, from whom, by which rule and why.
+/// List every decision: when, heir, predecessor, rule and reason.
 #[derive(Debug, Args)]
 #[command(after_help = LOG_EXAMPLES)]
 struct Log {
@@ -69,7 +69,7 @@ struct Log {
     /// Of all projects.
     #[arg(long)]
     all_projects: bool,
-    /// At most so many, the newest.
+    /// Show at most this many, newest first.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Print one JSON object.
@@ -77,14 +77,14 @@ struct Log {
     json: bool,
 }
 
-/// Go on with a session's work, from the next prompt on.
+/// Continue a session's work, from the next prompt on.
 #[derive(Debug, Args)]
 #[command(after_help = TAKE_EXAMPLES)]
 struct Take {
-    /// Whose work: how that session's id begins or ends.
+    /// The session to inherit from: how its id begins or ends.
     #[arg(value_name = "SESSION")]
     from: String,
-    /// Who goes on with it; without it, the session that this runs in.
+    /// The session that inherits; without it, the session that this runs in.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Print one JSON object.
@@ -140,7 +140,7 @@ fn row(decision: &Inheritance) -> Value {
     })
 }
 
-/// One decision in one line; what it says is plain, since models read it too.
+/// One decision in one line, in plain text because models read it too.
 fn line(decision: &Inheritance) -> String {
     let short = |key: &SessionKey| format!("{} {}", key.agent, key.short());
     let from = decision.from.as_ref().map_or_else(|| "nothing".to_owned(), short);
@@ -178,7 +178,7 @@ fn choose(scope: &Scope, take: &Take) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whose work is meant, and how it is called: a session of this machine, or one of another that passed its baton.
+/// The predecessor and its name: a session of this machine, or one of another that passed its baton.
 fn chosen(store: &Store, called: &str, heir: &Session) -> Result<(SessionKey, String), Failure> {
     let unreadable = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let from = match ownership::named(store, called) {

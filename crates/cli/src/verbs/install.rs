@@ -1,8 +1,7 @@
-//! `tow install`: registers our hooks, skills and tools with the agents that are found, and puts the bar into tmux if
-//! asked to.
+//! `tow install`: registers hooks, skills and tools with the agents found, and the bar in tmux on request.
 //!
-//! Chooses files and shows what happens to them; editing them is the agents crate's. Whom an agent trusts stays the
-//! user's decision: it is only said what to press.
+//! Chooses files and reports changes; the agents crate edits them. It never makes an agent trust our hooks:
+//! it only tells the user how to.
 
 use super::editor;
 use super::skills::{self, Skills};
@@ -39,20 +38,19 @@ Examples:
 
 The files' original bytes are kept below the data folder; `tow uninstall` gives them back.";
 
-/// Hook into the agents: register `tow hook` and `tow mcp` in their settings, and add the skills `tow`, `tow-detail` and
-/// `tow-memory`.
+/// Register `tow hook` and `tow mcp` with the agents, and add skills: `tow`, `tow-detail` and `tow-memory`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     pub choice: Choice,
-    /// Also load Towline from tmux.conf: the bar, the menu's key, and what you have seen.
+    /// Also load Towline from tmux.conf: the bar, the menu's key, and tracking of panes you have seen.
     #[arg(long)]
     tmux: bool,
-    /// Also draw the status line of agents that have one, in front of yours, and take their exact numbers from it.
+    /// Also draw the status line of agents that have one, next to yours, and read exact numbers from it.
     #[arg(long)]
     statusline: bool,
-    /// Put a task for `tow monitor` into .vscode/tasks.json of this folder, and nothing else unless it is named too.
+    /// Add a task for `tow monitor` to .vscode/tasks.json of this folder; install the rest only if named.
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
     vscode: Option<PathBuf>,
     /// Do not offer models the tools of `tow mcp`.
@@ -116,19 +114,19 @@ fn hook_in(
     (tow, archive): (&Path, &Archive),
 ) -> Result<Edited, Failure> {
     let (folder, writing) = (folder_of(agent)?, arguments.choice.writing());
-    let target = gotchas::target(config, agent, (&folder, tow)).map_err(refused)?;
+    let target = gotchas::target(config, agent, &folder, tow).map_err(refused)?;
     let target = if arguments.statusline { target.showing() } else { target };
     if let Some(plugin) = agent.enabled_plugin(&folder) {
         return beside_plugin(agent, (target, plugin), (archive, writing));
     }
     let plan = edited(&target, (archive, writing))?;
     let skills = skills::put(agent.pages(&folder, tow).map_err(refused)?, archive, writing);
-    let tools = (!arguments.no_mcp).then(|| tools::put(agent, tow, (archive, writing)));
+    let tools = (!arguments.no_mcp).then(|| tools::put(agent, tow, archive, writing));
     let next = next_step(agent, &folder, &target);
     Ok(Edited { skills, tools: tools.unwrap_or_default(), next, ..Edited::of(plan) })
 }
 
-/// What the plugin brings is not registered a second time. What stands there already is kept right, and named.
+/// Registers nothing that the plugin provides. Entries already in the settings are updated and reported.
 fn beside_plugin(
     agent: Agent,
     (target, plugin): (Target, String),
@@ -153,12 +151,12 @@ fn edited(target: &Target, (archive, writing): (&Archive, Writing)) -> Result<Pl
     .map_err(refused)
 }
 
-/// What became of one agent's files.
+/// The changes to one agent's files.
 pub struct Edited {
     pub plan: Plan,
     pub skills: Skills,
     pub tools: Tools,
-    /// Our plugin, where it is switched on: it brings all of that, and nothing is registered beside it.
+    /// Our plugin, if enabled: it provides everything, so nothing is registered beside it.
     pub plugin: Option<String>,
     pub next: Option<String>,
 }
@@ -168,7 +166,7 @@ impl Edited {
         Edited { plan, skills: Skills::default(), tools: Tools::default(), plugin: None, next: None }
     }
 
-    /// What was left alone, and why.
+    /// Files that were left alone, and why.
     fn remarks(&self) -> impl Iterator<Item = &String> {
         self.skills.remarks.iter().chain(&self.tools.remark)
     }
@@ -176,22 +174,21 @@ impl Edited {
 
 pub type EditedAgents = Vec<(Agent, Result<Edited, Failure>)>;
 
-/// What became of everything that was to be edited.
+/// The results for all agents, tmux and the editor.
 pub struct Outcomes {
     pub agents: EditedAgents,
-    /// `None` where tmux was not asked for.
+    /// `None` if tmux was not requested.
     pub tmux: Option<Result<Outcome, Failure>>,
-    /// The editor's task; `None` where it was not asked for.
+    /// The editor's task; `None` if not requested.
     pub task: Option<Result<Plan, Failure>>,
 }
 
-/// Edits one agent's file after the other: one that is refused does not keep the others from being done, nor hides that
-/// they were.
+/// Edits the agents' files one by one. A refused edit neither stops the others nor hides their results.
 pub fn edit_all(agents: Vec<Agent>, edit: impl Fn(Agent) -> Result<Edited, Failure>) -> EditedAgents {
     agents.into_iter().map(|agent| (agent, edit(agent))).collect()
 }
 
-/// The agents that were named, else all that are found.
+/// The agents named by `--agent`, else all that are found.
 pub fn chosen(choice: &Choice) -> Result<Vec<Agent>, Failure> {
     let known = || Agent::ALL.map(Agent::name).join(", ");
     let named = |name: &String| {
@@ -205,7 +202,7 @@ pub fn chosen(choice: &Choice) -> Result<Vec<Agent>, Failure> {
     choice.agents.iter().map(named).collect()
 }
 
-/// An agent is here if its folder or its program is.
+/// Whether the agent's folder or its program exists.
 pub fn is_found(agent: Agent) -> bool {
     agent.folder(&variable).is_some_and(|folder| folder.is_dir()) || on_path(agent.name()).is_some()
 }
@@ -221,7 +218,7 @@ pub fn refused(refusal: Refusal) -> Failure {
     Failure::new(&refusal).hint(hint)
 }
 
-/// The name on the PATH if it leads to this program, since it survives an upgrade; else this program itself.
+/// `tow` on the PATH if it is this program, because that path survives an upgrade; else our own path.
 pub fn command_to_register() -> Result<PathBuf, Failure> {
     let own = own_program().ok_or_else(|| Failure::input("this program does not know where it lies"))?;
     let same = |path: &PathBuf| path.canonicalize().ok() == own.canonicalize().ok();
@@ -233,7 +230,7 @@ fn next_step(agent: Agent, folder: &Path, target: &Target) -> Option<String> {
 }
 
 impl Outcomes {
-    /// The first thing that was refused is what the command fails with.
+    /// Fails with the first refused edit.
     pub fn verdict(self) -> Result<ExitCode, Failure> {
         let agents = self.agents.into_iter().filter_map(|(_, outcome)| outcome.err());
         let mut refused =
@@ -329,7 +326,7 @@ fn tell_plan(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), pla
     }
 }
 
-/// Skills and tools that are as they should be need no word.
+/// Skills and tools that did not change are not mentioned.
 fn tell_edited(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), edited: &Edited) {
     match &edited.plugin {
         Some(plugin) if edited.plan.is_empty() => scope.out.line(&format!(

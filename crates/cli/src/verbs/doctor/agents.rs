@@ -1,6 +1,6 @@
-//! The doctor's look at what is outside the data folder: our program, the agents and their settings.
+//! Doctor checks outside the data folder: our program, the agents and their settings.
 //!
-//! Changes nothing: every mend is a command for the user.
+//! Changes nothing: every fix is a command for the user to run.
 
 use super::Check;
 use crate::verbs::install::command_to_register;
@@ -20,7 +20,7 @@ use towline_engine::runtime::env::own_program;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::chain;
 
-/// Whether typing `tow` runs this program.
+/// Checks that `tow` on the PATH is this program.
 pub fn program() -> Check {
     let own = own_program();
     let here = own.as_deref().map_or_else(|| "?".to_owned(), |path| path.display().to_string());
@@ -48,8 +48,7 @@ fn parent(path: &str) -> String {
     Path::new(path).parent().map_or_else(|| path.to_owned(), |folder| folder.display().to_string())
 }
 
-/// A few checks for each agent that is here: its version, our entries in its settings, its status line, our skills and
-/// our tools.
+/// Checks each installed agent: version, hooks, status line, our skills and our MCP server.
 pub fn all() -> Vec<Check> {
     let (found, absent): (Vec<_>, Vec<_>) = Agent::ALL.into_iter().partition(|agent| is_found(*agent));
     let mut checks: Vec<Check> = found.iter().flat_map(|agent| of_one(*agent)).collect();
@@ -97,13 +96,13 @@ fn version_of(program: &Path) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-/// The agent's folder and how our entries stand there; what is wrong and what mends it, if nobody can look.
+/// The agent's folder and the state of our entries in it; if it cannot be read, the problem and its fix.
 fn inspected(agent: Agent) -> Result<(PathBuf, Inspection), (String, String)> {
     let folder = agent.folder(&variable).ok_or_else(|| words("there is no HOME", "set HOME"))?;
     let lost = || words("this program does not know where it lies", &mend(agent));
     let tow = command_to_register().map_err(|_| lost())?;
     let config = Env::new().map_or_else(Config::compiled_in, |env| settings(&env));
-    let target = gotchas::target(&config, agent, (&folder, &tow));
+    let target = gotchas::target(&config, agent, &folder, &tow);
     let inspected = target.and_then(|target| target.inspect_file(Pace::USUAL));
     let inspection = inspected.map_err(|refusal| (chain(&refusal), refusal.hint()))?;
     Ok((folder, inspection))
@@ -139,7 +138,7 @@ fn hooks(agent: Agent, inspected: Result<(PathBuf, Inspection), (String, String)
     }
 }
 
-/// What the plugin brings must not stand in the settings too: every event would be told twice.
+/// Hooks of the plugin must not be in the settings too: every event would be recorded twice.
 fn by_plugin(
     agent: Agent,
     plugin: &str,
@@ -164,7 +163,7 @@ fn by_plugin(
     }
 }
 
-/// Where the exact numbers of the context come from. Nobody needs to have it.
+/// The optional status line: the source of exact context numbers.
 fn status_line(agent: Agent, line: &LineStanding) -> Check {
     let name = format!("{} status line", agent.name());
     let with = format!("tow install --agent {} --statusline", agent.name());
@@ -214,7 +213,7 @@ fn skills(agent: Agent) -> Check {
     }
 }
 
-/// The tools by which models ask. Nobody needs to have them.
+/// The optional MCP server, through which models query memories.
 fn server(agent: Agent) -> Check {
     let name = format!("{} mcp", agent.name());
     let server = command_to_register().ok().and_then(|tow| tools::server(agent, &tow));

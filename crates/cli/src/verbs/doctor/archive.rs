@@ -1,6 +1,6 @@
-//! The doctor's look at the archive: whether it is sound, and how much it holds.
+//! Doctor check of the archive: its integrity and its size.
 //!
-//! Reads only. A large archive is not read whole for it.
+//! Only reads, and skips the integrity check for a large archive.
 
 use super::Check;
 use crate::scope::Scope;
@@ -13,7 +13,7 @@ use towline_store::{Archive, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// More than this is not read page by page while somebody waits.
+/// Above this size the integrity check, which reads every page, would keep the user waiting.
 const QUICKLY_READ: u64 = 256 << 20;
 
 const BEGIN_ANEW: &str = "tow import --rebuild";

@@ -1,6 +1,6 @@
-//! The doctor's look at the data folder: whether it is private, sound, folded, and what went wrong there.
+//! Doctor checks of the data folder: permissions, database integrity, journal backlog, recorded faults.
 //!
-//! Repairs nothing by itself; a folder that is not there yet is made, and faults are forgotten on request.
+//! Repairs nothing; it only creates a missing folder, and clears faults on request.
 
 use super::Check;
 use crate::scope::Scope;
@@ -23,7 +23,7 @@ use towline_store::{Home, KnownFault, SCHEMA, Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Faults that are listed one by one; more are counted.
+/// How many faults are listed; the rest is counted.
 const LISTED: usize = 5;
 
 pub fn all(scope: &Scope) -> Vec<Check> {
@@ -63,7 +63,7 @@ fn config(scope: &Scope) -> Check {
     }
 }
 
-/// Off is as good as on: only a pause that nobody thinks of any more is worth a warning.
+/// On and off are both fine; an endless pause and disabled safety checks are worth a warning.
 fn typing(scope: &Scope) -> Check {
     match rules(&scope.env) {
         Rules { enabled: false, .. } => Check::good("typing", "off: nothing is typed in your place"),
@@ -125,7 +125,7 @@ fn database(store: &Store) -> Check {
     let megabytes = fs::metadata(&path).map_or(0, |meta| meta.len()) / 1024 / 1024;
     let looked = store.schema().and_then(|schema| Ok((schema, store.complaints()?)));
     match looked {
-        // A fold that does not stumble over the damage would not mend it.
+        // `tow work` repairs only damage that it runs into while applying the journal; a rebuild repairs all.
         Err(error @ StoreError::Damaged { .. }) => Check::bad("database", chain(&error), REBUILD),
         Err(error) => Check::bad("database", chain(&error), mend_of(&error)),
         Ok((schema, _)) if schema > SCHEMA => Check::warning(
@@ -174,14 +174,14 @@ fn journal(store: &Store) -> Check {
     }
 }
 
-/// Without a database nothing is folded: whatever the journal holds is waiting.
+/// Without a database the whole journal is still to be applied.
 fn unfolded(home: &Home) -> Option<Check> {
     let waiting = Segments::list(home).map_or(0, |segments| segments.total_bytes());
     (waiting > 0)
         .then(|| Check::warning("journal", format!("{waiting} bytes are not folded yet"), "tow work"))
 }
 
-/// The programs that were seen in seats tell which versions of which clients were at work.
+/// Lists the client programs, with versions, that were seen in seats.
 fn programs_seen(store: &Store) -> Option<Check> {
     let seats = store.seats().ok()?;
     let programs: BTreeSet<String> = seats.into_iter().filter_map(|seat| seat.place.program).collect();
@@ -221,13 +221,13 @@ fn fault(known: &KnownFault) -> Check {
     Check::warning(format!("fault: {}", known.kind.name()), detail, known.kind.mend())
 }
 
-/// What could not be folded may be the very fault that keeps it from being folded.
+/// Shown because an unapplied fault may be the one that keeps the journal from being applied.
 fn unfolded_fault(fault: &Fault, count: usize) -> Check {
     let detail = format!("{} (at {}, {count} in the journal)", fault.detail, fault.at.to_utc());
     Check::warning(format!("fault: {}", fault.kind.name()), detail, fault.kind.mend())
 }
 
-/// A log that was written when the journal could not be.
+/// Reports a fallback log, which is written when the journal cannot be.
 fn fallback(log: &Path) -> Option<Check> {
     let text = fs::read_to_string(log).ok()?;
     let last = text.lines().last()?;
@@ -237,7 +237,7 @@ fn fallback(log: &Path) -> Option<Check> {
     Some(Check::warning(format!("fault: {}", kind.name()), detail, mend))
 }
 
-/// Forgets what was listed, in the database and beside it.
+/// Clears the faults in the database and the fallback logs beside it.
 pub fn forget_faults(scope: &Scope) -> Result<(), Failure> {
     for log in fallback_logs(&scope.env) {
         let _ = fs::remove_file(log);

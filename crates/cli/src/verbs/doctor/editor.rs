@@ -1,6 +1,6 @@
-//! The doctor's look at the editor's task in the current folder: only where there is one, and it runs what is not there.
+//! Doctor check of the editor task in the current folder: warns if the task runs another program.
 //!
-//! Looks at one file, and is silent about whoever has none.
+//! Reads one file, and reports nothing if the folder has no task.
 
 use super::Check;
 use crate::verbs::editor::is_outdated;

@@ -1,6 +1,6 @@
-//! The doctor's look at the hub: whether the last exchange worked, and what is wrong if not.
+//! Doctor check of the hub: whether the last sync succeeded, and why not.
 //!
-//! Asks nobody: what is known of it came from the last exchange. No row where no hub was joined.
+//! Never connects to the hub: it reads the recorded result of the last sync. No row if no hub was joined.
 
 use super::Check;
 use crate::scope::Scope;

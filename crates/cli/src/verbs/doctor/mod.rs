@@ -1,7 +1,6 @@
-//! `tow doctor`: looks at everything, says what is wrong and how to mend it.
+//! `tow doctor`: checks the set-up and the data, and names a fix for each finding.
 //!
-//! Looks only: it folds nothing and mends nothing. It makes the data folder if there is none, and forgets faults on
-//! request.
+//! Applies and repairs nothing. It only creates a missing data folder, and clears faults on request.
 
 mod agents;
 mod archive;
@@ -29,25 +28,25 @@ Examples:
 
 Exits with 1 if anything is bad; warnings alone exit with 0.";
 
-/// Check the set-up and the data, with the command that mends each finding.
+/// Check the set-up and the data, with the command that fixes each finding.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// Forget the faults that are listed.
+    /// Clear the faults that are listed.
     #[arg(long)]
     forget_faults: bool,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     pub name: String,
     pub status: Status,
     pub detail: String,
-    /// What to do about it.
+    /// The command or action that fixes the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mend: Option<String>,
 }
@@ -65,7 +64,7 @@ impl Check {
         Check { name: name.into(), status: Status::Good, detail: detail.into(), mend: None }
     }
 
-    /// Nothing is wrong, and more can be had.
+    /// Adds an optional next step to a good result.
     pub fn with_next(self, next: impl Into<String>) -> Check {
         Check { mend: Some(next.into()), ..self }
     }

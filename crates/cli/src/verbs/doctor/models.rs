@@ -1,6 +1,6 @@
-//! The doctor's look at the model that puts turns into words: whether it answers, what waits for it, what it cost.
+//! Doctor check of the model that distils turns: its health, its queue and its cost.
 //!
-//! Asks nobody: what is known of it came from its last jobs.
+//! Never calls the model: it reads the recorded results of the last jobs.
 
 use super::Check;
 use crate::scope::Scope;

@@ -1,6 +1,6 @@
-//! The doctor's look at search: by what means meaning is judged, and whether they are there.
+//! Doctor check of search: which embeddings are used, and whether their files are there.
 //!
-//! Opens the model's files, asks it nothing, fetches nothing.
+//! Opens the model's files, but neither runs the model nor downloads it.
 
 use super::Check;
 use crate::scope::Scope;

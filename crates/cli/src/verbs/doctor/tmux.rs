@@ -1,6 +1,6 @@
-//! The doctor's look at tmux: whether it answers, whether it loads us, and what is wrong in its `@towline-*` options.
+//! Doctor checks of tmux: whether it answers, whether it loads us, and its `@towline-*` options.
 //!
-//! Changes nothing and never starts a server. A server that hangs is asked once.
+//! Changes nothing and never starts a server. A server that hangs is queried once.
 
 use super::Check;
 use crate::scope::Scope;
@@ -38,7 +38,7 @@ pub fn all(scope: &Scope) -> Vec<Check> {
     checks
 }
 
-/// The block in tmux.conf, and whether the server that we are in has carried it out.
+/// Checks our block in tmux.conf, and whether the current server has executed it.
 fn set_up(server: Option<&Server>) -> Check {
     let presence = server.and_then(load::presence);
     let standing = command_to_register().and_then(|tow| conf::standing(&tow));

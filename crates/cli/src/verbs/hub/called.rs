@@ -1,6 +1,6 @@
-//! Which of the team's projects is meant.
+//! Resolves a name to one of the team's projects.
 //!
-//! Guesses nothing: a name that two projects have is asked back.
+//! Never guesses: a name that two projects share is an error that lists their keys.
 
 use towline_core::escape::for_terminal;
 use towline_engine::runtime::failure::Failure;
@@ -8,7 +8,7 @@ use towline_engine::sync::Link;
 use towline_engine::sync::NoLink;
 use towline_hub::HubProject;
 
-/// The project that the team knows by this key or name.
+/// The team's project with this key or name.
 pub fn hub_project(link: &mut Link, called: &str) -> Result<HubProject, Failure> {
     let all = link.hub.projects(&link.membership).map_err(NoLink::from)?;
     let fits = |project: &HubProject| project.key == called || project.name.eq_ignore_ascii_case(called);

@@ -1,11 +1,11 @@
-//! How many rows of each kind: for whoever asks what would be done.
+//! Row counts by kind, as `--dry-run` prints them.
 //!
-//! Only tells what it is given.
+//! Only formats: it reads no data.
 
 use serde_json::{Map, Value};
 use towline_core::share::RowKind;
 
-/// Kinds of rows, and how many of each.
+/// The number of rows of each kind.
 pub struct Counted(pub Vec<(RowKind, u64)>);
 
 impl Counted {
@@ -18,7 +18,7 @@ impl Counted {
         Value::Object(kinds.collect::<Map<_, _>>())
     }
 
-    /// Behind a sentence: `: memory 3, line 12`; nothing where there are none.
+    /// Suffix for a sentence, such as `: memory 3, line 12`; empty if there are no rows.
     pub fn told(&self) -> String {
         let there = self.0.iter().filter(|(_, rows)| *rows > 0);
         let there: Vec<String> = there.map(|(kind, rows)| format!("{} {rows}", kind.name())).collect();

@@ -1,6 +1,6 @@
-//! `tow hub export`: all that the hub has for this person, as JSON lines.
+//! `tow hub export`: writes every row that the hub has for this user, as JSON lines.
 //!
-//! Only reads, and only what the hub lets this login see. A file appears whole or not at all.
+//! Only reads, and only rows that the hub lets this login see. The file appears whole or not at all.
 
 use super::PATIENCE;
 use crate::output::complain;
@@ -26,11 +26,11 @@ Examples:
 Each line is one row: uid, kind, project, person, machine, session, turn, made_at, and its words; or that it was forgotten,
 when and by whom.";
 
-/// Give out what the hub has for you.
+/// Export what the hub has for you.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Into this file; `-` is the standard output.
+    /// Write to this file; `-` is the standard output.
     file: PathBuf,
 }
 
@@ -51,7 +51,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why there is no whole export.
+/// Why the export stopped.
 #[derive(Debug, thiserror::Error)]
 enum Stopped {
     #[error(transparent)]
@@ -86,7 +86,7 @@ fn to_file(link: &mut Link, path: &Path) -> Result<u64, Stopped> {
     written
 }
 
-/// Page by page, project by project: nothing is held but one page.
+/// Streams project by project; only one page of rows is in memory at a time.
 fn write_all(link: &mut Link, out: &mut dyn Write) -> Result<u64, Stopped> {
     let mut rows = 0;
     for project in link.hub.projects(&link.membership).map_err(NoLink::from)? {

@@ -1,6 +1,6 @@
-//! `tow hub init`: makes or migrates the hub's schema, or prints the SQL that does.
+//! `tow hub init`: creates or migrates the hub's schema, or prints the SQL for it.
 //!
-//! Needs no superuser: whoever owns the schema afterwards is its administrator.
+//! Needs no superuser: the login that owns the schema is its administrator.
 
 use super::whereabouts::Whereabouts;
 use super::{PATIENCE, without};
@@ -24,22 +24,22 @@ Examples:
 Whoever runs it needs the right to create a schema in that database, and nothing more. It can be run again at any time.
 `--team` founds the first team, with this login as its administrator under the name that `--as` gives.";
 
-/// Make or migrate the hub's schema in a database.
+/// Create or migrate the hub's schema in a database.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// postgres://USER@HOST:5432/DATABASE, never with a password. Without it, the one of the configuration.
+    /// postgres://USER@HOST:5432/DATABASE, never with a password; the configured one if not given.
     url: Option<String>,
-    /// Print the SQL instead, and connect to nobody.
+    /// Print the SQL instead of connecting.
     #[arg(long, conflicts_with_all = ["team", "json"])]
     print_sql: bool,
-    /// Into how many parts the rows are divided, by team. Cannot be changed later.
+    /// How many partitions the rows are divided into, by team. Cannot be changed later.
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     partitions: u16,
-    /// Found this team.
+    /// Create this team.
     #[arg(long, value_name = "NAME", requires = "person")]
     team: Option<String>,
-    /// What the team calls you.
+    /// Your name in the team.
     #[arg(long = "as", value_name = "PERSON", requires = "team", id = "person")]
     person: Option<String>,
     #[command(flatten)]

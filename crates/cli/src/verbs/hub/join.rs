@@ -1,6 +1,6 @@
-//! `tow hub join`: this machine becomes one of a team's.
+//! `tow hub join`: adds this machine to a team.
 //!
-//! Shares nothing by itself. Writes the configuration only after the hub has taken the machine in.
+//! Shares nothing by itself. Writes the configuration only after the hub has accepted the machine.
 
 use super::PATIENCE;
 use super::whereabouts::Whereabouts;
@@ -30,7 +30,7 @@ The password is looked for in this order, each time that it is needed, and kept 
   2. the variable that hub.password_env names (PGPASSWORD)
   3. PGPASSFILE, or ~/.pgpass:          hub.example:5432:towline:ann:…   (chmod 600)";
 
-/// Make this machine one of a team's.
+/// Add this machine to a team.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -39,7 +39,7 @@ pub struct Arguments {
     /// The team, as `tow hub init` named it.
     #[arg(long, value_name = "NAME")]
     team: String,
-    /// What this machine is called; its host's name without it.
+    /// The machine's name; its host name if not given.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     #[command(flatten)]

@@ -1,7 +1,7 @@
-//! `tow hub leave`: this machine no longer belongs to a team.
+//! `tow hub leave`: removes this machine from its team.
 //!
-//! What it has learnt stays here, and so does what came from others. What it gave stays with the others, unless it is to be
-//! taken back first.
+//! Deletes no local rows, neither own nor received ones. Rows sent to the hub stay there, unless `--withdraw`
+//! takes them back first.
 
 use super::PATIENCE;
 use super::withdraw::{Audience, carry_out, counted};
@@ -35,10 +35,10 @@ is left when all came back: stopped half-way, `tow hub sync` goes on.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Take back what you gave before: whoever has it drops it.
+    /// First take back what you shared: the other machines drop it.
     #[arg(long)]
     withdraw: bool,
-    /// Say what would be done.
+    /// Show what would be done.
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object.
@@ -64,7 +64,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is said of it, in both ways.
+/// The result, as text and as JSON.
 struct Told {
     line: String,
     json: Value,
@@ -111,7 +111,7 @@ fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<Told, Fa
     })
 }
 
-/// A machine of a hub that is gone must be able to leave it.
+/// Only warns on failure: a machine must be able to leave a hub that no longer exists.
 fn tell_hub(scope: &Scope) -> bool {
     let tell = || -> Result<(), NoLink> {
         let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;

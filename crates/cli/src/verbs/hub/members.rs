@@ -1,6 +1,6 @@
-//! `tow hub members`: who belongs to the team, and who may see which project.
+//! `tow hub members`: lists and changes the team's members and their access to projects.
 //!
-//! Changes only what the hub lets this login change: the hub itself decides.
+//! Checks no permissions itself: the hub decides what this login may change.
 
 use super::PATIENCE;
 use super::called::hub_project;
@@ -48,11 +48,11 @@ enum Action {
         #[arg(long)]
         admin: bool,
     },
-    /// A person no longer belongs to the team.
+    /// Remove a person from the team.
     Revoke { name: String },
-    /// A person may see a project that was not shared with all.
+    /// Let a person see a project that is not shared with all.
     Allow { name: String, project: String },
-    /// A person may no longer see such a project.
+    /// Stop a person from seeing such a project.
     Disallow { name: String, project: String },
 }
 

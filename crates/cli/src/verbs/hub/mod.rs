@@ -1,7 +1,7 @@
 //! `tow hub`: one memory for several machines, or for a team, in a PostgreSQL database.
 //!
-//! One file for each thing that can be done with it. Nothing is shared that was not chosen, and nothing waits for the hub
-//! but who asked for it.
+//! One file for each subcommand. Only chosen projects are shared, and only a command that the user ran waits
+//! for the hub.
 
 mod called;
 mod counted;
@@ -37,7 +37,7 @@ Examples:
 
 The password is never given here: see `tow hub join --help`. docs/hub.md tells it all.";
 
-/// Share what is remembered between machines, or with a team.
+/// Share memories between machines, or with a team.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -60,7 +60,7 @@ enum Action {
     Export(export::Arguments),
 }
 
-/// Which extensions this hub does without, and why.
+/// The extensions that this hub lacks, and why.
 fn without(standing: &Standing) -> Vec<String> {
     let all =
         [("pg_trgm", standing.trigrams), ("vector", standing.vectors), ("btree_gin", standing.project_index)];
@@ -72,7 +72,7 @@ fn without(standing: &Standing) -> Vec<String> {
     all.into_iter().filter_map(missing).collect()
 }
 
-/// How long somebody waits who asked for it.
+/// How long a command that the user ran waits for the hub.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {

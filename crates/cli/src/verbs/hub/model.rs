@@ -1,6 +1,6 @@
-//! `tow hub model`: which model the team's vectors are of.
+//! `tow hub model`: shows or changes the model of the team's embeddings.
 //!
-//! Only an administrator changes it: those of the former one go, and are made anew by whoever has the new one.
+//! Only an administrator may change it: vectors are dropped, and sent again by machines with the new model.
 
 use super::PATIENCE;
 use crate::scope::Scope;
@@ -23,11 +23,11 @@ Examples:
 
 The first machine that has the optional model of search (`tow model`) decides. Others with another one search by words alone.";
 
-/// Show, or change, which model the team's vectors are of.
+/// Show or change the embedding model of the team.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Take this machine's: vectors of another are dropped, and made anew.
+    /// Use this machine's model: vectors of another are dropped, and made anew.
     #[arg(long)]
     adopt: bool,
     /// Print one JSON object.
@@ -35,7 +35,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// All vectors of a large team are dropped at once.
+/// The hub drops all vectors in one statement, which takes long for a large team.
 const FOR_DROPPING: Duration = Duration::from_secs(600);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {

@@ -1,6 +1,6 @@
-//! `tow hub private`: a memory that stays on this machine, whatever is shared of its project.
+//! `tow hub private`: keeps a memory on this machine even if its project is shared.
 //!
-//! One that was shared already is taken back: whoever has it drops it.
+//! Deletes nothing here; a memory that was shared already is withdrawn, and other machines drop it.
 
 use crate::scope::Scope;
 use clap::Args;

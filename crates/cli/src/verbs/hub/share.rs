@@ -1,6 +1,6 @@
-//! `tow hub share`: a project of which the team, or this person's other machines, are to know.
+//! `tow hub share`: shares a project with the team, or with the user's other machines.
 //!
-//! Nothing of any other project goes anywhere. How much of it goes is chosen here, and can be changed by sharing again.
+//! Never shares any other project. The extent is chosen here, and changed by sharing again.
 
 use super::PATIENCE;
 use crate::scope::Scope;
@@ -41,19 +41,19 @@ pub struct Arguments {
     /// By name, or by a folder in it.
     #[arg(value_name = "PROJECT")]
     project: String,
-    /// What it goes by on every machine; its remote without it.
+    /// The project's key on every machine; its remote if not given.
     #[arg(long = "as", value_name = "KEY")]
     key: Option<String>,
     /// Only with these members.
     #[arg(long = "with", value_name = "NAME")]
     with: Vec<String>,
-    /// What was said, too.
+    /// Share messages, too.
     #[arg(long, conflicts_with = "details")]
     bodies: bool,
-    /// What was said, and what tools were given and gave.
+    /// Share messages, tool inputs and tool outputs, too.
     #[arg(long)]
     details: bool,
-    /// Say what would be shared.
+    /// Show what would be shared.
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object.
@@ -114,7 +114,7 @@ fn extent(scope: &Scope, arguments: &Arguments) -> SharedExtent {
     }
 }
 
-/// A project of which something was captured here.
+/// The captured project with this name or folder.
 pub fn known(scope: &Scope, name: &str) -> Result<ProjectRow, Failure> {
     let nothing = || {
         Failure::input(format!("nothing was captured of the project `{}`", for_terminal(name)))
@@ -126,7 +126,7 @@ pub fn known(scope: &Scope, name: &str) -> Result<ProjectRow, Failure> {
     rows.into_iter().find(|project| project.row == row).ok_or_else(nothing)
 }
 
-/// What the project goes by everywhere.
+/// The key that identifies the project on every machine.
 fn key_of(project: &ProjectRow, given: Option<&str>) -> Result<String, Failure> {
     let given = given.map(str::trim).filter(|key| !key.is_empty());
     if let Some(key) = given {
@@ -139,7 +139,7 @@ fn key_of(project: &ProjectRow, given: Option<&str>) -> Result<String, Failure> 
     })
 }
 
-/// The shared project that is called so: by its name, key or folder.
+/// The shared project with this name, key or folder.
 pub fn shared(scope: &Scope, called: &str) -> Result<SharedProject, Failure> {
     let writing = open(&scope.env)?;
     let all = writing.archive.shared_projects().map_err(failed)?;

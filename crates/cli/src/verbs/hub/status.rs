@@ -1,6 +1,6 @@
-//! `tow hub status`: which hub, who we are there, what is shared, how far it came, and what is wrong.
+//! `tow hub status`: shows the hub, our membership, shared projects, sync progress and errors.
 //!
-//! Tells what is known here even if the hub does not answer; waits for it no longer than a person would.
+//! Shows local state even if the hub does not answer, and waits for it five seconds at most.
 
 use super::without;
 use crate::output::Tone;
@@ -34,7 +34,7 @@ Examples:
 
 Exits with 0 whether or not the hub answers: being without it is normal.";
 
-/// Show how it stands with the hub.
+/// Show the state of the hub and of shared projects.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -43,7 +43,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// How long the hub is waited for.
+/// How long to wait for the hub.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -91,7 +91,7 @@ fn not_joined(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure>
     Ok(ExitCode::SUCCESS)
 }
 
-/// What went and came of a project so far, and what waits.
+/// Rows of a project that were sent and received, and changes still to be sent.
 struct Moved {
     sent: u64,
     taken: u64,
@@ -105,11 +105,11 @@ impl Moved {
     }
 }
 
-/// What only the hub can tell.
+/// The part of the report that comes from the hub.
 struct Far {
     standing: Standing,
     person: String,
-    /// Rows of each project that were not taken yet.
+    /// Rows of each project that were not received yet.
     behind: Vec<(Uid, u64)>,
     meaning: Agreement,
 }
@@ -134,7 +134,7 @@ struct Report<'a> {
     url: &'a str,
     team: &'a str,
     projects: &'a [SharedProject],
-    /// Of each project.
+    /// In the order of `projects`.
     moved: &'a [Moved],
     leaving: &'a [LeavingProject],
     known: &'a Known,

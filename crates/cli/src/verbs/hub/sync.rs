@@ -1,6 +1,6 @@
-//! `tow hub sync`: exchanges with the hub now, whether or not it is due.
+//! `tow hub sync`: synchronises with the hub now, whether or not a sync is due.
 //!
-//! `tow work` does the same by itself; this is for who wants to wait for it.
+//! Waits until the sync is done; `tow work` does the same in the background.
 
 use super::counted::Counted;
 use crate::output::complain;
@@ -26,14 +26,14 @@ Examples:
 
 It can be stopped at any time and goes on from there.";
 
-/// Exchange what is new with the hub.
+/// Send and receive what is new.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// As `tow work` does it: half a minute at most.
+    /// Stop after half a minute, as `tow work` does.
     #[arg(long)]
     once: bool,
-    /// Say what would go.
+    /// Show what would be sent.
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object.
@@ -41,7 +41,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// As long as an exchange takes beside other work: whoever is at it may not know what was changed a moment ago.
+/// How long to wait for another process's sync, rather than rely on it: it may miss the latest changes.
 const FOR_ANOTHER: Duration = Duration::from_secs(45);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {

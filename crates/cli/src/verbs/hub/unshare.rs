@@ -1,7 +1,7 @@
-//! `tow hub unshare`: from now on nothing of a project goes, and nothing comes.
+//! `tow hub unshare`: stops sending and receiving rows of a project.
 //!
-//! What came from others stays here. What went stays with them, unless it is to be taken back: then it leaves the hub and
-//! whoever has it. Single memories are taken back by `tow hub private`.
+//! Keeps received rows. Sent rows stay with the team, unless `--withdraw` removes them from the hub and the
+//! other machines; `tow hub private` withdraws single memories.
 
 use super::share::shared;
 use super::withdraw::{Audience, carry_out, counted};
@@ -34,10 +34,10 @@ pub struct Arguments {
     /// By name, by its key, or by a folder in it.
     #[arg(value_name = "PROJECT")]
     project: String,
-    /// Take back what you gave: whoever has it drops it.
+    /// Take back what you shared: the other machines drop it.
     #[arg(long)]
     withdraw: bool,
-    /// Say what would be done.
+    /// Show what would be done.
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object.
@@ -45,7 +45,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// A project, and how it stands with it.
+/// The named project: still shared, or being withdrawn.
 enum Meant {
     Shared(SharedProject),
     Leaving(LeavingProject),
@@ -104,7 +104,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One that is being taken back is known by its name and its key.
+/// Finds the project. One that is being withdrawn is found by its name or key only.
 fn meant(scope: &Scope, called: &str) -> Result<Meant, Failure> {
     let leaving = open(&scope.env)?.archive.leaving_projects().map_err(failed)?;
     let is_it = |project: &LeavingProject| project.key == called || project.name.eq_ignore_ascii_case(called);

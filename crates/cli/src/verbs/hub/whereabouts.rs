@@ -1,6 +1,6 @@
-//! Which hub is meant: the one on the command line, else the one of the configuration.
+//! The hub's address and TLS settings: from the command line, else from the configuration.
 //!
-//! Takes no password: a command line is seen by everybody on the machine.
+//! Takes no password: every user of the machine can read a command line.
 
 use crate::scope::Scope;
 use clap::Args;
@@ -11,19 +11,19 @@ use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::hub_url::BadUrl;
 
-/// How to get there.
+/// TLS options of the commands that connect to a hub by its address.
 #[derive(Debug, Default, Args)]
 pub struct Whereabouts {
-    /// A file with the certificates that the hub's own is proven by.
+    /// A file with the certificate authority of the hub's certificate.
     #[arg(long, value_name = "FILE", conflicts_with = "plain")]
     ca: Option<PathBuf>,
-    /// Speak without encryption: only to this machine, unless hub.allow_plain is set.
+    /// Connect without encryption: only to this machine, unless hub.allow_plain is set.
     #[arg(long)]
     plain: bool,
 }
 
 impl Whereabouts {
-    /// The settings in force, with what was given here laid over them.
+    /// The configured settings, overridden by these options and `url`.
     pub fn wanted(&self, scope: &Scope, url: Option<&str>) -> Result<Wanted, Failure> {
         let mut wanted = settings(&scope.env).hub;
         if let Some(url) = url {

@@ -1,6 +1,6 @@
-//! Taking back what this person gave: shared by `unshare --withdraw` and `leave --withdraw`.
+//! Withdraws the user's rows from the hub, for `unshare --withdraw` and `leave --withdraw`.
 //!
-//! What was begun goes on with the next exchange, whoever was stopped: only then it is over.
+//! Never abandons a withdrawal: after an interruption the next sync resumes it.
 
 use super::PATIENCE;
 use super::counted::Counted;
@@ -15,23 +15,23 @@ use towline_engine::sync::Exchanged;
 use towline_engine::sync::counted_own;
 use towline_engine::sync::exchange;
 
-/// As long as an exchange takes beside other work.
+/// How long to wait for another process's sync.
 const FOR_ANOTHER: Duration = Duration::from_secs(45);
 
-/// Counts what this person gave of these projects and has not taken back.
+/// Counts the user's rows of these projects that the hub still has.
 pub fn counted(scope: &Scope, projects: &[Uid]) -> Result<Counted, Failure> {
     Ok(Counted(counted_own(&scope.env, projects, PATIENCE)?))
 }
 
-/// Who is told how far it is.
+/// The reader of progress output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// A person, if one watches.
+    /// Shown if stderr is a terminal.
     Person,
     Program,
 }
 
-/// Takes back what was noted to be, and says how far it is where somebody watches.
+/// Runs the recorded withdrawals, and shows progress on a terminal.
 pub fn carry_out(scope: &Scope, audience: Audience) -> Result<Exchanged, Failure> {
     let is_watched = io::stderr().is_terminal() && audience == Audience::Person;
     let mut show = |done: &Exchanged| {

@@ -1,6 +1,6 @@
-//! What `--since` and `--project` mean.
+//! Parses `--since` and `--project` of `tow import`.
 //!
-//! Reads nothing but the files that tell a project.
+//! Reads only the files that identify a project.
 
 use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
@@ -24,7 +24,7 @@ pub fn asked(
     Ok(Asked { since, project })
 }
 
-/// When the time begins that is meant.
+/// The start of the time span that `raw` names.
 fn beginning(now: Timestamp, raw: &str) -> Result<Timestamp, Failure> {
     const HINT: &str = "Write `--since 2026-10-01`, `--since yesterday`, `--since \"2h ago\"`.";
     let no_time = || Failure::input(format!("`{}` is not a time", plain(raw))).hint(HINT);
@@ -37,7 +37,7 @@ fn beginning(now: Timestamp, raw: &str) -> Result<Timestamp, Failure> {
     wanted.windows(today).filter_map(begins).find(|from| *from <= now).ok_or_else(no_time)
 }
 
-/// A folder if it is written as one or is one; else a name.
+/// A folder if `raw` is written as one or exists as one; else a project name.
 fn named(wishes: &Wishes, raw: &str) -> Result<Project, Failure> {
     let given = current_folder().unwrap_or_default().join(raw);
     let is_written_as_folder = raw.contains('/') || raw == "." || raw == "..";
@@ -53,7 +53,7 @@ fn named(wishes: &Wishes, raw: &str) -> Result<Project, Failure> {
     }
 }
 
-/// Also a folder that is gone: its sessions still tell of it.
+/// The folder may be gone: its sessions still name it.
 fn at(wishes: &Wishes, folder: PathBuf) -> Project {
     let traces = wishes.traces(&folder);
     Project::At { folder, traces }

@@ -1,4 +1,4 @@
-//! What came of importing a file that `tow export` wrote.
+//! Reports the import of a file that `tow export` wrote. Only formats: it imports nothing.
 
 use crate::scope::Scope;
 use serde_json::{Value, json};

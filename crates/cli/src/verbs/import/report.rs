@@ -1,6 +1,6 @@
-//! What an import did, or would do: as text, or as one JSON object.
+//! The report of an import or its dry run: as text, or as one JSON object.
 //!
-//! Tells counts and places; no word of what was read.
+//! Contains counts and paths, never imported text.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -25,7 +25,7 @@ impl Report {
         Report { is_dry, imported: Imported::default(), databases: vec![] }
     }
 
-    /// Files that would be read.
+    /// Counts the files of a dry run.
     pub fn would_read(&mut self, files: &[Transcript]) {
         let sizes = files.iter().filter_map(|file| std::fs::metadata(&file.path).ok()).map(|meta| meta.len());
         self.imported = Imported { files: files.len(), bytes: sizes.sum(), ..Imported::default() };
@@ -118,7 +118,7 @@ fn warn(scope: &Scope, line: &str) {
     scope.out.line(&scope.out.tint(Tone::Warning, line));
 }
 
-/// What was left where it is, table by table.
+/// Tables and rows that were not imported, and why.
 fn not_understood(done: &TakenOver) -> Vec<String> {
     let survey = &done.survey;
     let newer = survey.is_newer.then(|| {
