@@ -10,7 +10,7 @@ use towline_store::archive::{Archive, Change, Conversation, KeptSummary, Memorie
 
 /// A row that the search can return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum IndexedRow {
     Memory(i64),
     /// The row of the conversation.
     Summary(i64),
@@ -24,31 +24,31 @@ pub enum Place {
 /// The number of row kinds that an id can encode.
 const KINDS: i64 = 8;
 
-impl Place {
+impl IndexedRow {
     pub fn id(self) -> i64 {
         let (row, kind) = match self {
-            Place::Memory(row) => (row, 0),
-            Place::Summary(row) => (row, 1),
-            Place::Text(TextKind::Prompt, row) => (row, 2),
-            Place::Text(TextKind::Answer, row) => (row, 3),
-            Place::Text(TextKind::Detail, row) => (row, 4),
-            Place::Bookmark(row) => (row, 5),
-            Place::Team(row) => (row, 6),
+            IndexedRow::Memory(row) => (row, 0),
+            IndexedRow::Summary(row) => (row, 1),
+            IndexedRow::Text(TextKind::Prompt, row) => (row, 2),
+            IndexedRow::Text(TextKind::Answer, row) => (row, 3),
+            IndexedRow::Text(TextKind::Detail, row) => (row, 4),
+            IndexedRow::Bookmark(row) => (row, 5),
+            IndexedRow::Team(row) => (row, 6),
         };
         row * KINDS + kind
     }
 
     /// Decodes an id; `None` for a kind that a newer version wrote.
-    pub fn of(id: i64) -> Option<Place> {
+    pub fn of(id: i64) -> Option<IndexedRow> {
         let row = id.div_euclid(KINDS);
         match id.rem_euclid(KINDS) {
-            0 => Some(Place::Memory(row)),
-            1 => Some(Place::Summary(row)),
-            2 => Some(Place::Text(TextKind::Prompt, row)),
-            3 => Some(Place::Text(TextKind::Answer, row)),
-            4 => Some(Place::Text(TextKind::Detail, row)),
-            5 => Some(Place::Bookmark(row)),
-            6 => Some(Place::Team(row)),
+            0 => Some(IndexedRow::Memory(row)),
+            1 => Some(IndexedRow::Summary(row)),
+            2 => Some(IndexedRow::Text(TextKind::Prompt, row)),
+            3 => Some(IndexedRow::Text(TextKind::Answer, row)),
+            4 => Some(IndexedRow::Text(TextKind::Detail, row)),
+            5 => Some(IndexedRow::Bookmark(row)),
+            6 => Some(IndexedRow::Team(row)),
             _ => None,
         }
     }
@@ -89,8 +89,8 @@ pub fn gone(archive: &Archive, change: Change) -> Result<Option<i64>, FindError>
         Change::Summary { conversation } => archive.conversation_at(conversation)?.is_none(),
     };
     Ok(match change {
-        Change::Memory { number } if is_gone => Some(Place::Memory(number).id()),
-        Change::Summary { conversation } if is_gone => Some(Place::Summary(conversation).id()),
+        Change::Memory { number } if is_gone => Some(IndexedRow::Memory(number).id()),
+        Change::Summary { conversation } if is_gone => Some(IndexedRow::Summary(conversation).id()),
         Change::Conversation { .. } | Change::Memory { .. } | Change::Summary { .. } => None,
     })
 }
@@ -121,7 +121,7 @@ fn of_text(of: &Conversation, text: Text, files: Vec<String>) -> Document {
         TextKind::Detail => Kind::Detail,
     };
     Document {
-        id: Place::Text(text.kind, text.row).id(),
+        id: IndexedRow::Text(text.kind, text.row).id(),
         kind,
         title: text.title,
         text: text.text,
@@ -148,7 +148,7 @@ fn within(of: &Conversation) -> Document {
 pub fn of_memory(memory: &Memory) -> Document {
     let source = memory.source.as_ref();
     Document {
-        id: Place::Memory(memory.number).id(),
+        id: IndexedRow::Memory(memory.number).id(),
         kind: Kind::Memory,
         title: memory.content.title.clone(),
         text: memory.content.text(),
@@ -168,7 +168,7 @@ fn of_summary(of: &Conversation, kept: &KeptSummary) -> Document {
     let parts = kept.summary.parts();
     let text: Vec<&str> = parts.iter().map(|(_, text)| *text).filter(|text| !text.is_empty()).collect();
     Document {
-        id: Place::Summary(of.row()).id(),
+        id: IndexedRow::Summary(of.row()).id(),
         kind: Kind::Summary,
         title: kept.summary.request.lines().next().unwrap_or("").to_owned(),
         text: text.join("\n"),
@@ -221,17 +221,17 @@ mod tests {
         let rows = [1, 2, 77, i64::MAX / 16];
         for row in rows {
             for place in [
-                Place::Memory(row),
-                Place::Summary(row),
-                Place::Text(TextKind::Prompt, row),
-                Place::Text(TextKind::Answer, row),
-                Place::Text(TextKind::Detail, row),
-                Place::Bookmark(row),
-                Place::Team(row),
+                IndexedRow::Memory(row),
+                IndexedRow::Summary(row),
+                IndexedRow::Text(TextKind::Prompt, row),
+                IndexedRow::Text(TextKind::Answer, row),
+                IndexedRow::Text(TextKind::Detail, row),
+                IndexedRow::Bookmark(row),
+                IndexedRow::Team(row),
             ] {
-                assert_eq!(Place::of(place.id()), Some(place));
+                assert_eq!(IndexedRow::of(place.id()), Some(place));
             }
         }
-        assert_eq!(Place::of(7), None);
+        assert_eq!(IndexedRow::of(7), None);
     }
 }

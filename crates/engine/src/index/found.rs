@@ -110,7 +110,8 @@ pub fn summary(archive: &Archive, row: i64, question: &Question) -> Result<Optio
 
 pub fn text(
     archive: &Archive,
-    (kind, row): (TextKind, i64),
+    kind: TextKind,
+    row: i64,
     question: &Question,
 ) -> Result<Option<Found>, FindError> {
     let Some((of, text)) = archive.text_of(kind, row)? else { return Ok(None) };
@@ -145,12 +146,12 @@ fn title(text: &Text, found: &str) -> String {
     }
 }
 
-pub fn bookmark((known, label): &(KnownBookmark, String)) -> Found {
+pub fn bookmark(known: &KnownBookmark, label: &str) -> Found {
     Found {
         id: short(known.bookmark.uid),
         kind: "bookmark",
-        title: label.clone(),
-        snippet: label.clone(),
+        title: label.to_owned(),
+        snippet: label.to_owned(),
         session: Some(known.session.id.as_str().to_owned()),
         turn: Some(known.bookmark.set.after_turn),
         at: known.bookmark.at,

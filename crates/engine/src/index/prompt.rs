@@ -2,7 +2,7 @@
 //!
 //! A missing or unreadable index yields no memories. Writes nothing and ranks nothing; the caller ranks.
 
-use super::documents::{Place, project_key};
+use super::documents::{IndexedRow, project_key};
 use super::folder;
 use towline_search::{Filters, Index, Kind, Query, Tier};
 use towline_store::Home;
@@ -29,6 +29,7 @@ pub fn memories_for(home: &Home, prompt: &str, project: &str, most: usize) -> Ve
         ..Query::default()
     };
     let hits = index.search_with(Tier::Words, &query, &[]).unwrap_or_default();
-    let number = |id| if let Some(Place::Memory(number)) = Place::of(id) { Some(number) } else { None };
+    let number =
+        |id| if let Some(IndexedRow::Memory(number)) = IndexedRow::of(id) { Some(number) } else { None };
     hits.into_iter().filter_map(|hit| number(hit.id)).collect()
 }

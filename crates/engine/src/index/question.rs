@@ -3,7 +3,7 @@
 //! Only reads, except that an index that is far behind is updated first. Rows that no longer exist are never
 //! returned, even if the index still holds them.
 
-use super::documents::{Place, each_of, project_key};
+use super::documents::{IndexedRow, each_of, project_key};
 use super::update::{open, update};
 use super::{FindError, Found, found};
 use crate::index::embeddings::Asked;
@@ -60,8 +60,10 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
     let (index, mut fresh) = caught_up(home, archive)?;
     let bookmarks = bookmarks(home, question)?;
     fresh.extend(bookmarks.iter().zip(0..).map(|((known, label), row)| of_bookmark(known, label, row)));
-    let numbered =
-        |(row, number): (&TeamRow, i64)| Document { id: Place::Team(number).id(), ..row.document.clone() };
+    let numbered = |(row, number): (&TeamRow, i64)| Document {
+        id: IndexedRow::Team(number).id(),
+        ..row.document.clone()
+    };
     fresh.extend(team.iter().zip(0..).map(numbered));
     let query = Query {
         text: question.text.clone(),
@@ -79,8 +81,10 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
     };
     let near = sentences.map(|asked| {
         let here = asked.vectors.as_ref().map(|vectors| Near::to(vectors, &asked.meaning));
-        let of_team =
-            team.iter().zip(0..).filter_map(|(row, number)| Some((Place::Team(number).id(), row.nearness?)));
+        let of_team = team
+            .iter()
+            .zip(0..)
+            .filter_map(|(row, number)| Some((IndexedRow::Team(number).id(), row.nearness?)));
         here.unwrap_or_default().with_others(of_team)
     });
     let hits = index.search_near(&query, &fresh, near.as_ref())?;
@@ -155,7 +159,7 @@ fn of_bookmark(known: &KnownBookmark, label: &str, row: i64) -> Document {
         session: known.session.id.as_str().to_owned(),
         turn: known.bookmark.set.after_turn,
         at: known.bookmark.at.0,
-        ..Document::plain(Place::Bookmark(row).id(), Kind::Bookmark, label)
+        ..Document::plain(IndexedRow::Bookmark(row).id(), Kind::Bookmark, label)
     }
 }
 
@@ -176,14 +180,15 @@ fn shown(
         if shown.len() == question.limit {
             break;
         }
-        let found = match Place::of(hit.id) {
-            Some(Place::Memory(number)) => found::memory(archive, number, question)?,
-            Some(Place::Summary(row)) => found::summary(archive, row, question)?,
-            Some(Place::Text(kind, row)) => found::text(archive, (kind, row), question)?,
-            Some(Place::Bookmark(row)) => {
-                usize::try_from(row).ok().and_then(|row| candidates.bookmarks.get(row)).map(found::bookmark)
+        let found = match IndexedRow::of(hit.id) {
+            Some(IndexedRow::Memory(number)) => found::memory(archive, number, question)?,
+            Some(IndexedRow::Summary(row)) => found::summary(archive, row, question)?,
+            Some(IndexedRow::Text(kind, row)) => found::text(archive, kind, row, question)?,
+            Some(IndexedRow::Bookmark(row)) => {
+                let listed = usize::try_from(row).ok().and_then(|row| candidates.bookmarks.get(row));
+                listed.map(|(known, label)| found::bookmark(known, label))
             }
-            Some(Place::Team(row)) => {
+            Some(IndexedRow::Team(row)) => {
                 usize::try_from(row).ok().and_then(|row| Some(candidates.team.get(row)?.found.clone()))
             }
             None => None,

@@ -42,8 +42,8 @@ pub fn update(home: &Home, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Resu
     let mut updated = Updated::default();
     // Read again under the lock: the previous holder may have moved the checkpoint.
     match index.checkpoint()? {
-        Some(checkpoint) => go_on(archive, &mut writer, checkpoint, (&mut updated, seen))?,
-        None => begin(archive, &mut writer, (&mut updated, seen))?,
+        Some(checkpoint) => go_on(archive, &mut writer, checkpoint, &mut updated, seen)?,
+        None => begin(archive, &mut writer, &mut updated, seen)?,
     }
     writer.close()?;
     Ok(updated)
@@ -58,9 +58,12 @@ pub fn read_up_to(home: &Home) -> Option<i64> {
     Index::open(&folder).ok()?.checkpoint().ok()?
 }
 
-type Progress<'a> = (&'a mut Updated, &'a mut dyn FnMut(u64));
-
-fn begin(archive: &Archive, writer: &mut Writer<'_>, (updated, seen): Progress<'_>) -> Result<(), FindError> {
+fn begin(
+    archive: &Archive,
+    writer: &mut Writer<'_>,
+    updated: &mut Updated,
+    seen: &mut dyn FnMut(u64),
+) -> Result<(), FindError> {
     let last = archive.last_change()?;
     updated.anew = true;
     documents::each(archive, &mut |document| {
@@ -76,7 +79,8 @@ fn go_on(
     archive: &Archive,
     writer: &mut Writer<'_>,
     mut checkpoint: i64,
-    (updated, seen): Progress<'_>,
+    updated: &mut Updated,
+    seen: &mut dyn FnMut(u64),
 ) -> Result<(), FindError> {
     loop {
         let changes = archive.changes_after(checkpoint, CHANGES_AT_ONCE)?;

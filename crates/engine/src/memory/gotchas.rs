@@ -28,7 +28,7 @@ const FILES: usize = 5;
 const NEWEST: u32 = 20;
 
 /// The agent's hook settings. They contain the file hook only if the user enabled gotchas.
-pub fn target(config: &Config, agent: Agent, (folder, tow): (&Path, &Path)) -> Result<Target, Refusal> {
+pub fn target(config: &Config, agent: Agent, folder: &Path, tow: &Path) -> Result<Target, Refusal> {
     if config.memory.gotchas { agent.target_with_files(folder, tow) } else { agent.target(folder, tow) }
 }
 
@@ -40,7 +40,7 @@ pub fn warning(env: &Env, config: &Config, wanted: &FilesWanted) -> Result<Reply
     }
     let Some(archive) = Archive::glance(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
     let files: Vec<&str> = wanted.paths.iter().take(FILES).map(|path| within(path, folder)).collect();
-    let memories = known(&archive, (config, folder), &files)?;
+    let memories = known(&archive, config, folder, &files)?;
     let told = warned::with(&env.home, &wanted.session);
     let new = memories.into_iter().filter(|memory| !told.contains(&memory.number)).collect();
     let Some((number, line)) = best(env, new, &files) else { return Ok(Reply::default()) };
@@ -51,7 +51,8 @@ pub fn warning(env: &Env, config: &Config, wanted: &FilesWanted) -> Result<Reply
 
 fn known(
     archive: &Archive,
-    (config, folder): (&Config, &str),
+    config: &Config,
+    folder: &str,
     files: &[&str],
 ) -> Result<Vec<Memory>, StoreError> {
     let project = archive.project(&projects::traces(config, Path::new(folder)))?;

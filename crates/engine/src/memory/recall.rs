@@ -73,7 +73,7 @@ pub fn gather(env: &Env, config: &Config, archive: &Archive, asker: Asker<'_>) -
     let mut memories = archive.pinned_memories(project)?;
     if let Some(project) = project {
         let newest = archive.newest_memories(project, NEWEST)?;
-        let older = older((env, config), archive, &newest, asker.prompt)?;
+        let older = older(env, config, archive, &newest, asker.prompt)?;
         let both = newest.into_iter().chain(older);
         memories.extend(both.filter(|memory| memory.pinned_at.is_none()));
     }
@@ -94,7 +94,8 @@ pub fn gather(env: &Env, config: &Config, archive: &Archive, asker: Asker<'_>) -
 
 /// Older memories that the index finds for the prompt. A project with fewer than `NEWEST` memories has none.
 fn older(
-    (env, config): (&Env, &Config),
+    env: &Env,
+    config: &Config,
     archive: &Archive,
     newest: &[Memory],
     prompt: &str,
@@ -154,7 +155,8 @@ pub fn given(
     env: &Env,
     config: &Config,
     session: &Session,
-    (composed, chosen): (&Composed, &Chosen),
+    composed: &Composed,
+    chosen: &Chosen,
 ) -> Vec<String> {
     let given = Given::of(composed, chosen);
     let items = u32::try_from(given.items).unwrap_or(u32::MAX);

@@ -18,11 +18,11 @@ const PULSE: Duration = Duration::from_millis(200);
 pub struct Watch {
     home: Home,
     notices: Option<told::Notices>,
-    seen: Seen,
+    seen: FileStamps,
 }
 
 /// Size and modification time of each file: a difference means the file was written.
-type Seen = [Option<(u64, i64, i64)>; 5];
+type FileStamps = [Option<(u64, i64, i64)>; 5];
 
 impl Watch {
     /// Reports every write from now on.
@@ -66,7 +66,7 @@ fn rest(ends: &mut [PollFd<'_>], patience: Duration) -> bool {
     poll(ends, Some(&limit)).is_ok_and(|ready| ready > 0)
 }
 
-fn seen(home: &Home) -> Seen {
+fn seen(home: &Home) -> FileStamps {
     let of = |path: &Path| {
         let meta = fs::metadata(path).ok()?;
         Some((meta.len(), meta.mtime(), meta.mtime_nsec()))

@@ -39,7 +39,8 @@ const ROWS_AT_ONCE: u32 = 500;
 
 /// Computes missing embeddings until time runs out. `has_time` receives the number computed so far.
 pub fn embed(
-    (home, archive): (&Home, &Archive),
+    home: &Home,
+    archive: &Archive,
     model: &Model,
     extent: Extent,
     has_time: &mut dyn FnMut(u64) -> bool,
@@ -108,7 +109,7 @@ struct Making<'a> {
 }
 
 /// A text that lacks an embedding.
-struct Wanted {
+struct MissingVector {
     id: i64,
     mark: u64,
     text: String,
@@ -135,7 +136,7 @@ impl Making<'_> {
         }
     }
 
-    fn wanted_of(&self, changes: impl IntoIterator<Item = Change>) -> Result<Vec<Wanted>, FindError> {
+    fn wanted_of(&self, changes: impl IntoIterator<Item = Change>) -> Result<Vec<MissingVector>, FindError> {
         let mut wanted = vec![];
         for change in changes {
             index::each_of(self.archive, change, &mut |document| {
@@ -191,19 +192,23 @@ impl Making<'_> {
     }
 
     /// The text to embed; `None` for tool output and for documents with an up-to-date embedding.
-    fn wanted(&self, document: &Document) -> Option<Wanted> {
+    fn wanted(&self, document: &Document) -> Option<MissingVector> {
         match document.kind {
             Kind::Memory | Kind::Summary | Kind::Prompt | Kind::Body => {}
             Kind::Line | Kind::Detail | Kind::Bookmark => return None,
         }
         let text = embedded(document);
         let (id, mark) = (document.id, mark_of(&text));
-        (self.known.get(&id) != Some(&mark) && !text.trim().is_empty()).then_some(Wanted { id, mark, text })
+        (self.known.get(&id) != Some(&mark) && !text.trim().is_empty()).then_some(MissingVector {
+            id,
+            mark,
+            text,
+        })
     }
 
     /// Returns whether time sufficed for all of them.
-    fn make(&mut self, wanted: Vec<Wanted>) -> Result<bool, FindError> {
-        for Wanted { id, mark, text } in wanted {
+    fn make(&mut self, wanted: Vec<MissingVector>) -> Result<bool, FindError> {
+        for MissingVector { id, mark, text } in wanted {
             if !(self.has_time)(self.made) {
                 return Ok(false);
             }

@@ -25,14 +25,15 @@ const MOST_CALLS: usize = 3000;
 pub(super) fn turn<'a>(
     archive: &Archive,
     config: &Distil,
-    (conversation, row): (&'a Conversation, &TurnRow),
+    conversation: &'a Conversation,
+    row: &TurnRow,
 ) -> Result<Turn<'a>, StoreError> {
     let said = archive
         .bodies(row)?
         .into_iter()
         .map(|body| (body.at, Step::Said { speaker: body.speaker, text: Cow::Owned(body.text) }));
     let mut steps: Vec<(Timestamp, Step<'a>)> = said.collect();
-    steps.extend(calls(archive, config, (conversation, row))?);
+    steps.extend(calls(archive, config, conversation, row)?);
     // Messages precede calls of the same time: the sort is stable.
     steps.sort_by_key(|(at, _)| *at);
     let files = archive.files(conversation, row.ordinal..=row.ordinal)?;
@@ -49,7 +50,8 @@ pub(super) fn turn<'a>(
 fn calls<'a>(
     archive: &Archive,
     config: &Distil,
-    (conversation, row): (&Conversation, &TurnRow),
+    conversation: &Conversation,
+    row: &TurnRow,
 ) -> Result<Vec<(Timestamp, Step<'a>)>, StoreError> {
     let Some(agent) = Agent::named(conversation.session.agent.as_str()) else { return Ok(vec![]) };
     let details = archive.details(row)?;
@@ -65,14 +67,15 @@ fn calls<'a>(
         }
         let deed = agent.deed(&tool, &archive.content(input)?).into_owned();
         let output = input.call.and_then(|call| outputs.get(&call)).copied();
-        calls.push((input.at, Step::Did(call(archive, (tool, deed), output)?)));
+        calls.push((input.at, Step::Did(call(archive, tool, deed, output)?)));
     }
     Ok(calls)
 }
 
 fn call<'a>(
     archive: &Archive,
-    (tool, deed): (String, Deed<'static>),
+    tool: String,
+    deed: Deed<'static>,
     output: Option<&DetailRow>,
 ) -> Result<Call<'a>, StoreError> {
     let text = match output.filter(|_| wants_output(&deed)) {

@@ -15,13 +15,13 @@ use towline_store::StoreError;
 use towline_store::archive::{NewMemory, TurnRow};
 
 /// A stored memory of the turn.
-struct Kept {
+struct TurnMemory {
     memory: Memory,
     /// Created by rules and never changed since.
     is_ours: bool,
 }
 
-impl Kept {
+impl TurnMemory {
     /// Whether it equals the new memory. A changed one is compared by its id alone.
     fn is(&self, new: &NewMemory) -> bool {
         let commit = self.memory.source.as_ref().and_then(|source| source.commit.as_ref());
@@ -56,11 +56,11 @@ impl Work<'_> {
         Ok(made)
     }
 
-    fn known(&self, turn: &TurnRow) -> Result<Vec<Kept>, StoreError> {
+    fn known(&self, turn: &TurnRow) -> Result<Vec<TurnMemory>, StoreError> {
         let kept = |memory: Memory| {
             let is_untouched = self.archive.memory_trace(memory.number)?.len() == 1;
             let is_ours = memory.maker == Maker::Rules && is_untouched;
-            Ok(Kept { memory, is_ours })
+            Ok(TurnMemory { memory, is_ours })
         };
         self.archive
             .memories_of(self.conversation, turn.ordinal..=turn.ordinal)?

@@ -148,7 +148,7 @@ impl Work<'_> {
                 self.keep(&row, vec![])?;
                 continue;
             }
-            let gathered = gather::turn(self.archive, self.config, (self.conversation, &row))?;
+            let gathered = gather::turn(self.archive, self.config, self.conversation, &row)?;
             if row.ordinal >= first {
                 let found = distil::turn(&gathered, before.as_ref());
                 done.memories += self.keep(&row, found)?;

@@ -13,7 +13,7 @@ pub(super) const NAME: &str = "distilled";
 /// All changes up to `done` are distilled. Of the window up to `until`, the conversations before `row` are
 /// done, and the turns before `turn` in that one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct DistilCursor {
     pub done: i64,
     until: i64,
     row: i64,
@@ -22,34 +22,34 @@ pub(super) struct Place {
 
 /// A conversation to distil, and its first turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Next {
+pub(super) struct NextConversation {
     pub row: i64,
     pub turn: u32,
 }
 
 /// Returns `None` if there is no cursor, or if the changes after it were pruned.
-pub(super) fn load(archive: &Archive) -> Result<Option<Place>, StoreError> {
-    let Some(place) = archive.fact(NAME)?.map(|text| Place::parse(&text)) else { return Ok(None) };
+pub(super) fn load(archive: &Archive) -> Result<Option<DistilCursor>, StoreError> {
+    let Some(place) = archive.fact(NAME)?.map(|text| DistilCursor::parse(&text)) else { return Ok(None) };
     Ok(archive.holds_changes_after(place.done)?.then_some(place))
 }
 
 /// The cursor to continue from. Without one, all captured conversations are distilled.
-pub(super) fn begin(archive: &Archive) -> Result<Place, StoreError> {
+pub(super) fn begin(archive: &Archive) -> Result<DistilCursor, StoreError> {
     if let Some(place) = load(archive)? {
         return Ok(place);
     }
     let done = archive.last_change()?;
     archive.note_all_conversations()?;
-    Ok(Place { done, until: done, ..Place::default() })
+    Ok(DistilCursor { done, until: done, ..DistilCursor::default() })
 }
 
-impl Place {
+impl DistilCursor {
     /// An invalid text means the beginning: distilling again changes nothing.
-    fn parse(text: &str) -> Place {
+    fn parse(text: &str) -> DistilCursor {
         let mut numbers = text.split(' ').map(|number| number.parse::<i64>().unwrap_or(0));
         let mut next = || numbers.next().unwrap_or(0);
         let (done, until, row) = (next(), next(), next());
-        Place { done, until, row, turn: u32::try_from(next()).unwrap_or(0) }
+        DistilCursor { done, until, row, turn: u32::try_from(next()).unwrap_or(0) }
     }
 
     /// Whether a window of changes is only partly done.
@@ -58,7 +58,7 @@ impl Place {
     }
 
     /// The next conversation; several changes to one conversation in a window count once.
-    pub fn next(&mut self, archive: &Archive, window: u32) -> Result<Option<Next>, StoreError> {
+    pub fn next(&mut self, archive: &Archive, window: u32) -> Result<Option<NextConversation>, StoreError> {
         loop {
             if !self.is_within() {
                 let changes = archive.changes_after(self.done, window)?;
@@ -68,7 +68,7 @@ impl Place {
             let changed = self.changed(archive)?;
             if let Some((row, from)) = changed.range(self.row..).next() {
                 let turn = if *row == self.row { self.turn.max(*from) } else { *from };
-                return Ok(Some(Next { row: *row, turn }));
+                return Ok(Some(NextConversation { row: *row, turn }));
             }
             (self.done, self.row, self.turn) = (self.until, 0, 0);
         }
@@ -101,7 +101,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DistilCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {} {}", self.done, self.until, self.row, self.turn)
     }
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn a_place_reads_back_and_nonsense_is_the_beginning() {
-        let place = Place { done: 12, until: 40, row: 3, turn: 17 };
-        assert_eq!(Place::parse(&place.to_string()), place);
-        assert_eq!(Place::parse("nonsense"), Place::default());
+        let place = DistilCursor { done: 12, until: 40, row: 3, turn: 17 };
+        assert_eq!(DistilCursor::parse(&place.to_string()), place);
+        assert_eq!(DistilCursor::parse("nonsense"), DistilCursor::default());
     }
 }

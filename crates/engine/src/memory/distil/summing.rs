@@ -40,7 +40,7 @@ impl Work<'_> {
         let files = archive.files(conversation, 0..=u32::MAX)?;
         let commits = archive.commits(conversation, 0..=u32::MAX)?;
         let before_last = turns.len().checked_sub(2).and_then(|at| turns.get(at));
-        let gathered = |row: &TurnRow| gather::turn(archive, self.config, (conversation, row));
+        let gathered = |row: &TurnRow| gather::turn(archive, self.config, conversation, row);
         let last: Turn<'_> = gathered(last_row)?;
         let before: Option<Turn<'_>> = before_last.map(gathered).transpose()?;
         let summed = summary(&Session {

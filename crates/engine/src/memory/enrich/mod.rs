@@ -60,7 +60,7 @@ pub fn run(env: &Env) -> Result<Option<Drained>, StoreError> {
         patience_ms: i64::from(wanted.timeout_s) * 1000,
         most_jobs: AT_ONCE,
     })?;
-    notice::note(env, (&wanted, &*provider), &drained);
+    notice::note(env, &wanted, &*provider, &drained);
     Ok(Some(drained))
 }
 

@@ -12,7 +12,7 @@ use towline_store::home::put_small;
 
 /// A notice, pending or shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Notice {
+struct ProviderNotice {
     /// Identifies the trouble.
     of: String,
     text: String,
@@ -23,7 +23,7 @@ struct Notice {
 const OFTEN: u32 = 3;
 
 /// Updates the notice after a run of jobs; deletes it when the trouble is over.
-pub fn note(env: &Env, (wanted, provider): (&Enrich, &dyn Provider), drained: &Drained) {
+pub fn note(env: &Env, wanted: &Enrich, provider: &dyn Provider, drained: &Drained) {
     match &drained.left {
         Left::Trouble(trouble) if trouble.cause == "rate" && trouble.failures < OFTEN => {}
         Left::Trouble(trouble) => {
@@ -34,7 +34,7 @@ pub fn note(env: &Env, (wanted, provider): (&Enrich, &dyn Provider), drained: &D
                 trouble.detail,
                 provider.mend(&trouble.cause)
             );
-            keep(env, Notice { of: since, text, told: false });
+            keep(env, ProviderNotice { of: since, text, told: false });
         }
         Left::Budget => {
             let text = format!(
@@ -42,7 +42,7 @@ pub fn note(env: &Env, (wanted, provider): (&Enrich, &dyn Provider), drained: &D
                  (UTC). More: `tow config set distil.daily_tokens N`.",
                 wanted.daily_tokens
             );
-            keep(env, Notice { of: super::today(env.now), text, told: false });
+            keep(env, ProviderNotice { of: super::today(env.now), text, told: false });
         }
         Left::Nothing | Left::More => drop(std::fs::remove_file(place(env))),
         Left::Busy => {}
@@ -53,23 +53,23 @@ pub fn note(env: &Env, (wanted, provider): (&Enrich, &dyn Provider), drained: &D
 pub fn told_at_start(env: &Env) -> Reply {
     let Some(notice) = kept(env).filter(|notice| !notice.told) else { return Reply::default() };
     let reply = Reply { notices: vec![notice.text.clone()], ..Reply::default() };
-    write(env, &Notice { told: true, ..notice });
+    write(env, &ProviderNotice { told: true, ..notice });
     reply
 }
 
 /// Does not repeat a shown notice of the same trouble, even if its text changed.
-fn keep(env: &Env, notice: Notice) {
+fn keep(env: &Env, notice: ProviderNotice) {
     let is_known = kept(env).is_some_and(|known| known.of == notice.of && known.told);
     if !is_known {
         write(env, &notice);
     }
 }
 
-fn kept(env: &Env) -> Option<Notice> {
+fn kept(env: &Env) -> Option<ProviderNotice> {
     serde_json::from_slice(&std::fs::read(place(env)).ok()?).ok()
 }
 
-fn write(env: &Env, notice: &Notice) {
+fn write(env: &Env, notice: &ProviderNotice) {
     let _ = put_small(&place(env), serde_json::to_string(notice).unwrap_or_default().as_bytes());
 }
 

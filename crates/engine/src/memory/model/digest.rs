@@ -52,7 +52,7 @@ const CUT: &str = " […] ";
 pub fn digest(material: &Material, most_tokens: u64) -> Digest {
     let most = usize::try_from(most_tokens).unwrap_or(usize::MAX);
     let mut trust = Trust::Agent;
-    let mut room = Room { left: most.saturating_sub(size(&fence::around(""))), text: String::new() };
+    let mut room = DigestWriter { left: most.saturating_sub(size(&fence::around(""))), text: String::new() };
     room.part("project", &place(material), most / 20);
     room.part("asked", &material.asked.join("\n"), most / 4);
     let answer = material.said.last().map_or("", String::as_str);
@@ -62,7 +62,7 @@ pub fn digest(material: &Material, most_tokens: u64) -> Digest {
     room.part("commits", &commits(&material.commits), most / 10);
     room.part("files", &files(&material.files), most / 8);
     for (call, most_here) in shares(&material.calls, room.left) {
-        if room.part(&call.deed, &call.output, most_here) == Written::Whole {
+        if room.part(&call.deed, &call.output, most_here) == PartWritten::Whole {
             trust = trust.and(call.trust);
         }
     }
@@ -74,20 +74,20 @@ pub fn digest(material: &Material, most_tokens: u64) -> Digest {
 }
 
 /// The text so far, and the space left.
-struct Room {
+struct DigestWriter {
     left: usize,
     text: String,
 }
 
 #[derive(PartialEq, Eq)]
-enum Written {
+enum PartWritten {
     Whole,
     Nothing,
 }
 
-impl Room {
+impl DigestWriter {
     /// Appends a named part, truncated if too long; omitted if there is no space for it.
-    fn part(&mut self, name: &str, text: &str, most: usize) -> Written {
+    fn part(&mut self, name: &str, text: &str, most: usize) -> PartWritten {
         let most = most.min(self.left);
         let name = within(&name.split_whitespace().collect::<Vec<_>>().join(" "), most / 2);
         let whole = match text.trim() {
@@ -97,11 +97,11 @@ impl Room {
         let cost = size(&whole);
         let is_empty = text.trim().is_empty() && !name.contains(' ');
         if cost > most || is_empty {
-            return Written::Nothing;
+            return PartWritten::Nothing;
         }
         self.text.push_str(&whole);
         self.left -= cost;
-        Written::Whole
+        PartWritten::Whole
     }
 }
 

@@ -85,22 +85,22 @@ pub fn drain(with: &Draining<'_>) -> Result<Drained, StoreError> {
         let next = next(with, &shape, opened.archive())?;
         drop(opened);
         let asked = match next {
-            Next::Ask(asked) => asked,
-            Next::Settled => {
+            NextStep::Ask(asked) => asked,
+            NextStep::Settled => {
                 drained.done += 1;
                 continue;
             }
-            Next::Leave(left) => return Ok(Drained { left, ..drained }),
+            NextStep::Leave(left) => return Ok(Drained { left, ..drained }),
         };
         let answer = with.provider.ask(&asked.request);
         let Some(opened) = (with.open)()? else { return Ok(Drained { left: Left::Busy, ..drained }) };
-        settle(with, opened.archive(), (&asked, answer), &mut drained)?;
+        settle(with, opened.archive(), &asked, answer, &mut drained)?;
     }
     Ok(Drained { left: Left::More, ..drained })
 }
 
 /// A request with its job and its turn.
-struct Asked {
+struct JobRequest {
     job: Job,
     of: Conversation,
     turn: TurnRow,
@@ -111,38 +111,38 @@ struct Asked {
     project: Option<i64>,
 }
 
-enum Next {
-    Ask(Box<Asked>),
+enum NextStep {
+    Ask(Box<JobRequest>),
     /// The job's turn is gone or reverted, so it was finished without a call.
     Settled,
     Leave(Left),
 }
 
-fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<Next, StoreError> {
+fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<NextStep, StoreError> {
     let now = (with.now)();
     let health = archive.health(with.provider.name())?;
     if let (true, Some(trouble)) = (health.again_at > now, &health.trouble) {
-        return Ok(Next::Leave(Left::Trouble(trouble.clone())));
+        return Ok(NextStep::Leave(Left::Trouble(trouble.clone())));
     }
     let lease_until = now.plus_ms(with.patience_ms + 2 * MINUTE_MS);
     let Some(job) = archive.lease_job(JobKind::Distil, now, lease_until)? else {
-        return Ok(Next::Leave(nothing_due(health.trouble)));
+        return Ok(NextStep::Leave(nothing_due(health.trouble)));
     };
     let subject = archive.subject(&job)?.filter(|(_, turn)| !turn.reverted);
     let Some((of, turn)) = subject else {
         let provider = with.provider.name().to_owned();
         let came = Came { memories: vec![], summary: None, provider, spent: Spent::default(), at: now };
         archive.finish_job(&job, &came)?;
-        return Ok(Next::Settled);
+        return Ok(NextStep::Settled);
     };
-    let asked = asked(with, shape, archive, (job, of, turn))?;
+    let asked = asked(with, shape, archive, job, of, turn)?;
     // A provider that used more tokens before may do so again.
     let tokens = asked.request.most_tokens.max(health.dearest);
     if !archive.reserve(&asked.job, tokens, (with.daily_tokens, now))? {
         archive.give_job_back(&asked.job, now)?;
-        return Ok(Next::Leave(Left::Budget));
+        return Ok(NextStep::Leave(Left::Budget));
     }
-    Ok(Next::Ask(Box::new(asked)))
+    Ok(NextStep::Ask(Box::new(asked)))
 }
 
 /// The provider's trouble persists while no job is due.
@@ -157,14 +157,16 @@ fn asked(
     with: &Draining<'_>,
     shape: &Shape,
     archive: &Archive,
-    (mut job, of, turn): (Job, Conversation, TurnRow),
-) -> Result<Asked, StoreError> {
-    let material = gather(archive, (&of, &turn), with.skipped)?;
+    mut job: Job,
+    of: Conversation,
+    turn: TurnRow,
+) -> Result<JobRequest, StoreError> {
+    let material = gather(archive, &of, &turn, with.skipped)?;
     let usage = archive.usage(&of, turn.ordinal..=turn.ordinal)?;
     let cost =
         usage.iter().map(|model| model.tokens.input + model.tokens.cache_write + model.tokens.output).sum();
     job.covers = turn.until;
-    Ok(Asked {
+    Ok(JobRequest {
         request: shape.request(&material),
         commit: material.commits.last().map(|commit| commit.hash.clone()),
         files: material.files,
@@ -180,7 +182,8 @@ fn asked(
 fn settle(
     with: &Draining<'_>,
     archive: &Archive,
-    (asked, answer): (&Asked, Answer),
+    asked: &JobRequest,
+    answer: Answer,
     drained: &mut Drained,
 ) -> Result<(), StoreError> {
     let now = (with.now)();
@@ -189,7 +192,7 @@ fn settle(
     drained.spent = plus(drained.spent, spent);
     match found {
         Ok(found) => {
-            let came = came(with, asked, found, (spent, now));
+            let came = came(with, asked, found, spent, now);
             if let Some(kept) = archive.finish_job(&asked.job, &came)? {
                 drained.done += 1;
                 drained.kept += kept.len();
@@ -197,7 +200,7 @@ fn settle(
             drained.recovered |= archive.provider_answered(with.provider.name(), now)?.is_some();
         }
         Err(why) => {
-            let state = fail(with, archive, (asked, &why), (spent, now))?;
+            let state = fail(with, archive, asked, &why, spent, now)?;
             drained.failed += 1;
             drained.dead += usize::from(state == Some(JobState::Dead));
         }
@@ -206,7 +209,7 @@ fn settle(
 }
 
 /// Counts the request's own size if the provider reports no usage: a late answer is charged all the same.
-fn spent(asked: &Asked, answer: &Answer) -> Spent {
+fn spent(asked: &JobRequest, answer: &Answer) -> Spent {
     let estimate = asked.request.most_tokens - u64::from(asked.request.most_output);
     match &answer.said {
         Ok(_) if answer.input == 0 => Spent { calls: 1, input: estimate, output: answer.output },
@@ -223,7 +226,7 @@ fn plus(one: Spent, other: Spent) -> Spent {
     }
 }
 
-fn came(with: &Draining<'_>, asked: &Asked, found: Checked, (spent, at): (Spent, Timestamp)) -> Came {
+fn came(with: &Draining<'_>, asked: &JobRequest, found: Checked, spent: Spent, at: Timestamp) -> Came {
     let maker = Maker::Model(with.provider.model().to_owned());
     let trust = asked.request.digest.trust;
     let memory = |(number, content): (usize, towline_core::memory::Content)| NewMemory {
@@ -255,7 +258,7 @@ fn came(with: &Draining<'_>, asked: &Asked, found: Checked, (spent, at): (Spent,
     Came { memories, summary, provider: with.provider.name().to_owned(), spent, at }
 }
 
-fn uid(asked: &Asked, number: usize) -> Uid {
+fn uid(asked: &JobRequest, number: usize) -> Uid {
     let (job, covers) = (asked.job.uid.to_string(), asked.job.covers.0.to_string());
     Uid::derived(asked.turn.until, &["distilled", &job, &covers, &number.to_string()])
 }
@@ -273,8 +276,10 @@ fn confidence(trust: Trust) -> u8 {
 fn fail(
     with: &Draining<'_>,
     archive: &Archive,
-    (asked, why): (&Asked, &Unanswered),
-    (spent, at): (Spent, Timestamp),
+    asked: &JobRequest,
+    why: &Unanswered,
+    spent: Spent,
+    at: Timestamp,
 ) -> Result<Option<JobState>, StoreError> {
     let provider = with.provider.name();
     let is_own = why.may_be_the_questions();

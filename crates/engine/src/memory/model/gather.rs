@@ -22,7 +22,8 @@ const MOST_BYTES: usize = 64 * 1024;
 /// Collects the input of a digest. `skipped` says which tools are left out.
 pub fn gather(
     archive: &Archive,
-    (of, turn): (&Conversation, &TurnRow),
+    of: &Conversation,
+    turn: &TurnRow,
     skipped: &dyn Fn(&str) -> bool,
 ) -> Result<Material, StoreError> {
     let agent = Agent::named(of.session.agent.as_str());
@@ -38,7 +39,7 @@ pub fn gather(
         branch: of.branch.clone(),
         asked: words(Speaker::Person),
         said: words(Speaker::Agent),
-        calls: calls(archive, (agent, turn), skipped)?,
+        calls: calls(archive, agent, turn, skipped)?,
         files: files.map(|file| (within(&file.path, of.folder.as_deref()), file.how)).collect(),
         commits: archive.commits(of, turns)?,
     })
@@ -52,7 +53,8 @@ pub(crate) fn within(path: &str, folder: Option<&str>) -> String {
 
 fn calls(
     archive: &Archive,
-    (agent, turn): (Option<Agent>, &TurnRow),
+    agent: Option<Agent>,
+    turn: &TurnRow,
     skipped: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Call>, StoreError> {
     let details = archive.details(turn)?;

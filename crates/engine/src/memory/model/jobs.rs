@@ -43,7 +43,7 @@ pub fn make_jobs(
             let mut made = 0;
             for (_, change) in &changes {
                 if let Change::Conversation { row, from_turn } = change {
-                    made += of_conversation(archive, (*row, *from_turn), now, is_working)?;
+                    made += of_conversation(archive, *row, *from_turn, now, is_working)?;
                 }
             }
             archive.note_read_up_to(READER, place)?;
@@ -64,14 +64,15 @@ fn of_all(
         let Some(end) = rows.last() else { return Ok(made) };
         last = *end;
         for row in rows {
-            made += of_conversation(archive, (row, 0), now, is_working)?;
+            made += of_conversation(archive, row, 0, now, is_working)?;
         }
     }
 }
 
 fn of_conversation(
     archive: &Archive,
-    (row, from_turn): (i64, u32),
+    row: i64,
+    from_turn: u32,
     now: Timestamp,
     is_working: &dyn Fn(&SessionKey) -> bool,
 ) -> Result<usize, StoreError> {

@@ -88,8 +88,8 @@ fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -
         let alike =
             if known.is_some() { Alike { same: known, ..Alike::default() } } else { find(archive, new)? };
         match alike.same {
-            Some(memory) => merge(archive, &memory, (new, now)),
-            None => add(archive, alike, (new, now)),
+            Some(memory) => merge(archive, &memory, new, now),
+            None => add(archive, alike, new, now),
         }
     })
 }
@@ -164,14 +164,14 @@ fn kinds(kind: &MemoryType) -> Vec<MemoryType> {
     std::iter::once(kind.clone()).chain(others.filter_map(MemoryType::parse)).collect()
 }
 
-fn merge(archive: &Archive, known: &Memory, (new, now): (&NewMemory, Timestamp)) -> Result<Kept, StoreError> {
+fn merge(archive: &Archive, known: &Memory, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
     if new.maker == Maker::Person && known.maker != Maker::Person {
         let why = "a person said it in their own words".to_owned();
-        return add(archive, Alike { replaced: vec![(known.clone(), why)], ..Alike::default() }, (new, now));
+        return add(archive, Alike { replaced: vec![(known.clone(), why)], ..Alike::default() }, new, now);
     }
     if new.maker == Maker::Person && is_told_anew(&new.content, &known.content) {
         let why = "a person told it anew".to_owned();
-        return add(archive, Alike { replaced: vec![(known.clone(), why)], ..Alike::default() }, (new, now));
+        return add(archive, Alike { replaced: vec![(known.clone(), why)], ..Alike::default() }, new, now);
     }
     let finding = Finding { uid: new.uid, session: new.session.as_ref(), turn: new.turn };
     let content = completed(known, new).unwrap_or_else(|| known.content.clone());
@@ -200,7 +200,7 @@ fn completed(known: &Memory, new: &NewMemory) -> Option<Content> {
     Content::of(draft)
 }
 
-fn add(archive: &Archive, alike: Alike, (new, now): (&NewMemory, Timestamp)) -> Result<Kept, StoreError> {
+fn add(archive: &Archive, alike: Alike, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
     let number = archive.add_memory(new)?;
     let mut old = vec![];
     for (known, why) in alike.replaced {

@@ -14,7 +14,7 @@ pub struct OpenAi {
 
 /// Whether the request contains the schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Schema {
+enum SchemaUse {
     Given,
     InWordsOnly,
 }
@@ -39,10 +39,10 @@ impl Provider for OpenAi {
     }
 
     fn ask(&self, request: &Request) -> Answer {
-        match self.completed(request, Schema::Given) {
+        match self.completed(request, SchemaUse::Given) {
             // A rejected request costs nothing.
             Err(Unanswered::Invalid(said)) if knows_no_schema(&said) => {
-                self.completed(request, Schema::InWordsOnly).unwrap_or_else(Answer::none)
+                self.completed(request, SchemaUse::InWordsOnly).unwrap_or_else(Answer::none)
             }
             other => other.unwrap_or_else(Answer::none),
         }
@@ -54,7 +54,7 @@ impl Provider for OpenAi {
 }
 
 impl OpenAi {
-    fn completed(&self, request: &Request, schema: Schema) -> Result<Answer, Unanswered> {
+    fn completed(&self, request: &Request, schema: SchemaUse) -> Result<Answer, Unanswered> {
         let headers = |key: Option<&str>| {
             key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
         };
@@ -63,7 +63,7 @@ impl OpenAi {
         Ok(answer(said(choice), &completion["usage"], [&["prompt_tokens"], &["completion_tokens"]]))
     }
 
-    fn body(&self, request: &Request, schema: Schema) -> Value {
+    fn body(&self, request: &Request, schema: SchemaUse) -> Value {
         let mut body = json!({
             "model": self.wire.model,
             "messages": [
@@ -75,7 +75,7 @@ impl OpenAi {
         let is_vendors = self.wire.base_url.contains("api.openai.com");
         let limit = if is_vendors { "max_completion_tokens" } else { "max_tokens" };
         body[limit] = json!(request.most_output);
-        if schema == Schema::Given {
+        if schema == SchemaUse::Given {
             let schema = json!({"name": "memories", "strict": true, "schema": request.schema});
             body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
         }
