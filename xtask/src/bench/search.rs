@@ -119,7 +119,7 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
 fn command_line(options: &Options) -> String {
     let million = if options.million { " --million" } else { "" };
     let model = if options.model.is_some() { " --model FOLDER" } else { "" };
-    format!("cargo xtask bench search{million}{model} --markdown docs/benchmarks-search.md")
+    format!("cargo xtask bench search{million}{model} --markdown docs/evidence/benchmarks-search.md")
 }
 
 fn built(repository: &Repository) -> Result<PathBuf, Failure> {

@@ -7,7 +7,7 @@ use super::{Finding, Weight};
 use crate::repository::File;
 
 /// How the documents begin that say by which test something is held.
-const DOCUMENTS: [&str; 2] = ["docs/parity-", "docs/promises"];
+const DOCUMENTS: [&str; 2] = ["docs/evidence/parity-", "docs/evidence/promises"];
 
 /// Shorter names in backticks are words of the text.
 const WORDS_AT_LEAST: usize = 4;
@@ -56,7 +56,9 @@ mod tests {
     fn a_named_test_that_is_gone_is_found() {
         let text = "first\n| `it_does_what_it_says` and `it_did_so_once_before`, `a word` |";
         let source = "#[test]\nfn it_does_what_it_says() {}";
-        for (document, expected) in [("docs/parity-x.md", 1), ("docs/promises.md", 1), ("docs/other.md", 0)] {
+        for (document, expected) in
+            [("docs/evidence/parity-x.md", 1), ("docs/evidence/promises.md", 1), ("docs/other.md", 0)]
+        {
             let found = check(&[file(document, text), file("crates/a/tests/b.rs", source)]);
             let places: Vec<(usize, &str)> =
                 found.iter().map(|finding| (finding.line, finding.what.as_str())).collect();

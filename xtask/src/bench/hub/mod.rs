@@ -129,7 +129,7 @@ fn measured(measure: &Path, folder: &Path, options: &Options) -> Result<String, 
 
 fn command_line(options: &Options) -> String {
     let sizes: Vec<String> = options.rows.iter().map(ToString::to_string).collect();
-    format!("cargo xtask bench hub --rows {} --markdown docs/benchmarks-hub.md", sizes.join(","))
+    format!("cargo xtask bench hub --rows {} --markdown docs/evidence/benchmarks-hub.md", sizes.join(","))
 }
 
 fn built(repository: &Repository) -> Result<PathBuf, Failure> {

@@ -22,7 +22,7 @@ use super::{Extent, Setup, announce, settle};
 
 const LEGEND: &str = "Import is measured as one process over a corpus made of the recorded transcripts, their texts \
     enlarged with source code: `MB/s per core` is what was read by the processor time it took, user and system, readers \
-    and writer together. The other cases are processes measured as in docs/benchmarks.md, in multiples of `/bin/true`.";
+    and writer together. The other cases are processes measured as in docs/evidence/benchmarks.md, in multiples of `/bin/true`.";
 
 /// A user whose agents have written transcripts.
 pub struct Person {

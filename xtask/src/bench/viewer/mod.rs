@@ -99,7 +99,7 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     report.print(out)?;
     if let Some(path) = &options.markdown {
         let made_by = format!(
-            "cargo xtask bench viewer --memories {} --sessions {} --markdown docs/benchmarks-viewer.md",
+            "cargo xtask bench viewer --memories {} --sessions {} --markdown docs/evidence/benchmarks-viewer.md",
             options.memories, options.sessions
         );
         std::fs::write(path, report.markdown(&made_by, options.date.as_deref()))
