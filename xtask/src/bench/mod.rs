@@ -180,12 +180,12 @@ fn rounds_of(options: &Options) -> usize {
 /// Writes down what was asked, so that a table can be made again.
 fn command_line(bench: &Bench, options: &Options) -> String {
     let (word, file) = match bench {
-        Bench::Hooks(_) => ("hooks", "docs/benchmarks.md"),
-        Bench::Track(_) => ("track", "docs/benchmarks-track.md"),
-        Bench::Inherit(_) => ("inherit", "docs/benchmarks-inherit.md"),
-        Bench::Search(_) => ("search", "docs/benchmarks-search.md"),
-        Bench::Viewer(_) => ("viewer", "docs/benchmarks-viewer.md"),
-        Bench::Hub(_) => ("hub", "docs/benchmarks-hub.md"),
+        Bench::Hooks(_) => ("hooks", "docs/evidence/benchmarks.md"),
+        Bench::Track(_) => ("track", "docs/evidence/benchmarks-track.md"),
+        Bench::Inherit(_) => ("inherit", "docs/evidence/benchmarks-inherit.md"),
+        Bench::Search(_) => ("search", "docs/evidence/benchmarks-search.md"),
+        Bench::Viewer(_) => ("viewer", "docs/evidence/benchmarks-viewer.md"),
+        Bench::Hub(_) => ("hub", "docs/evidence/benchmarks-hub.md"),
         Bench::Layout(_) => ("layout", hooks::SCRIPT),
     };
     let mut line = format!("cargo xtask bench {word} --rounds {}", rounds_of(options));
