@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Agent;
 use crate::plugin;
 use crate::settings::{
-    Format, HookEntry, Invocation, Order, Page, Refusal, Showing, Target, ToolServer, absolute_command,
+    FileFormat, HookEntry, Invocation, Order, Page, Refusal, Showing, Target, ToolServer, absolute_command,
 };
 use crate::skills::{self, Dialect};
 
@@ -76,7 +76,7 @@ pub fn servers_file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf
 
 /// Our server in `file`, running the program at `tow`.
 pub fn tool_server(file: &Path, tow: &Path) -> Result<ToolServer, Refusal> {
-    Ok(ToolServer::new("claude", Format::Json, file.to_owned(), absolute_command(file, tow)?))
+    Ok(ToolServer::new("claude", FileFormat::Json, file.to_owned(), absolute_command(file, tow)?))
 }
 
 /// Our plugin's name, if it is enabled in `config_dir`.
@@ -93,7 +93,12 @@ pub fn enabled_plugin(config_dir: &Path) -> Option<String> {
 pub(crate) fn plugin_contents() -> plugin::Contents {
     plugin::Contents {
         hooks: Target::new("claude", plugin::HOOKS.into(), Order::Free).wanting(hooks(plugin::PROGRAM)),
-        server: ToolServer::new("claude", Format::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned()),
+        server: ToolServer::new(
+            "claude",
+            FileFormat::Json,
+            plugin::SERVERS.into(),
+            plugin::PROGRAM.to_owned(),
+        ),
         pages: skills::pages_running(&DIALECT, Path::new(""), plugin::PROGRAM),
     }
 }

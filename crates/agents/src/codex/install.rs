@@ -12,8 +12,8 @@ use toml_edit::{DocumentMut, TableLike};
 
 use crate::plugin;
 use crate::settings::{
-    FileEntry, Format, HookEntry, Inspection, Invocation, Order, PLACES, Page, Refusal, Target, ToolServer,
-    absolute_command, quote,
+    FileEntry, FileFormat, HookEntry, Inspection, Invocation, Order, PLACES, Page, Refusal, Target,
+    ToolServer, absolute_command, quote,
 };
 use crate::skills::{self, Dialect};
 
@@ -86,7 +86,7 @@ pub fn servers_file(codex_home: &Path) -> PathBuf {
 
 /// Our server in `file`, running the program at `tow`.
 pub fn tool_server(file: &Path, tow: &Path) -> Result<ToolServer, Refusal> {
-    Ok(ToolServer::new("codex", Format::Toml, file.to_owned(), absolute_command(file, tow)?))
+    Ok(ToolServer::new("codex", FileFormat::Toml, file.to_owned(), absolute_command(file, tow)?))
 }
 
 /// Our plugin's name, if it is enabled in `codex_home`.
@@ -101,7 +101,8 @@ pub fn enabled_plugin(codex_home: &Path) -> Option<String> {
 /// The plugin's contents beside its manifest.
 pub(crate) fn plugin_contents() -> plugin::Contents {
     let dialect = dialect("$towline:");
-    let server = ToolServer::new("codex", Format::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
+    let server =
+        ToolServer::new("codex", FileFormat::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
     plugin::Contents {
         hooks: Target::new("codex", plugin::HOOKS.into(), Order::Free).wanting(hooks(plugin::PROGRAM)),
         server: server.passing_on(&PLACES),

@@ -45,5 +45,5 @@ pub use target::{HookEntry, Invocation, Order, Showing, Target};
 pub use tool_server::{PLACES, Place, ServerStanding, ToolServer};
 
 pub(crate) use target::absolute_command;
-pub(crate) use tool_server::{Format, NAME as SERVER_NAME};
+pub(crate) use tool_server::{FileFormat, NAME as SERVER_NAME};
 pub use words::quote;

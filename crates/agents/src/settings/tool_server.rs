@@ -22,7 +22,7 @@ pub(crate) const VERB: &str = "mcp";
 pub struct ToolServer {
     agent: &'static str,
     file: PathBuf,
-    format: Format,
+    format: FileFormat,
     pub(super) command: String,
     pub(super) places: Vec<Place>,
     pub(super) passed_on: &'static [&'static str],
@@ -30,7 +30,7 @@ pub struct ToolServer {
 
 /// The file's format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum FileFormat {
     /// JSON with an object of servers by name.
     Json,
     /// TOML with a table of servers by name.
@@ -56,7 +56,7 @@ pub enum ServerStanding {
 
 impl ToolServer {
     /// The `file` of `agent`, with `command` as the server's program.
-    pub(crate) fn new(agent: &'static str, format: Format, file: PathBuf, command: String) -> Self {
+    pub(crate) fn new(agent: &'static str, format: FileFormat, file: PathBuf, command: String) -> Self {
         Self { agent, file, format, command, places: Vec::new(), passed_on: &[] }
     }
 
@@ -94,8 +94,8 @@ impl ToolServer {
 
     fn opened(&self, existing: Option<&[u8]>) -> Result<String, Refusal> {
         let opened = match self.format {
-            Format::Json => server_json::opened(existing),
-            Format::Toml => server_toml::opened(existing),
+            FileFormat::Json => server_json::opened(existing),
+            FileFormat::Toml => server_toml::opened(existing),
         };
         opened.map_err(|cause| self.refuse(cause))
     }
@@ -103,8 +103,8 @@ impl ToolServer {
     /// The next edit towards the wanted entry.
     fn step(&self, text: &str) -> Result<Option<(String, Change)>, Refusal> {
         let step = match self.format {
-            Format::Json => server_json::step(self, text),
-            Format::Toml => server_toml::step(self, text),
+            FileFormat::Json => server_json::step(self, text),
+            FileFormat::Toml => server_toml::step(self, text),
         };
         step.map_err(|cause| self.refuse(cause))
     }
@@ -147,8 +147,8 @@ impl Subject for ToolServer {
     fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
         let text = self.opened(existing)?;
         let removed = match self.format {
-            Format::Json => Ok(server_json::removed(&text, kept)),
-            Format::Toml => server_toml::removed(&text),
+            FileFormat::Json => Ok(server_json::removed(&text, kept)),
+            FileFormat::Toml => server_toml::removed(&text),
         };
         let (text, changes) = match removed.map_err(|cause| self.refuse(cause))? {
             Some((edited, change)) => (edited, vec![change]),
@@ -160,9 +160,9 @@ impl Subject for ToolServer {
     fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
         let text = self.opened(existing)?;
         Ok(match self.format {
-            Format::Json => server_json::containers(&text),
+            FileFormat::Json => server_json::containers(&text),
             // Our table there has no container of ours.
-            Format::Toml => Containers::default(),
+            FileFormat::Toml => Containers::default(),
         })
     }
 }
