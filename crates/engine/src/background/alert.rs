@@ -90,22 +90,22 @@ impl Drop for Post {
 }
 
 /// The current seats, and the steps still to take.
-struct Look {
+struct PendingSteps {
     env: Env,
     notify: Notify,
     steps: Vec<Step>,
 }
 
-fn look(begun: &Env) -> Result<Look, Failure> {
+fn look(begun: &Env) -> Result<PendingSteps, Failure> {
     let env = begun.later();
     let notify = settings(&env).notify;
     let steps = steps(&env, &notify, &live::seats(&env, Glance::Cheap)?);
-    Ok(Look { env: env, notify, steps })
+    Ok(PendingSteps { env, notify, steps })
 }
 
 /// Takes the steps that are due. Returns the time until the next one, if any.
 fn take_due_steps(begun: &Env) -> Result<Option<Duration>, Failure> {
-    let Look { env, notify, steps } = look(begun)?;
+    let PendingSteps { env, notify, steps } = look(begun)?;
     let (due, later): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.due <= env.now);
     for step in &due {
         take(&env, &notify, step)?;

@@ -27,7 +27,7 @@ pub struct Found {
 /// The turns that an expression means, at most `most` of a session.
 pub fn seek(past: &Past, wanted: &Wanted, most: usize) -> Result<Found, Failure> {
     match wanted {
-        Wanted::Turn { session, from, to, detail } => numbered(past, session, (*from, *to), *detail),
+        Wanted::Turn { session, from, to, detail } => numbered(past, session, *from, *to, *detail),
         Wanted::Session(session) => whole_session(past, session, most),
         Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
             at_time(past, wanted)
@@ -38,7 +38,8 @@ pub fn seek(past: &Past, wanted: &Wanted, most: usize) -> Result<Found, Failure>
 fn numbered(
     past: &Past,
     session: &SessionHint,
-    (from, to): (u32, u32),
+    from: u32,
+    to: u32,
     detail: Option<u32>,
 ) -> Result<Found, Failure> {
     let Some(of) = call(past, session)? else { return Ok(nothing(no_session(session))) };

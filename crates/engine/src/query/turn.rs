@@ -60,7 +60,8 @@ struct DetailView {
 /// Reads as much as fits: messages first, then details in order.
 pub fn view(
     past: &Past,
-    (of, turn): (Conversation, TurnRow),
+    of: Conversation,
+    turn: TurnRow,
     mut room: Room,
     thinking: Thinking,
 ) -> Result<TurnView, Failure> {
@@ -119,11 +120,12 @@ pub fn turn_text(page: &mut Page, view: &TurnView, now: Timestamp) {
 pub fn words(
     past: &Past,
     page: &mut Page,
-    found: (Conversation, TurnRow),
+    of: Conversation,
+    turn: TurnRow,
     room: &mut Room,
 ) -> Result<(), Failure> {
-    let words = read_words(past, &found.1, room)?;
-    let view = TurnView { of: found.0, turn: found.1, words, details: vec![], thoughts: 0, left_out: 0 };
+    let words = read_words(past, &turn, room)?;
+    let view = TurnView { of, turn, words, details: vec![], thoughts: 0, left_out: 0 };
     view.words.iter().for_each(|words| words_text(page, &view, words));
     Ok(())
 }
@@ -262,7 +264,8 @@ pub fn heading_json(of: &Conversation, turn: &TurnRow, row: &DetailRow) -> Value
 /// One detail of a turn, clipped to the room; `Err` with the number of details if it does not exist.
 pub fn view_detail(
     past: &Past,
-    (of, turn): (Conversation, TurnRow),
+    of: Conversation,
+    turn: TurnRow,
     number: u32,
     mut room: Room,
 ) -> Result<Result<TurnView, usize>, Failure> {

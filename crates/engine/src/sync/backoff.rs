@@ -25,7 +25,8 @@ impl Trouble {
     #[must_use]
     pub fn after(
         earlier: Option<&Trouble>,
-        (what, mend): (String, String),
+        what: String,
+        mend: String,
         now: Timestamp,
         dice: u64,
     ) -> Trouble {
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     fn again(earlier: Option<&Trouble>, now: i64, dice: u64) -> Trouble {
-        Trouble::after(earlier, ("down".into(), "wait".into()), Timestamp(now), dice)
+        Trouble::after(earlier, "down".into(), "wait".into(), Timestamp(now), dice)
     }
 
     #[test]

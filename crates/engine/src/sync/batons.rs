@@ -33,7 +33,7 @@ const LONGEST_NAME: usize = 60;
 /// State of a baton as it is sent.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Words {
+struct BatonState {
     taken_by: Option<String>,
     taken_at: Option<i64>,
     dropped_at: Option<i64>,
@@ -42,7 +42,7 @@ struct Words {
 
 /// The fate of a received baton; `None` if a newer version wrote it.
 pub fn fate(words: &str) -> Option<BatonFate> {
-    let Words { taken_by, taken_at, dropped_at, withdrawn } = serde_json::from_str(words).ok()?;
+    let BatonState { taken_by, taken_at, dropped_at, withdrawn } = serde_json::from_str(words).ok()?;
     Some(match (taken_at, dropped_at) {
         (Some(_), _) => BatonFate::Taken { by: taken_by.and_then(|key| SessionKey::parse(&key).ok()) },
         (None, Some(_)) => BatonFate::Dropped,
@@ -64,7 +64,7 @@ pub fn tell(env: &Env, archive: &Archive, sharing: Sharing<'_>) -> Result<(), Ba
         let (Some(project), Some(fate), None) = (project, fate(&note.words), &note.person) else { continue };
         let is_ours = note.machine == archive.machine();
         if is_news(&note, &fate, known.as_ref(), now) && (known.is_some() || !is_ours) {
-            records.extend(record(env, archive, (&note, project, fate), now)?);
+            records.extend(record(env, archive, &note, project, fate, now)?);
         }
     }
     for lost in store.as_ref().map(|store| store.far_batons(MOST)).transpose()?.unwrap_or_default() {
@@ -87,7 +87,9 @@ fn is_news(note: &Elsewhere, fate: &BatonFate, known: Option<&KnownBaton>, now: 
 fn record(
     env: &Env,
     archive: &Archive,
-    (note, project, fate): (&Elsewhere, &SharedProject, BatonFate),
+    note: &Elsewhere,
+    project: &SharedProject,
+    fate: BatonFate,
     now: Timestamp,
 ) -> Result<Option<Record>, StoreError> {
     let Some(session) = &note.session else { return Ok(None) };

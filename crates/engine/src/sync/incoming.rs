@@ -40,7 +40,8 @@ impl<'a> Arrivals<'a> {
     pub fn take(
         &mut self,
         project: &SharedProject,
-        (rows, after): (Vec<SharedRow>, u64),
+        rows: Vec<SharedRow>,
+        after: u64,
     ) -> Result<TakenIn, Failure> {
         let Arrivals { env, sharing, .. } = *self;
         if sharing.wishes.excludes(&project.root) {

@@ -29,12 +29,12 @@ pub struct Batch {
     pub rows: Vec<Sending>,
     /// No rows are left after it.
     pub is_all: bool,
-    place: Place,
+    place: HubCursor,
 }
 
 /// The cursor after this batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum HubCursor {
     Changes(i64),
     /// The last memory and the last conversation of a full scan.
     Scan(i64, i64),
@@ -59,14 +59,14 @@ pub fn outgoing(
     if archive.own_person()? != sharing.person {
         archive.set_person(sharing.person)?;
     }
-    let mut gathering = Gathering::new(archive, sharing, most)?;
+    let mut gathering = OutgoingRows::new(archive, sharing, most)?;
     let place = archive.hub_place()?;
     let told_all = gathering.tombs()?.is_continue() && gathering.noted(store)?.is_continue();
     let (place, is_all) = match (archive.scan()?, told_all) {
-        (Some((memory, conversation)), true) => gathering.scan((memory, conversation))?,
-        (Some((memory, conversation)), false) => (Place::Scan(memory, conversation), false),
+        (Some((memory, conversation)), true) => gathering.scan(memory, conversation)?,
+        (Some((memory, conversation)), false) => (HubCursor::Scan(memory, conversation), false),
         (None, true) => gathering.changes(place)?,
-        (None, false) => (Place::Changes(place), false),
+        (None, false) => (HubCursor::Changes(place), false),
     };
     let rows: Vec<SharedRow> = gathering.rows.iter().map(|sending| sending.row.clone()).collect();
     archive.note_sent(&rows, Outcome::Offered)?;
@@ -79,7 +79,7 @@ pub fn preview(
     store: Option<&Store>,
     sharing: Sharing<'_>,
 ) -> Result<BTreeMap<RowKind, u64>, OutgoingError> {
-    let mut gathering = Gathering::new(archive, sharing, usize::MAX)?;
+    let mut gathering = OutgoingRows::new(archive, sharing, usize::MAX)?;
     let mut counts = BTreeMap::new();
     while gathering.tombs()?.is_break() || gathering.noted(store)?.is_break() {
         gathering.count(&mut counts);
@@ -90,15 +90,15 @@ pub fn preview(
     let mut scan = archive.scan()?.or((!is_held).then_some((0, 0)));
     loop {
         let (next, is_all) = match scan {
-            Some(reached) => gathering.scan(reached)?,
+            Some((memory, conversation)) => gathering.scan(memory, conversation)?,
             None => gathering.changes(place)?,
         };
         gathering.count(&mut counts);
         match next {
-            Place::Scan(memory, conversation) => scan = Some((memory, conversation)),
-            Place::ScanEnd if !is_held => return Ok(counts),
-            Place::ScanEnd => scan = None,
-            Place::Changes(seq) => place = seq,
+            HubCursor::Scan(memory, conversation) => scan = Some((memory, conversation)),
+            HubCursor::ScanEnd if !is_held => return Ok(counts),
+            HubCursor::ScanEnd => scan = None,
+            HubCursor::Changes(seq) => place = seq,
         }
         if is_all {
             return Ok(counts);
@@ -112,9 +112,9 @@ pub fn note_sent(archive: &Archive, batch: &Batch) -> Result<(), StoreError> {
     archive.as_one(|| {
         archive.note_sent(&rows, Outcome::Had)?;
         match batch.place {
-            Place::Changes(seq) => archive.set_hub_place(seq),
-            Place::Scan(memory, conversation) => archive.set_scan((memory, conversation)),
-            Place::ScanEnd => archive.end_scan(),
+            HubCursor::Changes(seq) => archive.set_hub_place(seq),
+            HubCursor::Scan(memory, conversation) => archive.set_scan((memory, conversation)),
+            HubCursor::ScanEnd => archive.end_scan(),
         }
     })
 }
@@ -125,7 +125,7 @@ pub fn waiting(archive: &Archive) -> Result<i64, StoreError> {
     Ok((archive.last_change()? - read).max(0))
 }
 
-struct Gathering<'a> {
+struct OutgoingRows<'a> {
     archive: &'a Archive,
     /// Shared projects that the privacy settings exclude.
     excluded: HashSet<Uid>,
@@ -135,13 +135,13 @@ struct Gathering<'a> {
     seen: HashSet<Uid>,
 }
 
-impl<'a> Gathering<'a> {
-    fn new(archive: &'a Archive, sharing: Sharing<'_>, most: usize) -> Result<Gathering<'a>, StoreError> {
+impl<'a> OutgoingRows<'a> {
+    fn new(archive: &'a Archive, sharing: Sharing<'_>, most: usize) -> Result<OutgoingRows<'a>, StoreError> {
         let shared = archive.shared_projects()?.into_iter();
         let excluded =
             shared.filter(|project| sharing.wishes.excludes(&project.root)).map(|project| project.id);
         let excluded = excluded.collect();
-        Ok(Gathering { archive, excluded, most, rows: vec![], bytes: 0, seen: HashSet::new() })
+        Ok(OutgoingRows { archive, excluded, most, rows: vec![], bytes: 0, seen: HashSet::new() })
     }
 
     /// Counts the gathered rows and drops them.
@@ -190,17 +190,17 @@ impl<'a> Gathering<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn changes(&mut self, after: i64) -> Result<(Place, bool), OutgoingError> {
+    fn changes(&mut self, after: i64) -> Result<(HubCursor, bool), OutgoingError> {
         let mut place = after;
         let changes = self.archive.changes_after(after, WINDOW)?;
         let is_last = changes.len() < WINDOW as usize;
         for (seq, change) in changes {
             if self.change(change)?.is_break() {
-                return Ok((Place::Changes(place), false));
+                return Ok((HubCursor::Changes(place), false));
             }
             place = seq;
         }
-        Ok((Place::Changes(place), is_last))
+        Ok((HubCursor::Changes(place), is_last))
     }
 
     fn change(&mut self, change: Change) -> Result<ControlFlow<()>, OutgoingError> {
@@ -214,26 +214,30 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    fn scan(&mut self, (memory, conversation): (i64, i64)) -> Result<(Place, bool), OutgoingError> {
+    fn scan(&mut self, memory: i64, conversation: i64) -> Result<(HubCursor, bool), OutgoingError> {
         let mut last = memory;
         for number in self.archive.shared_memories_behind(memory, WINDOW)? {
             if self.memory(number)?.is_break() {
-                return Ok((Place::Scan(last, conversation), false));
+                return Ok((HubCursor::Scan(last, conversation), false));
             }
             last = number;
         }
         if last > memory {
-            return Ok((Place::Scan(last, conversation), false));
+            return Ok((HubCursor::Scan(last, conversation), false));
         }
         let mut place = conversation;
         for row in self.archive.shared_conversations_behind(conversation, WINDOW)? {
             if self.conversation(row, 0)?.is_break() {
-                return Ok((Place::Scan(last, place), false));
+                return Ok((HubCursor::Scan(last, place), false));
             }
             place = row;
         }
         // Changes made meanwhile follow in the next batch.
-        Ok(if place > conversation { (Place::Scan(last, place), false) } else { (Place::ScanEnd, false) })
+        Ok(if place > conversation {
+            (HubCursor::Scan(last, place), false)
+        } else {
+            (HubCursor::ScanEnd, false)
+        })
     }
 
     fn memory(&mut self, number: i64) -> Result<ControlFlow<()>, OutgoingError> {

@@ -54,12 +54,17 @@ pub fn note_success(env: &Env, at: Timestamp) -> Result<(), StoreError> {
 }
 
 /// Records a failed sync. Returns the updated trouble.
-pub fn note_trouble(env: &Env, told: (String, String), at: Timestamp) -> Result<Option<Trouble>, StoreError> {
+pub fn note_trouble(
+    env: &Env,
+    what: String,
+    mend: String,
+    at: Timestamp,
+) -> Result<Option<Trouble>, StoreError> {
     let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(None) };
     let earlier = Known::of(&writable.archive)?.trouble;
     let [.., high, low] = env.uid().0;
     let dice = u64::from(u16::from_be_bytes([high, low]));
-    let trouble = Trouble::after(earlier.as_ref(), told, at, dice);
+    let trouble = Trouble::after(earlier.as_ref(), what, mend, at, dice);
     writable.archive.set_fact(TROUBLE, &serde_json::to_string(&trouble).unwrap_or_default())?;
     Ok(Some(trouble))
 }
@@ -89,7 +94,7 @@ mod tests {
     #[test]
     fn a_hub_that_is_left_alone_is_not_asked() {
         let at = Timestamp(1_000_000);
-        let trouble = Trouble::after(None, ("down".into(), String::new()), at, 0);
+        let trouble = Trouble::after(None, "down".into(), String::new(), at, 0);
         let known = Known { trouble: Some(trouble.clone()), ..Known::default() };
         assert!(!known.is_due(60, at) && known.is_due(60, trouble.again()));
     }

@@ -132,7 +132,7 @@ fn note(env: &Env, error: &NoLink) -> Result<(), StoreError> {
         return Ok(());
     }
     let now = env.later().now;
-    let trouble = state::note_trouble(env, (error.told(), error.mend().unwrap_or_default()), now)?;
+    let trouble = state::note_trouble(env, error.told(), error.mend().unwrap_or_default(), now)?;
     if !error.is_passing() && trouble.is_some_and(|trouble| trouble.failures == 1) {
         record_here(env, Fault { at: now, kind: FaultKind::Notify, detail: error.told() });
     }
@@ -177,7 +177,7 @@ impl Exchange<'_> {
         }
         batons::tell(self.env, &self.writing()?.archive, sharing)?;
         if let Some(sense) = sense {
-            self.mean_all(&mut link, &sense, (&projects, &wishes))?;
+            self.mean_all(&mut link, &sense, &projects, &wishes)?;
         }
         taken_back?;
         self.done.has_left = leaving::leave_if_done(self.env, &mut link).map_err(NoExchange::Told)?;
@@ -262,7 +262,7 @@ impl Exchange<'_> {
             let is_all = pulled.is_all;
             after = pulled.after;
             if !pulled.rows.is_empty() {
-                let taken = arrivals.take(project, (pulled.rows, after)).map_err(NoExchange::Told)?;
+                let taken = arrivals.take(project, pulled.rows, after).map_err(NoExchange::Told)?;
                 self.done.taken += u64::from(taken.rows);
                 self.done.erased += u64::from(taken.gone);
                 (self.seen)(&self.done);
@@ -290,7 +290,8 @@ impl Exchange<'_> {
         &mut self,
         link: &mut Link,
         sense: &Sense,
-        (projects, wishes): (&[SharedProject], &Wishes),
+        projects: &[SharedProject],
+        wishes: &Wishes,
     ) -> Result<(), NoExchange> {
         if self.amount == Amount::AWhile {
             be_nice();
@@ -299,14 +300,15 @@ impl Exchange<'_> {
         projects
             .iter()
             .filter(|project| !wishes.excludes(&project.root))
-            .try_for_each(|project| self.mean(link, sense, (project, began)))
+            .try_for_each(|project| self.mean(link, sense, project, began))
     }
 
     fn mean(
         &mut self,
         link: &mut Link,
         sense: &Sense,
-        (project, began): (&SharedProject, Duration),
+        project: &SharedProject,
+        began: Duration,
     ) -> Result<(), NoExchange> {
         let mut before = None;
         while self.has_time_to_mean(began) {

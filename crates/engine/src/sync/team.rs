@@ -47,7 +47,7 @@ pub enum Former {
 
 /// The hub's rows, and the names of its ids.
 #[derive(Default)]
-struct Answer {
+struct HubAnswer {
     rows: Vec<Candidate>,
     projects: HashMap<Uid, String>,
     machines: HashMap<Uid, String>,
@@ -72,7 +72,7 @@ pub fn ask(env: &Env, archive: &Archive, wanted: &Wanted) -> Result<Vec<TeamRow>
         Ok(answer) => answer?,
         Err(_) => return Err(Unheard::Late(wanted.patience)),
     };
-    let named = Named { projects: &answer.projects, machines: &answer.machines, wanted };
+    let named = RowNames { projects: &answer.projects, machines: &answer.machines, wanted };
     let mut rows = vec![];
     for candidate in &answer.rows {
         if !is_here(archive, &candidate.row)? {
@@ -90,7 +90,7 @@ fn start(work: impl FnOnce() + Send + 'static) {
     std::thread::spawn(work);
 }
 
-fn answered(env: &Env, wanted: &Wanted) -> Result<Answer, NoLink> {
+fn answered(env: &Env, wanted: &Wanted) -> Result<HubAnswer, NoLink> {
     let mut link = Link::open(env, &machine(env)?, wanted.patience)?;
     let known = link.hub.projects(&link.membership)?;
     let is_meant = |name: &str| {
@@ -99,13 +99,13 @@ fn answered(env: &Env, wanted: &Wanted) -> Result<Answer, NoLink> {
     let projects: Vec<Uid> =
         known.iter().filter(|project| is_meant(&project.name)).map(|project| project.id).collect();
     if projects.is_empty() {
-        return Ok(Answer::default());
+        return Ok(HubAnswer::default());
     }
     let (text, meaning) = (wanted.text.clone(), wanted.meaning.clone());
     let asked = Asked { text, projects, kinds: vec![], meaning, most: CANDIDATES };
     let rows = link.hub.search(&link.membership, &asked)?;
     let machines = link.hub.machines(&link.membership)?.into_iter();
-    Ok(Answer {
+    Ok(HubAnswer {
         rows,
         projects: known.into_iter().map(|project| (project.id, project.name)).collect(),
         machines: machines
@@ -127,13 +127,13 @@ fn is_here(archive: &Archive, row: &SharedRow) -> Result<bool, NoLink> {
     })
 }
 
-struct Named<'a> {
+struct RowNames<'a> {
     projects: &'a HashMap<Uid, String>,
     machines: &'a HashMap<Uid, String>,
     wanted: &'a Wanted,
 }
 
-impl Named<'_> {
+impl RowNames<'_> {
     /// Returns `None` for a row that must not be shown.
     fn row(&self, candidate: &Candidate) -> Option<TeamRow> {
         let row = &candidate.row;
@@ -190,7 +190,7 @@ fn kinds(kind: RowKind) -> Option<(Kind, &'static str)> {
 }
 
 /// The parts of a row's content that are searched and shown.
-struct Words {
+struct RowText {
     title: String,
     text: String,
     sort: Option<String>,
@@ -198,7 +198,7 @@ struct Words {
     concepts: Vec<String>,
 }
 
-fn shown_words(row: &SharedRow, registers: &Registers, former: Former) -> Option<Words> {
+fn shown_words(row: &SharedRow, registers: &Registers, former: Former) -> Option<RowText> {
     let is_former = registers.standing.value.is_some() && former == Former::LeftOut;
     if registers.hold.value.is_some() || is_former || !row.is_shared() {
         return None;
@@ -219,7 +219,7 @@ fn shown_words(row: &SharedRow, registers: &Registers, former: Former) -> Option
         items.filter_map(|item| item.as_str().or_else(|| item.get(0)?.as_str())).map(str::to_owned).collect()
     };
     let sort = value.get("type").and_then(Value::as_str).map(str::to_owned);
-    Some(Words { title, text, sort, files: list("files"), concepts: list("concepts") })
+    Some(RowText { title, text, sort, files: list("files"), concepts: list("concepts") })
 }
 
 /// Fields with prose, at any depth.
@@ -281,7 +281,7 @@ mod tests {
         let (project, meaning, patience) = (None, None, Duration::ZERO);
         let wanted = Wanted { text: "port".into(), project, meaning, former, patience };
         let candidate = Candidate { row: row.clone(), rank: None, nearness: Some(0.5) };
-        Named { projects: &projects, machines: &machines, wanted: &wanted }.row(&candidate)
+        RowNames { projects: &projects, machines: &machines, wanted: &wanted }.row(&candidate)
     }
 
     fn shown(row: &SharedRow) -> Option<TeamRow> {

@@ -44,12 +44,12 @@ impl End {
 pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, until: Timestamp) -> Result<(), Failure> {
     let into = match ready(world, intent, until)? {
         Ok(into) => into,
-        Err(end) => return finish(world, intent, (&intent.session, end)),
+        Err(end) => return finish(world, intent, &intent.session, end),
     };
-    accept_move(&world.env(), &into, (intent, Stage::Typing), None)?;
+    accept_move(&world.env(), &into, intent, Stage::Typing, None)?;
     match type_and_press(world, intent)? {
-        Err(end) => finish(world, intent, (&into, end)),
-        Ok(()) => accept_move(&world.env(), &into, (intent, Stage::Typed), None),
+        Err(end) => finish(world, intent, &into, end),
+        Ok(()) => accept_move(&world.env(), &into, intent, Stage::Typed, None),
     }
 }
 
@@ -69,7 +69,7 @@ pub(super) fn await_confirmation(
         if !patience.waits(world.env().now) {
             let hoped = intent.wish.purpose.confirmation();
             let why = format!("it was typed, but nothing told that {hoped}; it is not typed again");
-            return finish(world, intent, (into, End::expired(why)));
+            return finish(world, intent, into, End::expired(why));
         }
     }
 }
@@ -182,7 +182,8 @@ fn unpressed(error: NotDone) -> End {
 pub(super) fn finish(
     world: &mut World<'_>,
     intent: &Intent,
-    (session, end): (&SessionKey, End),
+    session: &SessionKey,
+    end: End,
 ) -> Result<(), Failure> {
     if world.intent(intent.uid)?.is_some_and(|known| known.stage.is_over()) {
         return Ok(());
@@ -190,7 +191,7 @@ pub(super) fn finish(
     let env = world.env();
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let instead = world.store()?.map(|store| instead_of_marker(&env, store, intent)).transpose();
-    let moved = moved(&env, session, (intent, end.to), Some(end.why));
+    let moved = moved(&env, session, intent, end.to, Some(end.why));
     accept(&env, [Some(moved), instead.map_err(failed)?.flatten()].into_iter().flatten())?;
     world.store().map(drop)
 }

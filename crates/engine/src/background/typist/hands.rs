@@ -49,7 +49,7 @@ impl From<DriverError> for NotDone {
 }
 
 /// Returns the hands for a place and its agent, or why there are none.
-pub type Reach<'a> = &'a dyn Fn(&Place, Agent) -> Result<Box<dyn Hands>, String>;
+pub type ReachHands<'a> = &'a dyn Fn(&Place, Agent) -> Result<Box<dyn Hands>, String>;
 
 /// The hands for a seat, by its terminal program.
 pub fn reach(place: &Place, agent: Agent) -> Result<Box<dyn Hands>, String> {

@@ -3,7 +3,7 @@
 //! The lock dies with its holder. An intent that a dead process had begun is never typed again: it expires.
 
 use super::attempt::{End, attempt, await_confirmation, finish};
-use super::hands::{Reach, reach};
+use super::hands::{ReachHands, reach};
 use super::patience::Patience;
 use super::sight::World;
 use crate::runtime::config::settings;
@@ -25,7 +25,7 @@ pub fn work_off(env: &Env, seat: &str) -> Result<(), Failure> {
 }
 
 /// A process that finds the lock taken leaves its intent to the holder, which looks again afterwards.
-pub(super) fn work_off_by(env: &Env, seat: &str, reach: Reach<'_>) -> Result<(), Failure> {
+pub(super) fn work_off_by(env: &Env, seat: &str, reach: ReachHands<'_>) -> Result<(), Failure> {
     let mut world = World::new(env, reach);
     while !open(&mut world, seat)?.is_empty() {
         let Some(lock) = lock(env, seat).map_err(|error| unusable(env, &error))? else { return Ok(()) };
@@ -101,7 +101,7 @@ fn take_up(world: &mut World<'_>, intent: &Intent) -> Result<(), Failure> {
         Stage::Typing => {
             let into = intent.into.as_ref().unwrap_or(&intent.session);
             let why = "the typing process died; whether it was typed is not known, it is not typed again";
-            finish(world, intent, (into, End::expired(why)))
+            finish(world, intent, into, End::expired(why))
         }
         Stage::Typed => await_confirmation(world, intent, intent.moved_at.plus_ms(typing.confirm_ms)),
         Stage::Confirmed | Stage::Refused | Stage::Expired | Stage::Dropped => Ok(()),

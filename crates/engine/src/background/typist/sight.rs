@@ -2,7 +2,7 @@
 //!
 //! Applies the journal and probes; `core` judges the result. Rows that are not up to date are not used.
 
-use super::hands::{Hands, Reach};
+use super::hands::{Hands, ReachHands};
 use crate::handoff::typing::rules;
 use crate::ingest::live;
 use crate::runtime::env::Env;
@@ -22,7 +22,7 @@ use towline_store::{Store, StoreError, journal};
 /// The data folder as a long-running process sees it.
 pub(super) struct World<'a> {
     begun: &'a Env,
-    reach: Reach<'a>,
+    reach: ReachHands<'a>,
     /// The store as last applied, and the journal's length at that time.
     folded: Option<(u64, Store)>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Sight {
 }
 
 impl<'a> World<'a> {
-    pub fn new(begun: &'a Env, reach: Reach<'a>) -> Self {
+    pub fn new(begun: &'a Env, reach: ReachHands<'a>) -> Self {
         World { begun, reach, folded: None }
     }
 
@@ -125,7 +125,7 @@ impl Sight {
         may_press(&self.intent, &self.moment(), &self.rules, typed_on)
     }
 
-    fn look_around(&mut self, reach: Reach<'_>) {
+    fn look_around(&mut self, reach: ReachHands<'_>) {
         let Some(place) = self.seat.as_ref().map(|seat| seat.place.clone()) else { return };
         let Some(agent) = Agent::named(self.session().agent.as_str()) else { return };
         self.starts = agent.starts();

@@ -312,7 +312,7 @@ fn a_marker_that_is_not_typed_leaves_a_silent_bookmark_where_it_would_have_been(
     assert_eq!(refused(&|_| {}, "confirm_s = 1"), silent, "nobody told that it was submitted");
     let died = |bench: &Bench| {
         let intent = bench.store().open_intents(SEAT).unwrap().remove(0);
-        accept_move(&bench.env(), &key("1"), (&intent, Stage::Typing), None).unwrap();
+        accept_move(&bench.env(), &key("1"), &intent, Stage::Typing, None).unwrap();
     };
     assert_eq!(refused(&died, ""), silent);
 }
@@ -329,7 +329,7 @@ fn a_marker_that_is_typed_or_taken_back_leaves_no_other_bookmark() {
     assert_eq!(bench.bookmarks(), [(How::Typed, 2, Some(15))]);
     let bench = Bench::new("");
     let intent = bench.want_marker();
-    accept_move(&bench.env(), &key("1"), (&intent, Stage::Dropped), None).unwrap();
+    accept_move(&bench.env(), &key("1"), &intent, Stage::Dropped, None).unwrap();
     bench.work_off();
     assert_eq!(bench.bookmarks(), []);
 }
@@ -449,7 +449,7 @@ fn what_comes_after_something_that_failed_is_refused() {
 fn what_a_dead_process_has_begun_is_never_typed() {
     let bench = Bench::new("");
     let begun = bench.make(Purpose::Bookmark, "·");
-    accept_move(&bench.env(), &key("1"), (&begun, Stage::Typing), None).unwrap();
+    accept_move(&bench.env(), &key("1"), &begun, Stage::Typing, None).unwrap();
     bench.work_off();
     bench.check(&begun, Stage::Expired, "the typing process died");
     assert_eq!((bench.lines(), bench.pane.screen()), (vec![], ">".to_owned()));
@@ -460,7 +460,7 @@ fn what_a_dead_process_has_typed_may_still_be_confirmed() {
     let bench = Bench::new("");
     let begun = bench.make(Purpose::Bookmark, "·");
     for stage in [Stage::Typing, Stage::Typed] {
-        accept_move(&bench.env(), &key("1"), (&begun, stage), None).unwrap();
+        accept_move(&bench.env(), &key("1"), &begun, stage, None).unwrap();
     }
     bench.prompted("1", "·");
     bench.work_off();
@@ -538,7 +538,7 @@ fn what_is_taken_back_while_it_waits_is_not_typed() {
     let intent = bench.make(Purpose::Bookmark, "·");
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            accept_move(&bench.env(), &key("1"), (&intent, Stage::Dropped), None).unwrap();
+            accept_move(&bench.env(), &key("1"), &intent, Stage::Dropped, None).unwrap();
         });
         bench.work_off();
     });

@@ -60,7 +60,7 @@ pub fn find(env: &Env, request: &Request<'_>) -> Result<Meant, Failure> {
                 .hint("Forget its turn, or what it says by `--match`."))
         }
         (Some(Wanted::Turn { session, from, to, .. }), None) if bounds.is_none() => {
-            turns(env, &session, (from, to))
+            turns(env, &session, from, to)
         }
         (Some(Wanted::Session(hint)), None) => session(env, &hint, bounds),
         (Some(Wanted::Turn { .. } | Wanted::Session(_)), _) => {
@@ -146,7 +146,7 @@ fn scoped(env: &Env, project: Option<&str>, stretch: Option<Stretch>) -> Result<
     }
 }
 
-fn turns(env: &Env, hint: &SessionHint, (from, to): (u32, u32)) -> Result<Meant, Failure> {
+fn turns(env: &Env, hint: &SessionHint, from: u32, to: u32) -> Result<Meant, Failure> {
     let none = || Failure::input(format!("no turn `{hint}#{from}` was captured")).hint("Run `tow sessions`.");
     let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?.ok_or_else(none)?;
     let mut found = archive.conversations_called(&hint.id).map_err(failed)?;
@@ -201,7 +201,7 @@ fn so_far(env: &Env, sessions: &[SessionKey]) -> Result<Stretch, Failure> {
 fn named_project(env: &Env, name: &str) -> Result<KnownProject, Failure> {
     let mut known = BTreeSet::new();
     if let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? {
-        known.extend(archive.projects().map_err(failed)?.into_iter().map(in_order));
+        known.extend(archive.projects().map_err(failed)?.into_iter().map(to_tuple));
     }
     if let Some(store) = Store::read(&env.home, PATIENCE).map_err(failed)? {
         known.extend(store.projects().map_err(failed)?);
@@ -211,7 +211,7 @@ fn named_project(env: &Env, name: &str) -> Result<KnownProject, Failure> {
         Some(traces) => is_same(project, traces) || project.root == name,
         None => project.name == name || project.root == name,
     };
-    let found: Vec<KnownProject> = known.into_iter().map(from_order).filter(is_meant).collect();
+    let found: Vec<KnownProject> = known.into_iter().map(from_tuple).filter(is_meant).collect();
     let none = || {
         Failure::input(format!("nothing is kept of a project `{name}`"))
             .hint("Give its folder, or run `tow sessions`.")
@@ -226,11 +226,12 @@ fn named_project(env: &Env, name: &str) -> Result<KnownProject, Failure> {
     only(found, |project| project.root.clone(), none)
 }
 
-fn in_order(project: KnownProject) -> (String, String, Option<String>) {
+fn to_tuple(project: KnownProject) -> (String, String, Option<String>) {
     (project.name, project.root, project.remote)
 }
 
-fn from_order((name, root, remote): (String, String, Option<String>)) -> KnownProject {
+fn from_tuple(fields: (String, String, Option<String>)) -> KnownProject {
+    let (name, root, remote) = fields;
     KnownProject { name, root, remote }
 }
 
@@ -323,7 +324,7 @@ impl Meant {
     /// The hook events and rows it covers.
     pub(super) fn traces(&self, store: &Store, env: &Env) -> Result<Vec<Traces>, StoreError> {
         Ok(match self {
-            Meant::Turns { of, from, to } => vec![heard_turns(store, env, of, (*from, *to))?],
+            Meant::Turns { of, from, to } => vec![heard_turns(store, env, of, *from, *to)?],
             Meant::Sessions { sessions, stretch } => {
                 vec![Traces::Sessions { sessions: sessions.iter().cloned().collect(), stretch: *stretch }]
             }
@@ -360,7 +361,8 @@ fn heard_turns(
     store: &Store,
     env: &Env,
     of: &Conversation,
-    (from, to): (u32, u32),
+    from: u32,
+    to: u32,
 ) -> Result<Traces, StoreError> {
     let heard: Vec<Timestamp> = store.heard_turns(&of.session)?.iter().map(|turn| turn.started_at).collect();
     let archive = Archive::read(&env.home, PATIENCE)?;

@@ -24,13 +24,13 @@ pub enum RepairError {
 pub struct Kept {
     pub path: PathBuf,
     pub text: Vec<u8>,
-    stamp: Stamp,
+    stamp: TranscriptStamp,
     mode: u32,
 }
 
 /// Changes whenever the file is written or replaced.
 #[derive(Debug, PartialEq, Eq)]
-struct Stamp {
+struct TranscriptStamp {
     inode: u64,
     modified: (i64, i64),
     size: u64,
@@ -45,9 +45,10 @@ pub fn read(path: &Path) -> Result<Kept, RepairError> {
     Ok(Kept { path, text, stamp, mode })
 }
 
-fn stamp(path: &Path) -> io::Result<(Stamp, u32)> {
+fn stamp(path: &Path) -> io::Result<(TranscriptStamp, u32)> {
     let meta = fs::metadata(path)?;
-    let stamp = Stamp { inode: meta.ino(), modified: (meta.mtime(), meta.mtime_nsec()), size: meta.len() };
+    let stamp =
+        TranscriptStamp { inode: meta.ino(), modified: (meta.mtime(), meta.mtime_nsec()), size: meta.len() };
     Ok((stamp, meta.mode() & 0o7777))
 }
 

@@ -25,7 +25,7 @@ pub fn users(subject: &Subject, folder: Option<&str>, store: Option<&Store>) -> 
         let why = if open.contains(&process.pid) {
             "has the file open"
         } else {
-            reason(subject.agent, &process, (&id, folder), &seats)?
+            reason(subject.agent, &process, &id, folder, &seats)?
         };
         Some(format!("{} (process {}) {why}", process.program_name(), process.pid))
     });
@@ -35,7 +35,8 @@ pub fn users(subject: &Subject, folder: Option<&str>, store: Option<&Store>) -> 
 fn reason(
     agent: Agent,
     process: &Process,
-    (id, folder): (&str, Option<&str>),
+    id: &str,
+    folder: Option<&str>,
     seats: &[Seat],
 ) -> Option<&'static str> {
     if !agent.is_program(&process.name) && !agent.is_program(&process.program_name()) {

@@ -79,7 +79,7 @@ fn both(client: &mut Client<'_>, survey: &Survey, cut: &Cut, memory: &str) -> Ou
     };
     let injected = client.inject(id, memory);
     let text = path.as_deref().and_then(|path| fs::read(path).ok()).unwrap_or_default();
-    let reverted = reverted(survey, cut, (path.as_deref(), &text));
+    let reverted = reverted(survey, cut, path.as_deref(), &text);
     let injected = match injected {
         Err(error) => Half::NotDone { why: chain(&error) },
         Ok(()) if history::holds_injected(&text, memory) => Half::Done,
@@ -88,7 +88,7 @@ fn both(client: &mut Client<'_>, survey: &Survey, cut: &Cut, memory: &str) -> Ou
     Outcome { reverted, injected, path }
 }
 
-fn reverted(survey: &Survey, cut: &Cut, (path, text): (Option<&Path>, &[u8])) -> Half {
+fn reverted(survey: &Survey, cut: &Cut, path: Option<&Path>, text: &[u8]) -> Half {
     let before = survey.beginnings.get(&cut.before).copied().unwrap_or(u64::MAX);
     let is_new = path.is_some() && path != survey.thread.path.as_deref();
     if is_new && history::is_reverted(text, &survey.thread.id, before) {

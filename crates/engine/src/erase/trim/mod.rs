@@ -60,7 +60,8 @@ const MOST_TURNS: usize = 10_000;
 pub fn memory(
     agent: Agent,
     mut material: Material,
-    (archive, conversation): (&Archive, &Conversation),
+    archive: &Archive,
+    conversation: &Conversation,
     cut: &Cut,
 ) -> Result<Composed, StoreError> {
     if let (Some(past), Some(since), 1..) = (material.past.as_mut(), cut.since, cut.kept) {

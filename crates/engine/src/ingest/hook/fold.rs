@@ -3,7 +3,7 @@
 //! A hook that finds the lock taken leaves its event to the holder, which looks again after releasing it: no
 //! event waits longer than one pass, and no hook waits for another unless its agent needs the reply.
 
-use super::{Call, scene};
+use super::{HookCall, scene};
 use crate::handoff::bookmarks::Bookmarked;
 use crate::handoff::bookmarks::reply_to_marker;
 use crate::handoff::continuing;
@@ -35,13 +35,13 @@ use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
 const ROUNDS: usize = 3;
 
 /// Applies the journal and returns the reply to the agent.
-pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply, Bookmarked) {
+pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply, Bookmarked) {
     let event = told.event;
     let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
-    let mut rest = Asked::Nothing;
+    let mut rest = ReplyScope::Nothing;
     for round in 0..ROUNDS {
         // Only the first round answers the agent; later rounds apply events that other hooks left to us.
-        let asked = if round == 0 { Asked::All(told) } else { rest };
+        let asked = if round == 0 { ReplyScope::All(told) } else { rest };
         let lock = match take_lock(call, urgency, asked) {
             Ok(Some(lock)) => lock,
             Ok(None) => break,
@@ -59,9 +59,9 @@ pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply
             }
         };
         drop(lock);
-        rest = Asked::Nothing;
+        rest = ReplyScope::Nothing;
         if look_for_missing_seat(call, event, done.missing) == Decided::Later {
-            rest = Asked::Inheritance(event);
+            rest = ReplyScope::Inheritance(event);
         }
         reply = reply.merge(done.reply);
         if done.refolded.is_some() {
@@ -75,7 +75,7 @@ pub(super) fn fold(call: &Call, (told, urgency): (&Stop<'_>, Urgency)) -> (Reply
 }
 
 /// Work that one pass leaves for after the lock is released.
-struct Done {
+struct PassOutcome {
     reply: Reply,
     missing: Missing,
     /// Journal size when the events that the first pass caused were applied in turn.
@@ -93,7 +93,7 @@ enum Missing {
 
 /// Which reply a pass computes.
 #[derive(Clone, Copy)]
-enum Asked<'a> {
+enum ReplyScope<'a> {
     Nothing,
     All(&'a Stop<'a>),
     /// The session's inheritance, deferred until its seat was looked for.
@@ -109,30 +109,30 @@ enum Decided {
 }
 
 /// A newer schema is no fault: the newer version applies our journal records, and the doctor reports it.
-fn report(call: &Call, error: &StoreError) {
+fn report(call: &HookCall, error: &StoreError) {
     if !matches!(error, StoreError::Newer { .. }) {
         call.fault(FaultKind::Store, chain(error));
     }
 }
 
 /// Only an agent that needs a reply waits for the lock; mostly only if notifications go to its terminal.
-fn take_lock(call: &Call, urgency: Urgency, asked: Asked<'_>) -> io::Result<Option<FoldLock>> {
+fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Result<Option<FoldLock>> {
     let patience = match (asked, urgency) {
-        (Asked::Nothing, _) => Duration::ZERO,
-        (Asked::Inheritance(_), _) | (Asked::All(_), Urgency::Answered) => patience(call),
-        (Asked::All(told), Urgency::Shown) if is_answered(call, told.event) => patience(call),
-        (Asked::All(_), Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever) => Duration::ZERO,
+        (ReplyScope::Nothing, _) => Duration::ZERO,
+        (ReplyScope::Inheritance(_), _) | (ReplyScope::All(_), Urgency::Answered) => patience(call),
+        (ReplyScope::All(told), Urgency::Shown) if is_answered(call, told.event) => patience(call),
+        (ReplyScope::All(_), Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever) => Duration::ZERO,
     };
     FoldLock::take_within(&call.env.home, pauses(patience))
 }
 
 /// Whether the reply may depend on the applied state.
-fn is_answered(call: &Call, event: &Event) -> bool {
+fn is_answered(call: &HookCall, event: &Event) -> bool {
     let may_go_on = matches!(event.happening, Happening::TurnEnded { .. }) && call.config.guard.types();
     call.config.notify.speaks_by_terminal() || may_go_on
 }
 
-fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, StoreError> {
+fn fold_once(call: &HookCall, asked: ReplyScope<'_>, lock: &FoldLock) -> Result<PassOutcome, StoreError> {
     let patience = patience(call);
     let has_time = || call.env.elapsed() < patience;
     let new_machine = call.env.uid();
@@ -141,8 +141,8 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
     let known = known(call, asked, &store, &folded)?;
     let missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
-        (Asked::All(told), Some(known)) => {
-            continuing::at_turns_end(&call.env, &call.config, &store, (told, known))?
+        (ReplyScope::All(told), Some(known)) => {
+            continuing::at_turns_end(&call.env, &call.config, &store, told, known)?
         }
         _ => continuing::Outcome::default(),
     };
@@ -152,11 +152,11 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
         Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
     };
     let reply = match (asked, known) {
-        (Asked::All(Stop { event, .. }), Some(known)) => reply_to(call, event, &store, &known.afoot)?
+        (ReplyScope::All(Stop { event, .. }), Some(known)) => reply_to(call, event, &store, &known.afoot)?
             .merge(went_on.reply)
             .merge(inherited(call, event, &store, &known)?)
             .merge(guarded(call, event, known.gauge)),
-        (Asked::Inheritance(event), Some(known)) => inherited(call, event, &store, &known)?,
+        (ReplyScope::Inheritance(event), Some(known)) => inherited(call, event, &store, &known)?,
         _ => Reply::default(),
     };
     upkeep::shrink_if_huge(&store)?;
@@ -164,11 +164,11 @@ fn fold_once(call: &Call, asked: Asked<'_>, lock: &FoldLock) -> Result<Done, Sto
         spawn::start_detached();
     }
     store.leave();
-    Ok(Done { reply, missing, refolded })
+    Ok(PassOutcome { reply, missing, refolded })
 }
 
 /// Applies the records that we appended ourselves, on the open connection: another round would cost more.
-fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreError> {
+fn fold_again(call: &HookCall, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreError> {
     let seen = journal::unsealed_bytes(&call.env.home);
     let folded = store.fold(pace)?;
     effects::carry_out(&call.env, &call.config, store, &folded.effects)?;
@@ -177,8 +177,8 @@ fn fold_again(call: &Call, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreE
 
 /// Decided by the session's row, not by the effects of this pass: another process may have applied the prompt
 /// without being able to look for the seat.
-fn missing(known: &Known, asked: Asked<'_>) -> Missing {
-    let (Asked::All(Stop { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
+fn missing(known: &Known, asked: ReplyScope<'_>) -> Missing {
+    let (ReplyScope::All(Stop { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
         return Missing::Nothing;
     };
     let is_prompt = matches!(event.happening, Happening::PromptSubmitted { .. });
@@ -193,11 +193,16 @@ fn missing(known: &Known, asked: Asked<'_>) -> Missing {
 }
 
 /// Everything that a reply needs, read once.
-fn known(call: &Call, asked: Asked<'_>, store: &Store, folded: &Folded) -> Result<Option<Known>, StoreError> {
+fn known(
+    call: &HookCall,
+    asked: ReplyScope<'_>,
+    store: &Store,
+    folded: &Folded,
+) -> Result<Option<Known>, StoreError> {
     let (event, measures) = match asked {
-        Asked::Nothing => return Ok(None),
-        Asked::All(Stop { event, .. }) => (*event, folded.caught_up),
-        Asked::Inheritance(event) => (event, false),
+        ReplyScope::Nothing => return Ok(None),
+        ReplyScope::All(Stop { event, .. }) => (*event, folded.caught_up),
+        ReplyScope::Inheritance(event) => (event, false),
     };
     let afoot = Afoot::at(&call.env, store, event)?;
     let mut gauge = Gauge::at(store, event)?;
@@ -207,13 +212,17 @@ fn known(call: &Call, asked: Asked<'_>, store: &Store, folded: &Folded) -> Resul
     Ok(Some(Known { afoot, gauge }))
 }
 
-fn guarded(call: &Call, event: &Event, gauge: Option<Gauge>) -> Reply {
+fn guarded(call: &HookCall, event: &Event, gauge: Option<Gauge>) -> Reply {
     gauge.map_or_else(Reply::default, |gauge| guard::reply(&call.env, &call.config, gauge, event))
 }
 
 /// Drops the completion of a turn that continues by itself: it is neither shown nor notified.
-fn news<'e>(effects: &'e [Effect], asked: Asked<'_>, went_on: &continuing::Outcome) -> Cow<'e, [Effect]> {
-    let (Asked::All(Stop { event, .. }), true) = (asked, went_on.goes_on) else {
+fn news<'e>(
+    effects: &'e [Effect],
+    asked: ReplyScope<'_>,
+    went_on: &continuing::Outcome,
+) -> Cow<'e, [Effect]> {
+    let (ReplyScope::All(Stop { event, .. }), true) = (asked, went_on.goes_on) else {
         return Cow::Borrowed(effects);
     };
     let is_it = |effect: &Effect| matches!(effect, Effect::StateChanged { session, to: State::Completed, .. } if *session == event.session);
@@ -221,7 +230,7 @@ fn news<'e>(effects: &'e [Effect], asked: Asked<'_>, went_on: &continuing::Outco
 }
 
 /// At most half of the time left until the deadline.
-fn patience(call: &Call) -> Duration {
+fn patience(call: &HookCall) -> Duration {
     let left = call.config.deadline_ms.saturating_sub(call.env.elapsed_ms());
     Duration::from_millis(call.config.patience_ms.min(left / 2))
 }
@@ -229,7 +238,7 @@ fn patience(call: &Call) -> Duration {
 /// A session first seen in the middle has no recorded seat: a prompt is the time to look. The finding goes
 /// through the journal and is applied in the next round. If a decision waits for it, "not found" is recorded
 /// too.
-fn look_for_missing_seat(call: &Call, event: &Event, missing: Missing) -> Decided {
+fn look_for_missing_seat(call: &HookCall, event: &Event, missing: Missing) -> Decided {
     let is_missing = missing != Missing::Nothing;
     let Some(scene) = event.scene.as_ref().filter(|_| is_missing) else { return Decided::Already };
     let place = scene::own_seat(call, scene.presence);
@@ -242,7 +251,7 @@ fn look_for_missing_seat(call: &Call, event: &Event, missing: Missing) -> Decide
 
 /// Adds the inheritance to the first prompt at which it is due, with the memories. Most prompts have none and
 /// skip the lookup.
-fn inherited(call: &Call, event: &Event, store: &Store, known: &Known) -> Result<Reply, StoreError> {
+fn inherited(call: &HookCall, event: &Event, store: &Store, known: &Known) -> Result<Reply, StoreError> {
     let is_asked = event.subagent.is_none() && event.happening.is_real_prompt();
     let gauge = known.gauge.as_ref().filter(|_| is_asked);
     let Some(session) = gauge.map(|gauge| &gauge.session) else { return Ok(Reply::default()) };
@@ -256,7 +265,7 @@ fn inherited(call: &Call, event: &Event, store: &Store, known: &Known) -> Result
 }
 
 /// The one place where features add to a hook's reply.
-fn reply_to(call: &Call, event: &Event, store: &Store, afoot: &Afoot) -> Result<Reply, StoreError> {
+fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Result<Reply, StoreError> {
     let terminal = notify::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
     let reply = reply.merge(continuing::untold(&call.env, store, afoot, event)?);
@@ -286,7 +295,7 @@ fn reply_to(call: &Call, event: &Event, store: &Store, afoot: &Afoot) -> Result<
 }
 
 /// Reports pending faults when a user starts a session, since they were recorded without disturbing anyone.
-fn tell_faults(call: &Call, store: &Store) -> Result<Reply, StoreError> {
+fn tell_faults(call: &HookCall, store: &Store) -> Result<Reply, StoreError> {
     let untold = store.tell_faults(call.env.now)?;
     let notices = match untold.as_slice() {
         [] => vec![],

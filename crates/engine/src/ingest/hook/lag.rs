@@ -3,7 +3,7 @@
 //! Only if the opt-in guard needs that number, without a lock, and bounded: then the guard decides by what is
 //! there.
 
-use super::Call;
+use super::HookCall;
 use crate::handoff::continuing;
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const LONGEST_MS: u64 = 500;
 const END: u64 = 64 * 1024;
 
 #[expect(clippy::disallowed_methods, reason = "nobody tells of another program's writes")]
-pub(super) fn wait_for_transcript(call: &Call, heard: &Heard) {
+pub(super) fn wait_for_transcript(call: &HookCall, heard: &Heard) {
     let is_end = matches!(heard.happening, Happening::TurnEnded { .. }) && heard.subagent.is_none();
     let (true, Some(path), Some(words)) = (is_end, &heard.transcript, &heard.ending.words) else { return };
     let strategy = call.config.guard.strategy_in(heard.folder.as_deref());

@@ -47,7 +47,7 @@ const USUAL_PAYLOAD: usize = 16 << 10;
 const ROOM_FOR_MORE: usize = 8 << 20;
 
 /// One hook call: its agent, environment and settings.
-struct Call {
+struct HookCall {
     agent: Agent,
     env: Env,
     config: Config,
@@ -82,7 +82,7 @@ fn answer(agent: Option<&OsStr>) {
     let payload = read_payload();
     let (config, mistake) = load_config(&env);
     deadline::set(config.deadline_ms.saturating_sub(env.elapsed_ms()).max(1));
-    let call = Call { agent, env, config, process: OnceCell::new() };
+    let call = HookCall { agent, env, config, process: OnceCell::new() };
     let mut heard = match call.agent.hear(&payload, call.config.keeping()) {
         Ok(Some(heard)) => heard,
         Ok(None) => return call.warn(&payload),
@@ -114,7 +114,7 @@ fn arm_deadline(env: &Env) {
     deadline::arm(&env.home.fault_log(), faults::line(&fault));
 }
 
-impl Call {
+impl HookCall {
     fn say(&self, event: &str, reply: &Reply) {
         if let Some(said) = self.agent.speak(event, reply) {
             // A closed pipe means that the agent no longer reads.
@@ -161,7 +161,7 @@ impl Call {
         self.look_for_seat(&event, heard);
         lag::wait_for_transcript(self, heard);
         let told = Stop { event: &event, ending: &heard.ending };
-        Some(fold::fold(self, (&told, urgency)))
+        Some(fold::fold(self, &told, urgency))
     }
 
     /// The event, and the command its prompt holds: one write, so that neither exists without the other.
@@ -200,7 +200,7 @@ impl Call {
         let own = heard.happening.urgency();
         let is_due = guard::asks_at(&heard.happening)
             && self.is_settled(heard, own)
-            && guard::is_due(&self.env, &self.config, (self.agent, heard));
+            && guard::is_due(&self.env, &self.config, self.agent, heard);
         if !is_due {
             return own;
         }

@@ -2,7 +2,7 @@
 //!
 //! Inspects the agent's own process, never the hook's environment alone, and only what the event needs.
 
-use super::Call;
+use super::HookCall;
 use crate::runtime::env::variable;
 use crate::runtime::projects;
 use std::path::Path;
@@ -14,7 +14,7 @@ use towline_terminal::place::{Looks, Typed, agent_above, seat_of, seat_of_prompt
 use towline_terminal::process::{Environment, Process, ancestors};
 
 /// Everything but the seat, which may take longer to find than the event may wait to be accepted.
-pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
+pub(super) fn of(call: &HookCall, heard: &Heard) -> Scene {
     let arguments = || agent_process(call).map(Process::arguments).unwrap_or_default();
     let presence = call.agent.presence(&Surroundings { variable: &variable, arguments: &arguments });
     Scene {
@@ -32,7 +32,7 @@ pub(super) fn of(call: &Call, heard: &Heard) -> Scene {
 }
 
 /// The session's seat, if this kind of event reveals it.
-pub(super) fn seat(call: &Call, event: &Event, heard: &Heard) -> Option<Place> {
+pub(super) fn seat(call: &HookCall, event: &Event, heard: &Heard) -> Option<Place> {
     let presence = event.scene.as_ref()?.presence;
     if let Happening::SessionStarted { by, .. } = heard.happening {
         return if by == StartedBy::Compact { None } else { own_seat(call, presence) };
@@ -44,7 +44,7 @@ pub(super) fn seat(call: &Call, event: &Event, heard: &Heard) -> Option<Place> {
 }
 
 /// The seat of the agent above this hook, unless it is a shared server.
-pub(super) fn own_seat(call: &Call, presence: Presence) -> Option<Place> {
+pub(super) fn own_seat(call: &HookCall, presence: Presence) -> Option<Place> {
     if presence == Presence::Headless {
         return None;
     }
@@ -54,7 +54,7 @@ pub(super) fn own_seat(call: &Call, presence: Presence) -> Option<Place> {
 }
 
 /// With a shared server between hook and seats, only the screen shows in which seat a prompt was typed.
-fn typed_in(call: &Call, prompt: &str, folder: &str) -> Option<Place> {
+fn typed_in(call: &HookCall, prompt: &str, folder: &str) -> Option<Place> {
     let server = agent_process(call)?;
     if !call.agent.is_shared_server(&server.arguments()) {
         return None;
@@ -76,7 +76,7 @@ fn bounded(text: &str) -> String {
 }
 
 /// The agent above this hook. Its pid variable is inherited further, so only an ancestor is trusted.
-fn agent_process(call: &Call) -> Option<&Process> {
+fn agent_process(call: &HookCall) -> Option<&Process> {
     let told = || call.agent.pid_variable().and_then(variable).and_then(|pid| pid.parse::<u32>().ok());
     let find = || {
         let own = std::process::id();

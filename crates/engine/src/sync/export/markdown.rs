@@ -58,14 +58,15 @@ fn chapter(archive: &Archive, of: &Conversation, out: &mut dyn Write) -> Result<
     }
     writeln!(out, "- until: {}\n- turns: {}\n", dated(of.last_at), of.turns)?;
     for turn in archive.turns(of, 0, u32::MAX)? {
-        section(archive, (of, &turn), out)?;
+        section(archive, of, &turn, out)?;
     }
     Ok(())
 }
 
 fn section(
     archive: &Archive,
-    (of, turn): (&Conversation, &TurnRow),
+    of: &Conversation,
+    turn: &TurnRow,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let taken_back = if turn.reverted { ", taken back" } else { "" };

@@ -18,7 +18,7 @@ use towline_core::text::Clean;
 use towline_store::archive::{KeptRow, Restored, Restoring};
 use towline_store::{Archive, StoreError};
 
-/// Lines and bytes per transaction.
+/// ImportLines and bytes per transaction.
 const BATCH: usize = 500;
 const BATCH_BYTES: usize = 4 << 20;
 
@@ -47,7 +47,7 @@ enum ImportError {
 #[derive(Default)]
 pub struct Done {
     pub lines: usize,
-    /// Lines of kinds unknown to this version.
+    /// ImportLines of kinds unknown to this version.
     pub unknown: usize,
     /// Sessions in excluded folders.
     pub excluded: usize,
@@ -75,7 +75,7 @@ pub fn import(env: &Env, file: &Path, errand: Errand) -> Result<Done, Failure> {
     };
     let wishes = Wishes::load(env)?;
     let opened = File::open(file).map_err(|error| failed(error.into()))?;
-    let mut reader = Lines { reader: BufReader::new(opened), line: vec![], number: 0 };
+    let mut reader = ImportLines { reader: BufReader::new(opened), line: vec![], number: 0 };
     reader.check_head().map_err(failed)?;
     let done = match errand {
         Errand::Try => reader.run(&wishes, &mut |_| Ok(())).map_err(failed)?,
@@ -92,7 +92,7 @@ pub fn import(env: &Env, file: &Path, errand: Errand) -> Result<Done, Failure> {
     Ok(done)
 }
 
-fn restore(archive: &Archive, reader: &mut Lines, wishes: &Wishes) -> Result<Done, ImportError> {
+fn restore(archive: &Archive, reader: &mut ImportLines, wishes: &Wishes) -> Result<Done, ImportError> {
     let mut restoring = Restoring::new()?;
     let mut done = reader.run(wishes, &mut |rows| {
         archive.restore(&mut restoring, rows)?;
@@ -104,15 +104,15 @@ fn restore(archive: &Archive, reader: &mut Lines, wishes: &Wishes) -> Result<Don
 }
 
 /// Receives a batch of rows.
-type Take<'t> = &'t mut dyn FnMut(Vec<KeptRow<Clean<'static>>>) -> Result<(), ImportError>;
+type TakeRows<'t> = &'t mut dyn FnMut(Vec<KeptRow<Clean<'static>>>) -> Result<(), ImportError>;
 
-struct Lines {
+struct ImportLines {
     reader: BufReader<File>,
     line: Vec<u8>,
     number: usize,
 }
 
-impl Lines {
+impl ImportLines {
     fn check_head(&mut self) -> Result<(), ImportError> {
         if !self.next()? {
             return Err(ImportError::NoExport);
@@ -140,7 +140,7 @@ impl Lines {
         }
     }
 
-    fn run(&mut self, wishes: &Wishes, take: Take<'_>) -> Result<Done, ImportError> {
+    fn run(&mut self, wishes: &Wishes, take: TakeRows<'_>) -> Result<Done, ImportError> {
         let mut done = Done::default();
         let (mut rows, mut bytes, mut is_excluded) = (vec![], 0, false);
         while self.next()? {

@@ -127,7 +127,7 @@ impl Machine {
 
     pub fn take_in(&self, project: &SharedProject, pulled: (Vec<SharedRow>, u64)) -> TakenIn {
         let mut arrivals = incoming::Arrivals::new(&self.env, self.sharing());
-        let taken = arrivals.take(project, pulled).unwrap();
+        let taken = arrivals.take(project, pulled.0, pulled.1).unwrap();
         arrivals.end().unwrap();
         taken
     }
