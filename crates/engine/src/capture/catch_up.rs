@@ -97,7 +97,7 @@ fn take_in_some(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Caug
     let Some(writable) = open(env, PATIENCE)? else { return Ok(Caught::Behind) };
     for file in files {
         let has_time = || env.elapsed() <= PATIENCE;
-        let (_, caught) = take_in_while(&writable, wishes, file, (env.now, &has_time))?;
+        let (_, caught) = take_in_while(&writable, wishes, file, env.now, &has_time)?;
         if caught == Caught::Behind {
             return Ok(Caught::Behind);
         }

@@ -43,6 +43,12 @@ pub struct TakenOver {
     pub problem: Option<String>,
 }
 
+#[derive(Clone, Copy)]
+pub struct ForeignDatabase<'a> {
+    pub product: Product,
+    pub path: &'a Path,
+}
+
 /// The target of an import.
 pub enum Destination<'a> {
     /// Dry run: only reports. There may be no archive yet.
@@ -63,10 +69,12 @@ impl Destination<'_> {
 pub fn take_over(
     env: &Env,
     wishes: &Wishes,
-    (product, path): (Product, &Path),
-    (into, transcripts): (&Destination<'_>, &[PathBuf]),
+    database: ForeignDatabase<'_>,
+    into: &Destination<'_>,
+    transcripts: &[PathBuf],
     progress: &mut dyn Progress,
 ) -> Result<TakenOver, CaptureError> {
+    let ForeignDatabase { product, path } = database;
     let mut done = TakenOver { product: product.name(), path: path.to_owned(), ..TakenOver::default() };
     let foreign = match Foreign::open(product, path, &env.home) {
         Ok(foreign) => foreign,
@@ -121,12 +129,12 @@ struct Taking<'a> {
     foreign: &'a Foreign,
 }
 
-type Wanted<'a> = (&'a ForeignSession, Extent, Option<Source>);
+type WantedSession<'a> = (&'a ForeignSession, Extent, Option<Source>);
 
 impl Taking<'_> {
     fn take_all(
         &self,
-        wanted: Vec<Wanted<'_>>,
+        wanted: Vec<WantedSession<'_>>,
         done: &mut TakenOver,
         progress: &mut dyn Progress,
     ) -> Result<(), CaptureError> {
@@ -162,21 +170,22 @@ impl Taking<'_> {
         source: Source,
     ) -> Result<Result<(Taken, Learnt), String>, CaptureError> {
         let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Ok(Default::default())) };
-        self.wishes.with_rules(agent, None, |rules| self.take_by(rules, session, (extent, source)))
+        self.wishes.with_rules(agent, None, |rules| self.take_by(rules, session, extent, source))
     }
 
     fn take_by(
         &self,
         rules: &Rules<'_, '_>,
         session: &ForeignSession,
-        (extent, source): (Extent, Source),
+        extent: Extent,
+        source: Source,
     ) -> Result<Result<(Taken, Learnt), String>, CaptureError> {
         let conversation = self.archive.conversation(&session.key)?;
         let turns = conversation.map(|conversation| self.archive.turn_marks(&conversation)).transpose()?;
         let mut basket = Basket::new(rules, turns.unwrap_or_default())
             .map_err(|source| CaptureError::Read { path: self.foreign.path().to_owned(), source })?;
         basket.open(session, self.wishes);
-        let mut written = Writing { taking: self, source, taken: Taken::default(), failed: None };
+        let mut written = BatchWriter { taking: self, source, taken: Taken::default(), failed: None };
         let read = self.foreign.read(session, extent, &mut |found| {
             basket.put(found);
             if basket.is_full() {
@@ -191,20 +200,20 @@ impl Taking<'_> {
         written.write(basket.emptied());
         let taken = written.finished()?;
         let product = self.foreign.product().name();
-        let learnt = learnt::keep(self.archive, (product, session), basket.learnt, self.env.now)?;
+        let learnt = learnt::keep(self.archive, product, session, basket.learnt, self.env.now)?;
         Ok(Ok((taken, learnt)))
     }
 }
 
 /// Writes batches of rows; after a failure it writes no more.
-struct Writing<'a> {
+struct BatchWriter<'a> {
     taking: &'a Taking<'a>,
     source: Source,
     taken: Taken,
     failed: Option<StoreError>,
 }
 
-impl Writing<'_> {
+impl BatchWriter<'_> {
     fn write(&mut self, rows: Vec<Packed>) {
         if self.failed.is_some() {
             return;

@@ -12,7 +12,7 @@ const BLOCK: usize = 512 << 10;
 /// More than any agent writes in one line.
 const LONGEST_LINE: usize = 64 << 20;
 
-pub(super) struct Lines<'b> {
+pub(super) struct LineReader<'b> {
     file: File,
     /// Bytes read but not yet returned, from `offset` on.
     buffer: &'b mut Vec<u8>,
@@ -24,7 +24,7 @@ pub(super) struct Lines<'b> {
 }
 
 /// Some complete lines.
-pub(super) struct Block<'a> {
+pub(super) struct LineBlock<'a> {
     pub lines: &'a [u8],
     /// The file offset after them.
     pub end: u64,
@@ -32,7 +32,7 @@ pub(super) struct Block<'a> {
     pub passed_over: bool,
 }
 
-impl<'b> Lines<'b> {
+impl<'b> LineReader<'b> {
     /// `buffer` may be reused from another file.
     pub fn from(mut file: File, offset: u64, buffer: &'b mut Vec<u8>) -> io::Result<Self> {
         file.seek(SeekFrom::Start(offset))?;
@@ -41,7 +41,7 @@ impl<'b> Lines<'b> {
     }
 
     /// The next complete lines; `None` at the end, or before an unfinished line.
-    pub fn next(&mut self) -> io::Result<Option<Block<'_>>> {
+    pub fn next(&mut self) -> io::Result<Option<LineBlock<'_>>> {
         self.buffer.drain(..self.given);
         self.offset += self.given as u64;
         self.given = 0;
@@ -59,7 +59,7 @@ impl<'b> Lines<'b> {
             if let Some(end) = memchr::memrchr(b'\n', &self.buffer[searched..]) {
                 self.given = searched + end + 1;
                 let end = self.offset + self.given as u64;
-                return Ok(Some(Block { lines: &self.buffer[..self.given], end, passed_over }));
+                return Ok(Some(LineBlock { lines: &self.buffer[..self.given], end, passed_over }));
             }
             if self.buffer.len() > LONGEST_LINE {
                 self.is_passing = true;
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn all(lines: &mut Lines<'_>) -> (Vec<u8>, u64) {
+    fn all(lines: &mut LineReader<'_>) -> (Vec<u8>, u64) {
         let (mut found, mut end) = (vec![], 0);
         while let Some(block) = lines.next().unwrap() {
             found.extend_from_slice(block.lines);
@@ -103,10 +103,10 @@ mod tests {
     fn a_line_that_is_being_written_is_left_for_the_next_time() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"one\ntwo\nthr").unwrap();
-        let (found, end) = all(&mut Lines::from(file.reopen().unwrap(), 0, &mut vec![]).unwrap());
+        let (found, end) = all(&mut LineReader::from(file.reopen().unwrap(), 0, &mut vec![]).unwrap());
         assert_eq!((found.as_slice(), end), (&b"one\ntwo\n"[..], 8));
         file.write_all(b"ee\n").unwrap();
-        let (found, end) = all(&mut Lines::from(file.reopen().unwrap(), end, &mut vec![]).unwrap());
+        let (found, end) = all(&mut LineReader::from(file.reopen().unwrap(), end, &mut vec![]).unwrap());
         assert_eq!((found.as_slice(), end), (&b"three\n"[..], 14));
     }
 
@@ -116,7 +116,7 @@ mod tests {
         let text: String = (0..300_000).map(|n| format!("line {n}{}\n", "x".repeat(n % 97))).collect();
         file.write_all(text.as_bytes()).unwrap();
         let mut buffer = vec![];
-        let mut lines = Lines::from(file.reopen().unwrap(), 0, &mut buffer).unwrap();
+        let mut lines = LineReader::from(file.reopen().unwrap(), 0, &mut buffer).unwrap();
         let mut found = vec![];
         while let Some(block) = lines.next().unwrap() {
             assert!(block.lines.ends_with(b"\n") && !block.passed_over);
@@ -133,7 +133,7 @@ mod tests {
         file.write_all(&vec![b'x'; LONGEST_LINE + BLOCK]).unwrap();
         file.write_all(b"\nafter\n").unwrap();
         let mut buffer = vec![];
-        let mut lines = Lines::from(file.reopen().unwrap(), 0, &mut buffer).unwrap();
+        let mut lines = LineReader::from(file.reopen().unwrap(), 0, &mut buffer).unwrap();
         let first = lines.next().unwrap().unwrap();
         assert_eq!((first.lines, first.passed_over), (&b"before\n"[..], false));
         let second = lines.next().unwrap().unwrap();

@@ -34,15 +34,15 @@ pub struct Imported {
 }
 
 /// A file to read, and its stored read state.
-struct Errand {
+struct ReadJob {
     file: Transcript,
     source: Source,
     bytes: u64,
 }
 
 enum Message {
-    Step { errand: usize, fresh: bool, step: Step },
-    Done { errand: usize, problem: Option<String> },
+    Step { job: usize, fresh: bool, step: Step },
+    Done { job: usize, problem: Option<String> },
 }
 
 /// Imports all files with this many reader threads.
@@ -50,18 +50,18 @@ pub fn import(
     env: &Env,
     writable: &Writable,
     wishes: &Wishes,
-    (files, readers): (Vec<Transcript>, NonZeroUsize),
+    files: Vec<Transcript>,
+    readers: NonZeroUsize,
     progress: &mut dyn Progress,
 ) -> Result<Imported, CaptureError> {
-    let (errands, known) = errands(writable, wishes, files)?;
-    let all_bytes = errands.iter().map(|errand| errand.bytes).sum();
-    let sources = errands.iter().map(|errand| errand.source.clone()).collect();
-    let rules = (wishes, writable.archive.forgotten());
-    progress.begin(all_bytes, errands.len());
-    let writer = Writer::new(env, writable, (&errands, sources), progress);
+    let (jobs, known) = jobs(writable, wishes, files)?;
+    let all_bytes = jobs.iter().map(|job| job.bytes).sum();
+    let forgotten = writable.archive.forgotten();
+    progress.begin(all_bytes, jobs.len());
+    let writer = ImportWriter::new(env, writable, &jobs, progress);
     let imported = match readers.get() {
-        1 => in_turn(&errands, rules, writer)?,
-        several => at_once(&errands, rules, several, writer)?,
+        1 => in_turn(&jobs, wishes, forgotten, writer)?,
+        several => at_once(&jobs, wishes, forgotten, several, writer)?,
     };
     if imported.changed > 0 {
         writable.archive.seat_helpers()?;
@@ -72,29 +72,31 @@ pub fn import(
 
 /// Reads and writes one file after the other in this thread, without a channel.
 fn in_turn(
-    errands: &[Errand],
-    rules: (&Wishes, &Forgotten),
-    mut writer: Writer<'_>,
+    jobs: &[ReadJob],
+    wishes: &Wishes,
+    forgotten: &Forgotten,
+    mut writer: ImportWriter<'_>,
 ) -> Result<Imported, CaptureError> {
     let mut kit = Kit::new()?;
-    for (index, errand) in errands.iter().enumerate() {
+    for (index, job) in jobs.iter().enumerate() {
         let mut failed = None;
-        let read = read_one((index, errand), rules, &mut kit, &mut |message| {
+        let read = read_one(index, job, wishes, forgotten, &mut kit, &mut |message| {
             failed = writer.take(message).err();
             failed.is_none()
         });
         failed.map_or(Ok(()), Err)?;
-        writer.take(Message::Done { errand: index, problem: read.err().map(|error| chain(&error)) })?;
+        writer.take(Message::Done { job: index, problem: read.err().map(|error| chain(&error)) })?;
     }
     writer.finish()
 }
 
 /// Several threads read, and this thread writes.
 fn at_once(
-    errands: &[Errand],
-    rules: (&Wishes, &Forgotten),
+    jobs: &[ReadJob],
+    wishes: &Wishes,
+    forgotten: &Forgotten,
     readers: usize,
-    mut writer: Writer<'_>,
+    mut writer: ImportWriter<'_>,
 ) -> Result<Imported, CaptureError> {
     let kits = (0..readers).map(|_| Kit::new()).collect::<Result<Vec<_>, _>>()?;
     let next = AtomicUsize::new(0);
@@ -102,7 +104,7 @@ fn at_once(
         let (sender, receiver) = sync_channel(WAITING * readers);
         for kit in kits {
             let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || read_some((errands, next), rules, kit, &sender));
+            scope.spawn(move || read_some(jobs, next, wishes, forgotten, kit, &sender));
         }
         drop(sender);
         // A write error drops the receiver, on which the readers exit.
@@ -113,12 +115,12 @@ fn at_once(
 
 /// The requested files that may hold something new, and how many are fully captured. Only the archive knows
 /// the folder of a partly read file: the rest of the file does not repeat it.
-fn errands(
+fn jobs(
     writable: &Writable,
     wishes: &Wishes,
     files: Vec<Transcript>,
-) -> Result<(Vec<Errand>, usize), CaptureError> {
-    let (mut errands, mut known) = (vec![], 0);
+) -> Result<(Vec<ReadJob>, usize), CaptureError> {
+    let (mut jobs, mut known) = (vec![], 0);
     let mut folders = HashMap::new();
     let _moment = writable.archive.moment()?;
     for file in files {
@@ -133,10 +135,10 @@ fn errands(
         let source = known_as(&writable.archive, &file, &path)?;
         let folder = writable.archive.folder_of(&source)?;
         if folder.is_none_or(|folder| wishes.takes(Some(&folder))) {
-            errands.push(Errand { file, source, bytes: end.map_or(0, |(bytes, _)| bytes) });
+            jobs.push(ReadJob { file, source, bytes: end.map_or(0, |(bytes, _)| bytes) });
         }
     }
-    Ok((errands, known))
+    Ok((jobs, known))
 }
 
 /// The canonical path of a file: many share a folder, which is resolved once.
@@ -148,33 +150,38 @@ fn whole_by_folder(path: &Path, folders: &mut HashMap<PathBuf, PathBuf>) -> Path
 
 /// One reader thread: takes the next file until none is left or the receiver is gone.
 fn read_some(
-    (errands, next): (&[Errand], &AtomicUsize),
-    rules: (&Wishes, &Forgotten),
+    jobs: &[ReadJob],
+    next: &AtomicUsize,
+    wishes: &Wishes,
+    forgotten: &Forgotten,
     mut kit: Kit,
     sender: &SyncSender<Message>,
 ) {
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
-        let Some(errand) = errands.get(index) else { return };
-        let read = read_one((index, errand), rules, &mut kit, &mut |message| sender.send(message).is_ok());
+        let Some(job) = jobs.get(index) else { return };
+        let read =
+            read_one(index, job, wishes, forgotten, &mut kit, &mut |message| sender.send(message).is_ok());
         let problem = read.err().map(|error| chain(&error));
-        if sender.send(Message::Done { errand: index, problem }).is_err() {
+        if sender.send(Message::Done { job: index, problem }).is_err() {
             return;
         }
     }
 }
 
 fn read_one(
-    (index, errand): (usize, &Errand),
-    rules: (&Wishes, &Forgotten),
+    index: usize,
+    job: &ReadJob,
+    wishes: &Wishes,
+    forgotten: &Forgotten,
     kit: &mut Kit,
     give: &mut dyn FnMut(Message) -> bool,
 ) -> std::io::Result<()> {
-    let mut source = errand.source.clone();
-    let Some(mut steps) = Steps::open(&errand.file, &mut source, rules, kit)? else { return Ok(()) };
+    let mut source = job.source.clone();
+    let Some(mut steps) = Steps::open(&job.file, &mut source, wishes, forgotten, kit)? else { return Ok(()) };
     let mut fresh = source.reading.offset == 0;
     while let Some(step) = steps.next()? {
-        if !give(Message::Step { errand: index, fresh, step }) {
+        if !give(Message::Step { job: index, fresh, step }) {
             return Ok(());
         }
         fresh = false;
@@ -185,10 +192,10 @@ fn read_one(
 /// Bytes of input per transaction: data that many small files share is then written once.
 const TOGETHER: u64 = 48 << 20;
 
-struct Writer<'a> {
+struct ImportWriter<'a> {
     env: &'a Env,
     writable: &'a Writable,
-    errands: &'a [Errand],
+    jobs: &'a [ReadJob],
     sources: Vec<Source>,
     /// The open transaction, and how many bytes of input it holds.
     together: Option<Together<'a>>,
@@ -200,34 +207,35 @@ struct Writer<'a> {
     progress: &'a mut dyn Progress,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ImportWriter<'a> {
     fn new(
         env: &'a Env,
         writable: &'a Writable,
-        (errands, sources): (&'a [Errand], Vec<Source>),
+        jobs: &'a [ReadJob],
         progress: &'a mut dyn Progress,
     ) -> Self {
-        let all = Imported { files: errands.len(), ..Imported::default() };
-        let (together, held, grown, done) = (None, 0, vec![0; errands.len()], 0);
-        Writer { env, writable, errands, sources, together, held, grown, done, all, progress }
+        let sources = jobs.iter().map(|job| job.source.clone()).collect();
+        let all = Imported { files: jobs.len(), ..Imported::default() };
+        let (together, held, grown, done) = (None, 0, vec![0; jobs.len()], 0);
+        ImportWriter { env, writable, jobs, sources, together, held, grown, done, all, progress }
     }
 
     fn take(&mut self, message: Message) -> Result<(), CaptureError> {
         match message {
-            Message::Done { errand, problem } => {
+            Message::Done { job, problem } => {
                 self.done += 1;
-                self.all.changed += usize::from(self.grown[errand] > 0);
-                let path = || self.errands[errand].file.path.clone();
+                self.all.changed += usize::from(self.grown[job] > 0);
+                let path = || self.jobs[job].file.path.clone();
                 self.all.unreadable.extend(problem.map(|problem| (path(), problem)));
             }
-            Message::Step { errand, fresh, step } => {
+            Message::Step { job, fresh, step } => {
                 if fresh {
-                    let source = &mut self.sources[errand];
+                    let source = &mut self.sources[job];
                     *source = Source::fresh(&source.agent, &source.path);
                 }
-                let (taken, grown) = self.take_in(errand, step)?;
+                let (taken, grown) = self.take_in(job, step)?;
                 self.all.taken = self.all.taken.plus(taken);
-                self.grown[errand] += grown;
+                self.grown[job] += grown;
                 self.all.bytes += grown;
             }
         }
@@ -241,12 +249,12 @@ impl<'a> Writer<'a> {
         Ok(self.all)
     }
 
-    fn take_in(&mut self, errand: usize, step: Step) -> Result<(Taken, u64), StoreError> {
+    fn take_in(&mut self, job: usize, step: Step) -> Result<(Taken, u64), StoreError> {
         let together = match self.together.take() {
             Some(together) => together,
             None => self.writable.archive.together()?,
         };
-        let source = &mut self.sources[errand];
+        let source = &mut self.sources[job];
         let grown = step.reading.offset.saturating_sub(source.reading.offset);
         source.reading = step.reading;
         let taken = together.take_in(source, step.rows, self.env.now)?;

@@ -18,7 +18,7 @@ pub use asked::{Asked, Project};
 pub use catch_up::{Caught, catch_up};
 pub use detached::{Bookmarked, capture_detached};
 pub use door::knock;
-pub use foreign::{Destination, Learnt, TakenOver, take_over};
+pub use foreign::{Destination, ForeignDatabase, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use rules::Wishes;
 pub use settle::capture_settled;
@@ -136,7 +136,7 @@ fn take_in(
     file: &Transcript,
     now: Timestamp,
 ) -> Result<Taken, CaptureError> {
-    Ok(take_in_while(writable, wishes, file, (now, &|| true))?.0)
+    Ok(take_in_while(writable, wishes, file, now, &|| true)?.0)
 }
 
 /// Reads a file to its end, or until time is up; rows read by then are kept.
@@ -144,13 +144,14 @@ fn take_in_while(
     writable: &Writable,
     wishes: &Wishes,
     file: &Transcript,
-    (now, has_time): (Timestamp, &dyn Fn() -> bool),
+    now: Timestamp,
+    has_time: &dyn Fn() -> bool,
 ) -> Result<(Taken, Caught), CaptureError> {
     let mut all = Taken::default();
     let mut source = known(&writable.archive, file)?;
     let unreadable = |source| CaptureError::Read { path: file.path.clone(), source };
     let mut kit = Kit::new()?;
-    let steps = Steps::open(file, &mut source, (wishes, writable.archive.forgotten()), &mut kit);
+    let steps = Steps::open(file, &mut source, wishes, writable.archive.forgotten(), &mut kit);
     let Some(mut steps) = steps.map_err(unreadable)? else { return Ok((all, Caught::Up)) };
     while let Some(step) = steps.next().map_err(unreadable)? {
         source.reading = step.reading;

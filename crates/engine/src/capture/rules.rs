@@ -30,7 +30,7 @@ pub struct Wishes {
 
 /// Whether a session is captured, judged by its folder or project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Admission {
     Wanted,
     /// Not in the requested project.
     Elsewhere,
@@ -110,34 +110,38 @@ impl Wishes {
     /// Whether a session in this folder is captured. A session without a folder belongs to no project.
     pub(super) fn takes(&self, folder: Option<&str>) -> bool {
         match folder {
-            Some(_) => self.place(folder, None) == Place::Wanted,
+            Some(_) => self.place(folder, None) == Admission::Wanted,
             None => self.asked.project.is_none(),
         }
     }
 
     /// Judges a session by its folder or, if that is unknown, by its project's name.
-    pub(super) fn place(&self, folder: Option<&str>, project: Option<&str>) -> Place {
+    pub(super) fn place(&self, folder: Option<&str>, project: Option<&str>) -> Admission {
         match folder {
-            Some(folder) if privacy::is_excluded(&self.config, folder) => Place::Private,
+            Some(folder) if privacy::is_excluded(&self.config, folder) => Admission::Private,
             Some(folder) => self.among_asked(|asked| asked.has(folder, &self.traces(Path::new(folder)))),
             None => self.place_by_name(project.unwrap_or_default()),
         }
     }
 
-    fn among_asked(&self, is_meant: impl Fn(&super::asked::Project) -> bool) -> Place {
+    fn among_asked(&self, is_meant: impl Fn(&super::asked::Project) -> bool) -> Admission {
         let is_wanted = self.asked.project.as_ref().is_none_or(is_meant);
-        if is_wanted { Place::Wanted } else { Place::Elsewhere }
+        if is_wanted { Admission::Wanted } else { Admission::Elsewhere }
     }
 
     /// A name does not show the parent folders, so exclusion is uncertain. Asking for a project by name says
     /// that it is not private, unless that very name is excluded.
-    fn place_by_name(&self, name: &str) -> Place {
+    fn place_by_name(&self, name: &str) -> Admission {
         let mut excluded = self.config.exclude_projects.iter().flat_map(|pattern| pattern.split('/'));
         let is_named = name.split('/').any(|part| !part.is_empty() && excluded.clone().any(|it| it == part));
         match self.among_asked(|asked| asked.has_name(name)) {
-            Place::Wanted if is_named => Place::Private,
-            Place::Wanted if self.asked.project.is_none() && excluded.next().is_some() => Place::Unknown,
-            place @ (Place::Wanted | Place::Elsewhere | Place::Private | Place::Unknown) => place,
+            Admission::Wanted if is_named => Admission::Private,
+            Admission::Wanted if self.asked.project.is_none() && excluded.next().is_some() => {
+                Admission::Unknown
+            }
+            place @ (Admission::Wanted | Admission::Elsewhere | Admission::Private | Admission::Unknown) => {
+                place
+            }
         }
     }
 

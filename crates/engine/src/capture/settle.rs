@@ -35,12 +35,12 @@ fn capture_after(
         // Release the archive while waiting.
         drop(captured.take());
         let rest = settled(&mut awaited, &mut pause);
-        if rest == Rest::Quiet {
+        if rest == SettleResult::Quiet {
             awaited.iter_mut().for_each(Awaited::leave);
         }
         let files: Vec<Transcript> = awaited.iter().map(|one| one.file.clone()).collect();
         captured = capture(env, wishes, &files)?;
-        if rest == Rest::Quiet {
+        if rest == SettleResult::Quiet {
             awaited.retain_mut(Awaited::is_asked_for);
             awaited = awaited.iter().filter_map(|one| Awaited::unless_kept(env, &one.file)).collect();
         }
@@ -81,7 +81,7 @@ impl Awaited {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
+enum SettleResult {
     /// The client has written everything that it reported.
     Quiet,
     /// A new request came in whose data may not be written yet.
@@ -90,7 +90,7 @@ enum Rest {
 
 /// Returns once no file has grown and no request has come for a while, and at the latest after [`LONGEST`]: a
 /// busy session never rests.
-fn settled(awaited: &mut [Awaited], mut pause: impl FnMut(Duration)) -> Rest {
+fn settled(awaited: &mut [Awaited], mut pause: impl FnMut(Duration)) -> SettleResult {
     let (mut quiet, mut unasked, mut spent) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
     while quiet < QUIET && spent < LONGEST {
         pause(STEP);
@@ -104,7 +104,7 @@ fn settled(awaited: &mut [Awaited], mut pause: impl FnMut(Duration)) -> Rest {
             }
         }
     }
-    if unasked < QUIET { Rest::Disturbed } else { Rest::Quiet }
+    if unasked < QUIET { SettleResult::Disturbed } else { SettleResult::Quiet }
 }
 
 fn size(file: &Transcript) -> u64 {
@@ -120,7 +120,7 @@ mod tests {
     use towline_store::lock::ArchiveLock;
 
     /// The duration and result of `settled`, with a client that writes and hooks that knock at these pauses.
-    fn took(writes: impl Fn(u32) -> bool, knocks: impl Fn(u32) -> bool) -> (Duration, Rest) {
+    fn took(writes: impl Fn(u32) -> bool, knocks: impl Fn(u32) -> bool) -> (Duration, SettleResult) {
         let folder = tempfile::tempdir().unwrap();
         let (home, path) = (Home::at(folder.path()), folder.path().join("transcript.jsonl"));
         fs::write(&path, "{}\n").unwrap();
@@ -142,9 +142,9 @@ mod tests {
 
     #[test]
     fn tl_8_an_answer_that_is_written_after_its_end_was_told_is_waited_for() {
-        assert_eq!(took(|_| false, |_| false), (QUIET, Rest::Quiet));
-        assert_eq!(took(|pause| pause == 7, |_| false), (QUIET + STEP * 7, Rest::Quiet));
-        assert_eq!(took(|_| true, |_| false), (LONGEST, Rest::Quiet), "a busy session never rests");
+        assert_eq!(took(|_| false, |_| false), (QUIET, SettleResult::Quiet));
+        assert_eq!(took(|pause| pause == 7, |_| false), (QUIET + STEP * 7, SettleResult::Quiet));
+        assert_eq!(took(|_| true, |_| false), (LONGEST, SettleResult::Quiet), "a busy session never rests");
     }
 
     #[test]
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn who_asks_meanwhile_is_waited_for_as_long_as_who_asked_first() {
-        assert_eq!(took(|_| false, |pause| pause == 7), (QUIET + STEP * 7, Rest::Quiet));
-        assert_eq!(took(|_| false, |_| true), (LONGEST, Rest::Disturbed));
+        assert_eq!(took(|_| false, |pause| pause == 7), (QUIET + STEP * 7, SettleResult::Quiet));
+        assert_eq!(took(|_| false, |_| true), (LONGEST, SettleResult::Disturbed));
         let last = u32::try_from(LONGEST.as_millis() / STEP.as_millis()).unwrap();
-        assert_eq!(took(|_| true, |pause| pause == last - 1), (LONGEST, Rest::Disturbed));
-        assert_eq!(took(|_| true, |pause| pause == last - 8), (LONGEST, Rest::Quiet));
+        assert_eq!(took(|_| true, |pause| pause == last - 1), (LONGEST, SettleResult::Disturbed));
+        assert_eq!(took(|_| true, |pause| pause == last - 8), (LONGEST, SettleResult::Quiet));
     }
 }

@@ -3,7 +3,7 @@
 //! Opens only the transcript and writes nothing, so several files can be read in parallel.
 
 use super::Transcript;
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::rules::Wishes;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ pub struct Step {
 
 /// The parser state kept between two reads of a file.
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct ParserState {
     reader: Reader,
     gatherer: Gatherer,
 }
@@ -54,8 +54,8 @@ impl Kit {
 
 pub struct Steps<'w> {
     agent: Agent,
-    lines: Lines<'w>,
-    memory: Memory,
+    lines: LineReader<'w>,
+    memory: ParserState,
     reading: Reading,
     wishes: &'w Wishes,
     /// Erased content that must not come back: all of it, and the part that concerns this file's session.
@@ -72,7 +72,8 @@ impl<'w> Steps<'w> {
     pub fn open(
         file: &Transcript,
         source: &mut Source,
-        (wishes, forgotten): (&'w Wishes, &'w Forgotten),
+        wishes: &'w Wishes,
+        forgotten: &'w Forgotten,
         kit: &'w mut Kit,
     ) -> io::Result<Option<Self>> {
         let opened = match File::open(&file.path) {
@@ -93,10 +94,10 @@ impl<'w> Steps<'w> {
         }
         let memory = serde_json::from_str(&source.reading.state).ok();
         let offset = if memory.is_some() { source.reading.offset } else { 0 };
-        let fresh = || Memory { reader: file.agent.reader(), gatherer: Gatherer::default() };
+        let fresh = || ParserState { reader: file.agent.reader(), gatherer: Gatherer::default() };
         Ok(Some(Self {
             agent: file.agent,
-            lines: Lines::from(opened, offset, &mut kit.buffer)?,
+            lines: LineReader::from(opened, offset, &mut kit.buffer)?,
             memory: memory.unwrap_or_else(fresh),
             reading: Reading { offset, ..source.reading.clone() },
             wishes,
@@ -121,11 +122,12 @@ impl<'w> Steps<'w> {
         self.reading.offset = block.end;
         let (agent, wishes, forgotten) = (self.agent, self.wishes, self.forgotten);
         let gone_of =
-            |session: &str, folder: Option<&str>| gone_of(forgotten, (agent, session), wishes, folder);
+            |session: &str, folder: Option<&str>| gone_of(forgotten, agent, session, wishes, folder);
         let (memory, packer) = (&mut self.memory, &mut *self.packer);
         let (mut rows, gone) = wishes.with_rules(agent, self.gone.take(), |rules| {
             let is_marker = |prompt: &str| wishes.is_marker(prompt);
-            let mut gathering = Gathering { memory, packer, rules, gone_of: &gone_of, is_marker: &is_marker };
+            let mut gathering =
+                LineGatherer { memory, packer, rules, gone_of: &gone_of, is_marker: &is_marker };
             let rows = gathering.rows(block.lines);
             (rows, gathering.rules.gone.take())
         });
@@ -166,7 +168,8 @@ impl<'w> Steps<'w> {
 /// The erased parts of a session that worked in this folder.
 fn gone_of<'f>(
     forgotten: &'f Forgotten,
-    (agent, session): (Agent, &str),
+    agent: Agent,
+    session: &str,
     wishes: &Wishes,
     folder: Option<&str>,
 ) -> Option<Gone<'f>> {
@@ -178,15 +181,15 @@ fn gone_of<'f>(
     forgotten.of(&SessionKey { agent, id }, &project)
 }
 
-struct Gathering<'g, 'r, 'f> {
-    memory: &'g mut Memory,
+struct LineGatherer<'g, 'r, 'f> {
+    memory: &'g mut ParserState,
     packer: &'g mut Packer,
     rules: &'g mut Rules<'r, 'f>,
     gone_of: &'g dyn Fn(&str, Option<&str>) -> Option<Gone<'f>>,
     is_marker: &'g dyn Fn(&str) -> bool,
 }
 
-impl Gathering<'_, '_, '_> {
+impl LineGatherer<'_, '_, '_> {
     fn rows(&mut self, lines: &[u8]) -> Vec<Packed> {
         let mut packed = vec![];
         let mut found = vec![];

@@ -69,8 +69,8 @@ impl Bench {
         let writable = self.writable();
         let mut source = known(&writable.archive, &self.file).unwrap();
         let mut kit = Kit::new().unwrap();
-        let rules = (&self.wishes, writable.archive.forgotten());
-        let steps = Steps::open(&self.file, &mut source, rules, &mut kit).unwrap();
+        let forgotten = writable.archive.forgotten();
+        let steps = Steps::open(&self.file, &mut source, &self.wishes, forgotten, &mut kit).unwrap();
         let Some(mut steps) = steps else { return };
         for _ in 0..steps_written {
             let Some(step) = steps.next().unwrap() else { return };

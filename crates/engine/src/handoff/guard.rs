@@ -29,13 +29,13 @@ pub fn asks_at(happening: &Happening) -> bool {
 }
 
 /// Whether the model is to be notified about its context, as far as known without the database.
-pub fn is_due(env: &Env, config: &Config, (agent, heard): (Agent, &Heard)) -> bool {
+pub fn is_due(env: &Env, config: &Config, agent: Agent, heard: &Heard) -> bool {
     let is_off = config.guard.strategy_in(heard.folder.as_deref()) == Strategy::Off;
     if is_off || heard.subagent.is_some() {
         return false;
     }
     let noted = meters::last(&env.home, &heard.session);
-    let fill = glimpse((agent, heard), noted, env.now);
+    let fill = glimpse(agent, heard, noted, env.now);
     fill.is_some_and(|fill| is_news(config, fill, noted))
 }
 
@@ -50,7 +50,7 @@ fn still_told(fill: Fill, noted: Option<Noted>) -> u8 {
 }
 
 /// How full the context is, as far as known without the database.
-fn glimpse((agent, heard): (Agent, &Heard), noted: Option<Noted>, now: Timestamp) -> Option<Fill> {
+fn glimpse(agent: Agent, heard: &Heard, noted: Option<Noted>, now: Timestamp) -> Option<Fill> {
     let known = noted.map(|noted| noted.fill);
     let is_shown =
         |noted: &Noted| noted.fill.source == Source::Client && now.since_ms(noted.at) < DISPLAY_LASTS_MS;

@@ -62,7 +62,7 @@ impl Giver<'_> {
         if due.machine.is_some() && is_anothers(archive.as_ref(), from)? {
             return self.remembered();
         }
-        let mut material = past::material(archive.as_ref(), Some(store), (from, came_by(due.way)), env.now)?;
+        let mut material = past::material(archive.as_ref(), Some(store), from, came_by(due.way), env.now)?;
         if let Some(machine) = &due.machine {
             past::put_away(&mut material, archive.as_ref(), machine.clone())?;
         }
@@ -70,13 +70,13 @@ impl Giver<'_> {
         if let Some(hop) = &hop {
             continuing::put_in(&mut material, hop);
         }
-        self.hand(hop.as_ref(), (material, archive))
+        self.hand(hop.as_ref(), material, archive)
     }
 
     /// For a session that inherits no work: the handoff of the hop that started it, and the memories, unless
     /// its model was given those already.
     pub fn remembered(&self) -> Result<Reply, StoreError> {
-        let alone = continuing::alone(self.env, self.store, (&self.session.key, self.open))?;
+        let alone = continuing::alone(self.env, self.store, &self.session.key, self.open)?;
         if alone.is_none() && self.session.recalled_at.is_some() {
             return Ok(Reply::default());
         }
@@ -87,21 +87,22 @@ impl Giver<'_> {
         // A user who starts afresh gets no memories.
         if alone.is_none() && self.store.way_of(&self.session.key)? == Some(Way::Fresh) {
             let nothing = Composed { text: String::new(), parts: vec![] };
-            recall::given(self.env, self.config, self.session, (&nothing, &Chosen::default()));
+            recall::given(self.env, self.config, self.session, &nothing, &Chosen::default());
             return Ok(Reply::default());
         }
         let nothing =
             || Material { past: None, compaction: None, remembered: vec![], program: env::program() };
         let (hop, material) =
             alone.map_or_else(|| (None, nothing()), |(hop, material)| (Some(hop), material));
-        self.hand(hop.as_ref(), (material, archive))
+        self.hand(hop.as_ref(), material, archive)
     }
 
     /// Composes the reply, and records which handoff and memories it contained.
     fn hand(
         &self,
         hop: Option<&Hop>,
-        (mut material, archive): (Material, Option<Archive>),
+        mut material: Material,
+        archive: Option<Archive>,
     ) -> Result<Reply, StoreError> {
         let Giver { env, config, session, .. } = *self;
         let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Reply::default()) };
@@ -122,7 +123,7 @@ impl Giver<'_> {
         if let Some(hop) = hop.filter(|_| composed.parts.iter().any(is_in)) {
             continuing::mark_given(env, hop, &session.key);
         }
-        let told = |_| recall::given(env, config, session, (&composed, &chosen));
+        let told = |_| recall::given(env, config, session, &composed, &chosen);
         let notices = due.map(told).unwrap_or_default();
         Ok(Reply { notices, ..said(composed) })
     }

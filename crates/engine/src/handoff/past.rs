@@ -42,7 +42,8 @@ pub fn latest_in(
 pub fn material(
     archive: Option<&Archive>,
     hot: Option<&Store>,
-    (from, way): (&SessionKey, String),
+    from: &SessionKey,
+    way: String,
     now: Timestamp,
 ) -> Result<Material, StoreError> {
     let heard = hot.map(|store| store.session(from)).transpose()?.flatten();

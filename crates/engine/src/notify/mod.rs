@@ -50,17 +50,17 @@ enum Novelty {
 
 /// Announces the state changes among these effects, as configured.
 pub fn changes(env: &Env, config: &Config, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
-    let mut teller = Teller { env, notify: &config.notify, store, options: BTreeMap::new() };
+    let mut notifier = Notifier { env, notify: &config.notify, store, options: BTreeMap::new() };
     let mut is_worth_telling = false;
     for change in effects.iter().filter_map(|effect| change(effect, env.now)) {
-        let was_told = teller.tell(&change)?;
+        let was_told = notifier.tell(&change)?;
         is_worth_telling |= was_told && config.notify.tells(change.to);
     }
     if is_worth_telling && config.notify.escalates() {
         rouse(&env.home);
     }
     for effect in effects {
-        teller.tell_hop(effect)?;
+        notifier.tell_hop(effect)?;
     }
     Ok(())
 }
@@ -111,7 +111,7 @@ pub fn fault(env: &Env, detail: String) {
     faults::record_here(env, Fault { at: env.now, kind: FaultKind::Notify, detail });
 }
 
-struct Change<'a> {
+struct StateChange<'a> {
     session: &'a SessionKey,
     seat: Option<&'a str>,
     from: Option<State>,
@@ -121,7 +121,7 @@ struct Change<'a> {
 }
 
 /// Returns a state change that is still news. The place to drop stops that Towline itself continues from.
-fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
+fn change(effect: &Effect, now: Timestamp) -> Option<StateChange<'_>> {
     let (session, seat, from, to, (at, about)) = match effect {
         Effect::StateChanged { session, seat, from, to, at, about } => (session, seat, from, to, (at, about)),
         Effect::SeatTaken { .. }
@@ -132,10 +132,17 @@ fn change(effect: &Effect, now: Timestamp) -> Option<Change<'_>> {
     };
     let begins = from.is_none() && *to == State::Idle;
     let is_news = !begins && now.since_ms(*at) <= FRESH_MS;
-    is_news.then_some(Change { session, seat: seat.as_deref(), from: *from, to: *to, at: *at, about: *about })
+    is_news.then_some(StateChange {
+        session,
+        seat: seat.as_deref(),
+        from: *from,
+        to: *to,
+        at: *at,
+        about: *about,
+    })
 }
 
-struct Teller<'a> {
+struct Notifier<'a> {
     env: &'a Env,
     notify: &'a Notify,
     store: &'a Store,
@@ -143,9 +150,9 @@ struct Teller<'a> {
     options: BTreeMap<String, Commands>,
 }
 
-impl Teller<'_> {
+impl Notifier<'_> {
     /// Returns whether the change is to be announced at all.
-    fn tell(&mut self, change: &Change<'_>) -> Result<bool, StoreError> {
+    fn tell(&mut self, change: &StateChange<'_>) -> Result<bool, StoreError> {
         let of_tmux = self.tmux_commands(change.seat);
         if !self.concerns(change.to, &of_tmux) {
             return Ok(false);
@@ -198,7 +205,7 @@ impl Teller<'_> {
     }
 
     /// Changes caused by a bookmark marker run only the `transition` commands: the user asked for nothing.
-    fn remember(&self, change: &Change<'_>) -> Option<Novelty> {
+    fn remember(&self, change: &StateChange<'_>) -> Option<Novelty> {
         if change.about == About::Marker {
             return Some(Novelty::Repeated);
         }

@@ -35,7 +35,7 @@ struct Quiet {
 /// Files and processes whose change means that an event happened.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    journal: Option<Stamp>,
+    journal: Option<WriteStamp>,
     seats: Vec<Watched>,
     /// When working agents will have been silent for so long that their screens are probed.
     #[serde(skip)]
@@ -44,7 +44,7 @@ pub struct Watch {
 
 /// Changes with every write to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Stamp {
+struct WriteStamp {
     inode: u64,
     bytes: u64,
     seconds: i64,
@@ -57,7 +57,7 @@ struct Watched {
     started: u64,
     /// Only for a session whose turn may end without a hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    transcript: Option<(String, Option<Stamp>)>,
+    transcript: Option<(String, Option<WriteStamp>)>,
 }
 
 /// Timers show minutes, options and strays are renewed once a minute, silent screens twice as often.
@@ -143,9 +143,9 @@ fn is_as_it_was(watched: &Watched) -> bool {
     lives && watched.transcript.as_ref().is_none_or(|(path, was)| stamp(Path::new(path)) == *was)
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+fn stamp(path: &Path) -> Option<WriteStamp> {
     let found = fs::metadata(path).ok()?;
-    Some(Stamp {
+    Some(WriteStamp {
         inode: found.ino(),
         bytes: found.len(),
         seconds: found.mtime(),

@@ -95,18 +95,19 @@ pub fn said(session: &Session) -> Option<Fill> {
 /// The context that a transcript reports, and when it was written. `announced` is the model that the session
 /// named at its start.
 fn context_in(agent: Agent, path: &str, announced: Option<&str>) -> Option<(Context, Timestamp)> {
-    let within = |limit| context_within(limit, (agent, path), announced);
+    let within = |limit| context_within(agent, path, limit, announced);
     within(END).or_else(|| within(LONG_END))
 }
 
 /// The same with a single bounded read, for hooks.
 pub fn context_near(agent: Agent, path: &str) -> Option<Context> {
-    Some(context_within(END, (agent, path), None)?.0)
+    Some(context_within(agent, path, END, None)?.0)
 }
 
 fn context_within(
+    agent: Agent,
+    path: &str,
     limit: u64,
-    (agent, path): (Agent, &str),
     announced: Option<&str>,
 ) -> Option<(Context, Timestamp)> {
     let (end, written) = last_bytes(Path::new(path), limit).ok()?;

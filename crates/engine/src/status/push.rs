@@ -85,7 +85,7 @@ fn is_alive(pid: &str) -> bool {
 
 /// The contents of a push.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Told {
+struct PushedState {
     socket: String,
     text: String,
     /// The most urgent last: of several panes in one window, the last decides the window's state.
@@ -100,19 +100,19 @@ struct PaneState {
     unseen: bool,
 }
 
-impl Told {
-    fn nothing(server: &Server) -> Told {
-        Told { socket: server.socket.clone(), text: String::new(), panes: vec![] }
+impl PushedState {
+    fn nothing(server: &Server) -> PushedState {
+        PushedState { socket: server.socket.clone(), text: String::new(), panes: vec![] }
     }
 }
 
-fn wanted(env: &Env, server: &Server, seats: &[Shown]) -> Told {
+fn wanted(env: &Env, server: &Server, seats: &[Shown]) -> PushedState {
     let style = Options::remembered(&env.home, server).style;
     let panes = panes(seats, server, &style);
     if panes.is_empty() {
-        return Told::nothing(server);
+        return PushedState::nothing(server);
     }
-    Told { text: bar(seats, &style, env.now), panes, ..Told::nothing(server) }
+    PushedState { text: bar(seats, &style, env.now), panes, ..PushedState::nothing(server) }
 }
 
 fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
@@ -145,7 +145,7 @@ fn tell(env: &Env, server: &Server, patience: Duration, seats: Reading<'_>) -> R
 /// The orders that turn `last` into `now`. The most urgent pane is sent last and decides its window's state,
 /// so windows are sent again from the first changed pane. If a pane was left, its window may hold other
 /// agents: all windows are cleared and sent again.
-fn orders<'a>(last: &'a Told, now: &'a Told) -> Vec<Order<'a>> {
+fn orders<'a>(last: &'a PushedState, now: &'a PushedState) -> Vec<Order<'a>> {
     let mut orders = vec![];
     if now.text != last.text {
         orders.push(Order::Bar { text: &now.text });
@@ -176,18 +176,18 @@ pub fn compare(home: &Home, server: &Server, bar: &str) {
     }
 }
 
-fn recall(home: &Home, server: &Server) -> Told {
+fn recall(home: &Home, server: &Server) -> PushedState {
     read(home, &server.pid)
         .filter(|told| told.socket == server.socket)
-        .unwrap_or_else(|| Told::nothing(server))
+        .unwrap_or_else(|| PushedState::nothing(server))
 }
 
-fn read(home: &Home, pid: &str) -> Option<Told> {
+fn read(home: &Home, pid: &str) -> Option<PushedState> {
     serde_json::from_slice(&fs::read(file(home, pid)).ok()?).ok()
 }
 
 /// A failed write costs one extra push.
-fn remember(home: &Home, server: &Server, told: &Told) {
+fn remember(home: &Home, server: &Server, told: &PushedState) {
     let _ = match told.panes.is_empty() {
         true => fs::remove_file(file(home, &server.pid)),
         false => serde_json::to_vec(told).map_or(Ok(()), |bytes| put_small(&file(home, &server.pid), &bytes)),
@@ -202,9 +202,9 @@ fn file(home: &Home, pid: &str) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn told(text: &str, state: &str) -> Told {
+    fn told(text: &str, state: &str) -> PushedState {
         let pane = PaneState { pane: "%1".into(), state: state.into(), mark: "*".into(), unseen: false };
-        Told { socket: "s".into(), text: text.into(), panes: vec![pane] }
+        PushedState { socket: "s".into(), text: text.into(), panes: vec![pane] }
     }
 
     #[test]
@@ -226,10 +226,10 @@ mod tests {
             mark: String::new(),
             unseen: false,
         };
-        let all = |panes: Vec<PaneState>| Told { socket: "s".into(), text: "t".into(), panes };
+        let all = |panes: Vec<PaneState>| PushedState { socket: "s".into(), text: "t".into(), panes };
         let (idle, works, waits) = (pane("%1", "idle"), pane("%2", "working"), pane("%3", "blocked"));
         let last = all(vec![idle.clone(), pane("%2", "idle"), waits.clone()]);
-        let windows = |now: &Told| -> Vec<String> {
+        let windows = |now: &PushedState| -> Vec<String> {
             let orders = orders(&last, now);
             let told = orders.iter().filter_map(|order| match order {
                 Order::Window { pane, .. } => Some((*pane).to_owned()),

@@ -32,7 +32,7 @@ pub struct Stray {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Found {
+struct ScanCache {
     at: Timestamp,
     strays: Vec<Stray>,
 }
@@ -77,7 +77,7 @@ pub fn now(env: &Env, places: &[Place]) -> Vec<Stray> {
         // Excluded projects are not written to the cache either.
         .filter(|stray| !is_excluded(stray))
         .collect();
-    keep(&env.home, &Found { at: env.now, strays: strays.clone() });
+    keep(&env.home, &ScanCache { at: env.now, strays: strays.clone() });
     strays
 }
 
@@ -141,11 +141,11 @@ fn file(home: &Home) -> PathBuf {
     home.bars().join("strays")
 }
 
-fn recall(home: &Home) -> Option<Found> {
+fn recall(home: &Home) -> Option<ScanCache> {
     serde_json::from_slice(&fs::read(file(home)).ok()?).ok()
 }
 
 /// If the write fails, the next refresh scans again.
-fn keep(home: &Home, found: &Found) {
+fn keep(home: &Home, found: &ScanCache) {
     let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home), &bytes));
 }

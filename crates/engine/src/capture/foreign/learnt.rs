@@ -32,18 +32,19 @@ const LIKELY: u8 = 60;
 /// Stores the memories and summaries of a session in one transaction.
 pub(super) fn keep(
     archive: &Archive,
-    (product, session): (&str, &ForeignSession),
+    product: &str,
+    session: &ForeignSession,
     found: Vec<Found>,
     now: Timestamp,
 ) -> Result<Learnt, StoreError> {
     let Some(of) = archive.conversation(&session.key)? else { return Ok(Learnt::default()) };
     let turns = archive.turns(&of, 0, u32::MAX)?;
     let project = project(archive, &of, session)?;
-    let keeper = Keeper { archive, product, of, turns, project, now };
+    let importer = LearntImporter { archive, product, of, turns, project, now };
     archive.as_one(|| {
         let mut all = Learnt::default();
         for found in found {
-            all = all.plus(keeper.take(found)?);
+            all = all.plus(importer.take(found)?);
         }
         Ok(all)
     })
@@ -62,7 +63,7 @@ fn project(
     Ok(if let [only] = named.as_slice() { Some(*only) } else { None })
 }
 
-struct Keeper<'a> {
+struct LearntImporter<'a> {
     archive: &'a Archive,
     product: &'a str,
     of: Conversation,
@@ -71,12 +72,12 @@ struct Keeper<'a> {
     now: Timestamp,
 }
 
-impl Keeper<'_> {
+impl LearntImporter<'_> {
     fn take(&self, found: Found) -> Result<Learnt, StoreError> {
         match found {
             Found::Memory { id, at, during, cost, draft } => {
                 let Some(content) = Content::of(*draft) else { return Ok(Learnt::default()) };
-                let new = NewMemory { cost, ..self.memory((&id, at, during), content) };
+                let new = NewMemory { cost, ..self.memory(&id, at, during, content) };
                 let is_known = self.archive.memory_by_uid(new.uid)?.is_some();
                 let kept = keep_plainly(self.archive, &new, self.now)?;
                 let is_new = !is_known && matches!(kept, Kept::New(_));
@@ -84,13 +85,13 @@ impl Keeper<'_> {
             }
             Found::Summary { at, during, draft } => {
                 let Some(summary) = Summary::of(&draft) else { return Ok(Learnt::default()) };
-                Ok(Learnt { memories: 0, summaries: self.summary((at, during), summary)?.into() })
+                Ok(Learnt { memories: 0, summaries: self.summary(at, during, summary)?.into() })
             }
             Found::Piece(_) | Found::Line { .. } | Found::Note { .. } => Ok(Learnt::default()),
         }
     }
 
-    fn memory(&self, (id, at, during): (&str, Timestamp, Timestamp), content: Content) -> NewMemory {
+    fn memory(&self, id: &str, at: Timestamp, during: Timestamp, content: Content) -> NewMemory {
         NewMemory {
             uid: Uid::derived(at, &["memory", &self.of.session.to_string(), id]),
             content,
@@ -110,7 +111,7 @@ impl Keeper<'_> {
     }
 
     /// Stores a summary if it is the newest one and was not erased. Returns whether it did.
-    fn summary(&self, (at, during): (Timestamp, Timestamp), summary: Summary) -> Result<bool, StoreError> {
+    fn summary(&self, at: Timestamp, during: Timestamp, summary: Summary) -> Result<bool, StoreError> {
         let gone = self.archive.forgotten().of(&self.of.session, &[]);
         let is_gone = gone.is_some_and(|gone| gone.is_time_gone(during, Whose::Session));
         if is_gone || self.archive.summary(&self.of)?.is_some_and(|known| known.at >= at) {

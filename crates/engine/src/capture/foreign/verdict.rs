@@ -2,7 +2,7 @@
 //!
 //! Reads the archive and the user's settings; changes nothing.
 
-use crate::capture::rules::Place;
+use crate::capture::rules::Admission;
 use crate::capture::rules::Wishes;
 use std::collections::HashSet;
 use towline_agents::Agent;
@@ -88,10 +88,10 @@ impl Judge<'_> {
             self.archive.map(|archive| archive.conversation(&session.key)).transpose()?.flatten();
         let folder = session.folder.as_deref().or_else(|| conversation.as_ref()?.folder.as_deref());
         match self.wishes.place(folder, session.project.as_deref()) {
-            Place::Wanted if self.wishes.is_recent(session.last_at) => {}
-            Place::Wanted | Place::Elsewhere => return Ok(Verdict::NotAsked),
-            Place::Private => return Ok(Verdict::Excluded),
-            Place::Unknown => return Ok(Verdict::PerhapsExcluded),
+            Admission::Wanted if self.wishes.is_recent(session.last_at) => {}
+            Admission::Wanted | Admission::Elsewhere => return Ok(Verdict::NotAsked),
+            Admission::Private => return Ok(Verdict::Excluded),
+            Admission::Unknown => return Ok(Verdict::PerhapsExcluded),
         }
         let turns = conversation.map_or(0, |conversation| conversation.turns);
         let extent = self.extent(session, source, turns);

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 use towline_agents::server::{Address, Call, Heard, READY, Refused, Thread, Turn, heard, thread, turns};
 use towline_core::id::{SessionId, TurnId};
-use wire::Wire;
+use wire::Transport;
 
 /// Long enough for a server on a busy machine to load a long thread.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -41,7 +41,7 @@ pub enum Kind {
 }
 
 pub struct Client<'a> {
-    wire: Wire<'a>,
+    wire: Transport<'a>,
     pub kind: Kind,
     env: &'a Env,
     asked: u64,
@@ -59,14 +59,14 @@ impl<'a> Client<'a> {
     }
 
     fn shared(env: &'a Env, socket: &Path) -> Result<Client<'a>, ServerError> {
-        let reached = Wire::to_socket(env, socket, env.elapsed() + TO_MEET);
+        let reached = Transport::to_socket(env, socket, env.elapsed() + TO_MEET);
         let wire =
             reached.map_err(|source| ServerError::Reach { address: socket.display().to_string(), source })?;
         Client { wire, kind: Kind::Shared, env, asked: 0 }.introduced()
     }
 
     fn private(env: &'a Env, program: &Path, arguments: &[&str]) -> Result<Client<'a>, ServerError> {
-        let wire = Wire::to_child(env, program, arguments)
+        let wire = Transport::to_child(env, program, arguments)
             .map_err(|source| ServerError::Reach { address: program.display().to_string(), source })?;
         Client { wire, kind: Kind::Private, env, asked: 0 }.introduced()
     }

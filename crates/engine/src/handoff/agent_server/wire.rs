@@ -18,18 +18,18 @@ const LONGEST: usize = 64 << 20;
 /// How long a child may take to exit on its own.
 const TO_END: Duration = Duration::from_secs(2);
 
-pub(super) enum Wire<'a> {
+pub(super) enum Transport<'a> {
     /// One message per WebSocket frame.
     Frames(Box<WebSocket<Timed<'a>>>),
     /// One message per line.
     Lines { reader: BufReader<Timed<'a>>, child: Child },
 }
 
-impl<'a> Wire<'a> {
-    pub fn to_socket(env: &'a Env, path: &Path, until: Duration) -> io::Result<Wire<'a>> {
+impl<'a> Transport<'a> {
+    pub fn to_socket(env: &'a Env, path: &Path, until: Duration) -> io::Result<Transport<'a>> {
         let stream = Timed { stream: UnixStream::connect(path)?, env, until };
         match tungstenite::client("ws://localhost/", stream) {
-            Ok((socket, _)) => Ok(Wire::Frames(Box::new(socket))),
+            Ok((socket, _)) => Ok(Transport::Frames(Box::new(socket))),
             Err(HandshakeError::Failure(error)) => Err(as_io(error)),
             Err(HandshakeError::Interrupted(_)) => Err(io::ErrorKind::TimedOut.into()),
         }
@@ -37,7 +37,7 @@ impl<'a> Wire<'a> {
 
     /// The child's stdin and stdout are one socket, because a pipe has no read timeout.
     #[expect(clippy::disallowed_methods, reason = "a server of our own, where none runs in the background")]
-    pub fn to_child(env: &'a Env, program: &Path, arguments: &[&str]) -> io::Result<Wire<'a>> {
+    pub fn to_child(env: &'a Env, program: &Path, arguments: &[&str]) -> io::Result<Transport<'a>> {
         let (ours, theirs) = UnixStream::pair()?;
         let output = OwnedFd::from(theirs.try_clone()?);
         let mut command = Command::new(program);
@@ -45,16 +45,16 @@ impl<'a> Wire<'a> {
         command.stdin(OwnedFd::from(theirs)).stdout(output).stderr(Stdio::null());
         let child = command.spawn()?;
         let stream = Timed { stream: ours, env, until: env.elapsed() };
-        Ok(Wire::Lines { reader: BufReader::new(stream), child })
+        Ok(Transport::Lines { reader: BufReader::new(stream), child })
     }
 
     pub fn send(&mut self, text: &str, until: Duration) -> io::Result<()> {
         match self {
-            Wire::Frames(socket) => {
+            Transport::Frames(socket) => {
                 socket.get_mut().until = until;
                 socket.send(Message::text(text)).map_err(as_io)
             }
-            Wire::Lines { reader, .. } => {
+            Transport::Lines { reader, .. } => {
                 let stream = reader.get_mut();
                 stream.until = until;
                 stream.write_all(format!("{text}\n").as_bytes())
@@ -65,7 +65,7 @@ impl<'a> Wire<'a> {
     /// Reads the next message.
     pub fn next(&mut self, until: Duration) -> io::Result<String> {
         match self {
-            Wire::Frames(socket) => {
+            Transport::Frames(socket) => {
                 socket.get_mut().until = until;
                 loop {
                     match socket.read().map_err(as_io)? {
@@ -76,7 +76,7 @@ impl<'a> Wire<'a> {
                     }
                 }
             }
-            Wire::Lines { reader, .. } => {
+            Transport::Lines { reader, .. } => {
                 reader.get_mut().until = until;
                 next_line(reader)
             }
@@ -90,10 +90,10 @@ fn next_line(reader: &mut BufReader<Timed<'_>>) -> io::Result<String> {
     if line.ends_with('\n') { Ok(line) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-impl Drop for Wire<'_> {
+impl Drop for Transport<'_> {
     /// On end of input the child exits by itself and closes its end of the socket; it is killed after that.
     fn drop(&mut self) {
-        let Wire::Lines { reader, child } = self else { return };
+        let Transport::Lines { reader, child } = self else { return };
         let stream = reader.get_mut();
         stream.until = stream.env.elapsed() + TO_END;
         let _ = stream.stream.shutdown(std::net::Shutdown::Write);

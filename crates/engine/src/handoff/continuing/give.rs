@@ -39,14 +39,14 @@ pub fn put_in(material: &mut Material, hop: &Hop) {
 pub fn alone(
     env: &Env,
     store: &Store,
-    (successor, open): (&SessionKey, &[Hop]),
+    successor: &SessionKey,
+    open: &[Hop],
 ) -> Result<Option<(Hop, Material)>, StoreError> {
     let led_here = open.iter().rfind(|hop| hop.successor.as_ref() == Some(successor));
     let Some(hop) = led_here.map(|hop| handoff_of(store, &hop.session)).transpose()?.flatten() else {
         return Ok(None);
     };
-    let from = (&hop.session, "its handoff".to_owned());
-    let mut material = past::material(None, Some(store), from, env.now)?;
+    let mut material = past::material(None, Some(store), &hop.session, "its handoff".to_owned(), env.now)?;
     put_in(&mut material, &hop);
     Ok(Some((hop, material)))
 }

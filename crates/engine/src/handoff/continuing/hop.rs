@@ -47,7 +47,8 @@ pub fn begin(
     env: &Env,
     config: &Config,
     store: &Store,
-    (session, asking): (&Session, Asking),
+    session: &Session,
+    asking: Asking,
 ) -> Result<(Uid, Vec<Event>), StoreError> {
     let (seat, author) = (asking.seat.clone(), asking.author);
     let asked = typing::event(env, &session.key, Happening::HandoffAsked { asking });
@@ -85,8 +86,7 @@ pub fn set_out(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event> {
 fn from_what_is_known(env: &Env, store: &Store, session: &Session) -> Result<Handoff, StoreError> {
     capture::hurry(env, session);
     let archive = Archive::read(&env.home, PATIENCE)?;
-    let from = (&session.key, String::new());
-    let material = past::material(archive.as_ref(), Some(store), from, env.now)?;
+    let material = past::material(archive.as_ref(), Some(store), &session.key, String::new(), env.now)?;
     let nothing = Handoff {
         task: String::new(),
         completed: String::new(),

@@ -48,15 +48,16 @@ pub fn at_turns_end(
     env: &Env,
     config: &Config,
     store: &Store,
-    (stop, known): (&Stop<'_>, &Known),
+    stop: &Stop<'_>,
+    known: &Known,
 ) -> Result<Outcome, StoreError> {
     let is_end = matches!(stop.event.happening, Happening::TurnEnded { .. });
     let Some(gauge) = known.gauge.as_ref().filter(|_| is_end) else { return Ok(Outcome::default()) };
     let is_ours = |hop: &&Hop| hop.session == stop.event.session && hop.stage == Stage::Asked;
-    let desk = Desk { env, config, store, session: &gauge.session };
+    let handler = TurnEndHandler { env, config, store, session: &gauge.session };
     match known.afoot.open.iter().find(is_ours) {
-        Some(hop) => Ok(desk.take(hop, stop)),
-        None if config.guard.types() => desk.consider(stop, &known.afoot.open, gauge.percent()),
+        Some(hop) => Ok(handler.take(hop, stop)),
+        None if config.guard.types() => handler.consider(stop, &known.afoot.open, gauge.percent()),
         None => Ok(Outcome::default()),
     }
 }
@@ -67,14 +68,14 @@ pub struct Known {
     pub gauge: Option<Gauge>,
 }
 
-struct Desk<'a> {
+struct TurnEndHandler<'a> {
     env: &'a Env,
     config: &'a Config,
     store: &'a Store,
     session: &'a Session,
 }
 
-impl Desk<'_> {
+impl TurnEndHandler<'_> {
     /// Decides whether a hop begins.
     fn consider(&self, stop: &Stop<'_>, open: &[Hop], percent: Option<u8>) -> Result<Outcome, StoreError> {
         let wishes = &self.config.continuing;
@@ -126,7 +127,7 @@ impl Desk<'_> {
     fn begin(&self, asking: Asking) -> Result<Outcome, StoreError> {
         let (author, percent) = (asking.author, asking.percent.unwrap_or(0));
         let seat = asking.seat.clone();
-        let (hop, events) = begin(self.env, self.config, self.store, (self.session, asking))?;
+        let (hop, events) = begin(self.env, self.config, self.store, self.session, asking)?;
         if !accept(self.env, events) {
             return Ok(Outcome::default());
         }

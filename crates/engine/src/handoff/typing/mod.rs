@@ -30,13 +30,14 @@ pub fn make(env: &Env, session: &SessionKey, wish: Wish) -> Result<Uid, AppendEr
 pub fn accept_move(
     env: &Env,
     session: &SessionKey,
-    (intent, to): (&Intent, Stage),
+    intent: &Intent,
+    to: Stage,
     why: Option<String>,
 ) -> Result<(), Failure> {
-    accept(env, [moved(env, session, (intent, to), why)])
+    accept(env, [moved(env, session, intent, to, why)])
 }
 
-pub fn moved(env: &Env, session: &SessionKey, (intent, to): (&Intent, Stage), why: Option<String>) -> Event {
+pub fn moved(env: &Env, session: &SessionKey, intent: &Intent, to: Stage, why: Option<String>) -> Event {
     event(env, session, Happening::IntentMoved { intent: intent.uid, to, why })
 }
 

@@ -31,10 +31,12 @@ pub enum Changed {
     Nothing,
 }
 
+pub type Version = (u32, u32);
+
 /// The oldest supported tmux, and the first versions with key notes and with popups.
-const OLDEST: (u32, u32) = (3, 0);
-const WITH_NOTES: (u32, u32) = (3, 1);
-pub const WITH_POPUPS: (u32, u32) = (3, 2);
+const OLDEST: Version = (3, 0);
+const WITH_NOTES: Version = (3, 1);
+pub const WITH_POPUPS: Version = (3, 2);
 
 /// Options that hooks push, for users who build their own formats.
 const PUSHED: [&str; 3] = [STATE_OPTION, MARK_OPTION, UNSEEN_OPTION];
@@ -130,7 +132,7 @@ fn recalled(note: &Path) -> Option<Server> {
 }
 
 /// The version of a server, or of the program if no server runs. Fails if it is too old.
-pub fn version(server: Option<&Server>) -> Result<(u32, u32), Failure> {
+pub fn version(server: Option<&Server>) -> Result<Version, Failure> {
     let told = match server {
         Some(server) => server.version().ok_or_else(|| silent(server))?,
         None => installed_version().ok_or_else(|| {
@@ -148,7 +150,7 @@ pub fn version(server: Option<&Server>) -> Result<(u32, u32), Failure> {
     Ok(version)
 }
 
-fn parse_version(told: &str) -> Option<(u32, u32)> {
+fn parse_version(told: &str) -> Option<Version> {
     let (major, minor) = told.strip_prefix("next-").unwrap_or(told).split_once('.')?;
     let digits: String = minor.chars().take_while(char::is_ascii_digit).collect();
     Some((major.parse().ok()?, digits.parse().ok()?))
@@ -166,7 +168,7 @@ pub fn word(tow: &Path) -> Result<String, Failure> {
 }
 
 /// The key bindings to set.
-fn bindings(options: &Options, tow: &str, version: (u32, u32), remarks: &mut Vec<String>) -> Vec<Change> {
+fn bindings(options: &Options, tow: &str, version: Version, remarks: &mut Vec<String>) -> Vec<Change> {
     let run = |verb: &str| vec!["run-shell".into(), "-b".into(), format!("{tow} {verb} || true")];
     let popup = ["display-popup", "-w", "90%", "-h", "60%", "-E"].map(str::to_owned).into_iter();
     let popup = popup.chain([format!("{tow} status --watch")]).collect();

@@ -150,7 +150,7 @@ fn ask(env: &Env, server: &Server) -> Option<BTreeMap<String, String>> {
     let values = server.user_options(&asked)?;
     let values: BTreeMap<String, String> =
         names.iter().zip(values).filter_map(|(name, value)| Some(((*name).to_owned(), value?))).collect();
-    keep(&env.home, server, &Found { at: env.now, values: values.clone() });
+    keep(&env.home, server, &CachedOptions { at: env.now, values: values.clone() });
     Some(values)
 }
 
@@ -160,7 +160,7 @@ fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
 
 /// The cached answer of a server.
 #[derive(Serialize, Deserialize)]
-struct Found {
+struct CachedOptions {
     at: Timestamp,
     values: BTreeMap<String, String>,
 }
@@ -170,18 +170,18 @@ fn file(home: &Home, server: &Server) -> PathBuf {
     home.bars().join(format!("{}.options", server.pid))
 }
 
-fn recall(home: &Home, server: &Server) -> Option<Found> {
+fn recall(home: &Home, server: &Server) -> Option<CachedOptions> {
     serde_json::from_slice(&fs::read(file(home, server)).ok()?).ok()
 }
 
 /// If the write fails, tmux is queried again.
-fn keep(home: &Home, server: &Server, found: &Found) {
+fn keep(home: &Home, server: &Server, found: &CachedOptions) {
     let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home, server), &bytes));
 }
 
 /// Pure: parses the values, and lists the invalid ones.
 fn parse(values: &BTreeMap<String, String>) -> (Options, Vec<Mistake>) {
-    let mut reader = Reader { values, mistakes: vec![] };
+    let mut reader = OptionReader { values, mistakes: vec![] };
     let usual = Options::default();
     let style = BarStyle {
         idle: reader.look(Light::Idle, &usual.style),
@@ -213,12 +213,12 @@ fn parse(values: &BTreeMap<String, String>) -> (Options, Vec<Mistake>) {
     (options, reader.mistakes)
 }
 
-struct Reader<'a> {
+struct OptionReader<'a> {
     values: &'a BTreeMap<String, String>,
     mistakes: Vec<Mistake>,
 }
 
-impl Reader<'_> {
+impl OptionReader<'_> {
     fn text(&self, name: &str, usual: &str) -> String {
         self.values.get(name).map_or(usual, String::as_str).to_owned()
     }

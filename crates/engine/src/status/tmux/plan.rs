@@ -60,12 +60,12 @@ pub struct Undo {
     /// Our text inside an option.
     parts: BTreeMap<String, String>,
     /// Options and hook entries that we set as a whole.
-    replaced: BTreeMap<String, Replaced>,
+    replaced: BTreeMap<String, ReplacedOption>,
     pub keys: BTreeMap<String, Bound>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Replaced {
+struct ReplacedOption {
     was: String,
     /// As we set it: tmux may print a command differently.
     set: String,
@@ -80,13 +80,13 @@ impl Undo {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
-    was: Option<Kept>,
+    was: Option<KeptBinding>,
     /// As tmux prints it.
     set: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct KeptBinding {
     text: String,
     note: Option<String>,
 }
@@ -118,19 +118,20 @@ pub struct Plan {
 /// The plan from the current settings to the wanted ones.
 pub fn load(found: &Found, wish: &Wish<'_>) -> Plan {
     let users = users(found);
-    let mut wanted = Wanted { values: users.options.clone(), undo: Undo::default(), found, users: &users };
+    let mut wanted =
+        WantedSettings { values: users.options.clone(), undo: Undo::default(), found, users: &users };
     let shows_bar = wanted.status_line(wish.tow);
     wanted.number("status-interval", |given| interval(given, wish.options.status_interval));
     if shows_bar {
         wanted.number("status-right-length", |given| given.max(AMPLE.min(given + ROOM)));
     }
     if wish.options.window_marker == WindowMarker::Shown {
-        WINDOW_FORMATS.iter().for_each(|name| wanted.part(name, MARKER, Side::Behind));
+        WINDOW_FORMATS.iter().for_each(|name| wanted.part(name, MARKER, PartSide::Behind));
     }
     for hook in FOCUS_HOOKS {
         wanted.replace(hook, focus_command(wish.tow));
     }
-    let Wanted { values, mut undo, .. } = wanted;
+    let WantedSettings { values, mut undo, .. } = wanted;
     let mut changes = option_changes(found, &values, &undo);
     changes.extend(key_changes(found, &users, &wish.keys, &mut undo));
     Plan { changes, undo }
@@ -180,7 +181,7 @@ fn users(found: &Found) -> Found {
 }
 
 /// tmux reformats commands, so ours are recognised by what they run.
-fn is_still_ours(name: &str, value: &str, replaced: &Replaced) -> bool {
+fn is_still_ours(name: &str, value: &str, replaced: &ReplacedOption) -> bool {
     if FOCUS_HOOKS.contains(&name) { value.contains(FOCUSED) } else { value == replaced.set }
 }
 
@@ -199,19 +200,19 @@ fn interval(given: u32, wanted: u32) -> u32 {
 }
 
 /// The wanted settings under construction.
-struct Wanted<'a> {
+struct WantedSettings<'a> {
     values: BTreeMap<String, String>,
     undo: Undo,
     found: &'a Found,
     users: &'a Found,
 }
 
-enum Side {
+enum PartSide {
     Before,
     Behind,
 }
 
-impl Wanted<'_> {
+impl WantedSettings<'_> {
     /// Puts the bar before the user's right side, unless they have placed it. Returns whether it did.
     fn status_line(&mut self, tow: &str) -> bool {
         let lines: Vec<&str> =
@@ -220,8 +221,8 @@ impl Wanted<'_> {
         let (is_placed, is_refreshed) = (has(BAR_OPTION), has(" bar --refresh"));
         let refresh = format!("#({tow} bar --refresh --looking-at #{{pane_id}})");
         match (is_placed, is_refreshed) {
-            (false, _) => self.part("status-right", &format!("{BAR}{refresh} "), Side::Before),
-            (true, false) => self.part("status-right", &refresh, Side::Before),
+            (false, _) => self.part("status-right", &format!("{BAR}{refresh} "), PartSide::Before),
+            (true, false) => self.part("status-right", &refresh, PartSide::Before),
             (true, true) => {}
         }
         !is_placed
@@ -232,13 +233,13 @@ impl Wanted<'_> {
     }
 
     /// A part of ours that is already there stays, even if other text was put around it.
-    fn part(&mut self, name: &str, part: &str, side: Side) {
+    fn part(&mut self, name: &str, part: &str, side: PartSide) {
         let now = self.found.options.get(name).map_or("", String::as_str);
         let stands = self.found.undo.parts.get(name).is_some_and(|ours| ours == part) && now.contains(part);
         let value = match (stands, side) {
             (true, _) => now.to_owned(),
-            (false, Side::Before) => format!("{part}{}", self.of_user(name)),
-            (false, Side::Behind) => format!("{}{part}", self.of_user(name)),
+            (false, PartSide::Before) => format!("{part}{}", self.of_user(name)),
+            (false, PartSide::Behind) => format!("{}{part}", self.of_user(name)),
         };
         self.values.insert(name.to_owned(), value);
         self.undo.parts.insert(name.to_owned(), part.to_owned());
@@ -253,7 +254,7 @@ impl Wanted<'_> {
 
     fn replace(&mut self, name: &str, value: String) {
         let was = self.of_user(name).to_owned();
-        self.undo.replaced.insert(name.to_owned(), Replaced { was, set: value.clone() });
+        self.undo.replaced.insert(name.to_owned(), ReplacedOption { was, set: value.clone() });
         self.values.insert(name.to_owned(), value);
     }
 }
@@ -283,7 +284,7 @@ fn key_changes(found: &Found, users: &Found, wanted: &[Key], undo: &mut Undo) ->
     let given_back = found.undo.keys.keys().filter(|key| !is_wanted(key));
     let mut changes: Vec<Change> = given_back.filter_map(|key| give_back(found, users, key)).collect();
     for Key { key, bind, printed } in wanted {
-        let was = users.keys.get(key).filter(|was| was.text != *printed).cloned().map(Kept::from);
+        let was = users.keys.get(key).filter(|was| was.text != *printed).cloned().map(KeptBinding::from);
         if found.keys.get(key).is_none_or(|now| now.text != *printed) {
             changes.push(bind.clone());
         }
@@ -300,15 +301,15 @@ fn give_back(found: &Found, users: &Found, key: &str) -> Option<Change> {
     }
 }
 
-impl From<Kept> for Binding {
-    fn from(Kept { text, note }: Kept) -> Binding {
+impl From<KeptBinding> for Binding {
+    fn from(KeptBinding { text, note }: KeptBinding) -> Binding {
         Binding { text, note }
     }
 }
 
-impl From<Binding> for Kept {
-    fn from(Binding { text, note }: Binding) -> Kept {
-        Kept { text, note }
+impl From<Binding> for KeptBinding {
+    fn from(Binding { text, note }: Binding) -> KeptBinding {
+        KeptBinding { text, note }
     }
 }
 

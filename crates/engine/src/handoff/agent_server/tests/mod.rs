@@ -115,7 +115,7 @@ fn a_server_that_does_not_answer_is_an_error_that_says_so() {
     let socket = folder.path().join("silent.sock");
     let _listener = UnixListener::bind(&socket).unwrap();
     let ours = Env::new().unwrap();
-    let reached = Wire::to_socket(&ours, &socket, ours.elapsed() + Duration::from_millis(50));
+    let reached = Transport::to_socket(&ours, &socket, ours.elapsed() + Duration::from_millis(50));
     assert_eq!(reached.err().unwrap().kind(), io::ErrorKind::TimedOut);
     let silent = broken("thread/read", io::ErrorKind::TimedOut.into()).to_string();
     assert_eq!(silent, "the server did not answer thread/read within 20 seconds");
