@@ -87,7 +87,7 @@ fn remember(scope: &Scope, memories: u64) -> Result<(), Failure> {
         let made = archive.as_one(|| {
             batch
                 .clone()
-                .filter_map(|n| memory(scope.env.now, (n, memories), &projects))
+                .filter_map(|n| memory(scope.env.now, n, memories, &projects))
                 .try_for_each(|new| archive.add_memory(&new).map(drop))
         });
         made.map_err(failed)?;
@@ -131,7 +131,7 @@ const WORDS: [&str; 32] = [
 ];
 
 /// Builds memory `n` of `all`.
-fn memory(now: Timestamp, (n, all): (u64, u64), projects: &[i64]) -> Option<NewMemory> {
+fn memory(now: Timestamp, n: u64, all: u64, projects: &[i64]) -> Option<NewMemory> {
     let word = |step: u64| {
         WORDS[usize::try_from(n.wrapping_mul(2_654_435_761).wrapping_add(step * 40_503) >> 7 & 31)
             .unwrap_or(0)]

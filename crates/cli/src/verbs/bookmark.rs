@@ -57,11 +57,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let id = set.uid;
     record::accept(&scope.env, &[Record::Event(set), Record::Event(placed)])?;
     live::store(&scope.env)?;
-    say(scope, arguments, &session, (id, code.as_ref()));
+    say(scope, arguments, &session, id, code.as_ref());
     Ok(ExitCode::SUCCESS)
 }
 
-fn say(scope: &Scope, arguments: &Arguments, session: &Session, (id, code): (Uid, Option<&Code>)) {
+fn say(scope: &Scope, arguments: &Arguments, session: &Session, id: Uid, code: Option<&Code>) {
     let short = short(id);
     if arguments.json {
         let set = json!({"id": short, "uid": id, "session": session.key, "code": code});

@@ -48,13 +48,13 @@ Examples:
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<BookmarksAction>,
     #[command(flatten)]
     list: List,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum BookmarksAction {
     Show(Show),
     Delete(Delete),
 }
@@ -112,8 +112,8 @@ const LOOKED_THROUGH: u32 = 2_000;
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.what {
         None => list(scope, &arguments.list),
-        Some(What::Show(show)) => show_one(scope, show),
-        Some(What::Delete(delete)) => change(scope, delete),
+        Some(BookmarksAction::Show(show)) => show_one(scope, show),
+        Some(BookmarksAction::Delete(delete)) => change(scope, delete),
     }
 }
 

@@ -19,11 +19,11 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    target: Target,
+    target: CompletionTarget,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Target {
+enum CompletionTarget {
     Bash,
     Zsh,
     Fish,
@@ -33,10 +33,10 @@ enum Target {
 pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
     match arguments.target {
-        Target::Bash => clap_complete::generate(Shell::Bash, &mut grammar, "tow", &mut text),
-        Target::Zsh => clap_complete::generate(Shell::Zsh, &mut grammar, "tow", &mut text),
-        Target::Fish => clap_complete::generate(Shell::Fish, &mut grammar, "tow", &mut text),
-        Target::Man => man(&mut grammar, &mut text).map_err(|error| Failure::new(&error))?,
+        CompletionTarget::Bash => clap_complete::generate(Shell::Bash, &mut grammar, "tow", &mut text),
+        CompletionTarget::Zsh => clap_complete::generate(Shell::Zsh, &mut grammar, "tow", &mut text),
+        CompletionTarget::Fish => clap_complete::generate(Shell::Fish, &mut grammar, "tow", &mut text),
+        CompletionTarget::Man => man(&mut grammar, &mut text).map_err(|error| Failure::new(&error))?,
     }
     scope.out.text(&String::from_utf8_lossy(&text));
     Ok(ExitCode::SUCCESS)

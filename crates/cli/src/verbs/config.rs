@@ -31,14 +31,14 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<ConfigAction>,
     /// Print JSON.
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ConfigAction {
     /// Show every key with the value in force.
     Show,
     /// Print the value of one key.
@@ -58,17 +58,17 @@ enum Action {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let file = &scope.env.config_file;
     let user = read(file)?;
-    match arguments.action.as_ref().unwrap_or(&Action::Show) {
-        Action::Show => show(scope, arguments, &user),
-        Action::Get { key } => get(scope, arguments, &user, key),
-        Action::Set { key, value } => set(scope, &user, key, value),
-        Action::Unset { key } => unset(scope, &user, key),
-        Action::Edit => edit(scope),
-        Action::Path => {
+    match arguments.action.as_ref().unwrap_or(&ConfigAction::Show) {
+        ConfigAction::Show => show(scope, arguments, &user),
+        ConfigAction::Get { key } => get(scope, arguments, &user, key),
+        ConfigAction::Set { key, value } => set(scope, &user, key, value),
+        ConfigAction::Unset { key } => unset(scope, &user, key),
+        ConfigAction::Edit => edit(scope),
+        ConfigAction::Path => {
             scope.out.line(&file.display().to_string());
             Ok(ExitCode::SUCCESS)
         }
-        Action::Default => {
+        ConfigAction::Default => {
             scope.out.text(DEFAULT);
             Ok(ExitCode::SUCCESS)
         }

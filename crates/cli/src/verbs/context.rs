@@ -77,27 +77,28 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let from = if arguments.fresh {
         None
     } else {
-        Some(whose(scope, archive.as_ref(), (arguments, folder.as_deref()))?)
+        Some(whose(scope, archive.as_ref(), arguments, folder.as_deref())?)
     };
     let agent = composed_for(arguments, from.as_ref())?;
     let mut material = match &from {
-        Some(from) => carried_over(scope, (archive.as_ref(), hot.as_ref()), from)?,
+        Some(from) => carried_over(scope, archive.as_ref(), hot.as_ref(), from)?,
         None => Material { past: None, compaction: None, remembered: vec![], program: env::program() },
     };
     let mut chosen = Chosen::default();
     if let Some(archive) = &archive {
-        let here = (arguments, folder.as_deref());
-        chosen = remembered(scope, archive, here, (from.as_ref(), hot.as_ref()))?;
+        let folder = folder.as_deref();
+        chosen = remembered(scope, archive, arguments, folder, from.as_ref(), hot.as_ref())?;
         material.remembered.clone_from(&chosen.parts);
     }
     let composed = compose(&material, agent.budget());
-    show(scope, arguments, (&composed, Given::of(&composed, &chosen)), agent.budget());
+    show(scope, arguments, &composed, Given::of(&composed, &chosen), agent.budget());
     Ok(ExitCode::SUCCESS)
 }
 
 fn carried_over(
     scope: &Scope,
-    (archive, hot): (Option<&Archive>, Option<&Store>),
+    archive: Option<&Archive>,
+    hot: Option<&Store>,
     from: &SessionKey,
 ) -> Result<Material, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
@@ -128,8 +129,10 @@ fn elsewhere(archive: &Archive, session: &SessionKey) -> Result<Option<String>, 
 fn remembered(
     scope: &Scope,
     archive: &Archive,
-    (arguments, folder): (&Arguments, Option<&Path>),
-    (from, hot): (Option<&SessionKey>, Option<&Store>),
+    arguments: &Arguments,
+    folder: Option<&Path>,
+    from: Option<&SessionKey>,
+    hot: Option<&Store>,
 ) -> Result<Chosen, Failure> {
     let config = settings(&scope.env);
     let project = folder.map(|folder| projects::traces(&config, folder));
@@ -167,7 +170,8 @@ fn folder(archive: Option<&Archive>, arguments: &Arguments) -> Result<Option<Pat
 fn whose(
     scope: &Scope,
     archive: Option<&Archive>,
-    (arguments, folder): (&Arguments, Option<&Path>),
+    arguments: &Arguments,
+    folder: Option<&Path>,
 ) -> Result<SessionKey, Failure> {
     let nothing = || {
         Failure::input("nothing was captured yet")
@@ -196,7 +200,7 @@ fn ambiguous(many: &[Conversation]) -> Failure {
     Failure::input("several sessions are called so").hint(format!("Give one of: {}.", names.join(", ")))
 }
 
-fn show(scope: &Scope, arguments: &Arguments, (composed, given): (&Composed, Given), budget: Budget) {
+fn show(scope: &Scope, arguments: &Arguments, composed: &Composed, given: Given, budget: Budget) {
     if arguments.json {
         return scope.out.line(&as_json(composed, given, budget).to_string());
     }

@@ -3,8 +3,8 @@
 //! Needs no agent and never touches the user's files; see `demo`.
 
 use crate::demo;
-use crate::demo::Seats;
 use crate::demo::DemoStage;
+use crate::demo::Seats;
 use crate::demo::Tempo;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
@@ -32,12 +32,12 @@ pub struct Arguments {
     #[arg(long)]
     no_tmux: bool,
     #[command(subcommand)]
-    part: Option<Part>,
+    part: Option<DemoPart>,
 }
 
 /// The processes that run inside the demo's own home.
 #[derive(Debug, Subcommand)]
-enum Part {
+enum DemoPart {
     #[command(hide = true)]
     Tour(On),
     #[command(hide = true)]
@@ -58,9 +58,9 @@ struct On {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.part {
-        Some(Part::Tour(on)) => demo::guide(scope, &DemoStage::at(&on.stage)?)?,
-        Some(Part::Act { scene, on }) => demo::act(scope, &DemoStage::at(&on.stage)?, scene)?,
-        Some(Part::Sweep(on)) => demo::sweep(&DemoStage::at(&on.stage)?),
+        Some(DemoPart::Tour(on)) => demo::guide(scope, &DemoStage::at(&on.stage)?)?,
+        Some(DemoPart::Act { scene, on }) => demo::act(scope, &DemoStage::at(&on.stage)?, scene)?,
+        Some(DemoPart::Sweep(on)) => demo::sweep(&DemoStage::at(&on.stage)?),
         None => {
             let tempo = if arguments.auto { Tempo::AtOnce } else { Tempo::ByKey };
             let seats = if arguments.no_tmux { Seats::None } else { Seats::Windows };

@@ -8,7 +8,7 @@ use towline_agents::settings::{Archive, EditorTasks, Pace, Plan, Subject, TaskSt
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::tmux::conf::Writing;
 
-pub fn put(folder: &Path, tow: &Path, (archive, writing): (&Archive, Writing)) -> Result<Plan, Failure> {
+pub fn put(folder: &Path, tow: &Path, archive: &Archive, writing: Writing) -> Result<Plan, Failure> {
     let tasks = EditorTasks::in_folder(&existing(folder)?, tow).map_err(refused)?;
     match writing {
         Writing::Planned => tasks.preview(Pace::USUAL),
@@ -17,11 +17,7 @@ pub fn put(folder: &Path, tow: &Path, (archive, writing): (&Archive, Writing)) -
     .map_err(refused)
 }
 
-pub fn take_away(
-    folder: &Path,
-    tow: &Path,
-    (archive, writing): (&Archive, Writing),
-) -> Result<Plan, Failure> {
+pub fn take_away(folder: &Path, tow: &Path, archive: &Archive, writing: Writing) -> Result<Plan, Failure> {
     let tasks = EditorTasks::in_folder(&existing(folder)?, tow).map_err(refused)?;
     match writing {
         Writing::Planned => tasks.preview_removal(archive, Pace::USUAL),

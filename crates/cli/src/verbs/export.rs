@@ -45,15 +45,15 @@ pub struct Arguments {
     /// Only sessions in which something happened since this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
-    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    format: ExportFormat,
     /// Write to this file instead of the standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// Everything, for programs.
     Jsonl,
     /// For people.
@@ -72,8 +72,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         (_, _) => WhichMemories::Since { project: past.project.row(), since },
     };
     let write = |out: &mut dyn Write| match arguments.format {
-        Format::Jsonl => jsonl(&past.archive, &chosen, memories, out),
-        Format::Markdown => markdown(&past.archive, &chosen, memories, out),
+        ExportFormat::Jsonl => jsonl(&past.archive, &chosen, memories, out),
+        ExportFormat::Markdown => markdown(&past.archive, &chosen, memories, out),
     };
     match &arguments.output {
         None => to_stdout(write).map_err(|error| failed("could not export", &error))?,

@@ -81,13 +81,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let meant = meant(scope, arguments)?;
     warn_of_size(scope);
     let planned = forget::rehearse(&scope.env, &meant)?;
-    if arguments.dry_run || !is_agreed(scope, arguments, (&meant, &planned))? {
-        report(scope, arguments, (&meant, &planned), Told::Planned);
+    if arguments.dry_run || !is_agreed(scope, arguments, &meant, &planned)? {
+        report(scope, arguments, &meant, &planned, ReportPhase::Planned);
         return Ok(ExitCode::SUCCESS);
     }
     let fate = if arguments.keep_aside { AsideFate::Kept } else { AsideFate::Deleted };
     let done = forget::carry_out(&scope.env, &meant, fate)?;
-    report(scope, arguments, (&meant, &done), Told::Done);
+    report(scope, arguments, &meant, &done, ReportPhase::Done);
     Ok(if done.holding.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -104,7 +104,7 @@ fn warn_of_size(scope: &Scope) {
 
 /// Whether a report describes a plan or a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum ReportPhase {
     Planned,
     Done,
 }
@@ -136,11 +136,7 @@ fn from_stdin() -> Result<String, Failure> {
 }
 
 /// Asks the user at a terminal; non-interactive callers must pass `--yes`.
-fn is_agreed(
-    scope: &Scope,
-    arguments: &Arguments,
-    (meant, planned): (&Meant, &Tally),
-) -> Result<bool, Failure> {
+fn is_agreed(scope: &Scope, arguments: &Arguments, meant: &Meant, planned: &Tally) -> Result<bool, Failure> {
     if arguments.yes {
         return Ok(true);
     }
@@ -151,33 +147,33 @@ fn is_agreed(
     if planned.is_nothing() {
         return Ok(false);
     }
-    show(scope, (meant, planned), Told::Planned);
+    show(scope, meant, planned, ReportPhase::Planned);
     if agrees("Forget this for good?")? {
         return Ok(true);
     }
     Err(Failure::input("nothing was forgotten").hint("Answer `y` to forget it."))
 }
 
-fn report(scope: &Scope, arguments: &Arguments, (meant, tally): (&Meant, &Tally), told: Told) {
+fn report(scope: &Scope, arguments: &Arguments, meant: &Meant, tally: &Tally, phase: ReportPhase) {
     if arguments.json {
-        scope.out.line(&as_json(arguments, tally, told).to_string());
+        scope.out.line(&as_json(arguments, tally, phase).to_string());
     } else if tally.is_nothing() && tally.aside.is_empty() {
         scope.out.line("nothing of it is kept");
     } else {
-        show(scope, (meant, tally), told);
+        show(scope, meant, tally, phase);
     }
-    if told == Told::Done && arguments.keep_aside && !tally.aside.is_empty() && !arguments.json {
+    if phase == ReportPhase::Done && arguments.keep_aside && !tally.aside.is_empty() && !arguments.json {
         let line =
             "the databases that were set aside may hold it still; without `--keep-aside` they are deleted";
         scope.out.line(&scope.out.tint(Tone::Warning, line));
     }
 }
 
-fn as_json(arguments: &Arguments, tally: &Tally, told: Told) -> Value {
+fn as_json(arguments: &Arguments, tally: &Tally, phase: ReportPhase) -> Value {
     let Tally { archive, hot, aside, holding } = tally;
     let aside: Vec<_> = aside.iter().map(|aside| json!({"path": aside.path, "bytes": aside.bytes})).collect();
     json!({
-        "forgotten": told == Told::Done,
+        "forgotten": phase == ReportPhase::Done,
         "archive": {
             "sessions": archive.conversations, "turns": archive.turns, "bodies": archive.bodies,
             "details": archive.details, "memories": archive.memories, "others": archive.others,
@@ -187,14 +183,14 @@ fn as_json(arguments: &Arguments, tally: &Tally, told: Told) -> Value {
             "others": hot.rows.others,
         },
         "journal": {"erased": hot.journal.gone, "changed": hot.journal.changed},
-        "aside": {"files": aside, "deleted": told == Told::Done && !arguments.keep_aside},
+        "aside": {"files": aside, "deleted": phase == ReportPhase::Done && !arguments.keep_aside},
         "holding": holding,
     })
 }
 
-fn show(scope: &Scope, (meant, tally): (&Meant, &Tally), told: Told) {
+fn show(scope: &Scope, meant: &Meant, tally: &Tally, phase: ReportPhase) {
     let Tally { archive, hot, aside, holding } = tally;
-    let verb = if told == Told::Done { "forgot" } else { "would forget" };
+    let verb = if phase == ReportPhase::Done { "forgot" } else { "would forget" };
     let what = for_terminal(&meant.describe(scope.env.now));
     scope.out.line(&format!("{verb} {what}:"));
     scope.out.line(&format!(
@@ -212,14 +208,17 @@ fn show(scope: &Scope, (meant, tally): (&Meant, &Tally), told: Told) {
     ));
     for one in aside {
         let name = for_terminal(&one.path.to_string_lossy());
-        let fate = if told == Told::Done { "deleted" } else { "to be deleted, since it cannot be cleaned" };
+        let fate =
+            if phase == ReportPhase::Done { "deleted" } else { "to be deleted, since it cannot be cleaned" };
         scope.out.line(&format!("  set aside: {name} ({}), {fate}", size(one.bytes)));
     }
     for path in holding {
-        let line = match told {
-            Told::Planned => format!("  in the bytes of {}", path.display()),
-            Told::Done => format!("  still in the bytes of {}: run it again", path.display()),
+        let line = match phase {
+            ReportPhase::Planned => format!("  in the bytes of {}", path.display()),
+            ReportPhase::Done => format!("  still in the bytes of {}: run it again", path.display()),
         };
-        scope.out.line(&scope.out.tint(if told == Told::Done { Tone::Bad } else { Tone::Faint }, &line));
+        scope
+            .out
+            .line(&scope.out.tint(if phase == ReportPhase::Done { Tone::Bad } else { Tone::Faint }, &line));
     }
 }

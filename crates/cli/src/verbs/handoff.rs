@@ -45,11 +45,11 @@ States: asked, written, clearing (/clear is typed), continuing (the successor is
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: HandoffAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum HandoffAction {
     /// Print one.
     Show {
         /// How its id begins or ends, or the id of its session ends; without it, the newest.
@@ -92,21 +92,21 @@ enum What {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let (What::List { json, .. }, None) = (&arguments.what, live::store(&scope.env)?) {
+    if let (HandoffAction::List { json, .. }, None) = (&arguments.what, live::store(&scope.env)?) {
         scope.out.line(&if *json { json!({"hops": []}).to_string() } else { NOTHING.to_owned() });
         return Ok(ExitCode::SUCCESS);
     }
     let store = ownership::store(&scope.env)?;
     match &arguments.what {
-        What::Show { id, json } => show(scope, &named(&store, id.as_deref())?, *json),
-        What::List { limit, json } => list(scope, &store, (*limit, *json)).map_err(failed)?,
-        What::Edit { id, from, json } => {
-            edit(scope, &named(&store, id.as_deref())?, (from.as_deref(), *json))?;
+        HandoffAction::Show { id, json } => show(scope, &named(&store, id.as_deref())?, *json),
+        HandoffAction::List { limit, json } => list(scope, &store, *limit, *json).map_err(failed)?,
+        HandoffAction::Edit { id, from, json } => {
+            edit(scope, &named(&store, id.as_deref())?, from.as_deref(), *json)?;
         }
-        What::Send { id, seat, json } => {
+        HandoffAction::Send { id, seat, json } => {
             let hop = named(&store, id.as_deref())?;
             let session = receiver(scope, &store, seat.as_deref())?;
-            send(scope, &hop, (&session, *json))?;
+            send(scope, &hop, &session, *json)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -125,7 +125,7 @@ fn show(scope: &Scope, hop: &Hop, as_json: bool) {
     }
 }
 
-fn list(scope: &Scope, store: &Store, (limit, as_json): (u32, bool)) -> Result<(), StoreError> {
+fn list(scope: &Scope, store: &Store, limit: u32, as_json: bool) -> Result<(), StoreError> {
     let hops = store.hops(&WantedHops { limit, ..WantedHops::default() })?;
     if as_json {
         scope.out.line(&json!({"hops": hops.iter().map(row).collect::<Vec<_>>()}).to_string());
@@ -143,7 +143,7 @@ fn list(scope: &Scope, store: &Store, (limit, as_json): (u32, bool)) -> Result<(
     Ok(())
 }
 
-fn edit(scope: &Scope, hop: &Hop, (from, as_json): (Option<&Path>, bool)) -> Result<(), Failure> {
+fn edit(scope: &Scope, hop: &Hop, from: Option<&Path>, as_json: bool) -> Result<(), Failure> {
     let text = match from {
         Some(path) => read(path)?,
         None => edited(scope, hop)?,
@@ -194,7 +194,7 @@ fn receiver(scope: &Scope, store: &Store, seat: Option<&str>) -> Result<Session,
     }
 }
 
-fn send(scope: &Scope, hop: &Hop, (session, as_json): (&Session, bool)) -> Result<(), Failure> {
+fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<(), Failure> {
     let Some(text) = hop.text() else {
         return Err(Failure::input(format!("{} has no handoff", hop.short())).hint("Run `tow handoff list`."));
     };

@@ -9,7 +9,7 @@ mod report;
 use crate::progress::ProgressBar;
 use crate::scope::Scope;
 use clap::Args;
-use report::Report;
+use report::ImportReport;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -92,11 +92,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.rebuild {
         archive::set_aside(&scope.env).map_err(|error| failed(&error))?;
     }
-    let asked =
-        asked::asked(&scope.env, &wishes, (arguments.since.as_deref(), arguments.project.as_deref()))?;
+    let asked = asked::asked(&scope.env, &wishes, arguments.since.as_deref(), arguments.project.as_deref())?;
     let wishes = wishes.asking(asked);
     let files = sources.files(&wishes);
-    let mut report = Report::new(arguments.dry_run);
+    let mut report = ImportReport::new(arguments.dry_run);
     if arguments.dry_run {
         report.would_read(&files);
         let archive =

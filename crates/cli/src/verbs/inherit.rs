@@ -47,13 +47,13 @@ It is given with the next prompt. For when several could be meant, or inherit.on
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: InheritAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum InheritAction {
     Log(Log),
-    Take(Take),
+    Take(TakeArgs),
 }
 
 /// List every decision: when, heir, predecessor, rule and reason.
@@ -80,7 +80,7 @@ struct Log {
 /// Continue a session's work, from the next prompt on.
 #[derive(Debug, Args)]
 #[command(after_help = TAKE_EXAMPLES)]
-struct Take {
+struct TakeArgs {
     /// The session to inherit from: how its id begins or ends.
     #[arg(value_name = "SESSION")]
     from: String,
@@ -94,8 +94,8 @@ struct Take {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.what {
-        What::Log(log) => show(scope, log),
-        What::Take(take) => choose(scope, take),
+        InheritAction::Log(log) => show(scope, log),
+        InheritAction::Take(take) => choose(scope, take),
     }
 }
 
@@ -161,7 +161,7 @@ fn line(decision: &Inheritance) -> String {
     )
 }
 
-fn choose(scope: &Scope, take: &Take) -> Result<ExitCode, Failure> {
+fn choose(scope: &Scope, take: &TakeArgs) -> Result<ExitCode, Failure> {
     let store = ownership::store(&scope.env)?;
     let verb = format!("tow inherit take {} --session", take.from);
     let heir = ownership::session(&store, take.session.as_deref(), &verb)?;

@@ -85,14 +85,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let choice = &arguments.choice;
     let archive = Archive::new(scope.env.home.backups());
     let config = settings(&scope.env);
-    let edit = |agent: Agent| hook_in(agent, arguments, &config, (&tow, &archive));
+    let edit = |agent: Agent| hook_in(agent, arguments, &config, &tow, &archive);
     let is_task_alone = arguments.vscode.is_some() && choice.agents.is_empty();
     let agents = if is_task_alone { vec![] } else { chosen(choice)? };
     let mut outcomes = Outcomes { agents: edit_all(agents, edit), tmux: None, task: None };
     if arguments.tmux {
         outcomes.tmux = Some(conf::install(&scope.env, &tow, choice.writing()));
     }
-    let put = |folder: &PathBuf| editor::put(folder, &tow, (&archive, choice.writing()));
+    let put = |folder: &PathBuf| editor::put(folder, &tow, &archive, choice.writing());
     outcomes.task = arguments.vscode.as_ref().map(put);
     if outcomes.agents.is_empty() && !is_task_alone && !choice.json {
         scope.out.line(NO_AGENT);
@@ -111,15 +111,16 @@ fn hook_in(
     agent: Agent,
     arguments: &Arguments,
     config: &Config,
-    (tow, archive): (&Path, &Archive),
+    tow: &Path,
+    archive: &Archive,
 ) -> Result<Edited, Failure> {
     let (folder, writing) = (folder_of(agent)?, arguments.choice.writing());
     let target = gotchas::target(config, agent, &folder, tow).map_err(refused)?;
     let target = if arguments.statusline { target.showing() } else { target };
     if let Some(plugin) = agent.enabled_plugin(&folder) {
-        return beside_plugin(agent, (target, plugin), (archive, writing));
+        return beside_plugin(agent, target, plugin, archive, writing);
     }
-    let plan = edited(&target, (archive, writing))?;
+    let plan = edited(&target, archive, writing)?;
     let skills = skills::put(agent.pages(&folder, tow).map_err(refused)?, archive, writing);
     let tools = (!arguments.no_mcp).then(|| tools::put(agent, tow, archive, writing));
     let next = next_step(agent, &folder, &target);
@@ -129,12 +130,14 @@ fn hook_in(
 /// Registers nothing that the plugin provides. Entries already in the settings are updated and reported.
 fn beside_plugin(
     agent: Agent,
-    (target, plugin): (Target, String),
-    keeping: (&Archive, Writing),
+    target: Target,
+    plugin: String,
+    archive: &Archive,
+    writing: Writing,
 ) -> Result<Edited, Failure> {
     let found = target.inspect_file(Pace::USUAL).map_err(refused)?;
     let is_twice = !found.right.is_empty() || !found.stale.is_empty();
-    let plan = edited(&target.adding_none(&found), keeping)?;
+    let plan = edited(&target.adding_none(&found), archive, writing)?;
     let next = if is_twice {
         Some(format!("the hooks in the settings are a second set: tow uninstall --agent {}", agent.name()))
     } else {
@@ -143,7 +146,7 @@ fn beside_plugin(
     Ok(Edited { plugin: Some(plugin), next, ..Edited::of(plan) })
 }
 
-fn edited(target: &Target, (archive, writing): (&Archive, Writing)) -> Result<Plan, Failure> {
+fn edited(target: &Target, archive: &Archive, writing: Writing) -> Result<Plan, Failure> {
     match writing {
         Writing::Planned => target.preview(Pace::USUAL),
         Writing::Done => target.apply(archive, Pace::USUAL).map(|applied| applied.plan),
@@ -252,7 +255,7 @@ impl Outcomes {
         }
         for (agent, outcome) in &self.agents {
             match outcome {
-                Ok(edited) => tell_edited(scope, choice, (agent.title(), nothing), edited),
+                Ok(edited) => tell_edited(scope, choice, agent.title(), nothing, edited),
                 Err(_) => tell_refused(scope, agent.title()),
             }
         }
@@ -262,7 +265,7 @@ impl Outcomes {
             None => {}
         }
         match &self.task {
-            Some(Ok(plan)) => tell_plan(scope, choice, ("VS Code", nothing), plan),
+            Some(Ok(plan)) => tell_plan(scope, choice, "VS Code", nothing, plan),
             Some(Err(_)) => tell_refused(scope, "VS Code"),
             None => {}
         }
@@ -310,7 +313,7 @@ fn plan_row(plan: &Plan) -> Value {
     json!({"file": plan.file, "changed": !plan.is_empty(), "diff": plan.diff()})
 }
 
-fn tell_plan(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), plan: &Plan) {
+fn tell_plan(scope: &Scope, choice: &Choice, title: &str, nothing: &str, plan: &Plan) {
     let file = plan.file.display();
     let done = match (&plan.before, &plan.after) {
         (None, Some(_)) => "made",
@@ -327,15 +330,15 @@ fn tell_plan(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), pla
 }
 
 /// Skills and tools that did not change are not mentioned.
-fn tell_edited(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), edited: &Edited) {
+fn tell_edited(scope: &Scope, choice: &Choice, title: &str, nothing: &str, edited: &Edited) {
     match &edited.plugin {
         Some(plugin) if edited.plan.is_empty() => scope.out.line(&format!(
             "{title}: the plugin {plugin} is switched on and brings everything: nothing was registered beside it"
         )),
-        Some(_) | None => tell_plan(scope, choice, (title, nothing), &edited.plan),
+        Some(_) | None => tell_plan(scope, choice, title, nothing, &edited.plan),
     }
     for plan in edited.skills.plans.iter().chain(&edited.tools.plan).filter(|plan| !plan.is_empty()) {
-        tell_plan(scope, choice, (title, ""), plan);
+        tell_plan(scope, choice, title, "", plan);
     }
     for remark in edited.remarks() {
         complain(&format!("warning: {remark}\n"));
@@ -345,7 +348,7 @@ fn tell_edited(scope: &Scope, choice: &Choice, (title, nothing): (&str, &str), e
 
 fn tell_tmux(scope: &Scope, choice: &Choice, outcome: &Outcome) {
     for plan in &outcome.plans {
-        tell_plan(scope, choice, ("tmux", "the bar is loaded already"), plan);
+        tell_plan(scope, choice, "tmux", "the bar is loaded already", plan);
     }
     for socket in &outcome.servers {
         let server = match choice.writing() {

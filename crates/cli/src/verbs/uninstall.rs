@@ -54,7 +54,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tmux = with_tmux.then(|| conf::uninstall(&scope.env, choice.writing()));
     let tmux = tmux.filter(|outcome| arguments.tmux || is_news(outcome));
     let (tow, archive) = (command_to_register()?, Archive::new(scope.env.home.backups()));
-    let take_away = |folder: &PathBuf| editor::take_away(folder, &tow, (&archive, choice.writing()));
+    let take_away = |folder: &PathBuf| editor::take_away(folder, &tow, &archive, choice.writing());
     let outcomes = Outcomes { agents, tmux, task: arguments.vscode.as_ref().map(take_away) };
     if outcomes.agents.is_empty() && !is_part && !choice.json {
         scope.out.line(NO_AGENT);
@@ -74,7 +74,7 @@ fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<Edite
     let edit = |agent: Agent| {
         let folder = folder_of(agent)?;
         let target = agent.target(&folder, &tow).map_err(refused)?;
-        let tools = tools::take_away(agent, &tow, (&archive, choice.writing()));
+        let tools = tools::take_away(agent, &tow, &archive, choice.writing());
         // Before the settings: if we created their folder, it is removed with them and must be empty by then.
         let skills =
             skills::take_away(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing());

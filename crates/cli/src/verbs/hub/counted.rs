@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use towline_core::share::RowKind;
 
 /// The number of rows of each kind.
-pub struct Counted(pub Vec<(RowKind, u64)>);
+pub struct RowCounts(pub Vec<(RowKind, u64)>);
 
-impl Counted {
+impl RowCounts {
     pub fn rows(&self) -> u64 {
         self.0.iter().map(|(_, rows)| rows).sum()
     }
@@ -32,9 +32,9 @@ mod tests {
 
     #[test]
     fn kinds_without_rows_are_told_to_programs_only() {
-        let counted = Counted(vec![(RowKind::Memory, 3), (RowKind::Body, 0), (RowKind::Baton, 1)]);
+        let counted = RowCounts(vec![(RowKind::Memory, 3), (RowKind::Body, 0), (RowKind::Baton, 1)]);
         assert_eq!((counted.rows(), counted.told().as_str()), (4, ": memory 3, baton 1"));
         assert_eq!(counted.json().to_string(), r#"{"baton":1,"body":0,"memory":3}"#);
-        assert_eq!(Counted(vec![(RowKind::Line, 0)]).told(), "");
+        assert_eq!(RowCounts(vec![(RowKind::Line, 0)]).told(), "");
     }
 }

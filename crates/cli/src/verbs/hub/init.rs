@@ -62,11 +62,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let (Some(team), Some(person)) = (&arguments.team, &arguments.person) {
         hub.found_team(team, person).map_err(NoLink::from)?;
     }
-    tell(scope, arguments, (&done, &standing));
+    tell(scope, arguments, &done, &standing);
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(scope: &Scope, arguments: &Arguments, (done, standing): (&Initialised, &Standing)) {
+fn tell(scope: &Scope, arguments: &Arguments, done: &Initialised, standing: &Standing) {
     let without = without(standing);
     if arguments.json {
         let all =

@@ -4,7 +4,7 @@
 //! takes them back first.
 
 use super::PATIENCE;
-use super::withdraw::{Audience, carry_out, counted};
+use super::withdraw::{ProgressAudience, carry_out, counted};
 use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
@@ -54,7 +54,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let told = match (arguments.withdraw, arguments.dry_run) {
         (true, true) => would_withdraw(scope, &wanted.team)?,
         (true, false) => withdraw(scope, arguments, &wanted.team)?,
-        (false, true) => Told {
+        (false, true) => LeaveReport {
             line: format!("would leave the team {}", for_terminal(&wanted.team)),
             json: json!({"left": null, "dry_run": true}),
         },
@@ -65,21 +65,21 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// The result, as text and as JSON.
-struct Told {
+struct LeaveReport {
     line: String,
     json: Value,
 }
 
-fn leave(scope: &Scope, team: &str) -> Result<Told, Failure> {
+fn leave(scope: &Scope, team: &str) -> Result<LeaveReport, Failure> {
     let is_told = tell_hub(scope);
     forget_hub(&scope.env)?;
-    Ok(Told {
+    Ok(LeaveReport {
         line: format!("left the team {}; what was shared stays with it", for_terminal(team)),
         json: json!({"left": team, "hub_told": is_told}),
     })
 }
 
-fn would_withdraw(scope: &Scope, team: &str) -> Result<Told, Failure> {
+fn would_withdraw(scope: &Scope, team: &str) -> Result<LeaveReport, Failure> {
     let writing = open(&scope.env)?;
     let shared = writing.archive.shared_projects().map_err(failed)?.into_iter().map(|project| project.id);
     let leaving = writing.archive.leaving_projects().map_err(failed)?.into_iter().map(|project| project.id);
@@ -87,13 +87,13 @@ fn would_withdraw(scope: &Scope, team: &str) -> Result<Told, Failure> {
     drop(writing);
     let counted = counted(scope, &projects)?;
     let (rows, kinds) = (counted.rows(), counted.told());
-    Ok(Told {
+    Ok(LeaveReport {
         line: format!("{rows} rows would be taken back, and the team {} left{kinds}", for_terminal(team)),
         json: json!({"left": null, "dry_run": true, "withdraw": true, "rows": rows, "kinds": counted.json()}),
     })
 }
 
-fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<Told, Failure> {
+fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<LeaveReport, Failure> {
     let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let begin = || {
@@ -103,9 +103,9 @@ fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<Told, Fa
     };
     archive.as_one(begin).map_err(failed)?;
     drop(writing);
-    let audience = if arguments.json { Audience::Program } else { Audience::Person };
+    let audience = if arguments.json { ProgressAudience::Program } else { ProgressAudience::Person };
     let rows = carry_out(scope, audience)?.withdrawn;
-    Ok(Told {
+    Ok(LeaveReport {
         line: format!("left the team {}; {rows} rows were taken back", for_terminal(team)),
         json: json!({"left": team, "hub_told": true, "withdraw": true, "rows": rows}),
     })

@@ -31,14 +31,14 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<MembersAction>,
     /// Print one JSON object.
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum MembersAction {
     /// Add a person, by the login that the database knows them by.
     Add {
         name: String,
@@ -60,21 +60,21 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     let said = match &arguments.action {
         None => return list(scope, arguments, &mut link),
-        Some(Action::Add { name, role, admin }) => {
+        Some(MembersAction::Add { name, role, admin }) => {
             let rights = if *admin { Rights::Admin } else { Rights::Member };
             link.hub.add_member(&link.membership, name, role, rights).map_err(NoLink::from)?;
             format!("{name} belongs to the team, as {role}")
         }
-        Some(Action::Revoke { name }) => {
+        Some(MembersAction::Revoke { name }) => {
             link.hub.revoke_member(&link.membership, name).map_err(NoLink::from)?;
             format!("{name} no longer belongs to the team; what they shared stays")
         }
-        Some(Action::Allow { name, project }) => {
+        Some(MembersAction::Allow { name, project }) => {
             let of = hub_project(&mut link, project)?;
             link.hub.allow(&link.membership, of.id, name).map_err(NoLink::from)?;
             format!("{name} may see {}", of.name)
         }
-        Some(Action::Disallow { name, project }) => {
+        Some(MembersAction::Disallow { name, project }) => {
             let of = hub_project(&mut link, project)?;
             link.hub.disallow(&link.membership, of.id, name).map_err(NoLink::from)?;
             format!("{name} may no longer see {}", of.name)

@@ -42,11 +42,11 @@ The password is never given here: see `tow hub join --help`. docs/hub.md tells i
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: HubAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum HubAction {
     Init(init::Arguments),
     Join(join::Arguments),
     Leave(leave::Arguments),
@@ -77,16 +77,16 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.action {
-        Action::Init(arguments) => init::run(scope, arguments),
-        Action::Join(arguments) => join::run(scope, arguments),
-        Action::Leave(arguments) => leave::run(scope, arguments),
-        Action::Status(arguments) => status::run(scope, arguments),
-        Action::Share(arguments) => share::run(scope, arguments),
-        Action::Unshare(arguments) => unshare::run(scope, arguments),
-        Action::Members(arguments) => members::run(scope, arguments),
-        Action::Model(arguments) => model::run(scope, arguments),
-        Action::Sync(arguments) => sync::run(scope, arguments),
-        Action::Private(arguments) => private::run(scope, arguments),
-        Action::Export(arguments) => export::run(scope, arguments),
+        HubAction::Init(arguments) => init::run(scope, arguments),
+        HubAction::Join(arguments) => join::run(scope, arguments),
+        HubAction::Leave(arguments) => leave::run(scope, arguments),
+        HubAction::Status(arguments) => status::run(scope, arguments),
+        HubAction::Share(arguments) => share::run(scope, arguments),
+        HubAction::Unshare(arguments) => unshare::run(scope, arguments),
+        HubAction::Members(arguments) => members::run(scope, arguments),
+        HubAction::Model(arguments) => model::run(scope, arguments),
+        HubAction::Sync(arguments) => sync::run(scope, arguments),
+        HubAction::Private(arguments) => private::run(scope, arguments),
+        HubAction::Export(arguments) => export::run(scope, arguments),
     }
 }

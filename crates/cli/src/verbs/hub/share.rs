@@ -66,7 +66,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let key = key_of(&project, arguments.key.as_deref())?;
     let extent = extent(scope, arguments);
     if arguments.dry_run {
-        tell(scope, arguments, &project.name, (&key, extent));
+        tell(scope, arguments, &project.name, &key, extent);
         return Ok(ExitCode::SUCCESS);
     }
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
@@ -80,7 +80,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     writing.archive.share_project(project.row, &key, (extent, scope.env.now)).map_err(failed)?;
     drop(writing);
     towline_engine::runtime::spawn::start_detached();
-    tell(scope, arguments, &project.name, (&key, extent));
+    tell(scope, arguments, &project.name, &key, extent);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -88,7 +88,7 @@ fn failed(error: StoreError) -> Failure {
     Failure::about("could not note what is shared", &error).hint("Run `tow doctor`.")
 }
 
-fn tell(scope: &Scope, arguments: &Arguments, name: &str, (key, extent): (&str, SharedExtent)) {
+fn tell(scope: &Scope, arguments: &Arguments, name: &str, key: &str, extent: SharedExtent) {
     if arguments.json {
         let all = json!({
             "project": name, "key": key, "extent": extent.name(), "with": arguments.with, "dry_run": arguments.dry_run,

@@ -60,7 +60,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     drop(writing);
     let far = far(scope, &projects);
     let queue = waiting(&scope.env)?;
-    let report = Report {
+    let report = HubReport {
         url: &wanted.url,
         team: &wanted.team,
         projects: &projects,
@@ -130,7 +130,7 @@ fn version(standing: &Standing) -> Option<u32> {
     }
 }
 
-struct Report<'a> {
+struct HubReport<'a> {
     url: &'a str,
     team: &'a str,
     projects: &'a [SharedProject],
@@ -142,9 +142,11 @@ struct Report<'a> {
     queue: u64,
 }
 
-impl Report<'_> {
+impl HubReport<'_> {
     fn json(&self) -> Value {
         let far = self.far.as_ref();
+        let projects = self.projects.iter().zip(self.moved);
+        let projects = projects.map(|(project, moved)| self.project_json(project, moved));
         let trouble = self.known.trouble.as_ref().map(|trouble| {
             json!({
                 "since": trouble.since().to_utc(), "what": trouble.what, "mend": trouble.mend,
@@ -164,14 +166,14 @@ impl Report<'_> {
             "synced_at": self.known.synced_at.map(|at| at.to_utc()),
             "queue": self.queue,
             "trouble": trouble,
-            "projects": self.projects.iter().zip(self.moved).map(|it| self.project_json(it)).collect::<Vec<_>>(),
+            "projects": projects.collect::<Vec<_>>(),
             "leaving": self.leaving.iter().map(|project| json!({
                 "project": project.name, "key": project.key, "since": project.since.to_utc(),
             })).collect::<Vec<_>>(),
         })
     }
 
-    fn project_json(&self, (project, moved): (&SharedProject, &Moved)) -> Value {
+    fn project_json(&self, project: &SharedProject, moved: &Moved) -> Value {
         json!({
             "project": project.name, "key": project.key, "extent": project.extent.name(),
             "since": project.since.to_utc(), "taken_up_to": project.cursor, "behind": self.behind(project),

@@ -2,7 +2,7 @@
 //!
 //! Waits until the sync is done; `tow work` does the same in the background.
 
-use super::counted::Counted;
+use super::counted::RowCounts;
 use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
@@ -80,7 +80,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn dry_run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let waiting = waiting(&scope.env)?;
-    let counted = Counted(preview(&scope.env)?.into_iter().collect());
+    let counted = RowCounts(preview(&scope.env)?.into_iter().collect());
     let rows = counted.rows();
     if arguments.json {
         let all = json!({"dry_run": true, "waiting": waiting, "rows": rows, "kinds": counted.json()});

@@ -4,7 +4,7 @@
 //! other machines; `tow hub private` withdraws single memories.
 
 use super::share::shared;
-use super::withdraw::{Audience, carry_out, counted};
+use super::withdraw::{ProgressAudience, carry_out, counted};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -46,23 +46,23 @@ pub struct Arguments {
 }
 
 /// The named project: still shared, or being withdrawn.
-enum Meant {
+enum NamedProject {
     Shared(SharedProject),
     Leaving(LeavingProject),
 }
 
-impl Meant {
+impl NamedProject {
     fn named(&self) -> (&str, &str) {
         match self {
-            Meant::Shared(project) => (&project.name, &project.key),
-            Meant::Leaving(project) => (&project.name, &project.key),
+            NamedProject::Shared(project) => (&project.name, &project.key),
+            NamedProject::Leaving(project) => (&project.name, &project.key),
         }
     }
 
     fn id(&self) -> towline_core::id::Uid {
         match self {
-            Meant::Shared(project) => project.id,
-            Meant::Leaving(project) => project.id,
+            NamedProject::Shared(project) => project.id,
+            NamedProject::Leaving(project) => project.id,
         }
     }
 }
@@ -86,7 +86,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
         (true, false) => {
             begin(scope, &meant)?;
-            let audience = if arguments.json { Audience::Program } else { Audience::Person };
+            let audience = if arguments.json { ProgressAudience::Program } else { ProgressAudience::Person };
             let rows = carry_out(scope, audience)?.withdrawn;
             let told = format!("{name} is no longer shared; {rows} rows were taken back");
             (told, json!({"withdraw": true, "rows": rows}))
@@ -105,29 +105,29 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// Finds the project. One that is being withdrawn is found by its name or key only.
-fn meant(scope: &Scope, called: &str) -> Result<Meant, Failure> {
+fn meant(scope: &Scope, called: &str) -> Result<NamedProject, Failure> {
     let leaving = open(&scope.env)?.archive.leaving_projects().map_err(failed)?;
     let is_it = |project: &LeavingProject| project.key == called || project.name.eq_ignore_ascii_case(called);
     match shared(scope, called) {
-        Ok(project) => Ok(Meant::Shared(project)),
-        Err(failure) => leaving.into_iter().find(is_it).map(Meant::Leaving).ok_or(failure),
+        Ok(project) => Ok(NamedProject::Shared(project)),
+        Err(failure) => leaving.into_iter().find(is_it).map(NamedProject::Leaving).ok_or(failure),
     }
 }
 
-fn begin(scope: &Scope, meant: &Meant) -> Result<(), Failure> {
+fn begin(scope: &Scope, meant: &NamedProject) -> Result<(), Failure> {
     match meant {
-        Meant::Shared(project) => {
+        NamedProject::Shared(project) => {
             open(&scope.env)?.archive.begin_leaving(project, scope.env.now).map_err(failed)
         }
-        Meant::Leaving(_) => Ok(()),
+        NamedProject::Leaving(_) => Ok(()),
     }
 }
 
-fn stop(scope: &Scope, meant: &Meant) -> Result<(), Failure> {
+fn stop(scope: &Scope, meant: &NamedProject) -> Result<(), Failure> {
     let writing = open(&scope.env)?;
     match meant {
-        Meant::Shared(project) => writing.archive.unshare_project(project.row).map(drop),
-        Meant::Leaving(project) => writing.archive.end_leaving(project),
+        NamedProject::Shared(project) => writing.archive.unshare_project(project.row).map(drop),
+        NamedProject::Leaving(project) => writing.archive.end_leaving(project),
     }
     .map_err(failed)
 }

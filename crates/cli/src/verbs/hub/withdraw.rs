@@ -3,7 +3,7 @@
 //! Never abandons a withdrawal: after an interruption the next sync resumes it.
 
 use super::PATIENCE;
-use super::counted::Counted;
+use super::counted::RowCounts;
 use crate::output::complain;
 use crate::scope::Scope;
 use std::io::{self, IsTerminal};
@@ -19,21 +19,21 @@ use towline_engine::sync::exchange;
 const FOR_ANOTHER: Duration = Duration::from_secs(45);
 
 /// Counts the user's rows of these projects that the hub still has.
-pub fn counted(scope: &Scope, projects: &[Uid]) -> Result<Counted, Failure> {
-    Ok(Counted(counted_own(&scope.env, projects, PATIENCE)?))
+pub fn counted(scope: &Scope, projects: &[Uid]) -> Result<RowCounts, Failure> {
+    Ok(RowCounts(counted_own(&scope.env, projects, PATIENCE)?))
 }
 
 /// The reader of progress output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audience {
+pub enum ProgressAudience {
     /// Shown if stderr is a terminal.
     Person,
     Program,
 }
 
 /// Runs the recorded withdrawals, and shows progress on a terminal.
-pub fn carry_out(scope: &Scope, audience: Audience) -> Result<Exchanged, Failure> {
-    let is_watched = io::stderr().is_terminal() && audience == Audience::Person;
+pub fn carry_out(scope: &Scope, audience: ProgressAudience) -> Result<Exchanged, Failure> {
+    let is_watched = io::stderr().is_terminal() && audience == ProgressAudience::Person;
     let mut show = |done: &Exchanged| {
         if is_watched {
             complain(&format!("\r{} rows taken back\x1b[K", done.withdrawn));

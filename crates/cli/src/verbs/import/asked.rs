@@ -17,7 +17,8 @@ use towline_engine::runtime::text::plain;
 pub fn asked(
     env: &Env,
     wishes: &Wishes,
-    (since, project): (Option<&str>, Option<&str>),
+    since: Option<&str>,
+    project: Option<&str>,
 ) -> Result<Asked, Failure> {
     let since = since.map(|raw| beginning(env.now, raw)).transpose()?;
     let project = project.map(|raw| named(wishes, raw)).transpose()?;

@@ -14,15 +14,15 @@ use towline_engine::runtime::text::size;
 use towline_engine::runtime::text::span;
 use towline_store::foreign::{Fate, Survey, Surveyed};
 
-pub struct Report {
+pub struct ImportReport {
     is_dry: bool,
     pub imported: Imported,
     pub databases: Vec<TakenOver>,
 }
 
-impl Report {
-    pub fn new(is_dry: bool) -> Report {
-        Report { is_dry, imported: Imported::default(), databases: vec![] }
+impl ImportReport {
+    pub fn new(is_dry: bool) -> ImportReport {
+        ImportReport { is_dry, imported: Imported::default(), databases: vec![] }
     }
 
     /// Counts the files of a dry run.
