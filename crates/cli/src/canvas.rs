@@ -23,7 +23,7 @@ use towline_terminal::tmux::Server;
 
 /// Columns and rows of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct TerminalSize {
     pub columns: usize,
     pub rows: usize,
 }
@@ -35,49 +35,49 @@ const ENTER: &str = "\x1b[22;2t\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 /// The first two sequences end an interrupted frame: its synchronized update and its text attributes.
 pub const LEAVE: &str = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l\x1b[23;2t";
 
-pub struct Canvas {
+pub struct TerminalCanvas {
     input: File,
     output: File,
     before: Termios,
     title: String,
     drawn: Vec<String>,
-    size: Size,
+    size: TerminalSize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Typed {
+pub enum KeyInput {
     Bytes(Vec<u8>),
     Nothing,
     /// The terminal is gone.
     Gone,
 }
 
-impl Canvas {
+impl TerminalCanvas {
     /// `input` and `output` must be the same terminal.
-    pub fn enter(input: OwnedFd, output: OwnedFd) -> io::Result<Canvas> {
+    pub fn enter(input: OwnedFd, output: OwnedFd) -> io::Result<TerminalCanvas> {
         let before = tcgetattr(&input)?;
         let mut raw = before.clone();
         raw.make_raw();
-        let size = Size { columns: 0, rows: 0 };
+        let size = TerminalSize { columns: 0, rows: 0 };
         let (input, output) = (File::from(input), File::from(output));
         // From here on `Drop` restores the terminal.
-        let mut canvas = Canvas { input, output, before, title: String::new(), drawn: vec![], size };
+        let mut canvas = TerminalCanvas { input, output, before, title: String::new(), drawn: vec![], size };
         tcsetattr(&canvas.input, OptionalActions::Now, &raw)?;
         canvas.send(ENTER)?;
         Ok(canvas)
     }
 
     /// Some scripts run on a terminal without a size; it counts as 80×24.
-    pub fn size(&self) -> Size {
+    pub fn size(&self) -> TerminalSize {
         let found = tcgetwinsize(&self.output).map_or((0, 0), |size| (size.ws_col, size.ws_row));
         match found {
-            (0, _) | (_, 0) => Size { columns: 80, rows: 24 },
-            (columns, rows) => Size { columns: columns.into(), rows: rows.into() },
+            (0, _) | (_, 0) => TerminalSize { columns: 80, rows: 24 },
+            (columns, rows) => TerminalSize { columns: columns.into(), rows: rows.into() },
         }
     }
 
     /// Writes only the lines that changed, in one write.
-    pub fn draw(&mut self, lines: Vec<String>, size: Size) -> io::Result<()> {
+    pub fn draw(&mut self, lines: Vec<String>, size: TerminalSize) -> io::Result<()> {
         if size != self.size {
             (self.size, self.drawn) = (size, vec![]);
             self.send("\x1b[0m\x1b[2J")?;
@@ -110,40 +110,40 @@ impl Canvas {
     }
 
     /// Waits for a key or a signal.
-    pub fn typed(&mut self, patience: Duration) -> Typed {
+    pub fn typed(&mut self, patience: Duration) -> KeyInput {
         self.typed_unless(&[], patience)
     }
 
     /// Like `typed`, but returns as well when one of `others` becomes readable.
-    pub fn typed_unless(&mut self, others: &[BorrowedFd<'_>], patience: Duration) -> Typed {
+    pub fn typed_unless(&mut self, others: &[BorrowedFd<'_>], patience: Duration) -> KeyInput {
         let mut typed = self.read_within(others, patience);
         // The rest of an escape sequence may arrive late on a slow line; nothing follows a bare Escape.
-        if let Typed::Bytes(bytes) = &mut typed
+        if let KeyInput::Bytes(bytes) = &mut typed
             && bytes.ends_with(&[ESCAPE])
-            && let Typed::Bytes(rest) = self.read_within(&[], REST)
+            && let KeyInput::Bytes(rest) = self.read_within(&[], REST)
         {
             bytes.extend(rest);
         }
         typed
     }
 
-    fn read_within(&mut self, others: &[BorrowedFd<'_>], patience: Duration) -> Typed {
-        let Ok(limit) = Timespec::try_from(patience) else { return Typed::Nothing };
+    fn read_within(&mut self, others: &[BorrowedFd<'_>], patience: Duration) -> KeyInput {
+        let Ok(limit) = Timespec::try_from(patience) else { return KeyInput::Nothing };
         let ends = std::iter::once(self.input.as_fd()).chain(others.iter().copied());
         let mut ends: Vec<PollFd<'_>> =
             ends.map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN)).collect();
         match poll(&mut ends, Some(&limit)) {
-            Ok(0) | Err(Errno::INTR) => return Typed::Nothing,
-            Ok(_) if ends[0].revents().is_empty() => return Typed::Nothing,
+            Ok(0) | Err(Errno::INTR) => return KeyInput::Nothing,
+            Ok(_) if ends[0].revents().is_empty() => return KeyInput::Nothing,
             Ok(_) => {}
-            Err(_) => return Typed::Gone,
+            Err(_) => return KeyInput::Gone,
         }
         let mut bytes = [0; 256];
         match self.input.read(&mut bytes) {
-            Ok(0) => Typed::Gone,
-            Ok(read) => Typed::Bytes(bytes[..read].to_vec()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Typed::Nothing,
-            Err(_) => Typed::Gone,
+            Ok(0) => KeyInput::Gone,
+            Ok(read) => KeyInput::Bytes(bytes[..read].to_vec()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => KeyInput::Nothing,
+            Err(_) => KeyInput::Gone,
         }
     }
 }
@@ -151,7 +151,7 @@ impl Canvas {
 /// How long the rest of an escape sequence may take.
 const REST: Duration = Duration::from_millis(40);
 
-impl Drop for Canvas {
+impl Drop for TerminalCanvas {
     fn drop(&mut self) {
         // Errors mean that the terminal is gone, and with it the need to restore it.
         let _ = self.send(LEAVE);
@@ -227,8 +227,8 @@ mod tests {
         (File::from(person), program)
     }
 
-    fn canvas(program: &OwnedFd) -> Canvas {
-        Canvas::enter(program.try_clone().unwrap(), program.try_clone().unwrap()).unwrap()
+    fn canvas(program: &OwnedFd) -> TerminalCanvas {
+        TerminalCanvas::enter(program.try_clone().unwrap(), program.try_clone().unwrap()).unwrap()
     }
 
     /// A terminal delivers writes in parts and with a delay: read until the expected end has arrived.
@@ -262,7 +262,7 @@ mod tests {
     fn only_what_changed_is_written_again() {
         let (mut person, program) = terminal();
         let mut canvas = canvas(&program);
-        let size = Size { columns: 80, rows: 24 };
+        let size = TerminalSize { columns: 80, rows: 24 };
         let lines = |second: &str| vec!["first".to_owned(), second.to_owned()];
         canvas.draw(lines("second"), size).unwrap();
         assert!(written(&mut person, "second").contains("\x1b[1;1H\x1b[2Kfirst\x1b[2;1H\x1b[2Ksecond"));
@@ -271,7 +271,7 @@ mod tests {
         canvas.draw(lines("other"), size).unwrap();
         canvas.draw(vec!["first".to_owned()], size).unwrap();
         assert_eq!(written(&mut person, "\x1b[2K"), "\x1b[2;1H\x1b[2K");
-        canvas.draw(vec!["first".to_owned()], Size { columns: 79, ..size }).unwrap();
+        canvas.draw(vec!["first".to_owned()], TerminalSize { columns: 79, ..size }).unwrap();
         assert!(written(&mut person, "first").contains("first"));
     }
 
@@ -281,9 +281,9 @@ mod tests {
         let mut canvas = canvas(&program);
         person.write_all(b"\x1b").unwrap();
         person.write_all(b"[A").unwrap();
-        assert_eq!(canvas.typed(Duration::from_secs(5)), Typed::Bytes(b"\x1b[A".to_vec()));
-        assert_eq!(canvas.typed(Duration::ZERO), Typed::Nothing);
+        assert_eq!(canvas.typed(Duration::from_secs(5)), KeyInput::Bytes(b"\x1b[A".to_vec()));
+        assert_eq!(canvas.typed(Duration::ZERO), KeyInput::Nothing);
         drop(person);
-        assert_eq!(canvas.typed(Duration::from_secs(5)), Typed::Gone);
+        assert_eq!(canvas.typed(Duration::from_secs(5)), KeyInput::Gone);
     }
 }

@@ -27,28 +27,28 @@ Examples:
 #[command(name = "tow", version, about, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
-    verb: Verb,
+    verb: VerbGroup,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum VerbGroup {
     #[command(flatten)]
-    Setting(Setting),
+    Setup(SetupVerb),
     #[command(flatten)]
-    Tracking(Tracking),
+    Status(StatusVerb),
     #[command(flatten)]
-    Carrying(Carrying),
+    Handoff(HandoffVerb),
     #[command(flatten)]
-    Past(Past),
+    Archive(ArchiveVerb),
     #[command(flatten)]
-    Keeping(Keeping),
+    Own(OwnVerb),
     #[command(flatten)]
-    Inner(Inner),
+    Internal(InternalVerb),
 }
 
 /// Setup and health checks.
 #[derive(Debug, Subcommand)]
-enum Setting {
+enum SetupVerb {
     Hook(verbs::hook::Arguments),
     Install(verbs::install::Arguments),
     Uninstall(verbs::uninstall::Arguments),
@@ -57,7 +57,7 @@ enum Setting {
 
 /// Agent status and usage.
 #[derive(Debug, Subcommand)]
-enum Tracking {
+enum StatusVerb {
     Status(verbs::status::Arguments),
     Monitor(verbs::monitor::Arguments),
     Statusline(verbs::statusline::Arguments),
@@ -76,7 +76,7 @@ enum Tracking {
 
 /// Handing work on: to the next session, from a bookmark, automatically.
 #[derive(Debug, Subcommand)]
-enum Carrying {
+enum HandoffVerb {
     Baton(verbs::baton::Arguments),
     Fresh(verbs::fresh::Arguments),
     Inherit(verbs::inherit::Arguments),
@@ -97,7 +97,7 @@ enum Carrying {
 
 /// The archive: conversations, memories, search, and the hub.
 #[derive(Debug, Subcommand)]
-enum Past {
+enum ArchiveVerb {
     Detail(verbs::detail::Arguments),
     Turns(verbs::turns::Arguments),
     Sessions(verbs::sessions::Arguments),
@@ -126,7 +126,7 @@ enum Past {
 
 /// The program's own configuration and background work.
 #[derive(Debug, Subcommand)]
-enum Keeping {
+enum OwnVerb {
     Config(verbs::config::Arguments),
     Work(verbs::work::Arguments),
     Jobs(verbs::jobs::Arguments),
@@ -136,7 +136,7 @@ enum Keeping {
 
 /// Verbs that only the program itself starts.
 #[derive(Debug, Subcommand)]
-enum Inner {
+enum InternalVerb {
     #[command(hide = true)]
     Capture(verbs::capture::Arguments),
     #[command(hide = true)]
@@ -204,113 +204,115 @@ fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
 
 fn carry_out(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
     match &cli.verb {
-        Verb::Setting(verb) => set_up(verb, scope),
-        Verb::Tracking(verb) => track(verb, scope),
-        Verb::Carrying(verb) => carry(verb, scope),
-        Verb::Past(verb) => look_back(verb, scope),
-        Verb::Keeping(verb) => keep(verb, scope),
-        Verb::Inner(verb) => serve_ourselves(verb, scope),
+        VerbGroup::Setup(verb) => set_up(verb, scope),
+        VerbGroup::Status(verb) => track(verb, scope),
+        VerbGroup::Handoff(verb) => carry(verb, scope),
+        VerbGroup::Archive(verb) => look_back(verb, scope),
+        VerbGroup::Own(verb) => keep(verb, scope),
+        VerbGroup::Internal(verb) => serve_ourselves(verb, scope),
     }
 }
 
-fn set_up(verb: &Setting, scope: &Scope) -> Result<ExitCode, Failure> {
+fn set_up(verb: &SetupVerb, scope: &Scope) -> Result<ExitCode, Failure> {
     match verb {
-        Setting::Hook(_) => Err(Failure::input("an agent's name is missing").hint("Run `tow hook --help`.")),
-        Setting::Install(arguments) => verbs::install::run(scope, arguments),
-        Setting::Uninstall(arguments) => verbs::uninstall::run(scope, arguments),
-        Setting::Doctor(arguments) => verbs::doctor::run(scope, arguments),
+        SetupVerb::Hook(_) => {
+            Err(Failure::input("an agent's name is missing").hint("Run `tow hook --help`."))
+        }
+        SetupVerb::Install(arguments) => verbs::install::run(scope, arguments),
+        SetupVerb::Uninstall(arguments) => verbs::uninstall::run(scope, arguments),
+        SetupVerb::Doctor(arguments) => verbs::doctor::run(scope, arguments),
     }
 }
 
-fn track(verb: &Tracking, scope: &Scope) -> Result<ExitCode, Failure> {
+fn track(verb: &StatusVerb, scope: &Scope) -> Result<ExitCode, Failure> {
     match verb {
-        Tracking::Status(arguments) => verbs::status::run(scope, arguments),
-        Tracking::Monitor(arguments) => verbs::monitor::run(scope, arguments),
-        Tracking::Statusline(_) => {
+        StatusVerb::Status(arguments) => verbs::status::run(scope, arguments),
+        StatusVerb::Monitor(arguments) => verbs::monitor::run(scope, arguments),
+        StatusVerb::Statusline(_) => {
             Err(Failure::input("the agents call this").hint("Run `tow statusline --help`."))
         }
-        Tracking::Bar(arguments) => verbs::bar::run(scope, arguments),
-        Tracking::Menu(arguments) => verbs::menu::run(scope, arguments),
-        Tracking::Meter(arguments) => verbs::meter::run(scope, arguments),
-        Tracking::Goto(arguments) => verbs::goto::run(scope, arguments),
-        Tracking::Why(arguments) => verbs::why::run(scope, arguments),
-        Tracking::Next(arguments) => verbs::next::run(scope, arguments),
-        Tracking::Scan(arguments) => verbs::scan::run(scope, arguments),
-        Tracking::Cleanup(arguments) => verbs::cleanup::run(scope, arguments),
-        Tracking::Popup(arguments) => verbs::popup::run(scope, arguments),
-        Tracking::Report(arguments) => verbs::report::run(scope, arguments),
-        Tracking::Usage(arguments) => verbs::usage::run(scope, arguments),
+        StatusVerb::Bar(arguments) => verbs::bar::run(scope, arguments),
+        StatusVerb::Menu(arguments) => verbs::menu::run(scope, arguments),
+        StatusVerb::Meter(arguments) => verbs::meter::run(scope, arguments),
+        StatusVerb::Goto(arguments) => verbs::goto::run(scope, arguments),
+        StatusVerb::Why(arguments) => verbs::why::run(scope, arguments),
+        StatusVerb::Next(arguments) => verbs::next::run(scope, arguments),
+        StatusVerb::Scan(arguments) => verbs::scan::run(scope, arguments),
+        StatusVerb::Cleanup(arguments) => verbs::cleanup::run(scope, arguments),
+        StatusVerb::Popup(arguments) => verbs::popup::run(scope, arguments),
+        StatusVerb::Report(arguments) => verbs::report::run(scope, arguments),
+        StatusVerb::Usage(arguments) => verbs::usage::run(scope, arguments),
     }
 }
 
-fn carry(verb: &Carrying, scope: &Scope) -> Result<ExitCode, Failure> {
+fn carry(verb: &HandoffVerb, scope: &Scope) -> Result<ExitCode, Failure> {
     match verb {
-        Carrying::Baton(arguments) => verbs::baton::run(scope, arguments),
-        Carrying::Fresh(arguments) => verbs::fresh::run(scope, arguments),
-        Carrying::Inherit(arguments) => verbs::inherit::run(scope, arguments),
-        Carrying::Bookmark(arguments) => verbs::bookmark::run(scope, arguments),
-        Carrying::Bookmarks(arguments) => verbs::bookmarks::run(scope, arguments),
-        Carrying::Rewind(arguments) => verbs::rewind::run(scope, arguments),
-        Carrying::Notify(arguments) => verbs::notify::run(scope, arguments),
-        Carrying::Handoff(arguments) => verbs::handoff::run(scope, arguments),
-        Carrying::Continue(arguments) => verbs::continue_now::run(scope, arguments),
-        Carrying::Typed(arguments) => verbs::typed::run(scope, arguments),
-        Carrying::Pause(arguments) => verbs::pause::run(scope, arguments),
-        Carrying::Resume(arguments) => verbs::resume::run(scope, arguments),
-        Carrying::Tmux(arguments) => verbs::tmux::run(scope, arguments),
-        Carrying::Context(arguments) => verbs::context::run(scope, arguments),
-        Carrying::Trim(arguments) => verbs::trim::run(scope, arguments),
-        Carrying::Repair(arguments) => verbs::repair::run(scope, arguments),
+        HandoffVerb::Baton(arguments) => verbs::baton::run(scope, arguments),
+        HandoffVerb::Fresh(arguments) => verbs::fresh::run(scope, arguments),
+        HandoffVerb::Inherit(arguments) => verbs::inherit::run(scope, arguments),
+        HandoffVerb::Bookmark(arguments) => verbs::bookmark::run(scope, arguments),
+        HandoffVerb::Bookmarks(arguments) => verbs::bookmarks::run(scope, arguments),
+        HandoffVerb::Rewind(arguments) => verbs::rewind::run(scope, arguments),
+        HandoffVerb::Notify(arguments) => verbs::notify::run(scope, arguments),
+        HandoffVerb::Handoff(arguments) => verbs::handoff::run(scope, arguments),
+        HandoffVerb::Continue(arguments) => verbs::continue_now::run(scope, arguments),
+        HandoffVerb::Typed(arguments) => verbs::typed::run(scope, arguments),
+        HandoffVerb::Pause(arguments) => verbs::pause::run(scope, arguments),
+        HandoffVerb::Resume(arguments) => verbs::resume::run(scope, arguments),
+        HandoffVerb::Tmux(arguments) => verbs::tmux::run(scope, arguments),
+        HandoffVerb::Context(arguments) => verbs::context::run(scope, arguments),
+        HandoffVerb::Trim(arguments) => verbs::trim::run(scope, arguments),
+        HandoffVerb::Repair(arguments) => verbs::repair::run(scope, arguments),
     }
 }
 
-fn look_back(verb: &Past, scope: &Scope) -> Result<ExitCode, Failure> {
+fn look_back(verb: &ArchiveVerb, scope: &Scope) -> Result<ExitCode, Failure> {
     match verb {
-        Past::Detail(arguments) => verbs::detail::run(scope, arguments),
-        Past::Turns(arguments) => verbs::turns::run(scope, arguments),
-        Past::Sessions(arguments) => verbs::sessions::run(scope, arguments),
-        Past::Show(arguments) => verbs::show::run(scope, arguments),
-        Past::Search(arguments) => verbs::search::run(scope, arguments),
-        Past::Reindex(arguments) => verbs::reindex::run(scope, arguments),
-        Past::Model(arguments) => verbs::model::run(scope, arguments),
-        Past::Mcp(arguments) => verbs::mcp::run(scope, arguments),
-        Past::Serve(arguments) => verbs::serve::run(scope, arguments),
-        Past::Open(arguments) => verbs::open::run(scope, arguments),
-        Past::Remember(arguments) => verbs::remember::run(scope, arguments),
-        Past::Memories(arguments) => verbs::memories::run(scope, arguments),
-        Past::Timeline(arguments) => verbs::timeline::run(scope, arguments),
-        Past::Edit(arguments) => verbs::edit::run(scope, arguments),
-        Past::Pin(arguments) => verbs::pin::run(scope, arguments),
-        Past::Supersede(arguments) => verbs::supersede::run(scope, arguments),
-        Past::Undo(arguments) => verbs::undo::run(scope, arguments),
-        Past::Hold(arguments) => verbs::hold::run(scope, arguments),
-        Past::Release(arguments) => verbs::release::run(scope, arguments),
-        Past::Forget(arguments) => verbs::forget::run(scope, arguments),
-        Past::Scrub(arguments) => verbs::scrub::run(scope, arguments),
-        Past::Import(arguments) => verbs::import::run(scope, arguments),
-        Past::Export(arguments) => verbs::export::run(scope, arguments),
-        Past::Hub(arguments) => verbs::hub::run(scope, arguments),
+        ArchiveVerb::Detail(arguments) => verbs::detail::run(scope, arguments),
+        ArchiveVerb::Turns(arguments) => verbs::turns::run(scope, arguments),
+        ArchiveVerb::Sessions(arguments) => verbs::sessions::run(scope, arguments),
+        ArchiveVerb::Show(arguments) => verbs::show::run(scope, arguments),
+        ArchiveVerb::Search(arguments) => verbs::search::run(scope, arguments),
+        ArchiveVerb::Reindex(arguments) => verbs::reindex::run(scope, arguments),
+        ArchiveVerb::Model(arguments) => verbs::model::run(scope, arguments),
+        ArchiveVerb::Mcp(arguments) => verbs::mcp::run(scope, arguments),
+        ArchiveVerb::Serve(arguments) => verbs::serve::run(scope, arguments),
+        ArchiveVerb::Open(arguments) => verbs::open::run(scope, arguments),
+        ArchiveVerb::Remember(arguments) => verbs::remember::run(scope, arguments),
+        ArchiveVerb::Memories(arguments) => verbs::memories::run(scope, arguments),
+        ArchiveVerb::Timeline(arguments) => verbs::timeline::run(scope, arguments),
+        ArchiveVerb::Edit(arguments) => verbs::edit::run(scope, arguments),
+        ArchiveVerb::Pin(arguments) => verbs::pin::run(scope, arguments),
+        ArchiveVerb::Supersede(arguments) => verbs::supersede::run(scope, arguments),
+        ArchiveVerb::Undo(arguments) => verbs::undo::run(scope, arguments),
+        ArchiveVerb::Hold(arguments) => verbs::hold::run(scope, arguments),
+        ArchiveVerb::Release(arguments) => verbs::release::run(scope, arguments),
+        ArchiveVerb::Forget(arguments) => verbs::forget::run(scope, arguments),
+        ArchiveVerb::Scrub(arguments) => verbs::scrub::run(scope, arguments),
+        ArchiveVerb::Import(arguments) => verbs::import::run(scope, arguments),
+        ArchiveVerb::Export(arguments) => verbs::export::run(scope, arguments),
+        ArchiveVerb::Hub(arguments) => verbs::hub::run(scope, arguments),
     }
 }
 
-fn keep(verb: &Keeping, scope: &Scope) -> Result<ExitCode, Failure> {
+fn keep(verb: &OwnVerb, scope: &Scope) -> Result<ExitCode, Failure> {
     match verb {
-        Keeping::Config(arguments) => verbs::config::run(scope, arguments),
-        Keeping::Work(arguments) => verbs::work::run(scope, arguments),
-        Keeping::Jobs(arguments) => verbs::jobs::run(scope, arguments),
-        Keeping::Demo(arguments) => verbs::demo::run(scope, arguments),
-        Keeping::Completions(arguments) => verbs::completions::run(scope, arguments, Cli::command()),
+        OwnVerb::Config(arguments) => verbs::config::run(scope, arguments),
+        OwnVerb::Work(arguments) => verbs::work::run(scope, arguments),
+        OwnVerb::Jobs(arguments) => verbs::jobs::run(scope, arguments),
+        OwnVerb::Demo(arguments) => verbs::demo::run(scope, arguments),
+        OwnVerb::Completions(arguments) => verbs::completions::run(scope, arguments, Cli::command()),
     }
 }
 
-fn serve_ourselves(verb: &Inner, scope: &Scope) -> Result<ExitCode, Failure> {
+fn serve_ourselves(verb: &InternalVerb, scope: &Scope) -> Result<ExitCode, Failure> {
     match verb {
-        Inner::Capture(arguments) => verbs::capture::run(scope, arguments),
-        Inner::GiveBack(arguments) => verbs::give_back::run(scope, arguments),
-        Inner::Alert(arguments) => verbs::alert::run(scope, arguments),
-        Inner::Type(arguments) => verbs::type_in::run(scope, arguments),
-        Inner::Wake(arguments) => verbs::wake::run(scope, arguments),
-        Inner::BenchSeed(arguments) => verbs::bench_seed::run(scope, arguments),
+        InternalVerb::Capture(arguments) => verbs::capture::run(scope, arguments),
+        InternalVerb::GiveBack(arguments) => verbs::give_back::run(scope, arguments),
+        InternalVerb::Alert(arguments) => verbs::alert::run(scope, arguments),
+        InternalVerb::Type(arguments) => verbs::type_in::run(scope, arguments),
+        InternalVerb::Wake(arguments) => verbs::wake::run(scope, arguments),
+        InternalVerb::BenchSeed(arguments) => verbs::bench_seed::run(scope, arguments),
     }
 }
 

@@ -48,12 +48,12 @@ thread_local! {
 
 /// A size class.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Size(usize);
+struct SizeClass(usize);
 
-impl Size {
-    fn of(layout: Layout) -> Option<Size> {
+impl SizeClass {
+    fn of(layout: Layout) -> Option<SizeClass> {
         let number = layout.size().div_ceil(STEP);
-        (layout.align() <= STEP && (1..=SIZES).contains(&number)).then_some(Size(number))
+        (layout.align() <= STEP && (1..=SIZES).contains(&number)).then_some(SizeClass(number))
     }
 
     fn bytes(self) -> usize {
@@ -123,7 +123,7 @@ unsafe impl Sync for Heap {}
 // SAFETY: every block comes from one allocator, is freed with its size, and lies on one free list at most.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let Some(size) = Size::of(layout) else {
+        let Some(size) = SizeClass::of(layout) else {
             return self.with(|heap| unsafe { heap.malloc(layout.size(), layout.align()) });
         };
         let piece = size.take();
@@ -131,7 +131,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if Size::of(layout).is_none() {
+        if SizeClass::of(layout).is_none() {
             return self.with(|heap| unsafe { heap.calloc(layout.size(), layout.align()) });
         }
         let piece = unsafe { self.alloc(layout) };
@@ -142,7 +142,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
-        let Some(size) = Size::of(layout) else {
+        let Some(size) = SizeClass::of(layout) else {
             return self.with(|heap| unsafe { heap.free(piece, layout.size(), layout.align()) });
         };
         if !unsafe { size.put(piece) } {
@@ -153,7 +153,7 @@ unsafe impl GlobalAlloc for Heap {
     unsafe fn realloc(&self, piece: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         // SAFETY: the caller of `realloc` guarantees a valid layout.
         let wanted = unsafe { Layout::from_size_align_unchecked(bytes, layout.align()) };
-        match (Size::of(layout), Size::of(wanted)) {
+        match (SizeClass::of(layout), SizeClass::of(wanted)) {
             (Some(before), Some(after)) if before == after => piece,
             (None, None) => {
                 self.with(|heap| unsafe { heap.realloc(piece, layout.size(), layout.align(), bytes) })

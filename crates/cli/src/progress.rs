@@ -10,21 +10,21 @@ use towline_engine::runtime::text::{size, span};
 const EVERY: Duration = Duration::from_millis(100);
 const WIDTH: usize = 24;
 
-pub struct Progress {
+pub struct ProgressBar {
     is_shown: bool,
     all_bytes: u64,
     all_files: usize,
     shown_at: Option<Duration>,
 }
 
-impl towline_engine::runtime::progress::Progress for Progress {
+impl towline_engine::runtime::progress::Progress for ProgressBar {
     fn begin(&mut self, bytes: u64, files: usize) {
         (self.all_bytes, self.all_files) = (bytes, files);
     }
 
     fn show(&mut self, bytes: u64, files: usize, spent: Duration) {
         if self.is_due(spent) {
-            let line = line((bytes, self.all_bytes), (files, self.all_files), spent);
+            let line = line(bytes, self.all_bytes, files, self.all_files, spent);
             complain(&format!("\r{line}\x1b[K"));
         }
     }
@@ -36,9 +36,9 @@ impl towline_engine::runtime::progress::Progress for Progress {
     }
 }
 
-impl Progress {
-    pub fn new(all_bytes: u64, all_files: usize) -> Progress {
-        Progress { is_shown: io::stderr().is_terminal(), all_bytes, all_files, shown_at: None }
+impl ProgressBar {
+    pub fn new(all_bytes: u64, all_files: usize) -> ProgressBar {
+        ProgressBar { is_shown: io::stderr().is_terminal(), all_bytes, all_files, shown_at: None }
     }
 
     /// Whether to redraw the line, at most once every `EVERY`.
@@ -51,19 +51,19 @@ impl Progress {
     }
 
     /// For work that is counted in rows.
-    pub fn of_rows() -> Progress {
-        Progress::new(0, 0)
+    pub fn of_rows() -> ProgressBar {
+        ProgressBar::new(0, 0)
     }
 
     /// Shows progress as rows done of all rows.
-    pub fn show_rows(&mut self, (rows, all): (u64, u64), spent: Duration) {
+    pub fn show_rows(&mut self, rows: u64, all: u64, spent: Duration) {
         if self.is_due(spent) {
             complain(&format!("\r{} {rows} of {all} rows, {}\x1b[K", bar(rows, all), span(spent)));
         }
     }
 }
 
-fn line((bytes, all_bytes): (u64, u64), (files, all_files): (usize, usize), spent: Duration) -> String {
+fn line(bytes: u64, all_bytes: u64, files: usize, all_files: usize, spent: Duration) -> String {
     let bar = bar(bytes, all_bytes);
     let rate = bytes as f64 / spent.as_secs_f64().max(0.001);
     let left =
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn the_line_says_how_far_how_fast_and_how_long_still() {
-        let shown = line((250_000_000, 1_000_000_000), (3, 12), Duration::from_secs(2));
+        let shown = line(250_000_000, 1_000_000_000, 3, 12, Duration::from_secs(2));
         assert_eq!(shown, "██████░░░░░░░░░░░░░░░░░░ 250.0 MB of 1.0 GB, 3 of 12 files, 125.0 MB/s, 6 s left");
-        assert!(line((0, 0), (0, 0), Duration::ZERO).contains("0 B of 0 B"));
+        assert!(line(0, 0, 0, 0, Duration::ZERO).contains("0 B of 0 B"));
     }
 }

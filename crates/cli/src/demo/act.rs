@@ -2,8 +2,8 @@
 //!
 //! Stands in for the agent in its tmux window and stays there after the scene. Decides nothing about the day.
 
-use super::scene::{Clock, Cue, Moment, Scene};
-use super::stage::{Stage, nap};
+use super::scene::{Clock, Cue, DemoScene, RecordedCall};
+use super::stage::{DemoStage, nap};
 use crate::output::Tone;
 use crate::scope::Scope;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub const WATCHED: &str = "watched";
 pub const END: &str = "end";
 
 /// Plays the past, signals that it is done, plays the rest on request, and stays.
-pub fn act(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> {
+pub fn act(scope: &Scope, stage: &DemoStage, scene: &DemoScene) -> Result<(), Failure> {
     past(scope, stage, scene)?;
     stage.give_sign(scene.name);
     if scene.moments().iter().any(is_clear) && stage.await_sign(GO_ON, ALL_DAY) {
@@ -41,7 +41,7 @@ pub fn act(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> {
 }
 
 /// Plays the scene up to `/clear`, at its past times.
-pub fn past(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> {
+pub fn past(scope: &Scope, stage: &DemoStage, scene: &DemoScene) -> Result<(), Failure> {
     let folder = stage.project(scene);
     fs::create_dir_all(&folder)
         .map_err(|error| Failure::about(format!("could not make {}", folder.display()), &error))?;
@@ -75,7 +75,7 @@ fn work_on(folder: &Path, payload: &Value, at: Timestamp) -> Option<()> {
 }
 
 /// Plays the rest of the scene, from `/clear` on, at the current time.
-pub fn rest(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> {
+pub fn rest(scope: &Scope, stage: &DemoStage, scene: &DemoScene) -> Result<(), Failure> {
     for moment in scene.moments().iter().skip_while(|moment| !is_clear(moment)) {
         let clock = Clock::at_moment(moment, scope.env.later().now);
         show(scope, moment);
@@ -87,7 +87,7 @@ pub fn rest(scope: &Scope, stage: &Stage, scene: &Scene) -> Result<(), Failure> 
     Ok(())
 }
 
-fn is_clear(moment: &Moment) -> bool {
+fn is_clear(moment: &RecordedCall) -> bool {
     moment.payload["reason"] == "clear"
 }
 
@@ -99,7 +99,7 @@ enum When {
 }
 
 /// Appends to the transcript first and calls the hook afterwards, as the client does.
-fn perform(stage: &Stage, moment: &Moment, cue: &Cue, when: When) -> Result<(), Failure> {
+fn perform(stage: &DemoStage, moment: &RecordedCall, cue: &Cue, when: When) -> Result<(), Failure> {
     if let Some(path) = &cue.transcript {
         append(path, &cue.gained)
             .map_err(|error| Failure::about(format!("could not write {}", path.display()), &error))?;
@@ -124,7 +124,7 @@ fn append(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// Prints the conversation as the user would see it, one line per event.
-fn show(scope: &Scope, moment: &Moment) {
+fn show(scope: &Scope, moment: &RecordedCall) {
     let payload = &moment.payload;
     let text = |name: &str| plain(payload[name].as_str().unwrap_or_default());
     match payload["hook_event_name"].as_str().unwrap_or_default() {

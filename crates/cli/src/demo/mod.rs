@@ -9,12 +9,12 @@ mod stage;
 mod sweep;
 mod tour;
 
-pub use stage::Stage;
+pub use stage::DemoStage;
 pub use sweep::sweep;
 pub use tour::Tempo;
 
 use crate::scope::Scope;
-use scene::Scene;
+use scene::DemoScene;
 use std::io::{IsTerminal, stdin, stdout};
 use towline_engine::runtime::env::on_path;
 use towline_engine::runtime::failure::Failure;
@@ -37,7 +37,7 @@ pub fn run(scope: &Scope, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
         }
         Seats::Windows | Seats::None => seats,
     };
-    let stage = Stage::build(&scope.env)?;
+    let stage = DemoStage::build(&scope.env)?;
     let _sweeper = sweep::keep(&stage)?;
     let is_watched = stdin().is_terminal() && stdout().is_terminal();
     if seats == Seats::Windows && tempo == Tempo::ByKey && is_watched {
@@ -48,14 +48,15 @@ pub fn run(scope: &Scope, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
 }
 
 /// Gives the tour in the first window of the stage.
-pub fn guide(scope: &Scope, stage: &Stage) -> Result<(), Failure> {
+pub fn guide(scope: &Scope, stage: &DemoStage) -> Result<(), Failure> {
     let walked = tour::walk(scope, stage, Tempo::ByKey, Seats::Windows);
     stage.close_windows();
     walked
 }
 
 /// Plays a scene in its own window.
-pub fn act(scope: &Scope, stage: &Stage, name: &str) -> Result<(), Failure> {
-    let scene = Scene::named(name).ok_or_else(|| Failure::input(format!("no scene is called `{name}`")))?;
+pub fn act(scope: &Scope, stage: &DemoStage, name: &str) -> Result<(), Failure> {
+    let scene =
+        DemoScene::named(name).ok_or_else(|| Failure::input(format!("no scene is called `{name}`")))?;
     act::act(scope, stage, scene)
 }

@@ -2,33 +2,33 @@
 //!
 //! Invents no content: the recordings come from `cargo xtask day`. Only times and paths differ.
 
-use super::stage::Stage;
+use super::stage::DemoStage;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::PathBuf;
 use towline_core::time::Timestamp;
 
 /// One terminal of the day.
-pub struct Scene {
+pub struct DemoScene {
     pub name: &'static str,
     recording: &'static str,
     /// Begin and end, in minutes before now.
     minutes_ago: (i64, i64),
 }
 
-pub const SHOP: Scene =
-    Scene { name: "shop", recording: include_str!("../../demo/shop.jsonl"), minutes_ago: (190, 150) };
-const LEDGER: Scene =
-    Scene { name: "ledger", recording: include_str!("../../demo/ledger.jsonl"), minutes_ago: (8, 6) };
-const DOCS: Scene =
-    Scene { name: "docs", recording: include_str!("../../demo/docs.jsonl"), minutes_ago: (3, 1) };
+pub const SHOP: DemoScene =
+    DemoScene { name: "shop", recording: include_str!("../../demo/shop.jsonl"), minutes_ago: (190, 150) };
+const LEDGER: DemoScene =
+    DemoScene { name: "ledger", recording: include_str!("../../demo/ledger.jsonl"), minutes_ago: (8, 6) };
+const DOCS: DemoScene =
+    DemoScene { name: "docs", recording: include_str!("../../demo/docs.jsonl"), minutes_ago: (3, 1) };
 
 /// Ordered by begin.
-pub const ALL: [&Scene; 3] = [&SHOP, &LEDGER, &DOCS];
+pub const ALL: [&DemoScene; 3] = [&SHOP, &LEDGER, &DOCS];
 
 /// One recorded hook call.
 #[derive(Deserialize)]
-pub struct Moment {
+pub struct RecordedCall {
     pub agent: String,
     at: i64,
     #[serde(default)]
@@ -36,12 +36,12 @@ pub struct Moment {
     pub payload: Value,
 }
 
-impl Scene {
-    pub fn named(name: &str) -> Option<&'static Scene> {
+impl DemoScene {
+    pub fn named(name: &str) -> Option<&'static DemoScene> {
         ALL.into_iter().find(|scene| scene.name == name)
     }
 
-    pub fn moments(&self) -> Vec<Moment> {
+    pub fn moments(&self) -> Vec<RecordedCall> {
         self.recording.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
@@ -69,7 +69,7 @@ pub struct Clock {
 
 impl Clock {
     /// Maps this moment to `now`, at the recorded pace.
-    pub fn at_moment(moment: &Moment, now: Timestamp) -> Clock {
+    pub fn at_moment(moment: &RecordedCall, now: Timestamp) -> Clock {
         Clock { recorded: Timestamp(moment.at), shown: now, stretch: (1, 1) }
     }
 
@@ -87,8 +87,8 @@ pub struct Cue {
     pub payload: String,
 }
 
-impl Moment {
-    pub fn cue(&self, stage: &Stage, scene: &Scene, clock: &Clock) -> Cue {
+impl RecordedCall {
+    pub fn cue(&self, stage: &DemoStage, scene: &DemoScene, clock: &Clock) -> Cue {
         let placed = |text: &str| placed(text, stage, scene);
         let lines = self.gained.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let gained: String =
@@ -102,7 +102,7 @@ impl Moment {
     }
 }
 
-fn placed(text: &str, stage: &Stage, scene: &Scene) -> String {
+fn placed(text: &str, stage: &DemoStage, scene: &DemoScene) -> String {
     let project = stage.project(scene).display().to_string();
     let dashed = project.replace('/', "-");
     let home = stage.home().display().to_string();
@@ -134,7 +134,7 @@ mod tests {
     fn every_scene_plays_in_the_past_in_order_and_names_no_place_of_its_recording() {
         let folder = tempfile::Builder::new().prefix("tow-demo-").tempdir().unwrap();
         std::fs::create_dir(folder.path().join("home")).unwrap();
-        let (stage, now) = (Stage::at(folder.path()).unwrap(), Timestamp(1_800_000_000_000));
+        let (stage, now) = (DemoStage::at(folder.path()).unwrap(), Timestamp(1_800_000_000_000));
         for scene in ALL {
             let (moments, clock) = (scene.moments(), scene.clock(now));
             assert!(moments.len() > 5 && moments.len() == scene.recording.lines().count());

@@ -2,7 +2,7 @@
 //!
 //! Passes on nothing of the caller's environment but `PATH`, the locale, the terminal type and `NO_COLOR`.
 
-use super::scene::Scene;
+use super::scene::DemoScene;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -17,16 +17,16 @@ const HANDED_DOWN: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TERM", "NO_COLOR"];
 const SERVER: &str = "demo";
 const PREFIX: &str = "tow-demo-";
 
-pub struct Stage {
+pub struct DemoStage {
     root: PathBuf,
 }
 
-impl Stage {
+impl DemoStage {
     /// Creates a stage that only this user can read.
-    pub fn build(env: &Env) -> Result<Stage, Failure> {
+    pub fn build(env: &Env) -> Result<DemoStage, Failure> {
         let parent = variable("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
         let root = parent.join(format!("{PREFIX}{}", unguessable(env)));
-        let stage = Stage { root };
+        let stage = DemoStage { root };
         for folder in [stage.root.clone(), stage.home()] {
             DirBuilder::new().mode(0o700).create(&folder).map_err(|error| {
                 Failure::about(format!("could not make {}", folder.display()), &error)
@@ -37,9 +37,9 @@ impl Stage {
     }
 
     /// Opens an existing stage. Refuses any other folder, because the sweeper deletes stages.
-    pub fn at(root: &Path) -> Result<Stage, Failure> {
+    pub fn at(root: &Path) -> Result<DemoStage, Failure> {
         let is_named = root.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
-        let stage = Stage { root: root.to_owned() };
+        let stage = DemoStage { root: root.to_owned() };
         if is_named && root.is_absolute() && stage.home().is_dir() {
             return Ok(stage);
         }
@@ -54,7 +54,7 @@ impl Stage {
         self.root.join("home")
     }
 
-    pub fn project(&self, scene: &Scene) -> PathBuf {
+    pub fn project(&self, scene: &DemoScene) -> PathBuf {
         self.root.join(scene.name)
     }
 

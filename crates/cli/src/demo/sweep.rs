@@ -3,7 +3,7 @@
 //! Runs as a separate process that waits for its starter to exit, so that a key, a signal, a kill and a
 //! closed terminal all clean up the same way. Kills no process whose HOME is not the stage.
 
-use super::stage::{Stage, nap};
+use super::stage::{DemoStage, nap};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read, stdin};
@@ -25,7 +25,7 @@ impl Drop for Sweeper {
 
 /// Starts the sweeper; from here on the stage ends with this process. The sweeper has its own process group:
 /// signals from the keyboard do not reach it.
-pub fn keep(stage: &Stage) -> Result<Sweeper, Failure> {
+pub fn keep(stage: &DemoStage) -> Result<Sweeper, Failure> {
     let mut sweeper = stage.tow(&["demo", "sweep", "--stage", &stage.root().display().to_string()]);
     sweeper
         .process_group(0)
@@ -41,7 +41,7 @@ pub fn keep(stage: &Stage) -> Result<Sweeper, Failure> {
 }
 
 /// Waits for the end of stdin, that is, of the starting process, and sweeps.
-pub fn sweep(stage: &Stage) {
+pub fn sweep(stage: &DemoStage) {
     let _ = stdin().read_to_end(&mut vec![]);
     stage.close_windows();
     for signal in [Signal::TERM, Signal::KILL] {
@@ -61,7 +61,7 @@ pub fn sweep(stage: &Stage) {
     let _ = fs::remove_dir_all(stage.root()).or_else(|_| fs::remove_dir_all(stage.root()));
 }
 
-fn left(stage: &Stage) -> Vec<Pid> {
+fn left(stage: &DemoStage) -> Vec<Pid> {
     let (home, own) = (stage.home().display().to_string(), std::process::id());
     let all = of_same_user(own).into_iter().filter(|process| process.pid != own);
     let ours = all.filter(|process| process.environment().get("HOME") == Some(home.as_str()));

@@ -5,7 +5,7 @@
 use super::Seats;
 use super::act::{self, END, GO_ON, WATCHED, WENT_ON};
 use super::scene::{ALL, SHOP};
-use super::stage::Stage;
+use super::stage::DemoStage;
 use crate::output::Output;
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -27,13 +27,13 @@ const CLEAN: &str = "\x1b[H\x1b[2J";
 /// Timeout for playing a scene, on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Page {
+struct TourPage {
     title: &'static str,
     text: &'static str,
     commands: &'static [&'static [&'static str]],
 }
 
-const SITTING: Page = Page {
+const SITTING: TourPage = TourPage {
     title: "1  Track: what every agent is doing",
     text: "Three agents run on this machine. One is done, one is at work, one waits for a permission.\n\
                In tmux the same stands in the bar below; prefix + a opens the menu, `tow next` goes to whoever waits.",
@@ -41,39 +41,39 @@ const SITTING: Page = Page {
 };
 
 /// Replaces `SITTING` without tmux: no agent runs in a window.
-const KNOWN: Page = Page {
+const KNOWN: TourPage = TourPage {
     title: SITTING.title,
     text: "Three agents ran on this machine. With tmux you would see here which of them waits for you.",
     commands: &[&["sessions"], &["turns"]],
 };
 
-const LEARNT: Page = Page {
+const LEARNT: TourPage = TourPage {
     title: "2  Remember: what was learnt, without asking a model",
     text: "Every turn was captured and distilled by rules, on this machine, with secrets taken out first.",
     commands: &[&["memories"], &["search", "why did the checkout tests fail", "--limit", "4"]],
 };
 
-const CLEAR: Page = Page {
+const CLEAR: TourPage = TourPage {
     title: "3  Inherit: /clear, and the next session goes on mid-thought",
     text: "In the window `shop` somebody has typed /clear, and then only: go on.\n\
            The new session was given what the last one knew, with its first prompt:",
     commands: &[&["inherit", "log"], &["context"]],
 };
 
-const AFTER: [Page; 2] = [
-    Page {
+const AFTER: [TourPage; 2] = [
+    TourPage {
         title: "4  Count: tokens and cost, each message once",
         text: "From what the agents wrote down themselves; prices are dated and yours to change.",
         commands: &[&["usage", "--by", "project"], &["meter"]],
     },
-    Page {
+    TourPage {
         title: "5  Look: all of it in a browser",
         text: "The same on a page, for this machine alone. It lives as long as this tour:",
         commands: &[&["open", "--print"]],
     },
 ];
 
-pub fn walk(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
+pub fn walk(scope: &Scope, stage: &DemoStage, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
     scope.out.line("Towline, shown on a recorded day. Nothing of yours is read or written; when you leave, all of it is gone.");
     play(scope, stage, seats)?;
     let first = match seats {
@@ -97,7 +97,7 @@ pub fn walk(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<
 }
 
 /// Plays the scenes up to now.
-fn play(scope: &Scope, stage: &Stage, seats: Seats) -> Result<(), Failure> {
+fn play(scope: &Scope, stage: &DemoStage, seats: Seats) -> Result<(), Failure> {
     for scene in ALL {
         match seats {
             Seats::Windows => {
@@ -121,7 +121,7 @@ fn unseen(scope: &Scope) -> Scope {
 }
 
 /// Plays `/clear` and the prompt to go on.
-fn clear(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
+fn clear(scope: &Scope, stage: &DemoStage, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
     if tempo == Tempo::ByKey {
         stage.give_sign(WATCHED);
         scope.out.line("In the window `shop` somebody now types /clear, and then only: go on. A moment …");
@@ -137,7 +137,7 @@ fn clear(scope: &Scope, stage: &Stage, tempo: Tempo, seats: Seats) -> Result<(),
 }
 
 /// Shows a page and returns whether to go on to the next.
-fn turn(scope: &Scope, stage: &Stage, page: &Page, tempo: Tempo) -> bool {
+fn turn(scope: &Scope, stage: &DemoStage, page: &TourPage, tempo: Tempo) -> bool {
     let above = match tempo {
         Tempo::ByKey => CLEAN,
         Tempo::AtOnce => "",
@@ -158,7 +158,7 @@ fn turn(scope: &Scope, stage: &Stage, page: &Page, tempo: Tempo) -> bool {
 }
 
 /// How many lines each command of a page may print.
-fn room(scope: &Scope, page: &Page) -> usize {
+fn room(scope: &Scope, page: &TourPage) -> usize {
     let commands = page.commands.len();
     let words = 4 + page.text.lines().count() + 3 * commands;
     (scope.out.rows().saturating_sub(words) / commands.max(1)).max(3)

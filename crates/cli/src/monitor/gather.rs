@@ -40,23 +40,23 @@ const MOST_INHERITANCES: u32 = 4;
 
 /// Session filter.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct SessionFilter {
     /// Prefix of the session id; `None` for all sessions.
     pub session: Option<String>,
 }
 
 /// Reads the rows, and caches usage from one read to the next.
 #[derive(Default)]
-pub struct Gatherer {
-    asked: Asked,
+pub struct RowGatherer {
+    asked: SessionFilter,
     watch: Option<Watch>,
     counted_at: Option<Timestamp>,
     counted: HashMap<SessionKey, Option<Spent>>,
 }
 
-impl Gatherer {
-    pub fn new(asked: Asked) -> Gatherer {
-        Gatherer { asked, ..Gatherer::default() }
+impl RowGatherer {
+    pub fn new(asked: SessionFilter) -> RowGatherer {
+        RowGatherer { asked, ..RowGatherer::default() }
     }
 
     /// The filtered sessions: those that need the user first, ended ones last.
@@ -99,7 +99,7 @@ impl Gatherer {
     }
 }
 
-impl Asked {
+impl SessionFilter {
     fn fits(&self, shown: &Shown) -> bool {
         let Some(begins) = self.session.as_deref() else { return true };
         let key = shown.session.as_deref().unwrap_or_default();

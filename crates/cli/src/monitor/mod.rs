@@ -7,6 +7,6 @@ mod keeper;
 mod stage;
 mod wakes;
 
-pub use gather::{Asked, Gatherer};
+pub use gather::{RowGatherer, SessionFilter};
 pub use keeper::keep;
 pub use stage::play;

@@ -3,11 +3,11 @@
 //! Refreshes at most a few times a second, and hardly ever while nothing changes. The `towline_monitor` crate
 //! interprets keys and builds frames; this file only carries out its actions.
 
-use super::gather::{Asked, Gatherer, detail};
+use super::gather::{RowGatherer, SessionFilter, detail};
 use super::keeper::Keeper;
 use super::wakes::Wakes;
-use crate::canvas::Canvas;
-use crate::canvas::Typed;
+use crate::canvas::KeyInput;
+use crate::canvas::TerminalCanvas;
 use crate::canvas::end_signals;
 use crate::canvas::is_popup;
 use crate::canvas::is_possible;
@@ -41,7 +41,7 @@ const BUSY_LOOK: Duration = Duration::from_secs(3);
 const IDLE_LOOK: Duration = Duration::from_secs(10);
 
 /// Runs the monitor until a key or a signal ends it.
-pub fn play(scope: &Scope, asked: Asked, ended: Ended) -> Result<ExitCode, Failure> {
+pub fn play(scope: &Scope, asked: SessionFilter, ended: Ended) -> Result<ExitCode, Failure> {
     if !is_possible() {
         let what = "`tow monitor` needs a terminal that can be drawn on";
         let hint = "Run `tow monitor --once` for one page, or `tow monitor --json` for a script.";
@@ -49,15 +49,15 @@ pub fn play(scope: &Scope, asked: Asked, ended: Ended) -> Result<ExitCode, Failu
     }
     reporting_panics("monitor", || {
         let ended_by = end_signals()?;
-        let signal = Stage::new(scope, asked, ended)?.until_the_end(&ended_by)?;
+        let signal = MonitorLoop::new(scope, asked, ended)?.until_the_end(&ended_by)?;
         Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(128_u8.saturating_add(signal))))
     })
 }
 
-struct Stage<'a> {
+struct MonitorLoop<'a> {
     /// Measures time since the start of the process.
     begun: &'a Env,
-    gatherer: Gatherer,
+    gatherer: RowGatherer,
     wakes: Wakes,
     model: Model,
     /// The frame on the screen.
@@ -72,17 +72,17 @@ struct Stage<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
+enum MonitorStep {
     Stay,
     Leave,
 }
 
-impl<'a> Stage<'a> {
-    fn new(scope: &'a Scope, asked: Asked, ended: Ended) -> Result<Stage<'a>, Failure> {
+impl<'a> MonitorLoop<'a> {
+    fn new(scope: &'a Scope, asked: SessionFilter, ended: Ended) -> Result<MonitorLoop<'a>, Failure> {
         let colours = if variable("NO_COLOR").is_some() { Colours::Hidden } else { Colours::Shown };
-        Ok(Stage {
+        Ok(MonitorLoop {
             begun: &scope.env,
-            gatherer: Gatherer::new(asked),
+            gatherer: RowGatherer::new(asked),
             wakes: Wakes::on(&scope.env.home)?,
             model: Model::new(scope.env.now, colours, ended),
             drawn: None,
@@ -99,7 +99,7 @@ impl<'a> Stage<'a> {
         let own = |end: &dyn AsFd| end.as_fd().try_clone_to_owned().map_err(failed);
         // Dropped in reverse order: the canvas restores the terminal, then the keeper is dismissed.
         let _keeper = Keeper::start(own(&io::stdout())?);
-        let mut canvas = Canvas::enter(own(&io::stdin())?, own(&io::stdout())?).map_err(failed)?;
+        let mut canvas = TerminalCanvas::enter(own(&io::stdin())?, own(&io::stdout())?).map_err(failed)?;
         loop {
             // A failed write means that the terminal is gone.
             if self.draw(&mut canvas).is_err() {
@@ -112,13 +112,16 @@ impl<'a> Stage<'a> {
                 return Ok(Some(signal));
             }
             match typed {
-                Typed::Gone => return Ok(None),
-                Typed::Bytes(bytes) => {
-                    if pressed(&bytes).into_iter().any(|key| self.press(Input::Key(key)) == After::Leave) {
+                KeyInput::Gone => return Ok(None),
+                KeyInput::Bytes(bytes) => {
+                    if pressed(&bytes)
+                        .into_iter()
+                        .any(|key| self.press(Input::Key(key)) == MonitorStep::Leave)
+                    {
                         return Ok(None);
                     }
                 }
-                Typed::Nothing => {}
+                KeyInput::Nothing => {}
             }
             self.look_again();
         }
@@ -134,7 +137,7 @@ impl<'a> Stage<'a> {
         let _nothing_follows = self.take(input);
     }
 
-    fn draw(&mut self, canvas: &mut Canvas) -> io::Result<()> {
+    fn draw(&mut self, canvas: &mut TerminalCanvas) -> io::Result<()> {
         let size = canvas.size();
         let most = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let size = Size { columns: most(size.columns), rows: most(size.rows) };
@@ -160,27 +163,29 @@ impl<'a> Stage<'a> {
         tick.map_or(PULSE, |ms| Duration::from_millis(ms.max(20)).min(PULSE))
     }
 
-    fn press(&mut self, input: Input) -> After {
+    fn press(&mut self, input: Input) -> MonitorStep {
         match self.take(input) {
-            Action::Nothing => After::Stay,
-            Action::Quit => After::Leave,
+            Action::Nothing => MonitorStep::Stay,
+            Action::Quit => MonitorStep::Leave,
             Action::Look => {
                 self.is_wanted = true;
-                After::Stay
+                MonitorStep::Stay
             }
             Action::Go(key) => self.go(&key),
         }
     }
 
     /// Jumps to a session's pane. A popup would cover the pane, so it closes.
-    fn go(&mut self, key: &str) -> After {
-        let (Some(row), Some(scope)) = (self.model.row(key), scope_of_now()) else { return After::Stay };
+    fn go(&mut self, key: &str) -> MonitorStep {
+        let (Some(row), Some(scope)) = (self.model.row(key), scope_of_now()) else {
+            return MonitorStep::Stay;
+        };
         match goto::go(&scope, &row.shown) {
-            Ok(_) if is_popup() => return After::Leave,
+            Ok(_) if is_popup() => return MonitorStep::Leave,
             Ok(_) => self.is_wanted = true,
             Err(failure) => self.tell(Input::Refused(failure.what)),
         }
-        After::Stay
+        MonitorStep::Stay
     }
 
     /// Refreshes the rows if due. A failed refresh keeps the old rows and reports the error.

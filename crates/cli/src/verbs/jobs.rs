@@ -35,8 +35,8 @@ one that fails by itself while others are answered is dead after distil.attempts
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    #[arg(value_enum, default_value_t = Action::List)]
-    action: Action,
+    #[arg(value_enum, default_value_t = JobsAction::List)]
+    action: JobsAction,
     /// Job numbers; without any, all matching jobs.
     #[arg(value_name = "NUMBER")]
     numbers: Vec<i64>,
@@ -52,7 +52,7 @@ pub struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Action {
+enum JobsAction {
     List,
     Retry,
     Drop,
@@ -62,9 +62,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match arguments.action {
-        Action::List => list(scope, arguments),
-        Action::Retry => retry(scope, arguments),
-        Action::Drop => leave(scope, arguments),
+        JobsAction::List => list(scope, arguments),
+        JobsAction::Retry => retry(scope, arguments),
+        JobsAction::Drop => leave(scope, arguments),
     }
 }
 
@@ -171,7 +171,7 @@ fn retry(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         archive.retry_jobs(numbers, scope.env.now)
     })?;
     spawn::start_detached();
-    say(scope, arguments, ("retried", tried));
+    say(scope, arguments, "retried", tried);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -180,7 +180,7 @@ fn leave(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Err(Failure::input("which jobs are to be dropped?").hint("Give their numbers, or --dead."));
     }
     let dropped = change(scope, arguments, |archive, numbers| archive.drop_jobs(numbers, scope.env.now))?;
-    say(scope, arguments, ("dropped", dropped));
+    say(scope, arguments, "dropped", dropped);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -206,7 +206,7 @@ fn change(
     act(archive, &meant).map_err(failed)
 }
 
-fn say(scope: &Scope, arguments: &Arguments, (what, number): (&str, usize)) {
+fn say(scope: &Scope, arguments: &Arguments, what: &str, number: usize) {
     if arguments.json {
         scope.out.line(&json!({what: number}).to_string());
     } else {

@@ -28,14 +28,14 @@ pub struct Arguments {
 
 pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let access = if arguments.read_only { Access::ReadOnly } else { Access::Full };
-    let served = Server::new(Verbs, access, env!("CARGO_PKG_VERSION")).run();
+    let served = Server::new(McpBackend, access, env!("CARGO_PKG_VERSION")).run();
     served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(&error))
 }
 
 /// Answers calls with the verbs of the command line.
-struct Verbs;
+struct McpBackend;
 
-impl Desk for Verbs {
+impl Desk for McpBackend {
     fn answer(&self, call: Call) -> Result<String, String> {
         let said = |arguments: Vec<String>| cli::answer(&arguments).map_err(|failure| failure.render());
         if let Call::Forget { id } = &call
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn only_memories_are_forgotten_by_a_model() {
         for id in ["1a2b3c4d", "1a2b3c4d#3", "yesterday", "--match=x", ""] {
-            assert!(Verbs.answer(Call::Forget { id: id.into() }).is_err(), "{id}");
+            assert!(McpBackend.answer(Call::Forget { id: id.into() }).is_err(), "{id}");
         }
     }
 }

@@ -80,13 +80,13 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
-        return Ok(show(scope, arguments, &[], ("nothing was captured yet", false)));
+        return Ok(show(scope, arguments, &[], "nothing was captured yet", false));
     };
     let mut found = if past.project.is_empty() { vec![] } else { found(&past, arguments)? };
     let most = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let is_cut = found.len() > most;
     found.truncate(most);
-    Ok(show(scope, arguments, &found, (&past.project.words(), is_cut)))
+    Ok(show(scope, arguments, &found, &past.project.words(), is_cut))
 }
 
 fn found(past: &Past, arguments: &Arguments) -> Result<Vec<Memory>, Failure> {
@@ -136,7 +136,7 @@ fn named(past: &Past, text: &str) -> Result<SessionKey, Failure> {
     })
 }
 
-fn show(scope: &Scope, arguments: &Arguments, found: &[Memory], (looked, is_cut): (&str, bool)) -> ExitCode {
+fn show(scope: &Scope, arguments: &Arguments, found: &[Memory], looked: &str, is_cut: bool) -> ExitCode {
     if arguments.json {
         let memories: Vec<Value> = found.iter().map(memory_json).collect();
         let next = found.last().filter(|_| is_cut).map(Memory::name);

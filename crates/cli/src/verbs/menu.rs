@@ -49,7 +49,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     let per_page = arguments.items.unwrap_or(options.items_per_page).clamp(1, 30);
     let pages = seats.len().div_ceil(per_page).max(1);
-    let page = Page { number: arguments.page.clamp(1, pages), of: pages, items: per_page };
+    let page = MenuPage { number: arguments.page.clamp(1, pages), of: pages, items: per_page };
     let title = if pages == 1 { "Agents".to_owned() } else { format!("Agents ({}/{pages})", page.number) };
     let mut lines = lines(&seats, scope.env.now, &page, &options.style);
     lines.extend(turning(&page, &options.keys));
@@ -63,27 +63,27 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-struct Page {
+struct MenuPage {
     number: usize,
     of: usize,
     items: usize,
 }
 
 /// A menu line, and the verb that choosing it runs, if any.
-struct Line {
+struct MenuLine {
     label: String,
     key: String,
     verb: Option<String>,
 }
 
-impl Line {
-    fn new(label: &str, key: &str, verb: String) -> Line {
-        Line { label: label.to_owned(), key: key.to_owned(), verb: Some(verb) }
+impl MenuLine {
+    fn new(label: &str, key: &str, verb: String) -> MenuLine {
+        MenuLine { label: label.to_owned(), key: key.to_owned(), verb: Some(verb) }
     }
 
     /// A line that cannot be chosen, because there is no pane to go to.
-    fn inert(label: &str) -> Line {
-        Line { label: format!("-{label}"), key: String::new(), verb: None }
+    fn inert(label: &str) -> MenuLine {
+        MenuLine { label: format!("-{label}"), key: String::new(), verb: None }
     }
 
     fn for_tmux(self, tow: &str) -> MenuItem {
@@ -92,22 +92,24 @@ impl Line {
     }
 }
 
-fn lines(seats: &[Shown], now: Timestamp, page: &Page, style: &BarStyle) -> Vec<Line> {
+fn lines(seats: &[Shown], now: Timestamp, page: &MenuPage, style: &BarStyle) -> Vec<MenuLine> {
     let shown = seats.iter().skip((page.number - 1) * page.items).take(page.items);
     let keys = "1234567890".chars().map(String::from).chain(std::iter::repeat(String::new()));
     let line = |(seat, key): (&Shown, String)| match (server_of(&seat.seat), &seat.session, &seat.pane) {
-        (Some(_), Some(session), _) => Line::new(&label(seat, now, style), &key, format!("goto {session}")),
-        (Some(_), None, Some(pane)) => Line::new(&label(seat, now, style), &key, format!("goto {pane}")),
-        (Some(_), None, None) | (None, _, _) => Line::inert(&label(seat, now, style)),
+        (Some(_), Some(session), _) => {
+            MenuLine::new(&label(seat, now, style), &key, format!("goto {session}"))
+        }
+        (Some(_), None, Some(pane)) => MenuLine::new(&label(seat, now, style), &key, format!("goto {pane}")),
+        (Some(_), None, None) | (None, _, _) => MenuLine::inert(&label(seat, now, style)),
     };
-    let lines: Vec<Line> = shown.zip(keys).map(line).collect();
-    if lines.is_empty() { vec![Line::inert("no agent sits anywhere")] } else { lines }
+    let lines: Vec<MenuLine> = shown.zip(keys).map(line).collect();
+    if lines.is_empty() { vec![MenuLine::inert("no agent sits anywhere")] } else { lines }
 }
 
 /// The lines below the agents.
-fn turning(page: &Page, keys: &Keys) -> Vec<Line> {
+fn turning(page: &MenuPage, keys: &Keys) -> Vec<MenuLine> {
     let turn = |label: &str, key: &str, to: usize| {
-        Line::new(label, key, format!("menu --items {} --page {to}", page.items))
+        MenuLine::new(label, key, format!("menu --items {} --page {to}", page.items))
     };
     let mut lines = vec![];
     if page.number > 1 {
@@ -116,7 +118,7 @@ fn turning(page: &Page, keys: &Keys) -> Vec<Line> {
     if page.number < page.of {
         lines.push(turn("next page", &keys.next_page, page.number + 1));
     }
-    lines.push(Line { label: "quit".into(), key: keys.quit.clone(), verb: None });
+    lines.push(MenuLine { label: "quit".into(), key: keys.quit.clone(), verb: None });
     lines
 }
 

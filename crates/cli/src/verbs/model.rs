@@ -3,7 +3,7 @@
 //! The only verb that downloads anything for search, and only on request. Uses no file with a wrong checksum.
 
 use crate::output::complain;
-use crate::progress::Progress;
+use crate::progress::ProgressBar;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -40,14 +40,14 @@ words. It is all-MiniLM-L6-v2 (Apache-2.0); search.model_url and search.model_sh
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<ModelAction>,
     /// Print one JSON object.
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ModelAction {
     /// Fetch the model's files, or take them from a folder.
     Get {
         /// A folder with model.safetensors, vocab.txt and config.json.
@@ -62,10 +62,10 @@ enum Action {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let wanted = settings(&scope.env).search;
-    match arguments.action.as_ref().unwrap_or(&Action::Status) {
-        Action::Get { from } => get(scope, &wanted, from.as_ref())?,
-        Action::Status => {}
-        Action::Remove => {
+    match arguments.action.as_ref().unwrap_or(&ModelAction::Status) {
+        ModelAction::Get { from } => get(scope, &wanted, from.as_ref())?,
+        ModelAction::Status => {}
+        ModelAction::Remove => {
             let freed = embeddings::remove(&scope.env.home).map_err(|error| Failure::new(&error))?;
             if !arguments.json {
                 scope.out.line(&format!("freed {}", size(freed)));
@@ -82,7 +82,7 @@ fn get(scope: &Scope, wanted: &Search, from: Option<&PathBuf>) -> Result<(), Fai
         Some(folder) => Origin::Folder(folder),
         None => Origin::Net { certificates: certificates.as_deref() },
     };
-    let mut progress = Told::new(scope);
+    let mut progress = FetchProgress::new(scope);
     let got = embeddings::ask_for(&scope.env.home, wanted, origin, &mut |name, got, all| {
         progress.tell(name, got, all)
     });
@@ -97,15 +97,15 @@ fn get(scope: &Scope, wanted: &Search, from: Option<&PathBuf>) -> Result<(), Fai
 }
 
 /// Prints a line per file, and a progress bar on a terminal.
-struct Told<'a> {
+struct FetchProgress<'a> {
     scope: &'a Scope,
     name: String,
-    bar: Progress,
+    bar: ProgressBar,
 }
 
-impl Told<'_> {
-    fn new(scope: &Scope) -> Told<'_> {
-        Told { scope, name: String::new(), bar: Progress::new(0, 0) }
+impl FetchProgress<'_> {
+    fn new(scope: &Scope) -> FetchProgress<'_> {
+        FetchProgress { scope, name: String::new(), bar: ProgressBar::new(0, 0) }
     }
 
     fn tell(&mut self, name: &str, got: u64, all: Option<u64>) {
@@ -116,7 +116,7 @@ impl Told<'_> {
                 all.map_or(String::new(), |all| format!(", {}", size(all)))
             ));
             self.name = name.to_owned();
-            self.bar = Progress::new(all.unwrap_or(0), 1);
+            self.bar = ProgressBar::new(all.unwrap_or(0), 1);
         }
         self.bar.show(got, 0, self.scope.env.elapsed());
     }

@@ -2,8 +2,8 @@
 //!
 //! Draws the same list as `tow status`, in more detail. Decides nothing.
 
-use crate::monitor::Asked;
-use crate::monitor::Gatherer;
+use crate::monitor::RowGatherer;
+use crate::monitor::SessionFilter;
 use crate::monitor::play;
 use crate::scope::Scope;
 use crate::verbs::usage::spent_json;
@@ -46,12 +46,12 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let asked = Asked { session: arguments.session.clone() };
+    let asked = SessionFilter { session: arguments.session.clone() };
     let ended = if arguments.all { Ended::Shown } else { Ended::Hidden };
     if !arguments.once && !arguments.json {
         return play(scope, asked, ended);
     }
-    let rows = Gatherer::new(asked).rows(scope, Glance::Thorough, ended)?;
+    let rows = RowGatherer::new(asked).rows(scope, Glance::Thorough, ended)?;
     if arguments.json {
         let sessions: Vec<Value> = rows.iter().map(object).collect();
         scope.out.line(&json!({"sessions": sessions}).to_string());

@@ -53,16 +53,16 @@ pub struct Arguments {
 
 /// One notification channel.
 #[derive(Debug, Serialize)]
-struct Row {
+struct ChannelRow {
     /// The configuration key or tmux option that sets it.
     way: String,
-    status: Status,
+    status: ChannelStatus,
     detail: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+enum ChannelStatus {
     Off,
     Set,
     Done,
@@ -73,15 +73,15 @@ enum Status {
     Mistaken,
 }
 
-impl Status {
+impl ChannelStatus {
     fn look(self) -> (Tone, &'static str) {
         match self {
-            Status::Off => (Tone::Faint, "off     "),
-            Status::Set => (Tone::Faint, "set     "),
-            Status::Done => (Tone::Good, "done    "),
-            Status::Running => (Tone::Warning, "running "),
-            Status::Failed => (Tone::Bad, "failed  "),
-            Status::Mistaken => (Tone::Bad, "mistaken"),
+            ChannelStatus::Off => (Tone::Faint, "off     "),
+            ChannelStatus::Set => (Tone::Faint, "set     "),
+            ChannelStatus::Done => (Tone::Good, "done    "),
+            ChannelStatus::Running => (Tone::Warning, "running "),
+            ChannelStatus::Failed => (Tone::Bad, "failed  "),
+            ChannelStatus::Mistaken => (Tone::Bad, "mistaken"),
         }
     }
 }
@@ -94,98 +94,100 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let found = layered(&user);
     let concerned =
         found.mistakes.iter().filter(|mistake| mistake.key.is_empty() || mistake.key.starts_with("notify"));
-    let mut rows: Vec<Row> =
-        concerned.map(|mistake| row(&mistake.key, Status::Mistaken, mistake.to_string())).collect();
+    let mut rows: Vec<ChannelRow> =
+        concerned.map(|mistake| row(&mistake.key, ChannelStatus::Mistaken, mistake.to_string())).collect();
     rows.push(terminal(scope, arguments, &found.config));
     let mut errands = vec![later(&found.config, Way::Desktop), later(&found.config, Way::Phone)];
     errands.extend(commands("notify.on_", &found.config.notify.commands));
     errands.extend(of_tmux(scope, &mut rows));
     rows.extend(errands.into_iter().map(|found| if arguments.test { found.tried() } else { found.shown() }));
     print(scope, arguments, &rows);
-    let fine = rows.iter().all(|row| !matches!(row.status, Status::Failed | Status::Mistaken));
+    let fine = rows.iter().all(|row| !matches!(row.status, ChannelStatus::Failed | ChannelStatus::Mistaken));
     Ok(if fine { ExitCode::SUCCESS } else { Kind::Failed.exit_code() })
 }
 
-fn row(way: impl Into<String>, status: Status, detail: impl Into<String>) -> Row {
-    Row { way: way.into(), status, detail: detail.into() }
+fn row(way: impl Into<String>, status: ChannelStatus, detail: impl Into<String>) -> ChannelRow {
+    ChannelRow { way: way.into(), status, detail: detail.into() }
 }
 
 /// A channel that runs a program, or the reason why it does not.
-enum Found {
+enum ChannelSetup {
     Off { way: String },
     Unusable { way: String, why: String },
     Ready { when: String, errand: Errand },
 }
 
-impl Found {
-    fn shown(self) -> Row {
+impl ChannelSetup {
+    fn shown(self) -> ChannelRow {
         match self {
-            Found::Off { way } => row(way, Status::Off, ""),
-            Found::Unusable { way, why } => row(way, Status::Failed, why),
-            Found::Ready { when, errand } => {
-                row(errand.name, Status::Set, format!("{when}: {}", errand.program))
+            ChannelSetup::Off { way } => row(way, ChannelStatus::Off, ""),
+            ChannelSetup::Unusable { way, why } => row(way, ChannelStatus::Failed, why),
+            ChannelSetup::Ready { when, errand } => {
+                row(errand.name, ChannelStatus::Set, format!("{when}: {}", errand.program))
             }
         }
     }
 
-    fn tried(self) -> Row {
-        let Found::Ready { errand, .. } = self else { return self.shown() };
+    fn tried(self) -> ChannelRow {
+        let ChannelSetup::Ready { errand, .. } = self else { return self.shown() };
         match errand.run(Voice::Heard, PATIENCE) {
-            Outcome::Done => row(errand.name, Status::Done, format!("`{}` ran", errand.program)),
+            Outcome::Done => row(errand.name, ChannelStatus::Done, format!("`{}` ran", errand.program)),
             Outcome::Running => {
-                row(errand.name, Status::Running, format!("`{}` has not ended yet", errand.program))
+                row(errand.name, ChannelStatus::Running, format!("`{}` has not ended yet", errand.program))
             }
-            Outcome::Failed(why) => row(errand.name, Status::Failed, why),
+            Outcome::Failed(why) => row(errand.name, ChannelStatus::Failed, why),
         }
     }
 }
 
-fn terminal(scope: &Scope, arguments: &Arguments, config: &Config) -> Row {
+fn terminal(scope: &Scope, arguments: &Arguments, config: &Config) -> ChannelRow {
     let sign = config.notify.terminal;
     if sign == Sign::Off {
-        return row("notify.terminal", Status::Off, "");
+        return row("notify.terminal", ChannelStatus::Off, "");
     }
     if arguments.test && !arguments.json {
         scope.out.text(&sample("blocked").sign(sign));
-        return row("notify.terminal", Status::Done, format!("{} went to this terminal", sign.name()));
+        return row("notify.terminal", ChannelStatus::Done, format!("{} went to this terminal", sign.name()));
     }
-    row("notify.terminal", Status::Set, format!("{}, for agents that pass it on", sign.name()))
+    row("notify.terminal", ChannelStatus::Set, format!("{}, for agents that pass it on", sign.name()))
 }
 
-fn later(config: &Config, way: Way) -> Found {
+fn later(config: &Config, way: Way) -> ChannelSetup {
     let notify = &config.notify;
     let (key, after) = match way {
         Way::Desktop => ("notify.desktop_after_s", notify.desktop_after),
         Way::Phone | Way::AtOnce => ("notify.phone", notify.phone_after),
     };
-    let Some(after) = after else { return Found::Off { way: key.to_owned() } };
-    let unusable = |why: &str| Found::Unusable { way: key.to_owned(), why: why.to_owned() };
+    let Some(after) = after else { return ChannelSetup::Off { way: key.to_owned() } };
+    let unusable = |why: &str| ChannelSetup::Unusable { way: key.to_owned(), why: why.to_owned() };
     if way == Way::Phone && notify.phone.is_empty() {
         return unusable("`notify.phone_after_s` is set, but `notify.phone` is no command");
     }
     match errand(notify, way, &sample("blocked")) {
-        Some(errand) => Found::Ready { when: format!("after {} s unseen", after.as_secs()), errand },
+        Some(errand) => ChannelSetup::Ready { when: format!("after {} s unseen", after.as_secs()), errand },
         None => unusable(NO_DESKTOP),
     }
 }
 
-fn commands(prefix: &str, book: &towline_engine::runtime::config::Commands) -> Vec<Found> {
+fn commands(prefix: &str, book: &towline_engine::runtime::config::Commands) -> Vec<ChannelSetup> {
     let ready = |occasion: &&str| {
         let errand = Errand::new(format!("{prefix}{occasion}"), book.get(*occasion)?, &sample(occasion));
         let when =
             if *occasion == "transition" { "at every change".into() } else { format!("when {occasion}") };
-        Some(Found::Ready { when, errand })
+        Some(ChannelSetup::Ready { when, errand })
     };
     OCCASIONS.iter().filter_map(ready).collect()
 }
 
 /// The notification commands in the options of the current tmux server.
-fn of_tmux(scope: &Scope, rows: &mut Vec<Row>) -> Vec<Found> {
+fn of_tmux(scope: &Scope, rows: &mut Vec<ChannelRow>) -> Vec<ChannelSetup> {
     let Some(server) = variable("TMUX").as_deref().and_then(Server::parse) else { return vec![] };
     let (options, mistakes) = Options::current(&scope.env, &server);
     let concerned = mistakes.into_iter().filter(|mistake| mistake.option.starts_with("@towline-on-"));
     rows.extend(
-        concerned.map(|mistake| row(mistake.option, Status::Mistaken, format!("must be {}", mistake.wanted))),
+        concerned.map(|mistake| {
+            row(mistake.option, ChannelStatus::Mistaken, format!("must be {}", mistake.wanted))
+        }),
     );
     commands("@towline-on-", &options.commands)
 }
@@ -208,7 +210,7 @@ fn sample(occasion: &str) -> Telling {
     Telling::of(&seat, Some(State::Working), state)
 }
 
-fn print(scope: &Scope, arguments: &Arguments, rows: &[Row]) {
+fn print(scope: &Scope, arguments: &Arguments, rows: &[ChannelRow]) {
     if arguments.json {
         return scope.out.line(&serde_json::json!({ "ways": rows }).to_string());
     }

@@ -3,8 +3,8 @@
 //! Without a graphical session it opens nothing and prints the address.
 
 use crate::scope::Scope;
-use crate::web::Kept;
 use crate::web::Running;
+use crate::web::TokenReuse;
 use crate::web::running;
 use crate::web::tokens;
 use clap::Args;
@@ -36,7 +36,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let home = &scope.env.home;
-    let token = tokens(home, Kept::AsTheyAre)?.viewer;
+    let token = tokens(home, TokenReuse::Keep)?.viewer;
     let address = match running(home).filter(|server| server.address.starts_with("http")) {
         Some(server) if arguments.write && server.writing == Writing::Refused => {
             return Err(only_reads(&server));

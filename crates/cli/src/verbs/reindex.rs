@@ -3,7 +3,7 @@
 //! Loses nothing: the archive is authoritative, and the old index stays until the new one is begun.
 
 use crate::output::complain;
-use crate::progress::Progress;
+use crate::progress::ProgressBar;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
@@ -43,9 +43,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(archive) => {
             forget_index(home).map_err(unreadable)?;
             let sizes = archive.sizes().map_err(unreadable)?;
-            let mut progress = Progress::of_rows();
-            let mut seen =
-                |rows| progress.show_rows((rows, sizes.bodies + sizes.details), scope.env.elapsed());
+            let mut progress = ProgressBar::of_rows();
+            let mut seen = |rows| progress.show_rows(rows, sizes.bodies + sizes.details, scope.env.elapsed());
             let updated = update(home, &archive, &mut seen).map_err(failed)?;
             progress.finish();
             if updated.busy {
@@ -71,9 +70,9 @@ fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
         return Ok(None);
     };
     let sizes = archive.sizes().map_err(unreadable)?;
-    let mut progress = Progress::of_rows();
+    let mut progress = ProgressBar::of_rows();
     let mut seen = |made| {
-        progress.show_rows((made, sizes.bodies + sizes.memories), scope.env.elapsed());
+        progress.show_rows(made, sizes.bodies + sizes.memories, scope.env.elapsed());
         true
     };
     let embedded = embeddings::embed(home, archive, &model, Extent::All, &mut seen).map_err(failed)?;

@@ -103,7 +103,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             old.extend(archive.memory(one.number).map_err(failed)?);
         }
     }
-    say(scope, arguments, (&kept, &memory, &old));
+    say(scope, arguments, &kept, &memory, &old);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -214,7 +214,7 @@ fn no_folder() -> Failure {
     Failure::input("there is no such folder").hint("Give a project's name, or a folder that exists.")
 }
 
-fn say(scope: &Scope, arguments: &Arguments, (kept, memory, old): (&Kept, &Memory, &[Memory])) {
+fn say(scope: &Scope, arguments: &Arguments, kept: &Kept, memory: &Memory, old: &[Memory]) {
     if arguments.json {
         return scope.out.line(&as_json(kept, memory, old).to_string());
     }

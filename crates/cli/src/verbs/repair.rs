@@ -91,7 +91,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Failure::about(format!("{} is left as it is", plain(&subject.path.to_string_lossy())), &error)
     })?;
     if !arguments.write {
-        show(scope, arguments, (&subject, &repair), None);
+        show(scope, arguments, &subject, &repair, None);
         return Ok(ExitCode::SUCCESS);
     }
     allowed(scope, arguments, &subject, &repair)?;
@@ -99,7 +99,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         [] => None,
         _ => Some(replace(&kept, &repair.text).map_err(|error| failed(&error))?),
     };
-    show(scope, arguments, (&subject, &repair), Some(backup.as_deref()));
+    show(scope, arguments, &subject, &repair, Some(backup.as_deref()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -195,7 +195,8 @@ fn folder_of(subject: &Subject, text: &[u8], arguments: &Arguments) -> Option<St
 fn show(
     scope: &Scope,
     arguments: &Arguments,
-    (subject, repair): (&Subject, &Repair),
+    subject: &Subject,
+    repair: &Repair,
     written: Option<Option<&Path>>,
 ) {
     if arguments.json {

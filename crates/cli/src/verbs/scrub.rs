@@ -3,7 +3,7 @@
 //! Writes only rows that change. Can be interrupted at any time; the next run continues.
 
 use crate::output::Tone;
-use crate::progress::Progress;
+use crate::progress::ProgressBar;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
@@ -47,7 +47,7 @@ pub struct Arguments {
 }
 
 /// The changes made, or planned in a dry run.
-struct Done {
+struct ScrubResult {
     hot: Erased,
     archive: Scrubbed,
     aside: Vec<Aside>,
@@ -59,8 +59,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let wishes = Wishes::load(&scope.env)?;
     let clean = |text: &str| clean(&wishes, text);
     let is_excluded_folder = |folder: &str| wishes.excludes(folder);
-    let is_excluded_call =
-        |agent: &str, tool: &str, input: &str| excludes_call(&wishes, agent, (tool, input));
+    let is_excluded_call = |agent: &str, tool: &str, input: &str| excludes_call(&wishes, agent, tool, input);
     let is_excluded_path = |path: &str| wishes.excludes_path(path);
     let cleaner = Cleaner {
         clean: &clean,
@@ -70,7 +69,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         rules: Mark::of(&format!("{} {}", env!("CARGO_PKG_VERSION"), wishes.in_words())),
     };
     let erasing = if arguments.dry_run { Erasing::Rehearsal } else { Erasing::ForGood };
-    let done = scrub(&scope.env, &cleaner, (erasing, arguments))?;
+    let done = scrub(&scope.env, &cleaner, erasing, arguments)?;
     report(scope, arguments, &done);
     Ok(ExitCode::SUCCESS)
 }
@@ -78,8 +77,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn scrub(
     env: &Env,
     cleaner: &Cleaner<'_>,
-    (erasing, arguments): (Erasing, &Arguments),
-) -> Result<Done, Failure> {
+    erasing: Erasing,
+    arguments: &Arguments,
+) -> Result<ScrubResult, Failure> {
     let folder = |source| Failure::new(&StoreError::Folder { path: env.home.folder().to_owned(), source });
     env.home.create().map_err(folder)?;
     let eraser = if erasing == Erasing::ForGood { Some(forget::begin(env)?) } else { None };
@@ -94,7 +94,7 @@ fn scrub(
         forget::clear_out(env)?;
         eraser.end().map_err(folder)?;
     }
-    Ok(Done { hot, archive, aside })
+    Ok(ScrubResult { hot, archive, aside })
 }
 
 fn from_database(env: &Env, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Erased, Failure> {
@@ -118,10 +118,10 @@ fn from_archive(env: &Env, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Sc
     }
     let busy = || Failure::busy("another process writes the archive").hint("Wait for it, then run it again.");
     let writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
-    let mut progress = Progress::of_rows();
+    let mut progress = ProgressBar::of_rows();
     let done = writable
         .archive
-        .scrub(cleaner, erasing, &mut |rows, all| progress.show_rows((rows, all), env.elapsed()))
+        .scrub(cleaner, erasing, &mut |rows, all| progress.show_rows(rows, all, env.elapsed()))
         .map_err(failed)?;
     progress.finish();
     Ok(done)
@@ -135,7 +135,7 @@ fn clean(wishes: &Wishes, text: &str) -> Option<String> {
     }
 }
 
-fn excludes_call(wishes: &Wishes, agent: &str, (tool, input): (&str, &str)) -> bool {
+fn excludes_call(wishes: &Wishes, agent: &str, tool: &str, input: &str) -> bool {
     if wishes.excludes_tool(tool) {
         return true;
     }
@@ -143,8 +143,8 @@ fn excludes_call(wishes: &Wishes, agent: &str, (tool, input): (&str, &str)) -> b
     agent.deed(tool, input).paths().any(|path| wishes.excludes_path(path))
 }
 
-fn report(scope: &Scope, arguments: &Arguments, done: &Done) {
-    let Done { hot, archive, aside } = done;
+fn report(scope: &Scope, arguments: &Arguments, done: &ScrubResult) {
+    let ScrubResult { hot, archive, aside } = done;
     if arguments.json {
         let aside: Vec<_> =
             aside.iter().map(|aside| json!({"path": aside.path, "bytes": aside.bytes})).collect();

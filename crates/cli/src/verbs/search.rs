@@ -122,8 +122,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             };
             let sentences = understood(scope, &question.text);
             let team =
-                if arguments.team { team(scope, &past, (&question, sentences.as_ref()))? } else { vec![] };
-            hits_with(scope, &past, &question, (sentences.as_ref(), &team))?
+                if arguments.team { team(scope, &past, &question, sentences.as_ref())? } else { vec![] };
+            hits_with(scope, &past, &question, sentences.as_ref(), &team)?
         }
         Some(_) | None => vec![],
     };
@@ -140,7 +140,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn team(
     scope: &Scope,
     past: &Past,
-    (question, sentences): (&Question, Option<&Asked>),
+    question: &Question,
+    sentences: Option<&Asked>,
 ) -> Result<Vec<TeamRow>, Failure> {
     let wanted = settings(&scope.env).hub;
     if !wanted.is_joined() {
@@ -161,14 +162,15 @@ fn team(
 
 /// The hits, best first.
 pub fn hits(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<Found>, Failure> {
-    hits_with(scope, past, question, (understood(scope, &question.text).as_ref(), &[]))
+    hits_with(scope, past, question, understood(scope, &question.text).as_ref(), &[])
 }
 
 fn hits_with(
     scope: &Scope,
     past: &Past,
     question: &Question,
-    (sentences, team): (Option<&Asked>, &[TeamRow]),
+    sentences: Option<&Asked>,
+    team: &[TeamRow],
 ) -> Result<Vec<Found>, Failure> {
     let (home, archive, now) = (&scope.env.home, &past.archive, scope.env.now);
     ask(&Library { home, archive, now, sentences, team }, question).map_err(failed)

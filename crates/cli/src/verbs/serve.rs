@@ -3,9 +3,9 @@
 //! Listens on local addresses only, requires the token, and changes nothing without `--write`.
 
 use crate::scope::Scope;
-use crate::web::Address;
-use crate::web::Kept;
-use crate::web::Verbs;
+use crate::web::AddressFile;
+use crate::web::HttpBackend;
+use crate::web::TokenReuse;
 use crate::web::tokens;
 use clap::Args;
 use serde_json::json;
@@ -56,13 +56,13 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let home = &scope.env.home;
-    let kept = if arguments.new_tokens { Kept::DrawnAnew } else { Kept::AsTheyAre };
+    let kept = if arguments.new_tokens { TokenReuse::Replace } else { TokenReuse::Keep };
     home.create().map_err(|error| Failure::about("could not make the data folder", &error))?;
     let drawn = tokens(home, kept)?;
     let listening = listen(arguments)?;
     let writing = if arguments.write { Writing::Allowed } else { Writing::Refused };
     let server = Server {
-        desk: Arc::new(Verbs { began_at: scope.env.now, writing }),
+        desk: Arc::new(HttpBackend { began_at: scope.env.now, writing }),
         tokens: Tokens::new(&drawn.viewer, &drawn.events),
         settings: Settings {
             writing,
@@ -72,8 +72,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             version: env!("CARGO_PKG_VERSION"),
         },
     };
-    let note = Address::note(home, listening.address(), writing);
-    announce(scope, arguments, (listening.address(), &drawn.viewer));
+    let note = AddressFile::note(home, listening.address(), writing);
+    announce(scope, arguments, listening.address(), &drawn.viewer);
     let served = listening.serve(server);
     drop(note);
     served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(&error))
@@ -95,7 +95,7 @@ fn listen(arguments: &Arguments) -> Result<Listening, Failure> {
 }
 
 /// Prints the address before the first request is served: the parent process waits for it.
-fn announce(scope: &Scope, arguments: &Arguments, (address, token): (&str, &str)) {
+fn announce(scope: &Scope, arguments: &Arguments, address: &str, token: &str) {
     let url =
         if address.starts_with("http") { format!("{address}/?token={token}") } else { address.to_owned() };
     let text = if arguments.json {

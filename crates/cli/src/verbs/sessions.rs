@@ -49,7 +49,7 @@ pub struct Arguments {
 }
 
 /// A session with its first and its last line.
-struct Listed {
+struct SessionLine {
     of: Conversation,
     first: Option<String>,
     last: Option<String>,
@@ -59,7 +59,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let since = arguments.since.as_deref().map(|since| time(since, scope.env.now)).transpose()?;
     let since = since.unwrap_or(Timestamp(0));
     let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
-        return Ok(show(scope, arguments, &[], ("nothing was captured yet", false)));
+        return Ok(show(scope, arguments, &[], "nothing was captured yet", false));
     };
     let most = arguments.limit.saturating_add(1);
     let behind = arguments.before.as_deref().map(page_key).transpose()?;
@@ -73,10 +73,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     found.truncate(arguments.limit);
     let with_lines = |of: Conversation| {
         let (first, last) = past.archive.first_and_last_line(&of).map_err(unreadable)?;
-        Ok(Listed { of, first, last })
+        Ok(SessionLine { of, first, last })
     };
     let listed = found.into_iter().map(with_lines).collect::<Result<Vec<_>, Failure>>()?;
-    Ok(show(scope, arguments, &listed, (&past.project.words(), is_cut)))
+    Ok(show(scope, arguments, &listed, &past.project.words(), is_cut))
 }
 
 fn page_key(text: &str) -> Result<PageKey, Failure> {
@@ -92,7 +92,13 @@ pub(super) fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     beginning(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain(text))))
 }
 
-fn show(scope: &Scope, arguments: &Arguments, listed: &[Listed], (looked, is_cut): (&str, bool)) -> ExitCode {
+fn show(
+    scope: &Scope,
+    arguments: &Arguments,
+    listed: &[SessionLine],
+    looked: &str,
+    is_cut: bool,
+) -> ExitCode {
     if arguments.json {
         let sessions: Vec<Value> = listed.iter().map(as_json).collect();
         let next = listed.last().filter(|_| is_cut).map(|last| PageKey::of(&last.of).to_string());
@@ -120,7 +126,7 @@ fn show(scope: &Scope, arguments: &Arguments, listed: &[Listed], (looked, is_cut
     ExitCode::SUCCESS
 }
 
-fn text(session: &Listed, now: Timestamp) -> String {
+fn text(session: &SessionLine, now: Timestamp) -> String {
     let of = &session.of;
     let or_none = |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), for_terminal);
     let mut text = format!(
@@ -141,7 +147,7 @@ fn text(session: &Listed, now: Timestamp) -> String {
     text
 }
 
-fn as_json(session: &Listed) -> Value {
+fn as_json(session: &SessionLine) -> Value {
     let of = &session.of;
     json!({
         "id": of.short, "uid": of.uid, "session": of.session, "agent": of.session.agent.as_str(),

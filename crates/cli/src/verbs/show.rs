@@ -77,7 +77,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let wanted = arguments.ids.iter().map(|id| Asked::parse(id)).collect::<Result<Vec<_>, _>>()?;
+    let wanted = arguments.ids.iter().map(|id| ParsedId::parse(id)).collect::<Result<Vec<_>, _>>()?;
     let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
         return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
     };
@@ -93,18 +93,18 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// A parsed id.
-enum Asked {
+enum ParsedId {
     Memory(i64),
     Captured { text: String, wanted: Wanted },
 }
 
-impl Asked {
-    fn parse(id: &str) -> Result<Asked, Failure> {
+impl ParsedId {
+    fn parse(id: &str) -> Result<ParsedId, Failure> {
         match number(id).filter(|_| is_memory_id(id)) {
-            Some(number) => Ok(Asked::Memory(number)),
+            Some(number) => Ok(ParsedId::Memory(number)),
             None => {
                 let wanted = Wanted::parse(id).map_err(|_| no_id(id))?;
-                Ok(Asked::Captured { text: id.to_owned(), wanted })
+                Ok(ParsedId::Captured { text: id.to_owned(), wanted })
             }
         }
     }
@@ -114,25 +114,25 @@ fn show_one(
     scope: &Scope,
     past: &Past,
     arguments: &Arguments,
-    asked: &Asked,
+    asked: &ParsedId,
 ) -> Result<(String, Value), Failure> {
     let (text, wanted) = match asked {
-        Asked::Memory(number) if arguments.for_model => return memory::show_to_model(past, *number),
-        Asked::Memory(number) => return memory::show(past, *number),
-        Asked::Captured { text, wanted } => (text, wanted),
+        ParsedId::Memory(number) if arguments.for_model => return memory::show_to_model(past, *number),
+        ParsedId::Memory(number) => return memory::show(past, *number),
+        ParsedId::Captured { text, wanted } => (text, wanted),
     };
     Ok(match wanted {
         Wanted::Session(hint) => match (call(past, hint)?, by_uid(past, hint)?) {
             (Some(of), _) => show_session(scope, past, arguments, &of)?,
-            (None, Some(turn)) => show_turn(past, arguments, turn)?,
+            (None, Some((of, turn))) => show_turn(past, arguments, of, turn)?,
             (None, None) => return Err(unknown(past, hint)),
         },
         Wanted::Turn { session, from, to, detail } => {
             let of = call(past, session)?.ok_or_else(|| unknown(past, session))?;
-            let turn = one_turn(past, &of, (*from, *to))?;
+            let turn = one_turn(past, &of, *from, *to)?;
             match detail {
-                Some(number) => show_detail(past, arguments, (of, turn), *number)?,
-                None => show_turn(past, arguments, (of, turn))?,
+                Some(number) => show_detail(past, arguments, of, turn, *number)?,
+                None => show_turn(past, arguments, of, turn)?,
             }
         }
         Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
@@ -173,7 +173,7 @@ fn unknown(past: &Past, hint: &SessionHint) -> Failure {
     failure.hint("Run `tow sessions --all-projects` to see what was captured.")
 }
 
-fn one_turn(past: &Past, of: &Conversation, (from, to): (u32, u32)) -> Result<TurnRow, Failure> {
+fn one_turn(past: &Past, of: &Conversation, from: u32, to: u32) -> Result<TurnRow, Failure> {
     if from != to {
         return Err(Failure::input("several turns are shown by another command")
             .hint(format!("Run `tow detail {}#{from}-{to}`.", of.short)));
@@ -188,7 +188,8 @@ fn one_turn(past: &Past, of: &Conversation, (from, to): (u32, u32)) -> Result<Tu
 fn show_detail(
     past: &Past,
     arguments: &Arguments,
-    (of, turn): (Conversation, TurnRow),
+    of: Conversation,
+    turn: TurnRow,
     number: u32,
 ) -> Result<(String, Value), Failure> {
     let id = id_of(&of, &turn);
@@ -209,7 +210,8 @@ fn show_detail(
 fn show_turn(
     past: &Past,
     arguments: &Arguments,
-    (of, turn): (Conversation, TurnRow),
+    of: Conversation,
+    turn: TurnRow,
 ) -> Result<(String, Value), Failure> {
     let figures = figures(past, &of, turn.ordinal..=turn.ordinal)?;
     let room = Room::of(arguments.bytes.unwrap_or(BYTES));

@@ -96,19 +96,19 @@ struct Entry {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
-        show(scope, arguments, (&Anchor::at(scope.env.now, None), &[]), "nothing was captured yet");
+        show(scope, arguments, &Anchor::at(scope.env.now, None), &[], "nothing was captured yet");
         return Ok(ExitCode::SUCCESS);
     };
     let anchor = anchor(scope, &past, &arguments.anchor.join(" "))?;
     let store = live::store(&scope.env)?;
-    let shown = if arguments.for_model { Shown::ToModel } else { Shown::ToPerson };
-    let around = Around { past: &past, store: store.as_ref(), anchor: &anchor, shown };
+    let shown = if arguments.for_model { TimelineReader::Model } else { TimelineReader::User };
+    let around = TimelineQuery { past: &past, store: store.as_ref(), anchor: &anchor, shown };
     let mut entries =
         if past.project.is_empty() { vec![] } else { around.side(Side::Before, arguments.before)? };
     if !past.project.is_empty() {
         entries.extend(around.side(Side::After, arguments.after)?);
     }
-    show(scope, arguments, (&anchor, &entries), &past.project.words());
+    show(scope, arguments, &anchor, &entries, &past.project.words());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -118,14 +118,14 @@ fn anchor(scope: &Scope, past: &Past, text: &str) -> Result<Anchor, Failure> {
         return Ok(Anchor::at(past.now.plus_ms(1), None));
     }
     match named(past, text)? {
-        Named::Known(anchor) => Ok(anchor),
-        Named::Gone => Err(no_anchor(text)),
-        Named::Words => found(scope, past, text),
+        ParsedAnchor::Known(anchor) => Ok(anchor),
+        ParsedAnchor::Gone => Err(no_anchor(text)),
+        ParsedAnchor::Words => found(scope, past, text),
     }
 }
 
 /// The meaning of an anchor text.
-enum Named {
+enum ParsedAnchor {
     Known(Anchor),
     /// An id or a time that does not exist.
     Gone,
@@ -133,27 +133,27 @@ enum Named {
     Words,
 }
 
-fn named(past: &Past, text: &str) -> Result<Named, Failure> {
+fn named(past: &Past, text: &str) -> Result<ParsedAnchor, Failure> {
     if let (true, Some(number)) = (is_memory_id(text), number(text)) {
         let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
-        return Ok(Named::Known(Anchor::at(memory.made_at, Some(memory.name()))));
+        return Ok(ParsedAnchor::Known(Anchor::at(memory.made_at, Some(memory.name()))));
     }
-    let Ok(wanted) = Wanted::parse(text) else { return Ok(Named::Words) };
+    let Ok(wanted) = Wanted::parse(text) else { return Ok(ParsedAnchor::Words) };
     match &wanted {
         Wanted::Turn { session, from, .. } => {
-            let Some(of) = call(past, session)? else { return Ok(Named::Gone) };
+            let Some(of) = call(past, session)? else { return Ok(ParsedAnchor::Gone) };
             let turn = past.archive.turns(&of, *from, *from).map_err(unreadable)?.into_iter().next();
-            let known = turn.map(|turn| Named::Known(Anchor::at(turn.at, Some(id_of(&of, &turn)))));
-            Ok(known.unwrap_or(Named::Gone))
+            let known = turn.map(|turn| ParsedAnchor::Known(Anchor::at(turn.at, Some(id_of(&of, &turn)))));
+            Ok(known.unwrap_or(ParsedAnchor::Gone))
         }
         // Any word could be a session id.
         Wanted::Session(session) => {
             let of = call(past, session)?;
-            Ok(of.map_or(Named::Words, |of| Named::Known(Anchor::at(of.first_at, None))))
+            Ok(of.map_or(ParsedAnchor::Words, |of| ParsedAnchor::Known(Anchor::at(of.first_at, None))))
         }
         Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
             let at = beginning(&wanted, past.now);
-            Ok(at.map_or(Named::Gone, |at| Named::Known(Anchor::at(at, None))))
+            Ok(at.map_or(ParsedAnchor::Gone, |at| ParsedAnchor::Known(Anchor::at(at, None))))
         }
     }
 }
@@ -176,8 +176,10 @@ fn found(scope: &Scope, past: &Past, words: &str) -> Result<Anchor, Failure> {
     };
     let hit = search::hits(scope, past, &question)?.into_iter().next().ok_or_else(|| no_anchor(words))?;
     let anchor = match named(past, &hit.id)? {
-        Named::Known(Anchor { at, id: Some(id), .. }) => Anchor::at(at, Some(id)),
-        Named::Known(_) | Named::Gone | Named::Words => Anchor::at(hit.at, Some(hit.id.clone())),
+        ParsedAnchor::Known(Anchor { at, id: Some(id), .. }) => Anchor::at(at, Some(id)),
+        ParsedAnchor::Known(_) | ParsedAnchor::Gone | ParsedAnchor::Words => {
+            Anchor::at(hit.at, Some(hit.id.clone()))
+        }
     };
     Ok(Anchor { found: Some(Box::new(hit)), ..anchor })
 }
@@ -195,21 +197,21 @@ fn no_anchor(text: &str) -> Failure {
 /// Longest quote of the input in an error, in columns.
 const LONGEST_SHOWN: usize = 80;
 
-struct Around<'a> {
+struct TimelineQuery<'a> {
     past: &'a Past,
     store: Option<&'a Store>,
     anchor: &'a Anchor,
-    shown: Shown,
+    shown: TimelineReader,
 }
 
 /// The reader.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
-    ToPerson,
-    ToModel,
+enum TimelineReader {
+    User,
+    Model,
 }
 
-impl Around<'_> {
+impl TimelineQuery<'_> {
     /// The nearest entries on one side, ordered by time. The anchor itself does not count.
     fn side(&self, side: Side, most: u32) -> Result<Vec<Entry>, Failure> {
         let asked = (side, most.saturating_add(1));
@@ -222,7 +224,7 @@ impl Around<'_> {
         for (of, turn) in archive.turns_around(project, at, asked).map_err(unreadable)? {
             found.push(self.of_turn(&of, &turn)?);
         }
-        found.extend(self.bookmarks(asked).map_err(unreadable)?);
+        found.extend(self.bookmarks(side, most.saturating_add(1)).map_err(unreadable)?);
         found.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
         let is_anchor = |entry: &Entry| self.anchor.id.as_deref() == Some(entry.id.as_str());
         let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -250,7 +252,7 @@ impl Around<'_> {
         })
     }
 
-    fn bookmarks(&self, asked: (Side, u32)) -> Result<Vec<Entry>, StoreError> {
+    fn bookmarks(&self, side: Side, most: u32) -> Result<Vec<Entry>, StoreError> {
         let Some(store) = self.store else { return Ok(vec![]) };
         let name = match &self.past.project {
             Chosen::Known { name, .. } => Some(name.as_str()),
@@ -258,7 +260,7 @@ impl Around<'_> {
         };
         let mut labels = Labels::of(store)?;
         let mut found = vec![];
-        for known in store.bookmarks_around(name, self.anchor.at, asked)? {
+        for known in store.bookmarks_around(name, self.anchor.at, (side, most))? {
             let title = labels.label(&known)?;
             found.push(Entry {
                 at: known.bookmark.at,
@@ -274,7 +276,7 @@ impl Around<'_> {
     }
 }
 
-fn of_memory(memory: &Memory, shown: Shown) -> Entry {
+fn of_memory(memory: &Memory, shown: TimelineReader) -> Entry {
     let state = match memory {
         _ if memory.superseded.is_some() => " (replaced)",
         _ if memory.quarantine.is_some() => " (held back)",
@@ -285,8 +287,8 @@ fn of_memory(memory: &Memory, shown: Shown) -> Entry {
         id: memory.name(),
         kind: "memory",
         title: match (&memory.quarantine, shown) {
-            (Some(_), Shown::ToModel) => "held back from models".to_owned(),
-            (Some(_), Shown::ToPerson) | (None, _) => {
+            (Some(_), TimelineReader::Model) => "held back from models".to_owned(),
+            (Some(_), TimelineReader::User) | (None, _) => {
                 format!("{}: {}{state}", memory.content.kind, memory.content.title)
             }
         },
@@ -310,7 +312,7 @@ fn of_summary(kept: &KeptSummary) -> Entry {
     }
 }
 
-fn show(scope: &Scope, arguments: &Arguments, (anchor, entries): (&Anchor, &[Entry]), looked: &str) {
+fn show(scope: &Scope, arguments: &Arguments, anchor: &Anchor, entries: &[Entry], looked: &str) {
     let id = anchor.id.as_deref();
     if arguments.json {
         let all: Vec<Value> = entries.iter().map(|entry| as_json(entry, id)).collect();

@@ -29,19 +29,19 @@ at any time: after a change of an option, or after `tmux source-file`. `tow inst
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: TmuxAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum TmuxAction {
     /// Load the bar, the keys and the hooks into the server.
-    Load(Which),
+    Load(ServerArgs),
     /// Unload what was loaded, and nothing else.
-    Unload(Which),
+    Unload(ServerArgs),
 }
 
 #[derive(Debug, Args)]
-struct Which {
+struct ServerArgs {
     /// The server's socket, if it is not the one that this shell runs in.
     #[arg(long, value_name = "PATH")]
     socket: Option<String>,
@@ -49,21 +49,21 @@ struct Which {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.action {
-        Action::Load(which) => {
+        TmuxAction::Load(which) => {
             let server = server(which)?;
             let outcome = load::load(&scope.env, &server, &command_to_register()?)?;
-            tell(scope, &outcome, ("loaded into", "loaded already into"), &server);
+            report(scope, &outcome, "loaded into", "loaded already into", &server);
         }
-        Action::Unload(which) => {
+        TmuxAction::Unload(which) => {
             let server = server(which)?;
             let outcome = load::unload(&scope.env, &server)?;
-            tell(scope, &outcome, ("taken out of", "nothing of ours was in"), &server);
+            report(scope, &outcome, "taken out of", "nothing of ours was in", &server);
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn server(which: &Which) -> Result<Server, Failure> {
+fn server(which: &ServerArgs) -> Result<Server, Failure> {
     if let Some(socket) = &which.socket {
         let none = || {
             Failure::input(format!("no tmux server answers on {socket}")).hint("Run `tmux list-sessions`.")
@@ -74,7 +74,7 @@ fn server(which: &Which) -> Result<Server, Failure> {
     variable("TMUX").as_deref().and_then(Server::parse).ok_or_else(none)
 }
 
-fn tell(scope: &Scope, outcome: &Outcome, (something, nothing): (&str, &str), server: &Server) {
+fn report(scope: &Scope, outcome: &Outcome, something: &str, nothing: &str, server: &Server) {
     let what = match outcome.changed {
         Changed::Something => something,
         Changed::Nothing => nothing,

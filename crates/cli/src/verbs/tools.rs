@@ -25,14 +25,14 @@ pub fn server(agent: Agent, tow: &Path) -> Option<Result<ToolServer, Refusal>> {
     Some(agent.tool_server(&file, tow, &places()))
 }
 
-pub fn put(agent: Agent, tow: &Path, (archive, writing): (&Archive, Writing)) -> Tools {
+pub fn put(agent: Agent, tow: &Path, archive: &Archive, writing: Writing) -> Tools {
     done(server(agent, tow), |server| match writing {
         Writing::Planned => server.preview(Pace::USUAL),
         Writing::Done => server.apply(archive, Pace::USUAL).map(|applied| applied.plan),
     })
 }
 
-pub fn take_away(agent: Agent, tow: &Path, (archive, writing): (&Archive, Writing)) -> Tools {
+pub fn take_away(agent: Agent, tow: &Path, archive: &Archive, writing: Writing) -> Tools {
     done(server(agent, tow), |server| match writing {
         Writing::Planned => server.preview_removal(archive, Pace::USUAL),
         Writing::Done => server.remove(archive, Pace::USUAL).map(|applied| applied.plan),

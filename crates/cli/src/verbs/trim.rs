@@ -78,7 +78,7 @@ pub struct Arguments {
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Everything the decision depends on.
-struct Plan {
+struct TrimPlan {
     key: SessionKey,
     survey: Survey,
     checks: Vec<Check>,
@@ -92,7 +92,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let program = on_path(agent.name()).unwrap_or_else(|| agent.name().into());
     let mut client = Client::connect(&scope.env, &address, &program).map_err(|error| unreachable(&error))?;
     let survey = survey(agent, &mut client, &key.id).map_err(|error| unknown(&error, &key))?;
-    let plan = plan(scope, arguments, agent, (key, survey))?;
+    let plan = plan(scope, arguments, agent, key, survey)?;
     if !arguments.execute {
         show(scope, arguments, &plan, None);
         let is_ready = plan.checks.iter().all(|check| check.verdict.is_ok());
@@ -149,8 +149,9 @@ fn plan(
     scope: &Scope,
     arguments: &Arguments,
     agent: Agent,
-    (key, survey): (SessionKey, Survey),
-) -> Result<Plan, Failure> {
+    key: SessionKey,
+    survey: Survey,
+) -> Result<TrimPlan, Failure> {
     let mut checks = checks(&survey, arguments.at_least);
     let cut = cut(&survey, arguments.keep);
     if let (None, Some(keep)) = (&cut, arguments.keep) {
@@ -158,11 +159,11 @@ fn plan(
         return Err(Failure::input(what).hint("Give a smaller number to --keep."));
     }
     let memory = match &cut {
-        Some(cut) => remembered(scope, agent, (&key, &survey), cut)?,
+        Some(cut) => remembered(scope, agent, &key, &survey, cut)?,
         None => nothing(),
     };
     checks.push(memory_check(agent, &memory));
-    Ok(Plan { key, survey, checks, cut, memory })
+    Ok(TrimPlan { key, survey, checks, cut, memory })
 }
 
 fn nothing() -> Composed {
@@ -173,7 +174,8 @@ fn nothing() -> Composed {
 fn remembered(
     scope: &Scope,
     agent: Agent,
-    (key, survey): (&SessionKey, &Survey),
+    key: &SessionKey,
+    survey: &Survey,
     cut: &Cut,
 ) -> Result<Composed, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
@@ -201,7 +203,7 @@ fn memory_check(agent: Agent, memory: &Composed) -> Check {
     Check { name: "memory", verdict }
 }
 
-fn allowed(plan: &Plan) -> Result<&Cut, Failure> {
+fn allowed(plan: &TrimPlan) -> Result<&Cut, Failure> {
     let wrong =
         plan.checks.iter().filter_map(|check| check.verdict.as_ref().err().map(|why| (check.name, why)));
     let wrong: Vec<String> = wrong.map(|(name, why)| format!("{name}: {why}")).collect();
@@ -216,7 +218,7 @@ fn allowed(plan: &Plan) -> Result<&Cut, Failure> {
     }
 }
 
-fn show(scope: &Scope, arguments: &Arguments, plan: &Plan, outcome: Option<&Outcome>) {
+fn show(scope: &Scope, arguments: &Arguments, plan: &TrimPlan, outcome: Option<&Outcome>) {
     if arguments.json {
         return scope.out.line(&as_json(plan, outcome).to_string());
     }
@@ -231,7 +233,7 @@ fn show(scope: &Scope, arguments: &Arguments, plan: &Plan, outcome: Option<&Outc
     }
 }
 
-fn show_checks(scope: &Scope, plan: &Plan) {
+fn show_checks(scope: &Scope, plan: &TrimPlan) {
     for check in &plan.checks {
         let (mark, words) = match &check.verdict {
             Ok(words) => (scope.out.tint(Tone::Good, "ok"), words),
@@ -241,7 +243,7 @@ fn show_checks(scope: &Scope, plan: &Plan) {
     }
 }
 
-fn show_plan(scope: &Scope, plan: &Plan) {
+fn show_plan(scope: &Scope, plan: &TrimPlan) {
     let Some(cut) = &plan.cut else { return };
     let line = |text: &str| scope.out.line(text);
     line("");
@@ -261,11 +263,11 @@ fn turns(count: usize) -> String {
     if count == 1 { "1 turn".to_owned() } else { format!("{count} turns") }
 }
 
-fn memory_tokens(plan: &Plan) -> usize {
+fn memory_tokens(plan: &TrimPlan) -> usize {
     towline_core::compose::Budget::Tokens(usize::MAX).size_of(&plan.memory.text)
 }
 
-fn tokens_after(plan: &Plan, cut: &Cut) -> String {
+fn tokens_after(plan: &TrimPlan, cut: &Cut) -> String {
     let memory = memory_tokens(plan);
     match (cut.kept, cut.tokens_kept) {
         (0, _) => format!("then what every session begins with and at most {memory} of memory"),
@@ -276,7 +278,7 @@ fn tokens_after(plan: &Plan, cut: &Cut) -> String {
     }
 }
 
-fn show_outcome(scope: &Scope, plan: &Plan, outcome: &Outcome) {
+fn show_outcome(scope: &Scope, plan: &TrimPlan, outcome: &Outcome) {
     let line = |text: &str| scope.out.line(text);
     let cut = plan.cut.as_ref().map_or(0, |cut| cut.turns);
     line(&half(scope, &format!("{} taken back", turns(cut)), &outcome.reverted));
@@ -301,7 +303,7 @@ fn half(scope: &Scope, what: &str, half: &Half) -> String {
     }
 }
 
-fn how_to_go_on(scope: &Scope, plan: &Plan, outcome: &Outcome) {
+fn how_to_go_on(scope: &Scope, plan: &TrimPlan, outcome: &Outcome) {
     let line = |text: &str| scope.out.line(text);
     let id = plan.key.short();
     if let Half::NotDone { .. } = outcome.reverted {
@@ -317,7 +319,7 @@ fn how_to_go_on(scope: &Scope, plan: &Plan, outcome: &Outcome) {
     }
 }
 
-fn as_json(plan: &Plan, outcome: Option<&Outcome>) -> Value {
+fn as_json(plan: &TrimPlan, outcome: Option<&Outcome>) -> Value {
     let checks: Vec<Value> = plan.checks.iter().map(check_json).collect();
     let cut = plan.cut.as_ref().map(|cut| {
         json!({"before_turn": cut.before.as_str(), "turns": cut.turns, "kept": cut.kept, "tokens_kept": cut.tokens_kept})

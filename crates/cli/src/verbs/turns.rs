@@ -78,7 +78,7 @@ pub struct Arguments {
 }
 
 /// The listed turns, and counts of those left out.
-struct Listed {
+struct TurnList {
     turns: Vec<(Conversation, TurnRow)>,
     /// Number of details per turn.
     details: HashMap<(String, u32), u32>,
@@ -220,7 +220,7 @@ fn unknown(hint: &SessionHint) -> Failure {
         .hint("Run `tow sessions --all-projects` to see what was captured.")
 }
 
-fn listed(past: &Past, range: Range, bounds: TurnsAsked) -> Result<Listed, Failure> {
+fn listed(past: &Past, range: Range, bounds: TurnsAsked) -> Result<TurnList, Failure> {
     let archive = &past.archive;
     let (turns, of, asked) = match range {
         Range::Nothing => (vec![], None, None),
@@ -246,7 +246,7 @@ fn listed(past: &Past, range: Range, bounds: TurnsAsked) -> Result<Listed, Failu
         earlier = meant.saturating_sub(u32::try_from(turns.len()).unwrap_or(u32::MAX));
         hidden = all - meant;
     }
-    Ok(Listed { turns, details, of, earlier, hidden })
+    Ok(TurnList { turns, details, of, earlier, hidden })
 }
 
 /// One query per session.
@@ -267,13 +267,13 @@ fn detail_counts(
     Ok(counts)
 }
 
-impl Listed {
+impl TurnList {
     fn details_of(&self, of: &Conversation, turn: &TurnRow) -> u32 {
         self.details.get(&(of.session.to_string(), turn.ordinal)).copied().unwrap_or(0)
     }
 }
 
-fn text(past: &Past, arguments: &Arguments, listed: Listed) -> Result<String, Failure> {
+fn text(past: &Past, arguments: &Arguments, listed: TurnList) -> Result<String, Failure> {
     let mut page = Page::default();
     if let Some(of) = &listed.of {
         page.line(&format!("{}, {} turns", head(of), of.turns));
@@ -303,7 +303,7 @@ fn text(past: &Past, arguments: &Arguments, listed: Listed) -> Result<String, Fa
     Ok(page.text)
 }
 
-fn line(past: &Past, listed: &Listed, of: &Conversation, turn: &TurnRow) -> String {
+fn line(past: &Past, listed: &TurnList, of: &Conversation, turn: &TurnRow) -> String {
     let details = match listed.details_of(of, turn) {
         0 => String::new(),
         1 => " (1 detail)".to_owned(),
@@ -325,7 +325,7 @@ pub fn mark(turn: &TurnRow) -> char {
     }
 }
 
-fn as_json(past: &Past, arguments: &Arguments, listed: &Listed) -> Result<Value, Failure> {
+fn as_json(past: &Past, arguments: &Arguments, listed: &TurnList) -> Result<Value, Failure> {
     let mut turns = vec![];
     let mut room = Room::of(arguments.bytes);
     for (of, turn) in &listed.turns {

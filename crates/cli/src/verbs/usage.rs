@@ -74,7 +74,7 @@ enum Rows {
 }
 
 /// The rows to show.
-struct Shown {
+struct UsageTable {
     by: By,
     times: Range<Timestamp>,
     sums: Vec<(Group, Spent)>,
@@ -97,7 +97,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(scope: &Scope, arguments: &Arguments) -> Result<Shown, Failure> {
+fn shown(scope: &Scope, arguments: &Arguments) -> Result<UsageTable, Failure> {
     let by = match arguments.by {
         Rows::Day => By::Day,
         Rows::Project => By::Project,
@@ -117,7 +117,7 @@ fn shown(scope: &Scope, arguments: &Arguments) -> Result<Shown, Failure> {
         }
         Some(_) | None => vec![],
     };
-    Ok(Shown { by, times, sums })
+    Ok(UsageTable { by, times, sums })
 }
 
 /// From the given time until now, or until the last usage if a clock was ahead.
@@ -141,7 +141,7 @@ fn times(scope: &Scope, since: &str, used: Option<Range<Timestamp>>) -> Result<R
 }
 
 /// The rows up to the limit, and one more with the sum of the rest.
-fn cut(shown: &Shown, limit: usize) -> Vec<(String, Spent)> {
+fn cut(shown: &UsageTable, limit: usize) -> Vec<(String, Spent)> {
     let named = |(group, spent): &(Group, Spent)| (for_terminal(&group.name()), spent.clone());
     let mut rows: Vec<(String, Spent)> = shown.sums.iter().map(named).collect();
     if shown.by != By::Day && rows.len() > limit {
@@ -253,7 +253,7 @@ fn chart(scope: &Scope, rows: &[(String, Spent)]) {
 }
 
 /// Explains the figures, and which prices are missing.
-fn notes(scope: &Scope, shown: &Shown) {
+fn notes(scope: &Scope, shown: &UsageTable) {
     let total = usage::total(&shown.sums);
     scope.out.line("");
     if !total.unpriced_models.is_empty() {
@@ -266,7 +266,7 @@ fn notes(scope: &Scope, shown: &Shown) {
     scope.out.line(&scope.out.tint(Tone::Faint, &words));
 }
 
-fn object(shown: &Shown) -> Value {
+fn object(shown: &UsageTable) -> Value {
     let rows: Vec<Value> = shown.sums.iter().map(|(group, spent)| row(group, spent)).collect();
     let by = match shown.by {
         By::Day => "day",

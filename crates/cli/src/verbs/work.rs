@@ -54,7 +54,7 @@ pub struct Arguments {
 
 /// The work done.
 #[derive(Debug, Default, serde::Serialize)]
-struct Report {
+struct WorkReport {
     folded_events: usize,
     expired_events: usize,
     expired_journal_bytes: u64,
@@ -69,21 +69,21 @@ struct Report {
     busy: bool,
     /// Results of the model, if one is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
-    distilled: Option<Distilled>,
+    distilled: Option<ModelResults>,
 }
 
 /// Results of distilling with a model.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
-struct Distilled {
+struct ModelResults {
     turns: usize,
     memories: usize,
     failed: usize,
     tokens: u64,
 }
 
-impl Distilled {
-    fn plus(self, done: &Drained) -> Distilled {
-        Distilled {
+impl ModelResults {
+    fn plus(self, done: &Drained) -> ModelResults {
+        ModelResults {
             turns: self.turns + done.done,
             memories: self.memories + done.kept,
             failed: self.failed + done.failed,
@@ -98,7 +98,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .hint("Run `tow doctor` to see who may write there.")
     };
     scope.env.home.create().map_err(folder)?;
-    let mut report = Report::default();
+    let mut report = WorkReport::default();
     let mut rebuilding = arguments.rebuild;
     // A process that finds the lock taken leaves its work to us: look again after releasing it.
     loop {
@@ -114,7 +114,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let next = ask_model(scope, &mut report);
         report = report.plus(worked);
         drop(lock);
-        if next == Next::Leave {
+        if next == NextRound::Leave {
             break;
         }
     }
@@ -134,35 +134,35 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Whether the model has more jobs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum NextRound {
     Again,
     Leave,
 }
 
 /// Errors are recorded as faults and do not stop the other work.
-fn ask_model(scope: &Scope, report: &mut Report) -> Next {
+fn ask_model(scope: &Scope, report: &mut WorkReport) -> NextRound {
     match enrich::run(&scope.env) {
         Ok(Some(drained)) => {
             report.distilled = Some(report.distilled.unwrap_or_default().plus(&drained));
             match drained.left {
-                Left::More => Next::Again,
-                Left::Nothing if enrich::waits(&scope.env) => Next::Again,
-                Left::Nothing | Left::Budget | Left::Trouble(_) | Left::Busy => Next::Leave,
+                Left::More => NextRound::Again,
+                Left::Nothing if enrich::waits(&scope.env) => NextRound::Again,
+                Left::Nothing | Left::Budget | Left::Trouble(_) | Left::Busy => NextRound::Leave,
             }
         }
-        Ok(None) => Next::Leave,
+        Ok(None) => NextRound::Leave,
         Err(error) => {
             let fault = Fault { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) };
             record_here(&scope.env, fault);
-            Next::Leave
+            NextRound::Leave
         }
     }
 }
 
-impl Report {
+impl WorkReport {
     /// Adds a round; model results are counted as they arrive.
-    fn plus(self, other: Report) -> Report {
-        Report {
+    fn plus(self, other: WorkReport) -> WorkReport {
+        WorkReport {
             folded_events: self.folded_events + other.folded_events,
             expired_events: self.expired_events + other.expired_events,
             expired_journal_bytes: self.expired_journal_bytes + other.expired_journal_bytes,
@@ -177,11 +177,11 @@ impl Report {
 }
 
 /// Distils the turns that captures and imports left; a process that arrives meanwhile leaves its turns to us.
-fn distilled(scope: &Scope, report: Report) -> Result<Report, Failure> {
+fn distilled(scope: &Scope, report: WorkReport) -> Result<WorkReport, Failure> {
     let config = settings(&scope.env).distil;
     let done = distil::pending(&scope.env, &config, None, Duration::MAX)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
-    Ok(Report { distilled_turns: done.turns, made_memories: done.memories, ..report })
+    Ok(WorkReport { distilled_turns: done.turns, made_memories: done.memories, ..report })
 }
 
 /// Updates the search index. On failure the next search does it; the fault is recorded.
@@ -202,7 +202,7 @@ fn index(scope: &Scope) {
 }
 
 /// Computes embeddings within a time limit; the next run continues.
-fn vectors(scope: &Scope, report: &Report) -> u64 {
+fn vectors(scope: &Scope, report: &WorkReport) -> u64 {
     let home = &scope.env.home;
     let make = || -> Result<u64, index::FindError> {
         let Some(archive) = Archive::read(home, Duration::from_secs(5))? else { return Ok(0) };
@@ -228,12 +228,12 @@ const VECTORS_FOR: Duration = Duration::from_secs(120);
 
 /// Hooks that find the lock taken leave their events to its holder. So we release the lock after every part,
 /// and check the journal again before we leave.
-fn work(scope: &Scope) -> Result<Report, StoreError> {
+fn work(scope: &Scope) -> Result<WorkReport, StoreError> {
     let home = &scope.env.home;
-    let mut report = Report::default();
+    let mut report = WorkReport::default();
     let mut is_tidy = false;
     loop {
-        let Some(lock) = lock(scope)? else { return Ok(Report { busy: true, ..report }) };
+        let Some(lock) = lock(scope)? else { return Ok(WorkReport { busy: true, ..report }) };
         let seen = journal::unsealed_bytes(home);
         let (store, folded) = Store::open_and_fold(home, &lock, &pace(scope, &|| false))?;
         report.folded_events += folded.events;
@@ -255,7 +255,7 @@ fn work(scope: &Scope) -> Result<Report, StoreError> {
     }
 }
 
-fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut Report) -> Result<(), StoreError> {
+fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut WorkReport) -> Result<(), StoreError> {
     upkeep::seal_if_large(&scope.env.home, lock)?;
     let config = settings(&scope.env);
     let done = upkeep::run_jobs(store, config.retention(), scope.env.now)?;
@@ -293,7 +293,7 @@ fn pace<'a>(scope: &Scope, has_time: &'a dyn Fn() -> bool) -> Pace<'a> {
     Pace { has_time, now: scope.env.now, new_machine: scope.env.uid(), patience: Duration::from_secs(10) }
 }
 
-fn describe(report: &Report) -> String {
+fn describe(report: &WorkReport) -> String {
     if report.busy {
         return "another `tow work` or a fold is under way".to_owned();
     }
@@ -308,7 +308,7 @@ fn describe(report: &Report) -> String {
         report.expired_journal_bytes / 1024
     );
     match report.distilled {
-        Some(Distilled { turns, memories, failed, tokens }) => {
+        Some(ModelResults { turns, memories, failed, tokens }) => {
             format!(
                 "{upkeep}; {turns} turns put into words, {memories} memories, {failed} failed, {tokens} tokens"
             )

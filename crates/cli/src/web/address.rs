@@ -12,7 +12,7 @@ use towline_store::Home;
 use towline_store::home::put_small;
 
 /// Owns the address file; removes it on drop.
-pub struct Address<'a> {
+pub struct AddressFile<'a> {
     home: &'a Home,
     text: String,
 }
@@ -20,17 +20,17 @@ pub struct Address<'a> {
 /// Timeout for connecting to a local server.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-impl<'a> Address<'a> {
+impl<'a> AddressFile<'a> {
     /// Writes the file. Errors are ignored: a client that does not find this server starts another one.
-    pub fn note(home: &'a Home, address: &str, writing: Writing) -> Address<'a> {
+    pub fn note(home: &'a Home, address: &str, writing: Writing) -> AddressFile<'a> {
         let write = writing == Writing::Allowed;
         let text = json!({"address": address, "pid": std::process::id(), "write": write}).to_string();
         let _not_found = put_small(&home.serving().join("address"), text.as_bytes());
-        Address { home, text }
+        AddressFile { home, text }
     }
 }
 
-impl Drop for Address<'_> {
+impl Drop for AddressFile<'_> {
     fn drop(&mut self) {
         let file = self.home.serving().join("address");
         if fs::read_to_string(&file).is_ok_and(|text| text == self.text) {

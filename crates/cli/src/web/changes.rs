@@ -2,7 +2,7 @@
 //!
 //! Only reached if the server was started with write access.
 
-use super::command::{Command, carried_out};
+use super::command::{VerbCommand, carried_out};
 use super::reads::show;
 use towline_engine::memory::remember::is_memory_id;
 use towline_server::http::{Answer, Given, Refusal, Status};
@@ -21,20 +21,20 @@ pub fn remember(given: &Given) -> Result<Answer, Refusal> {
     if matches!(text.trim(), "" | "-") {
         return Err(Refusal::new(Status::Unprocessable, "there is nothing to remember in this"));
     }
-    Command::new(&["remember"])
+    VerbCommand::new(&["remember"])
         .with("--title", given.text("title"))
         .with("--type", given.text("type"))
         .with("--project", given.text("project"))
         .with_each("--file", &given.texts("files"))
         .with_each("--concept", &given.texts("concepts"))
-        .if_set(given, ("pin", "--pin"))
+        .if_set(given, "pin", "--pin")
         .about(&[text])
         .said()
 }
 
 pub fn edit(given: &Given) -> Result<Answer, Refusal> {
     let id = memory(given)?;
-    let edit = Command::new(&["edit"])
+    let edit = VerbCommand::new(&["edit"])
         .with("--title", given.text("title"))
         .with("--subtitle", given.text("subtitle"))
         .with("--narrative", given.text("narrative"))
@@ -51,7 +51,7 @@ pub fn edit(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn supersede(given: &Given) -> Result<Answer, Refusal> {
-    Command::new(&["supersede"])
+    VerbCommand::new(&["supersede"])
         .with("--by", given.text("by"))
         .with("--because", given.text("because"))
         .about(&[memory(given)?])
@@ -59,17 +59,20 @@ pub fn supersede(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn hold(given: &Given) -> Result<Answer, Refusal> {
-    Command::new(&["hold"]).with("--because", given.text("because")).about(&[memory(given)?]).said_of_one()
+    VerbCommand::new(&["hold"])
+        .with("--because", given.text("because"))
+        .about(&[memory(given)?])
+        .said_of_one()
 }
 
 /// Operations that take only the memory's id.
 pub fn of_memory(verb: &[&str], given: &Given) -> Result<Answer, Refusal> {
-    Command::new(verb).about(&[memory(given)?]).said_of_one()
+    VerbCommand::new(verb).about(&[memory(given)?]).said_of_one()
 }
 
 pub fn job(action: &str, given: &Given) -> Result<Answer, Refusal> {
     let number = given.text("id").unwrap_or_default();
-    Command::new(&["jobs", action]).about(&[number]).said_of_one()
+    VerbCommand::new(&["jobs", action]).about(&[number]).said_of_one()
 }
 
 /// Accepts memory ids only: `tow forget` would also take a time or a session.

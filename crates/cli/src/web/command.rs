@@ -9,39 +9,39 @@ use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::failure::Kind;
 use towline_server::http::{Answer, Given, Refusal, Status};
 
-pub struct Command(Vec<String>);
+pub struct VerbCommand(Vec<String>);
 
-impl Command {
+impl VerbCommand {
     /// A verb with JSON output.
-    pub fn new(verb: &[&str]) -> Command {
-        Command(verb.iter().copied().chain(["--json"]).map(str::to_owned).collect())
+    pub fn new(verb: &[&str]) -> VerbCommand {
+        VerbCommand(verb.iter().copied().chain(["--json"]).map(str::to_owned).collect())
     }
 
     /// A verb with text output.
-    pub fn in_words(verb: &[&str]) -> Command {
-        Command(verb.iter().map(ToString::to_string).collect())
+    pub fn in_words(verb: &[&str]) -> VerbCommand {
+        VerbCommand(verb.iter().map(ToString::to_string).collect())
     }
 
     /// Adds `--option=value` if there is a value.
-    pub fn with(mut self, option: &str, value: Option<impl Display>) -> Command {
+    pub fn with(mut self, option: &str, value: Option<impl Display>) -> VerbCommand {
         self.0.extend(value.map(|value| format!("{option}={value}")));
         self
     }
 
     /// Adds the option once for each value.
-    pub fn with_each(mut self, option: &str, values: &[&str]) -> Command {
+    pub fn with_each(mut self, option: &str, values: &[&str]) -> VerbCommand {
         self.0.extend(values.iter().map(|value| format!("{option}={value}")));
         self
     }
 
     /// Adds the option if the flag `name` is set.
-    pub fn if_set(mut self, given: &Given, (name, option): (&str, &str)) -> Command {
+    pub fn if_set(mut self, given: &Given, name: &str, option: &str) -> VerbCommand {
         self.0.extend(given.flag(name).then(|| option.to_owned()));
         self
     }
 
     /// Limits the command to a project, or covers all.
-    pub fn of_project(mut self, project: Option<&str>) -> Command {
+    pub fn of_project(mut self, project: Option<&str>) -> VerbCommand {
         self.0.push(match project {
             None | Some("" | "*") => "--all-projects".to_owned(),
             Some(project) => format!("--project={project}"),
@@ -50,7 +50,7 @@ impl Command {
     }
 
     /// Positional arguments. An empty one would be a different query.
-    pub fn about(mut self, what: &[&str]) -> Command {
+    pub fn about(mut self, what: &[&str]) -> VerbCommand {
         self.0.push("--".to_owned());
         self.0.extend(what.iter().map(ToString::to_string));
         self
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn what_was_sent_is_never_taken_for_an_option() {
-        let command = Command::new(&["search"])
+        let command = VerbCommand::new(&["search"])
             .of_project(Some("--all-projects"))
             .with("--file", Some("--kind=detail"))
             .with("--agent", None::<&str>)

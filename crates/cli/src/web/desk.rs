@@ -11,12 +11,12 @@ use towline_engine::runtime::watch::Watch;
 use towline_server::http::{Answer, Asked, Batch, Desk, Operation, Refusal, Status, Writing};
 
 /// Answers with the verbs of the command line.
-pub struct Verbs {
+pub struct HttpBackend {
     pub began_at: Timestamp,
     pub writing: Writing,
 }
 
-impl Desk for Verbs {
+impl Desk for HttpBackend {
     fn answer(&self, asked: &Asked) -> Result<Answer, Refusal> {
         let given = &asked.given;
         match asked.operation {
@@ -84,7 +84,7 @@ impl Desk for Verbs {
     }
 }
 
-impl Verbs {
+impl HttpBackend {
     fn health(&self) -> Answer {
         let env = Env::new();
         let machine = env.and_then(|env| std::fs::read_to_string(env.home.folder().join("machine")).ok());

@@ -3,7 +3,7 @@
 //! Stores only a transcript file per host session: redacted before writing, in the format that capture reads,
 //! and deleted only after the archive has captured it.
 
-use super::command::Command;
+use super::command::VerbCommand;
 use super::{reads, views};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
@@ -42,7 +42,7 @@ pub fn event(given: &Given) -> Result<Answer, Refusal> {
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
     let project = given.text("project").or(given.text("projects"));
     let command = |fresh: &[&str]| {
-        Command::in_words(&[&["context"], fresh].concat())
+        VerbCommand::in_words(&[&["context"], fresh].concat())
             .with("--project", project)
             .with("--agent", given.text("agent"))
     };
@@ -127,7 +127,7 @@ pub fn search(given: &Given) -> Result<Answer, Refusal> {
         Some("prompts") => Some("body"),
         Some(_) | None => None,
     };
-    let found = Command::in_words(&["search"])
+    let found = VerbCommand::in_words(&["search"])
         .of_project(given.text("project"))
         .with("--kind", kind)
         .with("--type", given.text("obs_type"))
@@ -151,7 +151,7 @@ pub fn timeline(given: &Given) -> Result<Answer, Refusal> {
         }
     });
     let anchor = anchor.as_deref().or(given.text("query"));
-    let mut found = reads::around(anchor, given, ("depth_before", "depth_after")).value_of_one()?;
+    let mut found = reads::around(anchor, given, "depth_before", "depth_after").value_of_one()?;
     if let (Some(kind), Some(entries)) = (given.text("type"), found["entries"].as_array_mut()) {
         entries.retain(|entry| entry["kind"] == kind || entry["type"] == kind);
     }

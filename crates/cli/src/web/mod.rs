@@ -12,6 +12,6 @@ mod reads;
 mod tokens;
 mod views;
 
-pub use address::{Address, Running, running};
-pub use desk::Verbs;
-pub use tokens::{Kept, tokens};
+pub use address::{AddressFile, Running, running};
+pub use desk::HttpBackend;
+pub use tokens::{TokenReuse, tokens};

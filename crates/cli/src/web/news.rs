@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 2 << 20;
 const MOST_CHANGES: u32 = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct NewsCursor {
     journal: Position,
     change: i64,
     jobs: i64,
@@ -33,7 +33,7 @@ pub fn place() -> Option<String> {
 /// The news since a cursor; `None` if it was pruned or cannot be read.
 pub fn after(text: &str) -> Option<Batch> {
     let home = Env::new()?.home;
-    let from = Place::parse(text)?;
+    let from = NewsCursor::parse(text)?;
     let mut news = vec![];
     let journal = heard(&home, from.journal, &mut news)?;
     let archive = Archive::read(&home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
@@ -45,17 +45,17 @@ pub fn after(text: &str) -> Option<Batch> {
     if jobs != from.jobs {
         news.push(News { kind: NewsKind::Job, data: json!({}) });
     }
-    Some(Batch { news, place: Place { journal, change, jobs }.text() })
+    Some(Batch { news, place: NewsCursor { journal, change, jobs }.text() })
 }
 
-fn now(home: &Home) -> Option<Place> {
+fn now(home: &Home) -> Option<NewsCursor> {
     let journal = Segments::list(home).map_or(Position { segment: 1, offset: 0 }, |segments| segments.end());
     let archive = Archive::read(home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
     let (change, jobs) = match &archive {
         Some(archive) => (archive.last_change().ok()?, archive.jobs_mark().ok()?),
         None => (0, 0),
     };
-    Some(Place { journal, change, jobs })
+    Some(NewsCursor { journal, change, jobs })
 }
 
 /// Adds one entry per session, with its last event, and one per fault.
@@ -115,18 +115,18 @@ fn changed(archive: &Archive, from: i64, news: &mut Vec<News>) -> Result<Option<
     Ok(Some(last))
 }
 
-impl Place {
+impl NewsCursor {
     fn text(self) -> String {
         format!("{}-{}-{}-{:x}", self.journal.segment, self.journal.offset, self.change, self.jobs)
     }
 
-    fn parse(text: &str) -> Option<Place> {
+    fn parse(text: &str) -> Option<NewsCursor> {
         let mut parts = text.split('-');
         let mut number = || parts.next()?.parse::<u64>().ok();
         let journal = Position { segment: number()?, offset: number()? };
         let change = i64::try_from(number()?).ok()?;
         let jobs = i64::from_str_radix(parts.next()?, 16).ok()?;
-        parts.next().is_none().then_some(Place { journal, change, jobs })
+        parts.next().is_none().then_some(NewsCursor { journal, change, jobs })
     }
 }
 
@@ -136,13 +136,13 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_was_written_and_nothing_else_is_one() {
-        let place = Place { journal: Position { segment: 3, offset: 1024 }, change: 57, jobs: 0xab };
+        let place = NewsCursor { journal: Position { segment: 3, offset: 1024 }, change: 57, jobs: 0xab };
         assert_eq!(place.text(), "3-1024-57-ab");
-        assert_eq!(Place::parse("3-1024-57-ab"), Some(place));
+        assert_eq!(NewsCursor::parse("3-1024-57-ab"), Some(place));
         for other in
             ["", "3", "3-1024-57", "3-1024-57-ab-1", "x-1-1-1", "3--1-57-ab", "99999999999999999999-1-1-1"]
         {
-            assert_eq!(Place::parse(other), None, "{other}");
+            assert_eq!(NewsCursor::parse(other), None, "{other}");
         }
     }
 }

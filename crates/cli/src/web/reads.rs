@@ -2,7 +2,7 @@
 //!
 //! Changes nothing. Long lists are paged: the rows of the verb, and the key of the next page.
 
-use super::command::{Command, no_json};
+use super::command::{VerbCommand, no_json};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ const USUAL: i64 = 50;
 const BYTES: usize = 400_000;
 
 pub fn seats() -> Result<Answer, Refusal> {
-    Command::new(&["status"]).said()
+    VerbCommand::new(&["status"]).said()
 }
 
 pub fn sessions(given: &Given) -> Result<Answer, Refusal> {
-    let command = Command::new(&["sessions"])
+    let command = VerbCommand::new(&["sessions"])
         .of_project(given.text("project"))
         .with("--agent", given.text("agent"))
         .with("--since", given.text("from"))
@@ -30,13 +30,13 @@ pub fn sessions(given: &Given) -> Result<Answer, Refusal> {
 
 pub fn turns(given: &Given) -> Result<Answer, Refusal> {
     let session = given.text("id").unwrap_or_default();
-    let command = Command::new(&["turns", "--words", "--headings"])
+    let command = VerbCommand::new(&["turns", "--words", "--headings"])
         .of_project(None)
         .with("--before", given.text("before"))
         .with("--after", given.text("after"))
         .with("--limit", Some(limit(given)))
         .with("--bytes", Some(BYTES))
-        .if_set(given, ("all", "--all"))
+        .if_set(given, "all", "--all")
         .about(&[session]);
     let mut found = command.value_of_one()?;
     let first = found["turns"].get(0).map_or(Value::Null, |turn| turn["id"].clone());
@@ -53,12 +53,12 @@ pub fn one(given: &Given) -> Result<Answer, Refusal> {
     show(given.text("id").unwrap_or_default()).said_of_one()
 }
 
-pub fn show(id: &str) -> Command {
-    Command::new(&["show"]).of_project(None).with("--bytes", Some(BYTES)).about(&[id])
+pub fn show(id: &str) -> VerbCommand {
+    VerbCommand::new(&["show"]).of_project(None).with("--bytes", Some(BYTES)).about(&[id])
 }
 
 pub fn memories(given: &Given) -> Result<Answer, Refusal> {
-    let command = Command::new(&["memories"])
+    let command = VerbCommand::new(&["memories"])
         .of_project(given.text("project"))
         .with("--type", given.text("type"))
         .with("--concept", given.text("concept"))
@@ -68,14 +68,14 @@ pub fn memories(given: &Given) -> Result<Answer, Refusal> {
         .with("--until", given.text("to"))
         .with("--before", given.text("before"))
         .with("--limit", Some(limit(given)))
-        .if_set(given, ("pinned", "--pinned"))
-        .if_set(given, ("held", "--held-back"))
-        .if_set(given, ("all", "--all"));
+        .if_set(given, "pinned", "--pinned")
+        .if_set(given, "held", "--held-back")
+        .if_set(given, "all", "--all");
     page(&command, "memories")
 }
 
 pub fn memories_by_file(given: &Given) -> Result<Answer, Refusal> {
-    let command = Command::new(&["memories"])
+    let command = VerbCommand::new(&["memories"])
         .of_project(given.text("project"))
         .with("--file", given.text("path"))
         .with("--limit", Some(limit(given)));
@@ -83,7 +83,7 @@ pub fn memories_by_file(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn search(given: &Given) -> Result<Answer, Refusal> {
-    let command = Command::new(&["search"])
+    let command = VerbCommand::new(&["search"])
         .of_project(given.text("project"))
         .with("--kind", given.text("kind"))
         .with("--type", given.text("type"))
@@ -99,12 +99,12 @@ pub fn search(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn timeline(given: &Given) -> Result<Answer, Refusal> {
-    around(given.text("anchor").or(given.text("q")), given, ("before", "after")).said_of_one()
+    around(given.text("anchor").or(given.text("q")), given, "before", "after").said_of_one()
 }
 
 /// Entries around a point in time; now if there is no anchor.
-pub fn around(anchor: Option<&str>, given: &Given, (before, after): (&str, &str)) -> Command {
-    let command = Command::new(&["timeline"])
+pub fn around(anchor: Option<&str>, given: &Given, before: &str, after: &str) -> VerbCommand {
+    let command = VerbCommand::new(&["timeline"])
         .of_project(given.text("project"))
         .with("--before", given.number(before))
         .with("--after", given.number(after));
@@ -117,7 +117,7 @@ pub fn around(anchor: Option<&str>, given: &Given, (before, after): (&str, &str)
 /// Falls back to `--fresh`: a new project has no session to continue from.
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
     let command = |fresh: &[&str]| {
-        Command::new(&[&["context"], fresh].concat())
+        VerbCommand::new(&[&["context"], fresh].concat())
             .with("--project", given.text("project"))
             .with("--agent", given.text("agent"))
             .with("--prompt", given.text("prompt"))
@@ -129,7 +129,7 @@ pub fn context(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn bookmarks(given: &Given) -> Result<Answer, Refusal> {
-    Command::new(&["bookmarks"])
+    VerbCommand::new(&["bookmarks"])
         .of_project(given.text("project"))
         .with("--session", given.text("session"))
         .with("--search", given.text("search"))
@@ -138,11 +138,11 @@ pub fn bookmarks(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn jobs(given: &Given) -> Result<Answer, Refusal> {
-    Command::new(&["jobs"]).with("--limit", Some(limit(given))).if_set(given, ("dead", "--dead")).said()
+    VerbCommand::new(&["jobs"]).with("--limit", Some(limit(given))).if_set(given, "dead", "--dead").said()
 }
 
 pub fn report(given: &Given) -> Result<Answer, Refusal> {
-    Command::new(&["report"])
+    VerbCommand::new(&["report"])
         .with("--days", given.number("days"))
         .with("--project", given.text("project"))
         .with("--agent", given.text("agent"))
@@ -150,7 +150,7 @@ pub fn report(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn usage(given: &Given) -> Result<Answer, Refusal> {
-    Command::new(&["usage"])
+    VerbCommand::new(&["usage"])
         .with("--by", given.text("by"))
         .with("--since", given.text("from"))
         .with("--project", given.text("project"))
@@ -159,7 +159,7 @@ pub fn usage(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn config() -> Result<Answer, Refusal> {
-    Command::new(&["config"]).said()
+    VerbCommand::new(&["config"]).said()
 }
 
 fn limit(given: &Given) -> i64 {
@@ -167,7 +167,7 @@ fn limit(given: &Given) -> i64 {
 }
 
 /// A verb's list as a page. Rows are passed on unparsed, because there may be many.
-fn page(command: &Command, name: &str) -> Result<Answer, Refusal> {
+fn page(command: &VerbCommand, name: &str) -> Result<Answer, Refusal> {
     let listed = command.text()?;
     let parts: BTreeMap<&str, &RawValue> = serde_json::from_str(&listed).map_err(no_json)?;
     let part = |name: &str| parts.get(name).map_or("null", |part| part.get());

@@ -12,29 +12,29 @@ use towline_store::home::{private_folder, put_small};
 
 /// Whether existing tokens stay valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    AsTheyAre,
-    DrawnAnew,
+pub enum TokenReuse {
+    Keep,
+    Replace,
 }
 
 /// One token for the viewer and the API, one for programs that send events.
-pub struct Tokens {
+pub struct ServerTokens {
     pub viewer: String,
     pub events: String,
 }
 
-pub fn tokens(home: &Home, kept: Kept) -> Result<Tokens, Failure> {
+pub fn tokens(home: &Home, kept: TokenReuse) -> Result<ServerTokens, Failure> {
     let folder = home.serving();
     private_folder(&folder)
         .map_err(|error| Failure::about(format!("could not make {}", folder.display()), &error))?;
-    Ok(Tokens {
+    Ok(ServerTokens {
         viewer: token(&folder.join("token"), kept)?,
         events: token(&folder.join("events-token"), kept)?,
     })
 }
 
-fn token(file: &Path, kept: Kept) -> Result<String, Failure> {
-    if kept == Kept::AsTheyAre
+fn token(file: &Path, kept: TokenReuse) -> Result<String, Failure> {
+    if kept == TokenReuse::Keep
         && let Some(token) = known(file)
     {
         return Ok(token);
@@ -61,21 +61,21 @@ mod tests {
     fn tokens_stay_until_they_are_drawn_anew_and_are_for_their_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
-        let first = tokens(&home, Kept::AsTheyAre).unwrap();
-        let again = tokens(&home, Kept::AsTheyAre).unwrap();
+        let first = tokens(&home, TokenReuse::Keep).unwrap();
+        let again = tokens(&home, TokenReuse::Keep).unwrap();
         assert_eq!((first.viewer.len(), &first.viewer, &first.events), (64, &again.viewer, &again.events));
         assert_ne!(first.viewer, first.events);
         assert_eq!(fs::metadata(home.serving().join("token")).unwrap().mode() & 0o777, 0o600);
-        assert_ne!(tokens(&home, Kept::DrawnAnew).unwrap().viewer, first.viewer);
+        assert_ne!(tokens(&home, TokenReuse::Replace).unwrap().viewer, first.viewer);
     }
 
     #[test]
     fn a_token_that_others_could_read_is_drawn_anew() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
-        let first = tokens(&home, Kept::AsTheyAre).unwrap();
+        let first = tokens(&home, TokenReuse::Keep).unwrap();
         let file = home.serving().join("token");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-        assert_ne!(tokens(&home, Kept::AsTheyAre).unwrap().viewer, first.viewer);
+        assert_ne!(tokens(&home, TokenReuse::Keep).unwrap().viewer, first.viewer);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Only reads. Asks a verb where one exists; rows have the format that the verbs print.
 
-use super::command::{Command, refusal};
+use super::command::{VerbCommand, refusal};
 use super::reads::show;
 use crate::output::Output;
 use crate::scope::Scope;
@@ -36,7 +36,7 @@ pub fn session(given: &Given) -> Result<Answer, Refusal> {
         );
     }
     let key = shown["session"]["session"].as_str().unwrap_or_default().to_owned();
-    let bookmarks = Command::new(&["bookmarks"])
+    let bookmarks = VerbCommand::new(&["bookmarks"])
         .of_project(None)
         .with("--session", Some(&key))
         .with("--limit", Some(200));

@@ -20,7 +20,7 @@ use towline_engine::runtime::failure::Failure;
 use towline_store::KnownBookmark;
 
 /// The point at which the fork cuts the session off.
-struct Point {
+struct ForkPoint {
     /// The first turn after the bookmark; `None` if there is none.
     before: Option<TurnId>,
     kept: usize,
@@ -31,7 +31,8 @@ struct Point {
 pub fn fork(
     scope: &Scope,
     arguments: &Arguments,
-    (known, since): (&KnownBookmark, &[Turn]),
+    known: &KnownBookmark,
+    since: &[Turn],
 ) -> Result<SessionKey, Failure> {
     let agent = Agent::named(known.session.agent.as_str());
     let agent = agent.ok_or_else(|| Failure::input("the agent of this bookmark is not known"))?;
@@ -69,14 +70,14 @@ fn not_done(error: &ServerError) -> Failure {
 }
 
 /// The server's current turns decide: turns that the user took back are in no fork.
-fn point(client: &mut Client<'_>, known: &KnownBookmark, since: &[Turn]) -> Result<Point, Failure> {
+fn point(client: &mut Client<'_>, known: &KnownBookmark, since: &[Turn]) -> Result<ForkPoint, Failure> {
     let unknown = |error: ServerError| {
         Failure::about(format!("could not look at {}", known.session), &error)
             .hint("Run `tow bookmarks` for those of other sessions.")
     };
     let turns = client.turns(&known.session.id).map_err(unknown)?;
     let Some(first) = since.first() else {
-        return Ok(Point { before: None, kept: turns.len(), cut: 0 });
+        return Ok(ForkPoint { before: None, kept: turns.len(), cut: 0 });
     };
     let by_hand =
         format!("Run `tow rewind {}` for how to get back there by hand.", short(known.bookmark.uid));
@@ -88,17 +89,17 @@ fn point(client: &mut Client<'_>, known: &KnownBookmark, since: &[Turn]) -> Resu
     if kept == 0 {
         return Err(Failure::input("nothing stands before this bookmark that could be forked").hint(by_hand));
     }
-    Ok(Point { before: first.id.clone(), kept, cut: turns.len() - kept })
+    Ok(ForkPoint { before: first.id.clone(), kept, cut: turns.len() - kept })
 }
 
-fn question(point: &Point) -> String {
-    let Point { kept, cut, .. } = point;
+fn question(point: &ForkPoint) -> String {
+    let ForkPoint { kept, cut, .. } = point;
     format!("Fork it with the {kept} turns before the bookmark, without the {cut} after it?")
 }
 
 /// Forks without loading the session, which a client may have open. Unloads the fork at once: a server that
 /// holds it would block the client that continues it.
-fn forked(client: &mut Client<'_>, id: &SessionId, point: &Point) -> Result<SessionId, ServerError> {
+fn forked(client: &mut Client<'_>, id: &SessionId, point: &ForkPoint) -> Result<SessionId, ServerError> {
     let forked = client.fork_at(id, point.before.as_ref())?.id;
     let kept = client.turns(&forked)?.len();
     // If this fails, a server that we started ends with us anyway.

@@ -56,8 +56,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let since = labels.turns_since(&known).map_err(failed)?;
     let code = commands(&known);
     if arguments.fork {
-        let forked = fork::fork(scope, arguments, (&known, &since))?;
-        show_fork(scope, arguments, (&known, &forked), &code);
+        let forked = fork::fork(scope, arguments, &known, &since)?;
+        show_fork(scope, arguments, &known, &forked, &code);
         return Ok(ExitCode::SUCCESS);
     }
     let conversation = steps(&known, &since);
@@ -78,7 +78,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn show_fork(
     scope: &Scope,
     arguments: &Arguments,
-    (known, forked): (&KnownBookmark, &SessionKey),
+    known: &KnownBookmark,
+    forked: &SessionKey,
     code: &[(String, &'static str)],
 ) {
     let resuming =

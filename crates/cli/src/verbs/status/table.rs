@@ -10,13 +10,13 @@ use towline_core::time::Timestamp;
 
 /// One agent: its state, and the rest of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TableLine {
     tone: Tone,
     state: String,
     rest: String,
 }
 
-impl Line {
+impl TableLine {
     pub fn plain(&self) -> String {
         format!("{}{}", self.state, self.rest)
     }
@@ -30,11 +30,11 @@ impl Line {
 const NARROW: usize = 60;
 
 /// No line is wider than `columns`.
-pub fn table(seats: &[Shown], now: Timestamp, columns: usize) -> Vec<Line> {
+pub fn table(seats: &[Shown], now: Timestamp, columns: usize) -> Vec<TableLine> {
     seats.iter().map(|seat| line(seat, now, columns)).collect()
 }
 
-fn line(seat: &Shown, now: Timestamp, columns: usize) -> Line {
+fn line(seat: &Shown, now: Timestamp, columns: usize) -> TableLine {
     let state = fit(&pad(seat.state.name(), 12), columns);
     let waited = pad(&age(now.since_ms(seat.since)), 4);
     let rest = if columns < NARROW {
@@ -47,7 +47,7 @@ fn line(seat: &Shown, now: Timestamp, columns: usize) -> Line {
         format!("{waited} {agent} {place} {}", details(seat))
     };
     let rest = fit(&rest, columns.saturating_sub(12)).trim_end().to_owned();
-    Line { tone: tone(seat.light()), state, rest }
+    TableLine { tone: tone(seat.light()), state, rest }
 }
 
 /// The remaining details, most important first, because the end of the line may be cut off.

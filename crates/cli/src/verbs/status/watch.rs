@@ -10,8 +10,8 @@ mod news;
 pub use news::Channel;
 
 use super::{Arguments, fits, object};
-use crate::canvas::Canvas;
-use crate::canvas::Typed;
+use crate::canvas::KeyInput;
+use crate::canvas::TerminalCanvas;
 use crate::canvas::end_signals;
 use crate::canvas::is_popup;
 use crate::canvas::is_possible;
@@ -19,8 +19,8 @@ use crate::canvas::reporting_panics;
 use crate::output::Output;
 use crate::scope::Scope;
 use crate::verbs::goto;
-use frame::{Choice, Footer, View, frame};
-use keys::{Key, pressed};
+use frame::{Footer, Selection, View, frame};
+use keys::{WatchKey, pressed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
@@ -64,11 +64,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Runs until a key, a signal (which is returned) or a closed terminal ends it.
 fn watch(scope: &Scope, arguments: &Arguments, ended_by: &AtomicUsize) -> Result<Option<u8>, Failure> {
     let channel = arguments.notify.unwrap_or_else(|| Channel::of_terminal(&variable));
-    let mut screen = Screen::new(arguments, channel, Looks::new(&scope.env));
+    let mut screen = Screen::new(arguments, channel, RefreshTimer::new(&scope.env));
     screen.look_again(&scope_of_now()?);
     let failed = |error: io::Error| Failure::about("could not use the terminal", &error);
     let own = |end: &dyn AsFd| end.as_fd().try_clone_to_owned().map_err(failed);
-    let mut canvas = Canvas::enter(own(&io::stdin())?, own(&io::stdout())?).map_err(failed)?;
+    let mut canvas = TerminalCanvas::enter(own(&io::stdin())?, own(&io::stdout())?).map_err(failed)?;
     loop {
         // A failed write means that the terminal is gone.
         if screen.draw(&mut canvas).is_err() {
@@ -80,13 +80,13 @@ fn watch(scope: &Scope, arguments: &Arguments, ended_by: &AtomicUsize) -> Result
         }
         let scope = scope_of_now()?;
         match typed {
-            Typed::Gone => return Ok(None),
-            Typed::Bytes(bytes) => {
-                if pressed(&bytes).into_iter().any(|key| screen.press(&scope, key) == After::Leave) {
+            KeyInput::Gone => return Ok(None),
+            KeyInput::Bytes(bytes) => {
+                if pressed(&bytes).into_iter().any(|key| screen.press(&scope, key) == WatchStep::Leave) {
                     return Ok(None);
                 }
             }
-            Typed::Nothing => {}
+            KeyInput::Nothing => {}
         }
         screen.look_again(&scope);
     }
@@ -102,10 +102,10 @@ fn scope_of_now() -> Result<Scope, Failure> {
 struct Screen<'a> {
     arguments: &'a Arguments,
     channel: Channel,
-    looks: Looks<'a>,
+    looks: RefreshTimer<'a>,
     /// The last list; `None` before the first refresh.
     seats: Option<Vec<Shown>>,
-    choice: Choice,
+    choice: Selection,
     footer: Footer,
     /// The error of the last refresh.
     trouble: Option<Footer>,
@@ -114,14 +114,14 @@ struct Screen<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
+enum WatchStep {
     Stay,
     Leave,
 }
 
 impl<'a> Screen<'a> {
-    fn new(arguments: &'a Arguments, channel: Channel, looks: Looks<'a>) -> Screen<'a> {
-        let (choice, footer) = (Choice::default(), Footer::default());
+    fn new(arguments: &'a Arguments, channel: Channel, looks: RefreshTimer<'a>) -> Screen<'a> {
+        let (choice, footer) = (Selection::default(), Footer::default());
         Screen {
             arguments,
             channel,
@@ -150,7 +150,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    fn draw(&mut self, canvas: &mut Canvas) -> io::Result<()> {
+    fn draw(&mut self, canvas: &mut TerminalCanvas) -> io::Result<()> {
         let scope = scope_of_now().map_err(|failure| io::Error::other(failure.what))?;
         let seats = self.seats.as_deref().unwrap_or_default();
         let (size, footer) = (canvas.size(), self.trouble.as_ref().unwrap_or(&self.footer));
@@ -161,34 +161,34 @@ impl<'a> Screen<'a> {
         canvas.send(&std::mem::take(&mut self.untold))
     }
 
-    fn press(&mut self, scope: &Scope, key: Key) -> After {
+    fn press(&mut self, scope: &Scope, key: WatchKey) -> WatchStep {
         let seats = self.seats.clone().unwrap_or_default();
         // The next key dismisses the message.
         let said = std::mem::take(&mut self.footer);
         match key {
-            Key::Quit => return After::Leave,
-            Key::Up => self.choice.up(&seats),
-            Key::Down => self.choice.down(&seats),
-            Key::Help if said != Footer::Help => self.footer = Footer::Help,
-            Key::Help => {}
-            Key::Go => return self.go(scope, self.choice.of(&seats)),
-            Key::Next => match goto::longest_waiting(&seats) {
+            WatchKey::Quit => return WatchStep::Leave,
+            WatchKey::Up => self.choice.up(&seats),
+            WatchKey::Down => self.choice.down(&seats),
+            WatchKey::Help if said != Footer::Help => self.footer = Footer::Help,
+            WatchKey::Help => {}
+            WatchKey::Go => return self.go(scope, self.choice.of(&seats)),
+            WatchKey::Next => match goto::longest_waiting(&seats) {
                 None => self.footer = Footer::Message(goto::NOBODY_WAITS.to_owned()),
                 seat => return self.go(scope, seat),
             },
         }
-        After::Stay
+        WatchStep::Stay
     }
 
     /// Jumps to the agent's pane. A popup would cover the pane, so it closes.
-    fn go(&mut self, scope: &Scope, seat: Option<&Shown>) -> After {
-        let Some(seat) = seat else { return After::Stay };
+    fn go(&mut self, scope: &Scope, seat: Option<&Shown>) -> WatchStep {
+        let Some(seat) = seat else { return WatchStep::Stay };
         match goto::go(scope, seat) {
-            Ok(_) if is_popup() => After::Leave,
-            Ok(_) => After::Stay,
+            Ok(_) if is_popup() => WatchStep::Leave,
+            Ok(_) => WatchStep::Stay,
             Err(failure) => {
                 self.footer = message(&failure);
-                After::Stay
+                WatchStep::Stay
             }
         }
     }
@@ -199,19 +199,19 @@ fn message(failure: &Failure) -> Footer {
 }
 
 /// Decides when to refresh, and how thoroughly.
-struct Looks<'a> {
+struct RefreshTimer<'a> {
     /// Measures time since the start of the process.
     begun: &'a Env,
-    seen: Option<[Written; 2]>,
+    seen: Option<[WriteStamp; 2]>,
     looked_at: Option<Duration>,
 }
 
 /// Size and modification time of a file; a change means that it was written.
-type Written = Option<(u64, SystemTime)>;
+type WriteStamp = Option<(u64, SystemTime)>;
 
-impl<'a> Looks<'a> {
-    fn new(begun: &'a Env) -> Looks<'a> {
-        Looks { begun, seen: None, looked_at: None }
+impl<'a> RefreshTimer<'a> {
+    fn new(begun: &'a Env) -> RefreshTimer<'a> {
+        RefreshTimer { begun, seen: None, looked_at: None }
     }
 
     /// The agents, if a full refresh is due or something was written since; otherwise two `stat` calls.
@@ -236,7 +236,7 @@ fn full_look(scope: &Scope) -> Result<Vec<Shown>, Failure> {
     Ok(seats)
 }
 
-fn written(home: &Home) -> [Written; 2] {
+fn written(home: &Home) -> [WriteStamp; 2] {
     let of = |path: &Path| {
         let meta = std::fs::metadata(path).ok()?;
         Some((meta.len(), meta.modified().ok()?))
@@ -246,7 +246,7 @@ fn written(home: &Home) -> [Written; 2] {
 
 /// Prints one object per line whenever it changed, until the reader closes the pipe.
 fn print_changes(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut looks = Looks::new(&scope.env);
+    let mut looks = RefreshTimer::new(&scope.env);
     let mut last = String::new();
     loop {
         // A failed refresh is repeated; the reader gets the next change.

@@ -3,8 +3,8 @@
 //! Pure: lines of text for a size. Knows no terminal, and keeps no state between frames but the selection.
 
 use super::super::NOBODY;
-use super::super::table::{Line, table};
-use crate::canvas::Size;
+use super::super::table::{TableLine, table};
+use crate::canvas::TerminalSize;
 use crate::output::Output;
 use crate::output::Tone;
 use towline_core::escape::{fit, pad};
@@ -13,12 +13,12 @@ use towline_core::time::Timestamp;
 
 /// The selection: the most urgent agent until the user moves it, then a fixed agent, wherever it is listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct Selection {
     seat: Option<String>,
     row: usize,
 }
 
-impl Choice {
+impl Selection {
     /// If the selected agent is gone, the one in its row is selected.
     pub fn row(&self, seats: &[Shown]) -> usize {
         let found = self.seat.as_ref().and_then(|key| seats.iter().position(|seat| seat.seat == *key));
@@ -38,7 +38,7 @@ impl Choice {
     }
 
     fn choose(&mut self, seats: &[Shown], row: usize) {
-        *self = Choice { seat: seats.get(row).map(|seat| seat.seat.clone()), row };
+        *self = Selection { seat: seats.get(row).map(|seat| seat.seat.clone()), row };
     }
 }
 
@@ -58,17 +58,17 @@ const HINT: &str = "? help";
 /// The input of a frame.
 pub struct View<'a> {
     pub seats: &'a [Shown],
-    pub choice: &'a Choice,
+    pub choice: &'a Selection,
     pub footer: &'a Footer,
     pub now: Timestamp,
 }
 
 /// Returns at most `rows` lines of at most `columns` columns.
-pub fn frame(view: &View<'_>, size: Size, out: &Output) -> Vec<String> {
+pub fn frame(view: &View<'_>, size: TerminalSize, out: &Output) -> Vec<String> {
     let room = room(view, size.rows);
     let chosen = view.choice.row(view.seats);
     let first = (chosen + 1).saturating_sub(room);
-    let draw = |(row, line): (usize, Line)| {
+    let draw = |(row, line): (usize, TableLine)| {
         let marked = || format!("\x1b[7m{}\x1b[0m", pad(&line.plain(), size.columns));
         if row == chosen { marked() } else { line.tinted(out) }
     };
@@ -118,16 +118,16 @@ mod tests {
 
     fn drawn(
         seats: &[Shown],
-        choice: &Choice,
+        choice: &Selection,
         footer: &Footer,
         (columns, rows): (usize, usize),
     ) -> Vec<String> {
         let view = View { seats, choice, footer, now: Timestamp(180_001) };
-        frame(&view, Size { columns, rows }, &Output::plain())
+        frame(&view, TerminalSize { columns, rows }, &Output::plain())
     }
 
-    fn moved(seats: &[Shown], down: usize) -> Choice {
-        let mut choice = Choice::default();
+    fn moved(seats: &[Shown], down: usize) -> Selection {
+        let mut choice = Selection::default();
         (0..down).for_each(|_| choice.down(seats));
         choice
     }
@@ -135,17 +135,17 @@ mod tests {
     #[test]
     fn the_last_line_counts_what_does_not_fit() {
         let seats = seats(7);
-        let lines = drawn(&seats, &Choice::default(), &Footer::Hint, (80, 5));
+        let lines = drawn(&seats, &Selection::default(), &Footer::Hint, (80, 5));
         assert_eq!((lines.len(), lines[4].as_str()), (5, "+3 more"));
-        let help = drawn(&seats, &Choice::default(), &Footer::Help, (80, 5));
+        let help = drawn(&seats, &Selection::default(), &Footer::Help, (80, 5));
         assert!(help[4].starts_with("+3 more  q quit"), "{help:?}");
     }
 
     #[test]
     fn what_fits_exactly_is_shown_whole_and_room_is_used_for_a_hint() {
-        let lines = drawn(&seats(5), &Choice::default(), &Footer::Hint, (80, 5));
+        let lines = drawn(&seats(5), &Selection::default(), &Footer::Hint, (80, 5));
         assert!(lines.len() == 5 && lines[4].starts_with("blocked"), "{lines:?}");
-        let lines = drawn(&seats(2), &Choice::default(), &Footer::Hint, (80, 5));
+        let lines = drawn(&seats(2), &Selection::default(), &Footer::Hint, (80, 5));
         assert_eq!((lines.len(), lines[4].as_str()), (5, "? help"));
     }
 
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn the_choice_stays_with_its_seat_and_before_that_with_the_most_urgent() {
         let mut seats = seats(3);
-        let (fresh, moved) = (Choice::default(), moved(&seats, 1));
+        let (fresh, moved) = (Selection::default(), moved(&seats, 1));
         seats.rotate_right(1);
         assert_eq!(fresh.of(&seats).unwrap().seat, "s2");
         assert_eq!((moved.of(&seats).unwrap().seat.as_str(), moved.row(&seats)), ("s1", 2));
@@ -198,15 +198,15 @@ mod tests {
     #[test]
     fn nobody_anywhere_is_said() {
         assert_eq!(
-            drawn(&[], &Choice::default(), &Footer::Hint, (80, 3)),
+            drawn(&[], &Selection::default(), &Footer::Hint, (80, 3)),
             ["no agent sits anywhere", "", "? help"]
         );
-        assert_eq!(drawn(&[], &Choice::default(), &Footer::Hint, (8, 1)), ["no agen…"]);
+        assert_eq!(drawn(&[], &Selection::default(), &Footer::Hint, (8, 1)), ["no agen…"]);
     }
 
     #[test]
     fn a_narrow_terminal_keeps_state_age_and_project() {
-        let lines = drawn(&seats(1), &Choice::default(), &Footer::Hint, (30, 2));
+        let lines = drawn(&seats(1), &Selection::default(), &Footer::Hint, (30, 2));
         assert_eq!(lines[0], format!("\x1b[7m{}\x1b[0m", pad("blocked     3m   app", 30)));
     }
 }

@@ -6,7 +6,7 @@ use towline_monitor as keys;
 
 /// The command of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub enum WatchKey {
     Quit,
     Up,
     Down,
@@ -18,20 +18,20 @@ pub enum Key {
 }
 
 /// The commands of the typed bytes.
-pub fn pressed(bytes: &[u8]) -> Vec<Key> {
+pub fn pressed(bytes: &[u8]) -> Vec<WatchKey> {
     keys::pressed(bytes).into_iter().filter_map(meaning).collect()
 }
 
-fn meaning(key: keys::Key) -> Option<Key> {
+fn meaning(key: keys::Key) -> Option<WatchKey> {
     use keys::Key::{Backspace, Control, Down, End, Enter, Escape, Home, Letter, PageDown, PageUp, Tab, Up};
     match key {
         // In raw mode, control-C and control-D arrive as ordinary keys.
-        Letter('q') | Escape | Control('c' | 'd') => Some(Key::Quit),
-        Letter('k') | Up => Some(Key::Up),
-        Letter('j') | Down => Some(Key::Down),
-        Enter => Some(Key::Go),
-        Letter('n') => Some(Key::Next),
-        Letter('?') => Some(Key::Help),
+        Letter('q') | Escape | Control('c' | 'd') => Some(WatchKey::Quit),
+        Letter('k') | Up => Some(WatchKey::Up),
+        Letter('j') | Down => Some(WatchKey::Down),
+        Enter => Some(WatchKey::Go),
+        Letter('n') => Some(WatchKey::Next),
+        Letter('?') => Some(WatchKey::Help),
         Letter(_) | Control(_) | Tab | Backspace | PageUp | PageDown | Home | End => None,
     }
 }
@@ -41,32 +41,32 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(bytes: &[u8], expected: &[Key]) {
+    fn check(bytes: &[u8], expected: &[WatchKey]) {
         assert_eq!(pressed(bytes), expected, "{bytes:?}");
     }
 
     #[test]
     fn letters_and_arrows_mean_the_same() {
-        check(b"jk\r", &[Key::Down, Key::Up, Key::Go]);
-        check(b"\x1b[B\x1b[A\x1bOB", &[Key::Down, Key::Up, Key::Down]);
-        check(b"n?q", &[Key::Next, Key::Help, Key::Quit]);
+        check(b"jk\r", &[WatchKey::Down, WatchKey::Up, WatchKey::Go]);
+        check(b"\x1b[B\x1b[A\x1bOB", &[WatchKey::Down, WatchKey::Up, WatchKey::Down]);
+        check(b"n?q", &[WatchKey::Next, WatchKey::Help, WatchKey::Quit]);
     }
 
     #[test]
     fn escape_is_a_key_of_its_own_only_if_nothing_follows() {
-        check(b"\x1b", &[Key::Quit]);
-        check(b"\x1b\x1b", &[Key::Quit, Key::Quit]);
-        check(b"\x1b[A", &[Key::Up]);
+        check(b"\x1b", &[WatchKey::Quit]);
+        check(b"\x1b\x1b", &[WatchKey::Quit, WatchKey::Quit]);
+        check(b"\x1b[A", &[WatchKey::Up]);
     }
 
     #[test]
     fn control_c_quits() {
-        check(b"\x03", &[Key::Quit]);
+        check(b"\x03", &[WatchKey::Quit]);
     }
 
     #[test]
     fn unknown_keys_are_passed_over_whole() {
-        check(b"\x1b[15~j\x1b[1;5Dxk\x1bq", &[Key::Down, Key::Up]);
+        check(b"\x1b[15~j\x1b[1;5Dxk\x1bq", &[WatchKey::Down, WatchKey::Up]);
         check("é漢\x1b[200".as_bytes(), &[]);
     }
 }
