@@ -2,7 +2,6 @@
 //!
 //! It counts user code alone; what the kernel does for a process is in the wall clock only.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -16,21 +15,15 @@ pub fn require_valgrind() -> Result<(), Failure> {
 
 /// Runs `command` under callgrind and returns how many instructions it took.
 pub fn of(command: &Command, stdin: &[u8]) -> Result<u64, Failure> {
-    let profile = profile((command, stdin), &[])?;
+    let profile = profile(command, stdin)?;
     total(&profile).ok_or_else(|| Failure::malformed("callgrind's profile", "no line `totals:`"))
 }
 
-/// Runs `command` under callgrind and returns where its instructions stand.
-pub fn addresses(command: &Command, stdin: &[u8]) -> Result<BTreeSet<u64>, Failure> {
-    let profile = profile((command, stdin), &["--dump-instr=yes", "--compress-pos=no"])?;
-    Ok(profile.lines().filter_map(address).collect())
-}
-
-fn profile((command, stdin): (&Command, &[u8]), options: &[&str]) -> Result<String, Failure> {
+fn profile(command: &Command, stdin: &[u8]) -> Result<String, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::write(&std::env::temp_dir()))?;
     let profile = folder.path().join("profile");
     let mut valgrind = Command::new("valgrind");
-    valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display())).args(options);
+    valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display()));
     carry_over(command, &mut valgrind);
     valgrind.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = valgrind.spawn().map_err(Failure::start("valgrind"))?;
@@ -60,12 +53,6 @@ fn total(profile: &str) -> Option<u64> {
     profile.lines().find_map(|line| line.strip_prefix("totals: "))?.trim().parse().ok()
 }
 
-/// A line of costs begins with the place of its instruction.
-fn address(line: &str) -> Option<u64> {
-    let digits = line.strip_prefix("0x")?.split(' ').next()?;
-    u64::from_str_radix(digits, 16).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,13 +61,6 @@ mod tests {
     fn total_is_read_from_the_profile() {
         assert_eq!(total("version: 1\nevents: Ir\nfn=x\n1 2\ntotals: 126559\n"), Some(126_559));
         assert_eq!(total("events: Ir\n"), None);
-    }
-
-    #[test]
-    fn instructions_are_found_by_their_place() {
-        let found = |line| address(line);
-        assert_eq!(found("0x4c4abc 0 12"), Some(0x4c_4abc));
-        assert_eq!(["calls=1 0x401000 0", "fn=(3)", "totals: 7", "+3 5 1"].map(found), [None; 4]);
     }
 
     #[test]

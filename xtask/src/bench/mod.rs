@@ -48,22 +48,12 @@ pub enum Bench {
     Viewer(viewer::Options),
     /// Measure a hub on a real PostgreSQL: push, pull, search, size and memory, with millions of rows
     Hub(hub::Options),
-    /// Write down for the linker which functions hooks run, so that they lie side by side
-    Layout(LayoutOptions),
-}
-
-/// Of which program the layout is looked at.
-#[derive(Args)]
-pub struct LayoutOptions {
-    /// Look at this dist binary, with the linker's map beside it (`tow.map`), instead of building both
-    #[arg(long, value_name = "PATH")]
-    tow: Option<PathBuf>,
 }
 
 /// How to measure.
 #[derive(Args)]
 pub struct Options {
-    /// Measure this binary instead of building the static dist binary
+    /// Measure this binary instead of building the static release binary
     #[arg(long, value_name = "PATH")]
     tow: Option<PathBuf>,
     /// How often each case runs
@@ -123,7 +113,6 @@ pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Resu
         Bench::Search(options) => return search::run(options, repository, out),
         Bench::Viewer(options) => return viewer::run(options, repository, out),
         Bench::Hub(options) => return hub::run(options, repository, out),
-        Bench::Layout(options) => return lay_out(options, repository, out),
     };
     report.print(out)?;
     if let Some(path) = &options.markdown {
@@ -133,23 +122,6 @@ pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Resu
     }
     let broken = options.check && !report.holds();
     Ok(if broken { Verdict::Broken } else { Verdict::Holds })
-}
-
-/// Writes the linker's script anew.
-fn lay_out(
-    options: &LayoutOptions,
-    repository: &Repository,
-    out: &mut impl Write,
-) -> Result<Verdict, Failure> {
-    instructions::require_valgrind()?;
-    let tow = match &options.tow {
-        Some(path) => path.canonicalize().map_err(Failure::read(path))?,
-        None => built(repository, out)?,
-    };
-    let to = repository.root().join(hooks::SCRIPT);
-    let functions = hooks::lay_out(&setup(tow, Extent::Quick, 1, repository)?, &to, out)?;
-    announce(out, &format!("{functions} functions in {}", hooks::SCRIPT))?;
-    Ok(Verdict::Holds)
 }
 
 fn prepared(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Setup, Failure> {
@@ -186,7 +158,6 @@ fn command_line(bench: &Bench, options: &Options) -> String {
         Bench::Search(_) => ("search", "docs/evidence/benchmarks-search.md"),
         Bench::Viewer(_) => ("viewer", "docs/evidence/benchmarks-viewer.md"),
         Bench::Hub(_) => ("hub", "docs/evidence/benchmarks-hub.md"),
-        Bench::Layout(_) => ("layout", hooks::SCRIPT),
     };
     let mut line = format!("cargo xtask bench {word} --rounds {}", rounds_of(options));
     if options.quick {
@@ -198,13 +169,12 @@ fn command_line(bench: &Bench, options: &Options) -> String {
     format!("{line} --markdown {file}")
 }
 
-/// Builds what is shipped: measuring a debug build would tell nothing.
+/// Builds the binary that `./install.sh` installs, with the same command.
 fn built(repository: &Repository, out: &mut impl Write) -> Result<PathBuf, Failure> {
-    announce(out, "building the dist binary …")?;
-    let tow = repository.metadata(Reach::Workspace)?.target_directory.join(TARGET).join("dist/tow");
+    announce(out, "building the release binary …")?;
+    let tow = repository.metadata(Reach::Workspace)?.target_directory.join(TARGET).join("release/tow");
     let mut cargo = Command::new("cargo");
-    cargo.args(["rustc", "--profile", "dist", "--target", TARGET, "--package", "tow", "--bin", "tow", "--"]);
-    cargo.arg(format!("-Clink-arg=-Wl,-Map={}", hooks::map_of(&tow).display()));
+    cargo.args(["build", "--locked", "--release", "--target", TARGET, "--package", "tow"]);
     let status = cargo.current_dir(repository.root()).status().map_err(Failure::start("cargo"))?;
     if !status.success() {
         let complaint = format!(

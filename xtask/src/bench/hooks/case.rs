@@ -2,7 +2,6 @@
 //!
 //! A case owns its home and its sessions. What brings a session into its situation is run but not measured.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +12,7 @@ use super::home::{Home, Seeds};
 use super::hub::{self, Hub, Standing};
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::payload::{AGENTS, Agent, Payload, Recordings};
-use crate::bench::{instructions, rounds, statistics, wait_for_captures, wait_for_work};
+use crate::bench::{instructions, rounds, statistics};
 
 pub const KB: usize = 1024;
 
@@ -197,21 +196,6 @@ impl Case {
             ));
         }
         self.hook.run(&self.home, &self.placed(&self.payload, 0)).map(drop)
-    }
-
-    /// Where the instructions stand that a hook runs whose session has this transcript.
-    pub fn addresses(&self, transcript: &Path) -> Result<BTreeSet<u64>, Failure> {
-        self.lead_up(1)?;
-        let payload = self.placed(&self.payload, 1);
-        std::fs::copy(transcript, self.transcript(1)).map_err(Failure::read(transcript))?;
-        let addresses = instructions::addresses(&self.hook.command(&self.home), payload.bytes())?;
-        wait_for_captures(&self.home.data());
-        Ok(addresses)
-    }
-
-    /// Waits until nobody works in the background.
-    pub fn wait_for_work(&self) {
-        wait_for_work(&self.home.data());
     }
 
     fn lead_up(&self, round: usize) -> Result<(), Failure> {

@@ -7,7 +7,6 @@ mod bounds;
 mod case;
 mod home;
 mod hub;
-mod layout;
 
 use std::io::Write;
 
@@ -16,8 +15,6 @@ use crate::failure::Failure;
 use super::costs::{self, Costs};
 use super::report::Report;
 use super::{Extent, Setup, announce, settle};
-
-pub use layout::{SCRIPT, map_of, write as lay_out};
 
 use bounds::Measured;
 use case::{Case, Group};
