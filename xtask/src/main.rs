@@ -14,6 +14,7 @@ mod plugin;
 mod repository;
 mod scan;
 mod secrets;
+mod structure;
 mod tidy;
 
 use std::error::Error;
@@ -37,6 +38,8 @@ struct Xtask {
 enum Task {
     /// Check the invariants of the code that no compiler checks
     Tidy,
+    /// Print figures about the code: lines, import cycles, repeated names, tuple parameters, comment openings
+    Structure(structure::Options),
     /// Check the licences, sources and known faults of every crate in the lock file, offline
     Licences,
     /// Write the folder `plugin`, from which agents load Towline
@@ -87,6 +90,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
     let repository = Repository::here()?;
     match task {
         Task::Tidy => tidy::run(&repository, out),
+        Task::Structure(options) => structure::run(options, &repository, out),
         Task::Licences => licences::run(&repository, out),
         Task::Plugin => plugin::run(&repository, out),
         Task::Day(options) => day::run(options, &repository, out),

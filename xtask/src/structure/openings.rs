@@ -1,0 +1,190 @@
+//! Finds comment sentences that open with a pronoun or adverb instead of their subject.
+//!
+//! Line comments and doc comments count, fenced code in them does not. It must not read string literals.
+
+use serde::Serialize;
+
+use super::production::Unit;
+use crate::scan::{Literal, Source};
+
+/// Openings that hide the subject of a sentence.
+const OPENINGS: [&str; 13] = [
+    "What",
+    "Whatever",
+    "Who",
+    "Whoever",
+    "Whom",
+    "Whose",
+    "Nobody",
+    "Nothing",
+    "Somebody",
+    "Anybody",
+    "Everybody",
+    "Where",
+    "Wherever",
+];
+
+/// How many sentences the comments have, and those with such an opening.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Openings {
+    pub sentences: usize,
+    pub found: Vec<Opening>,
+}
+
+/// One sentence with such an opening.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Opening {
+    pub file: String,
+    pub line: usize,
+    pub word: String,
+}
+
+pub fn measure(units: &[Unit]) -> Openings {
+    let mut openings = Openings { sentences: 0, found: Vec::new() };
+    for unit in units {
+        for sentence in sentences(&Source::scan(&unit.text)) {
+            openings.sentences += 1;
+            if let Some(word) = opening(sentence.text) {
+                openings.found.push(Opening {
+                    file: unit.path.clone(),
+                    line: sentence.line,
+                    word: word.to_owned(),
+                });
+            }
+        }
+    }
+    openings
+}
+
+/// Returns the word of the list with which a sentence opens.
+fn opening(first: &str) -> Option<&str> {
+    let end = first.find(|character: char| !character.is_alphanumeric()).unwrap_or(first.len());
+    OPENINGS.contains(&&first[..end]).then_some(&first[..end])
+}
+
+/// Returns the first word of every sentence, with its line.
+fn sentences<'a>(source: &Source<'a>) -> Vec<Literal<'a>> {
+    let mut found = Vec::new();
+    for paragraph in paragraphs(source) {
+        let mut has_ended = true;
+        for (at, word) in paragraph.into_iter().enumerate() {
+            let ends = word.text.ends_with(['.', '!', '?', ':']);
+            if has_ended && (at == 0 || starts_sentence(word.text)) {
+                found.push(word);
+            }
+            has_ended = ends;
+        }
+    }
+    found
+}
+
+fn starts_sentence(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_uppercase() || first == '`')
+}
+
+/// A line of comment: the text after its slashes.
+struct CommentLine<'a> {
+    line: usize,
+    slashes: &'a str,
+    text: &'a str,
+    /// Whether code stands before the comment on its line.
+    trails: bool,
+}
+
+/// Returns the words of every paragraph. Headings and list items are paragraphs of their own.
+fn paragraphs<'a>(source: &Source<'a>) -> Vec<Vec<Literal<'a>>> {
+    let mut paragraphs = vec![Vec::new()];
+    let mut last: Option<CommentLine<'a>> = None;
+    let mut is_fenced = false;
+    for comment in comment_lines(source) {
+        let continues = last.as_ref().is_some_and(|last| follows(last, &comment));
+        let is_fence = comment.text.starts_with("```");
+        is_fenced = (is_fenced && continues) ^ is_fence;
+        if !continues || is_fence || starts_paragraph(comment.text) {
+            paragraphs.push(Vec::new());
+        }
+        if let Some(paragraph) = paragraphs.last_mut()
+            && !is_fenced
+            && !is_fence
+        {
+            let words = comment.text.split_whitespace().filter(|word| !is_bullet(word));
+            paragraph.extend(words.map(|text| Literal { line: comment.line, text }));
+        }
+        last = Some(comment);
+    }
+    paragraphs
+}
+
+fn follows(last: &CommentLine<'_>, next: &CommentLine<'_>) -> bool {
+    next.line == last.line + 1 && next.slashes == last.slashes && !last.trails && !next.trails
+}
+
+fn starts_paragraph(text: &str) -> bool {
+    text.split_whitespace().next().is_none_or(is_bullet)
+}
+
+fn is_bullet(word: &str) -> bool {
+    ["-", "*", "#", "##", "|"].contains(&word)
+}
+
+fn comment_lines<'a>(source: &Source<'a>) -> Vec<CommentLine<'a>> {
+    let lines: Vec<&str> = source.text().lines().collect();
+    let comments = source.comment_lines().into_iter().filter(|comment| comment.text.starts_with("//"));
+    let read = comments.map(|comment| {
+        let length =
+            ["///", "//!"].iter().find(|mark| comment.text.starts_with(**mark)).map_or(2, |mark| mark.len());
+        let (slashes, text) = comment.text.split_at(length);
+        let trails = !lines[comment.line - 1].trim_start().starts_with("//");
+        CommentLine { line: comment.line, slashes, text: text.trim(), trails }
+    });
+    read.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::units;
+
+    fn found(text: &str) -> Vec<(usize, String)> {
+        let openings = measure(&units(&[("crates/a/src/lib.rs", text)]));
+        openings.found.into_iter().map(|opening| (opening.line, opening.word)).collect()
+    }
+
+    fn count(text: &str) -> usize {
+        measure(&units(&[("crates/a/src/lib.rs", text)])).sentences
+    }
+
+    #[test]
+    fn an_opening_is_found_with_the_line_of_its_sentence() {
+        let text = "//! What is read. The rest\n//! stays. Nobody,\n//! not even root.\nfn a() {} // Where it ends\n";
+        let expected = [(1, "What"), (2, "Nobody"), (4, "Where")].map(|(line, word)| (line, word.to_owned()));
+        assert_eq!(found(text), expected);
+        assert_eq!(count(text), 4);
+    }
+
+    #[test]
+    fn the_same_words_inside_a_sentence_or_a_longer_word_are_not_found() {
+        assert_eq!(found("// Returns What and\n// Who. Whether it is. Nowhere. Whosever."), []);
+    }
+
+    #[test]
+    fn paragraphs_end_at_blank_lines_code_and_list_items() {
+        assert_eq!(
+            count("/// one\n/// still one\n///\n/// two\n/// - three\nfn a() {}\n/// four\n// five\n"),
+            5
+        );
+    }
+
+    #[test]
+    fn a_sentence_ends_before_a_capital_or_code() {
+        assert_eq!(count("// One. Two! `three` is\n// it: Four, i.e. not five. 6 is not."), 4);
+    }
+
+    #[test]
+    fn fenced_code_and_strings_are_not_read() {
+        assert_eq!(
+            count("/// One.\n/// ```\n/// What();\n/// ```\n/// Two.\nconst A: &str = \"// What\";"),
+            2
+        );
+    }
+}
