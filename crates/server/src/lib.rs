@@ -1,6 +1,6 @@
-//! The HTTP API, the viewer and the MCP server.
+//! The HTTP API, the viewer and the MCP server: protocols, routes, tokens, schemas and limits.
 //!
-//! Protocols, routes, tokens, schemas and bounds. Reads no store: a `Desk` answers each request.
+//! Must not read the store: a backend answers each request.
 
 pub mod http;
 pub mod mcp;

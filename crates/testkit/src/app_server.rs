@@ -1,6 +1,6 @@
-//! Talks to `codex app-server`: JSON-RPC, one message per line, over its standard input and output.
+//! A JSON-RPC client for `codex app-server`: one message per line over its standard input and output.
 //!
-//! Serves the bench alone; it is no way for Towline to reach a client.
+//! For tests only; Towline must not reach a client this way.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::wait;
 
-/// A running app-server. Ends with this value.
+/// A running app-server; dropping it ends the process.
 pub(crate) struct AppServer {
     child: Child,
     stdin: ChildStdin,
@@ -20,7 +20,7 @@ pub(crate) struct AppServer {
 }
 
 impl AppServer {
-    /// Starts the server and introduces itself.
+    /// Starts the server and sends `initialize`.
     #[track_caller]
     pub(crate) fn start(codex: &mut Command) -> Self {
         let mut child = codex
@@ -39,7 +39,7 @@ impl AppServer {
         server
     }
 
-    /// Calls a method and gives its result; panics when the server answers with an error.
+    /// Calls a method and returns its result; panics when the server answers with an error.
     #[track_caller]
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;

@@ -1,6 +1,7 @@
-//! A real Chromium without a window: it opens pages, presses keys, and tells what it saw.
+//! Drives a real headless Chromium: opens pages, presses keys, and reports requests and errors.
 //!
-//! Never shares a profile, and waits for conditions only. It ends with this value, and with its environment at the latest.
+//! Never shares a profile, and waits for conditions only. The browser ends with this value or its
+//! environment.
 
 use std::cell::RefCell;
 use std::fs;
@@ -12,34 +13,34 @@ use crate::browser_keys::Stroke;
 use crate::browser_wire::Wire;
 use crate::{TestEnv, clients, wait};
 
-/// Colours that a page is asked for.
+/// The colour scheme that a page is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
-    /// Dark letters on a light ground.
+    /// Dark text on a light background.
     Light,
-    /// Light letters on a dark ground.
+    /// Light text on a dark background.
     Dark,
 }
 
 /// One finding of the accessibility checker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Barrier {
-    /// The rule that is broken.
+    /// The violated rule.
     pub rule: String,
-    /// How bad that is: `minor`, `moderate`, `serious`, `critical`.
+    /// The severity: `minor`, `moderate`, `serious`, `critical`.
     pub impact: String,
-    /// Where, and what the checker says about it.
+    /// The elements concerned, with the checker's message for each.
     pub places: Vec<String>,
 }
 
-/// One tab of a browser of its own.
+/// One tab in its own browser process.
 #[derive(Debug)]
 pub struct Browser {
     wire: RefCell<Wire>,
 }
 
 impl Browser {
-    /// Starts a browser in the environment, with an empty page that is as wide as a desk's.
+    /// Starts a browser in the environment, with an empty page of desktop width.
     #[track_caller]
     pub fn start(env: &TestEnv) -> Browser {
         let browser = Browser { wire: RefCell::new(Wire::start(env)) };
@@ -50,7 +51,7 @@ impl Browser {
         browser
     }
 
-    /// Opens an address and waits until its document is there.
+    /// Opens an address and waits until its document has loaded.
     #[track_caller]
     pub fn goto(&self, url: &str) {
         let answer = self.call("Page.navigate", json!({"url": url}));
@@ -58,7 +59,7 @@ impl Browser {
         self.wait_for("the document", "document.readyState === 'complete'");
     }
 
-    /// What an expression gives, as JSON; a promise is waited for, and what is thrown fails the test.
+    /// Evaluates an expression and returns JSON; awaits promises, and an exception fails the test.
     #[track_caller]
     pub fn eval(&self, expression: &str) -> Value {
         let asked = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
@@ -89,13 +90,13 @@ impl Browser {
         );
     }
 
-    /// All text of the page, as a person sees it.
+    /// The visible text of the page.
     #[track_caller]
     pub fn text(&self) -> String {
         self.eval("document.body ? document.body.innerText : ''").as_str().unwrap_or_default().to_owned()
     }
 
-    /// Presses the mouse in the middle of the first element that fits, once it is there and can be seen.
+    /// Clicks the centre of the first matching element, once it exists and is visible.
     #[track_caller]
     pub fn click(&self, selector: &str) {
         let place = self.middle_of(selector);
@@ -107,7 +108,7 @@ impl Browser {
         }
     }
 
-    /// Types text, key by key, into whatever has the focus.
+    /// Types text, key by key, into the focused element.
     #[track_caller]
     pub fn type_text(&self, text: &str) {
         text.chars().for_each(|letter| self.press(&letter.to_string()));
@@ -121,7 +122,7 @@ impl Browser {
         }
     }
 
-    /// Makes the page as wide and high as this, in CSS pixels.
+    /// Sets the viewport size, in CSS pixels.
     #[track_caller]
     pub fn resize(&self, width: u32, height: u32) {
         let metrics =
@@ -129,7 +130,7 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    /// Asks pages for these colours, as the system would. Movement is asked for in neither: pictures would differ.
+    /// Sets `prefers-color-scheme`. Always asks for reduced motion: screenshots would differ otherwise.
     #[track_caller]
     pub fn prefer(&self, theme: Theme) {
         let scheme = if theme == Theme::Dark { "dark" } else { "light" };
@@ -140,7 +141,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
-    /// Writes a picture of what is visible.
+    /// Writes a screenshot of the viewport.
     #[track_caller]
     pub fn screenshot(&self, path: &Path) {
         let answer = self.call("Page.captureScreenshot", json!({"format": "png"}));
@@ -148,7 +149,7 @@ impl Browser {
         fs::write(path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
-    /// What the accessibility checker finds serious or critical on the page as it is.
+    /// The serious and critical findings of the accessibility checker for the current page.
     #[track_caller]
     pub fn barriers(&self) -> Vec<Barrier> {
         if self.eval("typeof window.axe") == "undefined" {
@@ -162,14 +163,14 @@ impl Browser {
         all.filter(|barrier| ["serious", "critical"].contains(&barrier.impact.as_str())).collect()
     }
 
-    /// Every address that was asked for since the start.
+    /// All addresses requested since the start.
     #[track_caller]
     pub fn requests(&self) -> Vec<String> {
         let url = |event: &Value| event["params"]["request"]["url"].as_str().map(str::to_owned);
         self.seen("Network.requestWillBeSent").iter().filter_map(url).collect()
     }
 
-    /// What pages complained of since the start: errors on the console, exceptions, blocked content.
+    /// Everything pages reported since the start: console errors, exceptions, blocked content.
     #[track_caller]
     pub fn complaints(&self) -> Vec<String> {
         let mut all = self.seen("Runtime.exceptionThrown");
@@ -186,7 +187,7 @@ impl Browser {
         all.iter().map(|event| event["params"].to_string()).collect()
     }
 
-    /// Where the first fitting element can be pressed: nothing else may lie over it.
+    /// The point at which the first matching element can be clicked: no other element may cover it.
     #[track_caller]
     fn middle_of(&self, selector: &str) -> Value {
         let place = format!(
@@ -219,7 +220,7 @@ fn barrier(found: &Value) -> Barrier {
     Barrier { rule: text(&found["id"]), impact: text(&found["impact"]), places: places.unwrap_or_default() }
 }
 
-/// Base64 with its usual letters; anything else, such as padding, ends nothing and adds nothing.
+/// Decodes base64 in the standard alphabet; all other characters, such as padding, are skipped.
 fn decoded(text: &str) -> Vec<u8> {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);

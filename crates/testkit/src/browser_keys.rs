@@ -1,6 +1,6 @@
-//! Keys as a browser wants to be told of them: what they are called, their number, and the text that they make.
+//! Key presses in the form of the browser's debugging protocol: name, key code and text.
 //!
-//! Knows the keys that tests press, no keyboard's layout: a letter is what it is, wherever it lies.
+//! Contains only the keys that tests press, and no keyboard layout.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ const ALT: u32 = 1;
 const CONTROL: u32 = 2;
 const SHIFT: u32 = 8;
 
-/// Keys that make no letter, with their numbers.
+/// Keys that produce no text, with their key codes.
 const NAMED: [(&str, u32); 11] = [
     ("Enter", 13),
     ("Escape", 27),
@@ -23,7 +23,7 @@ const NAMED: [(&str, u32); 11] = [
     ("End", 35),
 ];
 
-/// One press of a key, with what is held meanwhile.
+/// One key press, with the modifiers held.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stroke {
     key: String,
@@ -33,7 +33,7 @@ pub(crate) struct Stroke {
 }
 
 impl Stroke {
-    /// Understands `a`, `?`, `Enter`, `Shift+Tab`, `Control+a`.
+    /// Parses `a`, `?`, `Enter`, `Shift+Tab`, `Control+a`.
     pub(crate) fn of(name: &str) -> Stroke {
         let (held, key) = match name.split_once('+').filter(|(_, key)| !key.is_empty()) {
             Some(("Shift", key)) => (SHIFT, key),
@@ -53,7 +53,7 @@ impl Stroke {
         Stroke { key: key.to_owned(), number: number.unwrap_or(letter), text, held }
     }
 
-    /// Down and up.
+    /// The key-down and the key-up event.
     pub(crate) fn events(&self) -> [Value; 2] {
         let down = if self.text.is_some() { "keyDown" } else { "rawKeyDown" };
         let mut press = json!({

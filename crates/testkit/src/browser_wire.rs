@@ -1,6 +1,6 @@
-//! The wire to a browser: its debugging pipe, JSON messages that end with a zero byte.
+//! The connection to a browser: its debugging pipe, with JSON messages that end with a zero byte.
 //!
-//! Opens no port: nobody else can reach the browser, and it ends when the pipe does.
+//! Opens no port, so that no other process can reach the browser, and it ends when the pipe closes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 
 use crate::{TestEnv, wait};
 
-/// The browser reads its pipe from the third descriptor and writes to the fourth: a shell moves ours there.
+/// The browser reads its pipe from descriptor 3 and writes to 4: a shell moves ours there.
 const START: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
 
 const QUIET: [&str; 14] = [
     "--headless=new",
     "--remote-debugging-pipe",
-    // Its own sandbox needs rights that a container does not give, and root may not use it.
+    // Chromium's sandbox needs rights that containers lack, and refuses to run as root.
     "--no-sandbox",
-    // Shared memory of a container is small.
+    // /dev/shm is small in a container.
     "--disable-dev-shm-usage",
     "--disable-gpu",
     "--no-first-run",
@@ -40,13 +40,13 @@ pub(crate) struct Wire {
     stdin: Option<ChildStdin>,
     messages: Receiver<Value>,
     asked: u64,
-    /// The tab that calls are for.
+    /// The session id of the attached tab.
     tab: Option<String>,
     events: Vec<Value>,
 }
 
 impl Wire {
-    /// Starts the browser with a profile in the environment, and attaches to its one tab.
+    /// Starts the browser with a profile in the environment, and attaches to its only tab.
     #[track_caller]
     pub(crate) fn start(env: &TestEnv) -> Wire {
         let profile = tempfile::tempdir_in(env.root().join("tmp")).expect("the root is writable").keep();
@@ -62,7 +62,7 @@ impl Wire {
         wire
     }
 
-    /// Calls a method of the tab and gives its result; panics when the browser answers with an error.
+    /// Calls a method of the tab and returns its result; panics when the browser answers with an error.
     #[track_caller]
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
@@ -75,7 +75,7 @@ impl Wire {
         self.answer_to(method)
     }
 
-    /// What the tab told of this kind since it was opened.
+    /// All events of this method since the tab was opened.
     pub(crate) fn events(&mut self, method: &str) -> Vec<Value> {
         self.events.extend(self.messages.try_iter());
         self.events.iter().filter(|event| event["method"] == method).cloned().collect()
@@ -107,7 +107,7 @@ impl Wire {
 }
 
 impl Drop for Wire {
-    /// A closed pipe is how the browser is told to go: its helpers go with it. One that hangs is ended.
+    /// Closing the pipe ends the browser and its child processes. One that hangs is killed.
     fn drop(&mut self) {
         self.stdin = None;
         let gone =

@@ -15,10 +15,10 @@ use crate::model::Model;
 use crate::run::Run;
 use crate::tmux::{Pane, Tmux};
 
-/// Shorter than the twenty characters by which the client remembers an approved key.
+/// Shorter than the twenty characters that the client stores of an approved key.
 const KEY: &str = "sk-scripted";
 
-/// What keeps the client quiet towards the outside.
+/// Variables that disable the client's network traffic beside the model.
 const QUIET: [&str; 6] = [
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
     "CLAUDE_CODE_DISABLE_TERMINAL_TITLE",
@@ -28,32 +28,32 @@ const QUIET: [&str; 6] = [
     "DISABLE_TELEMETRY",
 ];
 
-/// Claude Code at one of the pinned versions.
+/// Claude Code at a pinned version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claude {
-    /// The version, as the client prints it.
+    /// The version that the client prints.
     pub version: &'static str,
     alias: &'static str,
 }
 
 impl Claude {
-    /// The oldest version that is supported.
+    /// The oldest supported version.
     pub const V2_1_197: Self = Self { version: "2.1.197", alias: "claude-2.1.197" };
 
-    /// The newest version that was looked at.
+    /// The newest tested version.
     pub const V2_1_325: Self = Self { version: "2.1.325", alias: "claude-2.1.325" };
 
     /// Every pinned version, oldest first.
     pub const ALL: [Self; 2] = [Self::V2_1_197, Self::V2_1_325];
 
-    /// The client's program.
+    /// The path of the client's executable.
     #[track_caller]
     pub fn binary(&self) -> PathBuf {
         let package = format!("@anthropic-ai/claude-code-{}", clients::platform());
         clients::native(self.alias, &package, "claude")
     }
 
-    /// Makes the home one in which the client shows no dialog, and links the client as `claude`.
+    /// Prepares a home in which the client shows no dialog, and links the client as `claude`.
     #[track_caller]
     pub fn seed(&self, env: &TestEnv) {
         let folder = env.home().join(".claude");
@@ -64,14 +64,14 @@ impl Claude {
         env.link("claude", self.binary());
     }
 
-    /// The user's settings as they are now.
+    /// The user's current settings.
     #[track_caller]
     pub fn settings(env: &TestEnv) -> Value {
         let text = fs::read_to_string(settings_path(env)).expect("the home is seeded");
         serde_json::from_str(&text).expect("settings are JSON")
     }
 
-    /// Lets the test edit the user's settings.
+    /// Edits the user's settings.
     #[track_caller]
     pub fn edit_settings(env: &TestEnv, edit: impl FnOnce(&mut Value)) {
         let mut settings = Self::settings(env);
@@ -79,14 +79,14 @@ impl Claude {
         write(settings_path(env), &settings);
     }
 
-    /// One `claude -p` turn to its end.
+    /// Runs one `claude -p` turn to its end.
     #[track_caller]
     pub fn headless(&self, env: &TestEnv, model: &Model, prompt: &str, args: &[&str]) -> Run {
         let mut command = self.command(env, model);
         Run::of(command.args(["-p", prompt]).args(args), b"")
     }
 
-    /// A command of the client with all that it needs to reach the model.
+    /// A command of the client with all variables that it needs to reach the model.
     #[track_caller]
     pub fn command(&self, env: &TestEnv, model: &Model) -> Command {
         let mut command = env.command(self.binary());
@@ -94,7 +94,7 @@ impl Claude {
         command
     }
 
-    /// The client in a pane of its own, once its input box is there.
+    /// Starts the client in its own pane and waits for its input box.
     #[track_caller]
     pub fn interactive(&self, tmux: &Tmux, model: &Model, args: &[&str]) -> Pane {
         let binary = self.binary().display().to_string();
@@ -107,7 +107,7 @@ impl Claude {
         pane
     }
 
-    /// Waits until the client works no more and takes a prompt.
+    /// Waits until the client is idle and accepts a prompt.
     #[track_caller]
     pub fn wait_idle(&self, pane: &Pane) {
         pane.wait_screen_for("an idle client", |screen| {
@@ -116,7 +116,7 @@ impl Claude {
     }
 }
 
-/// The line below the box is drawn last.
+/// Checks for the line below the box, which is drawn last.
 fn has_input_box(screen: &str) -> bool {
     let below = screen.lines().skip_while(|line| !line.starts_with('❯'));
     below.filter(|line| !line.trim().is_empty()).count() > 2
@@ -128,7 +128,7 @@ fn variables(model: &Model) -> BTreeMap<&'static str, String> {
     quiet.chain(own).collect()
 }
 
-/// What the client remembers: the welcome, the key, the trust in the project, and every offer it makes once.
+/// The client's state file: onboarding, key approval, trust in the project, and every one-time offer.
 fn state(project: &str) -> Value {
     json!({
         "numStartups": 5,
@@ -156,7 +156,7 @@ fn state(project: &str) -> Value {
     })
 }
 
-/// The tools of most tests run unasked; anything else opens a permission dialog.
+/// Allows the tools of most tests; any other tool opens a permission dialog.
 fn settings() -> Value {
     json!({
         "permissions": {

@@ -1,12 +1,12 @@
-//! Where the pinned clients are: below `clients/node_modules`, put there by the lock file.
+//! Locates the pinned clients below `clients/node_modules`, installed from the lock file.
 //!
-//! Never takes a client from the PATH: its version would be anybody's guess.
+//! Never takes a client from the PATH: its version would be unknown.
 
 use std::path::{Path, PathBuf};
 
-/// The file `tail` in the package `package`, as the npm package `alias` sees it: its own copy, else the shared one.
+/// The file `tail` of `package`, as the npm package `alias` resolves it: its own copy, else the shared one.
 ///
-/// Two aliases of one package have their native packages at two versions, of which npm can share only one.
+/// Two aliases of one package need two versions of its native package; npm can share only one.
 #[track_caller]
 pub(crate) fn native(alias: &str, package: &str, tail: &str) -> PathBuf {
     let modules = modules();
@@ -15,13 +15,13 @@ pub(crate) fn native(alias: &str, package: &str, tail: &str) -> PathBuf {
     existing(if own.exists() { own } else { shared })
 }
 
-/// The file `tail` in the npm package `alias` itself.
+/// The file `tail` in the npm package `alias`.
 #[track_caller]
 pub(crate) fn launcher(alias: &str, tail: &str) -> PathBuf {
     existing(modules().join(alias).join(tail))
 }
 
-/// The clients' name of this platform, such as `linux-x64`.
+/// The clients' name for this platform, such as `linux-x64`.
 pub(crate) fn platform() -> String {
     let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
     let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };

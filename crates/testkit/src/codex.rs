@@ -1,6 +1,6 @@
-//! Drives the real Codex, headless and in a tmux pane, with its background daemon or without.
+//! Drives the real Codex, headless and in a tmux pane, with or without its background daemon.
 //!
-//! Registers no hook: those come from `tow install` or a `Recorder`. Trusting them is a step that the test takes.
+//! Registers no hook: those come from `tow install` or a `Recorder`. The test must trust them itself.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,13 +19,13 @@ use crate::wait;
 
 const ALIAS: &str = "codex-0.166.0";
 
-/// The provider in the configuration reads its key from here.
+/// The environment variable from which the configured provider reads its key.
 const KEY: (&str, &str) = ("SCRIPTED_KEY", "not-a-secret");
 
 /// Codex at the pinned version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Codex {
-    /// The version, as the client prints it.
+    /// The version that the client prints.
     pub version: &'static str,
     start: Start,
 }
@@ -35,16 +35,16 @@ pub struct Codex {
 enum Start {
     /// The native program itself.
     Native,
-    /// The script that npm puts on the PATH, hence with a `node` process above the native one.
+    /// The script that npm puts on the PATH, with a `node` process as parent of the native one.
     ThroughNode,
 }
 
-/// Whether the client may start its shared background daemon, which is its own default.
+/// Whether the client may start its shared background daemon, as it does by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Daemon {
     /// Sessions run in the daemon, and hooks are its children.
     On,
-    /// Sessions run in the client that shows them.
+    /// Sessions run in the client process itself.
     Off,
 }
 
@@ -52,12 +52,12 @@ impl Codex {
     /// The pinned version, as a native program.
     pub const V0_166_0: Self = Self { version: "0.166.0", start: Start::Native };
 
-    /// The same client started as npm installs it, by a script under `node`.
+    /// The same client started through its npm script under `node`.
     pub const fn through_node(self) -> Self {
         Self { start: Start::ThroughNode, ..self }
     }
 
-    /// Makes the home one in which the client talks to this model and shows no dialog, and links it as `codex`.
+    /// Prepares a home in which the client uses this model and shows no dialog, and links it as `codex`.
     #[track_caller]
     pub fn seed(&self, env: &TestEnv, model: &Model, daemon: Daemon) {
         let folder = env.home().join(".codex");
@@ -66,7 +66,7 @@ impl Codex {
         env.link("codex", self.program());
     }
 
-    /// Trusts every hook that the client lists for the project, as a person does with `/hooks`.
+    /// Trusts every hook that the client lists for the project, as a user does with `/hooks`.
     #[track_caller]
     pub fn trust_hooks(&self, env: &TestEnv) {
         let mut server = AppServer::start(&mut self.command(env));
@@ -87,7 +87,7 @@ impl Codex {
         listed_hooks(&mut AppServer::start(&mut self.command(env)), env)
     }
 
-    /// One `codex exec --json` turn to its end; standard output is the client's events as JSON lines.
+    /// Runs one `codex exec --json` turn to its end; stdout is the client's events as JSON lines.
     #[track_caller]
     pub fn headless(&self, env: &TestEnv, prompt: &str, args: &[&str]) -> Run {
         let mut command = self.command(env);
@@ -95,7 +95,7 @@ impl Codex {
         Run::of(&mut command, b"")
     }
 
-    /// A command of the client with all that it needs to reach the model of its configuration.
+    /// A command of the client with all variables that it needs to reach the configured model.
     #[track_caller]
     pub fn command(&self, env: &TestEnv) -> Command {
         let mut command = env.command(self.program());
@@ -103,7 +103,7 @@ impl Codex {
         command
     }
 
-    /// The client in a pane of its own, once its input box is there.
+    /// Starts the client in its own pane and waits for its input box.
     #[track_caller]
     pub fn interactive(&self, tmux: &Tmux, args: &[&str]) -> Pane {
         let binary = self.program().display().to_string();
@@ -113,7 +113,7 @@ impl Codex {
         pane
     }
 
-    /// Waits until the client works no more. Its `Stop` hook runs a moment earlier, while commands are still refused.
+    /// Waits until the client is idle. Its `Stop` hook runs earlier, while commands are still refused.
     #[track_caller]
     pub fn wait_idle(&self, pane: &Pane) {
         pane.wait_screen_for("an idle client", is_idle);
@@ -126,14 +126,14 @@ impl Codex {
         wait::until("the socket of the daemon", wait::PATIENCE, || socket.exists().then_some(()));
     }
 
-    /// Stops the background daemon, and the loop beside it that looks for updates.
+    /// Stops the background daemon and its update loop.
     #[track_caller]
     pub fn stop_daemon(&self, env: &TestEnv) {
         Run::of(self.command(env).args(["app-server", "daemon", "stop"]), b"");
         processes::end(env.root(), |process| process.command.contains("app-server"));
     }
 
-    /// What a person would start: the native program, or the script around it.
+    /// The program that a user would start: the native one, or the script around it.
     #[track_caller]
     fn program(&self) -> PathBuf {
         match self.start {
@@ -166,8 +166,8 @@ fn has_input_box(screen: &str) -> bool {
     screen.lines().any(|line| line.starts_with('›')) && !screen.contains("loading")
 }
 
-/// By what stands right above the input box: nothing said yet, the end of a turn, or an interruption.
-/// While text streams, the client shows no sign of work at all.
+/// Judges by the line above the input box: no message yet, the end of a turn, or an interruption. While text
+/// streams, the client shows no sign of work at all.
 fn is_idle(screen: &str) -> bool {
     let lines: Vec<&str> = screen.lines().filter(|line| !line.trim().is_empty()).collect();
     let Some(input_box) = lines.iter().rposition(|line| line.starts_with('›')) else {
@@ -179,7 +179,7 @@ fn is_idle(screen: &str) -> bool {
     is_fresh || above.last().is_some_and(is_end)
 }
 
-/// The `notice` skips a screen that offers a newer model.
+/// `notice` suppresses a screen that offers a newer model.
 fn configuration(env: &TestEnv, model: &Model, daemon: Daemon) -> String {
     let project = env.project();
     let key = KEY.0;

@@ -1,6 +1,6 @@
-//! A way between a client and a server that can be cut, healed, and made slow.
+//! A TCP proxy between a client and a server that can be cut, silenced, slowed and healed.
 //!
-//! Looks at no byte that it carries. It ends with this value, and so do the connections that run through it.
+//! Never inspects the bytes that it forwards. Dropping it ends the proxy and its connections.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,23 +8,22 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// How often an idle connection looks whether it has been cut.
+/// How often an idle connection checks whether it has been cut.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How the way is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Open,
-    /// Each packet waits so long.
+    /// Delays each packet by this long.
     Slow(Duration),
-    /// Connections are taken, and nothing comes through.
+    /// Accepts connections and forwards nothing.
     Silent,
-    /// Connections end at once, old ones and new ones.
+    /// Closes all connections at once, old and new.
     Cut,
     Gone,
 }
 
-/// A proxy on a port of its own.
+/// A proxy on its own port.
 #[derive(Debug)]
 pub struct Cut {
     port: u16,
@@ -38,7 +37,7 @@ struct Shared {
 }
 
 impl Cut {
-    /// Leads from a free port to this port of the same machine.
+    /// Forwards from a free port to this port on loopback.
     #[track_caller]
     pub fn before(port: u16) -> Cut {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -49,27 +48,27 @@ impl Cut {
         Cut { port: own, way }
     }
 
-    /// Where a client connects.
+    /// The port that clients connect to.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Ends every connection, and each new one as soon as it is made.
+    /// Closes every connection, and each new one as soon as it is accepted.
     pub fn cut(&self) {
         self.way.set(Way::Cut);
     }
 
-    /// Lets nothing through, and tells nobody.
+    /// Forwards nothing, without closing any connection.
     pub fn silence(&self) {
         self.way.set(Way::Silent);
     }
 
-    /// From now on every packet, either way, waits this long.
+    /// Delays every packet from now on, in both directions.
     pub fn slow(&self, per_packet: Duration) {
         self.way.set(Way::Slow(per_packet));
     }
 
-    /// As at the beginning. What was cut stays so; what was held back goes on.
+    /// Forwards normally again. Closed connections stay closed; withheld bytes are forwarded.
     pub fn heal(&self) {
         self.way.set(Way::Open);
     }
@@ -78,7 +77,7 @@ impl Cut {
 impl Drop for Cut {
     fn drop(&mut self) {
         self.way.set(Way::Gone);
-        // Wakes the listener, which then sees that it is over.
+        // Wakes the listener, which then sees the end.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 }
@@ -93,7 +92,7 @@ impl Shared {
         *self.way.lock().expect("no holder panicked")
     }
 
-    /// Waits as the way demands; false where it ends here.
+    /// Waits as the mode demands; returns false if the connection must close.
     fn passes(&self) -> bool {
         let way = self.way.lock().expect("no holder panicked");
         let way = match *way {
@@ -161,7 +160,7 @@ fn is_idle(error: &std::io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// A server that says back what it hears, on one connection after the other.
+    /// An echo server, one connection after the other.
     fn echo() -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

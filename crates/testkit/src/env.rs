@@ -1,6 +1,6 @@
-//! A hermetic environment for the binary and the clients: a root with a home, a project and a `bin` of its own.
+//! A hermetic environment for the binary and the clients: a root with its own home, project and `bin`.
 //!
-//! Nothing of the caller's environment gets in: no variable, no home, no clock but the one that is set here.
+//! Passes nothing of the caller's environment on: no variable, no home, and only the clock set here.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -19,19 +19,19 @@ use crate::remains;
 use crate::run::Run;
 use crate::wait;
 
-/// A socket's path holds 108 bytes, and the longest below the root needs 60 of them.
+/// A socket's path holds 108 bytes, and the longest one below the root needs 60 of them.
 const LONGEST_ROOT: usize = 40;
 
-/// What works in the background makes room for others, and a test may have given it much to do.
+/// Background work runs at low priority, and a test may have queued much of it.
 const BACKGROUND: Duration = Duration::from_secs(120);
 
-/// Programs that the system's two folders may lack: linked into `bin` from wherever they are.
+/// Programs that the system's two folders may lack: linked into `bin` from the PATH.
 const BORROWED: [&str; 4] = ["bash", "git", "node", "tmux"];
 
 const IDENTITY: &str = "[user]\n\tname = Tess Bench\n\temail = tess@example.com\n\
     [init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n";
 
-/// A handle on the environment. Clones share it; the last one dropped ends its processes and removes its files.
+/// A handle on the environment. Clones share it; dropping the last ends its processes and removes its files.
 #[derive(Debug, Clone)]
 pub struct TestEnv {
     inner: Arc<Inner>,
@@ -45,7 +45,7 @@ struct Inner {
 }
 
 impl TestEnv {
-    /// Makes a fresh environment in which `tow` is the given binary and `project/` a git repository with one commit.
+    /// Creates an environment in which `tow` is this binary and `project/` a git repository with one commit.
     #[track_caller]
     pub fn new(tow_binary: impl Into<PathBuf>) -> Self {
         let folder = short_folder();
@@ -64,12 +64,12 @@ impl TestEnv {
         env
     }
 
-    /// The folder that holds everything else.
+    /// The root folder of the environment.
     pub fn root(&self) -> &Path {
         &self.inner.root
     }
 
-    /// The home of every program in here.
+    /// The home folder of every program in the environment.
     pub fn home(&self) -> PathBuf {
         self.root().join("home")
     }
@@ -79,18 +79,18 @@ impl TestEnv {
         self.root().join("project")
     }
 
-    /// Where the binary keeps what it knows.
+    /// The binary's data folder.
     pub fn data_dir(&self) -> PathBuf {
         self.home().join(".local/share/towline")
     }
 
-    /// Sets one variable for every program started from now on.
+    /// Sets a variable for all programs started from now on.
     pub fn set(&self, name: &str, value: impl Into<String>) {
         let mut variables = self.inner.variables.lock().expect("no holder panicked");
         variables.insert(name.to_owned(), value.into());
     }
 
-    /// Takes one variable away from every program started from now on.
+    /// Removes a variable for all programs started from now on.
     pub fn unset(&self, name: &str) {
         let mut variables = self.inner.variables.lock().expect("no holder panicked");
         variables.remove(name);
@@ -106,19 +106,19 @@ impl TestEnv {
         self.set("TOWLINE_SEED", seed.to_string());
     }
 
-    /// All variables that a program in here gets.
+    /// All variables that a program in this environment gets.
     pub fn variables(&self) -> BTreeMap<String, String> {
         self.inner.variables.lock().expect("no holder panicked").clone()
     }
 
-    /// A command with exactly the variables of this environment, standing in the project.
+    /// A command with exactly the variables of this environment, run in the project.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env_clear().envs(self.variables()).current_dir(self.project());
         command
     }
 
-    /// Runs the binary to its end, with nothing on its standard input.
+    /// Runs the binary to its end, with empty standard input.
     #[track_caller]
     pub fn tow(&self, args: &[&str]) -> Run {
         Run::of(self.command(self.bin("tow")).args(args), b"")
@@ -130,20 +130,20 @@ impl TestEnv {
         Run::of(self.command(self.bin("tow")).args(["hook", agent]), payload.as_ref())
     }
 
-    /// Runs git in the project and gives what it printed.
+    /// Runs git in the project and returns its output.
     #[track_caller]
     pub fn git(&self, args: &[&str]) -> String {
         let run = Run::of(self.command(self.bin("git")).args(args), b"").ok();
         run.stdout.trim_end().to_owned()
     }
 
-    /// Puts a program on the PATH of this environment under `name`, in place of an older one.
+    /// Links a program into this environment's PATH as `name`, replacing an older one.
     pub fn link(&self, name: &str, target: impl AsRef<Path>) {
         symlink(target, self.vacant_bin(name)).expect("bin is writable");
     }
 
-    /// Writes a shell script onto the PATH of this environment, in place of an older program, and gives its path. One
-    /// that names no interpreter is for `sh`: not every way to start a program would try that by itself.
+    /// Writes a shell script onto this environment's PATH, replacing an older program, and returns its path.
+    /// Adds a missing `#!/bin/sh`: not every way to start a program falls back to `sh`.
     pub fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.vacant_bin(name);
         let mut options = OpenOptions::new();
@@ -153,12 +153,12 @@ impl TestEnv {
         path
     }
 
-    /// The processes that live in this environment now.
+    /// The processes running in this environment.
     pub fn processes(&self) -> Vec<Process> {
         processes::below(self.root())
     }
 
-    /// Waits until no process lives in this environment any more.
+    /// Waits until no process runs in this environment any more.
     #[track_caller]
     pub fn wait_no_process(&self) {
         wait::until_evident("the last process to end", BACKGROUND, || match self.processes() {
@@ -171,7 +171,7 @@ impl TestEnv {
         self.root().join("bin").join(name)
     }
 
-    /// The old entry is removed, never written to: it may be a link to a program of the system.
+    /// Removes the old entry instead of writing to it: it may be a link to a program of the system.
     fn vacant_bin(&self, name: &str) -> PathBuf {
         let path = self.bin(name);
         let _ = fs::remove_file(&path);
@@ -184,7 +184,7 @@ impl TestEnv {
         }
     }
 
-    /// Fixed dates make a fixed commit, hence the same hash in every run.
+    /// Fixed dates give the commit the same hash in every run.
     #[track_caller]
     fn make_repository(&self) {
         fs::write(self.project().join("README.md"), "# Project\n").expect("the project is writable");
@@ -202,7 +202,7 @@ impl TestEnv {
 impl Drop for Inner {
     fn drop(&mut self) {
         processes::end(&self.root, |_| true);
-        // A process that died this moment may have left a file between listing and removing: ask twice.
+        // A process that just died may have left a file between listing and removing: try twice.
         let path = self.folder.path();
         let _ = fs::remove_dir_all(path).or_else(|_| fs::remove_dir_all(path));
     }

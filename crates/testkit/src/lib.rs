@@ -1,7 +1,7 @@
 //! The test bench: a hermetic environment, a scripted model, and drivers for the real clients.
 //!
-//! It knows nothing of Towline's crates: it runs the binary that it is given and reads what came of it.
-//! It reports by panicking, and no test pauses by itself: every wait is for a condition (`wait`).
+//! Must not depend on Towline's crates: it runs a given binary and reads its output and files.
+//! It reports failures by panicking, and no test sleeps: every wait is for a condition (`wait`).
 //!
 //! ```no_run
 //! use towline_testkit::{Claude, Model, Rule, Step, TestEnv, Tmux};
@@ -24,7 +24,7 @@
 //! pane.wait_screen("done");
 //! ```
 //!
-//! Everything that runs below the environment's root ends when the last handle on it is dropped.
+//! All processes below the environment's root end when the last handle on it is dropped.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test bench reports by panicking")]
 
 mod app_server;

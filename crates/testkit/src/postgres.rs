@@ -1,7 +1,7 @@
-//! A real PostgreSQL server of a test's own, in a temporary folder and on a free port of this machine.
+//! A private PostgreSQL server for a test, in a temporary folder and on a free port.
 //!
-//! Never touches the system's cluster. The server ends with this value, and with the thread that started it at the latest;
-//! it never runs as root, which PostgreSQL refuses. Files are not forced to the disk unless a test is about that.
+//! Never touches the system's cluster, and never runs as root, which PostgreSQL refuses. Ends with this
+//! value, at the latest with the thread that started it. Does not fsync unless a test is about that.
 
 use std::fs;
 use std::net::TcpListener;
@@ -17,10 +17,10 @@ use crate::processes::{self, Process};
 use crate::run::Run;
 use crate::wait;
 
-/// The system's port: a test must never reach the system's cluster by accident.
+/// The port of the system's cluster, which a test must never reach by accident.
 const USUAL_PORT: u16 = 5432;
 
-/// A free port may be taken by somebody else before the server has it.
+/// Another process may take a free port before the server binds it.
 const TRIES: usize = 3;
 
 /// A running server.
@@ -35,7 +35,7 @@ pub struct Postgres {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Build {
-    /// With TLS and contrib, without vectors.
+    /// With TLS and contrib, without pgvector.
     Debian,
     /// With pgvector, without TLS and contrib.
     Vectors,
@@ -45,11 +45,11 @@ enum Build {
 enum Disk {
     Fast,
     Durable,
-    /// Durable, with the memory of a server that holds millions of rows.
+    /// Durable, with memory settings for millions of rows.
     Roomy,
 }
 
-/// As people set a server of this size. What is not named is as PostgreSQL has it.
+/// Usual settings for a server of this size; PostgreSQL's defaults apply to the rest.
 const ROOMY: [&str; 5] = [
     "shared_buffers=2GB",
     "max_wal_size=8GB",
@@ -59,54 +59,54 @@ const ROOMY: [&str; 5] = [
 ];
 
 impl Postgres {
-    /// Debian's server: TLS with an authority of its own, passwords by SCRAM, nothing in plain text.
+    /// Debian's server: TLS with its own authority, SCRAM passwords, no plain text.
     #[track_caller]
     pub fn debian() -> Postgres {
         Postgres::start(Build::Debian, Disk::Fast)
     }
 
-    /// As `debian`, with every commit on the disk: for tests that kill the server.
+    /// As `debian`, with every commit flushed to disk: for tests that kill the server.
     #[track_caller]
     pub fn debian_durable() -> Postgres {
         Postgres::start(Build::Debian, Disk::Durable)
     }
 
-    /// As `debian_durable`, with the memory that many rows need, in a new folder below this one.
+    /// As `debian_durable`, with memory for many rows, in a new folder below this one.
     #[track_caller]
     pub fn debian_roomy(below: &Path) -> Postgres {
         Postgres::start_below(below, Build::Debian, Disk::Roomy)
     }
 
-    /// A server with pgvector. It was built without TLS: plain text, passwords by SCRAM.
+    /// A server with pgvector. Built without TLS: plain text, SCRAM passwords.
     #[track_caller]
     pub fn with_vectors() -> Postgres {
         Postgres::start(Build::Vectors, Disk::Fast)
     }
 
-    /// The name that its certificate is for.
+    /// The host name in its certificate.
     pub fn host(&self) -> &'static str {
         "localhost"
     }
 
-    /// Where it listens.
+    /// The server's port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The certificate of the authority that vouches for the server. Everybody may read it.
+    /// The world-readable certificate of the authority that signs the server's certificate.
     #[track_caller]
     pub fn ca(&self) -> PathBuf {
         assert_eq!(self.build, Build::Debian, "the server with vectors has no TLS");
         self.folder.path().join("ca.crt")
     }
 
-    /// The certificate of an authority that vouches for nobody here.
+    /// The certificate of an unrelated authority.
     #[track_caller]
     pub fn other_ca(&self) -> PathBuf {
         postgres_certificates::authority(&self.folder.path().join("other"))
     }
 
-    /// From now on the server shows a certificate of the same authority that no client may accept, or the right one again.
+    /// Makes the server present a certificate that clients must refuse, or the right one again.
     #[track_caller]
     pub fn serve(&self, served: Served) {
         postgres_certificates::issue(self.folder.path(), &self.data(), served);
@@ -115,7 +115,7 @@ impl Postgres {
         self.run("select pg_reload_conf()");
     }
 
-    /// Runs statements as the superuser and gives what they printed, one line per row.
+    /// Runs statements as the superuser and returns their output, one line per row.
     #[track_caller]
     pub fn run(&self, sql: &str) -> String {
         self.run_in("postgres", sql)
@@ -133,7 +133,7 @@ impl Postgres {
         self.psql(database, sql)
     }
 
-    /// Runs statements under a login of this server, by its password, and gives what came of it.
+    /// Runs statements with a login and its password, and returns the result.
     #[track_caller]
     pub fn run_as(&self, login: (&str, &str), database: &str, sql: &str) -> Run {
         let mut command = Command::new("psql");
@@ -148,13 +148,13 @@ impl Postgres {
         Run::of(command.args(PSQL).args(["-d", &address]), sql.as_bytes())
     }
 
-    /// All that a database holds, as a backup of it would.
+    /// A dump of the whole database, as in a backup.
     #[track_caller]
     pub fn dumped(&self, database: &str) -> String {
         Run::of(&mut self.program("pg_dump", database), b"").ok().stdout
     }
 
-    /// Makes a login. A database of this name is made, too, with the login as its owner, unless there is one.
+    /// Creates a login, and the database with the login as its owner unless that exists.
     #[track_caller]
     pub fn create_login(&self, name: &str, password: &str, database: &str) {
         self.run(&format!("create role \"{name}\" login password '{password}'"));
@@ -164,24 +164,24 @@ impl Postgres {
         }
     }
 
-    /// Ends the server in good order and starts it again, on the same port.
+    /// Shuts the server down cleanly and starts it again, on the same port.
     #[track_caller]
     pub fn restart(&self) {
         self.stop();
         self.start_again();
     }
 
-    /// Ends the server in good order: whoever is connected is sent away.
+    /// Shuts the server down cleanly, closing all connections.
     #[track_caller]
     pub fn stop(&self) {
         self.end("INT");
     }
 
-    /// Ends the server as a power cut would.
+    /// Kills the server, as a power cut would.
     #[track_caller]
     pub fn kill(&self) {
         self.end("KILL");
-        // Its children look for it now and then; a successor refuses to start beside them.
+        // Its children notice only after a while; a new server refuses to start beside them.
         let data = self.data();
         wait::until("the server's children to end", wait::PATIENCE, || {
             processes::below(&data).is_empty().then_some(())
@@ -196,12 +196,12 @@ impl Postgres {
         assert!(self.is_up(), "the server did not start again: {}", self.log());
     }
 
-    /// What the server has written to its log.
+    /// The server's log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// The server's processes.
+    /// The server's running processes.
     pub fn processes(&self) -> Vec<Process> {
         processes::below(&self.data())
     }
@@ -235,7 +235,7 @@ impl Postgres {
         postgres
     }
 
-    /// The server's user must reach its data, and a client the certificate.
+    /// Makes the data accessible to the server's user, and the certificate to clients.
     #[track_caller]
     fn open_folder(&self) {
         use std::os::unix::fs::PermissionsExt;
@@ -282,7 +282,7 @@ impl Postgres {
             Disk::Fast => settings
                 .extend(["fsync=off", "full_page_writes=off", "synchronous_commit=off"].map(str::to_owned)),
             Disk::Durable => {}
-            // Of two the last holds.
+            // The last of two values wins.
             Disk::Roomy => settings.extend(ROOMY.map(str::to_owned)),
         }
         if self.build == Build::Debian {
@@ -291,7 +291,7 @@ impl Postgres {
         settings
     }
 
-    /// Whether the server has said that it is ready; false where it ended instead.
+    /// Whether the server became ready; false if it ended instead.
     fn is_up(&self) -> bool {
         let mut has_ended = false;
         let answered = wait::holds_within(wait::PATIENCE, || {
@@ -303,7 +303,7 @@ impl Postgres {
         answered && !has_ended
     }
 
-    /// By the file that it keeps; one that was killed leaves it behind, with its own number in it.
+    /// Reads the server's pid file; a killed server leaves one behind, with its own pid in it.
     fn says_ready(&self, pid: u32) -> bool {
         let text = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -326,7 +326,7 @@ impl Postgres {
         Run::of(self.program("psql", database).args(PSQL), sql.as_bytes())
     }
 
-    /// One of the server's own programs, as the superuser.
+    /// A command for one of the server's own programs, as the superuser.
     fn program(&self, name: &str, database: &str) -> Command {
         let mut command = as_server_user(&[]);
         command.arg(programs(self.build).join(name));
@@ -343,10 +343,10 @@ impl Drop for Postgres {
     }
 }
 
-/// No settings of a person, bare values, and the first error ends it.
+/// No user settings, bare values, and stop at the first error.
 const PSQL: [&str; 7] = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-w"];
 
-/// Below it are the templates, and the server with vectors. Readable for the server's user, hence in no home.
+/// The folder of the templates and the pgvector build. Not in a home: the server's user must read it.
 pub(crate) fn cache() -> PathBuf {
     let uid = fs::metadata("/proc/self").map(|it| it.uid()).unwrap_or_default();
     PathBuf::from(format!("/var/tmp/towline-tests-{uid}"))
@@ -373,7 +373,7 @@ fn programs(build: Build) -> PathBuf {
     }
 }
 
-/// Made once per build of the server: `initdb` takes as long as a test.
+/// Created once per build of the server: `initdb` takes as long as a test.
 #[track_caller]
 fn template(build: Build) -> PathBuf {
     let programs = programs(build);
@@ -409,11 +409,11 @@ fn make_template(build: Build, programs: &Path, template: &Path) {
     if is_root() {
         Run::of(Command::new("chown").args(["-R", "postgres:postgres"]).arg(&data), b"").ok();
     }
-    // Whoever was faster made the same.
+    // A concurrent process that renamed first made the same template.
     let _ = fs::rename(making.path(), template);
 }
 
-/// The superuser by the socket alone; everybody else by password, and encrypted where the server can.
+/// The superuser only by the socket; all others by password, encrypted if the server can.
 #[track_caller]
 fn write_access(build: Build, data: &Path) {
     let network = if build == Build::Debian { "hostssl" } else { "host" };
@@ -427,7 +427,7 @@ fn copy_template(template: &Path, folder: &Path) {
     Run::of(copy.arg("-a").arg(template.join(".")).arg(folder), b"").ok();
 }
 
-/// The program that follows is run by the server's user where we are root.
+/// Runs the program that follows as the server's user if we are root.
 fn as_server_user(options: &[&str]) -> Command {
     let mut command = Command::new("setpriv");
     if is_root() {
@@ -510,7 +510,7 @@ mod tests {
             let postgres = Postgres::debian();
             let data = postgres.data();
             assert!(!processes::below(&data).is_empty());
-            // As when the test is killed: nothing is dropped.
+            // As if the test were killed: no destructor runs.
             std::mem::forget(postgres);
             data
         });

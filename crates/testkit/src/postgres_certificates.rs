@@ -1,6 +1,6 @@
-//! Certificates for a server of a test: one authority, and what it may have signed.
+//! Certificates for a test server: one authority, and the certificates that it signs.
 //!
-//! Made by `openssl` alone, and good for nothing but tests: keys lie beside them.
+//! Made by `openssl`, and for tests only: the private keys lie beside them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use std::process::Command;
 
 use crate::run::Run;
 
-/// Which certificate a server shows.
+/// The certificate that a server presents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Served {
-    /// For its own name, and for years to come.
+    /// Valid: for its own name, for years.
     Right,
-    /// For its own name, until yesterday.
+    /// For its own name, expired yesterday.
     Expired,
     /// For the name of another server.
     OtherHost,
@@ -21,7 +21,7 @@ pub enum Served {
 
 const CURVE: [&str; 5] = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/// Makes an authority in the folder and gives its certificate's path.
+/// Creates an authority in the folder and returns the path of its certificate.
 #[track_caller]
 pub(crate) fn authority(folder: &Path) -> PathBuf {
     fs::create_dir_all(folder).expect("the folder is writable");
@@ -33,7 +33,7 @@ pub(crate) fn authority(folder: &Path) -> PathBuf {
     certificate
 }
 
-/// Signs a certificate by the authority in `folder`, and puts it with its key into the server's data folder.
+/// Signs a certificate with the authority in `folder`, and installs it with its key in the data folder.
 #[track_caller]
 pub(crate) fn issue(folder: &Path, data: &Path, served: Served) {
     let (host, days) = match served {

@@ -1,6 +1,6 @@
-//! The processes that belong to one environment, found by what they carry: its root in their environment or folder.
+//! Finds the processes of one environment: those with its root in their environment or working folder.
 //!
-//! Ends nothing else: a process without the root of this environment is never touched.
+//! Must not end any other process.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::wait;
 
-/// How long a process may take to tidy up after itself, such as sockets that it keeps outside of the root.
+/// How long a process may take to clean up, such as sockets that it keeps outside of the root.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A running process.
@@ -18,11 +18,11 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct Process {
     /// Its process id.
     pub pid: u32,
-    /// Its command line, arguments separated by spaces.
+    /// Its command line, with arguments separated by spaces.
     pub command: String,
 }
 
-/// All living processes that were started in the environment rooted at `root`, or stand in a folder of it.
+/// All running processes that were started in the environment at `root`, or whose folder is in it.
 pub(crate) fn below(root: &Path) -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn below(root: &Path) -> Vec<Process> {
     pids.filter(|pid| belongs(*pid, root)).map(|pid| Process { pid, command: command_line(pid) }).collect()
 }
 
-/// Ends the processes that `chosen` picks from those below `root`, and those that they start meanwhile.
+/// Ends the processes below `root` that `chosen` picks, and those that they start meanwhile.
 pub(crate) fn end(root: &Path, chosen: impl Fn(&Process) -> bool) {
     let left = || below(root).into_iter().filter(&chosen).collect::<Vec<_>>();
     kill("-TERM", &left());
@@ -72,7 +72,7 @@ fn command_line(pid: u32) -> String {
     String::from_utf8_lossy(&bytes).replace('\0', " ").trim_end().to_owned()
 }
 
-/// By the shell's own `kill`: the program of that name is missing on a bare system.
+/// Uses the shell's `kill`: the program of that name is missing on a bare system.
 fn kill(signal: &str, processes: &[Process]) {
     if processes.is_empty() {
         return;

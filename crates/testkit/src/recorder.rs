@@ -1,6 +1,6 @@
-//! A hook command that only writes down what it was given: shows which events a client fires.
+//! A hook command that only records its input: shows which events a client fires.
 //!
-//! Answers nothing, so that the client behaves as if it were not there.
+//! Must not answer, so that the client behaves as without it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,8 +12,8 @@ use crate::claude::Claude;
 use crate::env::TestEnv;
 use crate::wait;
 
-/// The lock keeps payloads whole that are larger than one write, and all files in step. How much each transcript holds is
-/// asked before anything is written down: it may grow meanwhile.
+/// The lock keeps payloads larger than one write whole, and all files in step. The transcript sizes are read
+/// before anything is recorded, because transcripts may grow meanwhile.
 const SCRIPT: &str = r#"#!/bin/sh
 payload=$(cat)
 exec 9>>"$1.lock"; flock 9
@@ -22,7 +22,7 @@ printf '%s %s\n' "$(date +%s%3N)" "$sizes" >>"$1.moments"
 printf '%s\n' "$TMUX_PANE" >>"$1.panes"; printf '%s\n' "$payload" >>"$1"
 "#;
 
-/// Both Claude versions know these. The two about worktrees are left out: a hook on them replaces git.
+/// Known to both Claude versions. The two worktree events are left out: a hook on them replaces git.
 const CLAUDE_EVENTS: [&str; 17] = [
     "Notification",
     "PermissionRequest",
@@ -59,23 +59,23 @@ const CODEX_EVENTS: [&str; 12] = [
     "UserPromptSubmit",
 ];
 
-/// When a hook ran, and what the clients had written by then.
+/// One run of a hook, and the size of the transcripts at that time.
 #[derive(Debug, Clone)]
 pub struct Moment {
     pub at_ms: i64,
-    /// The bytes of each transcript.
+    /// The size of each transcript, in bytes.
     pub written: BTreeMap<PathBuf, usize>,
     pub payload: Value,
 }
 
-/// A handle on the recorder of one environment.
+/// The recorder of one environment.
 #[derive(Debug)]
 pub struct Recorder {
     log: PathBuf,
 }
 
 impl Recorder {
-    /// Puts the recorder on every event into Claude's settings, which must be seeded.
+    /// Registers the recorder for every event in Claude's settings, which must be seeded.
     #[track_caller]
     pub fn for_claude(env: &TestEnv) -> Self {
         let (recorder, hooks) = Self::prepared(env, &CLAUDE_EVENTS);
@@ -83,7 +83,7 @@ impl Recorder {
         recorder
     }
 
-    /// Puts the recorder on every event into Codex's `hooks.json`. The test has the hooks trusted.
+    /// Registers the recorder for every event in Codex's `hooks.json`. The test must trust the hooks.
     #[track_caller]
     pub fn for_codex(env: &TestEnv) -> Self {
         let (recorder, hooks) = Self::prepared(env, &CODEX_EVENTS);
@@ -92,35 +92,35 @@ impl Recorder {
         recorder
     }
 
-    /// The payloads so far, oldest first.
+    /// All payloads so far, oldest first.
     #[track_caller]
     pub fn payloads(&self) -> Vec<Value> {
         let text = fs::read_to_string(&self.log).unwrap_or_default();
         let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
-        // A line without its end is still being written.
+        // A line without a newline is still being written.
         text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(parse).collect()
     }
 
-    /// The names of the events so far, with `:` and what tells them apart where there is such a thing.
+    /// The names of the events so far, with `:` and the variant if there is one.
     #[track_caller]
     pub fn names(&self) -> Vec<String> {
         self.payloads().iter().map(name).collect()
     }
 
-    /// What each hook found in its `TMUX_PANE`, in the order of the payloads: not always the pane of its session.
+    /// The `TMUX_PANE` of each hook, in the order of the payloads: not always the pane of its session.
     pub fn panes(&self) -> Vec<String> {
         let text = fs::read_to_string(self.log.with_extension("jsonl.panes")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// The payloads with when they came.
+    /// The payloads with their times.
     #[track_caller]
     pub fn moments(&self) -> Vec<Moment> {
         let text = fs::read_to_string(self.log.with_extension("jsonl.moments")).unwrap_or_default();
         text.lines().zip(self.payloads()).map(|(line, payload)| moment(line, payload)).collect()
     }
 
-    /// Waits for the `count`th event of this name (as [`Recorder::names`] gives it) and gives its payload.
+    /// Waits for the `count`th event of this name (as in [`Recorder::names`]) and returns its payload.
     #[track_caller]
     pub fn wait(&self, event: &str, count: usize) -> Value {
         wait::until_evident(&format!("{event} number {count}"), wait::PATIENCE, || {

@@ -1,7 +1,7 @@
-//! What a test that fails leaves to be looked at: what the clients had written by then.
+//! Prints the ends of the clients' transcripts when a test fails.
 //!
-//! Told before the failure itself, which stays the last thing that is read. Says nothing of a test that passes, and of a
-//! conversation only its end.
+//! Printed before the failure itself, which stays the last output. Prints nothing for a test that passes, and
+//! of each transcript only the end.
 
 use std::cell::RefCell;
 use std::fs;
@@ -10,19 +10,19 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-/// Enough to see who said what after whom.
+/// Limits: enough to follow the conversation.
 const FILES: usize = 6;
 const LINES: usize = 24;
 const LETTERS: usize = 240;
 
-/// Where the clients keep their transcripts, below the home.
+/// The clients' transcript folders, relative to the home.
 const FOLDERS: [&str; 2] = [".claude/projects", ".codex/sessions"];
 
 thread_local! {
     static HOMES: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
 }
 
-/// From now on a failure of this thread's test tells what is below this home.
+/// Registers a home, whose transcripts are printed if this thread's test fails.
 pub fn keep(home: PathBuf) {
     static TELL_FIRST: Once = Once::new();
     TELL_FIRST.call_once(|| {
@@ -40,7 +40,7 @@ fn tell(home: &Path) {
     for path in FOLDERS.iter().flat_map(|folder| transcripts(&home.join(folder))).take(FILES) {
         let text = fs::read_to_string(&path).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
-        // Nobody is left to be told if this cannot be printed.
+        // A failed write has no one to report to; ignore it.
         let _ = writeln!(all, "\n{} ({} lines, the last of them):", path.display(), lines.len());
         for line in &lines[lines.len().saturating_sub(LINES)..] {
             let _ = writeln!(all, "{}", line.chars().take(LETTERS).collect::<String>());

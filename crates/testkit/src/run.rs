@@ -1,4 +1,4 @@
-//! One finished program: how it ended and what it said.
+//! The result of one finished program: exit status and output.
 //!
 //! Never hangs: a program that outlives its deadline is killed and fails the test.
 
@@ -9,22 +9,22 @@ use std::time::Duration;
 
 use crate::wait;
 
-/// A client that answers from a script needs seconds; only a hanging one needs a minute.
+/// A client with a scripted model needs seconds; only a hanging one needs a minute.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What a finished program left.
+/// The result of a finished program.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
-    /// What it wrote to its standard output.
+    /// Standard output.
     pub stdout: String,
-    /// What it wrote to its standard error.
+    /// Standard error.
     pub stderr: String,
 }
 
 impl Run {
-    /// Runs the command with `stdin` piped into it, and waits for its end.
+    /// Runs the command with `stdin` as its input, and waits for its end.
     #[track_caller]
     pub fn of(command: &mut Command, stdin: &[u8]) -> Self {
         let mut child = command
@@ -55,34 +55,34 @@ impl Run {
         run
     }
 
-    /// Insists on exit code 0.
+    /// Asserts exit code 0.
     #[track_caller]
     pub fn ok(self) -> Self {
         self.exits(0)
     }
 
-    /// Insists on this exit code.
+    /// Asserts this exit code.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.status.code(), Some(code), "{self:#?}");
         self
     }
 
-    /// Insists that standard output holds `needle`.
+    /// Asserts that standard output contains `needle`.
     #[track_caller]
     pub fn prints(self, needle: &str) -> Self {
         assert!(self.stdout.contains(needle), "no {needle:?} in {self:#?}");
         self
     }
 
-    /// Insists that standard error holds `needle`.
+    /// Asserts that standard error contains `needle`.
     #[track_caller]
     pub fn complains(self, needle: &str) -> Self {
         assert!(self.stderr.contains(needle), "no {needle:?} in {self:#?}");
         self
     }
 
-    /// Insists that nothing at all was written.
+    /// Asserts that both outputs are empty.
     #[track_caller]
     pub fn is_silent(self) -> Self {
         assert!(self.stdout.is_empty() && self.stderr.is_empty(), "{self:#?}");
@@ -107,7 +107,7 @@ impl Run {
     }
 }
 
-/// A thread of its own: a program may write before it has read, and would block on a full pipe.
+/// Feeds on its own thread: a program may write before it has read, and would block on a full pipe.
 fn feed(mut pipe: impl Write + Send + 'static, bytes: Vec<u8>) -> JoinHandle<()> {
     thread::spawn(move || match pipe.write_all(&bytes) {
         Ok(()) => {}

@@ -1,6 +1,6 @@
-//! An agent that is none: a shell under an agent's name, which runs a hook for every event that it is told.
+//! A fake agent: a shell under an agent's name that runs a hook for every event typed into its pane.
 //!
-//! For what needs a seat with a process in it and no client. Its home must have a shell linked under the agent's name.
+//! For tests that need a process in a pane but no client. A shell must be linked under the agent's name.
 
 use std::fs;
 use std::path::Path;
@@ -14,13 +14,13 @@ const EVENTS: [&str; 6] =
     ["SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"];
 
 impl Tmux {
-    /// One in a pane of its own that has just started; whatever event is said to the pane happens.
+    /// Starts a fake agent in its own pane; each event name said to the pane runs its hook.
     #[track_caller]
     pub fn scripted_agent(&self, id: &str, prompt: &str) -> Pane {
         self.scripted_agent_in(id, &self.env().project(), prompt)
     }
 
-    /// The same, in this folder.
+    /// As `scripted_agent`, in this folder.
     #[track_caller]
     pub fn scripted_agent_in(&self, id: &str, folder: &Path, prompt: &str) -> Pane {
         let env = self.env();

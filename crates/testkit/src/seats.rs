@@ -1,6 +1,6 @@
-//! What the binary's list says: every seat as `tow status --json` prints it.
+//! The seats as `tow status --json` lists them.
 //!
-//! Judges nothing. Asking for the list is a look at the world, as a person takes it: what was not noticed before is then.
+//! Asserts no state. Listing has side effects, as for a user: changes not noticed before are then.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::env::TestEnv;
 use crate::wait;
 
 impl TestEnv {
-    /// All seats, what needs a person first.
+    /// All seats, those that need the user first.
     #[track_caller]
     pub fn seats(&self) -> Vec<Value> {
         let listed = self.tow(&["status", "--json"]).ok().json();
@@ -23,13 +23,13 @@ impl TestEnv {
         seats.pop().unwrap_or_default()
     }
 
-    /// The states of all seats, what needs a person first.
+    /// The states of all seats, those that need the user first.
     #[track_caller]
     pub fn states(&self) -> Vec<String> {
         self.seats().iter().map(|seat| seat["state"].as_str().unwrap_or("?").to_owned()).collect()
     }
 
-    /// Waits until the seats are in these states, and gives the seats.
+    /// Waits until the seats are in these states, and returns the seats.
     #[track_caller]
     pub fn wait_states(&self, expected: &[&str]) -> Vec<Value> {
         wait::until_evident(&format!("the states {expected:?}"), wait::PATIENCE, || {

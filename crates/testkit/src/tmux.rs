@@ -1,6 +1,6 @@
-//! A private tmux server and its panes, in which clients run as they do for a person: under a shell with job control.
+//! A private tmux server whose panes run clients as a user does: under a shell with job control.
 //!
-//! Never speaks to any other tmux server: every call names the socket below the environment's root.
+//! Never talks to another tmux server: every call names the socket below the environment's root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use crate::processes;
 use crate::run::Run;
 use crate::wait;
 
-/// Runs the program as a foreground job and leaves a shell behind, as in a person's terminal.
-/// The words below are what [`Pane::wait_end`] looks for.
+/// Runs the program as a foreground job and leaves a shell behind, as in a user's terminal.
+/// [`Pane::wait_end`] looks for the text echoed here.
 const UNDER_A_SHELL: &str = r#"set -m; "$@"; echo "[ended with $?]"; exec sh"#;
 
-/// Half a second or so: long enough for a client to draw what a key did.
+/// About half a second: enough for a client to draw the effect of a key.
 const PROBES_PER_PRESS: usize = 20;
 
-/// A tmux server with a socket of its own. Clones share it; it ends with the last of them and their panes.
+/// A tmux server with its own socket. Clones share it; it ends with the last clone and pane.
 #[derive(Debug, Clone)]
 pub struct Tmux {
     server: Arc<Server>,
@@ -30,43 +30,43 @@ struct Server {
     socket: PathBuf,
 }
 
-/// One pane, as large as a person's terminal.
+/// One pane, with the size of a usual terminal.
 #[derive(Debug, Clone)]
 pub struct Pane {
     tmux: Tmux,
-    /// tmux's name of the pane, such as `%0`.
+    /// The tmux pane id, such as `%0`.
     pub id: String,
 }
 
 impl Tmux {
-    /// A server for this environment. It runs from the first pane on.
+    /// A server for this environment. It starts with the first pane.
     pub fn start(env: &TestEnv) -> Self {
         Self::named(env, "tmux")
     }
 
-    /// A second server in the same environment, such as one to watch the first from outside.
+    /// A second server in the same environment, for example to watch the first one from outside.
     pub fn named(env: &TestEnv, name: &str) -> Self {
         let server = Server { env: env.clone(), socket: env.root().join(format!("{name}.sock")) };
         Self { server: Arc::new(server) }
     }
 
-    /// The environment in which it runs.
+    /// The server's environment.
     pub fn env(&self) -> &TestEnv {
         &self.server.env
     }
 
-    /// Its socket.
+    /// The server's socket.
     pub fn socket(&self) -> &Path {
         &self.server.socket
     }
 
-    /// Runs one tmux command, or several separated by `;` as arguments of their own, and gives what it printed.
+    /// Runs one tmux command, or several separated by `;` arguments, and returns the output.
     #[track_caller]
     pub fn run(&self, args: &[&str]) -> String {
         self.run_with_input(args, b"").ok().stdout
     }
 
-    /// Opens a pane with the program in a window of its own, with `variables` added to the environment.
+    /// Opens a window with the program in a pane, with `variables` added to the environment.
     #[track_caller]
     pub fn open(&self, program: &[&str], variables: &[(&str, &str)]) -> Pane {
         let added: Vec<String> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -80,7 +80,7 @@ impl Tmux {
         Pane { tmux: self.clone(), id }
     }
 
-    /// Opens a pane of this server that shows `other` as an attached client, status line included.
+    /// Opens a pane that shows `other` as an attached client, status line included.
     #[track_caller]
     pub fn attach_to(&self, other: &Tmux) -> Pane {
         let socket = other.socket().display().to_string();
@@ -91,12 +91,12 @@ impl Tmux {
         pane
     }
 
-    /// Whether the server has a pane, hence runs.
+    /// Whether the server has a session, hence runs.
     pub fn is_running(&self) -> bool {
         self.run_with_input(&["list-sessions"], b"").status.success()
     }
 
-    /// The first pane brings the server up; variables that are set later reach the panes opened later.
+    /// The first pane starts the server; variables set later reach the panes opened later.
     #[track_caller]
     fn opening_words(&self) -> Vec<&'static str> {
         if self.is_running() {
@@ -119,12 +119,12 @@ impl Tmux {
 }
 
 impl Pane {
-    /// The server that it belongs to.
+    /// The pane's server.
     pub fn tmux(&self) -> &Tmux {
         &self.tmux
     }
 
-    /// Opens a low pane with the program below this one, in the same window, and leaves this one the active one.
+    /// Opens a three-line pane with the program below this one, which stays the active pane.
     #[track_caller]
     pub fn split(&self, program: &[&str]) -> Self {
         let words = ["split-window", "-d", "-l", "3", "-P", "-F", "#{pane_id}", "-t", &self.id];
@@ -132,20 +132,20 @@ impl Pane {
         Self { tmux: self.tmux.clone(), id }
     }
 
-    /// The text on the screen, without the blanks at the ends of lines.
+    /// The text on the screen, without trailing blanks.
     #[track_caller]
     pub fn screen(&self) -> String {
         let screen = self.tmux.run(&["capture-pane", "-p", "-t", &self.id]);
         screen.trim_end().to_owned()
     }
 
-    /// Waits until the screen holds `needle`, and gives the screen.
+    /// Waits until the screen contains `needle`, and returns the screen.
     #[track_caller]
     pub fn wait_screen(&self, needle: &str) -> String {
         self.wait_screen_for(needle, |screen| screen.contains(needle))
     }
 
-    /// Waits until the screen is as `fits` wants it, and gives the screen.
+    /// Waits until the screen matches, and returns the screen.
     #[track_caller]
     pub fn wait_screen_for(&self, what: &str, fits: impl Fn(&str) -> bool) -> String {
         wait::until_evident(&format!("{what:?} on the screen of {}", self.id), wait::PATIENCE, || {
@@ -162,7 +162,7 @@ impl Pane {
 
     /// Pastes the text, waits until the client shows it, and presses Enter.
     ///
-    /// In one call, Claude 2.1.197 loses the Enter now and then; keys one by one, Codex takes for a paste of its own.
+    /// In one call, Claude 2.1.197 sometimes loses the Enter; key by key, Codex takes it for a paste.
     #[track_caller]
     pub fn say(&self, text: &str) {
         let before = shown(&self.screen(), text);
@@ -171,7 +171,7 @@ impl Pane {
         self.keys(&["Enter"]);
     }
 
-    /// Pastes the text, in brackets as a terminal does, and leaves it in the input box.
+    /// Pastes the text (bracketed, as a terminal does) and leaves it in the input box.
     #[track_caller]
     pub fn paste(&self, text: &str) {
         let load = ["load-buffer", "-b", "bench", "-", ";"];
@@ -179,7 +179,7 @@ impl Pane {
         self.tmux.run_with_input(&[load.as_slice(), &paste].concat(), text.as_bytes()).ok();
     }
 
-    /// Types the text key by key, as a person does, and leaves it in the input box.
+    /// Types the text key by key and leaves it in the input box.
     #[track_caller]
     pub fn half_type(&self, text: &str) {
         self.tmux.run(&["send-keys", "-t", &self.id, "-l", "--", text]);
@@ -187,7 +187,7 @@ impl Pane {
 
     /// Presses keys until the dialog that shows `text` is gone.
     ///
-    /// A client ignores keys in the first moment of a dialog, lest a person who is typing answers it unread.
+    /// Clients ignore keys right after a dialog opens, so that a user who is typing cannot answer it unread.
     #[track_caller]
     pub fn answer(&self, text: &str, keys: &[&str]) -> String {
         self.wait_screen(text);
@@ -216,7 +216,7 @@ impl Pane {
         self.format("#{pane_pid}").parse().expect("tmux prints a pid")
     }
 
-    /// The process id of the program that was opened in the pane.
+    /// The process id of the program in the pane.
     #[track_caller]
     pub fn program_pid(&self) -> u32 {
         let shell = self.pid();
@@ -229,14 +229,14 @@ impl Pane {
         self.format("#{pane_tty}")
     }
 
-    /// Any tmux format, as it reads for this pane.
+    /// Expands a tmux format for this pane.
     #[track_caller]
     pub fn format(&self, format: &str) -> String {
         let text = self.tmux.run(&["display-message", "-p", "-t", &self.id, format]);
         text.trim_end().to_owned()
     }
 
-    /// Waits until a tmux format reads so for this pane.
+    /// Waits until a tmux format expands to `expected` for this pane.
     #[track_caller]
     pub fn wait_format(&self, format: &str, expected: &str) {
         wait::until_evident(&format!("{format} to be {expected:?}"), wait::PATIENCE, || {
@@ -245,14 +245,14 @@ impl Pane {
         });
     }
 
-    /// Closes the pane as a person closes a terminal window, with the program still in it.
+    /// Closes the pane with the program still running, as a user closes a terminal window.
     #[track_caller]
     pub fn close(&self) {
         self.tmux.run(&["kill-pane", "-t", &self.id]);
     }
 }
 
-/// How often the screen shows the text: by its start, which no line break splits, or by the word for a long paste.
+/// Counts the text on the screen by its start, which no line break splits, or by the mark of a long paste.
 fn shown(screen: &str, text: &str) -> usize {
     let start: String = text.trim_start().chars().take_while(|char| *char != '\n').take(12).collect();
     screen.matches(start.trim_end()).count() + screen.matches("[Pasted ").count()

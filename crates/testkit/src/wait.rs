@@ -1,23 +1,23 @@
-//! Waiting for a condition, with a deadline.
+//! Waits for a condition, with a deadline.
 //!
-//! The only place of the test bench that pauses or reads a clock: nothing else may sleep.
+//! The only file of the testkit that may sleep or read a clock.
 #![expect(clippy::disallowed_methods, reason = "the owner of pause and clock")]
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a test waits for something that a real client does. Generous: a loaded machine is slow, not wrong.
+/// How long a test waits for a real client. Generous: a loaded machine is slow, not wrong.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Asks `probe` until it gives a value, and panics with `what` once the deadline has passed.
+/// Polls `probe` until it returns a value; panics with `what` after the deadline.
 #[track_caller]
 pub fn until<T>(what: &str, deadline: Duration, mut probe: impl FnMut() -> Option<T>) -> T {
     until_evident(what, deadline, || probe().ok_or_else(String::new))
 }
 
-/// Like [`until`], for a probe that says what it saw instead: the last evidence is part of the panic.
+/// Like [`until`], for a probe that returns evidence on failure: the panic shows the last one.
 #[track_caller]
 pub fn until_evident<T>(what: &str, deadline: Duration, mut probe: impl FnMut() -> Result<T, String>) -> T {
     let end = Instant::now() + deadline;
@@ -32,7 +32,7 @@ pub fn until_evident<T>(what: &str, deadline: Duration, mut probe: impl FnMut() 
     }
 }
 
-/// Whether the condition came true before the deadline. For clean-up, which must not panic.
+/// Whether the condition became true before the deadline. For clean-up, which must not panic.
 pub fn holds_within(deadline: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + deadline;
     while !condition() {

@@ -1,24 +1,24 @@
-//! A request, proven against its row in the table: what is missing, of the wrong kind or beyond all bounds is said so.
+//! Validates a request against its route: missing, mistyped and oversized values are refused by name.
 //!
-//! Nothing that the table does not name gets through to whoever answers.
+//! Only parameters declared in the route table reach the backend.
 
 use crate::http::desk::{Refusal, Status};
 use crate::http::table::{Access, Kind, Operation, Parameter, Position, Route};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What is asked for, with what was given.
+/// A validated request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     pub operation: Operation,
     pub given: Given,
 }
 
-/// Values by the names of the table, each of the kind that the table says.
+/// Parameter values by name, each of the kind that the route table declares.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given(BTreeMap<&'static str, Value>);
 
-/// A request as it came.
+/// A request before validation.
 #[derive(Debug, Default)]
 pub struct Raw<'a> {
     pub path: Vec<(String, String)>,
@@ -26,7 +26,7 @@ pub struct Raw<'a> {
     pub body: &'a [u8],
 }
 
-/// The longest of several texts.
+/// Byte limit of each text in a list.
 const LONGEST_OF_MANY: usize = 4_096;
 
 impl Asked {
@@ -130,7 +130,7 @@ fn named(route: &Route, position: Position, name: &str) -> Option<&'static Param
     route.parameters.iter().find(|known| known.position == position && known.name == name)
 }
 
-/// A list of one may come as that one.
+/// Accepts a bare value in place of a list with one element.
 fn one_as_list(known: &Parameter, value: Value) -> Value {
     match (known.kind, value) {
         (Kind::Texts(_), value @ (Value::String(_) | Value::Number(_))) => Value::from(vec![value]),
@@ -154,7 +154,7 @@ fn fits(kind: Kind, value: &Value) -> bool {
     }
 }
 
-/// Hosts of other products send more than is needed here; everybody else is told of a name that is not ours.
+/// Refuses an unknown name. Hosts of other products may send more fields than we read.
 fn unknown(route: &Route, name: &str) -> Result<(), Refusal> {
     match route.access {
         Access::Events | Access::Host => Ok(()),
@@ -177,7 +177,7 @@ fn see(route: &Route) -> String {
     format!("GET /v1/openapi.json says what {} {} takes.", route.verb.name(), route.path)
 }
 
-/// The names and values of a query, in order.
+/// The decoded names and values of a query string, in order.
 fn pairs(query: &str) -> Result<Vec<(String, String)>, Refusal> {
     let pair = |part: &str| {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));

@@ -1,35 +1,35 @@
-//! What the server asks, and what it is told: answers as finished JSON or text, refusals as the thing, the cause and the
-//! next command.
+//! The interface between the server and the code that answers: JSON or text answers, and refusals with the
+//! thing, the cause and the next command.
 //!
-//! Says nothing of how anything is found out.
+//! Contains no implementation: it must not depend on how an answer is found.
 
 use crate::http::asked::Asked;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Whoever knows the answers. Called on threads that may block.
-pub trait Desk: Send + Sync + 'static {
+/// Answers requests. Called on threads that may block.
+pub trait HttpBackend: Send + Sync + 'static {
     fn answer(&self, asked: &Asked) -> Result<Answer, Refusal>;
 
-    /// Where everything stands now; none while nothing can be read.
+    /// The current position of the change feed; `None` while the store cannot be read.
     fn place(&self) -> Option<String>;
 
-    /// What is new behind a place; none if that is not known any more.
+    /// The changes after a position; `None` if that position is no longer known.
     fn news(&self, after: &str) -> Option<Batch>;
 
-    /// Somebody who waits until something may be new, at most for so long, and says whether it is. What changes from now on
-    /// is noticed, also between two waits.
+    /// Returns a waiter: it blocks until something may have changed, at most for the given time, and returns
+    /// whether it did. Changes between two waits are noticed, too.
     fn watch(&self) -> Box<dyn FnMut(Duration) -> bool + Send>;
 }
 
-/// What is new, up to a place.
+/// Changes up to a position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     pub news: Vec<News>,
     pub place: String,
 }
 
-/// Something changed: what, and how it is called. Whoever wants to know more asks.
+/// One change: its kind and the ids concerned. Clients fetch the details themselves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct News {
     pub kind: NewsKind,
@@ -43,7 +43,7 @@ pub enum NewsKind {
     Memory,
     Job,
     Fault,
-    /// Nobody knows what changed: everything is to be loaded anew.
+    /// The changes are unknown: the client must reload everything.
     Reset,
 }
 
@@ -62,14 +62,14 @@ impl NewsKind {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// One JSON value, written out.
+    /// One serialised JSON value.
     Json(String),
     Text(String),
-    /// Taken in; the work is done by somebody else.
+    /// The request is queued; another process does the work.
     Accepted(String),
 }
 
-/// Why there is no answer, by whose fault.
+/// The reason of a refusal; it decides the HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     BadRequest,

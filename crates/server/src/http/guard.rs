@@ -1,42 +1,42 @@
-//! Who may come in: the checks that every request passes before anything else is done with it.
+//! Authentication and origin checks that every request passes before anything else happens.
 //!
-//! Trusts no address: another web page runs in the same browser, and another name may lead to this machine. A request must
-//! name this server, come from nowhere or from its own page, and show a token.
+//! Trusts no address: other web pages run in the same browser, and DNS names can point at this machine. A
+//! request must name this server in `Host`, have no origin or our own, and carry a token.
 
 use crate::http::desk::{Refusal, Status};
 use crate::http::table::{Access, Route, Verb};
 use axum::http::{HeaderMap, HeaderName, header};
 use ring::digest::{SHA256, digest};
 
-/// The cookie by which the viewer's page shows its token.
+/// The cookie that carries the viewer page's token.
 pub const COOKIE: &str = "towline";
 
-/// What a page of another origin cannot send without asking first.
+/// A custom header: a page of another origin cannot send it without a CORS preflight.
 const OWN_HEADER: HeaderName = HeaderName::from_static("x-towline");
 
-/// The tokens of this server; only their sums are kept.
+/// Digests of the server's tokens; the tokens themselves are not kept.
 #[derive(Clone)]
 pub struct Tokens {
     viewer: [u8; 32],
     events: [u8; 32],
 }
 
-/// Whose token was shown, and how.
+/// The token that a request carried, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bearer {
     Viewer,
-    /// By the cookie: it is a browser.
+    /// The viewer's token in the cookie: a browser.
     Page,
     Events,
     Nobody,
 }
 
-/// Where a connection came in.
+/// The listener that accepted a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
-    /// On this port of the machine's own address.
+    /// A port on the loopback address.
     Port(u16),
-    /// On a socket that only its owner's processes can reach, which was looked at.
+    /// A Unix socket whose peer was checked to be a process of its owner.
     Socket,
 }
 
@@ -52,7 +52,7 @@ impl Tokens {
     pub fn bearer(&self, door: Door, headers: &HeaderMap) -> Bearer {
         if let Some(token) = bearer_token(headers) {
             let shown = sum(token);
-            // Both are compared whatever the first says: time tells nothing.
+            // Compare both in any case, so that the timing reveals nothing.
             let (viewer, events) = (is_same(&shown, &self.viewer), is_same(&shown, &self.events));
             return match (viewer, events) {
                 (true, _) => Bearer::Viewer,
@@ -69,7 +69,7 @@ impl Tokens {
     }
 }
 
-/// A sum of fixed length: what is compared does not tell how much of it was right.
+/// Hashes to a fixed length, so that comparing does not reveal how much of a token was right.
 fn sum(token: &str) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
@@ -92,7 +92,7 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)
 }
 
-/// Whether the request means this server and comes from no other page.
+/// Checks that the request names this server and was not sent by a page of another origin.
 pub fn check_origin(door: Door, headers: &HeaderMap) -> Result<(), Refusal> {
     let Door::Port(port) = door else { return check_site(headers) };
     let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
@@ -112,7 +112,7 @@ pub fn check_origin(door: Door, headers: &HeaderMap) -> Result<(), Refusal> {
     check_site(headers)
 }
 
-/// What browsers say of where a request was made.
+/// Checks `Sec-Fetch-Site`, by which browsers report the origin of a request.
 fn check_site(headers: &HeaderMap) -> Result<(), Refusal> {
     let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
     match site {
@@ -126,7 +126,7 @@ fn foreign() -> Refusal {
         .next("Open the viewer by `tow open`.")
 }
 
-/// Whether a bearer may use a route, and in this form.
+/// Checks whether this bearer may use the route, and whether the request has the form that it requires.
 pub fn check_access(
     route: &Route,
     bearer: Bearer,
@@ -150,7 +150,7 @@ pub fn check_access(
     if route.verb == Verb::Get { Ok(()) } else { check_type(headers) }
 }
 
-/// Whether the server may change anything.
+/// Whether routes that change something are enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
     Allowed,
@@ -169,7 +169,7 @@ fn check_write(headers: &HeaderMap, writing: Writing) -> Result<(), Refusal> {
     }
 }
 
-/// No form can send JSON.
+/// Requires JSON, which an HTML form cannot send.
 fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
     let said = headers.get(header::CONTENT_TYPE).and_then(|said| said.to_str().ok());
     let name = said.map(|said| said.split(';').next().unwrap_or_default().trim());

@@ -1,15 +1,15 @@
-//! The viewer's modules as one file, for the page: a browser takes milliseconds for every file, even for one that it has.
+//! Bundles the viewer's modules into one file: browsers spend milliseconds on every file, even a cached one.
 //!
-//! Understands no JavaScript, only how our own modules are written: one line for an import, `export` at the beginning of
-//! a line. Leaves nothing out and makes nothing shorter; each module is served by itself, too.
+//! Not a JavaScript parser: relies on the form of our modules (one line per import, `export` at the start of
+//! a line). Drops and minifies nothing; each module is also served by itself.
 
 use std::fmt::Write as _;
 
-/// Runs a module when it is first wanted, as a browser would.
+/// Runs a module when it is first imported, as a browser does.
 const HEAD: &str =
     "const made = {};\nconst take = (name) => (made[name] ??= modules[name]());\nconst modules = {\n";
 
-/// Joins modules, each a name and its text, and runs the one that is named.
+/// Bundles modules, given as name and text, and runs the module `first`.
 pub fn joined<'a>(modules: impl Iterator<Item = (&'a str, &'a str)>, first: &str) -> String {
     let mut text = HEAD.to_owned();
     for (name, module) in modules {
@@ -18,7 +18,7 @@ pub fn joined<'a>(modules: impl Iterator<Item = (&'a str, &'a str)>, first: &str
     text + &format!("}};\ntake(\"./{first}\");\n")
 }
 
-/// A module as the body of a function that gives what it exports.
+/// A module as the body of a function that returns its exports.
 fn body(module: &str) -> String {
     let (mut text, mut exported) = (String::new(), vec![]);
     for line in module.lines() {
@@ -38,14 +38,14 @@ fn body(module: &str) -> String {
     text
 }
 
-/// What `function name(…`, `const NAME = …` or `class Name …` is called.
+/// The identifier declared by `function name(…`, `const NAME = …` or `class Name …`.
 fn name_of(exporting: &str) -> Option<&str> {
     let declared = exporting.strip_prefix("async ").unwrap_or(exporting);
     let (_, name) = declared.split_once(' ')?;
     name.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
 }
 
-/// `import { a, b } from "./x.js";` and `import * as x from "./x.js";` as what takes it from there.
+/// Rewrites `import { a, b } from "./x.js";` and `import * as x from "./x.js";` to a call of `take`.
 fn taken(line: &str) -> Option<String> {
     let (what, from) = line.strip_prefix("import ")?.split_once(" from ")?;
     let what = what.strip_prefix("* as ").unwrap_or(what);

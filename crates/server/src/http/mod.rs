@@ -1,7 +1,7 @@
-//! The viewer and the API over HTTP, for this machine's user alone.
+//! The viewer and the API over HTTP, for this machine's user only.
 //!
-//! Knows routes, tokens, checks and bounds; knows no store. What is answered comes from a `Desk`. Listens on no address but
-//! the machine's own, and answers nobody who cannot show the token.
+//! Owns routes, tokens, checks and limits; must not read the store: the backend answers. Listens on loopback
+//! or a Unix socket only, and refuses every request without the token.
 
 mod asked;
 mod desk;
@@ -18,7 +18,7 @@ mod uses;
 mod viewer;
 
 pub use asked::{Asked, Given};
-pub use desk::{Answer, Batch, Desk, News, NewsKind, Refusal, Status};
+pub use desk::{Answer, Batch, HttpBackend, News, NewsKind, Refusal, Status};
 pub use guard::{Tokens, Writing};
 pub use openapi::openapi;
 pub use server::{Listening, Place, ServeError, Server, Settings};

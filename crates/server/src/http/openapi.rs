@@ -1,11 +1,11 @@
-//! The description of the API, made from the table that the server routes by.
+//! Generates the OpenAPI description from the route table.
 //!
-//! Says nothing that the table does not.
+//! States nothing that is not in the table.
 
 use crate::http::table::{Access, Kind, Operation, Parameter, Position, Route, Verb, routes};
 use serde_json::{Map, Value, json};
 
-/// The whole description, for this version.
+/// The OpenAPI document for this version.
 pub fn openapi(version: &str) -> Value {
     let mut paths = Map::new();
     for route in routes() {

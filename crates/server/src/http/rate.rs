@@ -1,16 +1,16 @@
-//! How often may be asked: two buckets that fill with time, one for who showed a token and a small one for who did not.
+//! Rate limits: two token buckets, a large one for authenticated requests and a small one for all others.
 //!
-//! Remembers nobody: all who ask come from this machine.
+//! Keeps no state per client: all clients are on this machine.
 
 use crate::http::desk::{Refusal, Status};
 use crate::http::guard::Bearer;
 use std::sync::{Mutex, PoisonError};
 use tokio::time::Instant;
 
-/// Requests a second of those who showed no token; a page that loads without one asks for a few files.
+/// Requests per second without a token; a page that loads without one requests a few files.
 const STRANGERS: f64 = 10.0;
 
-/// A bucket holds what comes in this many seconds.
+/// A bucket holds this many seconds' worth of requests.
 const BURST_SECONDS: f64 = 4.0;
 
 pub struct Rates {
@@ -41,7 +41,7 @@ impl Rates {
         Err(Refusal::new(Status::TooMany, "too many requests").next("Wait a second, and ask again."))
     }
 
-    /// Who was turned away at the door has asked, too.
+    /// Counts a request that the origin check refused.
     pub fn refused(&self) {
         self.strangers.lock().unwrap_or_else(PoisonError::into_inner).take(Instant::now());
     }

@@ -1,6 +1,6 @@
-//! What goes back over the wire: answers, refusals and files, each with the headers that keep a browser strict.
+//! Builds HTTP responses: answers, refusals and files, with security headers on each.
 //!
-//! Sends nothing that a page of another origin could use, and lets no answer be kept by a cache.
+//! Sends nothing that a page of another origin could use, and lets no cache keep an answer.
 
 use crate::http::desk::{Answer, Refusal, Status};
 use crate::http::viewer::{Asset, Lasting, Page};
@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
 
-/// Scripts, styles and requests of this server alone; nothing that is written into a page is run, but for what `page` names.
+/// Allows this server's scripts, styles and requests only; inline code must be listed by `page`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
     connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -55,7 +55,7 @@ pub fn refused(refusal: &Refusal) -> Response<Body> {
     response
 }
 
-/// The file, or that the browser has it already.
+/// The file, or 304 if the browser's copy is current.
 pub fn file(asset: &Asset, known: Option<&str>, lasting: Lasting) -> Response<Body> {
     let tag = asset.tag();
     let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
@@ -77,7 +77,7 @@ pub fn file(asset: &Asset, known: Option<&str>, lasting: Lasting) -> Response<Bo
     response
 }
 
-/// The page, under the policy that lets in what is written into it, and nothing else.
+/// The page, under a policy that allows its inline scripts and styles and no others.
 pub fn page(page: &Page, known: Option<&str>) -> Response<Body> {
     let mut response = file(&page.asset, known, Lasting::Asked);
     let policy = POLICY
@@ -89,7 +89,7 @@ pub fn page(page: &Page, known: Option<&str>) -> Response<Body> {
     response
 }
 
-/// To the viewer, with the cookie that opens it from now on. The token is not left in the address.
+/// Redirects to the viewer and sets its cookie, so that the token does not stay in the address.
 pub fn let_in(cookie: &str) -> Response<Body> {
     let mut response = with(StatusCode::SEE_OTHER, TEXT, Body::empty());
     let headers = response.headers_mut();

@@ -1,10 +1,10 @@
-//! From a request to an answer: every request passes the guard, is proven against the table, and is answered by the desk
-//! on a thread that may block.
+//! Handles a request: the guard checks it, the route table validates it, and the backend answers on a thread
+//! that may block.
 //!
-//! Reads no body of somebody who was not let in, and no more of it than the route takes.
+//! Must not read the body of a refused request, nor more of a body than the route allows.
 
 use crate::http::asked::{Asked, Raw};
-use crate::http::desk::{Answer, Desk, Refusal, Status};
+use crate::http::desk::{Answer, HttpBackend, Refusal, Status};
 use crate::http::guard::{Bearer, COOKIE, Door, Tokens, Writing, check_access, check_origin, no_token};
 use crate::http::openapi::openapi;
 use crate::http::rate::Rates;
@@ -26,9 +26,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// What all requests share.
+/// State shared by all requests.
 pub struct Shared {
-    pub desk: Arc<dyn Desk>,
+    pub desk: Arc<dyn HttpBackend>,
     pub tokens: Tokens,
     pub door: Door,
     pub writing: Writing,
@@ -39,10 +39,10 @@ pub struct Shared {
     pub version: &'static str,
 }
 
-/// How long a body may take to come.
+/// Timeout for receiving a body.
 const BODY_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes of a body. What hosts send holds what their tools printed.
+/// Limits in bytes. Events from hosts contain the output of their tools, hence the larger one.
 const LARGEST_BODY: usize = 1 << 20;
 const LARGEST_EVENT: usize = 8 << 20;
 
@@ -107,7 +107,7 @@ async fn answer(
     }
 }
 
-/// A stream of what changes, from the place that the listener had.
+/// Opens the change stream at the position in the client's `Last-Event-ID`.
 fn listen(shared: &Shared, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
     let listener = shared.uses.listen(MOST_LISTENERS).ok_or_else(|| {
         Refusal::new(Status::TooMany, format!("{MOST_LISTENERS} listen already"))
@@ -119,10 +119,10 @@ fn listen(shared: &Shared, headers: &HeaderMap) -> Result<Response<Body>, Refusa
     Ok(reply::with(StatusCode::OK, "text/event-stream", body))
 }
 
-/// No place of ours is longer.
+/// No position that we issue is longer.
 const LONGEST_PLACE: usize = 100;
 
-/// Lets a request in, or says why not. Where no route is meant, whoever may read is let in.
+/// Admits a request or returns the refusal. Without a route, any reader is admitted.
 fn admit(shared: &Shared, route: Option<&Route>, headers: &HeaderMap) -> Result<(), Refusal> {
     check_origin(shared.door, headers).inspect_err(|_| shared.rates.refused())?;
     let bearer = shared.tokens.bearer(shared.door, headers);
@@ -136,7 +136,7 @@ fn admit(shared: &Shared, route: Option<&Route>, headers: &HeaderMap) -> Result<
     allowed
 }
 
-/// Asks where nobody else waits.
+/// Asks the backend on a blocking thread, so that other requests do not wait.
 async fn ask(shared: &Shared, asked: Asked) -> Result<Answer, Refusal> {
     let desk = Arc::clone(&shared.desk);
     let answered = tokio::task::spawn_blocking(move || desk.answer(&asked)).await;
@@ -158,7 +158,7 @@ fn show_page(shared: &Shared, request: &Request) -> Response<Body> {
     }
 }
 
-/// A token in the address is exchanged for the cookie, at once.
+/// Exchanges a token in the address for the cookie.
 fn enter(shared: &Shared, token: &str) -> Response<Body> {
     if let Err(refusal) = shared.rates.check(Bearer::Nobody) {
         return reply::refused(&refusal);
@@ -188,12 +188,12 @@ fn show(shared: &Shared, request: &Request, (asset, lasting): (Option<&Asset>, L
     }
 }
 
-/// What the browser has of it already.
+/// The entity tags that the browser already has.
 fn known(request: &Request) -> Option<&str> {
     request.headers().get(header::IF_NONE_MATCH)?.to_str().ok()
 }
 
-/// Only who may come in is told what is not there.
+/// Tells only admitted clients that a route does not exist; others learn nothing about paths.
 fn refuse(shared: &Shared, request: &Request, status: Status) -> Response<Body> {
     let refusal = match (admit(shared, None, request.headers()), status) {
         (Err(refusal), _) => refusal,
@@ -210,7 +210,7 @@ fn largest(route: &Route) -> usize {
     }
 }
 
-/// The whole body, if it comes in time and is not too large.
+/// Reads the whole body, within the timeout and the size limit.
 async fn whole(mut body: Body, most: usize) -> Result<Vec<u8>, Refusal> {
     let too_large = || Refusal::new(Status::TooLarge, format!("the body has more than {most} bytes"));
     if body.size_hint().lower() > most as u64 {

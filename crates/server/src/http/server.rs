@@ -1,8 +1,8 @@
-//! The server: a bound place, connections within bounds, until a signal, idleness or an error ends it.
+//! The server: binds a listener and serves connections until a signal, idleness or an error ends it.
 //!
-//! Binds no address but the machine's own. A connection that says nothing in time is closed, and one too many is told so.
+//! Binds no address but loopback. A connection that sends nothing in time is closed; one too many gets a 503.
 
-use crate::http::desk::Desk;
+use crate::http::desk::HttpBackend;
 use crate::http::guard::{Door, Tokens, Writing};
 use crate::http::rate::Rates;
 use crate::http::router::{Shared, router};
@@ -24,25 +24,24 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-/// Where to listen.
+/// The address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// On the machine's own address; 0 for any port that is free.
+    /// A port on loopback; 0 picks a free one.
     Port(u16),
     Socket(PathBuf),
 }
 
-/// How to serve.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub writing: Writing,
-    /// Ends when nobody has used it for so long.
+    /// Ends after this long without a request or a listener.
     pub idle: Option<Duration>,
-    /// Requests a second.
+    /// Requests per second.
     pub rate: u32,
-    /// Whose processes may use the socket.
+    /// The user id whose processes may use the socket.
     pub user: u32,
-    /// Of the program.
+    /// The version of the program.
     pub version: &'static str,
 }
 
@@ -54,16 +53,16 @@ pub enum ServeError {
     Runtime(#[source] io::Error),
 }
 
-/// Connections at a time; a browser opens six.
+/// Concurrent connections; a browser opens six.
 const MOST_CONNECTIONS: usize = 256;
 
-/// How long the head of a request may take.
+/// Timeout for the head of a request.
 const HEAD_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long what is under way may take when the server is to end.
+/// How long requests in progress may take after shutdown began.
 const LAST_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Bytes of a request's head.
+/// Size limit of a request's head, in bytes.
 const LARGEST_HEAD: usize = 32 << 10;
 
 const TOO_MANY: &[u8] =
@@ -74,7 +73,7 @@ enum Bound {
     Socket(std::os::unix::net::UnixListener),
 }
 
-/// A place that is taken: connections wait from now on.
+/// A bound listener: the kernel queues connections from now on.
 pub struct Listening {
     bound: Bound,
     door: Door,
@@ -82,7 +81,7 @@ pub struct Listening {
 }
 
 pub struct Server {
-    pub desk: Arc<dyn Desk>,
+    pub desk: Arc<dyn HttpBackend>,
     pub tokens: Tokens,
     pub settings: Settings,
 }
@@ -106,7 +105,7 @@ impl Listening {
         bind().map_err(|source| ServeError::Bind { place: format!("port {port} of 127.0.0.1"), source })
     }
 
-    /// A socket that nobody listens on any more is taken over.
+    /// Takes over a socket file that no process listens on any more.
     fn on_socket(path: &Path) -> Result<Listening, ServeError> {
         let bind = || {
             if std::os::unix::net::UnixStream::connect(path)
@@ -123,15 +122,15 @@ impl Listening {
         bind().map_err(|source| ServeError::Bind { place: path.display().to_string(), source })
     }
 
-    /// What it is called: `http://127.0.0.1:4747`, or `unix:` and a path.
+    /// The address as text: `http://127.0.0.1:4747`, or `unix:` and a path.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Serves until it is told to end.
+    /// Serves until a signal, idleness or an error ends it.
     pub fn serve(self, server: Server) -> Result<(), ServeError> {
         let mut builder = tokio::runtime::Builder::new_current_thread();
-        // Threads stay: one that ends takes along what it kept of the heap.
+        // Keep threads alive: one that ends takes its cached heap memory with it.
         builder.enable_all().max_blocking_threads(8).thread_keep_alive(Duration::from_secs(86_400));
         let runtime = builder.build().map_err(ServeError::Runtime)?;
         let served = runtime.block_on(serve(self, server));
@@ -174,7 +173,7 @@ async fn serve(listening: Listening, server: Server) -> Result<(), ServeError> {
     }
     let _nobody_is_left = stop.send(());
     drop(connections.router);
-    // Whoever is still answered holds one place each.
+    // Each connection in progress holds one permit: acquiring all of them waits for the last.
     let all = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
     let _late = tokio::time::timeout(LAST_PATIENCE, connections.room.acquire_many(all)).await;
     Ok(())
@@ -199,14 +198,14 @@ async fn idle(uses: &Uses, patience: Option<Duration>) {
     }
 }
 
-/// What every connection is given.
+/// State of every connection.
 struct Connections {
     router: Router,
     room: Arc<Semaphore>,
     stopping: watch::Receiver<()>,
 }
 
-/// After a failed accept (no file is left to open) somebody must go before the next.
+/// Pause after a failed accept: with no file descriptor left, another connection has to end first.
 const BREATH: Duration = Duration::from_millis(50);
 
 impl Connections {
@@ -214,7 +213,7 @@ impl Connections {
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    // Answers are small and whole: waiting for more to send only delays them.
+                    // Answers are small and complete: Nagle's algorithm would only delay them.
                     let _slower = stream.set_nodelay(true);
                     self.take(stream).await;
                 }

@@ -1,9 +1,9 @@
-//! The stream of what changes: one look at the news for all who listen, and a place for each of them.
+//! The change stream (server-sent events): one poll of the backend serves all listeners.
 //!
-//! Loses nothing: who comes back names the place it had, and gets what was since, or is told to load everything anew. Who
-//! does not read is let go.
+//! Loses no change: a client that reconnects names its position and gets everything since, or a reset if that
+//! is no longer known. A client that does not read is disconnected.
 
-use crate::http::desk::{Batch, Desk, News, NewsKind};
+use crate::http::desk::{Batch, HttpBackend, News, NewsKind};
 use crate::http::uses::Listener;
 use axum::body::{Body, Bytes};
 use hyper::body::Frame;
@@ -17,27 +17,27 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-/// So many may listen at a time.
+/// Maximum number of concurrent listeners.
 pub const MOST_LISTENERS: usize = 64;
 
-/// Batches that are kept for who comes back soon.
+/// Batches kept for clients that reconnect soon.
 const KEPT: usize = 256;
 
-/// A sign of life, so that both ends learn when the other is gone.
+/// Interval of keep-alive comments, by which both ends notice a dead connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How long somebody may not read.
+/// A client that reads nothing for this long is disconnected.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A hook writes several times: they are told together.
+/// A hook writes several times: collect its changes for this long and send them together.
 const TOGETHER: Duration = Duration::from_millis(25);
 
-/// How long one wait for changes lasts: the server may be ending.
+/// Duration of one wait for changes, short because the server may be shutting down.
 const PULSE: Duration = Duration::from_secs(1);
 
-/// What was told lately, and that something was.
+/// Recent batches, and a counter that wakes the listeners.
 pub struct Stream {
-    desk: Arc<dyn Desk>,
+    desk: Arc<dyn HttpBackend>,
     told: Mutex<Told>,
     ticks: watch::Sender<u64>,
     wanted: Notify,
@@ -45,18 +45,18 @@ pub struct Stream {
 
 #[derive(Default)]
 struct Told {
-    /// Each with the place that it begins behind.
+    /// Each with the position before it.
     batches: VecDeque<(String, Batch)>,
     place: Option<String>,
 }
 
 impl Stream {
-    pub fn new(desk: Arc<dyn Desk>) -> Arc<Stream> {
+    pub fn new(desk: Arc<dyn HttpBackend>) -> Arc<Stream> {
         let (ticks, _) = watch::channel(0);
         Arc::new(Stream { desk, told: Mutex::default(), ticks, wanted: Notify::new() })
     }
 
-    /// Looks at what is new for as long as somebody listens. Ends with the server.
+    /// Polls the backend for changes while there are listeners. Ends with the server.
     pub async fn follow(self: Arc<Self>) {
         loop {
             while self.ticks.receiver_count() == 0 {
@@ -96,7 +96,7 @@ impl Stream {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The body of an answer that goes on until one of the two ends is gone.
+    /// A response body that lasts until either end closes.
     pub fn body(
         self: &Arc<Self>,
         from: Option<String>,
@@ -113,7 +113,7 @@ impl Stream {
 }
 
 impl Told {
-    /// Whether anybody is to be told.
+    /// Records a batch and returns whether listeners must be woken.
     fn take(&mut self, batch: Option<Batch>, now: Option<String>) -> bool {
         let from = self.place.clone();
         let batch = match (batch, &from) {
@@ -124,7 +124,7 @@ impl Told {
             }
             (None, Some(_)) => match now {
                 Some(place) => Batch { news: vec![reset()], place },
-                // Nothing can be read at the moment; the next look will tell.
+                // The store cannot be read at the moment; the next poll retries.
                 None => return false,
             },
         };
@@ -140,7 +140,7 @@ impl Told {
         true
     }
 
-    /// What was told since a place, if that is kept.
+    /// The batches since a position, if they are still kept.
     fn since(&self, place: &str) -> Option<Vec<Batch>> {
         if self.place.as_deref() == Some(place) {
             return Some(vec![]);
@@ -154,7 +154,7 @@ fn reset() -> News {
     News { kind: NewsKind::Reset, data: json!({}) }
 }
 
-/// Tells one who listens.
+/// Sends the stream to one client.
 struct Teller {
     stream: Arc<Stream>,
     ticks: watch::Receiver<u64>,
@@ -162,7 +162,7 @@ struct Teller {
     _listener: Listener,
 }
 
-/// The other end does not read any more.
+/// The client does not read any more.
 struct Gone;
 
 impl Teller {
@@ -188,7 +188,7 @@ impl Teller {
         }
     }
 
-    /// Where it begins: at once told, so that who is cut off can come back to it.
+    /// Sends the starting position at once, so that a client that is cut off can resume from it.
     async fn begin(&mut self, from: Option<String>) -> Result<String, Gone> {
         let mut place = match &from {
             Some(from) => from.clone(),
@@ -220,7 +220,7 @@ impl Teller {
         Ok(())
     }
 
-    /// What nobody has kept is asked for; what cannot be known is loaded anew.
+    /// Asks the backend for batches that are no longer kept; unknown positions give a reset.
     async fn asked(&self, place: String) -> Batch {
         let desk = Arc::clone(&self.stream.desk);
         let known = place.clone();
@@ -243,7 +243,7 @@ impl Teller {
     }
 }
 
-/// Only the last one of a batch moves the place: who is cut off in between is told the whole batch again.
+/// Only a batch's last event advances the position: a client cut off in between gets the whole batch again.
 fn written(from: &str, batch: &Batch) -> String {
     let last = batch.news.len().saturating_sub(1);
     let line = |(at, news): (usize, &News)| {
@@ -256,7 +256,7 @@ fn written(from: &str, batch: &Batch) -> String {
     batch.news.iter().enumerate().map(line).collect()
 }
 
-/// What was written, as the body of an answer.
+/// The events as a response body.
 struct Lines(mpsc::Receiver<Bytes>);
 
 impl hyper::body::Body for Lines {

@@ -1,7 +1,7 @@
-//! The routes of the API, each said once: the server routes by this table, the description is made from it, and the tests
-//! walk it.
+//! The route table: each route is declared once. The server routes by it, OpenAPI is generated from it, and
+//! the tests iterate over it.
 //!
-//! Decides nothing but what may be asked in which form.
+//! Declares which requests are valid and in which form; contains no logic that answers them.
 
 mod hosts;
 mod parts;
@@ -10,7 +10,7 @@ mod writing;
 
 pub use hosts::SESSION_FIELDS;
 
-/// What is asked for, one for each thing that can be. Several routes may ask for the same.
+/// The operation that a route asks for. Several routes may share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     Health,
@@ -62,7 +62,7 @@ pub enum Operation {
     HostTimeline,
 }
 
-/// The method of a route.
+/// The HTTP method of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     Get,
@@ -71,16 +71,16 @@ pub enum Verb {
     Delete,
 }
 
-/// Who may ask.
+/// The token that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever has the viewer's token.
+    /// The viewer's token.
     Read,
-    /// The same, if the server was started with `--write`.
+    /// The viewer's token, and a server started with `--write`.
     Write,
-    /// Programs with the token for events; no browser.
+    /// The events token, which programs have and browsers do not.
     Events,
-    /// What programs with the token for events may read, too.
+    /// Read access that the events token grants, too.
     Host,
 }
 
@@ -88,16 +88,16 @@ pub enum Access {
 pub enum Position {
     Path,
     Query,
-    /// A field of the JSON object that is the body.
+    /// A field of the JSON object in the body.
     Body,
-    /// The body itself, as it is.
+    /// The whole body, as it is.
     Payload,
 }
 
-/// What a value must be.
+/// The type and limits of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// At most so many bytes.
+    /// At most this many bytes.
     Text(usize),
     Number {
         least: i64,
@@ -105,9 +105,9 @@ pub enum Kind {
     },
     Flag,
     OneOf(&'static [&'static str]),
-    /// At most so many short texts.
+    /// At most this many short texts.
     Texts(usize),
-    /// Any JSON.
+    /// Any JSON value.
     Anything,
 }
 
@@ -131,7 +131,7 @@ pub struct Route {
 }
 
 impl Kind {
-    /// What a value must be, for who sent another one.
+    /// Describes the expected value, for the refusal of a wrong one.
     pub fn words(self) -> String {
         match self {
             Kind::Text(longest) => format!("a text of at most {longest} bytes"),
@@ -155,7 +155,7 @@ impl Verb {
     }
 }
 
-/// All of them, in the order of the description.
+/// All routes, in the order of the OpenAPI document.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     reading::ROUTES.iter().chain(writing::ROUTES).chain(hosts::ROUTES)
 }

@@ -1,6 +1,6 @@
-//! When the server was last used, and by how many it is used now: for one that goes when nobody looks any more.
+//! Tracks the last request and the number of listeners, so that an idle server can end.
 //!
-//! Counts, and ends nothing.
+//! Only counts; the caller ends the server.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ struct Used {
     listeners: usize,
 }
 
-/// Somebody who listens to the stream, for as long as this is kept.
+/// Counts as one listener of the stream until it is dropped.
 pub struct Listener(Uses);
 
 impl Uses {
@@ -26,7 +26,7 @@ impl Uses {
         self.change(|used| used.last = Instant::now());
     }
 
-    /// One more who listens; none if there are so many already.
+    /// Adds a listener; `None` if there are already `most`.
     pub fn listen(&self, most: usize) -> Option<Listener> {
         let is_taken = self.change(|used| {
             let has_room = used.listeners < most;
@@ -36,7 +36,7 @@ impl Uses {
         is_taken.then(|| Listener(self.clone()))
     }
 
-    /// Comes back when nobody has asked or listened for so long.
+    /// Returns once there was no request and no listener for this long.
     pub async fn idle_for(&self, patience: Duration) {
         loop {
             let (last, listeners) = self.change(|used| (used.last, used.listeners));

@@ -1,7 +1,7 @@
-//! The viewer's files, compiled in.
+//! The viewer's files, compiled into the binary.
 //!
-//! Nothing is read from a disk: what is not in this list is not there, whatever a path says. The page waits for no file
-//! before it is seen: its styles and its first script are written into it, and its policy names them by their digests.
+//! Reads no file from disk: a path that is not in this list does not exist. The page renders without another
+//! request: its styles and first script are inlined, and its policy allows them by digest.
 
 use crate::http::joined::joined;
 use base64::Engine as _;
@@ -9,30 +9,29 @@ use base64::prelude::BASE64_STANDARD;
 use ring::digest::{SHA256, digest};
 use std::sync::LazyLock;
 
-/// One file of the viewer.
 #[derive(Clone, Copy, Debug)]
 pub struct Asset {
     pub name: &'static str,
     pub bytes: &'static [u8],
 }
 
-/// A file in `viewer/`, by its name.
+/// Includes a file of `viewer/` by name.
 macro_rules! file {
     ($name:literal) => {
         Asset { name: $name, bytes: include_bytes!(concat!("../../viewer/", $name)) }
     };
 }
 
-/// What is served for `/`, but for what is written into it.
+/// The template of `/`, before styles and script are inlined.
 const PAGE: Asset = file!("index.html");
 
-/// The script that is written into the page: the only one that is no module.
+/// The script inlined into the page: the only one that is not a module.
 const BEGIN: &str = "begin.js";
 
-/// All modules as one, which no file holds.
+/// The bundle of all modules; generated, not a file of `viewer/`.
 const JOINED: &str = "viewer.js";
 
-/// Served below `/assets/`, and below `/assets/VERSION/` for the page. A new file of the viewer is a new line here.
+/// Served at `/assets/` and, for the page, at `/assets/VERSION/`. List each new viewer file here.
 pub const ASSETS: &[Asset] = &[
     file!("api.js"),
     file!("app.js"),
@@ -69,23 +68,23 @@ pub const ASSETS: &[Asset] = &[
     file!("views.css"),
 ];
 
-/// How long a browser may take a file for what it was.
+/// How long a browser may cache a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasting {
-    /// It asks each time.
+    /// Revalidate on each use.
     Asked,
-    /// The address changes with the file.
+    /// Cache for ever: the address contains the version.
     Forever,
 }
 
-/// The page as it is sent, and what may run and be used in it beside the server's files.
+/// The page as it is sent, with the digests of its inline scripts and styles.
 pub struct Page {
     pub asset: Asset,
     pub scripts: String,
     pub styles: String,
 }
 
-/// Another one whenever a byte of any file is another.
+/// Changes whenever a byte of any file changes.
 pub fn version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(|| {
         let all: String = ASSETS.iter().chain([modules()]).map(Asset::tag).collect();
@@ -94,7 +93,7 @@ pub fn version() -> &'static str {
     &VERSION
 }
 
-/// The page, which names its files by their version: a browser that has them asks for none of them.
+/// The page with versioned asset addresses, so that a browser requests only files that changed.
 pub fn page() -> &'static Page {
     static WRITTEN: LazyLock<Page> = LazyLock::new(|| {
         let text = versioned(text_of(&PAGE));
@@ -105,7 +104,7 @@ pub fn page() -> &'static Page {
     &WRITTEN
 }
 
-/// Puts files in the place of the tags that name them; gives their digests, too, as a policy names them.
+/// Inlines the files that tags refer to, and returns the text and their digests in CSP syntax.
 fn written_in(mut text: String, (before, after, tag): (&str, &str, &str)) -> (String, String) {
     let mut digests = String::new();
     while let Some((head, rest)) = text.split_once(before) {
@@ -117,7 +116,7 @@ fn written_in(mut text: String, (before, after, tag): (&str, &str, &str)) -> (St
     (text, digests)
 }
 
-/// With the files in it named by their version.
+/// Inserts the version into asset addresses.
 fn versioned(text: &str) -> String {
     text.replace("\"/assets/", &format!("\"/assets/{}/", version()))
 }
@@ -153,7 +152,7 @@ impl Asset {
         }
     }
 
-    /// Another one whenever a byte is another.
+    /// The entity tag: changes whenever a byte of the file changes.
     pub fn tag(&self) -> String {
         format!("\"{}\"", hex(self.bytes))
     }
@@ -194,7 +193,7 @@ mod tests {
         }
     }
 
-    /// The joined file holds every module, each written as the joining understands it.
+    /// The bundle contains every module, and each is written in the form that the bundler understands.
     #[test]
     fn every_module_is_joined_and_none_is_left_with_an_import() {
         let joined = text_of(modules());

@@ -1,11 +1,11 @@
-//! A call of a tool as a model makes it, proven: what is missing, of the wrong kind or beyond all bounds is said so.
+//! Parses a model's tool call: missing, mistyped and oversized arguments are refused by name.
 //!
-//! Tolerant where nothing is lost by it: a number may come as text, one id in the place of a list.
+//! Lenient if the meaning is clear: a number may come as text, and one id in place of a list.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-/// What is asked of us.
+/// A parsed tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     Search(SearchCall),
@@ -21,10 +21,10 @@ pub enum Call {
 pub struct SearchCall {
     pub query: String,
     pub kind: Option<Kind>,
-    /// A memory's type.
+    /// The type of a memory.
     pub of_type: Option<String>,
     pub file: Option<String>,
-    /// `*` means all of them; none, the one at hand.
+    /// `*` means all projects; `None`, the current one.
     pub project: Option<String>,
     pub since: Option<String>,
     pub until: Option<String>,
@@ -38,7 +38,7 @@ pub struct TimelineCall {
     pub after: u32,
 }
 
-/// What is searched.
+/// The kind of entry to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Memory,
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-/// Why a call cannot be answered, for the model that made it.
+/// Why a call was refused; shown to the model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadCall {
     #[error("there is no tool `{0}`")]
@@ -118,7 +118,7 @@ impl Call {
         }
     }
 
-    /// Whether anything is other afterwards.
+    /// Whether the call changes the store.
     pub fn writes(&self) -> bool {
         match self {
             Call::Remember { .. } | Call::Forget { .. } => true,
@@ -129,7 +129,7 @@ impl Call {
     }
 }
 
-/// The arguments as they came.
+/// The arguments before validation.
 struct Given<'a>(&'a Map<String, Value>);
 
 impl Given<'_> {

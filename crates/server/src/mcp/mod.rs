@@ -1,12 +1,12 @@
-//! The tools that models are offered, by the Model Context Protocol over standard input and output.
+//! The tools offered to models, by the Model Context Protocol over standard input and output.
 //!
-//! Knows the protocol, the tools and their bounds; knows no store. What a call is answered comes from a `Desk`, and is data:
-//! it leaves fenced, and never larger than said.
+//! Owns the protocol, the tools and their limits; must not read the store: a backend answers each call.
+//! Answers are data: they are fenced, and never longer than the limit.
 
 mod call;
 mod server;
 mod tools;
 
 pub use call::{BadCall, Call, Kind, SearchCall, TimelineCall};
-pub use server::{Access, Desk, ServeError, Server};
+pub use server::{Access, ToolBackend, ServeError, Server};
 pub use tools::INSTRUCTIONS;

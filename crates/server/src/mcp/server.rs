@@ -1,7 +1,7 @@
-//! The server: one client on standard input and output, until it hangs up.
+//! The MCP server: serves one client on standard input and output until it disconnects.
 //!
-//! Starts no thread beside its runtime's one, keeps nothing between calls, and answers every call that it can read: what
-//! went wrong is said to the model.
+//! Single-threaded apart from its runtime, and keeps no state between calls. Answers every call that it can
+//! parse: errors are reported to the model.
 
 use crate::mcp::call::{BadCall, Call};
 use crate::mcp::tools::{INSTRUCTIONS, all};
@@ -16,13 +16,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use towline_core::compose::fence;
 use towline_core::text::clip;
 
-/// Whoever knows the answers.
-pub trait Desk: Send + Sync + 'static {
-    /// Plain text for the model, or why there is none and what to do instead.
+/// Answers tool calls.
+pub trait ToolBackend: Send + Sync + 'static {
+    /// Plain text for the model, or an error that says why and what to do instead.
     fn answer(&self, call: Call) -> Result<String, String>;
 }
 
-/// What clients of this server may do.
+/// Whether clients may call the tools that write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Full,
@@ -37,7 +37,7 @@ pub enum ServeError {
     Protocol(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Longer answers are cut, and say so: clients cut them too, and say nothing.
+/// Longer answers are cut with a note: clients would cut them without one.
 const LONGEST: usize = 16_000;
 
 pub struct Server<D> {
@@ -46,21 +46,21 @@ pub struct Server<D> {
     version: String,
 }
 
-impl<D: Desk> Server<D> {
+impl<D: ToolBackend> Server<D> {
     pub fn new(desk: D, access: Access, version: &str) -> Server<D> {
         Server { desk, access, version: version.to_owned() }
     }
 
-    /// Serves the client on standard input and output until it hangs up.
+    /// Serves the client on standard input and output until it disconnects.
     pub fn run(self) -> Result<(), ServeError> {
         let runtime = runtime().map_err(ServeError::Runtime)?;
         let served = runtime.block_on(self.serve_on(rmcp::transport::stdio()));
-        // A read of standard input that nobody waits for any more must not keep us.
+        // A pending read of standard input must not delay the exit.
         runtime.shutdown_background();
         served
     }
 
-    /// The same on any pair of ends.
+    /// As `run`, on any reader and writer.
     pub async fn serve_on<R, W>(self, ends: (R, W)) -> Result<(), ServeError>
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -68,7 +68,7 @@ impl<D: Desk> Server<D> {
     {
         let failed = |error| ServeError::Protocol(Box::new(error));
         let running = match self.serve(ends).await {
-            // A client that hangs up before it has said anything wanted nothing.
+            // A client may disconnect before it sends anything; that is no error.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             started => started.map_err(failed)?,
         };
@@ -82,12 +82,12 @@ impl<D: Desk> Server<D> {
         if call.writes() && self.access == Access::ReadOnly {
             return Err(BadCall::ReadOnly(request.name.to_string()).to_string());
         }
-        // Why there is no answer may repeat what was captured, too.
+        // Error messages may quote captured text, so fence them, too.
         self.desk.answer(call).map_err(|reason| fence::around(&bounded(&reason)))
     }
 }
 
-impl<D: Desk> ServerHandler for Server<D> {
+impl<D: ToolBackend> ServerHandler for Server<D> {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
         info.server_info = Implementation::new("towline", &self.version);
@@ -135,10 +135,10 @@ mod tests {
     use serde_json::{Value, json};
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-    /// Says what it was asked; a search for trouble finds it.
+    /// Echoes the call; the query `trouble` fails.
     struct Echo;
 
-    impl Desk for Echo {
+    impl ToolBackend for Echo {
         fn answer(&self, call: Call) -> Result<String, String> {
             let query = if let Call::Search(search) = &call { search.query.as_str() } else { "" };
             match query {
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Sends the lines one by one after the greeting, and gives the answers to those that have an id.
+    /// Sends the requests one by one after the handshake, and returns the answers to those with an id.
     fn talk(access: Access, requests: &[Value]) -> Vec<Value> {
         let runtime = runtime().unwrap();
         runtime.block_on(async {

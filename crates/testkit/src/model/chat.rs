@@ -1,6 +1,6 @@
-//! Chat completions: reads what a request is about, and puts an answer into the API's words.
+//! Chat completions: parses requests and renders answers in the format of the API.
 //!
-//! Decides nothing about what to answer: that is the script's. Answers whole, never as a stream.
+//! Does not choose the answer: the script does. Answers whole, never as a stream.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::request::Turn;
 use super::script::Step;
 use super::server::{Reply, fresh_id};
 
-/// The newest user's message, and how many answers followed it.
+/// The newest user message, and the number of answers after it.
 pub(super) fn newest_turn(body: &Value) -> Turn {
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     let Some(at) = messages.iter().rposition(|message| message["role"] == "user") else {

@@ -1,6 +1,6 @@
 //! A gate holds an answer back until the test opens it, so that no test needs a delay.
 //!
-//! Nobody waits for ever: a gate that is never opened ends with its server.
+//! No wait is endless: a gate that is never opened ends with its server.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -10,23 +10,23 @@ pub struct Gate {
     inner: Arc<(Mutex<Position>, Condvar)>,
 }
 
-/// Where a gate stands, or how a wait at it ended.
+/// The state of a gate, or how a wait at it ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Position {
     #[default]
     Shut,
     Open,
-    /// The server has ended: there is nobody left to answer.
+    /// The server has ended and cannot answer any more.
     Ended,
 }
 
 impl Gate {
-    /// A gate that is shut.
+    /// A closed gate.
     pub fn shut() -> Self {
         Self::default()
     }
 
-    /// Lets everything through that waits here, now and later.
+    /// Releases everything that waits here, now and later.
     pub fn open(&self) {
         self.move_to(Position::Open);
     }

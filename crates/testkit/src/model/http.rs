@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as the clients use: one request per connection, sized or chunked bodies, streamed answers.
+//! The part of HTTP/1.1 that the clients use: one request per connection, sized or chunked bodies, streams.
 //!
 //! Knows no API and keeps no connection alive.
 
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-/// Headers that must not enter a log.
+/// Headers that must not be logged.
 const CREDENTIALS: [&str; 4] = ["authorization", "cookie", "proxy-authorization", "x-api-key"];
 
-/// A request as it came over the wire, credentials removed.
+/// A request as received, without credentials.
 #[derive(Debug)]
 pub(super) struct Received {
     pub(super) method: String,
@@ -19,13 +19,13 @@ pub(super) struct Received {
 }
 
 impl Received {
-    /// The target without its query.
+    /// The request target without its query.
     pub(super) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 }
 
-/// Reads one request; `None` when the peer closed without sending any.
+/// Reads one request; `None` if the peer closed without sending any.
 pub(super) fn receive(stream: &TcpStream) -> io::Result<Option<Received>> {
     let mut reader = BufReader::new(stream);
     let first = read_line(&mut reader)?;
@@ -42,7 +42,7 @@ pub(super) fn receive(stream: &TcpStream) -> io::Result<Option<Received>> {
     Ok(Some(Received { method, target, headers, body }))
 }
 
-/// Sends a whole answer. One to HEAD has the headers alone.
+/// Sends a whole answer; to HEAD, only its headers.
 pub(super) fn send(
     mut stream: &TcpStream,
     status: u16,
@@ -54,7 +54,7 @@ pub(super) fn send(
     stream.write_all(body.as_bytes())
 }
 
-/// Starts an answer of server-sent events, which lasts until the connection is closed.
+/// Starts a response of server-sent events, which lasts until the connection is closed.
 pub(super) fn start_events(mut stream: &TcpStream, headers: &[(String, String)]) -> io::Result<()> {
     let kind = "content-type: text/event-stream\r\ncache-control: no-cache\r\n";
     stream.write_all(head(200, headers, kind).as_bytes())

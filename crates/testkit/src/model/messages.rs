@@ -1,6 +1,6 @@
-//! The Messages API: reads what a request is about, and puts an answer into the API's words.
+//! The Messages API: parses requests and renders answers in the format of the API.
 //!
-//! Decides nothing about what to answer: that is the script's.
+//! Does not choose the answer: the script does.
 
 use serde_json::{Value, json};
 
@@ -9,21 +9,21 @@ use super::request::{Kind, Turn};
 use super::script::{Call, Step, Usage};
 use super::server::{Reply, fresh_id};
 
-/// Words of the client's request for a summary, in all versions tested.
+/// Phrases of the client's request for a summary, in all tested versions.
 const COMPACT_MARKS: [&str; 2] =
     ["create a detailed summary of the conversation", "CRITICAL: Respond with TEXT ONLY"];
 
-/// Context that the client puts between tags into a user's message, in place of a prompt or beside it.
+/// Tags of context that the client puts into a user message, in place of a prompt or beside it.
 const NOISE_TAGS: [&str; 4] =
     ["system-reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat"];
 
-/// What the client says, as the user, when the model has looked for tools.
+/// The user message that the client sends after the model has searched for tools.
 const TOOLS_FOUND: &str = "Tool loaded.";
 
-/// A text is streamed in pieces of this many characters.
+/// Text is streamed in chunks of this many characters.
 const CHUNK_CHARS: usize = 12;
 
-/// The newest user's text that is a prompt, and how many answers followed it.
+/// The newest user text that is a prompt, and the number of answers after it.
 pub(super) fn newest_turn(body: &Value) -> Turn {
     let mut step = 0;
     for message in items(&body["messages"]).iter().rev() {
@@ -31,7 +31,7 @@ pub(super) fn newest_turn(body: &Value) -> Turn {
             step += 1;
         }
         let mut real = texts(&message["content"]).into_iter().filter(|text| !is_noise(text));
-        // Text beside tool results is newer than they are, and the last text is the newest.
+        // Text beside tool results is newer than the results, and the last text is the newest.
         match real.next_back() {
             Some(prompt) if message["role"] == "user" => return Turn { prompt, step },
             Some(_) | None => {}
@@ -40,7 +40,7 @@ pub(super) fn newest_turn(body: &Value) -> Turn {
     Turn { prompt: String::new(), step }
 }
 
-/// What the request is for, by the marks that the client leaves.
+/// The purpose of the request, recognised by marks that the client leaves.
 pub(super) fn kind(received: &Received, body: &Value, prompt: &str) -> Kind {
     let system = texts(&body["system"]).join("\n").to_lowercase();
     let start: String = system.chars().take(3000).collect();
@@ -71,7 +71,7 @@ pub(super) fn reply(body: &Value, step: &Step) -> Reply {
     Reply { whole, events }
 }
 
-/// A guess is enough: four bytes are about a token.
+/// An estimate is enough: about four bytes per token.
 pub(super) fn token_count(body: &Value) -> Value {
     json!({"input_tokens": body.to_string().len() / 4})
 }
@@ -138,7 +138,7 @@ fn typed(name: &'static str, mut data: Value) -> (&'static str, Value) {
     (name, data)
 }
 
-/// The message before its first word.
+/// The message as it starts, without content.
 fn empty(message: &Value) -> Value {
     let mut start = message.clone();
     start["content"] = json!([]);
@@ -147,7 +147,7 @@ fn empty(message: &Value) -> Value {
     start
 }
 
-/// The block as it is opened, and the deltas that fill it.
+/// The block's opening event, and the deltas that fill it.
 fn streamed(block: &Value) -> (Value, Vec<Value>) {
     let mut opened = block.clone();
     match block["type"].as_str() {
@@ -176,7 +176,7 @@ fn chunks(text: &str) -> Vec<String> {
     chars.chunks(CHUNK_CHARS).map(|part| part.iter().collect()).collect()
 }
 
-/// All texts of a content, whichever of its two shapes it has.
+/// All texts of a content, which is a string or a list of blocks.
 fn texts(content: &Value) -> Vec<String> {
     if let Some(text) = content.as_str() {
         return vec![text.to_owned()];
@@ -185,7 +185,7 @@ fn texts(content: &Value) -> Vec<String> {
     texts.filter_map(|block| block["text"].as_str().map(str::to_owned)).collect()
 }
 
-/// Whether the text is only what the client added, or a command that it carried out itself, such as `/clear`.
+/// Whether the text is only client context, or a command that the client ran itself, such as `/clear`.
 fn is_noise(text: &str) -> bool {
     let rest = NOISE_TAGS.iter().fold(text.to_owned(), |rest, tag| without_tag(&rest, tag));
     let rest = rest.trim();

@@ -1,6 +1,6 @@
-//! A scripted model on loopback that speaks the Messages API, the Responses API and chat completions, and logs what it was asked.
+//! A scripted model on loopback: Messages API, Responses API and chat completions, with a request log.
 //!
-//! Keeps no conversation: every request carries the whole of it, so an answer is a function of request and script.
+//! Keeps no conversation: every request carries all of it, so an answer depends on request and script only.
 
 mod chat;
 mod gate;
@@ -21,7 +21,7 @@ pub use script::{Rule, Script, Step, Usage};
 
 use crate::wait;
 
-/// A running model server. Ends with this value, and every answer that still waits at a gate with it.
+/// A running model server. Dropping it ends it, and every answer that still waits at a gate.
 #[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
@@ -29,7 +29,7 @@ pub struct Model {
     listener: Option<JoinHandle<()>>,
 }
 
-/// What the connections and the test share.
+/// State shared by the connections and the test.
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
@@ -43,7 +43,7 @@ struct State {
 }
 
 impl Model {
-    /// Starts a server with this script. A prompt that no rule knows is echoed.
+    /// Starts a server with this script. A prompt that no rule matches is echoed.
     #[track_caller]
     pub fn start(script: impl Into<Script>) -> Self {
         let shared = Arc::new(Shared::default());
@@ -58,22 +58,22 @@ impl Model {
         Self::start([])
     }
 
-    /// Adds a rule while the server runs. It goes before the older ones.
+    /// Adds a rule while the server runs, before the older ones.
     pub fn add(&self, rule: Rule) {
         self.shared.state().script.rules.insert(0, rule);
     }
 
-    /// The address to give to a client, without a path.
+    /// The base URL for a client, without a path.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Everything that was asked so far, oldest first.
+    /// All requests so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.state().requests.clone()
     }
 
-    /// The first request that fits, waited for.
+    /// Waits for the first matching request.
     #[track_caller]
     pub fn wait_request(&self, what: &str, fits: impl Fn(&Request) -> bool) -> Request {
         wait::until_evident(&format!("a request to the model: {what}"), wait::PATIENCE, || {
@@ -83,13 +83,13 @@ impl Model {
         })
     }
 
-    /// The first request whose prompt holds `text`, waited for.
+    /// Waits for the first request whose prompt contains `text`.
     #[track_caller]
     pub fn wait_prompt(&self, text: &str) -> Request {
         self.wait_request(text, |request| request.prompt.contains(text))
     }
 
-    /// Whether this text reached the model in any request.
+    /// Whether any request contained this text.
     pub fn saw(&self, needle: &str) -> bool {
         self.shared.state().requests.iter().any(|request| request.holds(needle))
     }
@@ -111,7 +111,7 @@ impl Drop for Model {
 }
 
 impl Shared {
-    /// A test that panicked elsewhere must still be able to end the server.
+    /// A test that panicked elsewhere must still be able to stop the server.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -1,12 +1,12 @@
-//! What the model was asked: one request, as the log keeps it.
+//! One request in the model's log.
 //!
-//! Never keeps a credential: headers that carry one are dropped before they get here.
+//! Never contains a credential: headers that carry one are dropped before they get here.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Which of the APIs was called.
+/// The API that was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     /// `POST /v1/messages`.
@@ -15,14 +15,14 @@ pub enum Api {
     Responses,
     /// `POST /v1/chat/completions`.
     Chat,
-    /// Anything else, such as a probe with HEAD.
+    /// Any other request, such as a HEAD probe.
     Other,
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A turn of the conversation that a person has.
+    /// A turn of the user's conversation.
     Main,
     /// A turn of a subagent.
     Subagent,
@@ -30,15 +30,15 @@ pub enum Kind {
     Compact,
     /// A title for the conversation.
     Title,
-    /// The judgement of a hook of type `prompt`.
+    /// The verdict of a hook of type `prompt`.
     HookPrompt,
-    /// The work of a hook of type `agent`.
+    /// A turn of a hook of type `agent`.
     HookAgent,
-    /// A question beside the conversation, without tools.
+    /// A question outside the conversation, without tools.
     Side,
-    /// Only the tokens are to be counted.
+    /// A token count only.
     CountTokens,
-    /// Not a question to a model.
+    /// Not a request to a model.
     Other,
 }
 
@@ -47,21 +47,21 @@ pub enum Kind {
 pub struct Request {
     /// The API that was called.
     pub api: Api,
-    /// What it was for.
+    /// The purpose of the request.
     pub kind: Kind,
-    /// The newest thing that was really said to the model.
+    /// The newest real prompt, without the client's own context.
     pub prompt: String,
-    /// How many answers the model has given since that prompt.
+    /// The number of answers that the model has given since that prompt.
     pub step: usize,
     /// Method and path, such as `POST /v1/messages?beta=true`.
     pub line: String,
     /// The headers by lower-case name, without credentials.
     pub headers: BTreeMap<String, String>,
-    /// The body, null where there was none.
+    /// The body; null if there was none.
     pub body: Value,
 }
 
-/// The newest turn of a conversation, as an API's reader found it.
+/// The newest turn of a conversation, as the API's parser found it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Turn {
     pub(super) prompt: String,
@@ -69,12 +69,12 @@ pub(super) struct Turn {
 }
 
 impl Request {
-    /// Whether any string of the body holds `needle`.
+    /// Whether any string of the body contains `needle`.
     pub fn holds(&self, needle: &str) -> bool {
         any_string(&self.body, &|text| text.contains(needle))
     }
 
-    /// How many messages or items of the body hold `needle`.
+    /// The number of messages or items in the body that contain `needle`.
     pub fn count(&self, needle: &str) -> usize {
         let list = ["messages", "input"].iter().find_map(|name| self.body[*name].as_array());
         let holds = |item: &&Value| any_string(item, &|text| text.contains(needle));
@@ -82,7 +82,7 @@ impl Request {
     }
 }
 
-/// Whether any string in the value fits. Over strings, not over the JSON text: there, quotes are escaped.
+/// Whether any string in the value matches. Not a search of the JSON text, in which quotes are escaped.
 pub(super) fn any_string(value: &Value, fits: &impl Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => fits(text),

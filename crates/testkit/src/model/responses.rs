@@ -1,6 +1,6 @@
-//! The Responses API: reads what a request is about, and puts an answer into the API's words.
+//! The Responses API: parses requests and renders answers in the format of the API.
 //!
-//! Decides nothing about what to answer: that is the script's.
+//! Does not choose the answer: the script does.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::request::{Kind, Turn};
 use super::script::{Call, Step, Usage};
 use super::server::{Reply, fresh_id};
 
-/// How context begins that the client sends as a user's message.
+/// Prefixes of context that the client sends as a user message.
 const CONTEXT_MARKS: [&str; 6] = [
     "<environment_context",
     "<user_instructions",
@@ -18,10 +18,10 @@ const CONTEXT_MARKS: [&str; 6] = [
     "<subagent_notification",
 ];
 
-/// In a tool's input, stands for the subagent that was spawned last.
+/// Placeholder in a tool's input for the id of the subagent spawned last.
 const LAST_AGENT: &str = "@LAST_AGENT@";
 
-/// The newest user's message that is a prompt, and how many answers followed it.
+/// The newest user message that is a prompt, and the number of answers after it.
 pub(super) fn newest_turn(body: &Value) -> Turn {
     if let Some(prompt) = body["input"].as_str() {
         return Turn { prompt: prompt.to_owned(), step: 0 };
@@ -33,7 +33,7 @@ pub(super) fn newest_turn(body: &Value) -> Turn {
     Turn { prompt: text(&input[index]), step: answers(&input[index..]) }
 }
 
-/// What the request is for, by what the client says of it.
+/// The purpose of the request, from the client's metadata.
 pub(super) fn kind(body: &Value) -> Kind {
     let said = body["client_metadata"]["x-codex-turn-metadata"].as_str().unwrap_or_default();
     let said: Value = serde_json::from_str(said).unwrap_or_default();
@@ -69,7 +69,7 @@ fn is_prompt(item: &Value) -> bool {
     item["role"] == "user" && !is_context
 }
 
-/// The model's items of one answer stand together; whatever the client adds stands between two answers.
+/// Counts answers: the items of one answer are adjacent, and the client's items separate two answers.
 fn answers(items: &[Value]) -> usize {
     let ours: Vec<bool> = items.iter().map(is_models).collect();
     ours.windows(2).filter(|pair| !pair[0] && pair[1]).count()
@@ -136,7 +136,7 @@ fn usage(usage: Usage) -> Value {
     })
 }
 
-/// The item as it is opened, the deltas that fill it, and its end.
+/// The item's opening event, the deltas that fill it, and its end.
 fn streamed(index: usize, item: &Value) -> Vec<(&'static str, Value)> {
     let mut opened = item.clone();
     let mut deltas = Vec::new();
@@ -181,7 +181,7 @@ fn numbered(events: Vec<(&'static str, Value)>) -> Vec<(&'static str, Value)> {
     events.into_iter().enumerate().map(number).collect()
 }
 
-/// The id in the newest answer of a tool that spawned a subagent. It is JSON within a string within JSON.
+/// The id in the newest output of a tool that spawned a subagent: JSON within a string within JSON.
 fn last_agent(input: &Value) -> String {
     let outputs = items(input).iter().rev().filter_map(|item| item["output"].as_str());
     let spawned = outputs.filter_map(|output| serde_json::from_str::<Value>(output).ok());

@@ -1,22 +1,22 @@
-//! What the model shall answer, as data: rules with steps.
+//! The model's answers as data: rules with steps.
 //!
-//! Holds no state of a conversation: the step to give is counted from the request.
+//! Holds no state of a conversation: the step is counted from the request.
 
 use serde_json::{Value, json};
 
 use super::gate::Gate;
 use super::request::{Kind, Request};
 
-/// In a text it becomes the id of the handoff that the prompt asks for.
+/// Placeholder in a text for the id of the handoff that the prompt asks for.
 pub const HANDOFF_ID: &str = "@HANDOFF_ID@";
 
-/// Rules in order; the first that fits wins.
+/// Rules in order; the first match wins.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub(super) rules: Vec<Rule>,
 }
 
-/// Which prompt it is for, and the answers in order. Past its end the last answer is repeated.
+/// A prompt pattern, and its answers in order. After the last one, that answer is repeated.
 #[derive(Debug, Clone)]
 pub struct Rule {
     needle: String,
@@ -39,7 +39,7 @@ pub struct Step {
     pub(super) after_first_chunk: Option<Gate>,
 }
 
-/// A tool that the model wants to use.
+/// A tool call of the model.
 #[derive(Debug, Clone)]
 pub(super) enum Call {
     Function {
@@ -47,16 +47,16 @@ pub(super) enum Call {
         name: String,
         input: Value,
     },
-    /// Free text instead of JSON; the Responses API alone has it.
+    /// Free text instead of JSON; only in the Responses API.
     Custom {
         name: String,
         input: String,
     },
-    /// An item of the Responses API, sent as it is.
+    /// An item of the Responses API, sent verbatim.
     Raw(Value),
 }
 
-/// An answer that is an HTTP error.
+/// An HTTP error as the answer.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
     pub(super) status: u16,
@@ -64,18 +64,18 @@ pub(super) struct Fault {
     pub(super) message: String,
 }
 
-/// Token counts, each as the API itself reports it.
+/// Token counts, with the meaning that each API gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Messages: what was neither read from nor written to the cache. Responses: all of the input.
+    /// Messages: input neither read from nor written to the cache. Responses: all input.
     pub input: u64,
-    /// What the model wrote.
+    /// Output tokens.
     pub output: u64,
-    /// What came from the cache.
+    /// Input read from the cache.
     pub cache_read: u64,
-    /// What went into the cache. Messages API alone.
+    /// Input written to the cache. Messages API only.
     pub cache_write: u64,
-    /// How much of the output was reasoning. Responses API alone.
+    /// The part of the output that was reasoning. Responses API only.
     pub reasoning: u64,
 }
 
@@ -86,7 +86,7 @@ impl Default for Usage {
 }
 
 impl Script {
-    /// The answer to this request: the step of the first rule that fits, else what a model would say unscripted.
+    /// The answer to this request: the step of the first matching rule, else the unscripted default.
     pub(super) fn answer(&self, asked: &Request) -> Step {
         let rule = self.rules.iter().find(|rule| rule.fits(asked));
         let steps = rule.map_or_else(|| unscripted(asked), |rule| rule.steps.clone());
@@ -115,14 +115,14 @@ impl From<Vec<Rule>> for Script {
 }
 
 impl Rule {
-    /// A rule for prompts that hold `needle`, of a main conversation or a subagent.
+    /// A rule for prompts that contain `needle`, in a main conversation or a subagent.
     ///
-    /// Other requests quote the prompt too (a title is asked for with it), hence need [`Rule::of`].
+    /// Other requests, such as the one for a title, quote the prompt too and need [`Rule::of`].
     pub fn when(needle: impl Into<String>) -> Self {
         Self { needle: needle.into(), kinds: vec![Kind::Main, Kind::Subagent], steps: Vec::new() }
     }
 
-    /// Narrows the rule to requests of this kind.
+    /// Restricts the rule to requests of this kind.
     pub fn of(mut self, kind: Kind) -> Self {
         self.kinds = vec![kind];
         self
@@ -140,17 +140,17 @@ impl Rule {
 }
 
 impl Step {
-    /// Says this.
+    /// Answers with text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::default().and_text(text)
     }
 
-    /// Wants to use a tool.
+    /// Calls a tool.
     pub fn tool(name: impl Into<String>, input: Value) -> Self {
         Self::default().and_tool(name, input)
     }
 
-    /// Wants to use a tool that takes free text, such as `apply_patch`. Responses API alone.
+    /// Calls a tool that takes free text, such as `apply_patch`. Responses API only.
     pub fn custom_tool(name: impl Into<String>, input: impl Into<String>) -> Self {
         Self::default().and_call(Call::Custom { name: name.into(), input: input.into() })
     }
@@ -160,33 +160,33 @@ impl Step {
         Self { fault: Some(Fault { status, kind: kind.into(), message: message.into() }), ..Self::default() }
     }
 
-    /// Answers well, with this body in the place of what the API would say.
+    /// Answers with status 200 and this body instead of a valid one.
     pub fn garbage(body: impl Into<String>) -> Self {
         Self { body: Some(body.into()), ..Self::default() }
     }
 
-    /// Says this before any tool.
+    /// Adds text before any tool call.
     pub fn and_text(mut self, text: impl Into<String>) -> Self {
         self.text = Some(text.into());
         self
     }
 
-    /// Wants to use one more tool. `@LAST_AGENT@` in a string becomes the id of the subagent spawned last.
+    /// Adds a tool call. `@LAST_AGENT@` in a string becomes the id of the subagent spawned last.
     pub fn and_tool(self, name: impl Into<String>, input: Value) -> Self {
         self.and_call(Call::Function { namespace: None, name: name.into(), input })
     }
 
-    /// Wants to use a tool of a namespace, such as one of an MCP server. Responses API alone.
+    /// Adds a call of a namespaced tool, such as one of an MCP server. Responses API only.
     pub fn and_tool_of(self, namespace: &str, name: &str, input: Value) -> Self {
         self.and_call(Call::Function { namespace: Some(namespace.to_owned()), name: name.to_owned(), input })
     }
 
-    /// Adds an output item as it is. Responses API alone.
+    /// Adds an output item verbatim. Responses API only.
     pub fn and_item(self, item: Value) -> Self {
         self.and_call(Call::Raw(item))
     }
 
-    /// Thinks this first.
+    /// Adds thinking before the text.
     pub fn thinking(mut self, thinking: impl Into<String>) -> Self {
         self.thinking = Some(thinking.into());
         self
@@ -198,19 +198,19 @@ impl Step {
         self
     }
 
-    /// Stops for this reason, such as `max_tokens`. Messages API alone.
+    /// Sets the stop reason, such as `max_tokens`. Messages API only.
     pub fn stops_for(mut self, reason: impl Into<String>) -> Self {
         self.stop_reason = Some(reason.into());
         self
     }
 
-    /// Adds an HTTP header, such as a rate limit.
+    /// Adds an HTTP header, such as one for a rate limit.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Sends nothing before the gate is open.
+    /// Sends nothing until the gate is open.
     pub fn behind(mut self, gate: &Gate) -> Self {
         self.before = Some(gate.clone());
         self
@@ -231,12 +231,12 @@ impl Step {
 fn handoff_id(prompt: &str) -> &str {
     let rest = prompt.split("handoff id=").nth(1).unwrap_or_default();
     let is_digit = |c: char| c.is_ascii_hexdigit();
-    // However it is quoted.
+    // In any quoting.
     let mut runs = rest.split(|c| !is_digit(c));
     runs.find(|run| run.len() == 8).unwrap_or_default()
 }
 
-/// What each kind of request needs for the client to go on.
+/// The default answer to each kind of request, with which the client can continue.
 fn unscripted(asked: &Request) -> Vec<Step> {
     match asked.kind {
         Kind::Compact => vec![Step::text("<analysis>scripted</analysis><summary>SCRIPTED-SUMMARY</summary>")],
@@ -249,7 +249,7 @@ fn unscripted(asked: &Request) -> Vec<Step> {
     }
 }
 
-/// The end of a long prompt is enough to know it by.
+/// Echoes the end of the prompt, which is enough to recognise it.
 fn echo(prompt: &str) -> Step {
     let prompt = prompt.trim();
     let start = prompt.char_indices().rev().nth(79).map_or(0, |(index, _)| index);

@@ -1,6 +1,6 @@
-//! Accepts connections and answers each on a thread of its own.
+//! Accepts connections and answers each on its own thread.
 //!
-//! A client that goes away in the middle of an answer is normal (a person pressed Esc) and harms nobody else.
+//! A client that disconnects during an answer is normal (the user pressed Esc) and must not affect others.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -17,18 +17,18 @@ use super::request::{Api, Kind, Request, Turn};
 use super::script::{Fault, Step};
 use super::{Shared, chat, messages, responses};
 
-/// Only a connection on which nobody sends a request gets here.
+/// Timeout for connections on which no request arrives.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// An answer as the API of the request puts it.
+/// An answer in the format of the requested API.
 pub(super) struct Reply {
-    /// The whole of it, for a request that does not stream.
+    /// The complete answer, for a request that does not stream.
     pub(super) whole: Value,
     /// The same as server-sent events.
     pub(super) events: Vec<(&'static str, Value)>,
 }
 
-/// Opens a port on loopback and serves it until the shared state says that it has ended.
+/// Opens a port on loopback and serves it until the shared state says that the server has ended.
 pub(super) fn listen(shared: Arc<Shared>) -> (SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
@@ -38,19 +38,19 @@ pub(super) fn listen(shared: Arc<Shared>) -> (SocketAddr, JoinHandle<()>) {
                 return;
             }
             let shared = Arc::clone(&shared);
-            // What fails here is the peer's end of the connection, and the peer knows it.
+            // Errors here are the peer's disconnects, which the peer knows about.
             thread::spawn(move || serve(&stream, &shared).ok());
         }
     });
     (address, accepting)
 }
 
-/// Makes the accepting thread look up.
+/// Wakes the accepting thread.
 pub(super) fn wake(address: SocketAddr) {
     let _ = TcpStream::connect(address);
 }
 
-/// An id that no other answer of this process has.
+/// An id that is unique in this process.
 pub(super) fn fresh_id(prefix: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -74,7 +74,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
 }
 
 impl Shared {
-    /// Logs before anything is answered: a test may wait for the request while the answer waits at a gate.
+    /// Logs before answering: a test may wait for the request while the answer waits at a gate.
     fn log(&self, request: &Request) -> Step {
         let mut state = self.state();
         state.requests.push(request.clone());
@@ -113,7 +113,7 @@ fn read(received: Received) -> Request {
     }
 }
 
-/// A probe of the server itself is welcome; a path that no API has is a mistake that the client should see.
+/// HEAD probes succeed; an unknown path is a mistake that the client should see.
 fn send_nothing_here(stream: &TcpStream, request: &Request) -> io::Result<()> {
     match request.line.split(' ').next() {
         Some("HEAD") => http::send(stream, 200, &[], ""),
@@ -153,7 +153,7 @@ fn send_events(stream: &TcpStream, reply: &Reply, step: &Step) -> io::Result<()>
     Ok(())
 }
 
-/// Both APIs put an error like this.
+/// The error format of both APIs.
 fn error_body(fault: &Fault) -> Value {
     json!({"type": "error", "error": {"type": fault.kind, "message": fault.message}})
 }

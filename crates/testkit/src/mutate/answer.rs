@@ -1,18 +1,18 @@
-//! What a hook may answer to which event, as the clients take it.
+//! The answers that each client accepts from a hook, by event.
 //!
-//! Written down from what the clients were seen to accept, not from what the product says: a part that its event has no
-//! room for is a flaw. Later outputs of the clients are not listed before something says them.
+//! Recorded from what the clients were seen to accept, not from what the product sends: any other part is a
+//! flaw. Newer outputs of the clients are listed only once the product sends them.
 
 use serde_json::{Map, Value};
 
-/// What one agent takes from which event.
+/// The events in which one agent accepts each kind of answer.
 struct Room {
     agent: &'static str,
     /// Text for the model.
     context: &'static [&'static str],
     /// A refusal with a reason.
     block: &'static [&'static str],
-    /// Nothing is read from these.
+    /// Events whose answer the client ignores.
     silent: &'static [&'static str],
 }
 
@@ -48,14 +48,14 @@ const ROOMS: [Room; 2] = [
     },
 ];
 
-/// The event that a payload names, if it is JSON to a strict reader; one without a name has an empty one.
+/// The event named in a payload, if that is strictly valid JSON; empty if it names none.
 pub fn event_of(payload: &[u8]) -> Option<String> {
     let asked = serde_json::from_slice::<Value>(payload).ok()?;
     Some(asked["hook_event_name"].as_str().unwrap_or("").to_owned())
 }
 
-/// What is wrong with an answer to this event. No answer at all is always right; of an answer to an unknown event only
-/// the form is looked at, since a payload may be broken in bulk that nobody has to read.
+/// The flaw in an answer to this event, if any. An empty answer is always valid. If the event is unknown,
+/// only the form is checked, since a damaged payload need not be read completely.
 pub fn flaw_in_answer(agent: &str, event: Option<&str>, answer: &[u8]) -> Option<String> {
     if answer.is_empty() {
         return None;
@@ -96,14 +96,14 @@ fn flaw_in_part(room: &Room, event: Option<&str>, (part, value): (&str, &Value))
     (!is_right).then(|| format!("{} has no room for this `{part}`", event.unwrap_or("an unknown event")))
 }
 
-/// The client throws a context away that does not repeat the event's name.
+/// Checks the event name, too: the client discards context that does not repeat it.
 fn is_context(event: Option<&str>, value: &Value) -> bool {
     value.as_object().is_some_and(|object| object.len() == 2)
         && value["additionalContext"].is_string()
         && repeats(event, value)
 }
 
-/// Both clients take it from the event before a tool runs, and show its reason to the model.
+/// Both clients accept it before a tool runs, and show its reason to the model.
 fn is_denial(event: Option<&str>, value: &Value) -> bool {
     value.as_object().is_some_and(|object| object.len() == 3)
         && value["permissionDecision"] == "deny"

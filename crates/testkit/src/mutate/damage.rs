@@ -1,12 +1,11 @@
-//! The ways in which a payload is damaged.
+//! The kinds of damage done to a payload.
 //!
-//! Each works on any bytes: what is no JSON object to begin with is damaged as text.
+//! Each must work on any bytes: a payload that is no JSON object is damaged as text.
 
 use serde_json::{Map, Value, json};
 
 use super::dice::Dice;
 
-/// One way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Damage {
     Truncated,
@@ -29,7 +28,7 @@ pub(super) enum Damage {
     ClosedInput,
 }
 
-/// How often each is thrown. Those that cost megabytes, and those that come in one form only, are rare.
+/// Relative frequencies. Damage that costs megabytes, or that has only one form, is rare.
 const WEIGHTS: [(Damage, usize); 18] = [
     (Damage::Truncated, 20),
     (Damage::FlippedBytes, 12),
@@ -51,7 +50,7 @@ const WEIGHTS: [(Damage, usize); 18] = [
     (Damage::ClosedInput, 1),
 ];
 
-/// Names of events of both clients, for payloads that claim to be another.
+/// Event names of both clients, for payloads that claim to be another event.
 const EVENTS: [&str; 20] = [
     "SessionStart",
     "SessionEnd",
@@ -75,7 +74,7 @@ const EVENTS: [&str; 20] = [
     "ElicitationResult",
 ];
 
-/// Text that has broken a parser, a path, a terminal or a database before.
+/// Strings that have broken a parser, a path, a terminal or a database before.
 const ODDITIES: [&str; 14] = [
     "",
     " ",
@@ -93,7 +92,7 @@ const ODDITIES: [&str; 14] = [
     "<private>never closed",
 ];
 
-/// What may stand between two objects, and what may not.
+/// Separators between two objects, valid and invalid.
 const BETWEEN: [&[u8]; 4] = [b"", b"\n", b",", b"\0"];
 
 /// White space that JSON allows, and some that it does not.
@@ -101,7 +100,7 @@ const SPACES: [&[u8]; 5] = [b" \t\r\n", b"\n\n\n", b"\x0b\x0c", b"\xc2\xa0", b"\
 
 const DEEP: usize = 10_000;
 
-/// Takes the place of text that JSON would escape or a parser would refuse.
+/// Placeholder, replaced later by text that JSON would escape or a parser would refuse.
 const PLACE: &str = "\u{e000}place\u{e000}";
 
 impl Damage {
@@ -158,7 +157,7 @@ fn spliced(payload: &[u8], foreign: &[u8], dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// The payload with its outermost object changed, or as it is if that is none.
+/// Edits the outermost object of the payload; a payload that is no object stays as it is.
 fn edited(payload: &[u8], edit: impl FnOnce(&mut Map<String, Value>)) -> Vec<u8> {
     let Ok(mut fields) = serde_json::from_slice::<Map<String, Value>>(payload) else {
         return payload.to_vec();
@@ -167,7 +166,7 @@ fn edited(payload: &[u8], edit: impl FnOnce(&mut Map<String, Value>)) -> Vec<u8>
     Value::Object(fields).to_string().into_bytes()
 }
 
-/// A field of the object, or of an object somewhere inside it.
+/// Damages a field of the object, or of an object nested in it.
 fn one_wrong_type(fields: &mut Map<String, Value>, dice: &mut Dice) {
     let Some(key) = some_key(fields, dice) else { return };
     match fields.get_mut(&key) {
@@ -179,7 +178,7 @@ fn one_wrong_type(fields: &mut Map<String, Value>, dice: &mut Dice) {
 
 fn all_wrong_types(fields: &mut Map<String, Value>, dice: &mut Dice) {
     for (key, value) in fields {
-        // Without these two the payload is refused at once, and the rest is never looked at.
+        // Without these two the payload is refused at once, and the rest is never parsed.
         if !matches!(key.as_str(), "session_id" | "hook_event_name") || dice.one_in(8) {
             *value = wrong(value, dice);
         }
@@ -198,7 +197,7 @@ fn odd_text(fields: &mut Map<String, Value>, dice: &mut Dice) {
     }
 }
 
-/// Another type than the value has, as far as the dice allow.
+/// A value of another type, as far as the dice allow.
 fn wrong(value: &Value, dice: &mut Dice) -> Value {
     let others = [
         Value::Null,
@@ -221,7 +220,7 @@ fn some_key(fields: &Map<String, Value>, dice: &mut Dice) -> Option<String> {
     fields.keys().nth(dice.below(fields.len())).cloned()
 }
 
-/// The payload with `raw` in place of some field's value, or as a field of its own.
+/// The payload with `raw` as the value of an existing or a new field.
 fn with_raw(payload: &[u8], raw: &str, dice: &mut Dice) -> Vec<u8> {
     let placed = edited(payload, |fields| {
         let key =
@@ -243,7 +242,7 @@ fn nested(dice: &mut Dice) -> String {
     }
 }
 
-/// Text, keys or lists of up to three megabytes; most of it much smaller, since each is built and sent.
+/// Text, keys or lists of up to three megabytes; most are much smaller, since each is built and sent.
 fn huge(dice: &mut Dice) -> String {
     let largest = if dice.one_in(4) { 3 << 20 } else { 200 << 10 };
     let bytes = dice.below(largest);

@@ -1,18 +1,18 @@
-//! Numbers that look random and are not: an xorshift generator.
+//! A deterministic pseudorandom generator (xorshift).
 //!
-//! Reads no clock and no entropy. Good enough to choose damage by, and for nothing else.
+//! Reads no clock and no entropy. Good enough to choose damage, and for nothing else.
 
-/// A stream of numbers.
+/// A stream of pseudorandom numbers.
 #[derive(Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Streams of neighbouring numbers have nothing in common.
+    /// Mixes seed and number, so that the streams of neighbouring numbers are unrelated.
     pub fn new(seed: u64, number: u64) -> Self {
         let mut mixed = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(1);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        // Nought would stay nought for ever.
+        // Xorshift never leaves zero.
         Self((mixed ^ (mixed >> 31)).max(1))
     }
 
@@ -23,7 +23,7 @@ impl Dice {
         self.0
     }
 
-    /// A number below `bound`; nought if there is none.
+    /// A number below `bound`; zero if `bound` is zero.
     pub fn below(&mut self, bound: usize) -> usize {
         let thrown = self.throw() >> 16;
         usize::try_from(thrown).unwrap_or(usize::MAX).checked_rem(bound).unwrap_or(0)

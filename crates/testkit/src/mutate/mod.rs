@@ -1,7 +1,7 @@
-//! Payloads as no client would send them: recorded ones, damaged in a way that a number decides.
+//! Mutated payloads: recorded ones, damaged in a way that a number decides.
 //!
-//! Nothing here is random: the same recordings, seed and number give the same bytes on every machine. It knows no
-//! event's meaning; what an event may be answered is all that `answer` knows.
+//! Deterministic: the same recordings, seed and number give the same bytes on every machine. Knows no event's
+//! meaning; only `answer` knows which answers an event allows.
 
 mod answer;
 mod damage;
@@ -19,29 +19,29 @@ use std::process::{Command, Output, Stdio};
 
 use damage::Damage;
 
-/// Gives as many damaged payloads as are asked for.
+/// Generates damaged payloads by number.
 pub struct Mutator {
     recordings: Vec<Recording>,
     seed: u64,
 }
 
-/// One damaged payload, and how a hook is to be fed with it.
+/// One damaged payload, and how to feed it to a hook.
 #[derive(Debug)]
 pub struct Mutant {
     /// The agent whose hook is called.
     pub agent: String,
     pub payload: Vec<u8>,
     pub feeding: Feeding,
-    /// The recording and the damage, for whoever reads a report.
+    /// The recording and the damage, for reports.
     pub origin: String,
 }
 
-/// What the hook finds on its standard input.
+/// How the payload reaches the hook's standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feeding {
     Whole,
     InPieces,
-    /// No standard input at all: the descriptor is closed.
+    /// Standard input is closed.
     Closed,
 }
 
@@ -51,12 +51,12 @@ impl Mutator {
         Self { recordings, seed }
     }
 
-    /// The mutant of this number; it depends on no other.
+    /// The mutant with this number; independent of all others.
     pub fn mutant(&self, number: u64) -> Mutant {
         let mut dice = Dice::new(self.seed, number);
         let recording = dice.pick(&self.recordings);
         let damage = Damage::thrown(&mut dice);
-        // Now and then an agent's payload goes to the other's hook: settings are copied by hand.
+        // Sometimes a payload goes to the other agent's hook: users copy settings by hand.
         let agent = if dice.one_in(10) { &dice.pick(&self.recordings).agent } else { &recording.agent };
         let feeding = if damage == Damage::ClosedInput {
             Feeding::Closed
@@ -75,7 +75,7 @@ impl Mutator {
 }
 
 impl Mutant {
-    /// Runs the hook of `tow` on this payload. `command` makes a command of a program, with the right environment.
+    /// Runs the hook of `tow` on this payload. `command` builds a command with the right environment.
     pub fn feed_to(&self, tow: &Path, command: &dyn Fn(&OsStr) -> Command) -> io::Result<Output> {
         let mut hook = match self.feeding {
             Feeding::Closed => {
@@ -88,7 +88,7 @@ impl Mutant {
         hook.args(["hook", &self.agent]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = hook.spawn()?;
         if let Some(pipe) = child.stdin.take() {
-            // A hook that has given up reads no further; what matters then is how it ended.
+            // A hook that gave up closes its input early; only its exit matters then.
             let _ = self.write_to(pipe);
         }
         child.wait_with_output()
@@ -106,7 +106,8 @@ impl Mutant {
         Ok(())
     }
 
-    /// What is wrong with how the hook took it: it must end well, complain of nothing, and answer rightly or not at all.
+    /// The flaw in the hook's reaction, if any: it must exit with 0, print no error, and answer validly if at
+    /// all.
     pub fn flaw_in(&self, output: &Output) -> Option<String> {
         if output.status.code() != Some(0) {
             return Some(format!("ended with {}", output.status));

@@ -1,4 +1,4 @@
-//! The payloads that the real clients were seen to send.
+//! The payloads recorded from the real clients.
 //!
 //! They are read as bytes and never changed here.
 

@@ -1,4 +1,4 @@
-//! Whether damage is done as promised, and whether flaws are seen.
+//! Tests of the mutator and of the flaw detection.
 
 use std::collections::BTreeSet;
 

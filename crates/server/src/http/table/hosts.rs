@@ -1,11 +1,11 @@
-//! Routes for hosts without hooks: payloads of hooks, and what another product documents for implementers.
+//! Routes for hosts without hooks: hook payloads, and the API that another product documents.
 //!
-//! Names and shapes are that product's; nothing here says what becomes of them.
+//! Names and shapes are that product's. Contains declarations only; the backend handles the requests.
 
 use super::parts::*;
 use super::{Access, Kind, Operation, Parameter, Position, Route};
 
-/// What hosts call the name of a session, by whichever documentation they follow.
+/// Names of the session id field, one for each version of that product's documentation.
 pub const SESSION_FIELDS: [&str; 3] = ["claudeSessionId", "contentSessionId", "sessionId"];
 
 const HOST_SESSION: [Parameter; 3] = [
@@ -17,7 +17,7 @@ const FOLDER: Parameter = body("cwd", Kind::Text(4_096), "The folder that the ho
 const HOST_AGENT: Parameter =
     body("agent", WORD, "As whose session it is kept; the first known agent if not given");
 
-/// What a tool did.
+/// A tool call and its result.
 const TOOL: &[Parameter] = &[
     HOST_SESSION[0],
     HOST_SESSION[1],

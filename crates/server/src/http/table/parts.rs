@@ -1,6 +1,6 @@
-//! What rows of the table are made of: the usual parameters, and a row in a line.
+//! Building blocks of the route table: common parameters, and constructors for one-line rows.
 //!
-//! Holds no route.
+//! Contains no route.
 
 use super::{Access, Kind, Operation, Parameter, Position, Route, Verb};
 
@@ -22,7 +22,7 @@ pub const fn write(
     Route { operation, verb: Verb::Post, path, access: Access::Write, says, parameters }
 }
 
-/// For hosts, by the events' token.
+/// A route for hosts, with the events token.
 pub const fn host(
     operation: Operation,
     path: &'static str,
@@ -32,7 +32,7 @@ pub const fn host(
     Route { operation, verb: Verb::Post, path, access: Access::Events, says, parameters }
 }
 
-/// The same, only read.
+/// A read-only route for hosts.
 pub const fn host_get(
     operation: Operation,
     path: &'static str,
@@ -64,7 +64,7 @@ pub const fn needed_body(name: &'static str, kind: Kind, says: &'static str) -> 
 
 pub const WORD: Kind = Kind::Text(300);
 pub const LONG_TEXT: Kind = Kind::Text(256 << 10);
-/// No page is longer.
+/// Maximum page size.
 pub const PAGE: Kind = Kind::Number { least: 1, most: 200 };
 pub const DEPTH: Kind = Kind::Number { least: 0, most: 200 };
 pub const FACTS: Kind = Kind::Texts(100);

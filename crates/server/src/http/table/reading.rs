@@ -1,6 +1,6 @@
 //! Routes that read.
 //!
-//! None of them changes anything.
+//! No route here may change anything.
 
 use super::parts::*;
 use super::{Access, Kind, Operation, Route};

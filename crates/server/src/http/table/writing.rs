@@ -1,6 +1,6 @@
 //! Routes that change something.
 //!
-//! None of them is open unless the server was started with `--write`.
+//! All of them are refused unless the server was started with `--write`.
 
 use super::parts::*;
 use super::{Kind, Operation, Route, Verb};
