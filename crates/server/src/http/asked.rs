@@ -33,10 +33,10 @@ impl Asked {
     pub fn read(route: &Route, raw: &Raw<'_>) -> Result<Asked, Refusal> {
         let mut given = Given::default();
         for (name, text) in &raw.path {
-            given.take_text(route, Position::Path, (name, text))?;
+            given.take_text(route, Position::Path, name, text)?;
         }
         for (name, text) in pairs(raw.query)? {
-            given.take_text(route, Position::Query, (&name, &text))?;
+            given.take_text(route, Position::Query, &name, &text)?;
         }
         given.take_body(route, raw.body)?;
         match route.parameters.iter().find(|known| known.is_needed && !given.0.contains_key(known.name)) {
@@ -72,7 +72,8 @@ impl Given {
         &mut self,
         route: &Route,
         position: Position,
-        (name, text): (&str, &str),
+        name: &str,
+        text: &str,
     ) -> Result<(), Refusal> {
         let Some(known) = named(route, position, name) else { return unknown(route, name) };
         let value = match known.kind {

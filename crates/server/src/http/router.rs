@@ -171,14 +171,14 @@ fn enter(shared: &Shared, token: &str) -> Response<Body> {
 
 fn show_file(shared: &Shared, request: &Request) -> Response<Body> {
     let path = request.uri().path().strip_prefix("/assets/").unwrap_or_default();
-    let found = match path.split_once('/') {
+    let (found, lasting) = match path.split_once('/') {
         None => (asset(path), Lasting::Asked),
         Some((named, name)) => (asset(name).filter(|_| named == version()), Lasting::Forever),
     };
-    show(shared, request, found)
+    show(shared, request, found, lasting)
 }
 
-fn show(shared: &Shared, request: &Request, (asset, lasting): (Option<&Asset>, Lasting)) -> Response<Body> {
+fn show(shared: &Shared, request: &Request, asset: Option<&Asset>, lasting: Lasting) -> Response<Body> {
     if let Err(refusal) = admit(shared, None, request.headers()) {
         return reply::refused(&refusal);
     }

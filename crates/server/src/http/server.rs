@@ -68,14 +68,14 @@ const LARGEST_HEAD: usize = 32 << 10;
 const TOO_MANY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
 
-enum Bound {
+enum BoundListener {
     Port(std::net::TcpListener),
     Socket(std::os::unix::net::UnixListener),
 }
 
 /// A bound listener: the kernel queues connections from now on.
 pub struct Listening {
-    bound: Bound,
+    bound: BoundListener,
     door: Door,
     address: String,
 }
@@ -100,7 +100,7 @@ impl Listening {
             listener.set_nonblocking(true)?;
             let port = listener.local_addr()?.port();
             let address = format!("http://127.0.0.1:{port}");
-            Ok(Listening { bound: Bound::Port(listener), door: Door::Port(port), address })
+            Ok(Listening { bound: BoundListener::Port(listener), door: Door::Port(port), address })
         };
         bind().map_err(|source| ServeError::Bind { place: format!("port {port} of 127.0.0.1"), source })
     }
@@ -117,7 +117,7 @@ impl Listening {
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
             listener.set_nonblocking(true)?;
             let address = format!("unix:{}", path.display());
-            Ok(Listening { bound: Bound::Socket(listener), door: Door::Socket, address })
+            Ok(Listening { bound: BoundListener::Socket(listener), door: Door::Socket, address })
         };
         bind().map_err(|source| ServeError::Bind { place: path.display().to_string(), source })
     }
@@ -159,8 +159,10 @@ async fn serve(listening: Listening, server: Server) -> Result<(), ServeError> {
         Connections { router: router(&shared), room: Arc::new(Semaphore::new(MOST_CONNECTIONS)), stopping };
     let accepting = async {
         match listening.bound {
-            Bound::Port(listener) => connections.accept_on_port(TcpListener::from_std(listener)?).await,
-            Bound::Socket(listener) => {
+            BoundListener::Port(listener) => {
+                connections.accept_on_port(TcpListener::from_std(listener)?).await
+            }
+            BoundListener::Socket(listener) => {
                 connections.accept_on_socket(UnixListener::from_std(listener)?, settings.user).await
             }
         }

@@ -97,15 +97,15 @@ pub fn version() -> &'static str {
 pub fn page() -> &'static Page {
     static WRITTEN: LazyLock<Page> = LazyLock::new(|| {
         let text = versioned(text_of(&PAGE));
-        let (text, styles) = written_in(text, ("<link rel=\"stylesheet\" href=\"", "\">", "style"));
-        let (text, scripts) = written_in(text, ("<script src=\"", "\"></script>", "script"));
+        let (text, styles) = written_in(text, "<link rel=\"stylesheet\" href=\"", "\">", "style");
+        let (text, scripts) = written_in(text, "<script src=\"", "\"></script>", "script");
         Page { asset: Asset { bytes: text.leak().as_bytes(), ..PAGE }, scripts, styles }
     });
     &WRITTEN
 }
 
 /// Inlines the files that tags refer to, and returns the text and their digests in CSP syntax.
-fn written_in(mut text: String, (before, after, tag): (&str, &str, &str)) -> (String, String) {
+fn written_in(mut text: String, before: &str, after: &str, tag: &str) -> (String, String) {
     let mut digests = String::new();
     while let Some((head, rest)) = text.split_once(before) {
         let Some((path, rest)) = rest.split_once(after) else { break };

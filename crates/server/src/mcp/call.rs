@@ -84,7 +84,7 @@ const LONGEST: usize = 20_000;
 
 impl Call {
     pub fn parse(tool: &str, arguments: &Map<String, Value>) -> Result<Call, BadCall> {
-        let given = Given(arguments);
+        let given = CallArguments(arguments);
         match tool {
             "search" => Ok(Call::Search(SearchCall {
                 query: given.needed("query")?,
@@ -130,9 +130,9 @@ impl Call {
 }
 
 /// The arguments before validation.
-struct Given<'a>(&'a Map<String, Value>);
+struct CallArguments<'a>(&'a Map<String, Value>);
 
-impl Given<'_> {
+impl CallArguments<'_> {
     fn text(&self, name: &'static str) -> Result<Option<String>, BadCall> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),

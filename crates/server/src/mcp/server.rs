@@ -54,20 +54,21 @@ impl<D: ToolBackend> Server<D> {
     /// Serves the client on standard input and output until it disconnects.
     pub fn run(self) -> Result<(), ServeError> {
         let runtime = runtime().map_err(ServeError::Runtime)?;
-        let served = runtime.block_on(self.serve_on(rmcp::transport::stdio()));
+        let (input, output) = rmcp::transport::stdio();
+        let served = runtime.block_on(self.serve_on(input, output));
         // A pending read of standard input must not delay the exit.
         runtime.shutdown_background();
         served
     }
 
     /// As `run`, on any reader and writer.
-    pub async fn serve_on<R, W>(self, ends: (R, W)) -> Result<(), ServeError>
+    pub async fn serve_on<R, W>(self, input: R, output: W) -> Result<(), ServeError>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let failed = |error| ServeError::Protocol(Box::new(error));
-        let running = match self.serve(ends).await {
+        let running = match self.serve((input, output)).await {
             // A client may disconnect before it sends anything; that is no error.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             started => started.map_err(failed)?,
@@ -171,7 +172,8 @@ mod tests {
                 write.shutdown().await.unwrap();
                 answers
             };
-            let server = Server::new(Echo, access, "1.2.3").serve_on(tokio::io::split(theirs));
+            let (input, output) = tokio::io::split(theirs);
+            let server = Server::new(Echo, access, "1.2.3").serve_on(input, output);
             let (served, answers) = tokio::join!(server, client);
             served.unwrap();
             answers
