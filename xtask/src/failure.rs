@@ -1,11 +1,11 @@
-//! Why a task could not be carried out.
+//! The error type of all tasks.
 //!
-//! A finding of a check is not a failure: it is data that the check returns. Nothing here prints or exits.
+//! A finding of a check is not a failure: it is data that the check returns. Must not print or exit.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-/// What stopped a task; the text names the thing, the source says why.
+/// The error that stopped a task; the text names the thing, the source says why.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     #[error("could not read {path}")]
@@ -31,7 +31,7 @@ impl Failure {
         move |source| Failure::Read { path, source }
     }
 
-    /// For `map_err` after writing or making `path`.
+    /// For `map_err` after writing or creating `path`.
     pub fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
         let path = path.to_owned();
         move |source| Failure::Write { path, source }
@@ -43,13 +43,13 @@ impl Failure {
         move |source| Failure::Start { program, source }
     }
 
-    /// Something that does not have the form it must have.
+    /// Input that does not have the required form.
     pub fn malformed(what: impl Into<String>, complaint: impl ToString) -> Failure {
         Failure::Malformed { what: what.into(), complaint: complaint.to_string() }
     }
 }
 
-/// Returns what `program` printed, or its own complaint.
+/// The output of `program`, or its error message.
 pub fn stdout_of(program: &str, output: Output) -> Result<String, Failure> {
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz hooks`: damaged payloads through the real binary, more than a test has time for.
+//! `cargo xtask fuzz hooks`: feeds damaged payloads to the real binary, more than a test has time for.
 //!
-//! Nothing here is random: a seed and a number name a mutant, and a report names both. The user's own folders are not
-//! touched: all hooks share one home that is made for them and removed afterwards.
+//! Deterministic: a seed and a number identify a mutant, and a report names both. Must not touch the user's
+//! folders: all hooks share one temporary home.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -20,14 +20,13 @@ use crate::Verdict;
 use crate::failure::{Failure, stdout_of};
 use crate::repository::Repository;
 
-/// What can be fed with nonsense.
+/// The fuzz targets.
 #[derive(Subcommand)]
 pub enum Fuzz {
     /// Feed damaged payloads to `tow hook`
     Hooks(Options),
 }
 
-/// How many, and which.
 #[derive(Args)]
 pub struct Options {
     /// The binary to feed
@@ -48,7 +47,7 @@ const WORKERS: usize = 2;
 const LISTED_FLAWS: usize = 20;
 const SHOWN_BYTES: usize = 2000;
 
-/// What the journal says of a hook that panicked: it exits well all the same.
+/// The journal entry of a hook that panicked, which still exits with 0.
 const PANIC: &[u8] = b"the hook panicked";
 
 pub fn run(
@@ -101,14 +100,14 @@ fn show(trial: &Trial<'_>, number: u64, out: &mut impl Write) -> Result<(), Fail
     Ok(())
 }
 
-/// What all mutants are tried on.
+/// The setting in which all mutants are tried.
 struct Trial<'a> {
     tow: PathBuf,
     home: &'a Path,
     mutator: Mutator,
 }
 
-/// A mutant that was not taken as it should be.
+/// A mutant that the hook handled wrongly.
 #[derive(Debug)]
 struct Flaw {
     number: u64,
@@ -122,7 +121,7 @@ impl std::fmt::Display for Flaw {
 }
 
 impl Trial<'_> {
-    /// Tries every number, a few at a time, and says now and then how far it is.
+    /// Tries every number, a few at a time, and prints progress now and then.
     fn flaws(&self, numbers: std::ops::Range<u64>, out: &mut impl Write) -> Result<Vec<Flaw>, Failure> {
         let next = AtomicU64::new(numbers.start);
         let (said, heard) = channel();
@@ -148,7 +147,7 @@ impl Trial<'_> {
     fn work(&self, next: &AtomicU64, end: u64, said: &Sender<Option<Flaw>>) {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            // Nobody hears any more: the report has failed.
+            // The receiver is gone: the report has failed.
             if number >= end || said.send(self.flaw_of(number)).is_err() {
                 return;
             }
@@ -164,7 +163,7 @@ impl Trial<'_> {
         what.map(|what| Flaw { number, what: format!("{} for {}: {what}", mutant.origin, mutant.agent) })
     }
 
-    /// Nothing of the caller's environment gets in.
+    /// Passes nothing of the caller's environment on.
     fn command(&self, program: &OsStr) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.home).current_dir(self.home);
@@ -172,7 +171,7 @@ impl Trial<'_> {
         command
     }
 
-    /// Hooks that panicked, as the journal tells: the hook itself hides it.
+    /// Counts panics in the journal, since the hook itself hides them.
     fn panics(&self) -> Result<usize, Failure> {
         let folder = self.home.join(".local/share/towline/journal");
         let mut panics = 0;
@@ -184,7 +183,7 @@ impl Trial<'_> {
         Ok(panics)
     }
 
-    /// What is left to fold is folded, and the doctor looks at every page.
+    /// Applies the rest of the journal, and lets the doctor check every page.
     fn state_of_store(&self) -> Result<String, Failure> {
         let said = |verb: &[&str]| {
             let output = self.command(self.tow.as_os_str()).args(verb).output();

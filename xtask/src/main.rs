@@ -1,7 +1,7 @@
 //! Checks and benchmarks that need more than a test: `cargo xtask help`.
 //!
-//! Nothing of the product depends on this crate. It looks at the product from outside, as text, as packages and as
-//! processes; of its crates it uses `core`, to measure redaction, and `agents`, to pack what they are given.
+//! No product crate may depend on this one. It sees the product from outside, as text, packages and
+//! processes; of its crates it uses `core`, to measure redaction, and `agents`, to write the plugin.
 
 mod bench;
 mod day;
@@ -46,17 +46,17 @@ enum Task {
     Plugin,
     /// Record the day that `tow demo` plays, with the real clients
     Day(day::Options),
-    /// Make the pictures of the documents from the real thing
+    /// Make the pictures of the documentation from the real programs
     Pictures(pictures::Options),
-    /// Measure
+    /// Run a benchmark
     #[command(subcommand)]
     Bench(bench::Bench),
-    /// Try what no client would send
+    /// Feed damaged input to the program
     #[command(subcommand)]
     Fuzz(fuzz::Fuzz),
     /// Kill workers at random and print what became of their turns
     Killed(more::Kills),
-    /// Play schedules of three machines and a hub, by chance
+    /// Play random schedules of three machines and a hub
     Schedules(more::Schedules),
     /// Count what redaction finds in ordinary code and logs, and how fast it is (build with --release)
     Secrets(secrets::Options),
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether what was checked holds.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Holds,
@@ -110,7 +110,7 @@ fn report(failure: &Failure) -> ExitCode {
         text.push_str(&format!("  because: {source}\n"));
         cause = source.source();
     }
-    // If even stderr is closed, the exit code still tells.
+    // If even stderr is closed, the exit code still reports the failure.
     drop(io::stderr().write_all(text.as_bytes()));
     ExitCode::from(2)
 }

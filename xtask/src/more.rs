@@ -1,6 +1,6 @@
-//! `cargo xtask killed` and `cargo xtask schedules`: what the suite tries by chance, more often than it has time for.
+//! `cargo xtask killed` and `cargo xtask schedules`: the suite's randomised tests, with more iterations.
 //!
-//! Runs the suite's own tests with another number, so that both hold the same.
+//! Must run the suite's own tests with another count, so that both assert the same.
 
 use std::io::Write;
 use std::process::Command;
@@ -11,7 +11,6 @@ use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
 
-/// How many workers are killed.
 #[derive(Args)]
 pub struct Kills {
     /// How many workers to kill
@@ -19,7 +18,6 @@ pub struct Kills {
     count: u32,
 }
 
-/// How many schedules are played.
 #[derive(Args)]
 pub struct Schedules {
     /// How many schedules of three machines and a hub to play
@@ -27,13 +25,13 @@ pub struct Schedules {
     count: u32,
 }
 
-/// A test that takes its number from outside.
+/// A test that reads its iteration count from a variable.
 struct Counted {
     binary: &'static str,
     test: &'static str,
     variable: &'static str,
     count: u32,
-    /// What the line with the figures has in it.
+    /// The text by which the line with the figures is found.
     figures: &'static str,
 }
 

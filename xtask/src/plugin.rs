@@ -1,7 +1,6 @@
 //! `cargo xtask plugin`: writes the folder from which agents load Towline as a plugin.
 //!
-//! What stands in it is decided by the agents' crate alone. Removes nothing but files of the folder that are not of it any
-//! more.
+//! The agents crate alone decides the content. Removes only files of that folder that no longer belong to it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,7 +37,7 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>, Failure> {
     Ok(files.map_err(|refusal| Failure::malformed("the plugin", refusal))?.into_iter().collect())
 }
 
-/// Every file below the folder, by its path there.
+/// Every file below the folder, by relative path.
 fn found(folder: &Path) -> Result<BTreeMap<PathBuf, String>, Failure> {
     let (mut files, mut folders) = (BTreeMap::new(), vec![folder.to_owned()]);
     while let Some(next) = folders.pop() {

@@ -1,6 +1,6 @@
-//! The repository as the checks see it: its root, the files that git would commit, and cargo's view of it.
+//! The repository as the checks see it: root, files that git would commit, and cargo's metadata.
 //!
-//! Reads only. It never goes to the network and never builds.
+//! Read-only. It never uses the network and never builds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ pub struct File {
     pub text: String,
 }
 
-/// A package as `cargo metadata` describes it, as far as the checks need it.
+/// The part of a `cargo metadata` package that the checks need.
 #[derive(Debug, Deserialize)]
 pub struct Package {
     pub name: String,
@@ -34,14 +34,14 @@ pub struct Dependency {
     pub kind: Option<String>,
 }
 
-/// The answer of `cargo metadata`.
+/// The output of `cargo metadata`.
 #[derive(Debug, Deserialize)]
 pub struct Metadata {
     pub packages: Vec<Package>,
     pub target_directory: PathBuf,
 }
 
-/// How far `cargo metadata` looks.
+/// The scope of `cargo metadata`.
 #[derive(Clone, Copy)]
 pub enum Reach {
     /// The packages of this workspace.
@@ -50,7 +50,7 @@ pub enum Reach {
     LockFile,
 }
 
-/// The folder that holds this workspace.
+/// The root folder of this workspace.
 pub struct Repository {
     root: PathBuf,
 }
@@ -80,10 +80,10 @@ impl Repository {
         Ok(files)
     }
 
-    /// Returns every file that is tracked and there, or would be after `git add --all`, text or not.
+    /// Returns every existing file that is tracked, or would be after `git add --all`, text or not.
     pub fn paths(&self) -> Result<Vec<String>, Failure> {
         let mut command = Command::new("git");
-        // A clone that belongs to another user (a container's mount) is still the one to check.
+        // A clone that belongs to another user (a container's mount) must be checked, too.
         command.args([
             "-c",
             "safe.directory=*",
@@ -99,20 +99,20 @@ impl Repository {
         Ok(names.split_terminator('\0').filter(is_there).map(str::to_owned).collect())
     }
 
-    /// Returns `None` for what is not text.
+    /// Returns `None` if the file is not text.
     fn text_file(&self, path: &str) -> Result<Option<File>, Failure> {
         let full = self.root.join(path);
         let bytes = std::fs::read(&full).map_err(Failure::read(&full))?;
         Ok(String::from_utf8(bytes).ok().map(|text| File { path: path.to_owned(), text }))
     }
 
-    /// Reads one file that must be there.
+    /// Reads one file that must exist.
     pub fn read(&self, path: &str) -> Result<String, Failure> {
         let full = self.root.join(path);
         std::fs::read_to_string(&full).map_err(Failure::read(&full))
     }
 
-    /// Asks cargo, offline.
+    /// Runs `cargo metadata` offline.
     pub fn metadata(&self, reach: Reach) -> Result<Metadata, Failure> {
         let mut command = Command::new("cargo");
         command.args(["metadata", "--offline", "--locked", "--format-version", "1"]);
@@ -131,7 +131,7 @@ impl Repository {
     }
 }
 
-/// Offline, cargo knows only the crates it once fetched; building for one platform does not fetch the
+/// Offline, cargo knows only the crates that it once fetched; building for one platform does not fetch the
 /// others'.
 fn with_fetch_hint(failure: Failure) -> Failure {
     match failure {

@@ -1,9 +1,9 @@
-//! Tells code from comments and literals in Rust source, byte by byte.
+//! Separates code from comments and literals in Rust source, byte by byte.
 //!
-//! A scanner, not a parser: it knows where text starts and ends, and nothing about what the code means. It
-//! never fails; source that rustc would refuse is scanned as far as it makes sense.
+//! A scanner, not a parser: it knows the bounds of comments and literals, and nothing about the code's
+//! meaning. It never fails; invalid source is scanned as far as it makes sense.
 
-/// What a stretch of source is. Delimiters belong to what they delimit.
+/// The kind of a span. Delimiters belong to what they delimit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Code,
@@ -12,7 +12,6 @@ enum Kind {
     Char,
 }
 
-/// A stretch of one kind.
 #[derive(Clone, Copy)]
 struct Span {
     kind: Kind,
@@ -20,7 +19,7 @@ struct Span {
     end: usize,
 }
 
-/// A string literal: its content as written, escapes and all, and the line it starts on.
+/// A string literal: its content as written, escapes included, and the line it starts on.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Literal<'a> {
     pub line: usize,
@@ -109,7 +108,7 @@ fn word_length(text: &str) -> usize {
     text.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(text.len())
 }
 
-/// Walks the bytes and collects the spans it has passed.
+/// Walks the bytes and collects spans.
 struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -142,7 +141,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A quote opens a character, unless it is a lifetime's.
+    /// A quote opens a character literal or a lifetime.
     fn mark_quote(&mut self) {
         match char_length(self.rest()) {
             Some(length) => self.mark(Kind::Char, length),
@@ -197,7 +196,7 @@ fn text_length(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Returns `None` where the quote belongs to a lifetime or a label.
+/// Returns `None` if the quote belongs to a lifetime or a label.
 fn char_length(bytes: &[u8]) -> Option<usize> {
     if bytes.get(1) == Some(&b'\\') {
         // The byte after the backslash may itself be a quote.

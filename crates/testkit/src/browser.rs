@@ -1,7 +1,6 @@
 //! Drives a real headless Chromium: opens pages, presses keys, and reports requests and errors.
 //!
-//! Never shares a profile, and waits for conditions only. The browser ends with this value or its
-//! environment.
+//! Never shares a profile, waits for conditions only, and ends with this value or its environment.
 
 use std::cell::RefCell;
 use std::fs;

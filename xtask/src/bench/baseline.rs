@@ -1,5 +1,5 @@
-//! What a hook is compared with: the cheapest process there is, a shell, and the runtime most hooks are
-//! written in.
+//! The baselines of a hook: the cheapest process there is, a shell, and the runtime most hooks are written
+//! in.
 //!
 //! Only `/bin/true` is a yardstick; the other two are shown for scale.
 
@@ -45,7 +45,7 @@ impl Baseline {
         }
     }
 
-    /// Counting node's instructions would take minutes and mean nothing.
+    /// Skips node: counting its instructions would take minutes and mean nothing.
     pub fn counted(self) -> bool {
         self != Baseline::Node
     }

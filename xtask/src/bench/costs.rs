@@ -1,6 +1,6 @@
-//! The table of what processes cost: one line per case, the baselines first.
+//! The cost table: one row per case, the baselines first.
 //!
-//! Counts instructions after all rounds, when nothing is timed any more. What a cost may be is said elsewhere.
+//! Counts instructions after all rounds, so that no timing is disturbed. Contains no bounds.
 
 use crate::failure::Failure;
 
@@ -10,7 +10,7 @@ use super::report::Table;
 use super::rounds::{self, Case};
 use super::statistics::Summary;
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub name: String,
@@ -18,7 +18,7 @@ pub struct Row {
     pub instructions: Option<u64>,
 }
 
-/// What was measured of a group of cases.
+/// The measurements of a group of cases.
 pub struct Costs {
     baselines: Vec<Row>,
     /// In the order of the cases.

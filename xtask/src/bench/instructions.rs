@@ -1,19 +1,19 @@
-//! Instructions of one process, counted by callgrind: the figure that does not depend on the machine's mood.
+//! Instructions of one process, counted by callgrind: the figure that does not depend on the machine's load.
 //!
-//! It counts user code alone; what the kernel does for a process is in the wall clock only.
+//! Counts user code only; the kernel's work for a process shows in the wall clock alone.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::failure::{Failure, stdout_of};
 
-/// Fails early, and says how to get it.
+/// Fails early, with the command that installs it.
 pub fn require_valgrind() -> Result<(), Failure> {
     let mend = "`apt-get install valgrind` (instructions are counted with it)";
     super::require("valgrind", "--version", mend)
 }
 
-/// Runs `command` under callgrind and returns how many instructions it took.
+/// Runs `command` under callgrind and returns its number of instructions.
 pub fn of(command: &Command, stdin: &[u8]) -> Result<u64, Failure> {
     let profile = profile(command, stdin)?;
     total(&profile).ok_or_else(|| Failure::malformed("callgrind's profile", "no line `totals:`"))
@@ -28,7 +28,7 @@ fn profile(command: &Command, stdin: &[u8]) -> Result<String, Failure> {
     valgrind.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = valgrind.spawn().map_err(Failure::start("valgrind"))?;
     if let Some(mut pipe) = child.stdin.take() {
-        // A process need not read what it does not use.
+        // A process need not read all its input.
         drop(pipe.write_all(stdin));
     }
     let output = child.wait_with_output().map_err(Failure::start("valgrind"))?;
@@ -36,8 +36,8 @@ fn profile(command: &Command, stdin: &[u8]) -> Result<String, Failure> {
     std::fs::read_to_string(&profile).map_err(Failure::read(&profile))
 }
 
-/// Gives valgrind the program, its arguments, folder and environment. A command that has variables of its own
-/// is meant to see no others.
+/// Passes the program, its arguments, folder and environment to valgrind. A command with variables of its own
+/// gets no others.
 pub fn carry_over(command: &Command, valgrind: &mut Command) {
     valgrind.arg(command.get_program()).args(command.get_args());
     if let Some(folder) = command.get_current_dir() {

@@ -1,7 +1,7 @@
-//! Starts one process, feeds it, waits for it, and says what it cost.
+//! Starts one process, feeds it, waits for it, and returns its cost.
 //!
-//! The only unsafe code of this crate: `wait4` is the one call that returns a child's own resource usage, and
-//! std does not offer it. Nothing here knows what is measured.
+//! The only unsafe code of this crate: `wait4` is the only call that returns a child's own resource usage,
+//! and std does not offer it. Knows nothing about the measured program.
 
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
@@ -9,20 +9,20 @@ use std::time::Instant;
 
 use crate::failure::Failure;
 
-/// What one process cost.
+/// The cost of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// From before the fork until the end was reaped, by the monotonic clock.
+    /// From before the fork until the child was reaped, by the monotonic clock.
     pub wall_ns: u64,
     /// User and system time.
     pub cpu_us: u64,
     /// Page faults, minor and major.
     pub faults: u64,
-    /// The most memory that it had at once.
+    /// Peak resident memory.
     pub peak_kb: u64,
 }
 
-/// Runs `command` to its end; anything but exit code 0 is a failure, for then the cost means nothing.
+/// Runs `command` to its end; any exit code but 0 is a failure, because the cost would mean nothing.
 pub fn cost_of(command: &mut Command, stdin: &[u8]) -> Result<Cost, Failure> {
     let program = command.get_program().to_string_lossy().into_owned();
     let feed = if stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
@@ -30,7 +30,7 @@ pub fn cost_of(command: &mut Command, stdin: &[u8]) -> Result<Cost, Failure> {
     let start = Instant::now();
     let mut child = command.spawn().map_err(Failure::start(&program))?;
     if let Some(mut pipe) = child.stdin.take() {
-        // A process may end without having read everything; its exit code tells whether that was right.
+        // A process may end without reading everything; its exit code shows whether that was right.
         pipe.write_all(stdin).or_else(ignoring_broken_pipe).map_err(Failure::start(&program))?;
     }
     let ended = wait(child.id()).map_err(Failure::start(&program))?;
@@ -61,7 +61,7 @@ fn wait(pid: u32) -> std::io::Result<Ended> {
         unsafe_code,
         reason = "std reaps a child without its resource usage; both pointers outlive the call"
     )]
-    // SAFETY: `status` and `usage` are valid for writes; `pid` is our own child, which nobody else waits for.
+    // SAFETY: `status` and `usage` are valid for writes; `pid` is our own child, reaped only here.
     let reaped = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
     if reaped != pid {
         return Err(std::io::Error::last_os_error());

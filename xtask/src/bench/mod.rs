@@ -1,7 +1,7 @@
-//! `cargo xtask bench`: what Towline costs, as multiples of starting `/bin/true`.
+//! `cargo xtask bench`: the cost of Towline, as multiples of starting `/bin/true`.
 //!
-//! Absolute times say more about the machine than about the program, so every figure is taken beside a baseline
-//! in the same round. Nothing here touches the user's own folders or tmux server: each case has its own.
+//! Absolute times say more about the machine than about the program, so every figure is taken beside a
+//! baseline in the same round. Must not touch the user's folders or tmux server: each case has its own.
 
 mod baseline;
 mod costs;
@@ -33,18 +33,18 @@ use crate::repository::{Reach, Repository};
 
 use payload::Recordings;
 
-/// What can be measured.
+/// The benchmarks.
 #[derive(Subcommand)]
 pub enum Bench {
     /// Measure one hook process, from its start to its end
     Hooks(Options),
-    /// Measure what shows the agents: refreshes of the bar, ends of transcripts, from hook to status line, spawns
+    /// Measure the status display: bar refreshes, ends of transcripts, from hook to status line, spawns
     Track(Options),
-    /// Measure taking conversations in and getting them back: import, the end of a turn, contexts, details
+    /// Measure importing conversations and retrieving them: import, the end of a turn, contexts, details
     Inherit(Options),
     /// Measure search: how many questions are answered, indexing, size, time and memory
     Search(search::Options),
-    /// Measure the viewer in a real browser, and its server, with a long past
+    /// Measure the viewer in a real browser, and its server, with a long history
     Viewer(viewer::Options),
     /// Measure a hub on a real PostgreSQL: push, pull, search, size and memory, with millions of rows
     Hub(hub::Options),
@@ -59,7 +59,7 @@ pub struct Options {
     /// How often each case runs
     #[arg(long, value_name = "N", default_value_t = 300)]
     rounds: usize,
-    /// Few rounds, and no store of a million events: a first look, no result
+    /// Few rounds, and no store of a million events: for a first look, not for results
     #[arg(long)]
     quick: bool,
     /// Also write the tables to this file
@@ -73,14 +73,14 @@ pub struct Options {
     check: bool,
 }
 
-/// How much is measured.
+/// The amount of data and rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
     Quick,
     Full,
 }
 
-/// What a benchmark is given.
+/// The input of a benchmark.
 struct Setup {
     tow: PathBuf,
     extent: Extent,
@@ -88,7 +88,7 @@ struct Setup {
     recordings: Recordings,
     /// Ends of real transcripts.
     tails: PathBuf,
-    /// Where the crates are, with what was recorded.
+    /// The folder `crates`, with the recordings.
     crates: PathBuf,
 }
 
@@ -149,7 +149,7 @@ fn rounds_of(options: &Options) -> usize {
     if options.quick { options.rounds.min(QUICK_ROUNDS) } else { options.rounds }
 }
 
-/// Writes down what was asked, so that a table can be made again.
+/// The command line that reproduces a table.
 fn command_line(bench: &Bench, options: &Options) -> String {
     let (word, file) = match bench {
         Bench::Hooks(_) => ("hooks", "docs/evidence/benchmarks.md"),
@@ -185,22 +185,22 @@ fn built(repository: &Repository, out: &mut impl Write) -> Result<PathBuf, Failu
     Ok(tow)
 }
 
-/// Says at once what is being done: a benchmark takes minutes.
+/// Prints progress at once: a benchmark takes minutes.
 fn announce(out: &mut impl Write, what: &str) -> Result<(), Failure> {
     writeln!(out, "{what}")?;
     Ok(out.flush()?)
 }
 
-/// Waits until what was written is on the disk, so that it is not written while we measure.
+/// Flushes written data to disk, so that it is not written during a measurement.
 fn settle() -> Result<(), Failure> {
     let output = Command::new("sync").output().map_err(Failure::start("sync"))?;
     crate::failure::stdout_of("sync", output).map(drop)
 }
 
-/// How long to wait for what goes on in the background.
+/// Timeout for background work.
 const DONE_WITHIN: Duration = Duration::from_secs(5);
 
-/// Waits until the capture that a hook has just started in a data folder waits no more.
+/// Waits until the capture process that a hook has just started in a data folder has ended.
 fn wait_for_captures(data: &Path) {
     const STARTED_WITHIN: Duration = Duration::from_millis(300);
     let doors = || std::fs::read_dir(data.join("doors")).map_or(0, Iterator::count);
@@ -208,7 +208,7 @@ fn wait_for_captures(data: &Path) {
     wait::holds_within(DONE_WITHIN, || doors() == 0);
 }
 
-/// Waits until nobody works in the background in a data folder, also whoever has just been started.
+/// Waits for all background work in a data folder, including a process that has just been started.
 fn wait_for_work(data: &Path) {
     const STARTED_WITHIN: Duration = Duration::from_millis(50);
     let is_taken = |name: &str| File::open(data.join(name)).is_ok_and(|lock| lock.try_lock().is_err());
@@ -217,7 +217,7 @@ fn wait_for_work(data: &Path) {
     wait::holds_within(DONE_WITHIN, || !is_busy());
 }
 
-/// Makes sure that a program is there before anything is built.
+/// Checks that a program is installed before anything is built.
 fn require(program: &str, asked: &str, mend: &str) -> Result<(), Failure> {
     match Command::new(program).arg(asked).output() {
         Ok(output) if output.status.success() => Ok(()),
@@ -225,7 +225,7 @@ fn require(program: &str, asked: &str, mend: &str) -> Result<(), Failure> {
     }
 }
 
-/// Where a file lies, for the command line of another program.
+/// The path as a command-line argument.
 fn words(path: &Path) -> String {
     path.display().to_string()
 }

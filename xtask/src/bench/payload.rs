@@ -1,14 +1,14 @@
-//! The recorded payloads of both agents, and how one is made to fit a case: session, folder, size.
+//! The recorded payloads of both agents, adapted to a case: session, folder, size.
 //!
-//! Payloads are changed as text, never parsed and printed again: the order of keys, on which the cost of
-//! reading depends, stays the client's own.
+//! Payloads are edited as text, never parsed and printed again, to keep the client's order of keys, on which
+//! the cost of parsing depends.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::failure::Failure;
 
-/// An agent that has hooks.
+/// An agent with hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Agent {
     Claude,
@@ -35,7 +35,7 @@ pub struct Recordings {
     payloads: BTreeMap<(Agent, String), Payload>,
 }
 
-/// Where an event was recorded in variants, the first of these is taken, else the first by name.
+/// Preferred variants of an event, in order; if it has none of them, the first by name is taken.
 const PREFERRED: [&str; 4] = ["", "Bash", "startup", "prompt_input_exit"];
 
 impl Recordings {
@@ -108,7 +108,7 @@ fn event_and_variant(name: &str) -> (&str, &str) {
 }
 
 impl Payload {
-    /// Takes the white space out that stands outside strings.
+    /// Removes the white space outside strings.
     fn compact(json: &str) -> Payload {
         let mut compact = String::with_capacity(json.len());
         let (mut in_text, mut escaped) = (false, false);
@@ -126,7 +126,7 @@ impl Payload {
         self.0.as_bytes()
     }
 
-    /// Gives the text field `key` another value; a payload without that field stays as it is.
+    /// Replaces the value of the text field `key`; a payload without that field stays as it is.
     pub fn with(&self, key: &str, value: &str) -> Payload {
         let opening = format!("\"{key}\":\"");
         let Some(start) = self.0.find(&opening).map(|at| at + opening.len()) else { return self.clone() };
@@ -134,7 +134,7 @@ impl Payload {
         Payload(format!("{}{value}{}", &self.0[..start], &self.0[start + length..]))
     }
 
-    /// Lets the tool have answered so much that the payload has `size` bytes.
+    /// Pads the tool's result until the payload has `size` bytes.
     pub fn grown_to(&self, size: usize) -> Result<Payload, Failure> {
         let at = self.answer_start().ok_or_else(|| Failure::malformed("recorded tool result", &self.0))?;
         let missing = size.saturating_sub(self.0.len());
@@ -151,7 +151,7 @@ impl Payload {
         Ok(Payload(format!("{}{filler}{}", &self.0[..at], &self.0[at..])))
     }
 
-    /// Returns where the text of the tool's answer starts: the answer itself, or its `stdout`.
+    /// The offset of the result's text: the result itself, or its `stdout`.
     fn answer_start(&self) -> Option<usize> {
         const ANSWER: &str = "\"tool_response\":";
         const OUTPUT: &str = "\"stdout\":\"";
@@ -163,7 +163,7 @@ impl Payload {
     }
 }
 
-/// Returns the length of the JSON text whose opening quote has just passed.
+/// The length of the JSON string whose opening quote has just passed.
 fn text_length(rest: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in rest.bytes().enumerate() {

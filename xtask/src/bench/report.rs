@@ -1,6 +1,6 @@
-//! What a benchmark found out, as text for the terminal and as a Markdown file.
+//! A benchmark's results, as text for the terminal and as a Markdown file.
 //!
-//! The machine is described by what matters to the figures; its name and its user's are left out.
+//! Describes the machine only as far as it matters to the figures; host and user names are left out.
 
 use std::fmt;
 use std::io::Write;
@@ -8,12 +8,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::failure::Failure;
 
-/// Figures of one kind, one line per case.
+/// Figures of one kind, one row per case.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
     title: String,
     columns: Vec<String>,
-    /// As many cells as columns, the first of them the case's name.
+    /// As many cells as columns; the first is the case's name.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -23,7 +23,7 @@ impl Table {
         Table { title: title.to_owned(), columns, rows }
     }
 
-    /// Lines with columns of equal width, the first to the left and the figures to the right.
+    /// Rows with aligned columns, the first to the left and the figures to the right.
     pub fn lines(&self) -> Vec<String> {
         let cells: Vec<&Vec<String>> = std::iter::once(&self.columns).chain(&self.rows).collect();
         let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -47,7 +47,7 @@ fn aligned(cells: &[String], widths: &[usize]) -> String {
     padded.collect::<Vec<_>>().join(" | ")
 }
 
-/// Whether one bound holds.
+/// Whether a bound holds.
 #[derive(Debug, PartialEq)]
 pub struct Judgement {
     pub holds: bool,
@@ -61,13 +61,13 @@ impl fmt::Display for Judgement {
     }
 }
 
-/// All that a run of a benchmark found out.
+/// The results of a benchmark run.
 pub struct Report {
     pub title: &'static str,
-    /// How the figures are to be read.
+    /// How to read the figures.
     pub legend: &'static str,
     pub tables: Vec<Table>,
-    /// What follows from the tables, without a bound.
+    /// Conclusions from the tables that have no bound.
     pub remarks: Vec<String>,
     pub judgements: Vec<Judgement>,
 }
@@ -84,7 +84,7 @@ impl Report {
         Ok(writeln!(out, "\n{}", self.conclusions())?)
     }
 
-    /// `made_by` is what made it, as one would type it.
+    /// `made_by` is the command line that made the report.
     pub fn markdown(&self, made_by: &str, date: Option<&str>) -> String {
         let date = date.map_or_else(today, str::to_owned);
         let tables: String = self.tables.iter().map(Table::markdown).collect();
@@ -110,7 +110,7 @@ fn machine() -> String {
     format!("{cores} cores, {} {}, {}", std::env::consts::OS, kernel(&release), std::env::consts::ARCH)
 }
 
-/// The first two numbers of a kernel's release; the rest may name the one who built it.
+/// The first two numbers of the kernel release; the rest may name the user who built it.
 fn kernel(release: &str) -> String {
     release.split('.').take(2).collect::<Vec<_>>().join(".")
 }
@@ -120,7 +120,7 @@ fn today() -> String {
     civil(since.as_secs() / 86_400)
 }
 
-/// Writes the day that many days after 1970-01-01.
+/// Formats a date given as days since 1970-01-01.
 fn civil(mut days: u64) -> String {
     let mut year = 1970;
     while days >= year_length(year) {

@@ -1,7 +1,7 @@
-//! Rounds: in each, every case and the baselines run once, in an order drawn anew.
+//! Rounds: in each, every case and the baselines run once, in a new order.
 //!
-//! A machine gets slower and faster while one measures. Within a round all see the same machine, so a case is
-//! compared with the yardstick of its own round and with no other.
+//! A machine's speed changes during a measurement. It is the same for all within a round, so a case is
+//! compared only with the yardstick of its own round.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use super::baseline::{ALL, Baseline};
 use super::measure::{Cost, cost_of};
 use super::statistics::{Sample, Summary, median};
 
-/// Something that is run in every round.
+/// A case that runs in every round.
 pub trait Case {
     fn name(&self) -> String;
 
-    /// Runs it once; what leads up to it is no part of the cost.
+    /// Runs it once; preparation does not count towards the cost.
     fn run(&self, round: usize) -> Result<Cost, Failure>;
 
     /// Counts the instructions of one more run.
     fn instructions(&self, round: usize) -> Result<u64, Failure>;
 }
 
-/// Rounds whose figures are thrown away: files and code are not yet in memory.
+/// Rounds whose figures are discarded: files and code are not yet cached.
 const WARM_UP: usize = 3;
 
 /// A round number that no measured round had.
@@ -30,11 +30,11 @@ pub fn after_last(rounds: usize) -> usize {
     WARM_UP + rounds + 1
 }
 
-/// Everything that was measured.
+/// All samples.
 pub struct Series {
     baselines: Vec<(Baseline, Vec<Sample>)>,
     cases: Vec<Vec<Sample>>,
-    /// What the yardstick took in each round, in nanoseconds.
+    /// The yardstick's time in each round, in nanoseconds.
     yardstick: BTreeMap<usize, f64>,
 }
 
@@ -58,7 +58,7 @@ pub fn run<C: Case>(rounds: usize, cases: &[C]) -> Result<Series, Failure> {
     Ok(series)
 }
 
-/// One process in a round.
+/// One process of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Baseline(Baseline),
@@ -109,7 +109,7 @@ impl Series {
     }
 }
 
-/// Draws the order of a round. The sequence is always the same: what varies between two runs is the machine.
+/// Draws the order of a round. The sequence is fixed, so that two runs differ by the machine only.
 pub struct Dice(u64);
 
 impl Dice {

@@ -1,6 +1,6 @@
-//! `cargo xtask bench search`: how many questions are answered, and what indexing and a search cost.
+//! `cargo xtask bench search`: the share of answered questions, and the cost of indexing and searching.
 //!
-//! The measuring is done by an example of `towline-search`, in processes of its own; here it is started and judged. Texts
+//! An example of `towline-search` measures in its own processes; this module only starts it and judges. Texts
 //! are the sources of this workspace and of the crates in the lock file.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::repository::{Reach, Repository};
 /// How to measure search.
 #[derive(Args)]
 pub struct Options {
-    /// Only how many questions are answered
+    /// Only measure how many questions are answered
     #[arg(long)]
     quality: bool,
     /// Also with a million documents: takes minutes and a few gigabytes
@@ -51,7 +51,7 @@ const ROUNDS: &str = "300";
 const COLD_ROUNDS: &str = "40";
 const EMBED_ROUNDS: &str = "20";
 
-/// Figures by their names.
+/// Figures by name.
 type Figures = BTreeMap<String, f64>;
 
 /// A bound of a figure.
@@ -67,7 +67,7 @@ const QUALITY: [(&str, Bound); 4] = [
     ("own, Whole, MRR", Bound::AtLeast(94.0)),
 ];
 
-/// At a hundred thousand documents.
+/// For a hundred thousand documents.
 const SPEED: [(&str, Bound); 4] = [
     ("indexing, CPU s", Bound::AtMost(15.0)),
     ("index, MB", Bound::AtMost(60.0)),
@@ -157,7 +157,7 @@ fn speed(
     Ok(found)
 }
 
-/// Runs the measuring program; it prints `name = number`.
+/// Runs the measuring program, which prints `name = number` lines.
 fn figures(measure: &Path, arguments: &[&str]) -> Result<Figures, Failure> {
     let output = Command::new(measure).args(arguments).output().map_err(Failure::start("measure"))?;
     let text = stdout_of("measure", output)?;

@@ -1,6 +1,6 @@
-//! Percentiles, ratios, and how figures are written.
+//! Percentiles, ratios, and number formatting.
 //!
-//! Pure functions of numbers; nothing is measured or printed here.
+//! Pure functions of numbers; must not measure or print.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ pub struct Sample {
     pub cost: Cost,
 }
 
-/// What the samples of one case say. Times are in microseconds.
+/// The statistics of one case. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     pub p10: f64,
     pub p50: f64,
     pub p90: f64,
     pub p99: f64,
-    /// Median, over the rounds, of the case's time by the yardstick's.
+    /// Median, over the rounds, of the case's time divided by the yardstick's.
     pub ratio: f64,
-    /// The same of one round in twenty.
+    /// The 95th percentile of the same.
     pub ratio_p95: f64,
     pub cpu: f64,
     pub faults: f64,
@@ -61,13 +61,13 @@ pub fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// Nearest rank: a value that was measured, never one in between.
+/// Nearest rank: always a measured value, never an interpolated one.
 pub fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
 }
 
-/// Writes a count as people say it: `100 k`, `1 M`.
+/// Formats a count, such as `100 k` or `1 M`.
 pub fn count(number: u64) -> String {
     match number {
         1_000_000.. => format!("{} M", number / 1_000_000),
@@ -76,7 +76,7 @@ pub fn count(number: u64) -> String {
     }
 }
 
-/// Writes a size as people say it: `11 KB`, `2 MB`.
+/// Formats a size, such as `11 KB` or `2 MB`.
 pub fn bytes(size: usize) -> String {
     match size / 1024 {
         kilobytes @ 1024.. => format!("{} MB", kilobytes / 1024),

@@ -1,7 +1,7 @@
 //! `cargo xtask day`: records the day that `tow demo` plays, with the real clients against a scripted model.
 //!
-//! Writes one file per scene below `crates/cli/demo`: what the clients said to their hooks and wrote into their transcripts,
-//! as they did. Left out are the folder that it was recorded in and the clients' own instructions to their models.
+//! Writes one file per scene below `crates/cli/demo`: hook payloads and transcripts, verbatim. Must not
+//! contain the folder of the recording, nor the clients' own instructions to their models.
 
 mod scenes;
 
@@ -19,10 +19,10 @@ use crate::failure::Failure;
 use crate::repository::Repository;
 use scenes::Scene;
 
-/// With which program the hermetic home is made.
+/// The program for the hermetic home.
 #[derive(Args)]
 pub struct Options {
-    /// A `tow` that is built already
+    /// A `tow` that is already built
     #[arg(long, value_name = "PATH", default_value = "target/debug/tow")]
     tow: PathBuf,
 }
@@ -39,7 +39,7 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     Ok(Verdict::Holds)
 }
 
-/// One line per moment: when it was, what the transcript had gained by then, and what the hook was told.
+/// One line per moment: its time, the transcript's growth since the last one, and the hook's payload.
 fn written(env: &TestEnv, scene: &Scene, moments: &[Moment]) -> Result<String, Failure> {
     let (mut seen, mut lines) = (BTreeMap::new(), vec![]);
     for moment in moments {
@@ -52,8 +52,7 @@ fn written(env: &TestEnv, scene: &Scene, moments: &[Moment]) -> Result<String, F
     Ok(lines.iter().map(|line| format!("{line}\n")).collect())
 }
 
-/// What this transcript holds by now beyond what it held when it was last asked for. Whole lines: a hook may run while the
-/// client writes.
+/// The transcript's growth since the last call. Whole lines only: a hook may run while the client writes.
 fn gained(path: &Path, moment: &Moment, seen: &mut BTreeMap<PathBuf, usize>) -> Result<String, Failure> {
     let Some(size) = moment.written.get(path) else { return Ok(String::new()) };
     let all = fs::read(path).map_err(Failure::read(path))?;
@@ -64,7 +63,7 @@ fn gained(path: &Path, moment: &Moment, seen: &mut BTreeMap<PathBuf, usize>) -> 
     Ok(lines.lines().filter_map(conversation).map(|line| format!("{line}\n")).collect())
 }
 
-/// The entry without what is the client's text and not the conversation's; none if nothing is left of it.
+/// The entry without the client's own text; `None` if it holds no other.
 fn conversation(line: &str) -> Option<String> {
     let mut entry: Value = serde_json::from_str(line).ok()?;
     let kind = entry["type"].as_str().unwrap_or_default();
@@ -77,7 +76,7 @@ fn conversation(line: &str) -> Option<String> {
     (!is_instruction).then(|| entry.to_string())
 }
 
-/// The same without the folder that it was recorded in; clients also write it with dashes.
+/// Replaces the folder of the recording; clients also write it with dashes.
 fn placeless(env: &TestEnv, line: &Value) -> String {
     let root = env.root().display().to_string();
     let project = format!("{root}/project");

@@ -1,7 +1,7 @@
-//! What happens on the recorded day: who asks what, and what the agents do about it.
+//! The scenes of the recorded day: the prompts, and the agents' scripted work.
 //!
-//! A scene is one terminal from its first prompt on. It ends where the demonstration is to find it: done, waiting for a
-//! person, or at work.
+//! A scene is one terminal from its first prompt on. It must end in the state in which the demo shows it:
+//! done, waiting for the user, or working.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ const SONNET: [&str; 2] = ["--model", "claude-sonnet-4-5"];
 const CLIENT: &str = "pub fn token(session: &Session) -> Token {\n    if session.expired() {\n        session.refresh()\n    }\n    session.token()\n}\n";
 const TESTS: &str = "#!/bin/sh\nif grep -q 'lock()' src/client.rs\nthen echo 'test checkout::keeps_its_session ... ok'; echo 'test result: ok. 14 passed; 0 failed'\nelse echo 'test checkout::keeps_its_session ... FAILED'; echo 'the token was refreshed twice: 401 from /cart'; echo 'test result: FAILED. 13 passed; 1 failed'; exit 1\nfi\n";
 
-/// A morning's bug hunt, cleared and gone on with.
+/// A morning's bug hunt, cleared and continued.
 fn shop(env: &TestEnv) -> Vec<Moment> {
     lay(env, &[("src/client.rs", CLIENT), ("tests.sh", TESTS)]);
     let file = env.project().join("src/client.rs").display().to_string();
@@ -77,7 +77,7 @@ fn shop(env: &TestEnv) -> Vec<Moment> {
     recorder.moments()
 }
 
-/// Another agent that wants to run something, and waits to be allowed to.
+/// An agent that waits for permission to run a command.
 fn ledger(env: &TestEnv) -> Vec<Moment> {
     lay(env, &[("compose.yaml", "services:\n  ledger:\n    environment:\n      POOL: 10\n")]);
     let command = json!({
@@ -127,7 +127,7 @@ fn claude_recorder(env: &TestEnv) -> Recorder {
 fn lay(env: &TestEnv, files: &[(&str, &str)]) {
     for (name, text) in files {
         let path = env.project().join(name);
-        // A scene that cannot be laid fails at the first thing that looks for it.
+        // If writing fails, the first program that needs the file fails.
         let _ = path.parent().map(fs::create_dir_all);
         let _ = fs::write(path, text);
     }
@@ -135,12 +135,12 @@ fn lay(env: &TestEnv, files: &[(&str, &str)]) {
     env.git(&["commit", "-q", "-m", "Begin"]);
 }
 
-/// A long conversation is mostly read from the cache.
+/// In a long conversation, most input is read from the cache.
 fn used(tokens: u64) -> Usage {
     Usage { input: tokens / 20, cache_read: tokens - tokens / 20, output: 240, ..Usage::default() }
 }
 
-/// The same where what came from the cache is counted with the rest.
+/// The same for an API that includes cached tokens in the input.
 fn counted(tokens: u64) -> Usage {
     Usage { input: tokens, ..used(tokens) }
 }

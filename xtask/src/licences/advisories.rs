@@ -1,7 +1,6 @@
-//! The list of versions that must not be used (`xtask/advisories.txt`), and how a version is compared with
-//! it.
+//! The list of versions that must not be used (`xtask/advisories.txt`), and the comparison with it.
 //!
-//! It knows what somebody wrote into the list and nothing else.
+//! Contains only advisories entered by hand; no substitute for a database.
 
 use std::cmp::Ordering;
 
@@ -10,7 +9,7 @@ use crate::failure::Failure;
 /// One line of the list.
 pub struct Advisory {
     package: String,
-    /// Alternatives of comparisons that must all hold.
+    /// Alternatives, each a list of comparisons that must all hold.
     affected: Vec<Vec<Comparison>>,
     pub id: String,
     pub note: String,
@@ -49,7 +48,7 @@ fn comparisons(text: &str) -> Option<Vec<Comparison>> {
     text.split(',').map(|part| Comparison::parse(part.trim())).collect()
 }
 
-/// Such as `>= 1.2.3`.
+/// A comparison such as `>= 1.2.3`.
 struct Comparison {
     accepted: &'static [Ordering],
     than: Version,
@@ -74,7 +73,7 @@ impl Comparison {
     }
 }
 
-/// Build metadata is ignored, and every pre-release comes right before its release: enough to tell fixed from
+/// Ignores build metadata, and sorts every pre-release right before its release: enough to tell fixed from
 /// faulty.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Version {

@@ -1,7 +1,7 @@
-//! Licences, sources and known faults of every crate in the lock file.
+//! Checks licences, sources and known faults of every crate in the lock file.
 //!
-//! Works offline: it reads what cargo has fetched, `deny.toml` and `xtask/advisories.txt`. It is no
-//! substitute for an advisory database that is asked on the day of a release.
+//! Works offline: reads only cargo's downloads, `deny.toml` and `xtask/advisories.txt`. No substitute for
+//! querying an advisory database on the day of a release.
 
 mod advisories;
 mod policy;
@@ -17,7 +17,7 @@ use crate::repository::{Package, Reach, Repository};
 use advisories::Advisory;
 use policy::Policy;
 
-/// Prints every crate that may not be used, and warns of those in two versions.
+/// Prints every crate that must not be used, and warns of crates in two versions.
 pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
     let policy = Policy::parse(&repository.read("deny.toml")?)?;
     let advisories = advisories::parse(&repository.read("xtask/advisories.txt")?)?;
@@ -43,7 +43,7 @@ fn objections(package: &Package, policy: &Policy, advisories: &[Advisory]) -> Ve
     licence.into_iter().chain(source).chain(known).map(|why| format!("{name} {version}: {why}")).collect()
 }
 
-/// Two versions of one crate are built and linked twice.
+/// Lists crates in several versions: each version is built and linked.
 fn repeated(packages: &[Package]) -> Vec<String> {
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {

@@ -1,7 +1,6 @@
-//! What `deny.toml` allows: licences and registries.
+//! The policy of `deny.toml`: allowed licences and registries.
 //!
-//! Reads the two lists that matter offline. The rest of that file is for cargo-deny itself and is ignored
-//! here.
+//! Reads only the two lists that matter offline. The rest of that file is for cargo-deny and ignored here.
 
 use toml_edit::{DocumentMut, Item};
 
@@ -22,7 +21,7 @@ impl Policy {
         })
     }
 
-    /// Says what is wrong with a package's licence expression, if anything.
+    /// The objection to a package's licence expression, if any.
     pub fn licence_objection(&self, expression: Option<&str>) -> Option<String> {
         let Some(expression) = expression else {
             return Some("no licence is declared".to_owned());
@@ -34,7 +33,7 @@ impl Policy {
         }
     }
 
-    /// Says what is wrong with where a package comes from; `None` as source is a folder of this workspace.
+    /// The objection to a package's source, if any; no source means a folder of this workspace.
     pub fn source_objection(&self, source: Option<&str>) -> Option<String> {
         let source = source?;
         let registry = source.strip_prefix("registry+").or(source.strip_prefix("sparse+"));

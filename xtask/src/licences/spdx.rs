@@ -1,8 +1,8 @@
-//! Licence expressions, as far as crates use them: `OR`, `AND`, `WITH`, parentheses, and the old slash for
-//! `OR`.
+//! Parses licence expressions as far as crates use them: `OR`, `AND`, `WITH`, parentheses, and the old slash
+//! for `OR`.
 //!
-//! Licence ids are compared as they are written: `GPL-2.0-or-later` is not met by `GPL-2.0-only`, and a
-//! licence with an exception only by that licence with that exception.
+//! Licence ids are compared literally: `GPL-2.0-only` does not satisfy `GPL-2.0-or-later`, and a licence with
+//! an exception is satisfied only by that licence with that exception.
 
 /// A parsed expression.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Expression {
 }
 
 impl Expression {
-    /// Whether the allowed licences suffice.
+    /// Whether the allowed licences satisfy the expression.
     pub fn is_met_by(&self, allowed: &[String]) -> bool {
         match self {
             Expression::Licence(id) => allowed.contains(id),

@@ -1,7 +1,7 @@
-//! `cargo xtask pictures`: the pictures of the documents, made from the real thing.
+//! `cargo xtask pictures`: makes the pictures of the documentation from the real programs.
 //!
-//! Plays the recorded day by `tow demo` in a real tmux, and draws what its terminals show and what a real browser shows of
-//! it. Draws nothing by hand: a picture that is wrong shows a fault.
+//! Plays the recorded day with `tow demo` in a real tmux, and captures its terminals and the viewer in a real
+//! browser. Must not draw anything by hand: a wrong picture shows a bug.
 
 mod svg;
 
@@ -18,15 +18,14 @@ use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
 
-/// What is pictured.
 #[derive(Args)]
 pub struct Options {
-    /// A `tow` that is built already
+    /// A `tow` that is already built
     #[arg(long, value_name = "PATH", default_value = "target/debug/tow")]
     tow: PathBuf,
 }
 
-/// A terminal of this many columns can be read in a page of text.
+/// A terminal of this width is readable within a page of text.
 const COLUMNS: &str = "112";
 
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
@@ -69,7 +68,7 @@ fn draw(pane: &Pane, folder: &Path, name: &str) -> Result<(), Failure> {
     fs::write(&file, svg::drawn(&shown)).map_err(Failure::write(&file))
 }
 
-/// The home of the day that is on.
+/// The home of the running demo.
 fn stage(env: &TestEnv) -> Result<String, Failure> {
     let parent = env.root().join("tmp");
     let entries = fs::read_dir(&parent).map_err(Failure::read(&parent))?.flatten().map(|entry| entry.path());
@@ -78,7 +77,7 @@ fn stage(env: &TestEnv) -> Result<String, Failure> {
     Ok(found.ok_or_else(missing)?.display().to_string())
 }
 
-/// The rest of the tour, so that the day has all of its sessions.
+/// Steps through the rest of the tour, so that the day has all of its sessions.
 fn go_through(tour: &Pane) {
     for title in ["2  Remember", "3  Inherit", "4  Count"] {
         tour.keys(&["Enter"]);
@@ -115,7 +114,7 @@ fn view(env: &TestEnv, home: &str, folder: &Path) -> Result<(), Failure> {
         }
         browser.screenshot(&folder.join(format!("{name}.png")));
     }
-    // Whoever made the pictures is not held up by a server that has ended by itself.
+    // A server that has already ended is no error.
     let _ = server.kill().and_then(|()| server.wait());
     Ok(())
 }

@@ -1,12 +1,12 @@
-//! A terminal's screen as a picture: text with its colours, on a dark ground.
+//! Renders a terminal's screen as SVG: text with its colours, on a dark background.
 //!
-//! Knows the colours and weights that tmux prints; anything else that a terminal can do is left out.
+//! Supports the colours and weights that tmux prints; all other terminal features are ignored.
 
 use std::fmt::Write;
 
 use towline_core::escape::width;
 
-/// The measures of one cell, in pixels, for the fonts that are asked for.
+/// The size of one cell in pixels, for the requested fonts.
 const CELL: (f64, f64) = (7.83, 17.0);
 const MARGIN: f64 = 12.0;
 const FONT: &str =
@@ -20,7 +20,7 @@ const COLOURS: [&str; 16] = [
     "#f0848d", "#a5d97f", "#efbe78", "#7cbcf2", "#d598ea", "#6fcdd9", "#ffffff",
 ];
 
-/// How a letter looks.
+/// The style of a character.
 #[derive(Clone, Default, PartialEq)]
 struct Look {
     ink: Option<String>,
@@ -30,7 +30,7 @@ struct Look {
     reversed: bool,
 }
 
-/// Letters that look the same, from this column on.
+/// Characters with the same style, from this column on.
 struct Stretch {
     column: usize,
     look: Look,
@@ -53,7 +53,7 @@ pub fn drawn(screen: &str) -> String {
     all + "</svg>\n"
 }
 
-/// A rectangle for its ground, if it has one, and the text. Its length is said, so that no font can move the columns.
+/// A background rectangle, if any, and the text. `textLength` keeps the columns aligned in any font.
 fn shown(stretch: &Stretch, row: usize) -> String {
     let (x, y) = (place(stretch.column, CELL.0), place(row, CELL.1));
     let long = place(width(&stretch.text), CELL.0) - MARGIN;
@@ -71,7 +71,7 @@ fn shown(stretch: &Stretch, row: usize) -> String {
     }
     let weight = if stretch.look.bold { " font-weight=\"bold\"" } else { "" };
     let faint = if stretch.look.dim { " opacity=\"0.6\"" } else { "" };
-    // Readers of pictures run plain blanks together.
+    // SVG renderers collapse plain spaces.
     let text = stretch.text.replace('&', "&amp;").replace('<', "&lt;").replace(' ', "\u{a0}");
     let base = y + CELL.1 - 4.5;
     let _ = writeln!(
@@ -134,7 +134,7 @@ fn change(look: &mut Look, codes: &str) {
     }
 }
 
-/// One of 256 colours, or any.
+/// A colour from the 256-colour palette or from RGB.
 fn chosen(codes: &mut impl Iterator<Item = usize>) -> Option<String> {
     if codes.next()? == 2 {
         let (red, green, blue) = (codes.next()?, codes.next()?, codes.next()?);

@@ -20,7 +20,7 @@ use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
 
-/// What to print besides the table.
+/// The lists to print besides the table.
 #[derive(clap::Args)]
 pub struct Options {
     /// Print every figure and list as JSON instead

@@ -1,7 +1,7 @@
 //! Resolves the paths of one package to files: which file imports which.
 //!
-//! A path to a re-exported item leads to the file that defines the item. It must not resolve names as rustc does: types,
-//! values and macros share one namespace here, and code that a macro expands to is not seen.
+//! A path to a re-exported item leads to the file that defines the item. It must not resolve names as
+//! rustc does: types, values and macros share one namespace here, and macro expansions are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,8 +34,8 @@ pub fn graph(units: &[&Unit]) -> Graph {
     }
 }
 
-/// Returns `path` from the root of its package if it starts with `crate`, `self` or `super`. `module` is the module of
-/// the file.
+/// Returns `path` from the root of its package if it starts with `crate`, `self` or `super`. `module` is the
+/// module of the file.
 pub fn from_root(path: &Path, module: &[String]) -> Option<Vec<String>> {
     let mut base = [module, &path.inside].concat();
     let mut rest = &path.segments[..];
@@ -54,7 +54,7 @@ pub fn from_root(path: &Path, module: &[String]) -> Option<Vec<String>> {
     Some([&base, rest].concat())
 }
 
-/// What one file says.
+/// The imports, items and words of one file.
 struct Facts {
     module: Vec<String>,
     paths: Vec<Path>,
@@ -124,7 +124,7 @@ fn words(tokens: &[Token<'_>]) -> BTreeSet<String> {
     words
 }
 
-/// Where a path leads.
+/// The target of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     /// To a module as such, and its file.

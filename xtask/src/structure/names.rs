@@ -1,7 +1,7 @@
 //! Finds type names that are defined more than once in the workspace.
 //!
-//! Only structs, enums, traits, aliases and unions at module level count. It must not look into function bodies, traits
-//! or macros.
+//! Only structs, enums, traits, aliases and unions at module level count. It must not look into
+//! function bodies, traits or macros.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Reads the paths of one Rust file: imports, and paths in the code such as `crate::a::B` or `child::f`.
 //!
-//! A path is returned as written, with the inline module around it. It must not resolve paths: `modules` does.
+//! A path is returned as written, with the inline module around it. Must not resolve paths: `modules` does.
 
 use crate::scan::Token;
 
@@ -74,7 +74,7 @@ impl Reader<'_, '_> {
         self.text(at) == ":" && self.text(at + 1) == ":"
     }
 
-    /// Whether a path of several segments starts here. `pub(in a::b)` is a visibility, `::std` another package.
+    /// Whether a path of several segments starts here. `pub(in a::b)` is a visibility; `::std` is foreign.
     fn starts_path(&self, at: usize) -> bool {
         let is_inner = at >= 2 && self.is_separator(at - 2);
         let is_visibility = at >= 2 && self.text(at - 1) == "in" && self.text(at - 2) == "(";

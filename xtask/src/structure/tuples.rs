@@ -1,7 +1,7 @@
 //! Finds functions that take a tuple as a parameter.
 //!
-//! A tuple inside a generic argument, a slice or a function type does not count. It must not look at closures or return
-//! types.
+//! A tuple inside a generic argument, a slice or a function type does not count. It must not look at
+//! closures or return types.
 
 use serde::Serialize;
 
@@ -87,8 +87,8 @@ fn split<'t, 'a>(tokens: &'t [Token<'a>], separator: &str) -> Vec<&'t [Token<'a>
     parts
 }
 
-/// Whether the pattern or the type of `parameter` is a tuple. `a::B { c }: a::B` splits at every colon; the first
-/// part starts with the pattern, the one after a single colon with the type.
+/// Whether the pattern or the type of `parameter` is a tuple. `a::B { c }: a::B` splits at every colon; the
+/// first part starts with the pattern, the one after a single colon with the type.
 fn is_tuple_parameter(parameter: &[Token<'_>]) -> bool {
     split(parameter, ":").into_iter().any(is_tuple)
 }

@@ -106,8 +106,7 @@ impl Mutant {
         Ok(())
     }
 
-    /// The flaw in the hook's reaction, if any: it must exit with 0, print no error, and answer validly if at
-    /// all.
+    /// The flaw in the hook's reaction, if any: it must exit with 0, print no error, and answer validly.
     pub fn flaw_in(&self, output: &Output) -> Option<String> {
         if output.status.code() != Some(0) {
             return Some(format!("ended with {}", output.status));

@@ -1,13 +1,13 @@
-//! What a hook may cost, as data, and whether it does.
+//! The bounds on a hook's cost, as data, and the check against them.
 //!
-//! Bounds are ratios to `/bin/true`: they hold on a slow machine as on a fast one.
+//! Bounds are ratios to `/bin/true`, so that they hold on slow and fast machines alike.
 
 use super::case::{KB, Situation, Subject, USUAL_HISTORY, USUAL_SIZE};
 use super::hub::Hub;
 use crate::bench::report::Judgement;
 use crate::bench::statistics;
 
-/// The most an event may cost with the usual history, and what it should.
+/// The maximum cost of an event with the usual history, and the cost to aim for.
 struct Bound {
     event: &'static str,
     bytes: Option<usize>,
@@ -23,18 +23,18 @@ const BOUNDS: [Bound; 5] = [
     Bound { event: "PermissionRequest", bytes: None, at_most: 4.0, aim: Some(2.5) },
 ];
 
-/// How far the cost may move between the smallest and the largest history.
+/// Maximum difference in cost between the smallest and the largest history.
 const MOVES_LESS_THAN_PERCENT: f64 = 15.0;
 
-/// What a subject took.
+/// The measurement of one subject.
 pub struct Measured {
     pub subject: Subject,
-    /// Its time by that of `/bin/true`.
+    /// Its time divided by that of `/bin/true`.
     pub ratio: f64,
     pub instructions: f64,
 }
 
-/// Judges what has a bound. A subject that was measured in several groups is judged by the first.
+/// Judges all subjects with a bound. A subject measured in several groups is judged by the first.
 pub fn judge(all: &[Measured]) -> Vec<Judgement> {
     let mut measured: Vec<&Measured> = Vec::new();
     for one in all {
@@ -46,7 +46,7 @@ pub fn judge(all: &[Measured]) -> Vec<Judgement> {
     of_bounds.chain(movements(&measured)).chain(with_hubs(&measured)).collect()
 }
 
-/// Compares each subject beside a hub that does not answer with the same without one.
+/// Compares each subject with an unresponsive hub to the same subject without one.
 fn with_hubs(measured: &[&Measured]) -> Vec<Judgement> {
     let beside_one = |one: &&&Measured| !matches!(one.subject.hub, Hub::Unset | Hub::None);
     let judged = measured.iter().filter(beside_one).filter_map(|after| {
@@ -88,7 +88,7 @@ fn movement(before: &Measured, after: &Measured) -> Judgement {
     moved(before, after, &format!("{} → {}", before.subject, statistics::count(after.subject.history)))
 }
 
-/// Whether the second costs as much as the first.
+/// Checks that `after` costs as much as `before`.
 fn moved(before: &Measured, after: &Measured, what: &str) -> Judgement {
     let percent = (after.ratio / before.ratio - 1.0) * 100.0;
     let instructions = (after.instructions / before.instructions - 1.0) * 100.0;

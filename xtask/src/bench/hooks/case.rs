@@ -1,6 +1,6 @@
-//! What is measured: which event, of which agent, in which situation, with how much history.
+//! The measured cases: event, agent, session state and size of the history.
 //!
-//! A case owns its home and its sessions. What brings a session into its situation is run but not measured.
+//! A case owns its home and its sessions. Bringing a session into its state is run but not measured.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,32 +16,32 @@ use crate::bench::{instructions, rounds, statistics};
 
 pub const KB: usize = 1024;
 
-/// The state a session is in when the event arrives.
+/// The state of the session when the event arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Situation {
-    /// There is no such session yet.
+    /// The session does not exist yet.
     New,
-    /// It has started and nothing more.
+    /// It has only started.
     Started,
     /// Its turn has ended.
     Idle,
     /// A prompt has just been submitted.
     Prompted,
-    /// It is known to be working: its last event was a tool's, like this one.
+    /// It is working: its last event was a tool's, like this one.
     Working,
     /// It waits for a permission.
     Blocked,
 }
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub agent: Agent,
     pub event: String,
     pub situation: Situation,
-    /// Size the payload is grown to; `None` leaves it as it was recorded.
+    /// The payload is padded to this size; `None` leaves it as recorded.
     pub bytes: Option<usize>,
-    /// Events in the store beforehand.
+    /// Number of events in the store beforehand.
     pub history: u64,
     pub hub: Hub,
 }
@@ -65,18 +65,18 @@ pub struct Group {
     pub subjects: Vec<Subject>,
 }
 
-/// The history at which the bounds hold, and those between which the cost must not move.
+/// The history to which the bounds apply, and those between which the cost must not change.
 pub const USUAL_HISTORY: u64 = 100_000;
 pub const HISTORIES: [u64; 3] = [1_000, USUAL_HISTORY, 1_000_000];
 pub const QUICK_HISTORIES: [u64; 2] = [1_000, USUAL_HISTORY];
 
-/// Events whose cost has a bound, or that fold.
+/// Events with a bound on their cost, or that apply the journal.
 const FOLDING: [&str; 5] = ["UserPromptSubmit", "Stop", "PermissionRequest", "SessionStart", "SessionEnd"];
 
 const SIZES: [usize; 4] = [KB, 11 * KB, 200 * KB, 2048 * KB];
 pub const USUAL_SIZE: usize = 11 * KB;
 
-/// Lists everything that is measured.
+/// Lists all groups to measure.
 pub fn groups(recordings: &Recordings, histories: &[u64]) -> Vec<Group> {
     vec![
         Group { title: "Events by history", subjects: by_history(histories) },
@@ -116,7 +116,7 @@ fn by_event(recordings: &Recordings) -> Vec<Subject> {
     AGENTS.into_iter().flat_map(of).collect()
 }
 
-/// Events that an agent waits for, with every sort of hub.
+/// Events that an agent waits for, with every kind of hub.
 fn by_hub() -> Vec<Subject> {
     let of = |event| hub::ALIKE.map(|hub| Subject { hub, ..recorded(Agent::Claude, event, USUAL_HISTORY) });
     ["PostToolUse", "UserPromptSubmit", "Stop"].into_iter().flat_map(of).collect()
@@ -127,7 +127,7 @@ fn recorded(agent: Agent, event: &str, history: u64) -> Subject {
     Subject { agent, event: event.to_owned(), situation, bytes: None, history, hub: Hub::Unset }
 }
 
-/// Events that come many times in a turn are measured in the middle of one; the others right after a prompt.
+/// Events that occur many times in a turn are measured during one; the others right after a prompt.
 fn usual_situation(event: &str) -> Situation {
     match event {
         "SessionStart" => Situation::New,
@@ -139,7 +139,7 @@ fn usual_situation(event: &str) -> Situation {
     }
 }
 
-/// Events that bring a session into `situation`, each time anew.
+/// Events that bring a session into `situation`, repeated in every round.
 fn prelude(situation: Situation) -> &'static [&'static str] {
     match situation {
         Situation::New | Situation::Working => &[],
@@ -150,7 +150,7 @@ fn prelude(situation: Situation) -> &'static [&'static str] {
     }
 }
 
-/// A subject with all it takes to run it.
+/// A subject with everything needed to run it.
 pub struct Case {
     pub subject: Subject,
     number: usize,
@@ -162,7 +162,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Makes the home and opens the session.
+    /// Creates the home and opens the session.
     pub fn prepare(
         subject: &Subject,
         number: usize,
@@ -182,8 +182,8 @@ impl Case {
         Ok(case)
     }
 
-    /// Starts the session that lasts for all rounds, and lets it work. A hook that is quick because it
-    /// recorded nothing must not pass for a quick hook.
+    /// Starts the session that lasts for all rounds, and makes it work. Fails if the hook recorded nothing:
+    /// such a hook would seem fast.
     fn open(&self, beginning: Vec<Payload>) -> Result<(), Failure> {
         let before = self.home.data_bytes();
         for payload in &beginning {
@@ -204,8 +204,8 @@ impl Case {
             .try_for_each(|payload| self.hook.run(&self.home, &self.placed(payload, round)).map(drop))
     }
 
-    /// Puts a payload into this case's session and folder. Turns and tool calls get ids of their own: a
-    /// repeated id would be an update where the client makes an insert.
+    /// Adapts a payload to this case's session and folder. Turns and tool calls get fresh ids: a repeated id
+    /// would be an update where the client makes an insert.
     fn placed(&self, payload: &Payload, round: usize) -> Payload {
         payload
             .with("session_id", &self.session(round))
@@ -251,7 +251,7 @@ fn uuid(high: usize, low: usize) -> String {
     format!("{high:08x}-0000-4000-8000-{low:012x}")
 }
 
-/// The program under test, as an agent starts it.
+/// The program under test, started as an agent does.
 struct Hook {
     tow: PathBuf,
     agent: Agent,
@@ -263,7 +263,7 @@ impl Hook {
         cost_of(&mut self.command(home), payload.bytes())
     }
 
-    /// An agent starts its hooks in the project, with its own environment; one of them also says who it is.
+    /// An agent starts its hooks in the project, with its own environment; one agent identifies itself in it.
     fn command(&self, home: &Home) -> Command {
         let mut command = Command::new(&self.tow);
         command.arg("hook").arg(self.agent.word());
@@ -281,7 +281,7 @@ impl Hook {
     }
 }
 
-/// A hook looks for its agent among the processes above it, and would search in vain up to the first of all.
+/// Takes the agent's process name: a hook would otherwise search all its ancestors for its agent.
 fn pose_as(agent: Agent) -> Result<(), Failure> {
     let name = Path::new("/proc/self/comm");
     std::fs::write(name, agent.word()).map_err(Failure::write(name))

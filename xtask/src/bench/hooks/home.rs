@@ -1,6 +1,6 @@
-//! The folders a hook runs in: a home, a data folder with so many events, and a project.
+//! The folders that a hook runs in: a home, a data folder with a given number of events, and a project.
 //!
-//! Every home is temporary and gone when the case is dropped. The user's own folders are never looked at.
+//! Every home is temporary and removed with its case. The user's own folders are never read.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::failure::{Failure, stdout_of};
 
-/// Where one case lives.
+/// The folders of one case.
 pub struct Home {
     folder: TempDir,
 }
@@ -30,7 +30,7 @@ impl Home {
         self.folder.path().join("project")
     }
 
-    /// Returns how many bytes the data folder holds.
+    /// The size of the data folder in bytes.
     pub fn data_bytes(&self) -> u64 {
         bytes_below(&self.data())
     }
@@ -62,7 +62,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(Failure::write(path))
 }
 
-/// Stores that were filled once and are copied for every case.
+/// Stores that are filled once and copied for every case.
 pub struct Seeds {
     tow: PathBuf,
     filled: RefCell<BTreeMap<u64, Home>>,
@@ -77,7 +77,7 @@ impl Seeds {
         &self.tow
     }
 
-    /// Returns a fresh home whose store holds `events` events.
+    /// A new home whose store holds `events` events.
     pub fn home(&self, events: u64) -> Result<Home, Failure> {
         let mut filled = self.filled.borrow_mut();
         let seed = match filled.entry(events) {
@@ -89,7 +89,7 @@ impl Seeds {
         Ok(home)
     }
 
-    /// The one place that knows how a store is filled.
+    /// The only function that knows how to fill a store.
     fn fill(&self, events: u64) -> Result<Home, Failure> {
         let home = Home::empty()?;
         let mut command = Command::new(&self.tow);
@@ -101,7 +101,7 @@ impl Seeds {
     }
 }
 
-/// Copies a folder with its modes: the store insists on its own.
+/// Copies a folder with its modes, which the store checks.
 fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(to).map_err(Failure::write(to))?;
     let mode = std::fs::metadata(from).map_err(Failure::read(from))?.permissions();

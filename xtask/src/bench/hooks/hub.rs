@@ -1,6 +1,6 @@
-//! Hubs that a hook must not notice: one that is not there, one that hangs up, one that takes an answer and gives none.
+//! Hubs that a hook must not notice: one that is down, one that hangs up, one that never answers.
 //!
-//! Speaks no protocol: whoever waits for these waits in vain.
+//! Speaks no protocol: no request to these hubs ever succeeds.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,22 +14,22 @@ use crate::failure::Failure;
 
 use super::home::Home;
 
-/// What the user's configuration says of a hub, and how that one is.
+/// The hub in the user's configuration, and how it behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hub {
-    /// There is no configuration at all.
+    /// There is no configuration file.
     Unset,
-    /// There is one, and it names none.
+    /// The configuration names no hub.
     None,
-    /// Nothing listens there.
+    /// No process listens on its port.
     Down,
-    /// Every connection is ended at once.
+    /// Every connection is closed at once.
     Refusing,
-    /// Connections are taken, and nothing is ever answered.
+    /// Connections are accepted and never answered.
     Silent,
 }
 
-/// Those that must cost the same.
+/// Hubs that must cost the same.
 pub const ALIKE: [Hub; 4] = [Hub::None, Hub::Down, Hub::Refusing, Hub::Silent];
 
 impl Hub {
@@ -43,7 +43,7 @@ impl Hub {
         }
     }
 
-    /// Writes the configuration, and lets the hub be as it is for as long as the answer is kept.
+    /// Writes the configuration and starts the hub, which runs until the returned value is dropped.
     pub fn set_up(self, home: &Home) -> Result<Option<Standing>, Failure> {
         if self == Hub::Unset {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Hub {
     }
 }
 
-/// A port of this machine, and who answers there until this is dropped.
+/// A fake hub on a local port, which ends when this is dropped.
 pub struct Standing {
     port: u16,
     is_over: Arc<AtomicBool>,

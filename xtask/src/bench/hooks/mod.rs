@@ -1,7 +1,7 @@
-//! `cargo xtask bench hooks`: what a hook costs.
+//! `cargo xtask bench hooks`: the cost of a hook.
 //!
-//! A hook is one process that an agent waits for: it is measured from outside, from its fork to its end. What it
-//! tells a terminal is measured elsewhere: here nobody sits anywhere.
+//! A hook is one process that an agent waits for: it is measured from outside, from its fork to its end.
+//! Notifying a terminal is measured elsewhere: here no agent runs in a terminal.
 
 mod bounds;
 mod case;

@@ -1,6 +1,6 @@
-//! Figures as the measuring program prints them, and the tables that they make.
+//! Parses the figures that the measuring program prints, and builds tables from them.
 //!
-//! Tables, rows and columns stand in the order in which they were first told. Knows nothing of what they mean.
+//! Tables, rows and columns keep the order of their first occurrence. Knows nothing about their meaning.
 
 use crate::bench::report::Table;
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ impl Figures {
         told.collect::<Result<_, _>>().map(Figures)
     }
 
-    /// Not a number where it was not told.
+    /// NaN if the figure is missing.
     pub fn number(&self, table: &str, row: &str, column: &str) -> f64 {
         self.cell(table, row, column).parse().unwrap_or(f64::NAN)
     }

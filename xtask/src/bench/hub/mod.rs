@@ -1,7 +1,7 @@
-//! `cargo xtask bench hub`: what the hub costs on a real server, by how many rows it holds.
+//! `cargo xtask bench hub`: the cost of the hub on a real server, by number of rows.
 //!
-//! The measuring is done by an example of `towline-hub`, which starts a server of its own; here it is started, its figures
-//! become tables, and they are judged.
+//! An example of `towline-hub` starts its own server and measures; this module only runs it, builds tables
+//! from its figures, and judges them.
 
 mod figures;
 
@@ -29,10 +29,10 @@ pub struct Options {
     /// Rows to push at each size
     #[arg(long, value_name = "N", default_value_t = 50_000)]
     pushed: usize,
-    /// Questions of each sort
+    /// Questions of each kind
     #[arg(long, value_name = "N", default_value_t = 300)]
     questions: usize,
-    /// Where the server's files lie meanwhile, instead of the system's folder for such
+    /// Folder for the server's files, instead of the system's temporary folder
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Also write the tables to this file
@@ -83,7 +83,7 @@ fn report(figures: &Figures, sizes: &[u64]) -> Report {
     }
 }
 
-/// What has no bound: nobody promised that merging, policies and words to search cost nothing.
+/// Figures without a bound: merging, policies and the search index are not promised to be free.
 fn remarks(figures: &Figures, size: u64) -> [String; 2] {
     let size = count(size);
     let rate = |column| figures.number("Rows a second", &size, column);
@@ -114,7 +114,7 @@ fn judged(figures: &Figures, size: u64) -> [Judgement; 2] {
     ]
 }
 
-/// Progress goes past us to the terminal.
+/// The program's progress goes directly to the terminal.
 fn measured(measure: &Path, folder: &Path, options: &Options) -> Result<String, Failure> {
     let sizes: Vec<String> = options.rows.iter().map(ToString::to_string).collect();
     let mut command = Command::new(measure);

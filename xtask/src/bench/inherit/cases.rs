@@ -1,6 +1,6 @@
-//! What is measured against `/bin/true`: the end of a turn in a long transcript, a context, a detail.
+//! The cases measured against `/bin/true`: the end of a turn in a long transcript, a context, a detail.
 //!
-//! No case shares the machine with what another one started.
+//! No case may run while a process that another case started is still running.
 
 use std::process::Command;
 
@@ -25,7 +25,7 @@ pub struct Measured<'a> {
 enum What {
     /// The hook that the agent waits for.
     Stop,
-    /// What the hook starts, and nobody waits for.
+    /// The background process that the hook starts; the agent does not wait for it.
     Capture,
     Context,
     DetailByName,
@@ -39,7 +39,7 @@ pub fn all<'a>(crowd: &'a Crowd, long: &'a Long) -> Vec<Measured<'a>> {
 }
 
 impl Measured<'_> {
-    /// The bound that is set for it, if any.
+    /// Checks the ratio against the case's bound, if it has one.
     pub fn judged(&self, ratio: f64) -> Option<Judgement> {
         let bound = match self.what {
             What::Stop => 4.0,
@@ -91,12 +91,12 @@ impl Measured<'_> {
         payload.to_string().into_bytes()
     }
 
-    /// What leads up to it: something was asked, and the transcript has grown.
+    /// Prepares a run: a prompt was submitted, and the transcript has grown.
     fn prepare(&self, round: usize) -> Result<(), Failure> {
         match self.what {
             What::Stop => {
                 cost_of(&mut self.long.person.tow(&["hook", "claude"]), &self.prompt(round))?;
-                // Whoever finds another at the fold leaves its event to that one, and is quick.
+                // A hook that finds another process applying the journal leaves its event to it, and is fast.
                 wait_for_work(&self.long.person.data());
                 self.long.grow(2 * round)
             }
@@ -105,8 +105,8 @@ impl Measured<'_> {
         }
     }
 
-    /// Waits for what a hook started: the next case must not share the machine with it, and the next hook must start
-    /// another.
+    /// Waits for the processes that a hook started: they must not run during the next case, and the next hook
+    /// must start its own.
     fn finish(&self) -> Result<(), Failure> {
         if self.what == What::Stop {
             wait_for_captures(&self.long.person.data());

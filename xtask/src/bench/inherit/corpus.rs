@@ -1,7 +1,7 @@
-//! Transcripts as large as one likes, in the shapes that the real clients were recorded in.
+//! Generates transcripts of any size, in the shapes recorded from the real clients.
 //!
-//! Every copy has session and message ids of its own, and its texts are enlarged with source code: what is read,
-//! redacted and compressed is what a day of work looks like, not the same page over and over.
+//! Every copy has its own session and message ids, and its texts are enlarged with source code, so that
+//! reading, redaction and compression see realistic data instead of the same page over and over.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use crate::failure::Failure;
 /// Fields whose texts are large in real transcripts.
 const LARGE: [&str; 6] = ["stdout", "content", "output", "text", "thinking", "originalFile"];
 
-/// Sizes of what is put in, in bytes: many small ones and a few large ones, as tools print.
+/// Sizes of the inserted texts, in bytes: many small ones and a few large ones, as tools print.
 const SIZES: [usize; 12] = [60, 120, 200, 300, 450, 700, 1_000, 1_600, 2_600, 5_000, 9_000, 20_000];
 
-/// What transcripts are made of.
+/// The recorded transcripts, and text to enlarge them with.
 pub struct Corpus {
     recorded: Vec<(PathBuf, String)>,
-    /// Lines of source code, ready to stand in a JSON text.
+    /// Lines of source code, escaped for a JSON string.
     code: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl Corpus {
         Ok(Corpus { recorded, code })
     }
 
-    /// Writes transcripts below the home of a user until there are so many bytes; returns how many there are.
+    /// Writes transcripts below a user's home until they have this many bytes; returns the actual number.
     pub fn write(&self, home: &Path, bytes: u64) -> Result<u64, Failure> {
         let (mut written, mut number) = (0, 0);
         while written < bytes {
@@ -72,7 +72,7 @@ impl Corpus {
         grown
     }
 
-    /// About so many bytes of code, from somewhere.
+    /// Appends about this many bytes of code, from a position that depends on `at`.
     fn add_code(&self, grown: &mut String, at: usize, bytes: usize) {
         let end = grown.len() + bytes;
         let lines = self.code.iter().cycle().skip(at.wrapping_mul(977) % self.code.len());
@@ -85,7 +85,7 @@ impl Corpus {
     }
 }
 
-/// What stands before the next large text's first letter, that included, and the rest.
+/// Splits the line right after the opening quote of the next large text.
 fn next_large(line: &str) -> Option<(&str, &str)> {
     let starts = LARGE.iter().filter_map(|name| {
         let opening = format!("\"{name}\":\"");
@@ -94,7 +94,7 @@ fn next_large(line: &str) -> Option<(&str, &str)> {
     starts.min().map(|at| line.split_at(at))
 }
 
-/// Ids are hexadecimal words of eight and more: their first letters are replaced, the same by the same.
+/// Replaces the first digits of each id by a tag, so that equal ids stay equal.
 fn with_other_ids(line: &str, number: usize) -> String {
     let tag = format!("{number:06x}");
     let mut out = String::with_capacity(line.len());
@@ -108,7 +108,7 @@ fn with_other_ids(line: &str, number: usize) -> String {
     out
 }
 
-/// Where the next id of the shape `8-4-4-4-12` begins.
+/// The position of the next id of the form `8-4-4-4-12`.
 fn next_id(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_hex = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit);
@@ -118,7 +118,7 @@ fn next_id(text: &str) -> Option<usize> {
     (0..bytes.len().saturating_sub(35)).find(|at| (*at == 0 || !is_hex(at - 1)) && is_id(*at))
 }
 
-/// Where the agent that wrote the recorded file would keep this copy.
+/// The path at which the agent of the recorded file would store this copy.
 fn place(recorded: &Path, number: usize) -> PathBuf {
     let name = recorded.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let (day, project) = (number % 28 + 1, number % 40);

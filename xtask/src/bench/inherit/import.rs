@@ -1,7 +1,7 @@
-//! How fast transcripts are taken in, in how much memory, and what it costs to find nothing new.
+//! Measures import: speed, memory, and the cost of finding no new data.
 //!
-//! By processor time, readers and writer together: more cores do not make it look faster. The quickest of a few runs: what
-//! else the machine does can only slow it down.
+//! By CPU time, readers and writer together, so that more cores do not make it look faster. Takes the fastest
+//! of a few runs: other load on the machine can only slow it down.
 
 use std::io::Write;
 
@@ -52,13 +52,13 @@ pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judge
     Ok((Table::new("Import", &COLUMNS, rows), judgements))
 }
 
-/// As if nothing had ever been taken in.
+/// Resets the store, as if no transcript had ever been imported.
 fn anew(person: &Person) -> Result<(), Failure> {
     person.forget_everything()?;
     settle()
 }
 
-/// By one reader.
+/// Imports with one reader.
 fn import_alone(person: &Person) -> Result<Cost, Failure> {
     cost_of(&mut person.tow(&["import", "--jobs", "1"]), b"")
 }

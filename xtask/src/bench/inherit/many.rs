@@ -1,6 +1,6 @@
-//! Two archives: one of very many short sessions, one of a single session that never ends.
+//! Two archives: one with very many short sessions, one with a single endless session.
 //!
-//! Short turns, so that what is measured is finding them, not reading them.
+//! Turns are short, so that finding them is measured, not reading them.
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -15,7 +15,7 @@ use super::{Person, by_extent};
 const TURNS_EACH: usize = 100;
 const DAY_S: usize = 86_400;
 
-/// Sessions by the thousand.
+/// Thousands of sessions.
 pub struct Crowd {
     pub person: Person,
     sessions: usize,
@@ -38,7 +38,7 @@ impl Crowd {
             write(&path, text.as_bytes())?;
         }
         crowd.person.import()?;
-        // What was taken in is in the archive: the transcripts may go.
+        // The archive holds everything imported: the transcripts can be removed.
         let transcripts = crowd.person.home().join(".claude");
         fs::remove_dir_all(&transcripts).map_err(Failure::write(&transcripts))?;
         Ok(crowd)
@@ -48,13 +48,13 @@ impl Crowd {
         format!("{:08x}-0000-4000-8000-{number:012x}", number.wrapping_mul(2_654_435_761) & 0xffff_ffff)
     }
 
-    /// What a session in the middle is called by.
+    /// The short name of a session in the middle.
     pub fn called(&self) -> String {
         let session = self.session(self.sessions / 2);
         session[session.len() - 8..].to_owned()
     }
 
-    /// A minute in which something was done.
+    /// A minute with activity.
     pub fn minute(&self) -> String {
         let seconds = (self.sessions / 2) * 2_600 + 50 * 20;
         stamp(seconds)[..16].to_owned()
@@ -67,7 +67,7 @@ impl Crowd {
     }
 }
 
-/// One transcript of 100 MB, taken in, and what makes it grow.
+/// One imported transcript of 100 MB, which can grow.
 pub struct Long {
     pub person: Person,
 }
@@ -102,7 +102,7 @@ impl Long {
         Ok(BufWriter::new(file))
     }
 
-    /// Adds a turn of 50 kB.
+    /// Appends a turn of 50 kB.
     pub fn grow(&self, round: usize) -> Result<(), Failure> {
         let mut file = self.opened()?;
         file.write_all(self.more(1_000_000 + round).as_bytes()).map_err(Failure::write(&self.transcript()))
@@ -156,7 +156,7 @@ fn answer(text: &mut String, session: &str, turn: usize, seconds: usize) {
     );
 }
 
-/// So many seconds after the beginning of a year.
+/// This many seconds after the start of 2026.
 fn stamp(seconds: usize) -> String {
     let (day, second) = (seconds / DAY_S, seconds % DAY_S);
     let (month, day) = (day / 28 % 12 + 1, day % 28 + 1);

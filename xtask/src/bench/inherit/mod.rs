@@ -1,6 +1,6 @@
-//! `cargo xtask bench inherit`: what it costs to take conversations in, and to get them back.
+//! `cargo xtask bench inherit`: the cost of importing conversations and of retrieving them.
 //!
-//! Transcripts are made from recorded ones, below a folder that is gone afterwards. The user's own are never looked at.
+//! Transcripts are made from recorded ones, in a temporary folder. The user's own are never read.
 
 mod cases;
 mod corpus;
@@ -24,7 +24,7 @@ const LEGEND: &str = "Import is measured as one process over a corpus made of th
     enlarged with source code: `MB/s per core` is what was read by the processor time it took, user and system, readers \
     and writer together. The other cases are processes measured as in docs/evidence/benchmarks.md, in multiples of `/bin/true`.";
 
-/// A user whose agents have written transcripts.
+/// A user with transcripts.
 pub struct Person {
     folder: TempDir,
     tow: PathBuf,
@@ -37,8 +37,8 @@ impl Person {
         Ok(Person { folder, tow: tow.to_owned() })
     }
 
-    /// Has nothing made of what is taken in: that is done in the background, for minutes, and would share the machine with
-    /// what is measured.
+    /// Disables distilling: it runs in the background for minutes and would compete with the measured
+    /// process.
     fn without_work(&self) -> Result<(), Failure> {
         let file = self.config();
         let folder = file.parent().unwrap_or(&file);
@@ -46,7 +46,7 @@ impl Person {
         fs::write(&file, "[distil]\nrules = false\n").map_err(Failure::write(&file))
     }
 
-    /// Takes everything in, and then makes of it what is made in the background.
+    /// Imports everything, then runs the background work.
     fn import(&self) -> Result<(), Failure> {
         self.without_work()?;
         self.run(&["import"])?;
@@ -106,7 +106,7 @@ pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
     })
 }
 
-/// A judgement by an upper bound.
+/// A judgement against an upper bound.
 fn at_most(what: &str, figure: f64, bound: f64, unit: &str) -> Judgement {
     Judgement { holds: figure <= bound, text: format!("{what}: {figure:.2}{unit} (at most {bound}{unit})") }
 }
@@ -115,7 +115,7 @@ fn at_least(what: &str, figure: f64, bound: f64, unit: &str) -> Judgement {
     Judgement { holds: figure >= bound, text: format!("{what}: {figure:.1}{unit} (at least {bound}{unit})") }
 }
 
-/// How much is made for a quick look, and for a result.
+/// The amount of data for a quick look, or for a result.
 fn by_extent<T>(setup: &Setup, quick: T, full: T) -> T {
     match setup.extent {
         Extent::Quick => quick,

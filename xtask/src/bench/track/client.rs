@@ -1,6 +1,6 @@
-//! A client that is attached to a tmux server, on a terminal whose bytes the bench sees.
+//! A tmux client attached to a server, on a terminal whose bytes the benchmark reads.
 //!
-//! Nothing is typed into it. It ends when it is dropped.
+//! Never types into it. It ends when it is dropped.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -24,7 +24,7 @@ pub struct Client {
     process: RefCell<Child>,
 }
 
-/// Nothing more is drawn once this has passed without a byte.
+/// The client has finished drawing after this long without a byte.
 const STILL: Duration = Duration::from_millis(15);
 
 impl Client {
@@ -43,7 +43,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Throws away what has been drawn so far.
+    /// Discards everything drawn so far.
     pub fn drain(&self) -> Result<(), Failure> {
         while is_readable(&self.terminal, STILL).map_err(unreadable)? {
             self.read()?;
@@ -51,7 +51,7 @@ impl Client {
         Ok(())
     }
 
-    /// Waits until `text` is drawn, and returns when it was.
+    /// Waits until `text` is drawn, and returns the time.
     pub fn wait_for(&self, text: &str) -> Result<Duration, Failure> {
         let mut drawn = Vec::new();
         while is_readable(&self.terminal, PATIENCE).map_err(unreadable)? {
@@ -85,7 +85,7 @@ fn unreadable(source: std::io::Error) -> Failure {
     Failure::Read { path: Path::new("/dev/ptmx").to_owned(), source }
 }
 
-/// A terminal of a person's size: our end of it and the program's. It controls nobody.
+/// A pseudoterminal of usual size: our end and the program's. It is no process's controlling terminal.
 fn terminal() -> std::io::Result<(File, File)> {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&ours)?;

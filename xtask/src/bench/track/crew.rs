@@ -1,7 +1,7 @@
-//! Agents that sit in the windows of a private tmux server, each brought into its state by real hooks.
+//! Agents in the windows of a private tmux server, each brought into its state by real hooks.
 //!
-//! Home, tmux server and processes are the crew's own and end with it. That it is seated as it was meant to be is
-//! checked: a refresh that is quick because it sees nobody must not pass for a quick one.
+//! Home, tmux server and processes belong to the crew and end with it. The states are verified: a refresh
+//! that is fast because it sees no agent must not count.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::bench::payload::Agent;
 use crate::bench::{Setup, words};
 use crate::failure::{Failure, stdout_of};
 
-/// What an agent of the crew is doing.
+/// The state of an agent in the crew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     Idle,
@@ -27,7 +27,7 @@ pub enum State {
 }
 
 impl State {
-    /// As `tow status --json` spells it.
+    /// As in `tow status --json`.
     fn word(self) -> &'static str {
         match self {
             State::Idle => "idle",
@@ -37,7 +37,7 @@ impl State {
         }
     }
 
-    /// The events that lead to it, after the start.
+    /// The events that lead to this state after `SessionStart`.
     fn events(self) -> &'static [&'static str] {
         match self {
             State::Idle => &[],
@@ -48,31 +48,31 @@ impl State {
     }
 }
 
-/// As many agents as a person with many has, in every state that lasts.
+/// This many agents, in every state that lasts.
 pub fn mixed(number: usize) -> Vec<State> {
     [State::Idle, State::Completed, State::Working].into_iter().cycle().take(number).collect()
 }
 
-/// A private tmux server and who sits there.
+/// A private tmux server and the agents in it.
 pub struct Crew {
     pub tmux: Tmux,
     pub sitters: Vec<Sitter>,
     tow: PathBuf,
-    /// What tmux tells every program in its panes.
+    /// The value of `TMUX` in its panes.
     variable: String,
 }
 
-/// A turn in a client that has the shape of the real ones.
+/// A recorded turn, as a real client writes it.
 const TAIL: &str = "claude-2.1.325-usage.jsonl";
 
-/// tmux takes so many windows in one command.
+/// Windows opened per tmux command.
 const AT_ONCE: usize = 10;
 
 /// More hooks at a time than cores would only wait for each other.
 const HOOKS_AT_ONCE: usize = 2;
 
 impl Crew {
-    /// Seats one agent per state, each with a transcript of this many bytes.
+    /// Starts one agent per state, each with a transcript of this many bytes.
     pub fn seated(setup: &Setup, states: &[State], transcript_bytes: u64) -> Result<Crew, Failure> {
         let env = TestEnv::new(&setup.tow);
         env.link("claude", "/bin/bash");
@@ -92,7 +92,7 @@ impl Crew {
         Ok(crew)
     }
 
-    /// `tow` as tmux starts it in this home.
+    /// A command of `tow` as tmux starts it in this home.
     pub fn tow(&self, arguments: &[&str]) -> Command {
         let mut command = self.tmux.env().command(&self.tow);
         command.args(arguments);
@@ -102,14 +102,14 @@ impl Crew {
         command
     }
 
-    /// Runs `tow` to its end, unmeasured, and returns what it printed.
+    /// Runs `tow` to its end, unmeasured, and returns its output.
     pub fn run_tow(&self, arguments: &[&str]) -> Result<String, Failure> {
         let name = format!("tow {}", arguments.join(" "));
         let output = self.tow(arguments).output().map_err(Failure::start(&name))?;
         stdout_of(&name, output)
     }
 
-    /// The file in which the last refresh left what it saw.
+    /// The status cache that the last refresh wrote.
     pub fn quiet_file(&self) -> PathBuf {
         self.tmux.env().data_dir().join("bars/quiet")
     }
@@ -130,7 +130,7 @@ impl Crew {
         self.sitters.iter().try_for_each(Sitter::touch_transcript)
     }
 
-    /// Each of them runs the hook of its next event, if it has one.
+    /// Runs the hook of each agent's next event, if there is one.
     fn step(&self, setup: &Setup, some: &[(&Sitter, &State)], step: usize) -> Result<(), Failure> {
         let next = |state: &State| ["SessionStart"].iter().chain(state.events()).nth(step).copied();
         let busy = || some.iter().filter_map(|(sitter, state)| Some((*sitter, next(state)?)));
@@ -188,10 +188,10 @@ fn variable(tmux: &Tmux) -> String {
     format!("{},{},0", tmux.socket().display(), pid.trim())
 }
 
-/// Beyond this a transcript is a hole: what is read of it must not depend on what is in there.
+/// The bytes written at a transcript's end. The rest is sparse: its content must not affect what is read.
 const WRITTEN: usize = 128 * 1024;
 
-/// Lays out a transcript that ends like a real one, over and over, as far as anybody reads.
+/// Writes a transcript that repeats a real ending, as far back as anything is read.
 fn write_transcript(path: &Path, tail: &Path, bytes: u64) -> Result<(), Failure> {
     let tail = std::fs::read(tail).map_err(Failure::read(tail))?;
     let room = usize::try_from(bytes).unwrap_or(WRITTEN).min(WRITTEN);

@@ -1,7 +1,7 @@
-//! `cargo xtask bench track`: what it costs to show what agents do.
+//! `cargo xtask bench track`: the cost of the status display.
 //!
-//! Agents sit in private tmux servers and are brought into their states by real hooks. No account, no client and no
-//! network is needed, and nothing is left behind.
+//! Agents run in private tmux servers and are brought into their states by real hooks. Needs no account,
+//! client or network, and leaves nothing behind.
 
 mod client;
 mod crew;
@@ -26,7 +26,7 @@ const LEGEND: &str = "`tow bar --refresh` is what tmux runs every few seconds: q
     hook to the status line, times are taken by the process in the pane that starts the hook (and `/bin/true`) and by \
     whoever sees the bytes that an attached client draws.";
 
-/// Fails early, and says how to get what is missing.
+/// Fails early, with the command that installs the missing tool.
 pub fn require_tools() -> Result<(), Failure> {
     strace::require()?;
     require("tmux", "-V", "`apt-get install tmux` (agents sit in it)")

@@ -1,7 +1,7 @@
-//! From the start of a hook to the new text in the status line of an attached client, beside tmux's own redraw.
+//! Times a hook until its text is drawn in the status line of an attached client, beside tmux's own redraw.
 //!
-//! Everything is started by the same process in the pane, which stamps the moment before; the bench sees the bytes
-//! that the client draws. What tmux takes by itself cannot be less: what is beyond it is ours.
+//! The same process in the pane starts everything and takes the start time; the benchmark reads the bytes
+//! that the client draws. tmux's own time is the lower bound: only the rest is ours.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::bench::rounds::Dice;
 use crate::bench::statistics::{median, percentile, sorted};
 use crate::failure::Failure;
 
-/// What was measured with so many seats.
+/// The measurements with this many seats.
 pub struct Redraw {
     seats: usize,
     /// Times in microseconds, one per round.
     series: BTreeMap<Figure, Vec<f64>>,
 }
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Figure {
     /// `/bin/true`, from its start to its end.
@@ -35,11 +35,11 @@ enum Figure {
     Ended(Change),
     /// From the start of a hook to the text on the terminal.
     Drawn(Change),
-    /// The same beyond what tmux takes in the same round.
+    /// The same minus tmux's own time in the same round.
     Beyond(Change),
 }
 
-/// What the hook tells.
+/// The change that the hook reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Prompt,
@@ -69,10 +69,10 @@ impl Figure {
     }
 }
 
-/// Rounds whose figures are thrown away.
+/// Rounds whose figures are discarded.
 const WARM_UP: usize = 3;
 
-/// Measures with so many seats.
+/// Measures with this many seats.
 pub fn measured(setup: &Setup, seats: usize) -> Result<Redraw, Failure> {
     let stage = Stage::set(setup, seats)?;
     let mut dice = Dice::new();
@@ -104,7 +104,7 @@ impl Redraw {
         }
     }
 
-    /// The rounds of one figure as multiples of `/bin/true` in the same round.
+    /// One figure per round as multiples of `/bin/true` in the same round.
     fn ratios(&self, figure: Figure) -> Vec<f64> {
         let of = |figure| self.series.get(&figure).into_iter().flatten();
         sorted(of(figure).zip(of(Figure::True)).map(|(time, of_true)| time / of_true).collect())
@@ -123,7 +123,7 @@ impl Redraw {
         if self.seats == 1 { "1 seat".to_owned() } else { format!("{} seats", self.seats) }
     }
 
-    /// What is ours in the way from a hook to the bar.
+    /// Our share of the time from a hook to the bar.
     pub fn remarks(&self) -> Vec<String> {
         let remark = |change: Change| {
             let [beyond, hook] = [Figure::Beyond(change), Figure::Ended(change)]
@@ -145,18 +145,18 @@ pub fn table(redraws: &[Redraw]) -> Table {
     Table::new("From a hook to the status line", &COLUMNS, rows.collect())
 }
 
-/// A crew with a client attached, and the payloads of a turn.
+/// A crew with an attached client, and the payloads of a turn.
 struct Stage {
     crew: Crew,
     client: Client,
     prompt: Payload,
     stop: Payload,
-    /// What is in the bar while the first agent works, and after that.
+    /// The text of the bar while the first agent works, and afterwards.
     working: String,
     completed: String,
 }
 
-/// What runs in a round, in an order drawn anew. The first hook of a round is a prompt, the second ends its turn.
+/// The processes of a round, in random order. The first hook is a prompt, the second ends its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     True,
@@ -167,7 +167,7 @@ enum Turn {
 const TURNS: [Turn; 7] =
     [Turn::True, Turn::True, Turn::True, Turn::ByHand, Turn::ByHand, Turn::Hook, Turn::Hook];
 
-/// Words that nothing else on the screen shows.
+/// Words that occur nowhere else on the screen.
 const WORKING: &str = "at-work";
 const COMPLETED: &str = "done";
 
@@ -231,7 +231,7 @@ impl Stage {
         Ok([(Figure::Drawn(change), drawn), (Figure::Ended(change), length(times))])
     }
 
-    /// How long it took from the start of what was ordered until `text` was drawn.
+    /// The time from the start of the ordered process until `text` was drawn.
     fn drawn(&self, order: &Order<'_>, text: &str) -> Result<(Duration, Times), Failure> {
         self.sitter().tell(order)?;
         let at = self.client.wait_for(text)?;
@@ -239,7 +239,7 @@ impl Stage {
         Ok((at.saturating_sub(times.begun), times))
     }
 
-    /// The one who does everything, in the window that the client shows.
+    /// The agent that runs everything, in the window that the client shows.
     fn sitter(&self) -> &super::sitter::Sitter {
         &self.crew.sitters[0]
     }

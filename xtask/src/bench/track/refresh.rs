@@ -1,6 +1,6 @@
-//! What a refresh of the bar costs: when nothing has changed, and when everything is looked at.
+//! The cost of refreshing the bar: when nothing has changed, and with a full probe.
 //!
-//! A refresh that took the other way than the one that is measured is no sample of it.
+//! A refresh that took the other path than the measured one must not count as a sample.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -13,19 +13,19 @@ use crate::bench::rounds::Case;
 use crate::bench::{Setup, instructions};
 use crate::failure::Failure;
 
-/// As many seats as the bound is for.
+/// The number of seats that the bound is for.
 pub const MANY: usize = 50;
 
-/// What a refresh may cost when nothing has changed, as a multiple of `/bin/true`.
+/// Maximum cost of a refresh when nothing has changed, as a multiple of `/bin/true`.
 const QUIET_AT_MOST: f64 = 4.0;
 
-/// A transcript of an hour or so.
+/// A transcript of about an hour.
 pub const USUAL_TRANSCRIPT: u64 = 256 * 1024;
 
-/// How many of the crew wait for a permission.
+/// How many agents of the crew wait for a permission.
 const BLOCKED: usize = 5;
 
-/// Crews that are measured in the same rounds.
+/// Crews measured in the same rounds.
 pub struct Crews {
     many: Crew,
     blocked: Crew,
@@ -65,12 +65,12 @@ impl Crews {
     }
 }
 
-/// Which way a refresh takes.
+/// The path that a refresh takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Nothing can have changed.
+    /// The status cache is valid.
     Quiet,
-    /// Everything is looked at, and nothing has changed.
+    /// A full probe, which finds no change.
     Full,
 }
 
@@ -82,7 +82,7 @@ pub struct Refresh<'a> {
     arguments: Vec<String>,
 }
 
-/// A quiet time ends by itself after seconds; the refresh after it begins the next.
+/// The status cache expires after seconds; the next refresh then writes a new one.
 const TRIES: usize = 3;
 
 impl<'a> Refresh<'a> {
@@ -100,7 +100,7 @@ impl<'a> Refresh<'a> {
         self.arguments.iter().map(String::as_str).collect()
     }
 
-    /// Runs `measure` until the refresh in it took the way that is meant.
+    /// Repeats `measure` until its refresh took the intended path.
     fn in_its_way<T>(&self, measure: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
         let file = self.crew.quiet_file();
         for _ in 0..TRIES {
@@ -118,7 +118,7 @@ impl<'a> Refresh<'a> {
     }
 }
 
-/// Every full refresh writes the file anew.
+/// Identifies the file's version: every full refresh rewrites it.
 fn stamp(file: &Path) -> Option<(u64, i64, i64)> {
     let found = std::fs::metadata(file).ok()?;
     Some((found.ino(), found.mtime(), found.mtime_nsec()))
@@ -138,7 +138,7 @@ impl Case for Refresh<'_> {
     }
 }
 
-/// Judges the refreshes that found nothing to do.
+/// Judges the refreshes that used the status cache.
 pub fn judge(cases: &[Refresh<'_>], costs: &Costs) -> Vec<Judgement> {
     let quiet = cases.iter().zip(&costs.cases).filter(|(case, _)| case.way == Way::Quiet);
     let judgement = |(case, row): (&Refresh<'_>, &crate::bench::costs::Row)| {

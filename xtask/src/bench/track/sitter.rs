@@ -1,7 +1,7 @@
-//! One agent in a pane that does what the bench tells it: the hooks run below a process of the agent's name, on the
-//! pane's own terminal, so that seats are found as they are for the real ones.
+//! A fake agent in a pane that carries out orders: hooks run below a process with the agent's name, on the
+//! pane's own terminal, so that seats are found as with real agents.
 //!
-//! Orders and answers go through pipes: nothing is typed and nothing polls while something is timed.
+//! Orders and answers go through pipes: nothing is typed, and nothing polls while something is timed.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -17,8 +17,8 @@ use crate::bench::payload::Payload;
 use crate::bench::words;
 use crate::failure::Failure;
 
-/// What runs in the pane. It stamps the moment before it starts something, and the moment after its end. One that was
-/// forgotten ends by itself.
+/// The script in the pane. It takes the time before it starts a process and after that has ended. A forgotten
+/// one ends by itself.
 pub const SCRIPT: &str = r#"exec 3<>"$1/orders" 4<>"$1/answers"
 while read -r -t 3600 work what <&3; do
     begun=$EPOCHREALTIME
@@ -32,22 +32,22 @@ while read -r -t 3600 work what <&3; do
 done
 "#;
 
-/// How long anything that is asked for may take, before it is taken for broken.
+/// Timeout for any order.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What an agent can be told to do.
+/// An order to an agent.
 pub enum Order<'a> {
     /// Start `/bin/true`.
     True,
     /// Run a hook with this payload.
     Hook(&'a Payload),
-    /// The same under strace, which writes down what is started.
+    /// Run a hook under strace, which records what it starts.
     Trace(&'a Payload),
-    /// Set the text of the bar by tmux itself.
+    /// Set the text of the bar with tmux.
     Set(&'a str),
 }
 
-/// When something was started, and when it had ended.
+/// The start and end times of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     pub begun: Duration,
@@ -66,7 +66,7 @@ pub struct Sitter {
 }
 
 impl Sitter {
-    /// Makes its folder and pipes. The agent itself is started by whoever opens its window.
+    /// Creates its folder and pipes. The caller that opens its window starts the agent.
     pub fn new(env: &TestEnv, number: usize) -> Result<Sitter, Failure> {
         let folder = env.root().join(format!("sitter-{number}"));
         std::fs::create_dir(&folder).map_err(Failure::write(&folder))?;
@@ -86,13 +86,13 @@ impl Sitter {
         words(&self.folder)
     }
 
-    /// Does it, and waits until it is done.
+    /// Sends an order and waits until it is done.
     pub fn carry_out(&self, order: &Order<'_>) -> Result<Times, Failure> {
         self.tell(order)?;
         self.answer()
     }
 
-    /// Tells it what to do, and returns at once.
+    /// Sends an order and returns at once.
     pub fn tell(&self, order: &Order<'_>) -> Result<(), Failure> {
         let line = match order {
             Order::True => "true -\n".to_owned(),
@@ -103,7 +103,7 @@ impl Sitter {
         (&self.orders).write_all(line.as_bytes()).map_err(Failure::write(&self.folder))
     }
 
-    /// Waits until it has done what it was told.
+    /// Waits for the answer to an order.
     pub fn answer(&self) -> Result<Times, Failure> {
         if !is_readable(&self.answers, PATIENCE).map_err(Failure::read(&self.folder))? {
             return Err(Failure::malformed("an agent in a pane", "it does not answer"));
@@ -114,18 +114,18 @@ impl Sitter {
         times(&text).ok_or_else(|| Failure::malformed("the answer of an agent in a pane", text))
     }
 
-    /// What strace wrote about the last hook that was traced.
+    /// The output of strace for the last traced hook.
     pub fn trace(&self) -> PathBuf {
         self.folder.join(format!("{}.json.trace", self.turns.get()))
     }
 
-    /// That the agent writes to its transcript after its hooks.
+    /// Touches the transcript: agents write to theirs after the hooks.
     pub fn touch_transcript(&self) -> Result<(), Failure> {
         let file = File::options().write(true).open(&self.transcript);
         file.and_then(|file| file.set_modified(SystemTime::now())).map_err(Failure::write(&self.transcript))
     }
 
-    /// Each payload is of this session, and its turn and tool call have ids of their own.
+    /// Writes the payload with this session's id, and fresh ids for turn and tool call.
     fn written(&self, payload: &Payload) -> Result<String, Failure> {
         let number = self.turns.get() + 1;
         self.turns.set(number);
@@ -141,14 +141,14 @@ impl Sitter {
     }
 }
 
-/// Opened for both directions, so that opening does not wait and the pipe does not end.
+/// Opened in both directions, so that opening does not block and the pipe does not reach its end.
 fn pipe(path: &Path) -> Result<File, Failure> {
     let made = mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0);
     made.map_err(|error| Failure::Write { path: path.to_owned(), source: error.into() })?;
     File::options().read(true).write(true).open(path).map_err(Failure::write(path))
 }
 
-/// Whether there is something to read, before `patience` is over.
+/// Whether the file becomes readable within `patience`.
 pub fn is_readable(file: &File, patience: Duration) -> std::io::Result<bool> {
     let limit = Timespec::try_from(patience).map_err(std::io::Error::other)?;
     Ok(poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&limit))? > 0)
@@ -159,7 +159,7 @@ fn times(line: &str) -> Option<Times> {
     Some(Times { begun: since_epoch(begun)?, ended: since_epoch(ended)? })
 }
 
-/// Reads seconds with six digits behind the point.
+/// Parses seconds with six decimals.
 fn since_epoch(text: &str) -> Option<Duration> {
     let (seconds, micros) = text.split_once('.').filter(|(_, micros)| micros.len() == 6)?;
     Some(Duration::from_secs(seconds.parse().ok()?) + Duration::from_micros(micros.parse().ok()?))

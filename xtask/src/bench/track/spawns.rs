@@ -1,6 +1,6 @@
-//! What is started when something happens: nothing when nothing changes, one process when something does.
+//! Counts the processes that an event starts: zero when nothing changes, one when something does.
 //!
-//! Counted by strace on real hooks in a real pane.
+//! Counts with strace on real hooks in a real pane.
 
 use super::crew::{Crew, State};
 use super::refresh::USUAL_TRANSCRIPT;
@@ -11,17 +11,17 @@ use crate::bench::payload::{Agent, Payload};
 use crate::bench::report::{Judgement, Table};
 use crate::failure::Failure;
 
-/// What was started at one occasion.
+/// The processes started on one occasion.
 pub struct Counted {
     what: &'static str,
     may_start: usize,
     started: Started,
 }
 
-/// Plays one turn, each event in the state in which the one before left the session.
+/// Plays one turn; each event finds the session as the one before left it.
 pub fn count(setup: &Setup) -> Result<Vec<Counted>, Failure> {
     let crew = Crew::seated(setup, &[State::Completed], USUAL_TRANSCRIPT)?;
-    // Upkeep comes round after so many writes, whatever they were: here it is done beforehand.
+    // Maintenance runs after a number of writes of any kind: do it beforehand.
     crew.run_tow(&["work", "--quiet"])?;
     let mut counted = Vec::new();
     for (what, event, may_start) in OCCASIONS {
@@ -37,7 +37,7 @@ pub fn count(setup: &Setup) -> Result<Vec<Counted>, Failure> {
     Ok(counted)
 }
 
-/// What happens, by which event, and how much that may start.
+/// Occasion, event, and the number of processes that it may start.
 const OCCASIONS: [(&str, &str, usize); 9] = [
     ("second Stop of a turn", "Stop", 0),
     ("Notification of a kind that means nothing", "Notification", 0),

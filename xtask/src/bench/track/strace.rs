@@ -1,6 +1,6 @@
-//! What a process does, written down by strace: what it starts, and how much it reads of a file.
+//! Traces a process with strace: the processes it starts, and the bytes it reads of a file.
 //!
-//! One file per process, so that no line is torn; strace ends with the last of them.
+//! Uses one file per process, so that no line is torn; strace ends with the last process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,28 +9,28 @@ use std::process::{Command, Stdio};
 use crate::bench::instructions::carry_over;
 use crate::failure::{Failure, stdout_of};
 
-/// The calls that start something.
+/// System calls that start a process or program.
 pub const STARTING: &str = "execve,execveat,clone,clone3,fork,vfork";
 
-/// The calls that read.
+/// System calls that read.
 const READING: &str = "read,pread64,readv,preadv,preadv2";
 
-/// Fails early, and says how to get it.
+/// Fails early, with the command that installs it.
 pub fn require() -> Result<(), Failure> {
     let mend = "`apt-get install strace` (spawns and bytes are counted with it)";
     crate::bench::require("strace", "--version", mend)
 }
 
-/// What a process started.
+/// The processes and programs that a process started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Started {
-    /// Other processes than the first, whether or not they ran a program of their own.
+    /// Processes beside the first, whether or not they ran another program.
     pub processes: usize,
-    /// Programs other than the first one.
+    /// Programs beside the first.
     pub programs: Vec<String>,
 }
 
-/// What `command` starts.
+/// Traces what `command` starts.
 pub fn started_by(command: &Command) -> Result<Started, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::write(&std::env::temp_dir()))?;
     let trace = folder.path().join("trace");
@@ -38,10 +38,10 @@ pub fn started_by(command: &Command) -> Result<Started, Failure> {
     started(&trace)
 }
 
-/// What was started, by traces that are there.
+/// Reads what was started from existing traces.
 pub fn started(trace: &Path) -> Result<Started, Failure> {
     let traces = traces(trace)?;
-    // The first process has the lowest id, unless ids have just begun anew: then its program is counted too.
+    // The first process has the lowest id, unless ids have wrapped around: then its program is counted, too.
     let first = traces.keys().min().copied();
     let first = first.ok_or_else(|| Failure::malformed("strace's answer", "no process"))?;
     let programs_of = |(id, text): (&u32, &String)| {
@@ -51,7 +51,7 @@ pub fn started(trace: &Path) -> Result<Started, Failure> {
     Ok(Started { processes: traces.len() - 1, programs: traces.iter().flat_map(programs_of).collect() })
 }
 
-/// How many bytes `command` reads of the file at `path`.
+/// The number of bytes that `command` reads of the file at `path`.
 pub fn bytes_read(command: &Command, path: &Path) -> Result<u64, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::write(&std::env::temp_dir()))?;
     let trace = folder.path().join("trace");
@@ -62,7 +62,7 @@ pub fn bytes_read(command: &Command, path: &Path) -> Result<u64, Failure> {
     Ok(traces(&trace)?.values().map(lines).sum())
 }
 
-/// Descriptors are shown with the paths of their files.
+/// `-y` shows descriptors with the paths of their files.
 fn run(command: &Command, calls: &str, trace: &Path) -> Result<(), Failure> {
     let mut strace = Command::new("strace");
     strace.args(["-ff", "-z", "-y", "-qq", "-e", &format!("trace={calls}"), "-o"]).arg(trace);
@@ -71,7 +71,7 @@ fn run(command: &Command, calls: &str, trace: &Path) -> Result<(), Failure> {
     stdout_of("strace", output).map(drop)
 }
 
-/// The traces of all processes by their ids: files whose names go on with a dot and the id.
+/// The traces of all processes by id: files with a dot and the process id after the name.
 fn traces(trace: &Path) -> Result<BTreeMap<u32, String>, Failure> {
     let folder = trace.parent().unwrap_or(trace);
     let name = trace.file_name().unwrap_or_default().to_string_lossy();
@@ -93,7 +93,7 @@ fn program(line: &str) -> Option<String> {
     line.ends_with(" = 0").then(|| path.rsplit('/').next().unwrap_or(path).to_owned())
 }
 
-/// What a call returned.
+/// The return value of a call.
 fn result(line: &str) -> Option<u64> {
     line.rsplit_once(" = ")?.1.trim().parse().ok()
 }

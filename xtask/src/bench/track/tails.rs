@@ -1,7 +1,7 @@
-//! What the end of a transcript costs, whatever the transcript's size.
+//! The cost of reading the end of a transcript, for transcripts of different sizes.
 //!
-//! Two sessions that differ in nothing but the size of their transcript, measured in the same rounds; and how many
-//! bytes of the file are read, counted by the kernel's calls.
+//! Compares sessions that differ only in the size of their transcript, in the same rounds, and counts the
+//! bytes read of the file by system calls.
 
 use std::process::Command;
 
@@ -17,16 +17,16 @@ use crate::failure::Failure;
 const KB: u64 = 1024;
 const MB: u64 = 1024 * KB;
 
-/// From one that is read whole but for a little, to one of weeks.
+/// From a transcript that is read almost whole to one of weeks.
 const SIZES: [u64; 3] = [100 * KB, 128 * MB, 2048 * MB];
 
-/// How far the cost may move between the smallest transcript and the others.
+/// Maximum difference in cost between the smallest transcript and the others.
 const MOVES_LESS_THAN_PERCENT: f64 = 15.0;
 
-/// What may be read of a transcript at most, for everything that is told of it.
+/// Maximum number of bytes read of a transcript, for all that is shown of it.
 const READS_AT_MOST: u64 = 1280 * KB;
 
-/// One agent at work per size.
+/// One working agent per size.
 pub struct Crews(Vec<(u64, Crew)>);
 
 impl Crews {
@@ -41,10 +41,10 @@ impl Crews {
     }
 }
 
-/// What looks at the end of a transcript.
+/// The command that reads the end of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    /// `tow status --json`: looks at everything, as a person waits for it.
+    /// `tow status --json`: a full probe while the user waits.
     Status,
     /// `tow bar --refresh`, when something may have changed.
     Refresh,
@@ -97,7 +97,7 @@ impl Case for Look<'_> {
     }
 }
 
-/// How many bytes each look reads of the transcript.
+/// The number of bytes that each case reads of the transcript.
 pub fn bytes_read(cases: &[Look<'_>]) -> Result<Vec<u64>, Failure> {
     cases.iter().map(Look::bytes_read).collect()
 }
@@ -108,7 +108,7 @@ pub fn table(cases: &[Look<'_>], read: &[u64]) -> Table {
     Table::new("Bytes read of a transcript", &["case", "bytes", "bytes read"], rows)
 }
 
-/// Judges time and bytes of each size by the smallest.
+/// Judges time and bytes of each size against the smallest.
 pub fn judge(cases: &[Look<'_>], costs: &Costs, read: &[u64]) -> Vec<Judgement> {
     let ratio = |number: usize| costs.cases[number].summary.ratio;
     let smallest = |what| cases.iter().position(|case| case.what == what).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! How many answers a second the server gives, by wrk.
+//! The server's throughput, measured by wrk.
 //!
-//! Asks what the viewer asks, nothing that changes anything.
+//! Sends only requests that the viewer sends, and none that changes anything.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ const ROUTES: [&str; 6] = [
     "/v1/search?q=mast+paint+harbour&kind=memory&limit=20",
 ];
 
-/// One line for each route: its path, answers a second, the median wait.
+/// One row per route: its path, answers per second, median latency.
 pub fn rates(server: &Server) -> Result<Vec<Vec<String>>, Failure> {
     ROUTES.iter().map(|route| rate(server, route)).collect()
 }

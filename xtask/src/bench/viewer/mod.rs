@@ -1,7 +1,7 @@
-//! `cargo xtask bench viewer`: what the viewer and its server cost with a long past.
+//! `cargo xtask bench viewer`: the cost of the viewer and its server with a long history.
 //!
-//! Times are those of a real browser on this machine, not multiples of anything: they are what a person waits. Measures
-//! the program that is installed (`--release`), in a home of its own.
+//! Times are absolute, from a real browser on this machine: they are what a user waits. Must measure a
+//! release build (`--release`), in its own home.
 
 mod load;
 mod page;
@@ -27,10 +27,10 @@ pub struct Options {
     /// Measure this binary instead of building one
     #[arg(long, value_name = "PATH")]
     tow: Option<PathBuf>,
-    /// So many memories
+    /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     memories: usize,
-    /// So many sessions
+    /// Number of sessions
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     sessions: usize,
     /// Also write the tables to this file
@@ -53,7 +53,7 @@ const LEGEND: &str = "In headless Chromium on the same machine as the server. Fi
 const MOST_MS: f64 = 100.0;
 const MOST_MB: f64 = 50.0;
 
-/// One thing that was measured many times, in milliseconds.
+/// One measurement, repeated many times, in milliseconds.
 pub struct Timing {
     pub name: &'static str,
     pub times: Vec<f64>,

@@ -1,6 +1,6 @@
-//! What a person waits for in the browser, by the browser's own clock.
+//! Page timings in the browser, by the browser's own clock.
 //!
-//! Every time is taken inside the page: what it costs to ask the browser for it is not in there.
+//! Every time is taken inside the page, so that the debugging protocol does not count.
 
 use towline_testkit::Browser;
 
@@ -13,10 +13,10 @@ const LOADS: usize = 20;
 const QUESTIONS: [&str; 6] =
     ["low tide", "berth allocator", "mast paint", "pier 42", "decided harbour", "token"];
 
-/// Until what a page left behind is gone: nobody loads a page in the moment in which another one begins to work.
+/// Lets the previous page's leftovers end: users do not load a page while another one is starting.
 const REST: &str = "new Promise((done) => setTimeout(done, 250))";
 
-/// When the list stood on the screen: the page keeps the time itself, since rows may be there before anybody asks.
+/// The time at which the list was shown. The page records it, since rows may be there before we ask.
 const SHOWN: &str = "new Promise((done) => {
     const look = () => {
         const [mark] = performance.getEntriesByName('rows');
@@ -25,7 +25,7 @@ const SHOWN: &str = "new Promise((done) => {
     look();
 })";
 
-/// From the input of a letter to the frame that follows its hits.
+/// From the input of a letter to the frame after its hits.
 const TYPED: &str = "((text) => new Promise((done) => {
     const field = document.querySelector('input[type=search]'), status = document.querySelector('.says[role=status]');
     const begun = performance.now();
@@ -56,7 +56,7 @@ pub fn timings(world: &World, server: &Server) -> Vec<Timing> {
     ]
 }
 
-/// First paints of a page that holds nothing: what the browser itself takes on this machine.
+/// First paints of an empty page: the browser's own time on this machine.
 fn blank(browser: &Browser) -> Vec<f64> {
     (0..LOADS).filter_map(|_| painted(browser, "data:text/html,<h1>x</h1>")).collect()
 }
@@ -69,7 +69,7 @@ fn painted(browser: &Browser, url: &str) -> Option<f64> {
     browser.eval("performance.getEntriesByName('first-contentful-paint')[0].startTime").as_f64()
 }
 
-/// First paint and first rows of so many fresh loads. A board has no rows.
+/// First paint and first rows of `LOADS` fresh loads. A board has no rows.
 fn loaded(browser: &Browser, server: &Server, view: &str) -> [Vec<f64>; 2] {
     let (mut paints, mut rows) = (vec![], vec![]);
     let url = format!("{}/#/{view}", server.base());
@@ -83,7 +83,7 @@ fn loaded(browser: &Browser, server: &Server, view: &str) -> [Vec<f64>; 2] {
 }
 
 fn typed(browser: &Browser, server: &Server) -> Vec<f64> {
-    // Another view of the page that is open would be no load.
+    // Navigating within the open page would not be a load.
     browser.goto("about:blank");
     browser.goto(&format!("{}/#/memories", server.base()));
     browser.wait_for("the field and what it says", "!!document.querySelector('.says[role=status]')");

@@ -1,6 +1,6 @@
-//! A long past in a home of its own, and the server over it.
+//! A home with a long history, and a server for it.
 //!
-//! Sessions come in as they do for everybody: from transcripts, by `tow import`.
+//! Sessions are imported as a user's are: from transcripts, by `tow import`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -28,7 +28,7 @@ impl World {
         })?;
         (0..sessions).try_for_each(|number| world.write_session(number))?;
         world.tow(&["import"])?;
-        // What was taken in is in the archive: the transcripts may go.
+        // The archive holds everything imported: the transcripts can be removed.
         let transcripts = world.env.home().join(".claude");
         fs::remove_dir_all(&transcripts).map_err(Failure::write(&transcripts))?;
         world.tow(&["bench-seed", "--memories", &memories.to_string()])?;
@@ -36,7 +36,7 @@ impl World {
         Ok(world)
     }
 
-    /// Starts the server; it ends with the value that is given.
+    /// Starts the server, which ends when the returned value is dropped.
     pub fn serve(&self) -> Result<Server, Failure> {
         let mut command = self.env.command("tow");
         command.args(["serve", "--json", "--port", "0", "--rate", "1000000"]).stdout(Stdio::piped());
@@ -54,7 +54,7 @@ impl World {
         self.env.root().join(format!("harbour-{}", number % PROJECTS))
     }
 
-    /// A transcript of two turns, an hour after the one before.
+    /// A transcript of two turns, an hour after the previous one.
     fn write_session(&self, number: usize) -> Result<(), Failure> {
         let id =
             format!("{:08x}-0000-4000-8000-{number:012x}", number.wrapping_mul(2_654_435_761) & 0xffff_ffff);
@@ -82,7 +82,7 @@ impl World {
     }
 }
 
-/// What was asked and answered in a turn.
+/// The prompt and the answer of a turn.
 fn messages(number: usize, turn: usize) -> [Value; 2] {
     let thing = format!("berth {number} of pier {}", number % 97);
     let usage = json!({"input_tokens": 50, "output_tokens": 70, "cache_read_input_tokens": 9000});
@@ -94,7 +94,7 @@ fn messages(number: usize, turn: usize) -> [Value; 2] {
     ]
 }
 
-/// So many seconds after the beginning of 2025, in days of 24 hours and months of 28 days: each time is another one.
+/// Seconds since the start of 2025, with days of 24 hours and months of 28 days: every time is unique.
 fn stamp(seconds: usize) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = (2025 + days / 336, days / 28 % 12 + 1, days % 28 + 1);
@@ -107,7 +107,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// The address that lets a browser in.
+    /// The address that contains the token.
     pub fn url(&self) -> &str {
         self.told["url"].as_str().unwrap_or_default()
     }
@@ -120,7 +120,7 @@ impl Server {
         self.told["token"].as_str().unwrap_or_default()
     }
 
-    /// What the kernel says that it holds.
+    /// The server's resident memory.
     pub fn resident_mb(&self) -> Result<f64, Failure> {
         let path = PathBuf::from(format!("/proc/{}/status", self.child.id()));
         let status = fs::read_to_string(&path).map_err(Failure::read(&path))?;
