@@ -1,7 +1,7 @@
-//! `cargo xtask secrets`: what redaction takes out of ordinary code and logs, how often, and how fast it is.
+//! `cargo xtask secrets`: measures redaction on ordinary code and logs: findings by kind, rate and speed.
 //!
-//! Reads folders and changes nothing in them. A sample shows where a finding is and what stands before it, never the
-//! finding itself: the folders may hold real secrets.
+//! Changes nothing in the folders that it reads. A sample shows the position of a finding and the text before
+//! it, never the finding itself: the folders may contain real secrets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,6 @@ use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
 
-/// What to scan, and what to show of it.
 #[derive(Args)]
 pub struct Options {
     /// Folders or files of ordinary text; the repository itself if none is named
@@ -30,13 +29,13 @@ pub struct Options {
     unmasked: bool,
 }
 
-/// One finding in this much ordinary text is the most that may be.
+/// At most one finding in this many bytes of ordinary text.
 const BYTES_PER_FINDING: usize = 50_000;
 
-/// Larger files are data, not something a person reads.
+/// Larger files are data, not text that people read.
 const LARGEST_FILE: u64 = 8 * 1024 * 1024;
 
-/// How much is shown of the line before a finding.
+/// How many characters of the line are shown before a finding.
 const SHOWN_BEFORE: usize = 60;
 const SHOWN_FINDING: usize = 80;
 
@@ -53,7 +52,7 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     tally.report(out)
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Default)]
 struct Tally {
     files: usize,
@@ -121,7 +120,7 @@ impl Tally {
     }
 }
 
-/// Where a finding is, and the end of what stands before it on its line.
+/// The position of a finding, and the end of the text before it on its line.
 fn sample(path: &Path, text: &str, finding: &Finding, options: &Options) -> String {
     let before = &text[..finding.start];
     let line = before.matches('\n').count() + 1;
