@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct ModelQuestion<'a> {
     pub system: &'a str,
     pub text: &'a str,
     /// The JSON schema of the answer.
@@ -28,7 +28,7 @@ pub struct Question<'a> {
 
 /// How to call the agent for a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asking {
+pub struct AgentCommand {
     pub arguments: Vec<String>,
     pub stdin: String,
     pub variables: Vec<(&'static str, String)>,
@@ -40,14 +40,14 @@ pub struct Asking {
 
 /// The agent's output and how its process ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Printed<'a> {
+pub struct CommandOutput<'a> {
     pub stdout: &'a str,
     pub stderr: &'a str,
-    pub ended: Ended,
+    pub ended: ExitKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ExitKind {
     Well,
     Badly,
     /// Killed at its deadline.
@@ -56,23 +56,23 @@ pub enum Ended {
 
 /// An answer or the reason for its absence, and the tokens used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ModelAnswer {
     /// The answer's text, which should be JSON.
-    pub said: Result<String, Unanswered>,
+    pub said: Result<String, AskError>,
     pub input: u64,
     pub output: u64,
 }
 
-impl Answer {
+impl ModelAnswer {
     /// No answer, and no known cost.
-    pub fn none(why: Unanswered) -> Answer {
-        Answer { said: Err(why), input: 0, output: 0 }
+    pub fn none(why: AskError) -> ModelAnswer {
+        ModelAnswer { said: Err(why), input: 0, output: 0 }
     }
 }
 
 /// Why a model did not answer as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unanswered {
+pub enum AskError {
     #[error("not logged in: {0}")]
     NotLoggedIn(String),
     #[error("the quota is used up: {said}")]
@@ -94,32 +94,32 @@ pub enum Unanswered {
     TimedOut,
 }
 
-impl Unanswered {
+impl AskError {
     /// A one-word category.
     pub fn cause(&self) -> &'static str {
         match self {
-            Unanswered::NotLoggedIn(_) => "login",
-            Unanswered::Quota { .. } => "quota",
-            Unanswered::RateLimited { .. } => "rate",
-            Unanswered::Unavailable(_) => "unavailable",
-            Unanswered::Misconfigured(_) => "configuration",
-            Unanswered::Refused(_) => "refused",
-            Unanswered::NotJson(_) => "prose",
-            Unanswered::Invalid(_) => "invalid",
-            Unanswered::TimedOut => "timeout",
+            AskError::NotLoggedIn(_) => "login",
+            AskError::Quota { .. } => "quota",
+            AskError::RateLimited { .. } => "rate",
+            AskError::Unavailable(_) => "unavailable",
+            AskError::Misconfigured(_) => "configuration",
+            AskError::Refused(_) => "refused",
+            AskError::NotJson(_) => "prose",
+            AskError::Invalid(_) => "invalid",
+            AskError::TimedOut => "timeout",
         }
     }
 
     /// Whether the question may be at fault rather than the provider.
     pub fn may_be_the_questions(&self) -> bool {
         match self {
-            Unanswered::Refused(_) | Unanswered::NotJson(_) | Unanswered::Invalid(_) => true,
-            Unanswered::NotLoggedIn(_)
-            | Unanswered::Quota { .. }
-            | Unanswered::RateLimited { .. }
-            | Unanswered::Unavailable(_)
-            | Unanswered::Misconfigured(_)
-            | Unanswered::TimedOut => false,
+            AskError::Refused(_) | AskError::NotJson(_) | AskError::Invalid(_) => true,
+            AskError::NotLoggedIn(_)
+            | AskError::Quota { .. }
+            | AskError::RateLimited { .. }
+            | AskError::Unavailable(_)
+            | AskError::Misconfigured(_)
+            | AskError::TimedOut => false,
         }
     }
 }
@@ -129,7 +129,7 @@ const SURROUNDINGS: [&str; 6] = ["TMUX", "TMUX_PANE", "STY", "ZELLIJ", "KITTY_WI
 
 impl Agent {
     /// The call that asks it one question.
-    pub fn ask(self, question: &Question<'_>) -> Asking {
+    pub fn ask(self, question: &ModelQuestion<'_>) -> AgentCommand {
         let mut asking = match self {
             Agent::Claude => claude::ask::ask(question),
             Agent::Codex => codex::ask::ask(question),
@@ -138,7 +138,7 @@ impl Agent {
         asking
     }
 
-    pub fn answered(self, printed: Printed<'_>) -> Answer {
+    pub fn answered(self, printed: CommandOutput<'_>) -> ModelAnswer {
         match self {
             Agent::Claude => claude::ask::answered(printed),
             Agent::Codex => codex::ask::answered(printed),

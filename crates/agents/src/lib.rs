@@ -26,24 +26,24 @@ pub const PRICES: &str = include_str!("prices.toml");
 
 pub use claude::{host, repair};
 pub use codex::{history, server};
-pub use reader::{Reader, Unreadable};
-pub use rewind::WayBack;
-use settings::{Inspection, Page, Place, Refusal, Target, ToolServer};
+pub use reader::{LineError, TranscriptReader};
+pub use rewind::RewindPoint;
+use settings::{DataVariable, EditRefusal, Inspection, McpServerEntry, OwnedFile, Target};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use towline_core::arbiter::{ScreenSight, Tail};
-use towline_core::compose::Budget;
-use towline_core::context::Context;
-use towline_core::deed::Deed;
-use towline_core::event::{Happening, OwnCommand, Presence};
+use towline_core::arbiter::{ScreenProbe, TranscriptTail};
+use towline_core::compose::ContextBudget;
+use towline_core::context::ReportedContext;
+use towline_core::deed::ToolAction;
+use towline_core::event::{EventKind, OwnCommand, SessionPresence};
 use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
-use towline_core::meter::Fill;
+use towline_core::meter::ContextUsage;
 use towline_core::reply::Reply;
-use towline_core::status_line::Limit;
-use towline_core::text::Keeping;
-use towline_core::typing::{InputLine, Shown, Starts};
+use towline_core::status_line::UsageLimit;
+use towline_core::text::TextPolicy;
+use towline_core::typing::{InputLine, SessionStartReport, ShownSession};
 use towline_core::usage::Cost;
-pub use wanted::{BEFORE_TOOL, FilesWanted};
+pub use wanted::{BEFORE_TOOL, PendingFiles};
 
 /// An agent that can be hooked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,12 +54,12 @@ pub enum Agent {
 
 /// One parsed hook payload. The event name is kept because the reply must repeat it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct HookEvent {
     pub event: String,
     pub session: SessionKey,
     pub subagent: Option<SubagentId>,
     pub turn: Option<TurnId>,
-    pub happening: Happening,
+    pub happening: EventKind,
     pub folder: Option<String>,
     pub transcript: Option<String>,
     /// The subagent's own transcript, if it has one.
@@ -67,12 +67,12 @@ pub struct Heard {
     pub model: Option<String>,
     /// The end of a prompt as it was typed, to search screens for. Never stored.
     pub typed: Option<String>,
-    pub ending: Ending,
+    pub ending: StopDetails,
 }
 
 /// Details of a turn's end. Never stored as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ending {
+pub struct StopDetails {
     /// Whether any hook, ours or another, has already kept the turn from ending.
     pub was_blocked: bool,
     /// The agent's last message from its handoff block on, if it holds one.
@@ -83,21 +83,21 @@ pub struct Ending {
 
 /// Input of the program that draws an agent's status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Status {
+pub struct StatusLineInput {
     pub session: SessionKey,
     pub model: Option<String>,
     pub folder: Option<String>,
-    pub fill: Option<Fill>,
+    pub fill: Option<ContextUsage>,
     pub cost: Option<Cost>,
     /// Limits of subscription users.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<UsageLimit>,
 }
 
 /// How much of each payload text is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keepings {
-    pub prompt: Keeping,
-    pub answer: Keeping,
+pub struct TextLimits {
+    pub prompt: TextPolicy,
+    pub answer: TextPolicy,
 }
 
 /// Why a payload is not an event. The texts never repeat the payload, which may hold anything.
@@ -111,11 +111,11 @@ pub enum PayloadError {
     #[error("the payload has no {field}")]
     Missing { field: &'static str },
     #[error("the payload's {field} is unusable: {source}")]
-    BadName { field: &'static str, source: towline_core::id::BadName },
+    BadName { field: &'static str, source: towline_core::id::InvalidId },
 }
 
 /// Access to the agent's process and its hook's environment, to find out how the session is run.
-pub struct Surroundings<'a> {
+pub struct ProcessContext<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// The arguments of the agent's process. Called only if needed, since finding them costs system calls.
     pub arguments: &'a dyn Fn() -> Vec<String>,
@@ -147,7 +147,7 @@ impl Agent {
     }
 
     /// Parses one payload. `None` is an event we do not model: a newer agent must not break an older hook.
-    pub fn hear(self, payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
+    pub fn hear(self, payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
         match self {
             Agent::Claude => claude::hear(payload, keeping),
             Agent::Codex => codex::hear(payload, keeping),
@@ -175,14 +175,14 @@ impl Agent {
     }
 
     /// When the agent reports the start of a session.
-    pub fn starts(self) -> Starts {
+    pub fn starts(self) -> SessionStartReport {
         match self {
-            Agent::Claude => Starts::AtOnce,
-            Agent::Codex => Starts::WithFirstPrompt,
+            Agent::Claude => SessionStartReport::AtOnce,
+            Agent::Codex => SessionStartReport::WithFirstPrompt,
         }
     }
 
-    pub fn presence(self, around: &Surroundings<'_>) -> Presence {
+    pub fn presence(self, around: &ProcessContext<'_>) -> SessionPresence {
         match self {
             Agent::Claude => claude::presence(around),
             Agent::Codex => codex::presence(around),
@@ -202,8 +202,8 @@ impl Agent {
         match self {
             Agent::Claude => arguments.iter().any(|word| word == "-p" || word == "--print"),
             Agent::Codex => {
-                let around = Surroundings { variable: &|_| None, arguments: &|| arguments.to_vec() };
-                codex::presence(&around) != Presence::Terminal
+                let around = ProcessContext { variable: &|_| None, arguments: &|| arguments.to_vec() };
+                codex::presence(&around) != SessionPresence::Terminal
             }
         }
     }
@@ -240,7 +240,7 @@ impl Agent {
     }
 
     /// The hooks to register in the agent's folder so that it calls the program at `tow`.
-    pub fn target(self, folder: &Path, tow: &Path) -> Result<Target, Refusal> {
+    pub fn target(self, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
         match self {
             Agent::Claude => claude::install::target(folder, tow),
             Agent::Codex => codex::install::target(folder, tow),
@@ -248,7 +248,7 @@ impl Agent {
     }
 
     /// The same, also calling us before a tool reads or changes a file.
-    pub fn target_with_files(self, folder: &Path, tow: &Path) -> Result<Target, Refusal> {
+    pub fn target_with_files(self, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
         let tools = match self {
             Agent::Claude => claude::SUBAGENT_AND_FILE_TOOLS,
             Agent::Codex => codex::SUBAGENT_AND_FILE_TOOLS,
@@ -257,12 +257,12 @@ impl Agent {
     }
 
     /// The files that a tool is about to read or change, if the payload announces such a tool.
-    pub fn files_wanted(self, payload: &[u8]) -> Option<FilesWanted> {
+    pub fn files_wanted(self, payload: &[u8]) -> Option<PendingFiles> {
         wanted::files_wanted(self, payload)
     }
 
     /// Our skills for the agent's folder, in order of creation; they are removed in reverse order.
-    pub fn pages(self, folder: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
+    pub fn pages(self, folder: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
         match self {
             Agent::Claude => claude::install::pages(folder, tow),
             Agent::Codex => codex::install::pages(folder, tow),
@@ -278,7 +278,12 @@ impl Agent {
     }
 
     /// Our MCP server entry in that file: the program at `tow`, with the variables that locate its data.
-    pub fn tool_server(self, file: &Path, tow: &Path, places: &[Place]) -> Result<ToolServer, Refusal> {
+    pub fn tool_server(
+        self,
+        file: &Path,
+        tow: &Path,
+        places: &[DataVariable],
+    ) -> Result<McpServerEntry, EditRefusal> {
         let server = match self {
             Agent::Claude => claude::install::tool_server(file, tow)?,
             Agent::Codex => codex::install::tool_server(file, tow)?,
@@ -319,7 +324,7 @@ impl Agent {
     }
 
     /// Instructions for the user to restore the conversation, step by step.
-    pub fn way_back(self, way: &WayBack<'_>) -> Vec<String> {
+    pub fn way_back(self, way: &RewindPoint<'_>) -> Vec<String> {
         match self {
             Agent::Claude => rewind::by_list(way),
             Agent::Codex => rewind::by_fork(way),
@@ -327,7 +332,7 @@ impl Agent {
     }
 
     /// The state at the end of a transcript, read from the file's last part. `None` if that part is inconclusive.
-    pub fn tail(self, text: &[u8]) -> Option<Tail> {
+    pub fn tail(self, text: &[u8]) -> Option<TranscriptTail> {
         match self {
             Agent::Claude => claude::tail::tail(text),
             Agent::Codex => codex::tail::tail(text),
@@ -365,15 +370,15 @@ impl Agent {
     }
 
     /// The most a hook may add to the context before the client cuts it.
-    pub fn budget(self) -> Budget {
+    pub fn budget(self) -> ContextBudget {
         match self {
-            Agent::Claude => Budget::Characters(9_500),
-            Agent::Codex => Budget::Tokens(2_400),
+            Agent::Claude => ContextBudget::Characters(9_500),
+            Agent::Codex => ContextBudget::Tokens(2_400),
         }
     }
 
     /// The action of a tool call. `input` is its JSON or plain text, already redacted and possibly broken by that.
-    pub fn deed<'a>(self, tool: &str, input: &'a str) -> Deed<'a> {
+    pub fn deed<'a>(self, tool: &str, input: &'a str) -> ToolAction<'a> {
         match self {
             Agent::Claude => claude::deed::deed(tool, input),
             Agent::Codex => codex::deed::deed(tool, input),
@@ -381,7 +386,7 @@ impl Agent {
     }
 
     /// The state that the bottom of the agent's screen shows, given its lines as plain text.
-    pub fn screen(self, text: &str) -> ScreenSight {
+    pub fn screen(self, text: &str) -> ScreenProbe {
         match self {
             Agent::Claude => claude::screen::screen(text),
             Agent::Codex => codex::screen::screen(text),
@@ -397,9 +402,9 @@ impl Agent {
     }
 
     /// The session that the agent's screen shows, for agents that report it nowhere else.
-    pub fn shown(self, screen_with_sequences: &str) -> Shown {
+    pub fn shown(self, screen_with_sequences: &str) -> ShownSession {
         match self {
-            Agent::Claude => Shown::Unknown,
+            Agent::Claude => ShownSession::Unknown,
             Agent::Codex => codex::input::shown(screen_with_sequences),
         }
     }
@@ -426,7 +431,7 @@ impl Agent {
     pub fn repaired(
         self,
         transcript: &[u8],
-        wish: repair::Wish<'_>,
+        wish: repair::RepairOptions<'_>,
     ) -> Option<Result<repair::Repair, repair::Unrepairable>> {
         match self {
             Agent::Claude => Some(claude::repair::repaired(transcript, wish)),
@@ -435,7 +440,7 @@ impl Agent {
     }
 
     /// The address of the server through which sessions can be changed without the screen, if the agent has one.
-    pub fn server(self, folder: &Path) -> Option<server::Address> {
+    pub fn server(self, folder: &Path) -> Option<server::ServerAddress> {
         match self {
             Agent::Claude => None,
             Agent::Codex => Some(codex::server::address(folder)),
@@ -444,7 +449,7 @@ impl Agent {
 
     /// Context usage, read from the last part of the transcript. `announced` is the model that the session named at its
     /// start: some agents report the window size only there.
-    pub fn context(self, text: &[u8], announced: Option<&str>) -> Option<Context> {
+    pub fn context(self, text: &[u8], announced: Option<&str>) -> Option<ReportedContext> {
         match self {
             Agent::Claude => claude::context::context(text, announced),
             Agent::Codex => codex::context::context(text),
@@ -452,7 +457,7 @@ impl Agent {
     }
 
     /// Parses a status line payload; `None` if it is not one of this agent's.
-    pub fn status(self, payload: &[u8]) -> Option<Status> {
+    pub fn status(self, payload: &[u8]) -> Option<StatusLineInput> {
         match self {
             Agent::Claude => claude::status::status(payload),
             // Codex draws its own status line without an external program.

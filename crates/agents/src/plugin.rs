@@ -3,7 +3,7 @@
 //! Built from the same tables as the settings entries. Contains no program: it runs the `tow` on the PATH. Writes
 //! nothing: `cargo xtask plugin` does.
 
-use crate::settings::{Page, Plan, Refusal, Target, ToolServer};
+use crate::settings::{EditPlan, EditRefusal, McpServerEntry, OwnedFile, Target};
 use crate::{claude, codex};
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ const DESCRIPTION: &str =
 /// The contents of a plugin beside its manifest.
 pub(crate) struct Contents {
     pub hooks: Target,
-    pub server: ToolServer,
-    pub pages: Vec<Page>,
+    pub server: McpServerEntry,
+    pub pages: Vec<OwnedFile>,
 }
 
 /// Whether a plugin of this name (`plugin@marketplace`) is ours.
@@ -32,7 +32,7 @@ pub(crate) fn is_ours(name: &str) -> bool {
 }
 
 /// All files of the folder: relative path and text.
-pub fn files() -> Result<Vec<(PathBuf, String)>, Refusal> {
+pub fn files() -> Result<Vec<(PathBuf, String)>, EditRefusal> {
     let mut files = vec![
         (PathBuf::from(".claude-plugin/marketplace.json"), claude_marketplace()),
         (PathBuf::from("claude/.claude-plugin/plugin.json"), claude_manifest()),
@@ -44,7 +44,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>, Refusal> {
     Ok(files)
 }
 
-fn plugin_files(folder: &Path, contents: Contents) -> Result<Vec<(PathBuf, String)>, Refusal> {
+fn plugin_files(folder: &Path, contents: Contents) -> Result<Vec<(PathBuf, String)>, EditRefusal> {
     let mut files = vec![
         (folder.join(HOOKS), plan_text(contents.hooks.plan(None)?)),
         (folder.join(SERVERS), plan_text(contents.server.plan(None)?)),
@@ -53,7 +53,7 @@ fn plugin_files(folder: &Path, contents: Contents) -> Result<Vec<(PathBuf, Strin
     Ok(files)
 }
 
-fn plan_text(plan: Plan) -> String {
+fn plan_text(plan: EditPlan) -> String {
     String::from_utf8_lossy(&plan.after.unwrap_or_default()).into_owned()
 }
 

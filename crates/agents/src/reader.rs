@@ -10,22 +10,22 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
-use towline_core::event::Origin;
+use towline_core::event::PromptOrigin;
 use towline_core::id::{SubagentId, TurnId};
-use towline_core::piece::{Content, Piece};
+use towline_core::piece::{PieceContent, TranscriptPiece};
 use towline_core::time::Timestamp;
 
 /// Parser state between two lines of a file. Stored with the read offset; resuming yields the same pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reader {
+pub enum TranscriptReader {
     Claude(claude::transcript::TranscriptState),
     Codex(codex::rollout::RolloutState),
 }
 
 /// Why a line could not be read. The text does not repeat the line, which may hold anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum LineError {
     #[error("the line is not valid UTF-8")]
     NotText,
     #[error("the line is not a JSON object")]
@@ -34,39 +34,43 @@ pub enum Unreadable {
 
 impl Agent {
     /// A reader for the beginning of a file.
-    pub fn reader(self) -> Reader {
+    pub fn reader(self) -> TranscriptReader {
         match self {
-            Agent::Claude => Reader::Claude(claude::transcript::TranscriptState::default()),
-            Agent::Codex => Reader::Codex(codex::rollout::RolloutState::default()),
+            Agent::Claude => TranscriptReader::Claude(claude::transcript::TranscriptState::default()),
+            Agent::Codex => TranscriptReader::Codex(codex::rollout::RolloutState::default()),
         }
     }
 }
 
-impl Reader {
+impl TranscriptReader {
     /// Adds the pieces of the next line. Unknown entries and unreadable lines add none and leave the reader usable.
-    pub fn read<'a>(&mut self, line: &'a [u8], found: &mut Vec<Piece<'a>>) -> Result<(), Unreadable> {
-        let text = str::from_utf8(line).map_err(|_| Unreadable::NotText);
+    pub fn read<'a>(
+        &mut self,
+        line: &'a [u8],
+        found: &mut Vec<TranscriptPiece<'a>>,
+    ) -> Result<(), LineError> {
+        let text = str::from_utf8(line).map_err(|_| LineError::NotText);
         match self {
-            Reader::Claude(state) => state.read(text, found),
-            Reader::Codex(state) => state.read(text, found),
+            TranscriptReader::Claude(state) => state.read(text, found),
+            TranscriptReader::Codex(state) => state.read(text, found),
         }
     }
 }
 
 /// Parses a line, borrowing from it and skipping unrequested values. `None` for a blank line.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<Option<T>, Unreadable> {
+pub(crate) fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<Option<T>, LineError> {
     if line.bytes().all(|byte| byte.is_ascii_whitespace()) {
         return Ok(None);
     }
-    json::read(line).map(Some).map_err(|_| Unreadable::NotJson)
+    json::read(line).map(Some).map_err(|_| LineError::NotJson)
 }
 
 /// A prompt that consists of this alone is a bookmark.
 pub(crate) use towline_core::bookmark::MARKER as BOOKMARK;
 
 /// The origin of a prompt sent from the user's input box.
-pub(crate) fn prompt_origin(text: &str) -> Origin {
-    if text.trim() == BOOKMARK { Origin::Bookmark } else { Origin::Human }
+pub(crate) fn prompt_origin(text: &str) -> PromptOrigin {
+    if text.trim() == BOOKMARK { PromptOrigin::Bookmark } else { PromptOrigin::Human }
 }
 
 /// The fields that all pieces of one transcript entry share.
@@ -80,23 +84,23 @@ pub(crate) struct EntryHead<'a> {
 
 impl<'a> EntryHead<'a> {
     /// The entry's main piece.
-    pub fn whole(&self, content: Content<'a>) -> Piece<'a> {
+    pub fn whole(&self, content: PieceContent<'a>) -> TranscriptPiece<'a> {
         self.piece(self.id.clone(), content)
     }
 
     /// A secondary piece. `part` must be the same each time the entry is read.
-    pub fn part(&self, part: impl Display, content: Content<'a>) -> Piece<'a> {
+    pub fn part(&self, part: impl Display, content: PieceContent<'a>) -> TranscriptPiece<'a> {
         self.piece(Cow::Owned(format!("{}#{part}", self.id)), content)
     }
 
     /// One of several pieces of the same kind.
-    pub fn block(&self, index: usize, content: Content<'a>) -> Piece<'a> {
+    pub fn block(&self, index: usize, content: PieceContent<'a>) -> TranscriptPiece<'a> {
         if index == 0 { self.whole(content) } else { self.part(index, content) }
     }
 
-    pub fn piece(&self, id: Cow<'a, str>, content: Content<'a>) -> Piece<'a> {
+    pub fn piece(&self, id: Cow<'a, str>, content: PieceContent<'a>) -> TranscriptPiece<'a> {
         let (turn, subagent) = (self.turn.clone(), self.subagent.clone());
-        Piece { id, place: self.place, at: self.at, turn, subagent, what: content }
+        TranscriptPiece { id, place: self.place, at: self.at, turn, subagent, what: content }
     }
 }
 

@@ -6,7 +6,7 @@ use towline_core::text::clip;
 
 /// How far back a point lies.
 #[derive(Clone, Copy, Debug)]
-pub struct WayBack<'a> {
+pub struct RewindPoint<'a> {
     /// The session's own id.
     pub session: &'a str,
     /// The number of prompts since that point.
@@ -16,7 +16,7 @@ pub struct WayBack<'a> {
 }
 
 /// Claude Code lists the prompts, newest last, and rewinds to before the selected one.
-pub(crate) fn by_list(way: &WayBack<'_>) -> Vec<String> {
+pub(crate) fn by_list(way: &RewindPoint<'_>) -> Vec<String> {
     if way.prompts == 0 {
         return vec![format!("nothing was asked since: `claude --resume {}` is there", way.session)];
     }
@@ -28,7 +28,7 @@ pub(crate) fn by_list(way: &WayBack<'_>) -> Vec<String> {
 }
 
 /// Codex forks the whole conversation; the user then cuts the fork off, and the original stays.
-pub(crate) fn by_fork(way: &WayBack<'_>) -> Vec<String> {
+pub(crate) fn by_fork(way: &RewindPoint<'_>) -> Vec<String> {
     let fork = format!("run `codex fork {}`: the conversation of now stays as it is", way.session);
     if way.prompts == 0 {
         return vec![fork];
@@ -64,7 +64,7 @@ mod tests {
 
     #[track_caller]
     fn check(agent: Agent, prompts: usize, expected: &[&str]) {
-        let way = WayBack { session: "s-1", prompts, first: "now paint\nthe mast" };
+        let way = RewindPoint { session: "s-1", prompts, first: "now paint\nthe mast" };
         assert_eq!(agent.way_back(&way), expected);
     }
 

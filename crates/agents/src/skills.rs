@@ -3,7 +3,7 @@
 //! Texts only, and short: every description is always in the model's context, and every body whenever the skill is
 //! used. Skills never repeat what the hook already does when it sees the prompt.
 
-use crate::settings::{Page, Refusal, SERVER_NAME, absolute_command, quote};
+use crate::settings::{EditRefusal, OwnedFile, SERVER_NAME, absolute_command, quote};
 use std::path::Path;
 
 /// Agent-specific syntax of skills.
@@ -18,16 +18,16 @@ pub(crate) struct Dialect {
 }
 
 /// Our skills below `folder`, running the program at `tow`.
-pub(crate) fn pages(dialect: &Dialect, folder: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
+pub(crate) fn pages(dialect: &Dialect, folder: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
     let tow = quote(&absolute_command(&folder.join("skills"), tow)?);
     Ok(pages_running(dialect, folder, &tow))
 }
 
 /// The same, with `tow` as a shell command.
-pub(crate) fn pages_running(dialect: &Dialect, folder: &Path, tow: &str) -> Vec<Page> {
+pub(crate) fn pages_running(dialect: &Dialect, folder: &Path, tow: &str) -> Vec<OwnedFile> {
     let page = |name: &str, (header, body): (String, String)| {
         let file = folder.join("skills").join(name).join("SKILL.md");
-        Page::new(dialect.agent, file, &format!("name: {name}\n{header}"), &body)
+        OwnedFile::new(dialect.agent, file, &format!("name: {name}\n{header}"), &body)
     };
     vec![
         page("tow", baton(dialect)),

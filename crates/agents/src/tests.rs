@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use towline_core::event::{Origin, OwnCommand};
-use towline_core::reply::Verdict;
-use towline_core::text::Secrets;
+use towline_core::event::{OwnCommand, PromptOrigin};
+use towline_core::reply::ReplyVerdict;
+use towline_core::text::SecretPolicy;
 
-const SHORT: Keeping = Keeping { longest_bytes: 60, secrets: Secrets::Redacted };
-const KEEPING: Keepings = Keepings { prompt: SHORT, answer: SHORT };
+const SHORT: TextPolicy = TextPolicy { longest_bytes: 60, secrets: SecretPolicy::Redacted };
+const KEEPING: TextLimits = TextLimits { prompt: SHORT, answer: SHORT };
 
 /// Recorded payloads by `version/Event.variant`.
 fn recorded(agent: Agent) -> BTreeMap<String, Vec<u8>> {
@@ -144,41 +144,41 @@ fn exactly_the_events_that_mean_something_are_registered() {
 }
 
 #[track_caller]
-fn check_own(agent: Agent, prompt: &str, expected: (Origin, Option<OwnCommand>)) {
+fn check_own(agent: Agent, prompt: &str, expected: (PromptOrigin, Option<OwnCommand>)) {
     let payload =
         serde_json::json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt});
     let heard = agent.hear(payload.to_string().as_bytes(), KEEPING).unwrap().unwrap();
-    let Happening::PromptSubmitted { origin, own, .. } = heard.happening else { panic!("no prompt") };
+    let EventKind::PromptSubmitted { origin, own, .. } = heard.happening else { panic!("no prompt") };
     assert_eq!((origin, own), expected, "{prompt:?}");
 }
 
 #[test]
 fn tl_11_our_commands_are_known_by_each_agents_way_of_typing_them() {
     for (agent, typed) in [(Agent::Claude, "/tow"), (Agent::Codex, "$tow")] {
-        check_own(agent, typed, (Origin::Command, Some(OwnCommand::Baton)));
-        check_own(agent, &format!(" {typed}\n"), (Origin::Command, Some(OwnCommand::Baton)));
-        check_own(agent, &format!("{typed} fresh"), (Origin::Command, Some(OwnCommand::Fresh)));
-        check_own(agent, &format!("{typed}-detail 9:00"), (Origin::Command, Some(OwnCommand::Other)));
-        check_own(agent, &format!("run {typed} now"), (Origin::Human, None));
-        check_own(agent, "·", (Origin::Bookmark, None));
-        check_own(agent, "", (Origin::Human, None));
+        check_own(agent, typed, (PromptOrigin::Command, Some(OwnCommand::Baton)));
+        check_own(agent, &format!(" {typed}\n"), (PromptOrigin::Command, Some(OwnCommand::Baton)));
+        check_own(agent, &format!("{typed} fresh"), (PromptOrigin::Command, Some(OwnCommand::Fresh)));
+        check_own(agent, &format!("{typed}-detail 9:00"), (PromptOrigin::Command, Some(OwnCommand::Other)));
+        check_own(agent, &format!("run {typed} now"), (PromptOrigin::Human, None));
+        check_own(agent, "·", (PromptOrigin::Bookmark, None));
+        check_own(agent, "", (PromptOrigin::Human, None));
     }
-    check_own(Agent::Claude, "/tower", (Origin::Command, None));
-    check_own(Agent::Claude, "$tow", (Origin::Human, None));
-    check_own(Agent::Codex, "$towel", (Origin::Human, None));
+    check_own(Agent::Claude, "/tower", (PromptOrigin::Command, None));
+    check_own(Agent::Claude, "$tow", (PromptOrigin::Human, None));
+    check_own(Agent::Codex, "$towel", (PromptOrigin::Human, None));
 }
 
 #[test]
 fn the_last_words_of_a_turn_are_kept_however_large_the_payload_is() {
     let long = format!("first {}", "word ".repeat(9000));
-    let keeping = |longest_bytes| Keepings { answer: Keeping { longest_bytes, ..SHORT }, ..KEEPING };
+    let keeping = |longest_bytes| TextLimits { answer: TextPolicy { longest_bytes, ..SHORT }, ..KEEPING };
     for agent in Agent::ALL {
         let payload = serde_json::json!({
             "hook_event_name": "Stop", "session_id": "s", "last_assistant_message": long, "bulk": "x".repeat(90_000),
         });
         let answer = |keeping| {
             let heard = agent.hear(payload.to_string().as_bytes(), keeping).unwrap().unwrap();
-            let Happening::TurnEnded { answer, .. } = heard.happening else { panic!("no end of a turn") };
+            let EventKind::TurnEnded { answer, .. } = heard.happening else { panic!("no end of a turn") };
             answer
         };
         assert_eq!(answer(keeping(10)).unwrap().as_str(), "first word…");
@@ -233,7 +233,7 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
         notices: vec!["n".into()],
         context: vec!["a".into(), "b".into()],
         terminal: String::new(),
-        verdict: Verdict::Block { reason: "r".into() },
+        verdict: ReplyVerdict::Block { reason: "r".into() },
     };
     let says = |agent: Agent, event: &str| agent.speak(event, &reply).unwrap_or_default();
     let whole = r#"{"systemMessage":"n","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"a\n\nb"},"decision":"block","reason":"r"}"#;
@@ -276,19 +276,19 @@ fn terminal_sequences_are_sent_only_with_events_that_pass_them_on() {
 fn presence_follows_from_how_the_agent_was_started() {
     let claude = |entry: &'static str| {
         let variable = move |_: &str| Some(entry.to_owned());
-        Agent::Claude.presence(&Surroundings { variable: &variable, arguments: &Vec::new })
+        Agent::Claude.presence(&ProcessContext { variable: &variable, arguments: &Vec::new })
     };
-    assert_eq!(claude("cli"), Presence::Terminal);
-    assert_eq!(claude("sdk-cli"), Presence::Headless);
-    assert_eq!(claude("claude-vscode"), Presence::Ide);
+    assert_eq!(claude("cli"), SessionPresence::Terminal);
+    assert_eq!(claude("sdk-cli"), SessionPresence::Headless);
+    assert_eq!(claude("claude-vscode"), SessionPresence::Ide);
     let codex = |line: &str| {
         let arguments = || line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        Agent::Codex.presence(&Surroundings { variable: &|_| None, arguments: &arguments })
+        Agent::Codex.presence(&ProcessContext { variable: &|_| None, arguments: &arguments })
     };
-    assert_eq!(codex("codex -m gpt --yolo"), Presence::Terminal);
-    assert_eq!(codex("codex exec --json hi"), Presence::Headless);
-    assert_eq!(codex("codex app-server --listen unix:// --managed-daemon"), Presence::Terminal);
-    assert_eq!(codex("codex app-server"), Presence::Ide);
+    assert_eq!(codex("codex -m gpt --yolo"), SessionPresence::Terminal);
+    assert_eq!(codex("codex exec --json hi"), SessionPresence::Headless);
+    assert_eq!(codex("codex app-server --listen unix:// --managed-daemon"), SessionPresence::Terminal);
+    assert_eq!(codex("codex app-server"), SessionPresence::Ide);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::Agent;
 use crate::reader::RawValue;
 use crate::wire::{OptText, parse, payload_text};
 use serde::Deserialize;
-use towline_core::deed::Deed;
+use towline_core::deed::ToolAction;
 use towline_core::id::SessionKey;
 
 /// The event before a tool runs; all agents use this name.
@@ -14,7 +14,7 @@ pub const BEFORE_TOOL: &str = "PreToolUse";
 
 /// The files that a pending tool call names, and the session it runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FilesWanted {
+pub struct PendingFiles {
     pub session: SessionKey,
     pub folder: Option<String>,
     /// As given in the tool's input.
@@ -37,26 +37,26 @@ struct ToolPayload<'a> {
 }
 
 /// `None` for all other events, and for tools without files.
-pub(crate) fn files_wanted(agent: Agent, payload: &[u8]) -> Option<FilesWanted> {
+pub(crate) fn files_wanted(agent: Agent, payload: &[u8]) -> Option<PendingFiles> {
     let text = payload_text(payload);
     let wire: ToolPayload<'_> = parse(&text).ok()?;
     if !wire.hook_event_name.is(BEFORE_TOOL) {
         return None;
     }
     let paths = match agent.deed(wire.tool_name.as_deref()?, wire.tool_input.raw()) {
-        Deed::Read { path } => vec![path.into_owned()],
-        Deed::Changed { paths } => paths.into_iter().map(|path| path.into_owned()).collect(),
-        Deed::Ran { .. }
-        | Deed::Waited
-        | Deed::Searched { .. }
-        | Deed::Fetched { .. }
-        | Deed::Delegated { .. }
-        | Deed::Asked { .. }
-        | Deed::Planned
-        | Deed::Other => return None,
+        ToolAction::Read { path } => vec![path.into_owned()],
+        ToolAction::Changed { paths } => paths.into_iter().map(|path| path.into_owned()).collect(),
+        ToolAction::Ran { .. }
+        | ToolAction::Waited
+        | ToolAction::Searched { .. }
+        | ToolAction::Fetched { .. }
+        | ToolAction::Delegated { .. }
+        | ToolAction::Asked { .. }
+        | ToolAction::Planned
+        | ToolAction::Other => return None,
     };
     let session = agent.session(wire.session_id.0).ok()?;
-    Some(FilesWanted { session, folder: wire.cwd.into_owned(), paths })
+    Some(PendingFiles { session, folder: wire.cwd.into_owned(), paths })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A field of an unexpected type counts as absent: a newer agent may change fields we do not rely on.
 //! Does not interpret events.
 
-use crate::{Ending, PayloadError, json};
+use crate::{PayloadError, StopDetails, json};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use towline_core::continuing::form;
-use towline_core::reply::{Reply, Verdict};
-use towline_core::text::{Keeping, Kept, clip, clip_start};
+use towline_core::reply::{Reply, ReplyVerdict};
+use towline_core::text::{SafeText, TextPolicy, clip, clip_start};
 
 /// Parses a whole payload, borrowing from it and skipping unrequested values.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a str) -> Result<T, PayloadError> {
@@ -168,20 +168,20 @@ impl<'de, T: ListPart<'de>> Deserialize<'de> for PartList<T> {
 }
 
 /// The last message of a turn, clipped as `keeping` says; `None` if the user disabled keeping it.
-pub(crate) fn last_message(message: &OptText<'_>, keeping: Keeping) -> Option<Kept> {
+pub(crate) fn last_message(message: &OptText<'_>, keeping: TextPolicy) -> Option<SafeText> {
     let message =
         message.as_deref().filter(|message| keeping.longest_bytes > 0 && !message.trim().is_empty())?;
-    Some(Kept::new(message, keeping))
+    Some(SafeText::new(message, keeping))
 }
 
 /// Enough of a last message to recognise it.
 const WORDS_BYTES: usize = 160;
 
 /// The details of a stop event. Up to twice the longest handoff is kept, so that an overlong one is recognised.
-pub(crate) fn turn_ending(message: &OptText<'_>, stop_hook_active: &LooseValue) -> Ending {
+pub(crate) fn turn_ending(message: &OptText<'_>, stop_hook_active: &LooseValue) -> StopDetails {
     let handoff = message.as_deref().and_then(|message| Some(&message[message.rfind(form::OPENING)?..]));
     let words = message.as_deref().map(|message| clip_start(message.trim_end(), WORDS_BYTES));
-    Ending {
+    StopDetails {
         was_blocked: stop_hook_active.0.as_bool() == Some(true),
         words: words.filter(|words| !words.is_empty()).map(str::to_owned),
         handoff: handoff.map(|handoff| clip(handoff, 2 * form::LONGEST_BYTES).to_owned()),
@@ -225,7 +225,7 @@ pub(crate) fn answer(support: &ReplySupport, event: &str, reply: &Reply) -> Opti
     if !reply.terminal.is_empty() && support.terminal.contains(&event) {
         answer.insert("terminalSequence".into(), json!(reply.terminal));
     }
-    if let Verdict::Block { reason } = &reply.verdict
+    if let ReplyVerdict::Block { reason } = &reply.verdict
         && support.block.contains(&event)
     {
         answer.insert("decision".into(), json!("block"));
@@ -237,7 +237,7 @@ pub(crate) fn answer(support: &ReplySupport, event: &str, reply: &Reply) -> Opti
 /// The event-specific output: context for the model, or the denial of a tool.
 fn specific(support: &ReplySupport, event: &str, reply: &Reply) -> Option<Value> {
     let mut specific = Map::new();
-    if let Verdict::Block { reason } = &reply.verdict
+    if let ReplyVerdict::Block { reason } = &reply.verdict
         && support.deny.contains(&event)
     {
         specific.insert("permissionDecision".into(), json!("deny"));

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use towline_agents::settings::{Cause, Change, Containers, Fault, Plan, Target};
+use towline_agents::settings::{Containers, EditPlan, EntryChange, EntryFault, RefusalCause, Target};
 use towline_agents::{claude, codex};
 
 const RIGHT: &str = r#"{"type":"command","command":"/opt/tow","args":["hook","claude"],"timeout":5}"#;
@@ -54,7 +54,7 @@ fn shortened(value: Value) -> Value {
 }
 
 #[track_caller]
-fn refusal(text: &[u8]) -> Cause {
+fn refusal(text: &[u8]) -> RefusalCause {
     let refused = claude().plan(Some(text)).unwrap_err();
     assert!(!refused.hint().is_empty());
     assert_eq!(refused.to_string(), "did not edit /home/a/.claude/settings.json");
@@ -73,7 +73,7 @@ fn new_file_registers_every_event_once_in_exec_form() {
             _ => json!({"hooks": ["OURS"]}),
         };
         assert_eq!(shortened(events[*event].clone()), json!([group]), "{event}");
-        assert!(plan.changes.contains(&Change::Added { event: (*event).to_owned() }));
+        assert!(plan.changes.contains(&EntryChange::Added { event: (*event).to_owned() }));
     }
     assert!(plan.after.unwrap().ends_with(b"}\n"));
 }
@@ -110,7 +110,7 @@ fn path_with_a_blank_is_quoted_for_the_shell() {
 #[test]
 fn relative_path_is_not_registered() {
     let refused = claude::install::target(Path::new("/c"), Path::new("bin/tow")).unwrap_err();
-    assert!(matches!(refused.cause, Cause::BadCommand { .. }));
+    assert!(matches!(refused.cause, RefusalCause::BadCommand { .. }));
 }
 
 #[test]
@@ -207,7 +207,9 @@ fn entry_for_an_event_that_we_no_longer_register_goes() {
     let after: Value = serde_json::from_slice(plan.after.as_deref().unwrap()).unwrap();
     assert_eq!(after["hooks"].get("MessageDisplay"), None);
     assert_eq!(after["hooks"]["Setup"], json!([{"hooks": ["x"]}]));
-    assert!(plan.changes.contains(&Change::Removed { event: "Setup".to_owned(), was: RIGHT.to_owned() }));
+    assert!(
+        plan.changes.contains(&EntryChange::Removed { event: "Setup".to_owned(), was: RIGHT.to_owned() })
+    );
 }
 
 #[test]
@@ -267,16 +269,16 @@ fn containers_that_we_emptied_go_and_others_stay() {
 
 #[test]
 fn file_that_is_not_a_settings_object_is_refused() {
-    assert!(matches!(refusal(b"{\"a\": \xff}"), Cause::NotText { at: 6 }));
-    assert!(matches!(refusal(b"{\n  // no\n}"), Cause::NotJson { line: 2, column: 3, .. }));
-    assert!(matches!(refusal(b"{\"a\": 1"), Cause::NotJson { line: 1, .. }));
-    assert!(matches!(refusal(b"{} {}"), Cause::NotJson { line: 1, column: 4, .. }));
-    assert!(matches!(refusal(b"[]"), Cause::RootNotObject));
-    assert!(matches!(refusal(b"\"hooks\""), Cause::RootNotObject));
-    assert!(matches!(refusal(br#"{"hooks": []}"#), Cause::HooksNotObject));
-    assert!(matches!(refusal(br#"{"hooks": null}"#), Cause::HooksNotObject));
+    assert!(matches!(refusal(b"{\"a\": \xff}"), RefusalCause::NotText { at: 6 }));
+    assert!(matches!(refusal(b"{\n  // no\n}"), RefusalCause::NotJson { line: 2, column: 3, .. }));
+    assert!(matches!(refusal(b"{\"a\": 1"), RefusalCause::NotJson { line: 1, .. }));
+    assert!(matches!(refusal(b"{} {}"), RefusalCause::NotJson { line: 1, column: 4, .. }));
+    assert!(matches!(refusal(b"[]"), RefusalCause::RootNotObject));
+    assert!(matches!(refusal(b"\"hooks\""), RefusalCause::RootNotObject));
+    assert!(matches!(refusal(br#"{"hooks": []}"#), RefusalCause::HooksNotObject));
+    assert!(matches!(refusal(br#"{"hooks": null}"#), RefusalCause::HooksNotObject));
     let refused = refusal(br#"{"hooks": {"Stop": {}}}"#);
-    assert!(matches!(refused, Cause::ListNotArray { event } if event == "Stop"));
+    assert!(matches!(refused, RefusalCause::ListNotArray { event } if event == "Stop"));
 }
 
 #[test]
@@ -291,7 +293,7 @@ fn refusal_names_the_thing_the_cause_and_the_next_step() {
 
 #[test]
 fn diff_shows_only_what_changes() {
-    let target = Target::new("claude", "/s.json".into(), towline_agents::settings::Order::Free)
+    let target = Target::new("claude", "/s.json".into(), towline_agents::settings::EntryOrder::Free)
         .wanting(claude().all_wanted().iter().filter(|wanted| wanted.event() == "Stop").cloned());
     let plan = target.plan(Some(b"{\n  \"hooks\": {\"Stop\": []},\n  \"z\": 1\n}\n")).unwrap();
     assert_eq!(plan.changes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["add Stop"]);
@@ -299,7 +301,7 @@ fn diff_shows_only_what_changes() {
     assert!(diff.starts_with("--- /s.json\n+++ /s.json\n@@ -1,4 +1,"), "{diff}");
     assert!(diff.contains("\n-  \"hooks\": {\"Stop\": []},\n") && diff.contains("\n   \"z\": 1\n"), "{diff}");
     assert!(target.plan(None).unwrap().diff().starts_with("--- /dev/null\n+++ /s.json\n"));
-    let same = Plan { before: plan.after.clone(), ..plan };
+    let same = EditPlan { before: plan.after.clone(), ..plan };
     assert_eq!(same.diff(), "");
 }
 
@@ -319,11 +321,11 @@ fn inspection_tells_right_stale_and_missing_apart() {
     assert_eq!(
         stale,
         [
-            ("Stop", Fault::Duplicate),
-            ("SessionStart", Fault::Outdated),
-            ("Notification", Fault::Confined),
-            ("PreToolUse", Fault::Confined),
-            ("MessageDisplay", Fault::Unwanted)
+            ("Stop", EntryFault::Duplicate),
+            ("SessionStart", EntryFault::Outdated),
+            ("Notification", EntryFault::Confined),
+            ("PreToolUse", EntryFault::Confined),
+            ("MessageDisplay", EntryFault::Unwanted)
         ]
     );
     assert_eq!(found.missing.len(), claude::install::EVENTS.len() - 4);

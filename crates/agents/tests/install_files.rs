@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use towline_agents::settings::{Applied, Archive, Cause, Pace, Refusal, Subject, Target};
+use towline_agents::settings::{
+    Applied, EditRefusal, ManagedContent, OriginalsArchive, RefusalCause, RetryPace, Target,
+};
 use towline_agents::{claude, codex};
 
 /// No other program writes in these tests, so there is nothing to wait for.
-const ALONE: Pace = Pace { pause: Duration::ZERO, quiet_looks: 0, max_looks: 8 };
+const ALONE: RetryPace = RetryPace { pause: Duration::ZERO, quiet_looks: 0, max_looks: 8 };
 const FOREIGN: &str = "{\n\t\"model\": \"m\",\n\t\"hooks\": { \"Stop\": [ {\"hooks\": [ {\"type\":\"command\",\"command\":\"x\"} ]} ] }\n}";
 
 /// A home with a configuration folder, and an archive beside it.
@@ -44,8 +46,8 @@ impl Home {
         fs::read(self.file()).unwrap()
     }
 
-    fn archive(&self) -> Archive {
-        Archive::new(self.backups())
+    fn archive(&self) -> OriginalsArchive {
+        OriginalsArchive::new(self.backups())
     }
 
     fn backups(&self) -> PathBuf {
@@ -68,7 +70,7 @@ impl Home {
         self.target().remove(&self.archive(), ALONE).unwrap()
     }
 
-    fn refused(&self) -> Refusal {
+    fn refused(&self) -> EditRefusal {
         self.target().apply(&self.archive(), ALONE).unwrap_err()
     }
 }
@@ -281,11 +283,11 @@ fn place_that_cannot_be_written_is_refused() {
     let home = Home::new();
     fs::create_dir(home.config()).unwrap();
     symlink("/proc/settings.json", home.file()).unwrap();
-    assert!(matches!(home.refused().cause, Cause::CannotWrite { .. }));
+    assert!(matches!(home.refused().cause, RefusalCause::CannotWrite { .. }));
 
     let target = claude::install::target(Path::new("/proc/home/.claude"), Path::new("/opt/tow")).unwrap();
     let refused = target.apply(&home.archive(), ALONE).unwrap_err();
-    assert!(matches!(refused.cause, Cause::CannotWrite { .. }));
+    assert!(matches!(refused.cause, RefusalCause::CannotWrite { .. }));
     assert!(refused.hint().contains("`ls -ld /proc"), "{}", refused.hint());
 }
 
@@ -293,7 +295,7 @@ fn place_that_cannot_be_written_is_refused() {
 fn original_that_cannot_be_kept_is_not_touched() {
     let home = Home::holding(b"{}");
     fs::write(home.root.path().join("data"), "no folder").unwrap();
-    assert!(matches!(home.refused().cause, Cause::CannotBackUp { .. }));
+    assert!(matches!(home.refused().cause, RefusalCause::CannotBackUp { .. }));
     assert_eq!(home.read(), b"{}");
     assert_eq!(names(&home.config()), ["settings.json"]);
 }
@@ -302,17 +304,17 @@ fn original_that_cannot_be_kept_is_not_touched() {
 fn a_file_that_is_not_regular_is_refused() {
     let home = Home::new();
     fs::create_dir_all(home.file()).unwrap();
-    assert!(matches!(home.refused().cause, Cause::NotAFile { .. }));
+    assert!(matches!(home.refused().cause, RefusalCause::NotAFile { .. }));
 
     let home = Home::new();
     fs::create_dir(home.config()).unwrap();
     symlink("/dev/null", home.file()).unwrap();
-    assert!(matches!(home.refused().cause, Cause::NotAFile { .. }));
+    assert!(matches!(home.refused().cause, RefusalCause::NotAFile { .. }));
 
     let home = Home::new();
     fs::create_dir(home.config()).unwrap();
     symlink("settings.json", home.file()).unwrap();
-    assert!(matches!(home.refused().cause, Cause::LinkLoop));
+    assert!(matches!(home.refused().cause, RefusalCause::LinkLoop));
 }
 
 #[test]
@@ -342,7 +344,7 @@ fn preview_writes_nothing() {
 #[test]
 fn codex_tells_which_entries_the_user_has_trusted() {
     let home = tempfile::tempdir().unwrap();
-    let archive = Archive::new(home.path().join("backups"));
+    let archive = OriginalsArchive::new(home.path().join("backups"));
     let real = home.path().join("real");
     fs::create_dir(&real).unwrap();
     let linked = home.path().join("linked");

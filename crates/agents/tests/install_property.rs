@@ -10,10 +10,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::value::RawValue;
-use towline_agents::settings::{Archive, Containers, Pace, Subject, Target};
+use towline_agents::settings::{Containers, ManagedContent, OriginalsArchive, RetryPace, Target};
 use towline_agents::{claude, codex};
 
-const ALONE: Pace = Pace { pause: Duration::ZERO, quiet_looks: 0, max_looks: 8 };
+const ALONE: RetryPace = RetryPace { pause: Duration::ZERO, quiet_looks: 0, max_looks: 8 };
 
 const SCALARS: &[&str] =
     &["null", "true", "-0.5e+3", "12", "\"\"", "\"é\\u00e9\\ud83d\\ude00\"", "\"a\\\"]}\\\\\"", "\"hooks\""];
@@ -296,7 +296,7 @@ proptest! {
     fn uninstalling_gives_any_file_back(before in file(foreign().boxed(), claude::install::EVENTS)) {
         let home = tempfile::tempdir().unwrap();
         let target = claude::install::target(home.path(), Path::new("/opt/tow")).unwrap();
-        let archive = Archive::new(home.path().join("backups"));
+        let archive = OriginalsArchive::new(home.path().join("backups"));
         fs::write(target.file(), &before).unwrap();
         target.apply(&archive, ALONE).unwrap();
         prop_assert!(target.apply(&archive, ALONE).unwrap().plan.is_empty());

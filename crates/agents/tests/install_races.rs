@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use towline_agents::claude;
-use towline_agents::settings::{Archive, Containers, Pace, Subject};
+use towline_agents::settings::{Containers, ManagedContent, OriginalsArchive, RetryPace};
 
 const REWRITES: u64 = 400;
 /// Patient enough for a machine that is busy with other tests.
-const PACE: Pace = Pace { pause: Duration::from_millis(10), quiet_looks: 50, max_looks: 3000 };
+const PACE: RetryPace = RetryPace { pause: Duration::from_millis(10), quiet_looks: 50, max_looks: 3000 };
 
 /// Reads, counts up, and writes by a temporary file and a rename, as Claude Code does.
 fn rewrite_by_rename(file: &Path, count: u64) {
@@ -39,7 +39,7 @@ fn race(rewrite: fn(&Path, u64)) {
     let file = home.path().join("settings.json");
     fs::write(&file, r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"theirs"}]}]}}"#).unwrap();
     let target = claude::install::target(home.path(), Path::new("/opt/tow")).unwrap();
-    let archive = Archive::new(home.path().join("backups"));
+    let archive = OriginalsArchive::new(home.path().join("backups"));
 
     let write_all = |start: &Barrier| {
         start.wait();
@@ -86,7 +86,7 @@ fn two_installations_at_once_end_with_one_entry_each() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("config/settings.json");
     let target = claude::install::target(&home.path().join("config"), Path::new("/opt/tow")).unwrap();
-    let archive = Archive::new(home.path().join("backups"));
+    let archive = OriginalsArchive::new(home.path().join("backups"));
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| target.apply(&archive, PACE).unwrap());

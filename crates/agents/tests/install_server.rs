@@ -11,14 +11,16 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use towline_agents::Agent;
-use towline_agents::settings::{Archive, Cause, Pace, Place, ServerStanding, Subject, ToolServer};
+use towline_agents::settings::{
+    DataVariable, ManagedContent, McpServerEntry, OriginalsArchive, RefusalCause, RetryPace, ServerState,
+};
 
-const ALONE: Pace = Pace { pause: Duration::ZERO, quiet_looks: 0, max_looks: 8 };
+const ALONE: RetryPace = RetryPace { pause: Duration::ZERO, quiet_looks: 0, max_looks: 8 };
 
 struct Home {
     root: TempDir,
     agent: Agent,
-    places: Vec<Place>,
+    places: Vec<DataVariable>,
 }
 
 impl Home {
@@ -46,19 +48,19 @@ impl Home {
         fs::read_to_string(self.file()).unwrap()
     }
 
-    fn server(&self) -> ToolServer {
+    fn server(&self) -> McpServerEntry {
         self.server_at("/opt/tow")
     }
 
-    fn server_at(&self, tow: &str) -> ToolServer {
+    fn server_at(&self, tow: &str) -> McpServerEntry {
         self.agent.tool_server(&self.file(), Path::new(tow), &self.places).unwrap()
     }
 
-    fn archive(&self) -> Archive {
-        Archive::new(self.root.path().join("backups"))
+    fn archive(&self) -> OriginalsArchive {
+        OriginalsArchive::new(self.root.path().join("backups"))
     }
 
-    fn standing(&self) -> ServerStanding {
+    fn standing(&self) -> ServerState {
         self.server().inspect_file(ALONE).unwrap()
     }
 
@@ -66,7 +68,7 @@ impl Home {
     #[track_caller]
     fn installed(&self) -> String {
         self.server().apply(&self.archive(), ALONE).unwrap();
-        assert_eq!(self.standing(), ServerStanding::Right);
+        assert_eq!(self.standing(), ServerState::Right);
         let text = self.text();
         assert!(self.server().apply(&self.archive(), ALONE).unwrap().plan.is_empty());
         assert_eq!(self.text(), text, "a second run changes nothing");
@@ -87,7 +89,7 @@ impl Home {
 #[track_caller]
 fn check(agent: Agent, before: &str, after: &str, without_note: &str) {
     let home = Home::holding(agent, before);
-    assert_eq!(home.standing(), ServerStanding::Missing);
+    assert_eq!(home.standing(), ServerState::Missing);
     assert_eq!(home.installed(), after);
     home.uninstall();
     assert_eq!(home.text(), before, "the bytes of before");
@@ -247,7 +249,7 @@ fn our_table_goes_from_wherever_it_stands_and_its_neighbours_stay() {
 fn an_entry_of_another_path_is_brought_up_to_date_and_what_a_person_added_stays() {
     let check = |agent: Agent, before: &str, after: &str| {
         let home = Home::holding(agent, before).among(None);
-        assert_eq!(home.standing(), ServerStanding::Outdated, "{before}");
+        assert_eq!(home.standing(), ServerState::Outdated, "{before}");
         assert_eq!(home.installed(), after);
     };
     check(
@@ -278,14 +280,14 @@ fn variables_that_decide_where_the_data_lies_are_written_and_taken_back() {
         let home = Home::holding(agent, before);
         let plain = home.installed();
         let home = home.among(data);
-        assert_eq!(home.standing(), ServerStanding::Outdated);
+        assert_eq!(home.standing(), ServerState::Outdated);
         let with = home.installed();
         assert!(
             with.contains("TOWLINE_HOME") && with.contains("/my data") && !with.contains("XDG"),
             "{with}"
         );
         let home = home.among(None);
-        assert_eq!(home.standing(), ServerStanding::Outdated);
+        assert_eq!(home.standing(), ServerState::Outdated);
         let without = home.installed().replace(",\"env\":{}", "");
         assert_eq!(without, plain);
         let fresh = Home::holding(agent, before).among(data);
@@ -326,9 +328,11 @@ fn a_foreign_server_of_our_name_is_left_alone_and_named() {
         (Agent::Codex, "mcp_servers.towline = \"tow mcp\"\n"),
     ] {
         let home = Home::holding(agent, theirs);
-        assert_eq!(home.standing(), ServerStanding::Foreign, "{theirs}");
+        assert_eq!(home.standing(), ServerState::Foreign, "{theirs}");
         let refusal = home.server().apply(&home.archive(), ALONE).unwrap_err();
-        assert!(matches!(refusal.cause, Cause::ServerNotOurs { .. }) && refusal.hint().contains("towline"));
+        assert!(
+            matches!(refusal.cause, RefusalCause::ServerNotOurs { .. }) && refusal.hint().contains("towline")
+        );
         home.uninstall();
         assert_eq!(home.text(), theirs);
     }
@@ -398,7 +402,7 @@ fn the_file_of_the_client_is_found_as_the_client_finds_it() {
 #[test]
 fn a_client_that_keeps_rewriting_the_file_loses_nothing_and_takes_nothing() {
     const REWRITES: u64 = 400;
-    const PACE: Pace = Pace { pause: Duration::from_millis(10), quiet_looks: 50, max_looks: 3000 };
+    const PACE: RetryPace = RetryPace { pause: Duration::from_millis(10), quiet_looks: 50, max_looks: 3000 };
     let home = Home::holding(Agent::Claude, r#"{"count":0,"mcpServers":{"x":{"command":"y"}}}"#);
     let file = home.file();
     let rewrite = |count: u64| {
@@ -422,7 +426,7 @@ fn a_client_that_keeps_rewriting_the_file_loses_nothing_and_takes_nothing() {
     during(&|| drop(home.server().apply(&home.archive(), PACE).unwrap()));
     let found: Value = serde_json::from_str(&home.text()).unwrap();
     assert_eq!((&found["count"], &found["mcpServers"]["x"]["command"]), (&json!(REWRITES), &json!("y")));
-    assert_eq!(home.standing(), ServerStanding::Right);
+    assert_eq!(home.standing(), ServerState::Right);
     during(&|| drop(home.server().remove(&home.archive(), PACE).unwrap()));
     let found: Value = serde_json::from_str(&home.text()).unwrap();
     assert_eq!(found, json!({"count": REWRITES, "mcpServers": {"x": {"command": "y"}}}));

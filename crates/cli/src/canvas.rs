@@ -19,7 +19,7 @@ use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::failure::Kind;
 use towline_terminal::process::Process;
-use towline_terminal::tmux::Server;
+use towline_terminal::tmux::TmuxServer;
 
 /// Columns and rows of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,7 +204,7 @@ pub fn no_signals(error: &io::Error) -> Failure {
 /// Whether we run in a tmux popup: inside tmux, on a terminal that belongs to no pane.
 pub fn is_popup() -> bool {
     let own = Process::read(std::process::id()).and_then(|process| process.terminal());
-    let panes = variable("TMUX").as_deref().and_then(Server::parse).and_then(|server| server.panes());
+    let panes = variable("TMUX").as_deref().and_then(TmuxServer::parse).and_then(|server| server.panes());
     match (own, panes) {
         (Some(own), Some(panes)) => panes.iter().all(|pane| pane.terminal != own),
         (None, _) | (_, None) => false,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::cell::Cell;
 use std::fs;
 use towline_core::id::SessionKey;
-use towline_store::Home;
+use towline_store::DataFolder;
 use towline_testkit::{TestEnv, wait};
 
 const START: i64 = 1_794_744_000_000;
@@ -215,7 +215,7 @@ fn tav_31_a_marker_sets_a_bookmark_and_the_model_is_told_to_ignore_it() {
         let rows = desk.bookmarks(&[]);
         assert_eq!((rows.len(), rows[0]["how"].as_str()), (1, Some("typed")), "{agent}");
         assert_eq!(rows[0]["label"], "paint the mast");
-        let store = store_in(&Home::at(desk.env.data_dir()));
+        let store = store_in(&DataFolder::at(desk.env.data_dir()));
         let session = store.session(&desk.session()).unwrap().unwrap();
         assert_eq!(session.prompt.unwrap().as_str(), "paint the mast", "a marker asks for nothing");
         assert_eq!(desk.ask("· and more"), "", "{agent}: only alone it is one");

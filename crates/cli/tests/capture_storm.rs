@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::id::SessionKey;
-use towline_store::{Archive, Home};
+use towline_store::{Archive, DataFolder};
 use towline_testkit::TestEnv;
 use towline_testkit::wait::{PATIENCE, until};
 
@@ -69,7 +69,7 @@ impl Storm {
     /// What was kept once nobody captures any more, turn by turn.
     fn kept(&self) -> Vec<Vec<String>> {
         self.env.wait_no_process();
-        let home = Home::at(self.env.data_dir());
+        let home = DataFolder::at(self.env.data_dir());
         let archive = Archive::read(&home, Duration::from_secs(5)).unwrap().unwrap();
         let session = SessionKey::parse(&format!("claude:{SESSION}")).unwrap();
         let conversation = archive.conversation(&session).unwrap().unwrap();
@@ -145,7 +145,7 @@ fn a_helper_that_was_captured_before_its_session_finds_its_turn() {
     for file in [&helper, &storm.transcript] {
         storm.env.tow(&["capture", "--at-once", "claude", file.to_str().unwrap()]).ok();
     }
-    let archive = Archive::read(&Home::at(storm.env.data_dir()), PATIENCE).unwrap().unwrap();
+    let archive = Archive::read(&DataFolder::at(storm.env.data_dir()), PATIENCE).unwrap().unwrap();
     let conversation = archive.latest_conversations(None, 1).unwrap().remove(0);
     let turn = archive.turns(&conversation, 1, 1).unwrap().remove(0);
     let details = archive.details(&turn).unwrap();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sitter::Sitter;
 use std::fs;
 use std::path::PathBuf;
-use towline_store::{Home, journal};
+use towline_store::{DataFolder, journal};
 use towline_testkit::{TestEnv, Tmux, wait};
 
 /// A session in a pane whose transcript says how full its context is.
@@ -127,7 +127,7 @@ fn a_transcript_that_is_written_after_the_end_was_told_is_waited_for() {
     // An older answer, and no new one yet.
     let before = fs::read_to_string(desk.transcript()).unwrap();
     fs::write(desk.transcript(), before.replace("painted a wing", "found the brush")).unwrap();
-    let (home, transcript) = (Home::at(desk.env.data_dir()), desk.transcript());
+    let (home, transcript) = (DataFolder::at(desk.env.data_dir()), desk.transcript());
     let told = journal::unsealed_bytes(&home);
     let said = std::thread::scope(|scope| {
         let client = scope.spawn(|| {

@@ -17,12 +17,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{hermetic, key, payload, store_in};
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
-use towline_core::session::State;
-use towline_store::journal::{self, Position, Record, Segments, unsealed_bytes};
-use towline_store::{Home, Store};
+use towline_core::session::SessionState;
+use towline_store::journal::{self, JournalPosition, JournalRecord, Segments, unsealed_bytes};
+use towline_store::{DataFolder, Store};
 use towline_testkit::TestEnv;
 use towline_testkit::mutate::Dice;
 
@@ -86,12 +86,16 @@ fn a_crowd_of_hooks_loses_nothing_though_a_tenth_is_killed() {
     env.wait_no_process();
     let last_words = end_sessions(&env);
     env.tow(&["work"]).ok();
-    let store = store_in(&Home::at(env.data_dir()));
+    let store = store_in(&DataFolder::at(env.data_dir()));
     insist_on_exactly_once(&store, &outcome);
-    insist_on_order(&Home::at(env.data_dir()));
+    insist_on_order(&DataFolder::at(env.data_dir()));
     for (session, at) in last_words {
         let known = store.session(&session).expect("it can be read").expect("it is there");
-        assert_eq!((known.state, known.since.0), (State::Working, at), "the last event has the last word");
+        assert_eq!(
+            (known.state, known.since.0),
+            (SessionState::Working, at),
+            "the last event has the last word"
+        );
     }
     insist_on_bounds(&store, largest_log);
 }
@@ -133,7 +137,7 @@ fn run_worker(env: &TestEnv, worker: u64, largest_log: &AtomicU64) -> Outcome {
     let mut dice = Dice::new(64, worker);
     let mut outcome = Outcome::default();
     let mut last_life = Duration::from_millis(5);
-    let log = Home::at(env.data_dir()).write_ahead_log();
+    let log = DataFolder::at(env.data_dir()).write_ahead_log();
     for number in 0..EVENTS_EACH {
         let step = Step { worker, number };
         let mut child = start_hook(env, step);
@@ -201,7 +205,7 @@ const OURS: [&str; 5] =
 
 /// How many hooks ended by their own deadline, as they said themselves: on a machine that is busy with other things, one may
 /// not come to its first line in time, and the agent does not wait for that.
-fn ran_out_of_time(home: &Home) -> usize {
+fn ran_out_of_time(home: &DataFolder) -> usize {
     let log = fs::read_to_string(home.fault_log()).unwrap_or_default();
     log.lines().filter(|line| line.contains(" deadline ")).count()
 }
@@ -240,7 +244,7 @@ fn insist_on_exactly_once(store: &Store, outcome: &Outcome) {
 }
 
 /// The events of each worker were sent one after the other: so they must stand in the journal, from which all is folded.
-fn insist_on_order(home: &Home) {
+fn insist_on_order(home: &DataFolder) {
     let mut last: BTreeMap<u64, u64> = BTreeMap::new();
     for event in journalled(home).iter().filter(|event| !OURS.contains(&event.happening.name())) {
         let at = (event.at.0 - BASE_MS).cast_unsigned();
@@ -250,15 +254,15 @@ fn insist_on_order(home: &Home) {
     assert_eq!(last.len(), WORKERS as usize);
 }
 
-fn journalled(home: &Home) -> Vec<Event> {
+fn journalled(home: &DataFolder) -> Vec<Event> {
     let segments = Segments::list(home).expect("the journal is there");
     let whole =
-        journal::read_from(&segments, Position::default(), u64::MAX).expect("the journal can be read");
+        journal::read_from(&segments, JournalPosition::default(), u64::MAX).expect("the journal can be read");
     assert_eq!(whole.unreadable, 0);
     let event = |record| match record {
-        Record::Event(event) if event.happening != Happening::SeatFound => Some(event),
-        Record::Event(_) => None,
-        Record::Fault(fault) => panic!("{fault:?}"),
+        JournalRecord::Event(event) if event.happening != EventKind::SeatFound => Some(event),
+        JournalRecord::Event(_) => None,
+        JournalRecord::Fault(fault) => panic!("{fault:?}"),
     };
     whole.records.into_iter().filter_map(event).collect()
 }
@@ -303,7 +307,7 @@ fn ten_first_hooks_at_once_are_all_recorded() {
             }
         });
         env.tow(&["work"]).ok();
-        let home = Home::at(env.root().join(format!("data-{round}")));
+        let home = DataFolder::at(env.root().join(format!("data-{round}")));
         let store = store_in(&home);
         assert_eq!(store.sessions().expect("they can be read").len(), 10);
         assert_eq!(store.faults().expect("they can be read"), []);
@@ -345,7 +349,7 @@ fn sealing_in_the_middle_of_appends_loses_nothing() {
     });
     env.wait_no_process();
     env.tow(&["work"]).ok();
-    let store = store_in(&Home::at(env.data_dir()));
+    let store = store_in(&DataFolder::at(env.data_dir()));
     assert!(sealed_segments(store.home()) >= 4, "too few sealings to meet an append");
     let sessions: Vec<_> = (0..APPENDERS).map(|appender| key(&format!("claude:sealed-{appender}"))).collect();
     let mut times: Vec<i64> = vec![];
@@ -370,7 +374,7 @@ fn send_long_prompt(env: &TestEnv, appender: u64, number: u64) {
     towline_testkit::Run::of(&mut hook, payload.as_bytes()).ok().is_silent();
 }
 
-fn sealed_segments(home: &Home) -> usize {
+fn sealed_segments(home: &DataFolder) -> usize {
     let names = fs::read_dir(home.journal()).expect("it can be listed");
     names
         .filter(|entry| {

@@ -5,7 +5,7 @@
 use serde_json::json;
 use std::fs;
 use towline_agents::Agent;
-use towline_core::arbiter::ScreenSight;
+use towline_core::arbiter::ScreenProbe;
 use towline_core::time::Timestamp;
 use towline_testkit::{Claude, Codex, Daemon, Gate, Model, Pane, Rule, Step, TestEnv, Tmux, wait};
 
@@ -15,7 +15,7 @@ const WAITING_TOOL: &str = "touch begun; until [ -e go ]; do sleep 0.2; done";
 const CODEX: Codex = Codex::V0_166_0;
 
 #[track_caller]
-fn wait_screen(pane: &Pane, agent: Agent, expected: ScreenSight) {
+fn wait_screen(pane: &Pane, agent: Agent, expected: ScreenProbe) {
     pane.wait_screen_for(&format!("{expected:?}"), |screen| agent.screen(screen) == expected);
 }
 
@@ -64,7 +64,7 @@ fn a_granted_permission(claude: Claude) {
     let pane = claude.interactive(&tmux, &model, &[]);
     pane.say("ask me");
     env.wait_states(&["blocked"]);
-    wait_screen(&pane, Agent::Claude, ScreenSight::Dialog);
+    wait_screen(&pane, Agent::Claude, ScreenProbe::Dialog);
     check_stays(&env, "blocked");
     env.tow(&["why", &pane.id]).ok().prints("screen: shows a dialog");
 
@@ -119,7 +119,7 @@ fn a_prompt_taken_back(claude: Claude) {
     let pane = claude.interactive(&tmux, &model, &[]);
     pane.say("think");
     env.wait_states(&["working"]);
-    wait_screen(&pane, Agent::Claude, ScreenSight::Busy);
+    wait_screen(&pane, Agent::Claude, ScreenProbe::Busy);
     check_stays(&env, "working");
     pane.half_type("half a thought");
     pane.wait_screen("half a thought");
@@ -128,7 +128,7 @@ fn a_prompt_taken_back(claude: Claude) {
     pane.wait_screen_for("an empty input box", |screen| !screen.contains("half a thought"));
 
     pane.keys(&["Escape"]);
-    wait_screen(&pane, Agent::Claude, ScreenSight::Prompt);
+    wait_screen(&pane, Agent::Claude, ScreenProbe::Prompt);
     env.wait_states(&["interrupted"]);
     env.tow(&["why", &pane.id]).ok().prints("is interrupted");
     let transcripts =
@@ -204,14 +204,14 @@ fn a_permission_granted_to_codex(daemon: Daemon) {
     }
     pane.say("ask me");
     env.wait_states(&["blocked"]);
-    wait_screen(&pane, Agent::Codex, ScreenSight::Dialog);
+    wait_screen(&pane, Agent::Codex, ScreenProbe::Dialog);
     check_stays(&env, "blocked");
     pane.answer("Would you like to run", &["Enter"]);
     env.wait_states(&["working"]);
     assert!(!env.project().join("go").exists());
     fs::write(env.project().join("go"), "").unwrap();
     env.wait_states(&["completed"]);
-    wait_screen(&pane, Agent::Codex, ScreenSight::Prompt);
+    wait_screen(&pane, Agent::Codex, ScreenProbe::Prompt);
 }
 
 #[test]
@@ -222,12 +222,12 @@ fn a_prompt_to_codex_that_is_taken_back_before_the_first_byte_is_interrupted() {
     let tmux = Tmux::start(&env);
     let pane = CODEX.interactive(&tmux, &[]);
     pane.say("think");
-    wait_screen(&pane, Agent::Codex, ScreenSight::Busy);
+    wait_screen(&pane, Agent::Codex, ScreenProbe::Busy);
     env.wait_states(&["working"]);
     check_stays(&env, "working");
     pane.keys(&["Escape"]);
     env.wait_states(&["interrupted"]);
-    wait_screen(&pane, Agent::Codex, ScreenSight::Prompt);
+    wait_screen(&pane, Agent::Codex, ScreenProbe::Prompt);
 }
 
 /// A program that counts as the agent by its name, and says what the test has it say.

@@ -3,27 +3,29 @@
 
 use serde_json::{Value, json};
 use std::fs;
-use towline_core::compose::{Budget, Composed, Material, Past, PastTurn, Speaker, Words, compose};
-use towline_core::event::Origin;
+use towline_core::compose::{
+    ComposeInput, ComposedContext, ContextBudget, PastSession, PastTurn, Speaker, TurnMessage, compose,
+};
+use towline_core::event::PromptOrigin;
 use towline_core::id::SessionKey;
 use towline_testkit::{Claude, Codex, Daemon, Model, TestEnv};
 
 const CODEX: Codex = Codex::V0_166_0;
 
 /// A session with more to carry over than any budget holds, made of these words.
-fn composed(words: &str, budget: Budget) -> String {
+fn composed(words: &str, budget: ContextBudget) -> String {
     let turn = |number: usize| PastTurn {
         id: format!("1a2b3c4d#{number}"),
         clock: "14:05".into(),
-        origin: Origin::Human,
+        origin: PromptOrigin::Human,
         line: words.chars().take(80).collect(),
         words: [Speaker::Person, Speaker::Agent]
-            .map(|speaker| Words { speaker, text: words.repeat(4) })
+            .map(|speaker| TurnMessage { speaker, text: words.repeat(4) })
             .into(),
         details: vec![("Bash".into(), 3)],
         stopped: None,
     };
-    let past = Past {
+    let past = PastSession {
         session: SessionKey::parse("agent:0c9f6b2e-4d7a-4b1c-9e57-3f0a1a2b3c4d").unwrap(),
         way: "/clear in the same pane".into(),
         project: Some("harbour".into()),
@@ -38,8 +40,9 @@ fn composed(words: &str, budget: Budget) -> String {
         away: None,
         summary: None,
     };
-    let material = Material { past: Some(past), compaction: None, remembered: vec![], program: "tow".into() };
-    let Composed { text, .. } = compose(&material, budget);
+    let material =
+        ComposeInput { past: Some(past), compaction: None, remembered: vec![], program: "tow".into() };
+    let ComposedContext { text, .. } = compose(&material, budget);
     assert!(
         budget.size_of(&text) * 5 > budget.limit() * 4,
         "the budget is not used: {}",
@@ -81,7 +84,7 @@ fn codex_gives_its_model_whole_what_fits_the_budget() {
     let model = Model::echo();
     let env = codex(&model);
     for words in [PROSE, KEYS, JAPANESE, EMOJI] {
-        let text = composed(words, Budget::Tokens(2_400));
+        let text = composed(words, ContextBudget::Tokens(2_400));
         give(&env, &text);
         CODEX.headless(&env, "go on", &[]).ok();
         assert!(model.saw(text.trim_end()), "cut: {words}");
@@ -115,7 +118,7 @@ fn claude_gives_its_model_whole_what_fits_the_budget() {
         let hooks = hooks(&env);
         Claude::edit_settings(&env, |settings| settings["hooks"] = hooks);
         for words in [PROSE, JAPANESE, EMOJI] {
-            let text = composed(words, Budget::Characters(9_500));
+            let text = composed(words, ContextBudget::Characters(9_500));
             give(&env, &text);
             claude.headless(&env, &model, "go on", &[]).ok();
             assert!(model.saw(text.trim_end()), "cut by {}: {words}", claude.version);

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
-use towline_store::archive::{MemoriesAsked, Only};
-use towline_store::{Archive, Home};
+use towline_store::archive::{MemoryFilter, MemoryQuery};
+use towline_store::{Archive, DataFolder};
 use towline_testkit::wait::{PATIENCE, until};
 use towline_testkit::{Claude, Codex, Daemon, Gate, Kind, Model, Request, Rule, Step, TestEnv};
 
@@ -28,9 +28,9 @@ fn configure(env: &TestEnv, lines: &str) {
 }
 
 fn titles(env: &TestEnv) -> Vec<String> {
-    let home = Home::at(env.data_dir());
+    let home = DataFolder::at(env.data_dir());
     let Some(archive) = Archive::read(&home, Duration::from_secs(5)).unwrap() else { return vec![] };
-    let asked = MemoriesAsked { only: Only::Standing, limit: 50, ..MemoriesAsked::default() };
+    let asked = MemoryQuery { only: MemoryFilter::Standing, limit: 50, ..MemoryQuery::default() };
     // It may be in the making.
     let found = archive.memories(&asked).unwrap_or_default();
     found.into_iter().map(|memory| memory.content.title.clone()).collect()

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use towline_agents::Agent;
-use towline_core::event::Presence;
+use towline_core::event::SessionPresence;
 use towline_core::typing::InputLine;
 use towline_terminal::driver::{Driver, LONGEST};
 use towline_terminal::place::seat_of;
@@ -21,7 +21,7 @@ struct Desk {
 impl Desk {
     fn new(env: TestEnv, agent: Agent, pane: Pane) -> Desk {
         let client = Process::read(pane.program_pid()).expect("the client runs");
-        let place = seat_of(&client, Presence::Terminal).expect("it has a terminal");
+        let place = seat_of(&client, SessionPresence::Terminal).expect("it has a terminal");
         let driver = Driver::of(&place).expect("tmux can be typed into");
         Desk { _env: env, agent, pane, driver }
     }

@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 use std::time::UNIX_EPOCH;
-use towline_core::event::{Event, Happening, Observed};
+use towline_core::event::{Event, EventKind, ObservedChange};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
-use towline_store::Home;
-use towline_store::journal::{self, Record};
+use towline_store::DataFolder;
+use towline_store::journal::{self, JournalRecord};
 use towline_testkit::{Claude, Model, Pane, Rule, Step, TestEnv, Tmux, wait};
 
 const WORDS: &str = "Continue where you left off.";
@@ -55,10 +55,10 @@ impl Desk {
             session: SessionKey::parse(session).unwrap(),
             subagent: None,
             turn: None,
-            happening: Happening::Observed { what: Observed::Limited, as_of: at, until: Some(at) },
+            happening: EventKind::Observed { what: ObservedChange::Limited, as_of: at, until: Some(at) },
             scene: None,
         };
-        journal::append(&Home::at(self.env.data_dir()), &[Record::Event(event)]).unwrap();
+        journal::append(&DataFolder::at(self.env.data_dir()), &[JournalRecord::Event(event)]).unwrap();
     }
 
     fn typed(&self) -> Vec<Value> {

@@ -8,12 +8,12 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::time::UNIX_EPOCH;
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Purpose, Wish};
-use towline_store::Home;
-use towline_store::journal::{self, Record};
+use towline_core::typing::{IntentPurpose, IntentRequest};
+use towline_store::DataFolder;
+use towline_store::journal::{self, JournalRecord};
 use towline_testkit::{Claude, Kind, Model, Run, TestEnv, Tmux, wait};
 
 const CLAUDE: Claude = Claude::V2_1_325;
@@ -38,17 +38,17 @@ fn typed(env: &TestEnv, text: &str) -> Value {
     let seat = env.only_seat();
     let word = |name: &str| seat[name].as_str().unwrap().to_owned();
     let at = Timestamp(i64::try_from(UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap());
-    let wish = Wish::new(&word("seat"), Purpose::Bookmark, text, at.plus_ms(60_000)).unwrap();
+    let wish = IntentRequest::new(&word("seat"), IntentPurpose::Bookmark, text, at.plus_ms(60_000)).unwrap();
     let event = Event {
         uid: Uid::v7(at, [1; 10]),
         at,
         session: SessionKey::parse(&word("session")).unwrap(),
         subagent: None,
         turn: None,
-        happening: Happening::IntentMade { wish },
+        happening: EventKind::IntentMade { wish },
         scene: None,
     };
-    journal::append(&Home::at(env.data_dir()), &[Record::Event(event)]).unwrap();
+    journal::append(&DataFolder::at(env.data_dir()), &[JournalRecord::Event(event)]).unwrap();
     env.tow(&["type", &word("seat")]).ok();
     env.tow(&["typed", "--json"]).ok().json()["intents"][0].clone()
 }

@@ -5,12 +5,12 @@
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, UNIX_EPOCH};
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Purpose, Stage, Wish};
-use towline_store::journal::{self, Record};
-use towline_store::{Home, Store};
+use towline_core::typing::{IntentPurpose, IntentRequest, IntentStage};
+use towline_store::journal::{self, JournalRecord};
+use towline_store::{DataFolder, Store};
 use towline_testkit::{Claude, Codex, Daemon, Model, Pane, TestEnv, Tmux, wait};
 
 const CODEX: Codex = Codex::V0_166_0;
@@ -58,10 +58,10 @@ impl Desk {
         Desk { seat: text("seat"), session, env, _tmux: tmux, pane, model }
     }
 
-    fn make(&self, purpose: Purpose, text: &str, after: Option<Uid>) -> Uid {
+    fn make(&self, purpose: IntentPurpose, text: &str, after: Option<Uid>) -> Uid {
         let at = Timestamp(i64::try_from(UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap());
-        let wish = Wish::new(&self.seat, purpose, text, at.plus_ms(60_000)).unwrap();
-        let wish = Wish { after, ..wish };
+        let wish = IntentRequest::new(&self.seat, purpose, text, at.plus_ms(60_000)).unwrap();
+        let wish = IntentRequest { after, ..wish };
         let random = [u8::try_from(text.len() % 200).unwrap(); 10];
         let event = Event {
             uid: Uid::v7(at, random),
@@ -69,11 +69,11 @@ impl Desk {
             session: self.session.clone(),
             subagent: None,
             turn: None,
-            happening: Happening::IntentMade { wish },
+            happening: EventKind::IntentMade { wish },
             scene: None,
         };
         let uid = event.uid;
-        journal::append(&Home::at(self.env.data_dir()), &[Record::Event(event)]).unwrap();
+        journal::append(&DataFolder::at(self.env.data_dir()), &[JournalRecord::Event(event)]).unwrap();
         uid
     }
 
@@ -95,12 +95,12 @@ impl Desk {
 }
 
 fn a_marker_and_a_long_text(desk: &Desk) {
-    let marker = desk.make(Purpose::Bookmark, "·", None);
+    let marker = desk.make(IntentPurpose::Bookmark, "·", None);
     desk.type_all();
     desk.check(marker, "confirmed", "");
     desk.env.wait_states(&["completed"]);
     let long: String = (0..60).map(|line| format!("line {line} of what was handed over\n")).collect();
-    let long = desk.make(Purpose::Continue, &long, None);
+    let long = desk.make(IntentPurpose::Continue, &long, None);
     desk.type_all();
     desk.check(long, "confirmed", "");
     desk.env.wait_states(&["completed"]);
@@ -123,8 +123,8 @@ fn a_marker_and_a_long_text_reach_codex() {
 }
 
 fn a_clear_and_what_goes_on_behind_it(desk: &Desk) {
-    let clear = desk.make(Purpose::Clear, "/clear", None);
-    let go_on = desk.make(Purpose::Continue, "go on with the heron", Some(clear));
+    let clear = desk.make(IntentPurpose::Clear, "/clear", None);
+    let go_on = desk.make(IntentPurpose::Continue, "go on with the heron", Some(clear));
     desk.type_all();
     desk.check(clear, "confirmed", "");
     desk.check(go_on, "confirmed", "");
@@ -151,7 +151,7 @@ fn half_typed_text_stays(desk: &Desk) {
     desk.env.tow(&["config", "set", "typing.limit_s", "1"]).ok();
     desk.pane.half_type("mine alone");
     desk.pane.wait_screen("mine alone");
-    let intent = desk.make(Purpose::Bookmark, "·", None);
+    let intent = desk.make(IntentPurpose::Bookmark, "·", None);
     desk.type_all();
     desk.check(intent, "expired", "something stands in the input line");
     assert!(desk.pane.screen().contains("mine alone") && !desk.model.saw("mine alone"));
@@ -170,23 +170,27 @@ fn half_typed_text_stays_in_codex() {
 #[test]
 fn a_process_that_is_killed_leaves_nothing_that_is_typed_again() {
     let desk = Desk::claude(Claude::V2_1_325);
-    let store = || Store::read(&Home::at(desk.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap();
+    let store =
+        || Store::read(&DataFolder::at(desk.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap();
     for _ in 0..6 {
         let before = desk.model.requests().len();
-        let intent = desk.make(Purpose::Bookmark, "·", None);
+        let intent = desk.make(IntentPurpose::Bookmark, "·", None);
         let mut typing = desk.env.command("tow");
         typing.args(["type", &desk.seat]).stdout(Stdio::null()).stderr(Stdio::null());
         let mut typing = typing.spawn().unwrap();
         wait::until("the process to begin", wait::PATIENCE, || {
             let stage = store().intent(intent).unwrap().map(|intent| intent.stage);
-            stage.filter(|stage| *stage != Stage::Waiting)
+            stage.filter(|stage| *stage != IntentStage::Waiting)
         });
         let _ = typing.kill();
         typing.wait().unwrap();
         desk.env.tow(&["config", "set", "typing.confirm_s", "3"]).ok();
         desk.type_all();
         let stage = store().intent(intent).unwrap().unwrap().stage;
-        assert!(matches!(stage, Stage::Expired | Stage::Confirmed | Stage::Refused), "{stage:?}");
+        assert!(
+            matches!(stage, IntentStage::Expired | IntentStage::Confirmed | IntentStage::Refused),
+            "{stage:?}"
+        );
         desk.env.wait_states(&["completed"]);
         assert!(desk.model.requests().len() <= before + 2, "typed twice");
         desk.pane.keys(&["C-u"]);

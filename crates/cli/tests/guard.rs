@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 use towline_core::id::SessionKey;
-use towline_core::meter::Source;
+use towline_core::meter::UsageSource;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_store::{Home, Store};
+use towline_store::{DataFolder, Store};
 use towline_testkit::{Run, TestEnv};
 
 const NOON: i64 = 1_800_000_000_000;
@@ -95,7 +95,8 @@ impl Desk {
 
     fn session(&self) -> Session {
         self.env.tow(&["work", "--quiet"]).ok();
-        let store = Store::read(&Home::at(self.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap();
+        let store =
+            Store::read(&DataFolder::at(self.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap();
         let key = SessionKey::parse(&format!("{}:{SESSION}", self.agent)).unwrap();
         store.session(&key).unwrap().unwrap()
     }
@@ -198,7 +199,7 @@ fn a_long_turn_of_an_agent_without_rounds_hears_of_it_with_a_tools_result() {
     let said = tool();
     assert!(to_model(&said).contains("65 % full"), "{said}");
     assert_eq!((answered(132_000), tool()), (Value::Null, Value::Null));
-    assert_eq!(desk.session().meter.fill().unwrap().source, Source::Hook);
+    assert_eq!(desk.session().meter.fill().unwrap().source, UsageSource::Hook);
 }
 
 #[test]
@@ -330,7 +331,8 @@ fn parallel_hooks_say_it_once() {
 fn ctx_10_the_clients_own_numbers_come_by_its_status_line_and_only_when_they_change() {
     let desk = Desk::new("claude");
     desk.asks();
-    let journal = || fs::metadata(Home::at(desk.env.data_dir()).journal().join("active")).unwrap().len();
+    let journal =
+        || fs::metadata(DataFolder::at(desk.env.data_dir()).journal().join("active")).unwrap().len();
     let before = journal();
     desk.draws(150_000, 1_000_000).prints("Opus 5.5  ▓▓░░░░░░░░ 15%  ");
     let after = journal();
@@ -386,7 +388,8 @@ fn a_line_that_leaves_somebody_behind_or_never_ends_is_not_waited_for() {
 fn a_folder_that_is_excluded_leaves_no_number() {
     let desk = Desk::new("claude");
     desk.configure(&format!("[privacy]\nexclude_projects = ['{}']\n", desk.env.project().display()));
-    let journal = || fs::metadata(Home::at(desk.env.data_dir()).journal().join("active")).unwrap().len();
+    let journal =
+        || fs::metadata(DataFolder::at(desk.env.data_dir()).journal().join("active")).unwrap().len();
     let before = journal();
     desk.draws(150_000, 200_000).prints("75%");
     assert_eq!(journal(), before);

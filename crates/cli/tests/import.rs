@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use towline_store::archive::{Conversation, DetailRow};
-use towline_store::foreign::samples::{Cell, Sample};
-use towline_store::{Archive, Home};
+use towline_store::foreign::samples::{SampleDatabase, SampleValue};
+use towline_store::{Archive, DataFolder};
 use towline_testkit::{TestEnv, wait};
 
 /// Sunday, 1 November 2026, in the morning.
@@ -79,7 +79,7 @@ impl Bench {
     }
 
     fn archive(&self) -> Archive {
-        Archive::read(&Home::at(self.env.data_dir()), Duration::from_secs(2)).unwrap().unwrap()
+        Archive::read(&DataFolder::at(self.env.data_dir()), Duration::from_secs(2)).unwrap().unwrap()
     }
 
     /// Everything that can be got back.
@@ -122,12 +122,12 @@ fn told(archive: &Archive, conversation: &Conversation) -> String {
     all
 }
 
-fn cell(text: &str) -> Cell {
+fn cell(text: &str) -> SampleValue {
     text.into()
 }
 
 /// Words of one side, in the newest schema of Throughline.
-fn say(sample: &Sample, session: &str, (turn, role): (i64, &str), text: &str) {
+fn say(sample: &SampleDatabase, session: &str, (turn, role): (i64, &str), text: &str) {
     let row = [
         ("session_id", cell(session)),
         ("origin_session_id", cell(session)),
@@ -139,15 +139,15 @@ fn say(sample: &Sample, session: &str, (turn, role): (i64, &str), text: &str) {
     sample.add("bodies", &row).unwrap();
 }
 
-fn work_in(sample: &Sample, session: &str, folder: &str) {
+fn work_in(sample: &SampleDatabase, session: &str, folder: &str) {
     let row = [("session_id", cell(session)), ("project_path", cell(folder))];
     let times = [("created_at", AT.into()), ("updated_at", AT.into())];
     sample.add("sessions", &[row, times].concat()).unwrap();
 }
 
 /// A session of two turns whose transcript is gone.
-fn gone(bench: &Bench) -> Sample {
-    let sample = Sample::throughline(&bench.throughline(), 12).unwrap();
+fn gone(bench: &Bench) -> SampleDatabase {
+    let sample = SampleDatabase::throughline(&bench.throughline(), 12).unwrap();
     work_in(&sample, GONE, "/srv/app");
     for (turn, role, text) in [
         (2, "user", "Fix the loop."),
@@ -181,8 +181,8 @@ fn gone(bench: &Bench) -> Sample {
 }
 
 /// A session, a prompt and an observation of it, in the newest schema of claude-mem.
-fn observed(bench: &Bench, session: &str, at: i64) -> Sample {
-    let sample = Sample::claude_mem(&bench.claude_mem(), 49).unwrap();
+fn observed(bench: &Bench, session: &str, at: i64) -> SampleDatabase {
+    let sample = SampleDatabase::claude_mem(&bench.claude_mem(), 49).unwrap();
     let times = [("created_at", cell("then")), ("created_at_epoch", at.into())];
     let owner = [
         ("content_session_id", cell(session)),
@@ -256,7 +256,7 @@ fn what_throughline_added_since_is_added() {
 #[test]
 fn an_import_that_was_killed_goes_on_where_it_was_and_ends_as_if_it_had_not_been() {
     let many = |bench: &Bench| {
-        let sample = Sample::throughline(&bench.throughline(), 12).unwrap();
+        let sample = SampleDatabase::throughline(&bench.throughline(), 12).unwrap();
         for session in 0..150 {
             for turn in 0..4 {
                 say(&sample, &format!("session-{session:03}"), (turn, "user"), &format!("ask {turn}"));
@@ -277,7 +277,7 @@ fn an_import_that_was_killed_goes_on_where_it_was_and_ends_as_if_it_had_not_been
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let home = Home::at(killed.env.data_dir());
+        let home = DataFolder::at(killed.env.data_dir());
         let seen = wait::holds_within(Duration::from_secs(60), || {
             let archive = Archive::read(&home, Duration::from_secs(2)).ok().flatten();
             let found = archive.and_then(|archive| archive.latest_conversations(None, 1000).ok());
@@ -295,7 +295,7 @@ fn an_import_that_was_killed_goes_on_where_it_was_and_ends_as_if_it_had_not_been
 fn a_transcript_is_the_truth_about_its_session() {
     let bench = Bench::new();
     let id = bench.transcript("/srv/app");
-    let sample = Sample::throughline(&bench.throughline(), 12).unwrap();
+    let sample = SampleDatabase::throughline(&bench.throughline(), 12).unwrap();
     work_in(&sample, &id, "/srv/app");
     say(&sample, &id, (1, "user"), "said otherwise");
     sample.close().unwrap();

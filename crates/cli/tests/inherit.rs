@@ -114,7 +114,7 @@ fn check_clear(agent: &'static str, version: &'static str) {
     assert_eq!(decisions(&env), [format!("{agent}:s-2 clear {agent}:s-1")]);
     seat.prompt("s-2", "and on");
     assert_eq!(decisions(&env).len(), 1, "it is decided once");
-    let store = common::store_in(&towline_store::Home::at(env.data_dir()));
+    let store = common::store_in(&towline_store::DataFolder::at(env.data_dir()));
     let before = store.session(&common::key(&format!("{agent}:s-1"))).unwrap().unwrap();
     assert_eq!(before.answer.unwrap().as_str(), "the work is done");
 }
@@ -347,7 +347,7 @@ fn the_last_answer_is_bounded_and_none_is_kept_where_wishes_cannot_be_read() {
         env.hook("claude", stop.to_string()).ok();
         // A hook leaves its event to whoever folds already.
         env.tow(&["work"]).ok();
-        let store = common::store_in(&towline_store::Home::at(env.data_dir()));
+        let store = common::store_in(&towline_store::DataFolder::at(env.data_dir()));
         store.session(&key).unwrap().unwrap().answer
     };
     let kept = answer(&env, "s-1").unwrap();

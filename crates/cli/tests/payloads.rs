@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use towline_agents::{Agent, Keepings};
-use towline_core::event::Happening;
+use towline_agents::{Agent, TextLimits};
+use towline_core::event::EventKind;
 use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
-use towline_core::reply::{Reply, Verdict};
-use towline_core::text::{Keeping, Secrets};
-use towline_store::{Home, Store};
+use towline_core::reply::{Reply, ReplyVerdict};
+use towline_core::text::{SecretPolicy, TextPolicy};
+use towline_store::{DataFolder, Store};
 use towline_testkit::TestEnv;
 use towline_testkit::mutate::{Feeding, Mutant, Mutator, Recording, event_of, flaw_in_answer, recordings};
 
@@ -43,7 +43,7 @@ fn env_with_something_to_say() -> TestEnv {
 fn insist_on_sound_store(env: &TestEnv) -> Store {
     env.wait_no_process();
     env.tow(&["work"]).ok();
-    let store = Store::read(&Home::at(env.data_dir()), Duration::from_secs(5))
+    let store = Store::read(&DataFolder::at(env.data_dir()), Duration::from_secs(5))
         .expect("it opens")
         .expect("it is there");
     assert_eq!(store.complaints().expect("it can be checked"), Vec::<String>::new());
@@ -88,7 +88,7 @@ fn is_kept(agent: &str, payload: &[u8], met: &mut BTreeSet<SessionKey>) -> bool 
     let Some(heard) = agent.hear(payload, KEEPING).expect("a recorded payload is understood") else {
         return false;
     };
-    let leaves = matches!(heard.happening, Happening::SessionEnded { .. });
+    let leaves = matches!(heard.happening, EventKind::SessionEnded { .. });
     (!leaves && met.insert(heard.session.clone())) || met.contains(&heard.session)
 }
 
@@ -123,8 +123,8 @@ fn mutated_payloads_never_break_the_adapters() {
     assert_eq!(flaws, Vec::<String>::new());
 }
 
-const SOME: Keeping = Keeping { longest_bytes: 2000, secrets: Secrets::Redacted };
-const KEEPING: Keepings = Keepings { prompt: SOME, answer: SOME };
+const SOME: TextPolicy = TextPolicy { longest_bytes: 2000, secrets: SecretPolicy::Redacted };
+const KEEPING: TextLimits = TextLimits { prompt: SOME, answer: SOME };
 
 /// Hears the payload, and gives every kind of answer to the event that was heard.
 fn flaw_of_adapter(mutant: &Mutant) -> Option<String> {
@@ -133,7 +133,7 @@ fn flaw_of_adapter(mutant: &Mutant) -> Option<String> {
     let replies = [
         Reply { notices: vec!["told".into()], ..Reply::default() },
         Reply { context: vec!["known".into(), "more \" text \u{0}".into()], ..Reply::default() },
-        Reply { verdict: Verdict::Block { reason: "not so".into() }, ..Reply::default() },
+        Reply { verdict: ReplyVerdict::Block { reason: "not so".into() }, ..Reply::default() },
     ];
     let all = replies.iter().cloned().reduce(Reply::merge).unwrap_or_default();
     let answers = replies.iter().chain([&all]).filter_map(|reply| agent.speak(&heard.event, reply));

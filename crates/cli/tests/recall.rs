@@ -4,11 +4,13 @@
 use serde_json::{Value, json};
 use std::fs;
 use std::time::Duration;
-use towline_core::capture::Touch;
+use towline_core::capture::FileAccess;
 use towline_core::id::{SessionKey, Uid};
-use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust};
+use towline_core::memory::{
+    ConfidencePercent, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
+};
 use towline_core::time::Timestamp;
-use towline_store::Home;
+use towline_store::DataFolder;
 use towline_store::archive::{Archive, NewMemory};
 use towline_store::lock::ArchiveLock;
 use towline_testkit::TestEnv;
@@ -28,7 +30,7 @@ impl Desk {
     }
 
     fn archive<T>(&self, act: impl FnOnce(&Archive) -> T) -> T {
-        let home = Home::at(self.env.data_dir());
+        let home = DataFolder::at(self.env.data_dir());
         home.create().unwrap();
         let lock = ArchiveLock::take_within(&home, std::iter::repeat_n(Duration::from_millis(20), 500))
             .unwrap()
@@ -37,7 +39,7 @@ impl Desk {
     }
 
     /// Keeps these, the titles as they come, in the project of the test.
-    fn remember(&self, drafts: Vec<Draft>) -> Vec<i64> {
+    fn remember(&self, drafts: Vec<MemoryDraft>) -> Vec<i64> {
         self.remember_with(None, drafts)
     }
 
@@ -47,22 +49,22 @@ impl Desk {
         self.remember_with(Some((branch, &commit)), vec![draft("change", title)]);
     }
 
-    fn remember_with(&self, code: Option<(&str, &str)>, drafts: Vec<Draft>) -> Vec<i64> {
+    fn remember_with(&self, code: Option<(&str, &str)>, drafts: Vec<MemoryDraft>) -> Vec<i64> {
         self.archive(|archive| {
             let traces = towline_terminal::project::traces(&self.env.project(), &|_| None);
             let project = archive.project_made(&traces).unwrap();
-            let keep = |(seed, draft): (usize, Draft)| {
+            let keep = |(seed, draft): (usize, MemoryDraft)| {
                 let memory = NewMemory {
                     uid: Uid::derived(Timestamp(1), &[&seed.to_string(), &draft.title]),
-                    content: Content::of(draft).unwrap(),
+                    content: MemoryContent::of(draft).unwrap(),
                     project: Some(project),
                     session: code.map(|_| SessionKey::parse("claude:one").unwrap()),
                     turn: None,
                     branch: code.map(|(branch, _)| branch.to_owned()),
                     commit: code.map(|(_, commit)| commit.to_owned()),
-                    maker: Maker::Rules,
-                    trust: Trust::Agent,
-                    confidence: Confidence::percent(70),
+                    maker: MemoryAuthor::Rules,
+                    trust: MemoryTrust::Agent,
+                    confidence: ConfidencePercent::percent(70),
                     cost: 1000,
                     at: Timestamp(1_000),
                     valid_from: Timestamp(1_000),
@@ -86,8 +88,8 @@ impl Desk {
     }
 }
 
-fn draft(kind: &str, title: &str) -> Draft {
-    Draft::new(MemoryType::parse(kind).unwrap(), title)
+fn draft(kind: &str, title: &str) -> MemoryDraft {
+    MemoryDraft::new(MemoryType::parse(kind).unwrap(), title)
 }
 
 fn context(said: &Value) -> &str {
@@ -169,11 +171,11 @@ fn old_memory_is_given_for_the_words_of_a_prompt_once_it_is_indexed() {
 #[test]
 fn a_memory_of_a_file_that_is_gone_is_marked_as_stale() {
     let desk = Desk::new();
-    let files = |path: &str| vec![(path.to_owned(), Touch::Changed)];
+    let files = |path: &str| vec![(path.to_owned(), FileAccess::Changed)];
     fs::write(desk.env.project().join("mast.rs"), "").unwrap();
     desk.remember(vec![
-        Draft { files: files("boom.rs"), ..draft("bugfix", "The boom leaned") },
-        Draft { files: files("mast.rs"), ..draft("bugfix", "The mast leaned") },
+        MemoryDraft { files: files("boom.rs"), ..draft("bugfix", "The boom leaned") },
+        MemoryDraft { files: files("mast.rs"), ..draft("bugfix", "The mast leaned") },
     ]);
     let shown =
         desk.env.tow(&["context", "--fresh", "--prompt", "why does it lean, mast or boom?"]).ok().stdout;
@@ -257,14 +259,14 @@ fn before(desk: &Desk, agent: &str, (tool, input): (&str, Value)) -> String {
 #[test]
 fn before_a_file_is_touched_the_gotcha_that_is_known_of_it_is_told_once() {
     let desk = Desk::new();
-    let about = |path: &str| vec![(path.to_owned(), Touch::Changed)];
+    let about = |path: &str| vec![(path.to_owned(), FileAccess::Changed)];
     desk.remember(vec![
-        Draft {
+        MemoryDraft {
             files: about("src/mast.rs"),
             ..draft("gotcha", "The mast only stands if it is greased first")
         },
-        Draft { files: about("src/mast.rs"), ..draft("change", "Painted the mast") },
-        Draft { files: about("src/boom.rs"), ..draft("gotcha", "The boom swings") },
+        MemoryDraft { files: about("src/mast.rs"), ..draft("change", "Painted the mast") },
+        MemoryDraft { files: about("src/boom.rs"), ..draft("gotcha", "The boom swings") },
     ]);
     let path = desk.env.project().join("src/mast.rs");
     let edit = || ("Edit", json!({"file_path": path, "old_string": "a", "new_string": "b"}));

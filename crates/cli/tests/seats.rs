@@ -7,11 +7,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::id::Uid;
-use towline_core::seat::{Proof, Seat, SeatKind};
+use towline_core::seat::{Seat, SeatKind, SeatProof};
 use towline_core::time::Timestamp;
 use towline_store::home::private_folder;
-use towline_store::lock::FoldLock;
-use towline_store::{Home, Pace, Store, journal};
+use towline_store::lock::ProjectionLock;
+use towline_store::{DataFolder, ProjectionLimits, Store, journal};
 use towline_testkit::{Run, TestEnv, Tmux, wait};
 
 const START: &str = r#"{"hook_event_name":"SessionStart","source":"startup","session_id":"s1","cwd":"/"}"#;
@@ -26,7 +26,7 @@ fn bench() -> (TestEnv, PathBuf) {
 }
 
 fn seats(env: &TestEnv) -> Vec<Seat> {
-    let store = Store::read(&Home::at(env.data_dir()), Duration::from_secs(1)).ok().flatten();
+    let store = Store::read(&DataFolder::at(env.data_dir()), Duration::from_secs(1)).ok().flatten();
     store.and_then(|store| store.seats().ok()).unwrap_or_default()
 }
 
@@ -42,7 +42,7 @@ fn a_tmux_pane_is_known_by_its_terminal_even_if_the_environment_lies() {
     pane.say(&format!("TMUX_PANE=%99 claude {}", script.display()));
     let seat = wait_seat(&env);
     assert_eq!((seat.place.kind, seat.place.pane.as_deref()), (SeatKind::Tmux, Some(pane.id.as_str())));
-    assert_eq!((seat.place.proof, seat.place.tty), (Proof::Terminal, Some(pane.tty())));
+    assert_eq!((seat.place.proof, seat.place.tty), (SeatProof::Terminal, Some(pane.tty())));
     assert_eq!(seat.place.server.as_deref(), tmux.socket().to_str());
 }
 
@@ -131,14 +131,14 @@ fn a_session_is_seated_by_its_prompt_even_if_somebody_else_folded_that_first() {
     env.tow(&["config", "set", "hook.deadline_ms", "2500"]).ok();
     let tmux = Tmux::start(&env);
     let pane = tmux.open(&["bash"], &[]);
-    let home = Home::at(env.data_dir());
+    let home = DataFolder::at(env.data_dir());
     private_folder(&env.data_dir()).unwrap();
-    let lock = FoldLock::take_within(&home, []).unwrap().unwrap();
+    let lock = ProjectionLock::take_within(&home, []).unwrap().unwrap();
     pane.say(&format!("claude {}", script.display()));
     wait::until("the prompt", wait::PATIENCE, || (journal::unsealed_bytes(&home) > 0).then_some(()));
     let has_time = || true;
     let (now, new_machine) = (Timestamp(0), Uid([7; 16]));
-    let pace = Pace { has_time: &has_time, now, new_machine, patience: Duration::ZERO };
+    let pace = ProjectionLimits { has_time: &has_time, now, new_machine, patience: Duration::ZERO };
     let (store, folded) = Store::open_and_fold(&home, &lock, &pace).unwrap();
     assert_eq!((folded.events, store.seats().unwrap()), (1, vec![]));
     drop((store, lock));
@@ -164,7 +164,7 @@ fn a_tmux_server_that_hangs_costs_neither_the_event_nor_the_answer() {
     signal("-STOP");
     fs::write(env.project().join("stopped"), "").unwrap();
     let state = wait::until("the session to be folded", wait::PATIENCE, || {
-        let store = Store::read(&Home::at(env.data_dir()), Duration::from_secs(1)).ok().flatten()?;
+        let store = Store::read(&DataFolder::at(env.data_dir()), Duration::from_secs(1)).ok().flatten()?;
         store.sessions().ok()?.first().map(|session| session.state.name())
     });
     signal("-CONT");

@@ -9,11 +9,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
-use towline_store::Home;
-use towline_store::journal::{self, Record};
+use towline_store::DataFolder;
+use towline_store::journal::{self, JournalRecord};
 use towline_testkit::{Run, TestEnv, Tmux, wait};
 
 const NOON: i64 = 1_800_000_000_000;
@@ -155,10 +155,10 @@ fn see(env: &TestEnv, session: &str) {
         session: SessionKey::parse(&format!("claude:{session}")).unwrap(),
         subagent: None,
         turn: None,
-        happening: Happening::Seen,
+        happening: EventKind::Seen,
         scene: None,
     };
-    journal::append(&Home::at(env.data_dir()), &[Record::Event(event)]).unwrap();
+    journal::append(&DataFolder::at(env.data_dir()), &[JournalRecord::Event(event)]).unwrap();
 }
 
 // TRK-22

@@ -7,13 +7,13 @@ use serde_json::json;
 use sitter::Sitter;
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Purpose, Stage, Wish};
-use towline_store::journal::{self, Record};
+use towline_core::typing::{IntentPurpose, IntentRequest, IntentStage};
+use towline_store::journal::{self, JournalRecord};
 use towline_store::lock::take_removable;
-use towline_store::{Home, Store, WantedIntents};
+use towline_store::{DataFolder, IntentFilter, Store};
 use towline_testkit::{TestEnv, Tmux};
 
 const NOW: i64 = 1_794_708_800_000;
@@ -31,7 +31,7 @@ fn bench() -> (TestEnv, Tmux, Sitter, String) {
 }
 
 fn store(env: &TestEnv) -> Store {
-    Store::read(&Home::at(env.data_dir()), Duration::from_secs(5)).unwrap().unwrap()
+    Store::read(&DataFolder::at(env.data_dir()), Duration::from_secs(5)).unwrap().unwrap()
 }
 
 /// By the real clock, which processes that stay for a while go by.
@@ -39,35 +39,35 @@ fn now() -> i64 {
     i64::try_from(UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap()
 }
 
-fn accept(env: &TestEnv, at: i64, happening: Happening) -> Uid {
+fn accept(env: &TestEnv, at: i64, happening: EventKind) -> Uid {
     let at = Timestamp(at);
     let (uid, session) = (Uid::v7(at, [7; 10]), SessionKey::parse("claude:one").unwrap());
     let event = Event { uid, at, session, subagent: None, turn: None, happening, scene: None };
-    journal::append(&Home::at(env.data_dir()), &[Record::Event(event)]).unwrap();
+    journal::append(&DataFolder::at(env.data_dir()), &[JournalRecord::Event(event)]).unwrap();
     uid
 }
 
-fn make(env: &TestEnv, seat: &str, at: i64, (purpose, text): (Purpose, &str)) -> Uid {
-    let wish = Wish::new(seat, purpose, text, Timestamp(at + 60_000)).unwrap();
-    accept(env, at, Happening::IntentMade { wish })
+fn make(env: &TestEnv, seat: &str, at: i64, (purpose, text): (IntentPurpose, &str)) -> Uid {
+    let wish = IntentRequest::new(seat, purpose, text, Timestamp(at + 60_000)).unwrap();
+    accept(env, at, EventKind::IntentMade { wish })
 }
 
-fn end(env: &TestEnv, at: i64, intent: Uid, to: Stage, why: &str) {
+fn end(env: &TestEnv, at: i64, intent: Uid, to: IntentStage, why: &str) {
     let why = Some(why.to_owned()).filter(|why| !why.is_empty());
-    accept(env, at, Happening::IntentMoved { intent, to, why });
+    accept(env, at, EventKind::IntentMoved { intent, to, why });
 }
 
 #[test]
 fn everything_that_was_typed_is_listed_with_how_it_ended() {
     let (env, _tmux, _sitter, seat) = bench();
     env.tow(&["typed"]).ok().prints("nothing was typed in your place");
-    let marker = make(&env, &seat, NOW - 9_000, (Purpose::Bookmark, "·"));
-    end(&env, NOW - 8_990, marker, Stage::Typing, "");
-    end(&env, NOW - 8_980, marker, Stage::Typed, "");
-    end(&env, NOW - 8_970, marker, Stage::Confirmed, "");
-    let compact = make(&env, &seat, NOW - 8_000, (Purpose::Compact, "/compact"));
-    end(&env, NOW - 7_990, compact, Stage::Refused, "a turn runs");
-    make(&env, &seat, NOW - 86_400_000, (Purpose::Continue, "go on\nwith the work"));
+    let marker = make(&env, &seat, NOW - 9_000, (IntentPurpose::Bookmark, "·"));
+    end(&env, NOW - 8_990, marker, IntentStage::Typing, "");
+    end(&env, NOW - 8_980, marker, IntentStage::Typed, "");
+    end(&env, NOW - 8_970, marker, IntentStage::Confirmed, "");
+    let compact = make(&env, &seat, NOW - 8_000, (IntentPurpose::Compact, "/compact"));
+    end(&env, NOW - 7_990, compact, IntentStage::Refused, "a turn runs");
+    make(&env, &seat, NOW - 86_400_000, (IntentPurpose::Continue, "go on\nwith the work"));
     env.set_now(NOW);
     insta::assert_snapshot!("typed", env.tow(&["typed"]).ok().stdout);
     let found = env.tow(&["typed", "--json", "--since", "1h ago", "--session", "one"]).ok().json();
@@ -88,7 +88,7 @@ fn everything_that_was_typed_is_listed_with_how_it_ended() {
 #[test]
 fn what_waits_can_be_taken_back_and_what_has_ended_cannot() {
     let (env, _tmux, _sitter, seat) = bench();
-    let waits = make(&env, &seat, NOW, (Purpose::Bookmark, "·"));
+    let waits = make(&env, &seat, NOW, (IntentPurpose::Bookmark, "·"));
     env.set_now(NOW + 10);
     env.tow(&["typed", "--drop", "nothing"])
         .exits(2)
@@ -97,8 +97,11 @@ fn what_waits_can_be_taken_back_and_what_has_ended_cannot() {
     env.tow(&["typed", "--drop", &waits.to_string()])
         .exits(2)
         .complains("is dropped and cannot be taken back");
-    let intents = store(&env).intents(&WantedIntents { limit: 9, ..WantedIntents::default() }).unwrap();
-    assert_eq!((intents[0].stage, intents[0].why.as_deref()), (Stage::Dropped, Some("taken back by hand")));
+    let intents = store(&env).intents(&IntentFilter { limit: 9, ..IntentFilter::default() }).unwrap();
+    assert_eq!(
+        (intents[0].stage, intents[0].why.as_deref()),
+        (IntentStage::Dropped, Some("taken back by hand"))
+    );
 }
 
 #[test]
@@ -108,7 +111,7 @@ fn nothing_is_typed_until_it_is_enabled_and_the_list_says_why() {
     let screen = sitter.pane.screen();
     env.tow(&["doctor"]).prints("off: nothing is typed in your place");
     let at = now();
-    make(&env, &seat, at, (Purpose::Bookmark, "·"));
+    make(&env, &seat, at, (IntentPurpose::Bookmark, "·"));
     env.tow(&["type", &seat]).ok();
     env.tow(&["typed"]).ok().prints("refused").prints("tow config set typing.enabled true");
     assert_eq!(sitter.pane.screen(), screen);
@@ -117,7 +120,7 @@ fn nothing_is_typed_until_it_is_enabled_and_the_list_says_why() {
 #[test]
 fn the_lock_of_a_seat_goes_with_the_seat_unless_somebody_holds_it() {
     let (env, _tmux, sitter, seat) = bench();
-    let home = Home::at(env.data_dir());
+    let home = DataFolder::at(env.data_dir());
     fs::create_dir_all(home.typing()).unwrap();
     let [live, gone, held] =
         [seat.as_str(), "tmux:gone:%1", "tmux:gone:%2"].map(|seat| home.typing_lock(seat));
@@ -146,7 +149,7 @@ fn a_pause_is_shown_wherever_one_looks_until_it_is_lifted() {
     env.tow(&["status"]).ok().prints("typing is paused (`tow resume`)");
     env.tow(&["doctor"]).prints("paused without an end");
     let at = now();
-    make(&env, &seat, at, (Purpose::Bookmark, "·"));
+    make(&env, &seat, at, (IntentPurpose::Bookmark, "·"));
     env.tow(&["type", &seat]).ok();
     env.tow(&["typed"]).ok().prints("typing is paused (`tow resume`)");
     assert_eq!(
@@ -169,8 +172,8 @@ fn an_intent_that_was_left_in_the_middle_is_said_to_have_expired() {
     env.tow(&["config", "set", "typing.enabled", "true"]).ok();
     let screen = sitter.pane.screen();
     let at = now();
-    let begun = make(&env, &seat, at - 10, (Purpose::Bookmark, "·"));
-    end(&env, at, begun, Stage::Typing, "");
+    let begun = make(&env, &seat, at - 10, (IntentPurpose::Bookmark, "·"));
+    end(&env, at, begun, IntentStage::Typing, "");
     env.tow(&["type", &seat]).ok();
     env.tow(&["typed"]).ok().prints("expired").prints("the typing process died");
     assert_eq!(sitter.pane.screen(), screen);

@@ -3,44 +3,44 @@
 //! Uses tmux's own colour markup. Names are escaped, so tmux expands none of their content.
 
 use crate::escape::{fit, for_tmux};
-use crate::shown::{Light, Shown, age};
+use crate::shown::{SeatLight, SeatView, age};
 use crate::time::Timestamp;
 
 /// The bar's appearance: an icon and a colour per light, and whether a project is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BarStyle {
-    pub idle: Look,
-    pub working: Look,
-    pub completed: Look,
-    pub stopped: Look,
-    pub blocked: Look,
-    pub project: ProjectName,
+    pub idle: LightStyle,
+    pub working: LightStyle,
+    pub completed: LightStyle,
+    pub stopped: LightStyle,
+    pub blocked: LightStyle,
+    pub project: ProjectNameDisplay,
 }
 
 /// Appearance of one light. An empty colour leaves the bar's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct LightStyle {
     pub icon: String,
     pub colour: String,
 }
 
 /// Whether the bar names the most urgent seat's project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProjectName {
+pub enum ProjectNameDisplay {
     Shown,
     Hidden,
 }
 
 impl Default for BarStyle {
     fn default() -> Self {
-        let look = |icon: &str, colour: &str| Look { icon: icon.into(), colour: colour.into() };
+        let look = |icon: &str, colour: &str| LightStyle { icon: icon.into(), colour: colour.into() };
         BarStyle {
             idle: look(".", ""),
             working: look("*", ""),
             completed: look("+", "green"),
             stopped: look("x", "yellow"),
             blocked: look("!", "red"),
-            project: ProjectName::Hidden,
+            project: ProjectNameDisplay::Hidden,
         }
     }
 }
@@ -54,13 +54,13 @@ impl BarStyle {
         self
     }
 
-    pub fn look(&self, light: Light) -> &Look {
+    pub fn look(&self, light: SeatLight) -> &LightStyle {
         match light {
-            Light::Idle => &self.idle,
-            Light::Working => &self.working,
-            Light::Completed => &self.completed,
-            Light::Stopped => &self.stopped,
-            Light::Blocked => &self.blocked,
+            SeatLight::Idle => &self.idle,
+            SeatLight::Working => &self.working,
+            SeatLight::Completed => &self.completed,
+            SeatLight::Stopped => &self.stopped,
+            SeatLight::Blocked => &self.blocked,
         }
     }
 }
@@ -68,13 +68,13 @@ impl BarStyle {
 const MAX_NAME_WIDTH: usize = 24;
 
 /// Draws the bar for seats sorted by urgency. Empty without seats, so that it takes no room.
-pub fn bar(seats: &[Shown], style: &BarStyle, now: Timestamp) -> String {
+pub fn bar(seats: &[SeatView], style: &BarStyle, now: Timestamp) -> String {
     if seats.is_empty() {
         return String::new();
     }
-    let counted = Light::ALL.iter().filter_map(|light| count(seats, *light, style, now));
+    let counted = SeatLight::ALL.iter().filter_map(|light| count(seats, *light, style, now));
     let mut parts: Vec<String> = counted.collect();
-    if style.project == ProjectName::Shown {
+    if style.project == ProjectNameDisplay::Shown {
         let most_urgent = seats.first().and_then(|seat| seat.project.as_deref());
         parts.extend(most_urgent.map(|name| format!("@{}", for_tmux(&fit(name, MAX_NAME_WIDTH)))));
     }
@@ -82,14 +82,14 @@ pub fn bar(seats: &[Shown], style: &BarStyle, now: Timestamp) -> String {
 }
 
 /// A light with no seats still shows its zero, so that positions are stable; `Stopped` is rare and is left out.
-fn count(seats: &[Shown], light: Light, style: &BarStyle, now: Timestamp) -> Option<String> {
+fn count(seats: &[SeatView], light: SeatLight, style: &BarStyle, now: Timestamp) -> Option<String> {
     let members = || seats.iter().filter(|seat| seat.light() == light);
     let number = members().count();
-    if number == 0 && light == Light::Stopped {
+    if number == 0 && light == SeatLight::Stopped {
         return None;
     }
     let longest = members().map(|seat| now.since_ms(seat.since)).max().unwrap_or(0);
-    let timer = if light == Light::Blocked { age(longest) } else { String::new() };
+    let timer = if light == SeatLight::Blocked { age(longest) } else { String::new() };
     let look = style.look(light);
     let text = format!("{number}{}{timer}", for_tmux(&look.icon));
     Some(if look.colour.is_empty() { text } else { format!("#[fg={}]{text}#[default]", look.colour) })
@@ -98,16 +98,16 @@ fn count(seats: &[Shown], light: Light, style: &BarStyle, now: Timestamp) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Reason;
-    use crate::session::State;
+    use crate::event::BlockReason;
+    use crate::session::SessionState;
 
-    fn seat(state: State, since: i64) -> Shown {
+    fn seat(state: SessionState, since: i64) -> SeatView {
         let project = Some("#(touch x)".into());
-        Shown { state, seen: false, project, ..Shown::at("s", "a", Timestamp(since)) }
+        SeatView { state, seen: false, project, ..SeatView::at("s", "a", Timestamp(since)) }
     }
 
     #[track_caller]
-    fn check(seats: &[Shown], expected: &str) {
+    fn check(seats: &[SeatView], expected: &str) {
         assert_eq!(bar(seats, &BarStyle::default(), Timestamp(3_600_000)), expected);
     }
 
@@ -118,20 +118,25 @@ mod tests {
 
     #[test]
     fn seats_are_counted_and_the_longest_block_is_timed() {
-        let blocked = State::Blocked(Reason::Permission);
+        let blocked = SessionState::Blocked(BlockReason::Permission);
         check(
-            &[seat(blocked, 0), seat(blocked, 3_500_000), seat(State::Working, 1), seat(State::Completed, 1)],
+            &[
+                seat(blocked, 0),
+                seat(blocked, 3_500_000),
+                seat(SessionState::Working, 1),
+                seat(SessionState::Completed, 1),
+            ],
             "0. 1* #[fg=green]1+#[default] #[fg=red]2!1h#[default]",
         );
         check(
-            &[seat(State::Interrupted, 1)],
+            &[seat(SessionState::Interrupted, 1)],
             "0. 0* #[fg=green]0+#[default] #[fg=yellow]1x#[default] #[fg=red]0!#[default]",
         );
     }
 
     #[test]
     fn a_project_is_named_harmlessly() {
-        let style = BarStyle { project: ProjectName::Shown, ..BarStyle::default() };
-        assert!(bar(&[seat(State::Idle, 1)], &style, Timestamp(0)).ends_with("@##(touch x)"));
+        let style = BarStyle { project: ProjectNameDisplay::Shown, ..BarStyle::default() };
+        assert!(bar(&[seat(SessionState::Idle, 1)], &style, Timestamp(0)).ends_with("@##(touch x)"));
     }
 }

@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 
 /// Context usage reported with the newest answer of a session's main thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Context {
+pub struct ReportedContext {
     /// Tokens in the context after that answer.
     pub tokens: u64,
     /// Size of the context window, if known.
@@ -15,7 +15,7 @@ pub struct Context {
     pub at: Option<Timestamp>,
 }
 
-impl Context {
+impl ReportedContext {
     /// The used share, in whole percent.
     pub fn percent(self) -> Option<u8> {
         let window = self.window.filter(|window| *window > 0)?;
@@ -29,7 +29,7 @@ mod tests {
 
     #[track_caller]
     fn check(tokens: u64, window: Option<u64>, expected: Option<u8>) {
-        assert_eq!(Context { tokens, window, at: None }.percent(), expected);
+        assert_eq!(ReportedContext { tokens, window, at: None }.percent(), expected);
     }
 
     #[test]

@@ -9,8 +9,10 @@ pub mod form;
 mod hop;
 mod mechanical;
 
-pub use crate::meter::Strategy;
-pub use barrier::{Barrier, Decision, Ending, Limits, Moment, Past, Written, at_turns_end};
-pub use follow::{Around, Next, follow, is_overdue};
-pub use hop::{Asking, Author, Hop, Stage, Typed};
+pub use crate::meter::ContextStrategy;
+pub use barrier::{
+    HandoffMethod, HopBarrier, HopDecision, HopLimits, SeatHistory, TurnEndInput, TurnEnding, at_turns_end,
+};
+pub use follow::{HopContext, HopTransition, follow, is_overdue};
+pub use hop::{HandoffAuthor, Hop, HopIntents, HopRequest, HopStage};
 pub use mechanical::mechanical;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// The effect of a tool call; borrows from the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed<'a> {
+pub enum ToolAction<'a> {
     Read {
         path: Cow<'a, str>,
     },
@@ -37,30 +37,32 @@ pub enum Deed<'a> {
     Other,
 }
 
-impl Deed<'_> {
+impl ToolAction<'_> {
     /// The files that the action reads or changes.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        let read = if let Deed::Read { path } = self { Some(&**path) } else { None };
-        let changed: &[Cow<'_, str>] = if let Deed::Changed { paths } = self { paths } else { &[] };
+        let read = if let ToolAction::Read { path } = self { Some(&**path) } else { None };
+        let changed: &[Cow<'_, str>] = if let ToolAction::Changed { paths } = self { paths } else { &[] };
         read.into_iter().chain(changed.iter().map(|path| &**path))
     }
 }
 
-impl Deed<'_> {
+impl ToolAction<'_> {
     /// Clones the borrowed text.
-    pub fn into_owned(self) -> Deed<'static> {
+    pub fn into_owned(self) -> ToolAction<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
-            Deed::Read { path } => Deed::Read { path: own(path) },
-            Deed::Changed { paths } => Deed::Changed { paths: paths.into_iter().map(own).collect() },
-            Deed::Ran { command } => Deed::Ran { command: own(command) },
-            Deed::Waited => Deed::Waited,
-            Deed::Searched { what } => Deed::Searched { what: own(what) },
-            Deed::Fetched { address } => Deed::Fetched { address: own(address) },
-            Deed::Delegated { task } => Deed::Delegated { task: own(task) },
-            Deed::Asked { question } => Deed::Asked { question: own(question) },
-            Deed::Planned => Deed::Planned,
-            Deed::Other => Deed::Other,
+            ToolAction::Read { path } => ToolAction::Read { path: own(path) },
+            ToolAction::Changed { paths } => {
+                ToolAction::Changed { paths: paths.into_iter().map(own).collect() }
+            }
+            ToolAction::Ran { command } => ToolAction::Ran { command: own(command) },
+            ToolAction::Waited => ToolAction::Waited,
+            ToolAction::Searched { what } => ToolAction::Searched { what: own(what) },
+            ToolAction::Fetched { address } => ToolAction::Fetched { address: own(address) },
+            ToolAction::Delegated { task } => ToolAction::Delegated { task: own(task) },
+            ToolAction::Asked { question } => ToolAction::Asked { question: own(question) },
+            ToolAction::Planned => ToolAction::Planned,
+            ToolAction::Other => ToolAction::Other,
         }
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! This module performs none of them: the binary carries effects out after the decision is stored.
 
-use crate::bookmark::{Point, Reason};
+use crate::bookmark::{BookmarkPoint, BookmarkReason};
 use crate::id::SessionKey;
-use crate::session::State;
+use crate::session::SessionState;
 use crate::time::Timestamp;
 
 /// The cause of a state change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum ChangeCause {
     Work,
     /// A marker and its answer, which request and do no work.
     Marker,
@@ -22,20 +22,20 @@ pub enum Effect {
     StateChanged {
         session: SessionKey,
         seat: Option<String>,
-        from: Option<State>,
-        to: State,
+        from: Option<SessionState>,
+        to: SessionState,
         /// When it changed: a change that is applied late, or replayed from the journal, is not worth a notification.
         at: Timestamp,
-        about: About,
+        about: ChangeCause,
     },
     /// The session moved to a new seat.
     SeatTaken { session: SessionKey, seat: String },
     /// A bookmark may be due; that depends on the user's settings.
-    PointReached(Box<Point>),
+    PointReached(Box<BookmarkPoint>),
     /// A bookmark was set: an earlier pending one of this session is obsolete.
     BookmarkMade { session: SessionKey },
     /// A marker is to be typed into this seat.
-    MarkerWanted { session: SessionKey, seat: String, reason: Reason, at: Timestamp },
+    MarkerWanted { session: SessionKey, seat: String, reason: BookmarkReason, at: Timestamp },
     /// An automatic continuation failed, with the reason as text.
     HopEnded { session: SessionKey, seat: String, why: String, at: Timestamp },
 }

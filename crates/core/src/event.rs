@@ -4,16 +4,16 @@
 
 mod about;
 
-use crate::bookmark::{Code, Reason as DueReason, Setting};
-use crate::continuing::{Asking, Author, Stage as HopStage, Typed};
+use crate::bookmark::{BookmarkReason as DueReason, CodeState, NewBookmark};
+use crate::continuing::{HandoffAuthor, HopIntents, HopRequest, HopStage};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
-use crate::inherit::{FarBaton, Wishes};
-use crate::meter::{Audience, Fill};
-use crate::project::ProjectTraces;
-use crate::seat::Place;
-use crate::text::Kept;
+use crate::inherit::{InheritSettings, RemoteBaton};
+use crate::meter::{ContextUsage, NoticeAudience};
+use crate::project::ProjectIdentity;
+use crate::seat::SeatLocation;
+use crate::text::SafeText;
 use crate::time::Timestamp;
-use crate::typing::{Stage, Wish};
+use crate::typing::{IntentRequest, IntentStage};
 use serde::{Deserialize, Serialize};
 
 pub use about::Urgency;
@@ -29,33 +29,33 @@ pub struct Event {
     pub subagent: Option<SubagentId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
-    pub happening: Happening,
+    pub happening: EventKind,
     /// The environment of the event; omitted if no step needs it, because collecting it costs system calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scene: Option<Scene>,
+    pub scene: Option<EventScene>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Happening {
+pub enum EventKind {
     SessionStarted {
         by: StartedBy,
         /// The user's inheritance settings: recorded with the event, so that the journal alone decides.
-        #[serde(default, skip_serializing_if = "Wishes::are_the_usual")]
-        wishes: Wishes,
+        #[serde(default, skip_serializing_if = "InheritSettings::are_the_usual")]
+        wishes: InheritSettings,
     },
     SessionEnded {
         by: EndedBy,
     },
     PromptSubmitted {
-        prompt: Kept,
-        origin: Origin,
+        prompt: SafeText,
+        origin: PromptOrigin,
         /// The Towline command that the prompt is, which then asks nothing of the agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own: Option<OwnCommand>,
     },
     ToolFinished {
-        tool: Kept,
+        tool: SafeText,
         outcome: ToolOutcome,
         /// Size of the tool's input and output.
         #[serde(default, skip_serializing_if = "is_zero")]
@@ -65,16 +65,16 @@ pub enum Happening {
     ToolsFinished,
     /// A dialog is about to show, for a permission or a question.
     PermissionAsked {
-        tool: Kept,
-        reason: Reason,
+        tool: SafeText,
+        reason: BlockReason,
     },
     /// The agent's own rules refused a tool; the user is not asked.
     PermissionRefused {
-        tool: Kept,
+        tool: SafeText,
     },
     /// The agent reports that it waits for the user.
     AttentionAsked {
-        reason: Reason,
+        reason: BlockReason,
     },
     /// The user has answered.
     AttentionGiven,
@@ -83,10 +83,10 @@ pub enum Happening {
         background: Option<u32>,
         /// The agent's last message, needed while its transcript lags behind.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        answer: Option<Kept>,
+        answer: Option<SafeText>,
     },
     TurnFailed {
-        failure: Failure,
+        failure: TurnFailure,
         /// When a usage limit ends, if the agent reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
@@ -96,10 +96,10 @@ pub enum Happening {
     SubagentStarted,
     SubagentStopped,
     CompactionStarted {
-        trigger: Trigger,
+        trigger: CompactionTrigger,
     },
     CompactionEnded {
-        trigger: Trigger,
+        trigger: CompactionTrigger,
     },
     /// The model answered one request; the context then held this many tokens.
     ModelAnswered {
@@ -107,12 +107,12 @@ pub enum Happening {
     },
     /// Context usage was read from the agent's display or its transcript.
     ContextMeasured {
-        fill: Fill,
+        fill: ContextUsage,
     },
     /// The model or the user was notified that the context reached this threshold.
     ContextAnnounced {
         percent: u8,
-        to: Audience,
+        to: NoticeAudience,
     },
     /// The model was given this many memories and next steps.
     MemoryGiven {
@@ -120,7 +120,7 @@ pub enum Happening {
     },
     /// The agent is about to start a subagent and waits for our decision.
     HelperWanted {
-        tool: Kept,
+        tool: SafeText,
     },
     FolderChanged,
     TaskCompleted,
@@ -134,7 +134,7 @@ pub enum Happening {
     /// `BatonPassed` is revoked.
     BatonDropped,
     /// The session ran on another of the user's machines; its baton, or the baton's outcome, arrived from the hub.
-    BatonCame(Box<FarBaton>),
+    BatonCame(Box<RemoteBaton>),
     /// The next session in this seat is to inherit nothing.
     FreshAsked,
     FreshTakenBack,
@@ -148,22 +148,22 @@ pub enum Happening {
     },
     /// A text is to be typed into the session's seat. The event's id is the intent's id.
     IntentMade {
-        wish: Wish,
+        wish: IntentRequest,
     },
     /// An intent changed its stage; the event's session is the one that it is typed into.
     IntentMoved {
         intent: Uid,
-        to: Stage,
+        to: IntentStage,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },
     /// A bookmark was set by a threshold or by the user. A typed marker sets one by itself.
-    BookmarkSet(Setting),
+    BookmarkSet(NewBookmark),
     /// State of the code and the context at a bookmark, collected in the background.
     BookmarkPlaced {
         bookmark: Uid,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        code: Option<Code>,
+        code: Option<CodeState>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context_tokens: Option<u64>,
     },
@@ -179,13 +179,13 @@ pub enum Happening {
     },
     /// A hop begins: its handoff is requested or about to be built. The event's id is the hop's id.
     HandoffAsked {
-        asking: Asking,
+        asking: HopRequest,
     },
     /// The handoff of a hop was written or changed.
     HandoffWritten {
         hop: Uid,
-        text: Kept,
-        by: Author,
+        text: SafeText,
+        by: HandoffAuthor,
     },
     /// A hop changed its stage for a reason that other events do not show.
     HopMoved {
@@ -194,7 +194,7 @@ pub enum Happening {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        typed: Option<Typed>,
+        typed: Option<HopIntents>,
     },
     /// The event's session was given the handoff.
     HandoffGiven {
@@ -206,7 +206,7 @@ pub enum Happening {
     },
     /// A probe found a change that no hook reported. Valid only if no event has happened since `as_of`.
     Observed {
-        what: Observed,
+        what: ObservedChange,
         as_of: Timestamp,
         /// When a usage limit ends, if the probe could read it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,7 +217,7 @@ pub enum Happening {
 /// Changes that a probe of process, transcript and screen can detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Observed {
+pub enum ObservedChange {
     /// The agent's process has exited.
     Gone,
     /// The user stopped the turn.
@@ -250,7 +250,7 @@ pub enum EndedBy {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum PromptOrigin {
     Human,
     Command,
     /// By a background task.
@@ -261,23 +261,28 @@ pub enum Origin {
     Continuation,
 }
 
-impl Origin {
-    const ALL: [Origin; 5] =
-        [Origin::Human, Origin::Command, Origin::Notification, Origin::Bookmark, Origin::Continuation];
+impl PromptOrigin {
+    const ALL: [PromptOrigin; 5] = [
+        PromptOrigin::Human,
+        PromptOrigin::Command,
+        PromptOrigin::Notification,
+        PromptOrigin::Bookmark,
+        PromptOrigin::Continuation,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Origin::Human => "human",
-            Origin::Command => "command",
-            Origin::Notification => "notification",
-            Origin::Bookmark => "bookmark",
-            Origin::Continuation => "continuation",
+            PromptOrigin::Human => "human",
+            PromptOrigin::Command => "command",
+            PromptOrigin::Notification => "notification",
+            PromptOrigin::Bookmark => "bookmark",
+            PromptOrigin::Continuation => "continuation",
         }
     }
 
     /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<Origin> {
-        Origin::ALL.into_iter().find(|origin| origin.name() == name)
+    pub fn named(name: &str) -> Option<PromptOrigin> {
+        PromptOrigin::ALL.into_iter().find(|origin| origin.name() == name)
     }
 }
 
@@ -307,10 +312,10 @@ impl OwnCommand {
     }
 
     /// The event that the command causes, beside the prompt.
-    pub fn happening(self) -> Option<Happening> {
+    pub fn happening(self) -> Option<EventKind> {
         match self {
-            OwnCommand::Baton => Some(Happening::BatonPassed),
-            OwnCommand::Fresh => Some(Happening::FreshAsked),
+            OwnCommand::Baton => Some(EventKind::BatonPassed),
+            OwnCommand::Fresh => Some(EventKind::FreshAsked),
             OwnCommand::Other => None,
         }
     }
@@ -344,32 +349,32 @@ impl ToolOutcome {
 /// The kind of answer that a blocked session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum BlockReason {
     Permission,
     Question,
     Elicitation,
 }
 
-impl Reason {
+impl BlockReason {
     pub fn name(self) -> &'static str {
         match self {
-            Reason::Permission => "permission",
-            Reason::Question => "question",
-            Reason::Elicitation => "elicitation",
+            BlockReason::Permission => "permission",
+            BlockReason::Question => "question",
+            BlockReason::Elicitation => "elicitation",
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Failure {
+pub enum TurnFailure {
     UsageLimit,
     Other,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Trigger {
+pub enum CompactionTrigger {
     Manual,
     Auto,
 }
@@ -377,7 +382,7 @@ pub enum Trigger {
 /// How a session is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Presence {
+pub enum SessionPresence {
     /// The user works with it in a terminal.
     Terminal,
     /// The user works with it in an editor or a desktop program.
@@ -388,8 +393,8 @@ pub enum Presence {
 
 /// The environment of an event, as far as it was collected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scene {
-    pub presence: Presence,
+pub struct EventScene {
+    pub presence: SessionPresence,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -397,9 +402,9 @@ pub struct Scene {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<SeatLocation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<ProjectTraces>,
+    pub project: Option<ProjectIdentity>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct FaultRecord {
     pub at: Timestamp,
     pub kind: FaultKind,
     /// One line.

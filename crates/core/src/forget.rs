@@ -5,28 +5,28 @@
 
 mod needle;
 
-pub use needle::Needle;
+pub use needle::ForgetText;
 
-use crate::id::{Mark, SessionKey};
-use crate::project::ProjectTraces;
+use crate::id::{IdHash, SessionKey};
+use crate::project::ProjectIdentity;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A time range, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stretch {
+pub struct TimeRange {
     pub from: Timestamp,
     pub until: Timestamp,
 }
 
-impl Stretch {
+impl TimeRange {
     pub fn holds(&self, at: Timestamp) -> bool {
         (self.from..=self.until).contains(&at)
     }
 
     /// Whether `other` lies within this range.
-    pub fn covers(&self, other: Stretch) -> bool {
+    pub fn covers(&self, other: TimeRange) -> bool {
         self.from <= other.from && other.until <= self.until
     }
 }
@@ -35,10 +35,10 @@ impl Stretch {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
     sessions: BTreeMap<SessionKey, ForgottenInSession>,
-    projects: BTreeSet<(Mark, Stretch)>,
-    everyone: BTreeSet<Stretch>,
+    projects: BTreeSet<(IdHash, TimeRange)>,
+    everyone: BTreeSet<TimeRange>,
     /// Marks of their ids and of their text.
-    memories: BTreeSet<Mark>,
+    memories: BTreeSet<IdHash>,
     /// Lines written by a newer version, preserved verbatim.
     unknown: BTreeSet<String>,
 }
@@ -46,9 +46,9 @@ pub struct Forgotten {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ForgottenInSession {
     /// By the mark of the prompt; the range identifies the pieces of the turn's subagents.
-    turns: BTreeMap<Mark, Stretch>,
-    pieces: BTreeSet<Mark>,
-    stretches: BTreeSet<Stretch>,
+    turns: BTreeMap<IdHash, TimeRange>,
+    pieces: BTreeSet<IdHash>,
+    stretches: BTreeSet<TimeRange>,
     /// The folder and project names contained erased text.
     is_placeless: bool,
 }
@@ -59,17 +59,17 @@ impl Forgotten {
     }
 
     /// Adds a whole turn: its prompt and everything after it.
-    pub fn add_turn(&mut self, session: &SessionKey, mark: Mark, stretch: Stretch) {
+    pub fn add_turn(&mut self, session: &SessionKey, mark: IdHash, stretch: TimeRange) {
         self.session(session).turns.insert(mark, stretch);
     }
 
     /// Adds one message or tool call.
-    pub fn add_piece(&mut self, session: &SessionKey, mark: Mark) {
+    pub fn add_piece(&mut self, session: &SessionKey, mark: IdHash) {
         self.session(session).pieces.insert(mark);
     }
 
     /// Adds everything of a session in a time range.
-    pub fn add_stretch(&mut self, session: &SessionKey, stretch: Stretch) {
+    pub fn add_stretch(&mut self, session: &SessionKey, stretch: TimeRange) {
         self.session(session).stretches.insert(stretch);
     }
 
@@ -79,21 +79,21 @@ impl Forgotten {
     }
 
     /// Adds everything of a project in a time range.
-    pub fn add_project(&mut self, project: &[Mark], stretch: Stretch) {
+    pub fn add_project(&mut self, project: &[IdHash], stretch: TimeRange) {
         self.projects.extend(project.iter().map(|mark| (*mark, stretch)));
     }
 
     /// Adds everything of all sessions in a time range.
-    pub fn add_everyone(&mut self, stretch: Stretch) {
+    pub fn add_everyone(&mut self, stretch: TimeRange) {
         self.everyone.insert(stretch);
     }
 
     /// Adds a memory, by a mark of its id or text.
-    pub fn add_memory(&mut self, mark: Mark) {
+    pub fn add_memory(&mut self, mark: IdHash) {
         self.memories.insert(mark);
     }
 
-    pub fn is_memory_gone(&self, mark: Mark) -> bool {
+    pub fn is_memory_gone(&self, mark: IdHash) -> bool {
         self.memories.contains(&mark)
     }
 
@@ -116,12 +116,12 @@ impl Forgotten {
     }
 
     /// The erased parts of a session of this project; `None` if there are none.
-    pub fn of(&self, session: &SessionKey, project: &[Mark]) -> Option<Gone<'_>> {
+    pub fn of(&self, session: &SessionKey, project: &[IdHash]) -> Option<ForgottenParts<'_>> {
         let own = self.sessions.get(session);
         let of_project = self.projects.iter().filter(|(mark, _)| project.contains(mark)).map(|it| &it.1);
         let of_session = own.into_iter().flat_map(|own| &own.stretches);
-        let stretches: Vec<Stretch> = of_session.chain(of_project).chain(&self.everyone).copied().collect();
-        (own.is_some() || !stretches.is_empty()).then_some(Gone { own, stretches })
+        let stretches: Vec<TimeRange> = of_session.chain(of_project).chain(&self.everyone).copied().collect();
+        (own.is_some() || !stretches.is_empty()).then_some(ForgottenParts { own, stretches })
     }
 
     /// The inverse of `Display`. Lines that this version does not know are preserved.
@@ -137,7 +137,7 @@ impl Forgotten {
 
     fn parse_line(&mut self, line: &str) -> Option<()> {
         let words: Vec<&str> = line.split(' ').collect();
-        let mark = |word: &str| word.parse().ok().map(Mark);
+        let mark = |word: &str| word.parse().ok().map(IdHash);
         let session = |word: &str| SessionKey::parse(word).ok();
         match words.as_slice() {
             ["turn", key, of, from, until] => {
@@ -155,12 +155,12 @@ impl Forgotten {
     }
 }
 
-fn stretch(from: &str, until: &str) -> Option<Stretch> {
+fn stretch(from: &str, until: &str) -> Option<TimeRange> {
     let time = |word: &str| word.parse().ok().map(Timestamp);
-    Some(Stretch { from: time(from)?, until: time(until)? })
+    Some(TimeRange { from: time(from)?, until: time(until)? })
 }
 
-impl fmt::Display for Stretch {
+impl fmt::Display for TimeRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.from.0, self.until.0)
     }
@@ -196,18 +196,18 @@ impl fmt::Display for Forgotten {
 }
 
 /// The marks that identify a project: of its root and of its remote.
-pub fn project_marks(root: &str, remote: Option<&str>) -> Vec<Mark> {
-    std::iter::once(root).chain(remote).map(Mark::of).collect()
+pub fn project_marks(root: &str, remote: Option<&str>) -> Vec<IdHash> {
+    std::iter::once(root).chain(remote).map(IdHash::of).collect()
 }
 
 /// The project marks of a folder's traces.
-pub fn marks_of(traces: &ProjectTraces) -> Vec<Mark> {
+pub fn marks_of(traces: &ProjectIdentity) -> Vec<IdHash> {
     project_marks(&traces.root, traces.remote.as_deref())
 }
 
 /// The source of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum PieceSource {
     Session,
     /// A subagent's pieces do not name their turn.
     Helper,
@@ -215,25 +215,25 @@ pub enum Whose {
 
 /// The erased parts of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gone<'a> {
+pub struct ForgottenParts<'a> {
     own: Option<&'a ForgottenInSession>,
-    stretches: Vec<Stretch>,
+    stretches: Vec<TimeRange>,
 }
 
-impl Gone<'_> {
+impl ForgottenParts<'_> {
     /// Whether the turn of this prompt was erased, with everything after the prompt.
-    pub fn is_turn_gone(&self, mark: Mark, at: Timestamp) -> bool {
+    pub fn is_turn_gone(&self, mark: IdHash, at: Timestamp) -> bool {
         self.own.is_some_and(|own| own.turns.contains_key(&mark)) || self.is_in_stretch(at)
     }
 
-    pub fn is_piece_gone(&self, mark: Mark, at: Timestamp, whose: Whose) -> bool {
+    pub fn is_piece_gone(&self, mark: IdHash, at: Timestamp, whose: PieceSource) -> bool {
         self.own.is_some_and(|own| own.pieces.contains(&mark)) || self.is_time_gone(at, whose)
     }
 
     /// Whether everything at this time was erased.
-    pub fn is_time_gone(&self, at: Timestamp, whose: Whose) -> bool {
+    pub fn is_time_gone(&self, at: Timestamp, whose: PieceSource) -> bool {
         let in_turn = |own: &ForgottenInSession| own.turns.values().any(|turn| turn.holds(at));
-        self.is_in_stretch(at) || (whose == Whose::Helper && self.own.is_some_and(in_turn))
+        self.is_in_stretch(at) || (whose == PieceSource::Helper && self.own.is_some_and(in_turn))
     }
 
     /// Whether the session's folder and project were erased.
@@ -254,24 +254,24 @@ mod tests {
         SessionKey::parse(&format!("agent:{id}")).unwrap()
     }
 
-    fn between(from: i64, until: i64) -> Stretch {
-        Stretch { from: Timestamp(from), until: Timestamp(until) }
+    fn between(from: i64, until: i64) -> TimeRange {
+        TimeRange { from: Timestamp(from), until: Timestamp(until) }
     }
 
     #[test]
     fn the_record_parses_back_and_a_newer_versions_lines_stay() {
         let mut all = Forgotten::default();
-        all.add_turn(&key("a"), Mark::of("p1"), between(5, 9));
-        all.add_piece(&key("a"), Mark::of("x"));
+        all.add_turn(&key("a"), IdHash::of("p1"), between(5, 9));
+        all.add_piece(&key("a"), IdHash::of("x"));
         all.add_place(&key("a"));
         all.add_stretch(&key("b"), between(0, 7));
         all.add_project(&project_marks("/r", Some("git@x:y")), between(0, 8));
         all.add_everyone(between(3, 4));
-        all.add_memory(Mark::of("m"));
+        all.add_memory(IdHash::of("m"));
         let text = format!("{all}memory 12 of a newer version\n");
         let read = Forgotten::parse(&text);
         assert_eq!(read.to_string(), text);
-        assert!(read.is_memory_gone(Mark::of("m")) && !read.is_memory_gone(Mark::of("n")));
+        assert!(read.is_memory_gone(IdHash::of("m")) && !read.is_memory_gone(IdHash::of("n")));
         let mut merged = Forgotten::default();
         merged.merge(read.clone());
         merged.merge(all);
@@ -281,12 +281,12 @@ mod tests {
     #[test]
     fn a_forgotten_turn_includes_its_subagents_and_leaves_its_neighbours() {
         let mut all = Forgotten::default();
-        all.add_turn(&key("a"), Mark::of("p1"), between(5, 9));
+        all.add_turn(&key("a"), IdHash::of("p1"), between(5, 9));
         let gone = all.of(&key("a"), &[]).unwrap();
-        assert!(gone.is_turn_gone(Mark::of("p1"), Timestamp(5)));
-        assert!(!gone.is_turn_gone(Mark::of("p2"), Timestamp(9)));
-        assert!(gone.is_piece_gone(Mark::of("h"), Timestamp(7), Whose::Helper));
-        assert!(!gone.is_piece_gone(Mark::of("h"), Timestamp(7), Whose::Session));
+        assert!(gone.is_turn_gone(IdHash::of("p1"), Timestamp(5)));
+        assert!(!gone.is_turn_gone(IdHash::of("p2"), Timestamp(9)));
+        assert!(gone.is_piece_gone(IdHash::of("h"), Timestamp(7), PieceSource::Helper));
+        assert!(!gone.is_piece_gone(IdHash::of("h"), Timestamp(7), PieceSource::Session));
         assert_eq!(all.of(&key("b"), &[]), None);
     }
 
@@ -295,8 +295,8 @@ mod tests {
         let mut all = Forgotten::default();
         all.add_project(&project_marks("/r", Some("git@x:y")), between(0, 8));
         let moved = all.of(&key("a"), &project_marks("/moved", Some("git@x:y"))).unwrap();
-        assert!(moved.is_turn_gone(Mark::of("p"), Timestamp(8)));
-        assert!(!moved.is_turn_gone(Mark::of("p"), Timestamp(9)));
+        assert!(moved.is_turn_gone(IdHash::of("p"), Timestamp(8)));
+        assert!(!moved.is_turn_gone(IdHash::of("p"), Timestamp(9)));
         assert_eq!(all.of(&key("a"), &project_marks("/other", None)), None);
     }
 }

@@ -7,18 +7,18 @@ use std::fmt;
 
 /// The error for a raw string that is not a valid identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadName {
+pub struct InvalidId {
     kind: &'static str,
     length: usize,
 }
 
-impl fmt::Display for BadName {
+impl fmt::Display for InvalidId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not a valid {} ({} bytes)", self.kind, self.length)
     }
 }
 
-impl std::error::Error for BadName {}
+impl std::error::Error for InvalidId {}
 
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident, $kind:literal, $longest:literal) => {
@@ -28,10 +28,10 @@ macro_rules! name {
 
         impl $type {
             /// Accepts 1 to the type's limit of `[A-Za-z0-9_-]`: safe in paths, queries and URLs.
-            pub fn parse(raw: &str) -> Result<Self, BadName> {
+            pub fn parse(raw: &str) -> Result<Self, InvalidId> {
                 let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
                 if raw.is_empty() || raw.len() > $longest || !raw.bytes().all(plain) {
-                    return Err(BadName { kind: $kind, length: raw.len() });
+                    return Err(InvalidId { kind: $kind, length: raw.len() });
                 }
                 Ok(Self(raw.into()))
             }
@@ -98,8 +98,8 @@ pub struct SessionKey {
 }
 
 impl SessionKey {
-    pub fn parse(raw: &str) -> Result<Self, BadName> {
-        let (agent, id) = raw.split_once(':').ok_or(BadName { kind: "session key", length: raw.len() })?;
+    pub fn parse(raw: &str) -> Result<Self, InvalidId> {
+        let (agent, id) = raw.split_once(':').ok_or(InvalidId { kind: "session key", length: raw.len() })?;
         Ok(Self { agent: AgentName::parse(agent)?, id: SessionId::parse(id)? })
     }
 
@@ -158,8 +158,8 @@ impl Uid {
         crate::time::Timestamp(i64::from_be_bytes(bytes))
     }
 
-    pub fn parse(raw: &str) -> Result<Self, BadName> {
-        let bad = || BadName { kind: "uid", length: raw.len() };
+    pub fn parse(raw: &str) -> Result<Self, InvalidId> {
+        let bad = || InvalidId { kind: "uid", length: raw.len() };
         let digits: Vec<u8> = raw.bytes().filter(|b| *b != b'-').collect();
         if digits.len() != 32 {
             return Err(bad());
@@ -176,9 +176,9 @@ impl Uid {
 /// A 64-bit hash of an agent's own name for something: unique enough within one conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Mark(pub i64);
+pub struct IdHash(pub i64);
 
-impl Mark {
+impl IdHash {
     pub fn of(name: &str) -> Self {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&checksum(&[name]).to_be_bytes()[8..]);
@@ -255,6 +255,6 @@ mod tests {
         let at = Timestamp(1_794_708_800_000);
         assert_eq!(Uid::derived(at, &["a", "bc"]).to_string(), Uid::derived(at, &["a", "bc"]).to_string());
         assert_ne!(Uid::derived(at, &["a", "bc"]), Uid::derived(at, &["ab", "c"]));
-        assert_ne!(Mark::of("a"), Mark::of("b"));
+        assert_ne!(IdHash::of("a"), IdHash::of("b"));
     }
 }

@@ -3,11 +3,11 @@
 //! The decision is made once, at the session's first real prompt. If several sessions qualify, none is inherited. Reads
 //! no clock: all times come from events, so a database rebuilt from the journal decides the same.
 
-use crate::event::{EndedBy, Presence, StartedBy};
+use crate::event::{EndedBy, SessionPresence, StartedBy};
 use crate::id::{SessionKey, Uid};
-use crate::project::ProjectTraces;
-use crate::session::{Session, State};
-use crate::text::Kept;
+use crate::project::ProjectIdentity;
+use crate::session::{Session, SessionState};
+use crate::text::SafeText;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -20,14 +20,14 @@ pub const DEEPEST_CHAIN: usize = 10;
 /// The user's inheritance settings as they were when the session started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Wishes {
+pub struct InheritSettings {
     pub on_clear: OnClear,
     pub fallback: Fallback,
 }
 
-impl Wishes {
+impl InheritSettings {
     pub fn are_the_usual(&self) -> bool {
-        *self == Wishes::default()
+        *self == InheritSettings::default()
     }
 }
 
@@ -82,7 +82,7 @@ impl Fallback {
 
 /// A session's progress towards its inheritance decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inheriting {
+pub enum InheritState {
     /// The session did not start afresh: there is nothing to decide.
     Nothing,
     /// The session started afresh and had no prompt yet.
@@ -94,33 +94,33 @@ pub enum Inheriting {
     Settled,
 }
 
-impl Inheriting {
-    const ALL: [Inheriting; 5] = [
-        Inheriting::Nothing,
-        Inheriting::Undecided,
-        Inheriting::Prompted,
-        Inheriting::Due,
-        Inheriting::Settled,
+impl InheritState {
+    const ALL: [InheritState; 5] = [
+        InheritState::Nothing,
+        InheritState::Undecided,
+        InheritState::Prompted,
+        InheritState::Due,
+        InheritState::Settled,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Inheriting::Nothing => "nothing",
-            Inheriting::Undecided => "undecided",
-            Inheriting::Prompted => "prompted",
-            Inheriting::Due => "due",
-            Inheriting::Settled => "settled",
+            InheritState::Nothing => "nothing",
+            InheritState::Undecided => "undecided",
+            InheritState::Prompted => "prompted",
+            InheritState::Due => "due",
+            InheritState::Settled => "settled",
         }
     }
 
-    pub fn parse(name: &str) -> Option<Inheriting> {
-        Inheriting::ALL.into_iter().find(|state| state.name() == name)
+    pub fn parse(name: &str) -> Option<InheritState> {
+        InheritState::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 
 /// The rule that made the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum InheritRule {
     /// The predecessor passed a baton.
     Baton,
     /// The predecessor was cleared in the same seat.
@@ -140,70 +140,75 @@ pub enum Way {
     None,
 }
 
-impl Way {
-    const ALL: [Way; 9] = [
-        Way::Baton,
-        Way::Clear,
-        Way::Fallback,
-        Way::Taken,
-        Way::Fresh,
-        Way::Asked,
-        Way::Ambiguous,
-        Way::Off,
-        Way::None,
+impl InheritRule {
+    const ALL: [InheritRule; 9] = [
+        InheritRule::Baton,
+        InheritRule::Clear,
+        InheritRule::Fallback,
+        InheritRule::Taken,
+        InheritRule::Fresh,
+        InheritRule::Asked,
+        InheritRule::Ambiguous,
+        InheritRule::Off,
+        InheritRule::None,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Way::Baton => "baton",
-            Way::Clear => "clear",
-            Way::Fallback => "fallback",
-            Way::Taken => "taken",
-            Way::Fresh => "fresh",
-            Way::Asked => "asked",
-            Way::Ambiguous => "ambiguous",
-            Way::Off => "off",
-            Way::None => "none",
+            InheritRule::Baton => "baton",
+            InheritRule::Clear => "clear",
+            InheritRule::Fallback => "fallback",
+            InheritRule::Taken => "taken",
+            InheritRule::Fresh => "fresh",
+            InheritRule::Asked => "asked",
+            InheritRule::Ambiguous => "ambiguous",
+            InheritRule::Off => "off",
+            InheritRule::None => "none",
         }
     }
 
-    pub fn parse(name: &str) -> Option<Way> {
-        Way::ALL.into_iter().find(|way| way.name() == name)
+    pub fn parse(name: &str) -> Option<InheritRule> {
+        InheritRule::ALL.into_iter().find(|way| way.name() == name)
     }
 
     /// Whether the decision is announced: to the model what it inherits, to the user what they may choose.
     pub fn is_to_be_given(self) -> bool {
         match self {
-            Way::Baton | Way::Clear | Way::Fallback | Way::Taken | Way::Asked | Way::Ambiguous => true,
-            Way::Fresh | Way::Off | Way::None => false,
+            InheritRule::Baton
+            | InheritRule::Clear
+            | InheritRule::Fallback
+            | InheritRule::Taken
+            | InheritRule::Asked
+            | InheritRule::Ambiguous => true,
+            InheritRule::Fresh | InheritRule::Off | InheritRule::None => false,
         }
     }
 }
 
 /// The input of `decide`.
 #[derive(Clone, Debug)]
-pub struct Situation<'a> {
+pub struct InheritInput<'a> {
     pub heir: &'a Session,
     /// Earlier sessions of its seat, latest first: those that `is_looked_behind` skips and the first it does not.
-    pub chain: Vec<Candidate>,
+    pub chain: Vec<Predecessor>,
     /// Untaken batons of its seat or its project.
     pub batons: Vec<Baton>,
     /// Sessions of its project with recent events; needed only if the heir was started by `/clear` and has no chain.
-    pub nearby: Vec<Candidate>,
+    pub nearby: Vec<Predecessor>,
 }
 
 /// A session that might be the predecessor.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct Predecessor {
     pub session: Session,
     /// The last session that continued this one without a baton, and when that was decided.
     pub heir: Option<(SessionKey, Timestamp)>,
-    pub sitting: Sitting,
+    pub sitting: OpenState,
 }
 
 /// Whether a session is open in front of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sitting {
+pub enum OpenState {
     /// In a terminal, as far as we know.
     InTerminal,
     /// Nowhere, or in an editor: editors do not report when they close a session.
@@ -216,18 +221,18 @@ pub struct Baton {
     pub uid: Uid,
     pub session: SessionKey,
     pub seat: Option<String>,
-    pub reach: Reach,
+    pub reach: BatonScope,
     /// By the clock of the machine where it was passed.
     pub passed_at: Timestamp,
     /// Whether its session asked for a fresh start since.
     pub is_withdrawn: bool,
     /// The machine it was passed on, if that is another machine of this user.
-    pub afar: Option<Afar>,
+    pub afar: Option<RemoteOrigin>,
 }
 
 /// Another machine of this user, and when its baton first arrived here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Afar {
+pub struct RemoteOrigin {
     pub machine: String,
     pub came_at: Timestamp,
 }
@@ -249,13 +254,13 @@ impl Baton {
 
 /// A baton of another machine of this user, as it is written to this machine's journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FarBaton {
+pub struct RemoteBaton {
     pub baton: Uid,
     pub machine: Uid,
     /// That machine's name.
-    pub called: Kept,
+    pub called: SafeText,
     /// The project as it exists on this machine.
-    pub project: ProjectTraces,
+    pub project: ProjectIdentity,
     /// By the clock of that machine.
     pub passed_at: Timestamp,
     /// The version of its row on that machine: how often it was written there.
@@ -289,7 +294,7 @@ impl BatonFate {
 
 /// Whether a baton was passed inside the heir's project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum BatonScope {
     SameProject,
     OtherProject,
 }
@@ -297,8 +302,8 @@ pub enum Reach {
 /// The result of `decide`, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a decision that is not kept is made again"]
-pub struct Decision {
-    pub way: Way,
+pub struct InheritDecision {
+    pub way: InheritRule,
     /// The session it continues.
     pub from: Option<SessionKey>,
     /// The baton it takes.
@@ -311,47 +316,48 @@ pub struct Decision {
     pub candidates: Vec<SessionKey>,
 }
 
-impl Decision {
+impl InheritDecision {
     /// False for a session that simply began something new: no row is stored for it.
     pub fn is_worth_keeping(&self) -> bool {
-        self.way != Way::None || !self.reason.is_empty()
+        self.way != InheritRule::None || !self.reason.is_empty()
     }
 }
 
 /// Whether to decide now: the session was prompted and its seat is known, or it cannot have one. `before` is the state
 /// before the current event: by the event after the prompt, the seat probe has reported its result.
-pub fn is_time(before: Inheriting, session: &Session) -> bool {
-    let is_placed = session.seat.is_some() || session.presence == Presence::Headless;
-    session.inheriting == Inheriting::Prompted && (is_placed || before == Inheriting::Prompted)
+pub fn is_time(before: InheritState, session: &Session) -> bool {
+    let is_placed = session.seat.is_some() || session.presence == SessionPresence::Headless;
+    session.inheriting == InheritState::Prompted && (is_placed || before == InheritState::Prompted)
 }
 
 /// Applies the decision to the session.
-pub fn settle(session: &mut Session, decision: &Decision) {
-    session.inheriting = if decision.way.is_to_be_given() { Inheriting::Due } else { Inheriting::Settled };
+pub fn settle(session: &mut Session, decision: &InheritDecision) {
+    session.inheriting =
+        if decision.way.is_to_be_given() { InheritState::Due } else { InheritState::Settled };
     // The request is used up: the next session of the chain must not see it.
     session.fresh_at = None;
 }
 
 /// Whether a session has work to continue, and a user who could pass it on.
 pub fn has_work(session: &Session) -> bool {
-    session.presence != Presence::Headless && session.inheriting != Inheriting::Undecided
+    session.presence != SessionPresence::Headless && session.inheriting != InheritState::Undecided
 }
 
 /// Whether to skip this session and look at the one before it: it was cleared before its first prompt.
 pub fn is_looked_behind(session: &Session) -> bool {
-    session.inheriting == Inheriting::Undecided && session.started_by == StartedBy::Clear
+    session.inheriting == InheritState::Undecided && session.started_by == StartedBy::Clear
 }
 
 /// Whether other sessions of the project are considered: the heir was started by `/clear`, and its seat does not show
 /// its predecessor.
-pub fn looks_nearby(heir: &Session, chain: &[Candidate]) -> bool {
+pub fn looks_nearby(heir: &Session, chain: &[Predecessor]) -> bool {
     heir.started_by == StartedBy::Clear && (heir.seat.is_none() || predecessor(heir, chain).is_none())
 }
 
 /// Decides. The rules are ordered by how explicitly the user expressed the intent.
-pub fn decide(situation: &Situation<'_>) -> Decision {
-    if situation.heir.presence == Presence::Headless {
-        return decision(Way::None, String::new());
+pub fn decide(situation: &InheritInput<'_>) -> InheritDecision {
+    if situation.heir.presence == SessionPresence::Headless {
+        return decision(InheritRule::None, String::new());
     }
     fresh(situation)
         .or_else(|| baton_of_seat(situation))
@@ -362,28 +368,28 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
 }
 
 /// The user's own choice. Only an older session can be chosen, so no two sessions can inherit from each other.
-pub fn taken(heir: &Session, from: &Session) -> Option<Decision> {
+pub fn taken(heir: &Session, from: &Session) -> Option<InheritDecision> {
     let is_older = (from.started_at, from.uid) < (heir.started_at, heir.uid);
-    (is_older && from.key != heir.key).then(|| Decision {
+    (is_older && from.key != heir.key).then(|| InheritDecision {
         from: Some(from.key.clone()),
-        ..decision(Way::Taken, "a person chose it".to_owned())
+        ..decision(InheritRule::Taken, "a person chose it".to_owned())
     })
 }
 
 /// As `taken`, for a session of another machine, which is known here only by its baton.
-pub fn taken_from_afar(heir: &Session, baton: &Baton) -> Option<Decision> {
+pub fn taken_from_afar(heir: &Session, baton: &Baton) -> Option<InheritDecision> {
     let afar = baton.afar.as_ref().filter(|_| baton.session != heir.key)?;
-    Some(Decision {
+    Some(InheritDecision {
         from: Some(baton.session.clone()),
         baton: Some(baton.uid),
         machine: Some(afar.machine.clone()),
-        ..decision(Way::Taken, "a person chose it".to_owned())
+        ..decision(InheritRule::Taken, "a person chose it".to_owned())
     })
 }
 
 /// A request for a fresh start, in the session before or, after a `/clear`, in the heir itself. For a session that was
 /// not started by `/clear`, the request expires like a baton.
-fn fresh(situation: &Situation<'_>) -> Option<Decision> {
+fn fresh(situation: &InheritInput<'_>) -> Option<InheritDecision> {
     let heir = situation.heir;
     let counts = |session: &&Session| {
         let is_recent = |at: Timestamp| heir.started_at.since_ms(at) <= HOUR_MS;
@@ -391,18 +397,18 @@ fn fresh(situation: &Situation<'_>) -> Option<Decision> {
     };
     let mut sessions = [heir].into_iter().chain(situation.chain.iter().map(|candidate| &candidate.session));
     let asker = sessions.find(counts)?;
-    Some(decision(Way::Fresh, format!("a fresh start was asked for in {}", asker.key)))
+    Some(decision(InheritRule::Fresh, format!("a fresh start was asked for in {}", asker.key)))
 }
 
-fn baton_of_seat(situation: &Situation<'_>) -> Option<Decision> {
+fn baton_of_seat(situation: &InheritInput<'_>) -> Option<InheritDecision> {
     let seat = situation.heir.seat.as_deref()?;
     let of_seat = open_batons(situation).filter(|baton| baton.seat.as_deref() == Some(seat));
     of_seat.max_by_key(|baton| (baton.passed_at, baton.uid)).map(|baton| take(baton, "in the same seat"))
 }
 
-fn baton_of_project(situation: &Situation<'_>) -> Option<Decision> {
+fn baton_of_project(situation: &InheritInput<'_>) -> Option<InheritDecision> {
     let of_project: Vec<&Baton> =
-        open_batons(situation).filter(|baton| baton.reach == Reach::SameProject).collect();
+        open_batons(situation).filter(|baton| baton.reach == BatonScope::SameProject).collect();
     match of_project.as_slice() {
         [] => None,
         [baton] => Some(take(baton, "in the same project")),
@@ -416,18 +422,18 @@ fn baton_of_project(situation: &Situation<'_>) -> Option<Decision> {
     }
 }
 
-fn take(baton: &Baton, scope: &str) -> Decision {
+fn take(baton: &Baton, scope: &str) -> InheritDecision {
     let reason = format!("{} passed the baton {scope} at {}", baton.label(), baton.passed_at.to_utc());
-    Decision {
+    InheritDecision {
         from: Some(baton.session.clone()),
         baton: Some(baton.uid),
         machine: baton.afar.as_ref().map(|afar| afar.machine.clone()),
-        ..decision(Way::Baton, reason)
+        ..decision(InheritRule::Baton, reason)
     }
 }
 
 /// The batons the heir may take: passed before it started, and not expired by then.
-fn open_batons<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Baton> {
+fn open_batons<'a>(situation: &'a InheritInput<'_>) -> impl Iterator<Item = &'a Baton> {
     let heir = situation.heir;
     situation.batons.iter().filter(move |baton| {
         let age_ms = heir.started_at.0.saturating_sub(baton.valid_from().0);
@@ -436,17 +442,17 @@ fn open_batons<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Bat
 }
 
 /// Inheritance after `/clear`: from the session before in the same seat.
-fn after_clear(situation: &Situation<'_>) -> Option<Decision> {
+fn after_clear(situation: &InheritInput<'_>) -> Option<InheritDecision> {
     let before = predecessor(situation.heir, &situation.chain)
         .filter(|before| has_work(&before.session) && !is_continued(before))?;
     let key = &before.session.key;
     let reason = format!("{key} was cleared in the same seat");
-    Some(apply_on_clear(situation, Way::Clear, key, reason))
+    Some(apply_on_clear(situation, InheritRule::Clear, key, reason))
 }
 
 /// The session of the same seat that was cleared for this one. A session that ended by exit, or another agent's,
 /// cannot have been: then an unreported session ran in between.
-fn predecessor<'a>(heir: &Session, chain: &'a [Candidate]) -> Option<&'a Candidate> {
+fn predecessor<'a>(heir: &Session, chain: &'a [Predecessor]) -> Option<&'a Predecessor> {
     let before = chain.last()?;
     let was_cleared = heir.started_by == StartedBy::Clear;
     (was_cleared && can_be_cleared(&before.session, heir)).then_some(before)
@@ -458,23 +464,26 @@ fn can_be_cleared(session: &Session, heir: &Session) -> bool {
 }
 
 /// Whether another session already continued its work; not if it was itself prompted since.
-fn is_continued(candidate: &Candidate) -> bool {
+fn is_continued(candidate: &Predecessor) -> bool {
     let prompted_at = candidate.session.prompted_at.unwrap_or_default();
     candidate.heir.as_ref().is_some_and(|(_, decided_at)| *decided_at >= prompted_at)
 }
 
 /// Inheritance after `/clear` without a predecessor in the seat: editors give each session its own seat.
-fn fallback(situation: &Situation<'_>) -> Option<Decision> {
+fn fallback(situation: &InheritInput<'_>) -> Option<InheritDecision> {
     let heir = situation.heir;
     if !looks_nearby(heir, &situation.chain) {
         return None;
     }
-    let eligible: Vec<&Candidate> =
+    let eligible: Vec<&Predecessor> =
         situation.nearby.iter().filter(|candidate| is_eligible(candidate, heir)).collect();
     if let Some(asker) = eligible.iter().find(|candidate| candidate.session.fresh_at.is_some()) {
-        return Some(decision(Way::Fresh, format!("a fresh start was asked for in {}", asker.session.key)));
+        return Some(decision(
+            InheritRule::Fresh,
+            format!("a fresh start was asked for in {}", asker.session.key),
+        ));
     }
-    let of_seat = |candidate: &&&Candidate| heir.seat.is_some() && candidate.session.seat == heir.seat;
+    let of_seat = |candidate: &&&Predecessor| heir.seat.is_some() && candidate.session.seat == heir.seat;
     let newest = eligible.iter().filter(of_seat).max_by_key(|candidate| candidate.session.last_event_at);
     match (newest, eligible.as_slice()) {
         (Some(before), _) => Some(inherit(situation, &[before], "the last session in the same seat")),
@@ -486,10 +495,10 @@ fn fallback(situation: &Situation<'_>) -> Option<Decision> {
     }
 }
 
-fn is_eligible(candidate: &Candidate, heir: &Session) -> bool {
+fn is_eligible(candidate: &Predecessor, heir: &Session) -> bool {
     let session = &candidate.session;
-    let is_quiet = !matches!(session.state, State::Working | State::Blocked(_));
-    let is_elsewhere = candidate.sitting == Sitting::InTerminal && session.seat != heir.seat;
+    let is_quiet = !matches!(session.state, SessionState::Working | SessionState::Blocked(_));
+    let is_elsewhere = candidate.sitting == OpenState::InTerminal && session.seat != heir.seat;
     let quiet_for_ms = heir.started_at.0.saturating_sub(session.last_event_at.0);
     has_work(session)
         && can_be_cleared(session, heir)
@@ -500,21 +509,23 @@ fn is_eligible(candidate: &Candidate, heir: &Session) -> bool {
 }
 
 /// Inherits from a single eligible session if the settings allow it; from none if there are several.
-fn inherit(situation: &Situation<'_>, eligible: &[&Candidate], why: &str) -> Decision {
+fn inherit(situation: &InheritInput<'_>, eligible: &[&Predecessor], why: &str) -> InheritDecision {
     let candidates: Vec<SessionKey> =
         eligible.iter().map(|candidate| candidate.session.key.clone()).collect();
     let wishes = situation.heir.wishes;
     match (eligible, wishes.fallback, wishes.on_clear) {
-        (_, Fallback::Off, _) => {
-            Decision { candidates, ..decision(Way::Off, "TOWLINE_NO_AUTO_INHERIT is set".to_owned()) }
-        }
+        (_, Fallback::Off, _) => InheritDecision {
+            candidates,
+            ..decision(InheritRule::Off, "TOWLINE_NO_AUTO_INHERIT is set".to_owned())
+        },
         ([before], Fallback::On, _) => {
             let key = &before.session.key;
-            apply_on_clear(situation, Way::Fallback, key, format!("{key} is {why}"))
+            apply_on_clear(situation, InheritRule::Fallback, key, format!("{key} is {why}"))
         }
-        (_, Fallback::On, OnClear::Never) => {
-            Decision { candidates, ..decision(Way::Off, "inherit.on_clear is `never`".to_owned()) }
-        }
+        (_, Fallback::On, OnClear::Never) => InheritDecision {
+            candidates,
+            ..decision(InheritRule::Off, "inherit.on_clear is `never`".to_owned())
+        },
         (_, Fallback::On, OnClear::Always | OnClear::Ask) => {
             ambiguous("several sessions of the project can have been cleared", candidates)
         }
@@ -522,43 +533,50 @@ fn inherit(situation: &Situation<'_>, eligible: &[&Candidate], why: &str) -> Dec
 }
 
 /// Applies the `on_clear` setting to an inheritance from `key`.
-fn apply_on_clear(situation: &Situation<'_>, way: Way, key: &SessionKey, reason: String) -> Decision {
+fn apply_on_clear(
+    situation: &InheritInput<'_>,
+    way: InheritRule,
+    key: &SessionKey,
+    reason: String,
+) -> InheritDecision {
     let candidates = vec![key.clone()];
     match situation.heir.wishes.on_clear {
-        OnClear::Always => Decision { from: Some(key.clone()), ..decision(way, reason) },
-        OnClear::Ask => {
-            Decision { candidates, ..decision(Way::Asked, format!("{reason}; inherit.on_clear is `ask`")) }
-        }
-        OnClear::Never => {
-            Decision { candidates, ..decision(Way::Off, format!("{reason}; inherit.on_clear is `never`")) }
-        }
+        OnClear::Always => InheritDecision { from: Some(key.clone()), ..decision(way, reason) },
+        OnClear::Ask => InheritDecision {
+            candidates,
+            ..decision(InheritRule::Asked, format!("{reason}; inherit.on_clear is `ask`"))
+        },
+        OnClear::Never => InheritDecision {
+            candidates,
+            ..decision(InheritRule::Off, format!("{reason}; inherit.on_clear is `never`"))
+        },
     }
 }
 
 /// Inherits nothing, and names the session that could have been inherited from.
-fn no_inheritance(situation: &Situation<'_>) -> Decision {
+fn no_inheritance(situation: &InheritInput<'_>) -> InheritDecision {
     let continued = predecessor(situation.heir, &situation.chain).filter(|before| is_continued(before));
     if let Some((before, (heir, _))) = continued.and_then(|before| Some((before, before.heir.as_ref()?))) {
         let key = &before.session.key;
         let reason = format!("{heir} already goes on with the work of {key}");
-        return Decision { candidates: vec![key.clone()], ..decision(Way::None, reason) };
+        return InheritDecision { candidates: vec![key.clone()], ..decision(InheritRule::None, reason) };
     }
     let started_at = situation.heir.started_at;
     let expired = situation.batons.iter().filter(|baton| started_at.since_ms(baton.valid_from()) > HOUR_MS);
     let Some(baton) = expired.max_by_key(|baton| baton.valid_from()) else {
-        return decision(Way::None, String::new());
+        return decision(InheritRule::None, String::new());
     };
     let reason =
         format!("the baton of {} had expired: it was passed at {}", baton.label(), baton.passed_at.to_utc());
-    Decision { candidates: vec![baton.session.clone()], ..decision(Way::None, reason) }
+    InheritDecision { candidates: vec![baton.session.clone()], ..decision(InheritRule::None, reason) }
 }
 
-fn ambiguous(reason: &str, candidates: Vec<SessionKey>) -> Decision {
-    Decision { candidates, ..decision(Way::Ambiguous, reason.to_owned()) }
+fn ambiguous(reason: &str, candidates: Vec<SessionKey>) -> InheritDecision {
+    InheritDecision { candidates, ..decision(InheritRule::Ambiguous, reason.to_owned()) }
 }
 
-fn decision(way: Way, reason: String) -> Decision {
-    Decision { way, from: None, baton: None, machine: None, reason, candidates: vec![] }
+fn decision(way: InheritRule, reason: String) -> InheritDecision {
+    InheritDecision { way, from: None, baton: None, machine: None, reason, candidates: vec![] }
 }
 
 #[cfg(test)]

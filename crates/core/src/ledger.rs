@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// One wait, from the agent's stop to its continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waited {
+pub struct Wait {
     pub project: Option<String>,
     pub reason: String,
     pub began_at: Timestamp,
@@ -18,7 +18,7 @@ pub struct Waited {
 
 /// A local calendar day, midnight to midnight; not always 24 hours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Day {
+pub struct LedgerDay {
     pub name: String,
     pub begins: Timestamp,
     pub ends: Timestamp,
@@ -26,19 +26,19 @@ pub struct Day {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
-    pub total: Sum,
+    pub total: WaitSum,
     /// The project of the longest wait.
     pub longest_in: Option<String>,
     /// Every requested day, including those without a wait, in the given order.
-    pub days: Vec<(Day, Sum)>,
+    pub days: Vec<(LedgerDay, WaitSum)>,
     /// Longest total wait first. Waits outside any project have the key `None`.
-    pub projects: Vec<(Option<String>, Sum)>,
-    pub reasons: Vec<(String, Sum)>,
+    pub projects: Vec<(Option<String>, WaitSum)>,
+    pub reasons: Vec<(String, WaitSum)>,
 }
 
 /// The sum of several waits, or of their parts in one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
+pub struct WaitSum {
     pub waited_ms: i64,
     /// How many waits began; a wait across midnight counts on its first day only.
     pub times: usize,
@@ -47,7 +47,7 @@ pub struct Sum {
 }
 
 /// Sums the parts of the waits that fall into the days. The days must be contiguous.
-pub fn ledger(waits: &[Waited], days: &[Day]) -> Ledger {
+pub fn ledger(waits: &[Wait], days: &[LedgerDay]) -> Ledger {
     let (Some(first), Some(last)) = (days.first(), days.last()) else { return empty() };
     let inside: Vec<WaitPart<'_>> =
         waits.iter().filter_map(|wait| part(wait, first.begins, last.ends)).collect();
@@ -62,13 +62,13 @@ pub fn ledger(waits: &[Waited], days: &[Day]) -> Ledger {
 }
 
 fn empty() -> Ledger {
-    Ledger { total: Sum::default(), longest_in: None, days: vec![], projects: vec![], reasons: vec![] }
+    Ledger { total: WaitSum::default(), longest_in: None, days: vec![], projects: vec![], reasons: vec![] }
 }
 
 /// The part of a wait that falls into a time range.
 #[derive(Clone, Copy)]
 struct WaitPart<'a> {
-    wait: &'a Waited,
+    wait: &'a Wait,
     from: Timestamp,
     to: Timestamp,
 }
@@ -80,33 +80,33 @@ impl WaitPart<'_> {
 }
 
 /// Clips a wait to a range. A clock that was set back may end a wait before it began: it counts with duration zero.
-fn part(wait: &Waited, begins: Timestamp, ends: Timestamp) -> Option<WaitPart<'_>> {
+fn part(wait: &Wait, begins: Timestamp, ends: Timestamp) -> Option<WaitPart<'_>> {
     let (from, to) = (wait.began_at.max(begins), wait.ended_at.max(wait.began_at).min(ends));
     let is_inside = from < ends && (to > begins || wait.began_at >= begins);
     is_inside.then_some(WaitPart { wait, from, to })
 }
 
-fn day_sum(inside: &[WaitPart<'_>], day: &Day) -> Sum {
+fn day_sum(inside: &[WaitPart<'_>], day: &LedgerDay) -> WaitSum {
     let parts: Vec<WaitPart<'_>> =
         inside.iter().filter_map(|whole| part(whole.wait, day.begins, day.ends)).collect();
     let began = inside.iter().filter(|whole| (day.begins..day.ends).contains(&whole.from));
-    Sum { times: began.count(), ..sum(&parts) }
+    WaitSum { times: began.count(), ..sum(&parts) }
 }
 
-fn grouped<K: Ord>(inside: &[WaitPart<'_>], key: impl Fn(&Waited) -> K) -> Vec<(K, Sum)> {
+fn grouped<K: Ord>(inside: &[WaitPart<'_>], key: impl Fn(&Wait) -> K) -> Vec<(K, WaitSum)> {
     let mut groups: BTreeMap<K, Vec<WaitPart<'_>>> = BTreeMap::new();
     for part in inside {
         groups.entry(key(part.wait)).or_default().push(*part);
     }
-    let mut sums: Vec<(K, Sum)> = groups.into_iter().map(|(key, parts)| (key, sum(&parts))).collect();
+    let mut sums: Vec<(K, WaitSum)> = groups.into_iter().map(|(key, parts)| (key, sum(&parts))).collect();
     sums.sort_by_key(|(_, sum)| Reverse((sum.waited_ms, sum.times)));
     sums
 }
 
-fn sum(parts: &[WaitPart<'_>]) -> Sum {
+fn sum(parts: &[WaitPart<'_>]) -> WaitSum {
     let mut lasted: Vec<i64> = parts.iter().map(WaitPart::lasted_ms).collect();
     lasted.sort_unstable();
-    Sum {
+    WaitSum {
         waited_ms: lasted.iter().fold(0, |sum, ms| sum.saturating_add(*ms)),
         times: lasted.len(),
         longest_ms: lasted.last().copied().unwrap_or(0),
@@ -144,23 +144,23 @@ mod tests {
     /// Midnight in a zone east of Greenwich: days need not begin at UTC midnight.
     const MIDNIGHT: i64 = 1_794_700_000_000;
 
-    fn days(number: i64) -> Vec<Day> {
+    fn days(number: i64) -> Vec<LedgerDay> {
         let midnight = |day: i64| Timestamp(MIDNIGHT + day * 24 * HOUR);
         (0..number)
-            .map(|n| Day { name: format!("day {n}"), begins: midnight(n), ends: midnight(n + 1) })
+            .map(|n| LedgerDay { name: format!("day {n}"), begins: midnight(n), ends: midnight(n + 1) })
             .collect()
     }
 
     /// A wait in minutes after the first midnight.
-    fn wait(project: &str, from: i64, to: i64) -> Waited {
+    fn wait(project: &str, from: i64, to: i64) -> Wait {
         let at = |minutes: i64| Timestamp(MIDNIGHT + minutes * MINUTE);
         let project = Some(project.to_owned()).filter(|name| !name.is_empty());
-        Waited { project, reason: "permission".into(), began_at: at(from), ended_at: at(to) }
+        Wait { project, reason: "permission".into(), began_at: at(from), ended_at: at(to) }
     }
 
     /// Checks the minutes waited and the number of waits of each day.
     #[track_caller]
-    fn check_days(waits: &[Waited], expected: &[(i64, usize)]) {
+    fn check_days(waits: &[Wait], expected: &[(i64, usize)]) {
         let found = ledger(waits, &days(expected.len() as i64));
         let by_day: Vec<_> = found.days.iter().map(|(_, sum)| (sum.waited_ms / MINUTE, sum.times)).collect();
         assert_eq!(by_day, expected);
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_day_may_be_longer_or_shorter_than_others() {
         let hours = |from: i64, to: i64| (Timestamp(MIDNIGHT + from * HOUR), Timestamp(MIDNIGHT + to * HOUR));
-        let day = |(begins, ends)| Day { name: "day".into(), begins, ends };
+        let day = |(begins, ends)| LedgerDay { name: "day".into(), begins, ends };
         let found = ledger(&[wait("app", 0, 48 * 60)], &[day(hours(0, 25)), day(hours(25, 48))]);
         let by_day: Vec<_> = found.days.iter().map(|(_, sum)| sum.waited_ms / HOUR).collect();
         assert_eq!(by_day, [25, 23]);
@@ -220,7 +220,7 @@ mod tests {
             wait("", 0, 1),
         ];
         let found = ledger(&waits, &days(1));
-        let of = |minutes: i64, times, longest: i64, median: i64| Sum {
+        let of = |minutes: i64, times, longest: i64, median: i64| WaitSum {
             waited_ms: minutes * MINUTE,
             times,
             longest_ms: longest * MINUTE,
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn without_days_or_waits_there_is_nothing() {
         assert_eq!(ledger(&[wait("app", 0, 5)], &[]), empty());
-        assert_eq!(ledger(&[], &days(2)).total, Sum::default());
+        assert_eq!(ledger(&[], &days(2)).total, WaitSum::default());
     }
 
     #[test]

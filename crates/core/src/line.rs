@@ -10,9 +10,9 @@ mod said;
 pub(crate) mod tally;
 pub(crate) mod words;
 
-use crate::deed::{Deed, makes_commits, printed_commits};
-use crate::event::{Origin, ToolOutcome};
-use crate::piece::Stop;
+use crate::deed::{ToolAction, makes_commits, printed_commits};
+use crate::event::{PromptOrigin, ToolOutcome};
+use crate::piece::StopReason;
 use command::last_two;
 use runs::Runs;
 use said::LastAnswer;
@@ -37,7 +37,7 @@ const MOST_OPEN: usize = 6;
 /// The resumable state of a turn's summary, updated as more of the turn is read.
 #[derive(Default, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Digest {
+pub struct TurnDigest {
     asked: String,
     #[serde(skip_serializing_if = "FileSet::is_empty")]
     changed: FileSet,
@@ -99,44 +99,46 @@ enum PendingResult {
     Wait,
 }
 
-impl Digest {
-    pub fn begin(prompt: &str, origin: Origin) -> Digest {
+impl TurnDigest {
+    pub fn begin(prompt: &str, origin: PromptOrigin) -> TurnDigest {
         let asked = match origin {
-            Origin::Bookmark => "bookmark".to_owned(),
-            Origin::Command => plain(prompt, ASKED),
-            Origin::Human | Origin::Notification | Origin::Continuation => gist(prompt, ASKED),
+            PromptOrigin::Bookmark => "bookmark".to_owned(),
+            PromptOrigin::Command => plain(prompt, ASKED),
+            PromptOrigin::Human | PromptOrigin::Notification | PromptOrigin::Continuation => {
+                gist(prompt, ASKED)
+            }
         };
         let asked = if asked.is_empty() { "no words".to_owned() } else { asked };
-        Digest { asked, ..Digest::default() }
+        TurnDigest { asked, ..TurnDigest::default() }
     }
 
     /// Records a tool call; `call` identifies it.
-    pub fn did(&mut self, call: u64, deed: &Deed<'_>) {
+    pub fn did(&mut self, call: u64, deed: &ToolAction<'_>) {
         self.ended = TurnEnd::Open;
         match deed {
-            Deed::Read { path } => {
+            ToolAction::Read { path } => {
                 let key = self.read.add(path, MOST_READ);
                 self.await_result(call, PendingResult::Read(key));
             }
-            Deed::Changed { paths } => {
+            ToolAction::Changed { paths } => {
                 let mut keys: Vec<u16> =
                     paths.iter().map(|path| self.changed.add(path, MOST_CHANGED)).collect();
                 keys.truncate(MOST_CHANGED);
                 self.await_result(call, PendingResult::Change(keys));
             }
-            Deed::Ran { command } => {
+            ToolAction::Ran { command } => {
                 let run = self.runs.add(command);
                 let pending =
                     if makes_commits(command) { PendingResult::Commit(run) } else { PendingResult::Run(run) };
                 self.await_result(call, pending);
             }
-            Deed::Waited => self.await_result(call, PendingResult::Wait),
-            Deed::Searched { what } => self.searched.add(&plain(what, SAMPLE)),
-            Deed::Fetched { address } => self.fetched.add(&plain(address, SAMPLE)),
-            Deed::Delegated { task } => self.delegated.add(&gist(task, SAMPLE)),
-            Deed::Asked { question } => self.questions.add(&gist(question, SAMPLE)),
-            Deed::Planned => {}
-            Deed::Other => self.other = self.other.saturating_add(1),
+            ToolAction::Waited => self.await_result(call, PendingResult::Wait),
+            ToolAction::Searched { what } => self.searched.add(&plain(what, SAMPLE)),
+            ToolAction::Fetched { address } => self.fetched.add(&plain(address, SAMPLE)),
+            ToolAction::Delegated { task } => self.delegated.add(&gist(task, SAMPLE)),
+            ToolAction::Asked { question } => self.questions.add(&gist(question, SAMPLE)),
+            ToolAction::Planned => {}
+            ToolAction::Other => self.other = self.other.saturating_add(1),
         }
     }
 
@@ -160,11 +162,11 @@ impl Digest {
         self.said = LastAnswer::of(text);
     }
 
-    pub fn stopped(&mut self, how: Stop) {
+    pub fn stopped(&mut self, how: StopReason) {
         self.ended = match how {
-            Stop::Interrupted => TurnEnd::Interrupted,
-            Stop::Failed => TurnEnd::Failed,
-            Stop::Limited => TurnEnd::Limited,
+            StopReason::Interrupted => TurnEnd::Interrupted,
+            StopReason::Failed => TurnEnd::Failed,
+            StopReason::Limited => TurnEnd::Limited,
         };
     }
 

@@ -3,7 +3,7 @@
 //! Raw text, borrowed from the file: it must become `Kept` before it is written anywhere. No vendor's vocabulary and no
 //! decision about which pieces to keep.
 
-use crate::event::{Origin, ToolOutcome};
+use crate::event::{PromptOrigin, ToolOutcome};
 use crate::id::{SubagentId, TurnId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 /// One entry of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct TranscriptPiece<'a> {
     /// Unique within the session, and the same however often and from whichever offset the file is read. A piece
     /// with a known id replaces the stored one.
     pub id: Cow<'a, str>,
@@ -24,21 +24,21 @@ pub struct Piece<'a> {
     pub turn: Option<TurnId>,
     /// The subagent whose conversation it belongs to; `None` for the session's own.
     pub subagent: Option<SubagentId>,
-    pub what: Content<'a>,
+    pub what: PieceContent<'a>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content<'a> {
+pub enum PieceContent<'a> {
     /// The session of the file; once per file, before all other pieces.
     Opened {
         session: Cow<'a, str>,
         folder: Option<Cow<'a, str>>,
-        base: Option<Base<'a>>,
+        base: Option<ForkBase<'a>>,
     },
     /// Begins a turn, or steers the running one. A subagent's prompts come from its agent, never from the user.
     Prompt {
         text: Cow<'a, str>,
-        origin: Origin,
+        origin: PromptOrigin,
     },
     /// Text of the agent.
     Answer {
@@ -73,7 +73,7 @@ pub enum Content<'a> {
     },
     /// The turn ended without an answer; `words` is the client's message about it, if any.
     Stopped {
-        how: Stop,
+        how: StopReason,
         words: Cow<'a, str>,
     },
     /// Token usage of one model answer: once per message however often the file repeats it, and again if the file
@@ -81,7 +81,7 @@ pub enum Content<'a> {
     Usage {
         message: Cow<'a, str>,
         model: Option<Cow<'a, str>>,
-        tokens: Tokens,
+        tokens: TokenCounts,
     },
     /// All older pieces at position `from` or later were reverted.
     Reverted {
@@ -91,36 +91,38 @@ pub enum Content<'a> {
 
 /// The session that a conversation was forked from: its pieces before position `before` are not repeated here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Base<'a> {
+pub struct ForkBase<'a> {
     pub session: Cow<'a, str>,
     pub before: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stop {
+pub enum StopReason {
     Interrupted,
     Failed,
     Limited,
 }
 
-impl Stop {
+impl StopReason {
     pub fn name(self) -> &'static str {
         match self {
-            Stop::Interrupted => "interrupted",
-            Stop::Failed => "failed",
-            Stop::Limited => "limited",
+            StopReason::Interrupted => "interrupted",
+            StopReason::Failed => "failed",
+            StopReason::Limited => "limited",
         }
     }
 
     /// Parses the output of `name`.
-    pub fn named(name: &str) -> Option<Stop> {
-        [Stop::Interrupted, Stop::Failed, Stop::Limited].into_iter().find(|how| how.name() == name)
+    pub fn named(name: &str) -> Option<StopReason> {
+        [StopReason::Interrupted, StopReason::Failed, StopReason::Limited]
+            .into_iter()
+            .find(|how| how.name() == name)
     }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tokens {
+pub struct TokenCounts {
     /// Input neither read from the cache nor written to it.
     pub input: u64,
     pub cache_read: u64,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The data about a project found in one of its folders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProjectTraces {
+pub struct ProjectIdentity {
     /// The repository that all worktrees share, or the folder itself outside a repository.
     pub root: String,
     /// The remote, normalised by `same_remote`; unaffected by a move of the folder.
@@ -19,7 +19,7 @@ pub struct ProjectTraces {
     pub branch: Option<String>,
 }
 
-impl ProjectTraces {
+impl ProjectIdentity {
     /// Whether the traces match the project with this root or this remote.
     pub fn lead_to(&self, root: &str, remote: Option<&str>) -> bool {
         self.root == root || (remote.is_some() && self.remote.as_deref() == remote)
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_project_is_called_by_its_given_name_its_remote_or_its_folder() {
         let mut traces =
-            ProjectTraces { root: "/src/app/.git".into(), remote: None, name: None, branch: None };
+            ProjectIdentity { root: "/src/app/.git".into(), remote: None, name: None, branch: None };
         assert_eq!(traces.display_name(), "app");
         traces.remote = Some("github.com/team/service".into());
         assert_eq!(traces.display_name(), "service");

@@ -12,12 +12,12 @@ pub struct Reply {
     pub context: Vec<String>,
     /// Escape sequences for the agent's terminal: a bell, a notification, a title.
     pub terminal: String,
-    pub verdict: Verdict,
+    pub verdict: ReplyVerdict,
 }
 
 /// Whether the agent may proceed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReplyVerdict {
     #[default]
     GoOn,
     /// The prompt is refused, or the turn continues instead of ending, for this reason.
@@ -27,7 +27,7 @@ pub enum Verdict {
 impl Reply {
     pub fn is_empty(&self) -> bool {
         let says_nothing = self.notices.is_empty() && self.context.is_empty() && self.terminal.is_empty();
-        says_nothing && self.verdict == Verdict::GoOn
+        says_nothing && self.verdict == ReplyVerdict::GoOn
     }
 
     /// Appends another capability's reply. The first refusal wins: its reason is the one that was acted on.
@@ -35,7 +35,7 @@ impl Reply {
         self.notices.extend(other.notices);
         self.context.extend(other.context);
         self.terminal.push_str(&other.terminal);
-        if self.verdict == Verdict::GoOn {
+        if self.verdict == ReplyVerdict::GoOn {
             self.verdict = other.verdict;
         }
         self
@@ -48,12 +48,14 @@ mod tests {
 
     #[test]
     fn the_first_refusal_stands_and_all_text_is_kept() {
-        let block =
-            |reason: &str| Reply { verdict: Verdict::Block { reason: reason.into() }, ..Reply::default() };
+        let block = |reason: &str| Reply {
+            verdict: ReplyVerdict::Block { reason: reason.into() },
+            ..Reply::default()
+        };
         let said = |line: &str| Reply { notices: vec![line.into()], ..Reply::default() };
         let merged = said("one").merge(block("first")).merge(said("two")).merge(block("second"));
         assert_eq!(merged.notices, ["one", "two"]);
-        assert_eq!(merged.verdict, Verdict::Block { reason: "first".into() });
+        assert_eq!(merged.verdict, ReplyVerdict::Block { reason: "first".into() });
         assert!(Reply::default().is_empty());
     }
 }

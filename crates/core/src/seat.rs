@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The location that one event was traced to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SeatLocation {
     /// Identifies the seat for as long as it exists; never reused for another.
     pub key: String,
     pub kind: SeatKind,
@@ -28,7 +28,7 @@ pub struct Place {
     /// The program that runs there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    pub proof: Proof,
+    pub proof: SeatProof,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ impl SeatKind {
 /// How certain it is that the session runs in this place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Proof {
+pub enum SeatProof {
     /// Claimed by the agent's environment.
     Environment,
     /// The only possible place, or the one whose screen shows the prompt.
@@ -69,12 +69,12 @@ pub enum Proof {
     Terminal,
 }
 
-impl Proof {
+impl SeatProof {
     pub fn name(self) -> &'static str {
         match self {
-            Proof::Environment => "environment",
-            Proof::Evidence => "evidence",
-            Proof::Terminal => "terminal",
+            SeatProof::Environment => "environment",
+            SeatProof::Evidence => "evidence",
+            SeatProof::Terminal => "terminal",
         }
     }
 }
@@ -82,7 +82,7 @@ impl Proof {
 /// A stored seat: its place and its current session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seat {
-    pub place: Place,
+    pub place: SeatLocation,
     pub current: Option<SessionKey>,
     pub first_seen: Timestamp,
     pub last_seen: Timestamp,

@@ -2,22 +2,22 @@
 //!
 //! Plain data: `step` decides every change, and the store persists it.
 
-use crate::bookmark::SinceBookmark;
-use crate::event::{EndedBy, Origin, Presence, Reason, StartedBy};
+use crate::bookmark::BookmarkCounters;
+use crate::event::{BlockReason, EndedBy, PromptOrigin, SessionPresence, StartedBy};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
-use crate::inherit::{Inheriting, Wishes};
-use crate::meter::Meter;
-use crate::project::ProjectTraces;
-use crate::text::Kept;
+use crate::inherit::{InheritSettings, InheritState};
+use crate::meter::UsageMeter;
+use crate::project::ProjectIdentity;
+use crate::text::SafeText;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
 /// The activity of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SessionState {
     Idle,
     Working,
-    Blocked(Reason),
+    Blocked(BlockReason),
     Completed,
     Interrupted,
     /// Stopped by a usage limit.
@@ -25,40 +25,40 @@ pub enum State {
     Ended,
 }
 
-impl State {
+impl SessionState {
     /// The names of all states in which a session can occupy a seat.
     pub const SITTING: [&str; 6] = ["idle", "working", "blocked", "completed", "interrupted", "limited"];
 
     pub fn name(self) -> &'static str {
         match self {
-            State::Idle => "idle",
-            State::Working => "working",
-            State::Blocked(_) => "blocked",
-            State::Completed => "completed",
-            State::Interrupted => "interrupted",
-            State::Limited => "limited",
-            State::Ended => "ended",
+            SessionState::Idle => "idle",
+            SessionState::Working => "working",
+            SessionState::Blocked(_) => "blocked",
+            SessionState::Completed => "completed",
+            SessionState::Interrupted => "interrupted",
+            SessionState::Limited => "limited",
+            SessionState::Ended => "ended",
         }
     }
 
     /// The reason of a block, as one word.
     pub fn reason(self) -> Option<&'static str> {
-        let State::Blocked(reason) = self else { return None };
+        let SessionState::Blocked(reason) = self else { return None };
         Some(reason.name())
     }
 
     /// The inverse of `name` and `reason`.
-    pub fn parse(name: &str, reason: Option<&str>) -> Option<State> {
+    pub fn parse(name: &str, reason: Option<&str>) -> Option<SessionState> {
         Some(match (name, reason) {
-            ("idle", _) => State::Idle,
-            ("working", _) => State::Working,
-            ("blocked", Some("question")) => State::Blocked(Reason::Question),
-            ("blocked", Some("elicitation")) => State::Blocked(Reason::Elicitation),
-            ("blocked", _) => State::Blocked(Reason::Permission),
-            ("completed", _) => State::Completed,
-            ("interrupted", _) => State::Interrupted,
-            ("limited", _) => State::Limited,
-            ("ended", _) => State::Ended,
+            ("idle", _) => SessionState::Idle,
+            ("working", _) => SessionState::Working,
+            ("blocked", Some("question")) => SessionState::Blocked(BlockReason::Question),
+            ("blocked", Some("elicitation")) => SessionState::Blocked(BlockReason::Elicitation),
+            ("blocked", _) => SessionState::Blocked(BlockReason::Permission),
+            ("completed", _) => SessionState::Completed,
+            ("interrupted", _) => SessionState::Interrupted,
+            ("limited", _) => SessionState::Limited,
+            ("ended", _) => SessionState::Ended,
             _ => return None,
         })
     }
@@ -69,7 +69,7 @@ pub struct Session {
     /// The row's global id.
     pub uid: Uid,
     pub key: SessionKey,
-    pub state: State,
+    pub state: SessionState,
     pub since: Timestamp,
     /// Whether the user has looked since the state changed.
     pub seen: bool,
@@ -77,28 +77,28 @@ pub struct Session {
     pub started_by: StartedBy,
     pub last_event_at: Timestamp,
     pub ended: Option<(Timestamp, EndedBy)>,
-    pub presence: Presence,
+    pub presence: SessionPresence,
     pub folder: Option<String>,
     pub transcript: Option<String>,
     pub model: Option<String>,
-    pub project: Option<ProjectTraces>,
+    pub project: Option<ProjectIdentity>,
     /// The key of its current or last seat.
     pub seat: Option<String>,
     /// The session before it in the same seat: the chain.
     pub previous: Option<SessionKey>,
     /// The last prompt by the user.
-    pub prompt: Option<Kept>,
+    pub prompt: Option<SafeText>,
     /// When the agent was last prompted.
     pub prompted_at: Option<Timestamp>,
     /// The last answer that the end of a turn reported.
-    pub answer: Option<Kept>,
+    pub answer: Option<SafeText>,
     /// How far the inheritance has got, and the user's settings for it at the start.
-    pub inheriting: Inheriting,
-    pub wishes: Wishes,
+    pub inheriting: InheritState,
+    pub wishes: InheritSettings,
     /// Since when the next session must not inherit from this one.
     pub fresh_at: Option<Timestamp>,
     /// The tool that a block waits for, and the subagent that requested it.
-    pub asked: Option<Asked>,
+    pub asked: Option<OpenDialog>,
     /// When the usage limit that stopped it ends, if known.
     pub limited_until: Option<Timestamp>,
     /// When its model was last given memories; a compaction clears this.
@@ -111,18 +111,18 @@ pub struct Session {
     pub background: u32,
     pub context_tokens: Option<u64>,
     /// How full the context is, and which audiences were notified.
-    pub meter: Meter,
+    pub meter: UsageMeter,
     pub compactions: u32,
     pub turns: u32,
-    pub since_bookmark: SinceBookmark,
+    pub since_bookmark: BookmarkCounters,
     /// The turn that has not ended.
-    pub open_turn: Option<Turn>,
+    pub open_turn: Option<SessionTurn>,
 }
 
 /// The tool call that an open dialog is about, as far as the agent reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    pub tool: Kept,
+pub struct OpenDialog {
+    pub tool: SafeText,
     pub subagent: Option<SubagentId>,
     /// One dialog may follow another without a change of state.
     pub at: Timestamp,
@@ -130,23 +130,23 @@ pub struct Asked {
 
 /// A period in which an agent could not proceed without the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wait {
+pub struct UserWait {
     pub uid: Uid,
-    pub reason: Reason,
+    pub reason: BlockReason,
     pub began_at: Timestamp,
     pub ended_at: Timestamp,
 }
 
 /// One prompt and everything that followed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct SessionTurn {
     pub uid: Uid,
     /// Counted within the session, from 1.
     pub ordinal: u32,
     /// The agent's own id of it.
     pub id: Option<TurnId>,
-    pub origin: Origin,
-    pub prompt: Kept,
+    pub origin: PromptOrigin,
+    pub prompt: SafeText,
     pub started_at: Timestamp,
     pub ended: Option<(Timestamp, TurnOutcome)>,
     pub tool_calls: u32,
@@ -181,12 +181,19 @@ mod tests {
 
     #[test]
     fn every_state_parses_back_from_its_name_and_reason() {
-        let blocks = [Reason::Permission, Reason::Question, Reason::Elicitation].map(State::Blocked);
-        let plain =
-            [State::Idle, State::Working, State::Completed, State::Interrupted, State::Limited, State::Ended];
+        let blocks = [BlockReason::Permission, BlockReason::Question, BlockReason::Elicitation]
+            .map(SessionState::Blocked);
+        let plain = [
+            SessionState::Idle,
+            SessionState::Working,
+            SessionState::Completed,
+            SessionState::Interrupted,
+            SessionState::Limited,
+            SessionState::Ended,
+        ];
         for state in plain.into_iter().chain(blocks) {
-            assert_eq!(State::parse(state.name(), state.reason()), Some(state));
+            assert_eq!(SessionState::parse(state.name(), state.reason()), Some(state));
         }
-        assert_eq!(State::parse("dreaming", None), None);
+        assert_eq!(SessionState::parse("dreaming", None), None);
     }
 }

@@ -3,18 +3,18 @@
 //! Surfaces only draw this list. A completed turn that the user has looked at is displayed as idle; looking does not
 //! change the session's state.
 
-use crate::session::State;
+use crate::session::SessionState;
 use crate::time::Timestamp;
 use std::cmp::Reverse;
 
 /// One seat as displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct SeatView {
     pub seat: String,
     pub agent: String,
     /// `None` for an agent that runs without our hooks: only its presence is known.
     pub session: Option<String>,
-    pub state: State,
+    pub state: SessionState,
     pub since: Timestamp,
     pub seen: bool,
     pub project: Option<String>,
@@ -36,7 +36,7 @@ pub struct Shown {
 
 /// The five categories that a status bar counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Light {
+pub enum SeatLight {
     Idle,
     Working,
     Completed,
@@ -45,29 +45,29 @@ pub enum Light {
     Blocked,
 }
 
-impl Light {
-    pub const ALL: [Light; 5] =
-        [Light::Idle, Light::Working, Light::Completed, Light::Stopped, Light::Blocked];
+impl SeatLight {
+    pub const ALL: [SeatLight; 5] =
+        [SeatLight::Idle, SeatLight::Working, SeatLight::Completed, SeatLight::Stopped, SeatLight::Blocked];
 
     pub fn name(self) -> &'static str {
         match self {
-            Light::Idle => "idle",
-            Light::Working => "working",
-            Light::Completed => "completed",
-            Light::Stopped => "stopped",
-            Light::Blocked => "blocked",
+            SeatLight::Idle => "idle",
+            SeatLight::Working => "working",
+            SeatLight::Completed => "completed",
+            SeatLight::Stopped => "stopped",
+            SeatLight::Blocked => "blocked",
         }
     }
 }
 
-impl Shown {
+impl SeatView {
     /// An agent of which only the seat is known.
-    pub fn at(seat: impl Into<String>, agent: impl Into<String>, since: Timestamp) -> Shown {
-        Shown {
+    pub fn at(seat: impl Into<String>, agent: impl Into<String>, since: Timestamp) -> SeatView {
+        SeatView {
             seat: seat.into(),
             agent: agent.into(),
             session: None,
-            state: State::Idle,
+            state: SessionState::Idle,
             since,
             seen: true,
             project: None,
@@ -86,7 +86,7 @@ impl Shown {
 
     /// The state as a word; `idle` once the user has looked at it.
     pub fn word(&self) -> &'static str {
-        if self.light() == Light::Idle { State::Idle.name() } else { self.state.name() }
+        if self.light() == SeatLight::Idle { SessionState::Idle.name() } else { self.state.name() }
     }
 
     /// The session's name, or else the seat's.
@@ -100,27 +100,27 @@ impl Shown {
         self.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"))
     }
 
-    pub fn light(&self) -> Light {
+    pub fn light(&self) -> SeatLight {
         match (self.state, self.seen) {
-            (State::Blocked(_), _) => Light::Blocked,
-            (State::Working, _) => Light::Working,
-            (State::Completed, false) => Light::Completed,
-            (State::Interrupted | State::Limited, false) => Light::Stopped,
-            (State::Completed | State::Interrupted | State::Limited, true)
-            | (State::Idle | State::Ended, _) => Light::Idle,
+            (SessionState::Blocked(_), _) => SeatLight::Blocked,
+            (SessionState::Working, _) => SeatLight::Working,
+            (SessionState::Completed, false) => SeatLight::Completed,
+            (SessionState::Interrupted | SessionState::Limited, false) => SeatLight::Stopped,
+            (SessionState::Completed | SessionState::Interrupted | SessionState::Limited, true)
+            | (SessionState::Idle | SessionState::Ended, _) => SeatLight::Idle,
         }
     }
 }
 
 /// Sorts seats that need the user first: blocked, stopped and completed ones by waiting time, then the rest by most
 /// recent change.
-pub fn by_urgency(seats: &mut [Shown]) {
+pub fn by_urgency(seats: &mut [SeatView]) {
     seats.sort_by_key(|seat| match seat.light() {
-        Light::Blocked => (0, seat.since, Reverse(seat.since)),
-        Light::Stopped => (1, seat.since, Reverse(seat.since)),
-        Light::Completed => (2, seat.since, Reverse(seat.since)),
-        Light::Working => (3, Timestamp(0), Reverse(seat.since)),
-        Light::Idle => (4, Timestamp(0), Reverse(seat.since)),
+        SeatLight::Blocked => (0, seat.since, Reverse(seat.since)),
+        SeatLight::Stopped => (1, seat.since, Reverse(seat.since)),
+        SeatLight::Completed => (2, seat.since, Reverse(seat.since)),
+        SeatLight::Working => (3, Timestamp(0), Reverse(seat.since)),
+        SeatLight::Idle => (4, Timestamp(0), Reverse(seat.since)),
     });
 }
 
@@ -151,10 +151,10 @@ pub fn span(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Reason;
+    use crate::event::BlockReason;
 
-    fn seat(name: &str, state: State, since: i64) -> Shown {
-        Shown { state, seen: false, ..Shown::at(name, "a", Timestamp(since)) }
+    fn seat(name: &str, state: SessionState, since: i64) -> SeatView {
+        SeatView { state, seen: false, ..SeatView::at(name, "a", Timestamp(since)) }
     }
 
     #[test]
@@ -168,15 +168,15 @@ mod tests {
 
     #[test]
     fn seats_that_wait_longest_come_first() {
-        let blocked = State::Blocked(Reason::Permission);
+        let blocked = SessionState::Blocked(BlockReason::Permission);
         let mut seats = [
-            seat("idle", State::Idle, 1),
-            seat("old work", State::Working, 2),
-            seat("new work", State::Working, 9),
-            seat("done", State::Completed, 5),
+            seat("idle", SessionState::Idle, 1),
+            seat("old work", SessionState::Working, 2),
+            seat("new work", SessionState::Working, 9),
+            seat("done", SessionState::Completed, 5),
             seat("late block", blocked, 7),
             seat("early block", blocked, 3),
-            seat("stopped", State::Interrupted, 4),
+            seat("stopped", SessionState::Interrupted, 4),
         ];
         by_urgency(&mut seats);
         let order: Vec<&str> = seats.iter().map(|seat| seat.seat.as_str()).collect();
@@ -185,11 +185,11 @@ mod tests {
 
     #[test]
     fn looking_at_a_seat_puts_out_its_light_but_not_a_block() {
-        let looked_at = |state| Shown { seen: true, ..seat("s", state, 1) }.light();
-        assert_eq!(looked_at(State::Completed), Light::Idle);
-        assert_eq!(looked_at(State::Interrupted), Light::Idle);
-        assert_eq!(looked_at(State::Blocked(Reason::Question)), Light::Blocked);
-        assert_eq!(looked_at(State::Working), Light::Working);
+        let looked_at = |state| SeatView { seen: true, ..seat("s", state, 1) }.light();
+        assert_eq!(looked_at(SessionState::Completed), SeatLight::Idle);
+        assert_eq!(looked_at(SessionState::Interrupted), SeatLight::Idle);
+        assert_eq!(looked_at(SessionState::Blocked(BlockReason::Question)), SeatLight::Blocked);
+        assert_eq!(looked_at(SessionState::Working), SeatLight::Working);
     }
 
     #[test]

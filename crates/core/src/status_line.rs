@@ -4,55 +4,55 @@
 
 mod template;
 
-pub use template::{BadTemplate, Colour, StatusPart, Template};
+pub use template::{BadTemplate, Colour, StatusPart, StatusTemplate};
 
 use crate::escape::{fit, for_terminal, width};
-use crate::meter::Fill;
-use crate::shown::Light;
+use crate::meter::ContextUsage;
+use crate::shown::SeatLight;
 use crate::time::Timestamp;
 use crate::usage::{Cost, short_count};
 use template::{TemplatePiece, TemplateSection};
 
 /// The facts a line is rendered from.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct StatusFacts {
     pub model: Option<String>,
-    pub fill: Option<Fill>,
+    pub fill: Option<ContextUsage>,
     pub project: Option<String>,
     pub branch: Option<String>,
     /// The session's cost, as the agent reports it.
     pub cost: Option<Cost>,
-    pub limits: Vec<Limit>,
+    pub limits: Vec<UsageLimit>,
     /// The status of all other agents; `None` if unknown.
-    pub others: Option<Vec<Light>>,
+    pub others: Option<Vec<SeatLight>>,
     pub now: Timestamp,
 }
 
 /// How much of a usage limit is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
-    pub span: Span,
+pub struct UsageLimit {
+    pub span: LimitPeriod,
     pub percent: u8,
     pub resets_at: Option<Timestamp>,
 }
 
 /// The period of a usage limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
+pub enum LimitPeriod {
     FiveHours,
     Week,
 }
 
 /// The display of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Canvas {
+pub struct StatusCanvas {
     /// `None` if unknown.
     pub columns: Option<usize>,
-    pub colours: Colours,
+    pub colours: StatusColours,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colours {
+pub enum StatusColours {
     Shown,
     Hidden,
 }
@@ -67,9 +67,9 @@ struct RenderedPart {
     colour: Colour,
 }
 
-impl Template {
+impl StatusTemplate {
     /// Renders the line. Omits optional sections with an unknown part, and the last sections if there is no room.
-    pub fn draw(&self, facts: &Facts, canvas: Canvas) -> String {
+    pub fn draw(&self, facts: &StatusFacts, canvas: StatusCanvas) -> String {
         let mut sections: Vec<(String, String)> =
             self.sections.iter().filter_map(|section| render(section, facts, canvas.colours)).collect();
         let columns = canvas.columns.unwrap_or(usize::MAX);
@@ -87,7 +87,11 @@ impl Template {
 }
 
 /// Renders a section as plain text and with colours.
-fn render(section: &TemplateSection, facts: &Facts, colours: Colours) -> Option<(String, String)> {
+fn render(
+    section: &TemplateSection,
+    facts: &StatusFacts,
+    colours: StatusColours,
+) -> Option<(String, String)> {
     let (mut plain, mut coloured) = (String::new(), String::new());
     for piece in &section.pieces {
         match piece {
@@ -103,8 +107,8 @@ fn render(section: &TemplateSection, facts: &Facts, colours: Colours) -> Option<
                 let colour = if *requested == Colour::Auto { rendered.colour } else { *requested };
                 plain.push_str(&text);
                 coloured.push_str(&match colours {
-                    Colours::Shown => colour.paint(&text),
-                    Colours::Hidden => text,
+                    StatusColours::Shown => colour.paint(&text),
+                    StatusColours::Hidden => text,
                 });
             }
         }
@@ -113,9 +117,9 @@ fn render(section: &TemplateSection, facts: &Facts, colours: Colours) -> Option<
 }
 
 impl StatusPart {
-    fn render(self, facts: &Facts) -> Option<RenderedPart> {
+    fn render(self, facts: &StatusFacts) -> Option<RenderedPart> {
         let plain = |text: String| RenderedPart { text, colour: Colour::Plain };
-        let limit = |span: Span| facts.limits.iter().find(|limit| limit.span == span);
+        let limit = |span: LimitPeriod| facts.limits.iter().find(|limit| limit.span == span);
         Some(match self {
             StatusPart::Model => plain(facts.model.clone()?),
             StatusPart::Project => plain(facts.project.clone()?),
@@ -130,8 +134,8 @@ impl StatusPart {
             }
             StatusPart::Tokens => plain(tokens(facts.fill?)),
             StatusPart::Cost => RenderedPart { text: facts.cost?.spelt(), colour: Colour::Faint },
-            StatusPart::FiveHours => render_limit(*limit(Span::FiveHours)?, facts.now),
-            StatusPart::Week => render_limit(*limit(Span::Week)?, facts.now),
+            StatusPart::FiveHours => render_limit(*limit(LimitPeriod::FiveHours)?, facts.now),
+            StatusPart::Week => render_limit(*limit(LimitPeriod::Week)?, facts.now),
             StatusPart::Limits => {
                 let all: Vec<RenderedPart> =
                     facts.limits.iter().map(|limit| render_limit(*limit, facts.now)).collect();
@@ -163,20 +167,20 @@ fn by_percent(text: String, percent: u8, thresholds: ColourThresholds) -> Render
 }
 
 /// The context as a bar of ten characters and in percent.
-fn bar(fill: Fill) -> String {
+fn bar(fill: ContextUsage) -> String {
     let full = usize::from(fill.percent()).div_ceil(10);
     format!("{}{} {}%", "▓".repeat(full), "░".repeat(10 - full.min(10)), fill.percent())
 }
 
-fn tokens(fill: Fill) -> String {
+fn tokens(fill: ContextUsage) -> String {
     format!("{}/{}", short_count(fill.tokens), short_count(fill.window))
 }
 
 /// `5h 23% ↻2h13m`: the share used up, and the time until the reset.
-fn render_limit(limit: Limit, now: Timestamp) -> RenderedPart {
+fn render_limit(limit: UsageLimit, now: Timestamp) -> RenderedPart {
     let name = match limit.span {
-        Span::FiveHours => "5h",
-        Span::Week => "7d",
+        LimitPeriod::FiveHours => "5h",
+        LimitPeriod::Week => "7d",
     };
     let left = limit.resets_at.map(|at| at.since_ms(now) / 60_000).filter(|minutes| *minutes > 0);
     let left =
@@ -189,13 +193,14 @@ fn render_limit(limit: Limit, now: Timestamp) -> RenderedPart {
 }
 
 /// `1 waiting, 2 working, 1 idle`: agents that need the user first.
-fn others(lights: &[Light]) -> Option<RenderedPart> {
-    let count = |matches: &dyn Fn(Light) -> bool| lights.iter().filter(|light| matches(**light)).count();
-    let waiting = count(&|light| matches!(light, Light::Blocked | Light::Stopped | Light::Completed));
+fn others(lights: &[SeatLight]) -> Option<RenderedPart> {
+    let count = |matches: &dyn Fn(SeatLight) -> bool| lights.iter().filter(|light| matches(**light)).count();
+    let waiting =
+        count(&|light| matches!(light, SeatLight::Blocked | SeatLight::Stopped | SeatLight::Completed));
     let counts = [
         (waiting, "waiting"),
-        (count(&|light| light == Light::Working), "working"),
-        (count(&|light| light == Light::Idle), "idle"),
+        (count(&|light| light == SeatLight::Working), "working"),
+        (count(&|light| light == SeatLight::Idle), "idle"),
     ];
     let words: Vec<String> = counts
         .iter()

@@ -5,24 +5,25 @@
 
 mod effects;
 
-use crate::bookmark::{Bookmark, How, Rest, Setting, SinceBookmark};
-use crate::continuing::{Asking, Author};
+use crate::bookmark::{Bookmark, BookmarkCounters, BookmarkOrigin, NewBookmark, RestState};
+use crate::continuing::{HandoffAuthor, HopRequest};
 use crate::effect::Effect;
 use crate::event::{
-    EndedBy, Event, Failure, Happening, Observed, Origin, Presence, Reason, Scene, StartedBy, ToolOutcome,
+    BlockReason, EndedBy, Event, EventKind, EventScene, ObservedChange, PromptOrigin, SessionPresence,
+    StartedBy, ToolOutcome, TurnFailure,
 };
-use crate::inherit::{Inheriting, Wishes};
-use crate::meter::{Audience, Fill, Meter};
-use crate::seat::{Place, Seat};
-use crate::session::{Asked, Session, State, Turn, TurnOutcome, Wait};
-use crate::text::Kept;
+use crate::inherit::{InheritSettings, InheritState};
+use crate::meter::{ContextUsage, NoticeAudience, UsageMeter};
+use crate::seat::{Seat, SeatLocation};
+use crate::session::{OpenDialog, Session, SessionState, SessionTurn, TurnOutcome, UserWait};
+use crate::text::SafeText;
 use crate::time::Timestamp;
 use effects::{announce, announce_bookmark, announce_seat};
 use std::collections::BTreeSet;
 
 /// The stored state when an event arrives: its session, the seat of its scene, and the seat it occupied so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Before {
+pub struct StepInput {
     pub session: Option<Session>,
     pub seat: Option<Seat>,
     pub former_seat: Option<Seat>,
@@ -31,25 +32,27 @@ pub struct Before {
 /// The state to store afterwards. Absent means unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
-pub struct After {
+pub struct StepOutput {
     pub session: Option<Session>,
     /// The seat it took, and the one it left for it.
     pub seat: Option<Seat>,
     pub left_seat: Option<Seat>,
     /// A turn that this event ended; the open one is part of the session.
-    pub ended_turn: Option<Turn>,
+    pub ended_turn: Option<SessionTurn>,
     /// A wait for the user that this event ended.
-    pub ended_wait: Option<Wait>,
+    pub ended_wait: Option<UserWait>,
     /// A bookmark that this event set.
     pub bookmark: Option<Bookmark>,
     pub effects: Vec<Effect>,
 }
 
 /// Applies one event. The events of a session must come in the order they were accepted.
-pub fn step(before: Before, event: &Event) -> After {
+pub fn step(before: StepInput, event: &Event) -> StepOutput {
     let previous = before.session.as_ref().map(|session| (session.state, session.since));
     let previous_seat = before.session.as_ref().and_then(|session| session.seat.clone());
-    let Some(mut session) = before.session.or_else(|| new_session(event)) else { return After::default() };
+    let Some(mut session) = before.session.or_else(|| new_session(event)) else {
+        return StepOutput::default();
+    };
     if event.happening.is_the_agents() {
         session.last_event_at = session.last_event_at.max(event.at);
     }
@@ -67,28 +70,28 @@ pub fn step(before: Before, event: &Event) -> After {
     let mut effects = announce(previous.map(|(state, _)| state), &session, event);
     effects.extend(announce_seat(previous_seat.as_deref(), &session));
     effects.extend(announce_bookmark(&session, event));
-    After { session: Some(session), seat, left_seat, ended_turn, ended_wait, bookmark, effects }
+    StepOutput { session: Some(session), seat, left_seat, ended_turn, ended_wait, bookmark, effects }
 }
 
 /// Any event of the agent creates its session, except its end: a session only seen ending is not recorded.
 fn new_session(event: &Event) -> Option<Session> {
-    if matches!(event.happening, Happening::SessionEnded { .. }) || !event.happening.is_the_agents() {
+    if matches!(event.happening, EventKind::SessionEnded { .. }) || !event.happening.is_the_agents() {
         return None;
     }
     let started_by =
-        if let Happening::SessionStarted { by, .. } = event.happening { by } else { StartedBy::Unknown };
+        if let EventKind::SessionStarted { by, .. } = event.happening { by } else { StartedBy::Unknown };
     Some(Session {
         // Taken from the event, so that a database rebuilt from the journal has the same ids.
         uid: event.uid,
         key: event.session.clone(),
-        state: State::Idle,
+        state: SessionState::Idle,
         since: event.at,
         seen: true,
         started_at: event.at,
         started_by,
         last_event_at: event.at,
         ended: None,
-        presence: Presence::Headless,
+        presence: SessionPresence::Headless,
         folder: None,
         transcript: None,
         model: None,
@@ -98,8 +101,8 @@ fn new_session(event: &Event) -> Option<Session> {
         prompt: None,
         prompted_at: None,
         answer: None,
-        inheriting: Inheriting::Nothing,
-        wishes: Wishes::default(),
+        inheriting: InheritState::Nothing,
+        wishes: InheritSettings::default(),
         fresh_at: None,
         asked: None,
         limited_until: None,
@@ -108,16 +111,16 @@ fn new_session(event: &Event) -> Option<Session> {
         subagents: BTreeSet::new(),
         background: 0,
         context_tokens: None,
-        meter: Meter::default(),
+        meter: UsageMeter::default(),
         compactions: 0,
         turns: 0,
-        since_bookmark: SinceBookmark::default(),
+        since_bookmark: BookmarkCounters::default(),
         open_turn: None,
     })
 }
 
 /// Copies the scene's values; absent ones leave the session unchanged.
-fn apply_scene(session: &mut Session, scene: &Scene) {
+fn apply_scene(session: &mut Session, scene: &EventScene) {
     session.presence = scene.presence;
     let update = |field: &mut Option<String>, value: &Option<String>| {
         if value.is_some() {
@@ -136,8 +139,8 @@ fn apply_scene(session: &mut Session, scene: &Scene) {
 /// script run by an agent would otherwise displace that agent from its own pane.
 fn take_seat(session: &mut Session, stored: Option<Seat>, event: &Event) -> Option<Seat> {
     let place = event.scene.as_ref()?.place.as_ref()?;
-    let names_seat = matches!(event.happening, Happening::SessionStarted { .. } | Happening::SeatFound);
-    if session.presence == Presence::Headless
+    let names_seat = matches!(event.happening, EventKind::SessionStarted { .. } | EventKind::SeatFound);
+    if session.presence == SessionPresence::Headless
         || event.subagent.is_some()
         || !(names_seat || session.seat.is_none())
     {
@@ -149,7 +152,7 @@ fn take_seat(session: &mut Session, stored: Option<Seat>, event: &Event) -> Opti
     }
     session.seat = Some(place.key.clone());
     let proof = seat.place.proof.max(place.proof);
-    seat.place = Place { proof, ..place.clone() };
+    seat.place = SeatLocation { proof, ..place.clone() };
     seat.last_seen = event.at;
     seat.current = Some(session.key.clone());
     Some(seat)
@@ -165,109 +168,120 @@ fn leave_seat(session: &Session, mut former: Seat) -> Option<Seat> {
     Some(former)
 }
 
-fn new_seat(place: &Place, event: &Event) -> Seat {
+fn new_seat(place: &SeatLocation, event: &Event) -> Seat {
     Seat { place: place.clone(), current: None, first_seen: event.at, last_seen: event.at }
 }
 
 /// Dispatches to one small function per event kind; returns the turn that the event ended.
-fn apply(session: &mut Session, event: &Event) -> Option<Turn> {
+fn apply(session: &mut Session, event: &Event) -> Option<SessionTurn> {
     let inside_subagent = event.subagent.is_some();
     match &event.happening {
-        Happening::SessionStarted { by, wishes } => session_started(session, event, *by, *wishes),
-        Happening::SessionEnded { by } => session_ended(session, event, *by),
-        Happening::PromptSubmitted { .. } if inside_subagent => None,
-        Happening::PromptSubmitted { prompt, origin, .. } => prompted(session, event, prompt, *origin),
-        Happening::ToolFinished { outcome, .. } => tool_finished(session, event, *outcome),
-        Happening::ToolsFinished => tools_finished(session, event),
-        Happening::PermissionAsked { reason, tool } => permission_asked(session, event, *reason, tool),
-        Happening::PermissionRefused { .. } => tool_finished(session, event, ToolOutcome::Failed),
-        Happening::AttentionAsked { reason } => attention_asked(session, event, *reason),
-        Happening::AttentionGiven => unblock(session, event),
-        Happening::TurnEnded { .. } | Happening::TurnFailed { .. } | Happening::Interrupted
+        EventKind::SessionStarted { by, wishes } => session_started(session, event, *by, *wishes),
+        EventKind::SessionEnded { by } => session_ended(session, event, *by),
+        EventKind::PromptSubmitted { .. } if inside_subagent => None,
+        EventKind::PromptSubmitted { prompt, origin, .. } => prompted(session, event, prompt, *origin),
+        EventKind::ToolFinished { outcome, .. } => tool_finished(session, event, *outcome),
+        EventKind::ToolsFinished => tools_finished(session, event),
+        EventKind::PermissionAsked { reason, tool } => permission_asked(session, event, *reason, tool),
+        EventKind::PermissionRefused { .. } => tool_finished(session, event, ToolOutcome::Failed),
+        EventKind::AttentionAsked { reason } => attention_asked(session, event, *reason),
+        EventKind::AttentionGiven => unblock(session, event),
+        EventKind::TurnEnded { .. } | EventKind::TurnFailed { .. } | EventKind::Interrupted
             if inside_subagent =>
         {
             None
         }
-        Happening::TurnEnded { background, answer } => {
+        EventKind::TurnEnded { background, answer } => {
             keep_answer(session, answer.as_ref());
             turn_ended(session, event, *background)
         }
-        Happening::TurnFailed { failure, until } => turn_failed(session, event, *failure, *until),
-        Happening::Interrupted => interrupted(session, event),
-        Happening::SubagentStarted => subagent_started(session, event),
-        Happening::SubagentStopped => subagent_stopped(session, event),
-        Happening::CompactionStarted { .. }
-        | Happening::HelperWanted { .. }
-        | Happening::FolderChanged
-        | Happening::SeatFound
-        | Happening::BatonDropped
-        | Happening::BatonCame(_)
-        | Happening::InheritanceTaken { .. }
-        | Happening::InheritanceGiven { .. }
-        | Happening::IntentMade { .. }
-        | Happening::IntentMoved { .. }
-        | Happening::BookmarkSet(_)
-        | Happening::BookmarkPlaced { .. }
-        | Happening::BookmarkDeleted { .. }
-        | Happening::BookmarkRestored { .. }
-        | Happening::MarkerWanted { .. }
-        | Happening::HandoffWritten { .. }
-        | Happening::HopMoved { .. }
-        | Happening::HandoffGiven { .. }
-        | Happening::HopTold { .. } => None,
-        Happening::HandoffAsked { asking } => handoff_asked(session, event, asking),
+        EventKind::TurnFailed { failure, until } => turn_failed(session, event, *failure, *until),
+        EventKind::Interrupted => interrupted(session, event),
+        EventKind::SubagentStarted => subagent_started(session, event),
+        EventKind::SubagentStopped => subagent_stopped(session, event),
+        EventKind::CompactionStarted { .. }
+        | EventKind::HelperWanted { .. }
+        | EventKind::FolderChanged
+        | EventKind::SeatFound
+        | EventKind::BatonDropped
+        | EventKind::BatonCame(_)
+        | EventKind::InheritanceTaken { .. }
+        | EventKind::InheritanceGiven { .. }
+        | EventKind::IntentMade { .. }
+        | EventKind::IntentMoved { .. }
+        | EventKind::BookmarkSet(_)
+        | EventKind::BookmarkPlaced { .. }
+        | EventKind::BookmarkDeleted { .. }
+        | EventKind::BookmarkRestored { .. }
+        | EventKind::MarkerWanted { .. }
+        | EventKind::HandoffWritten { .. }
+        | EventKind::HopMoved { .. }
+        | EventKind::HandoffGiven { .. }
+        | EventKind::HopTold { .. } => None,
+        EventKind::HandoffAsked { asking } => handoff_asked(session, event, asking),
         // The later wish wins.
-        Happening::BatonPassed | Happening::FreshTakenBack => set_fresh(session, None),
-        Happening::FreshAsked => set_fresh(session, Some(event.at)),
-        Happening::TaskCompleted => task_completed(session),
-        Happening::Seen => seen(session),
-        Happening::Observed { as_of, .. } if session.last_event_at > *as_of => None,
-        Happening::Observed { what, until, .. } => observed(session, event, *what, *until),
-        Happening::CompactionEnded { .. } => compaction_ended(session, event),
-        Happening::ModelAnswered { context_tokens } => model_answered(session, event, *context_tokens),
-        Happening::ContextMeasured { fill } => context_measured(session, event, *fill),
-        Happening::ContextAnnounced { percent, to } => context_announced(session, *to, *percent),
-        Happening::MemoryGiven { .. } => memory_given(session, event),
+        EventKind::BatonPassed | EventKind::FreshTakenBack => set_fresh(session, None),
+        EventKind::FreshAsked => set_fresh(session, Some(event.at)),
+        EventKind::TaskCompleted => task_completed(session),
+        EventKind::Seen => seen(session),
+        EventKind::Observed { as_of, .. } if session.last_event_at > *as_of => None,
+        EventKind::Observed { what, until, .. } => observed(session, event, *what, *until),
+        EventKind::CompactionEnded { .. } => compaction_ended(session, event),
+        EventKind::ModelAnswered { context_tokens } => model_answered(session, event, *context_tokens),
+        EventKind::ContextMeasured { fill } => context_measured(session, event, *fill),
+        EventKind::ContextAnnounced { percent, to } => context_announced(session, *to, *percent),
+        EventKind::MemoryGiven { .. } => memory_given(session, event),
     }
 }
 
-fn session_started(session: &mut Session, event: &Event, by: StartedBy, wishes: Wishes) -> Option<Turn> {
+fn session_started(
+    session: &mut Session,
+    event: &Event,
+    by: StartedBy,
+    wishes: InheritSettings,
+) -> Option<SessionTurn> {
     // Compaction announces a start in the middle of the same session's work.
     if by == StartedBy::Compact {
         return None;
     }
     if matches!(by, StartedBy::Startup | StartedBy::Clear) && session.prompted_at.is_none() {
-        session.inheriting = Inheriting::Undecided;
+        session.inheriting = InheritState::Undecided;
         session.wishes = wishes;
     }
     session.ended = None;
-    enter(session, event, State::Idle);
+    enter(session, event, SessionState::Idle);
     close_turn(session, event, TurnOutcome::Abandoned)
 }
 
-fn session_ended(session: &mut Session, event: &Event, by: EndedBy) -> Option<Turn> {
+fn session_ended(session: &mut Session, event: &Event, by: EndedBy) -> Option<SessionTurn> {
     session.ended = Some((event.at, by));
     session.subagents.clear();
     session.background = 0;
-    enter(session, event, State::Ended);
+    enter(session, event, SessionState::Ended);
     close_turn(session, event, TurnOutcome::Abandoned)
 }
 
-fn prompted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin) -> Option<Turn> {
+fn prompted(
+    session: &mut Session,
+    event: &Event,
+    prompt: &SafeText,
+    origin: PromptOrigin,
+) -> Option<SessionTurn> {
     session.ended = None;
-    let is_at_rest = origin == Origin::Bookmark && session.state == State::Completed;
-    session.since_bookmark.rested = is_at_rest.then_some(Rest { since: session.since, seen: session.seen });
-    enter(session, event, State::Working);
+    let is_at_rest = origin == PromptOrigin::Bookmark && session.state == SessionState::Completed;
+    session.since_bookmark.rested =
+        is_at_rest.then_some(RestState { since: session.since, seen: session.seen });
+    enter(session, event, SessionState::Working);
     if event.happening.is_real_prompt() {
         record_prompt(session, event);
     }
     match origin {
-        Origin::Human | Origin::Command if is_own_prompt(&event.happening) => {}
-        Origin::Human | Origin::Command => {
+        PromptOrigin::Human | PromptOrigin::Command if is_own_prompt(&event.happening) => {}
+        PromptOrigin::Human | PromptOrigin::Command => {
             session.prompt = Some(prompt.clone());
             session.tasks = 0;
         }
-        Origin::Notification | Origin::Bookmark | Origin::Continuation => {}
+        PromptOrigin::Notification | PromptOrigin::Bookmark | PromptOrigin::Continuation => {}
     }
     if let Some(open) = session.open_turn.as_mut().filter(|open| open.id.is_some() && open.id == event.turn) {
         open.steered += 1;
@@ -275,7 +289,7 @@ fn prompted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin)
     }
     let ended = close_turn(session, event, TurnOutcome::Abandoned);
     session.turns += 1;
-    session.open_turn = Some(Turn {
+    session.open_turn = Some(SessionTurn {
         uid: event.uid,
         ordinal: session.turns,
         id: event.turn.clone(),
@@ -294,21 +308,21 @@ fn prompted(session: &mut Session, event: &Event, prompt: &Kept, origin: Origin)
 fn record_prompt(session: &mut Session, event: &Event) {
     session.prompted_at = Some(event.at);
     match session.inheriting {
-        Inheriting::Undecided => session.inheriting = Inheriting::Prompted,
+        InheritState::Undecided => session.inheriting = InheritState::Prompted,
         // Continuing the work cancels the wish for a fresh start.
-        Inheriting::Nothing | Inheriting::Prompted | Inheriting::Due | Inheriting::Settled => {
+        InheritState::Nothing | InheritState::Prompted | InheritState::Due | InheritState::Settled => {
             session.fresh_at = None;
         }
     }
 }
 
-fn is_own_prompt(happening: &Happening) -> bool {
-    matches!(happening, Happening::PromptSubmitted { own: Some(_), .. })
+fn is_own_prompt(happening: &EventKind) -> bool {
+    matches!(happening, EventKind::PromptSubmitted { own: Some(_), .. })
 }
 
 /// A finished tool resumes a waiting session. It resumes neither an ended session nor one whose turn is over: results
 /// arrive late, and only a subagent works on between turns.
-fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> Option<Turn> {
+fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> Option<SessionTurn> {
     if let Some(turn) = &mut session.open_turn {
         turn.tool_calls += 1;
         turn.tool_failures += u32::from(outcome != ToolOutcome::Done);
@@ -318,21 +332,21 @@ fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> 
     }
     let is_late = session.open_turn.is_none() && event.subagent.is_none();
     match session.state {
-        State::Ended => {}
-        State::Blocked(_) if is_about_another(session, event) => {}
-        State::Completed | State::Interrupted | State::Limited if is_late => {}
-        State::Idle
-        | State::Working
-        | State::Blocked(_)
-        | State::Completed
-        | State::Interrupted
-        | State::Limited => enter(session, event, State::Working),
+        SessionState::Ended => {}
+        SessionState::Blocked(_) if is_about_another(session, event) => {}
+        SessionState::Completed | SessionState::Interrupted | SessionState::Limited if is_late => {}
+        SessionState::Idle
+        | SessionState::Working
+        | SessionState::Blocked(_)
+        | SessionState::Completed
+        | SessionState::Interrupted
+        | SessionState::Limited => enter(session, event, SessionState::Working),
     }
     None
 }
 
 /// A refusal runs no hook of its own: only the end of its round of tools reveals it.
-fn tools_finished(session: &mut Session, event: &Event) -> Option<Turn> {
+fn tools_finished(session: &mut Session, event: &Event) -> Option<SessionTurn> {
     let is_its_own = session.asked.as_ref().is_none_or(|asked| asked.subagent == event.subagent);
     if is_its_own { unblock(session, event) } else { None }
 }
@@ -343,50 +357,62 @@ fn is_about_another(session: &Session, event: &Event) -> bool {
     asked.subagent != event.subagent || event.happening.tool() != Some(&asked.tool)
 }
 
-fn permission_asked(session: &mut Session, event: &Event, reason: Reason, tool: &Kept) -> Option<Turn> {
-    if session.state != State::Ended {
-        session.asked = Some(Asked { tool: tool.clone(), subagent: event.subagent.clone(), at: event.at });
+fn permission_asked(
+    session: &mut Session,
+    event: &Event,
+    reason: BlockReason,
+    tool: &SafeText,
+) -> Option<SessionTurn> {
+    if session.state != SessionState::Ended {
+        session.asked =
+            Some(OpenDialog { tool: tool.clone(), subagent: event.subagent.clone(), at: event.at });
     }
     block(session, event, reason)
 }
 
-fn block(session: &mut Session, event: &Event, reason: Reason) -> Option<Turn> {
-    if session.state != State::Ended {
-        enter(session, event, State::Blocked(reason));
+fn block(session: &mut Session, event: &Event, reason: BlockReason) -> Option<SessionTurn> {
+    if session.state != SessionState::Ended {
+        enter(session, event, SessionState::Blocked(reason));
     }
     None
 }
 
 /// The agent's own notice comes seconds late: it is ignored once the session has resumed or stopped.
-fn attention_asked(session: &mut Session, event: &Event, reason: Reason) -> Option<Turn> {
+fn attention_asked(session: &mut Session, event: &Event, reason: BlockReason) -> Option<SessionTurn> {
     match session.state {
-        State::Working => block(session, event, reason),
-        State::Idle
-        | State::Blocked(_)
-        | State::Completed
-        | State::Interrupted
-        | State::Limited
-        | State::Ended => None,
+        SessionState::Working => block(session, event, reason),
+        SessionState::Idle
+        | SessionState::Blocked(_)
+        | SessionState::Completed
+        | SessionState::Interrupted
+        | SessionState::Limited
+        | SessionState::Ended => None,
     }
 }
 
-fn unblock(session: &mut Session, event: &Event) -> Option<Turn> {
-    if matches!(session.state, State::Blocked(_)) {
-        enter(session, event, State::Working);
+fn unblock(session: &mut Session, event: &Event) -> Option<SessionTurn> {
+    if matches!(session.state, SessionState::Blocked(_)) {
+        enter(session, event, SessionState::Working);
     }
     None
 }
 
-fn turn_ended(session: &mut Session, event: &Event, background: Option<u32>) -> Option<Turn> {
+fn turn_ended(session: &mut Session, event: &Event, background: Option<u32>) -> Option<SessionTurn> {
     session.background = background.unwrap_or(0);
     if background == Some(0) {
         session.subagents.clear();
     }
     let subagents_at_work = session.background > 0 || !session.subagents.is_empty();
     match session.state {
-        State::Working | State::Blocked(_) if subagents_at_work => enter(session, event, State::Working),
-        State::Working | State::Blocked(_) => complete(session, event),
-        State::Idle | State::Completed | State::Interrupted | State::Limited | State::Ended => {}
+        SessionState::Working | SessionState::Blocked(_) if subagents_at_work => {
+            enter(session, event, SessionState::Working)
+        }
+        SessionState::Working | SessionState::Blocked(_) => complete(session, event),
+        SessionState::Idle
+        | SessionState::Completed
+        | SessionState::Interrupted
+        | SessionState::Limited
+        | SessionState::Ended => {}
     }
     close_turn(session, event, TurnOutcome::Completed)
 }
@@ -394,7 +420,7 @@ fn turn_ended(session: &mut Session, event: &Event, background: Option<u32>) -> 
 /// The answer to a marker needs no attention: restores the state from before the marker.
 fn complete(session: &mut Session, event: &Event) {
     let is_seen = session.seen;
-    enter(session, event, State::Completed);
+    enter(session, event, SessionState::Completed);
     if let Some(rest) = session.since_bookmark.rested.take() {
         session.since = rest.since;
         session.seen = rest.seen || is_seen;
@@ -402,8 +428,8 @@ fn complete(session: &mut Session, event: &Event) {
 }
 
 /// The answer to a marker says nothing about the work.
-fn keep_answer(session: &mut Session, answer: Option<&Kept>) {
-    let is_marker = |turn: &Turn| turn.origin == Origin::Bookmark && turn.steered == 0;
+fn keep_answer(session: &mut Session, answer: Option<&SafeText>) {
+    let is_marker = |turn: &SessionTurn| turn.origin == PromptOrigin::Bookmark && turn.steered == 0;
     if !session.open_turn.as_ref().is_some_and(is_marker) {
         session.answer = answer.cloned().or(session.answer.take());
     }
@@ -412,39 +438,39 @@ fn keep_answer(session: &mut Session, answer: Option<&Kept>) {
 fn turn_failed(
     session: &mut Session,
     event: &Event,
-    failure: Failure,
+    failure: TurnFailure,
     until: Option<Timestamp>,
-) -> Option<Turn> {
+) -> Option<SessionTurn> {
     match (session.state, failure) {
-        (State::Ended, _) => {}
-        (_, Failure::UsageLimit) => {
-            enter(session, event, State::Limited);
+        (SessionState::Ended, _) => {}
+        (_, TurnFailure::UsageLimit) => {
+            enter(session, event, SessionState::Limited);
             session.limited_until = until.or(session.limited_until);
         }
-        (_, Failure::Other) => enter(session, event, State::Interrupted),
+        (_, TurnFailure::Other) => enter(session, event, SessionState::Interrupted),
     }
     close_turn(session, event, TurnOutcome::Failed)
 }
 
-fn interrupted(session: &mut Session, event: &Event) -> Option<Turn> {
-    if session.state != State::Ended {
-        enter(session, event, State::Interrupted);
+fn interrupted(session: &mut Session, event: &Event) -> Option<SessionTurn> {
+    if session.state != SessionState::Ended {
+        enter(session, event, SessionState::Interrupted);
     }
     close_turn(session, event, TurnOutcome::Interrupted)
 }
 
-fn subagent_started(session: &mut Session, event: &Event) -> Option<Turn> {
+fn subagent_started(session: &mut Session, event: &Event) -> Option<SessionTurn> {
     session.subagents.extend(event.subagent.clone());
     None
 }
 
 /// A subagent that stops no longer waits for an answer.
-fn subagent_stopped(session: &mut Session, event: &Event) -> Option<Turn> {
+fn subagent_stopped(session: &mut Session, event: &Event) -> Option<SessionTurn> {
     let was_running = event.subagent.as_ref().is_some_and(|id| session.subagents.remove(id));
     if was_running { unblock(session, event) } else { None }
 }
 
-fn compaction_ended(session: &mut Session, event: &Event) -> Option<Turn> {
+fn compaction_ended(session: &mut Session, event: &Event) -> Option<SessionTurn> {
     session.compactions += 1;
     session.context_tokens = None;
     session.meter.compacted(event.at);
@@ -453,12 +479,12 @@ fn compaction_ended(session: &mut Session, event: &Event) -> Option<Turn> {
     None
 }
 
-fn memory_given(session: &mut Session, event: &Event) -> Option<Turn> {
+fn memory_given(session: &mut Session, event: &Event) -> Option<SessionTurn> {
     session.recalled_at = Some(event.at);
     None
 }
 
-fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) -> Option<Turn> {
+fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) -> Option<SessionTurn> {
     if event.subagent.is_none() {
         session.context_tokens = Some(context_tokens);
         session.meter.answered(context_tokens, event.at);
@@ -466,87 +492,92 @@ fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) -> 
     None
 }
 
-fn context_measured(session: &mut Session, event: &Event, fill: Fill) -> Option<Turn> {
+fn context_measured(session: &mut Session, event: &Event, fill: ContextUsage) -> Option<SessionTurn> {
     session.context_tokens = Some(fill.tokens);
     session.meter.measured(fill, event.at);
     None
 }
 
-fn context_announced(session: &mut Session, to: Audience, percent: u8) -> Option<Turn> {
+fn context_announced(session: &mut Session, to: NoticeAudience, percent: u8) -> Option<SessionTurn> {
     session.meter.told = session.meter.told.and(to, percent);
     None
 }
 
 /// An agent that is asked for its handoff keeps working.
-fn handoff_asked(session: &mut Session, event: &Event, asking: &Asking) -> Option<Turn> {
-    if asking.author == Author::Agent && session.state == State::Completed {
-        enter(session, event, State::Working);
+fn handoff_asked(session: &mut Session, event: &Event, asking: &HopRequest) -> Option<SessionTurn> {
+    if asking.author == HandoffAuthor::Agent && session.state == SessionState::Completed {
+        enter(session, event, SessionState::Working);
     }
     None
 }
 
-fn task_completed(session: &mut Session) -> Option<Turn> {
+fn task_completed(session: &mut Session) -> Option<SessionTurn> {
     session.tasks += 1;
     None
 }
 
-fn set_fresh(session: &mut Session, since: Option<Timestamp>) -> Option<Turn> {
+fn set_fresh(session: &mut Session, since: Option<Timestamp>) -> Option<SessionTurn> {
     session.fresh_at = since;
     None
 }
 
-fn seen(session: &mut Session) -> Option<Turn> {
+fn seen(session: &mut Session) -> Option<SessionTurn> {
     session.seen = true;
     None
 }
 
 /// An observation was made before it was accepted: an agent event in between takes precedence.
-fn observed(session: &mut Session, event: &Event, what: Observed, until: Option<Timestamp>) -> Option<Turn> {
+fn observed(
+    session: &mut Session,
+    event: &Event,
+    what: ObservedChange,
+    until: Option<Timestamp>,
+) -> Option<SessionTurn> {
     match what {
-        Observed::Gone => session_ended(session, event, EndedBy::Other),
-        Observed::Interrupted => interrupted(session, event),
-        Observed::Failed => turn_failed(session, event, Failure::Other, None),
-        Observed::Limited => turn_failed(session, event, Failure::UsageLimit, until),
-        Observed::Answered => unblock(session, event),
+        ObservedChange::Gone => session_ended(session, event, EndedBy::Other),
+        ObservedChange::Interrupted => interrupted(session, event),
+        ObservedChange::Failed => turn_failed(session, event, TurnFailure::Other, None),
+        ObservedChange::Limited => turn_failed(session, event, TurnFailure::UsageLimit, until),
+        ObservedChange::Answered => unblock(session, event),
     }
 }
 
 /// Changes the state; `since` moves only with the state, and a new state is unseen.
-fn enter(session: &mut Session, event: &Event, state: State) {
+fn enter(session: &mut Session, event: &Event, state: SessionState) {
     if session.state != state {
         session.state = state;
         session.since = event.at;
         session.seen = false;
         session.limited_until = None;
-        if !matches!(state, State::Blocked(_)) {
+        if !matches!(state, SessionState::Blocked(_)) {
             session.asked = None;
         }
     }
 }
 
-fn close_turn(session: &mut Session, event: &Event, outcome: TurnOutcome) -> Option<Turn> {
+fn close_turn(session: &mut Session, event: &Event, outcome: TurnOutcome) -> Option<SessionTurn> {
     let mut turn = session.open_turn.take()?;
     turn.ended = Some((event.at, outcome));
     Some(turn)
 }
 
 /// Leaving a block ends a wait, regardless of the next state.
-fn ended_wait(state: State, since: Timestamp, session: &Session, event: &Event) -> Option<Wait> {
-    let State::Blocked(reason) = state else { return None };
+fn ended_wait(state: SessionState, since: Timestamp, session: &Session, event: &Event) -> Option<UserWait> {
+    let SessionState::Blocked(reason) = state else { return None };
     // The real end of an agent that is gone is unknown: it may have been days ago.
-    let is_gone = matches!(event.happening, Happening::Observed { what: Observed::Gone, .. });
+    let is_gone = matches!(event.happening, EventKind::Observed { what: ObservedChange::Gone, .. });
     let ended_at = if is_gone { session.last_event_at } else { event.at };
-    let wait = Wait { uid: event.uid, reason, began_at: since, ended_at: ended_at.max(since) };
+    let wait = UserWait { uid: event.uid, reason, began_at: since, ended_at: ended_at.max(since) };
     (session.state != state).then_some(wait)
 }
 
 /// A bookmark that was set explicitly, or that a marker stands for. `since` is the progress before this event.
-fn bookmark_set(session: &Session, event: &Event, since: &SinceBookmark) -> Option<Bookmark> {
-    let set = if let Happening::BookmarkSet(set) = &event.happening {
+fn bookmark_set(session: &Session, event: &Event, since: &BookmarkCounters) -> Option<Bookmark> {
+    let set = if let EventKind::BookmarkSet(set) = &event.happening {
         set.clone()
     } else if is_marker(session, event) {
         let reason = since.wanted.map(|(_, reason)| reason);
-        Setting { how: How::Typed, after_turn: session.turns, reason, label: None }
+        NewBookmark { how: BookmarkOrigin::Typed, after_turn: session.turns, reason, label: None }
     } else {
         return None;
     };
@@ -555,7 +586,7 @@ fn bookmark_set(session: &Session, event: &Event, since: &SinceBookmark) -> Opti
 }
 
 fn is_marker(session: &Session, event: &Event) -> bool {
-    event.happening.is_marker() && event.subagent.is_none() && session.presence != Presence::Headless
+    event.happening.is_marker() && event.subagent.is_none() && session.presence != SessionPresence::Headless
 }
 
 #[cfg(test)]

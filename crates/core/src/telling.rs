@@ -5,8 +5,8 @@
 
 use crate::bar::BarStyle;
 use crate::escape::{fit, for_terminal};
-use crate::session::State;
-use crate::shown::Shown;
+use crate::session::SessionState;
+use crate::shown::SeatView;
 use crate::text::clip;
 
 /// Every placeholder. The environment variable is `TOWLINE_` and the name in capitals.
@@ -23,7 +23,7 @@ const PROMPT_COLUMNS: usize = 80;
 
 /// How the agent's own terminal signals a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
+pub enum TerminalSignal {
     Off,
     Bell,
     /// A terminal notification of one line.
@@ -32,41 +32,42 @@ pub enum Sign {
     Osc777,
 }
 
-impl Sign {
-    pub const ALL: [Sign; 4] = [Sign::Off, Sign::Bell, Sign::Osc9, Sign::Osc777];
+impl TerminalSignal {
+    pub const ALL: [TerminalSignal; 4] =
+        [TerminalSignal::Off, TerminalSignal::Bell, TerminalSignal::Osc9, TerminalSignal::Osc777];
 
     pub fn name(self) -> &'static str {
         match self {
-            Sign::Off => "off",
-            Sign::Bell => "bell",
-            Sign::Osc9 => "osc9",
-            Sign::Osc777 => "osc777",
+            TerminalSignal::Off => "off",
+            TerminalSignal::Bell => "bell",
+            TerminalSignal::Osc9 => "osc9",
+            TerminalSignal::Osc777 => "osc777",
         }
     }
 
-    pub fn named(name: &str) -> Option<Sign> {
-        Sign::ALL.into_iter().find(|sign| sign.name() == name)
+    pub fn named(name: &str) -> Option<TerminalSignal> {
+        TerminalSignal::ALL.into_iter().find(|sign| sign.name() == name)
     }
 }
 
 /// One change of one seat, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Telling {
-    pub to: State,
+pub struct Notification {
+    pub to: SessionState,
     icon: String,
     values: [String; PLACEHOLDERS.len()],
 }
 
-impl Telling {
-    pub fn of(seat: &Shown, from: Option<State>, to: State) -> Telling {
-        let light = Shown { state: to, seen: false, ..seat.clone() }.light();
+impl Notification {
+    pub fn of(seat: &SeatView, from: Option<SessionState>, to: SessionState) -> Notification {
+        let light = SeatView { state: to, seen: false, ..seat.clone() }.light();
         let text = |value: Option<&str>| clip(&for_terminal(value.unwrap_or("")), LONGEST_VALUE).to_owned();
         let state = to.name().to_owned();
         let values = [
             text(Some(&seat.agent)),
             text(seat.project.as_deref()),
             text(seat.branch.as_deref()),
-            text(from.map(State::name)),
+            text(from.map(SessionState::name)),
             state.clone(),
             state,
             text(to.reason()),
@@ -76,7 +77,7 @@ impl Telling {
             text(seat.pane.as_deref()),
             summary(seat, to),
         ];
-        Telling { to, icon: for_terminal(&BarStyle::default().look(light).icon), values }
+        Notification { to, icon: for_terminal(&BarStyle::default().look(light).icon), values }
     }
 
     /// Empty for a placeholder that does not exist.
@@ -136,13 +137,13 @@ impl Telling {
     }
 
     /// The sequence that makes the agent's terminal signal the change.
-    pub fn sign(&self, sign: Sign) -> String {
+    pub fn sign(&self, sign: TerminalSignal) -> String {
         match sign {
-            Sign::Off => String::new(),
-            Sign::Bell => "\x07".to_owned(),
+            TerminalSignal::Off => String::new(),
+            TerminalSignal::Bell => "\x07".to_owned(),
             // Some terminals interpret a body that begins with a digit as a command.
-            Sign::Osc9 => format!("\x1b]9;towline: {}\x07", self.value("summary")),
-            Sign::Osc777 => {
+            TerminalSignal::Osc9 => format!("\x1b]9;towline: {}\x07", self.value("summary")),
+            TerminalSignal::Osc777 => {
                 // The heading ends at the first semicolon.
                 format!("\x1b]777;notify;{};{}\x07", self.heading().replace(';', ","), self.body())
             }
@@ -160,7 +161,7 @@ fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
 }
 
 /// The whole change in one line, most important first.
-fn summary(seat: &Shown, to: State) -> String {
+fn summary(seat: &SeatView, to: SessionState) -> String {
     let project = seat.project.as_deref().unwrap_or("?");
     let place = seat.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"));
     let reason = to.reason().map_or(String::new(), |reason| format!(" ({reason})"));
@@ -187,13 +188,13 @@ fn placeholder(text: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Reason;
+    use crate::event::BlockReason;
     use crate::time::Timestamp;
 
-    const BLOCKED: State = State::Blocked(Reason::Permission);
+    const BLOCKED: SessionState = SessionState::Blocked(BlockReason::Permission);
 
-    fn seat(prompt: &str) -> Shown {
-        Shown {
+    fn seat(prompt: &str) -> SeatView {
+        SeatView {
             session: Some("agent:id".into()),
             state: BLOCKED,
             seen: false,
@@ -201,12 +202,12 @@ mod tests {
             branch: Some("main".into()),
             prompt: Some(prompt.into()),
             pane: Some("%2".into()),
-            ..Shown::at("tmux:/s:1:%2", "agent", Timestamp(0))
+            ..SeatView::at("tmux:/s:1:%2", "agent", Timestamp(0))
         }
     }
 
-    fn telling(prompt: &str) -> Telling {
-        Telling::of(&seat(prompt), Some(State::Working), BLOCKED)
+    fn telling(prompt: &str) -> Notification {
+        Notification::of(&seat(prompt), Some(SessionState::Working), BLOCKED)
     }
 
     fn words(words: &[&str]) -> Vec<String> {
@@ -245,14 +246,14 @@ mod tests {
     #[test]
     fn a_sign_ends_where_it_should_whatever_it_tells() {
         let telling = telling("do\u{7} this");
-        assert_eq!(telling.sign(Sign::Off), "");
-        assert_eq!(telling.sign(Sign::Bell), "\x07");
+        assert_eq!(telling.sign(TerminalSignal::Off), "");
+        assert_eq!(telling.sign(TerminalSignal::Bell), "\x07");
         assert_eq!(
-            telling.sign(Sign::Osc9),
+            telling.sign(TerminalSignal::Osc9),
             "\x1b]9;towline: agent in app; core/main: blocked (permission): do this\x07"
         );
         assert_eq!(
-            telling.sign(Sign::Osc777),
+            telling.sign(TerminalSignal::Osc777),
             "\x1b]777;notify;app, core: blocked (permission);agent · main · do this\x07"
         );
         assert_eq!(telling.title(), "\x1b]2;! app; core\x07");
@@ -262,6 +263,6 @@ mod tests {
     fn a_long_prompt_is_bounded_wherever_it_goes() {
         let telling = telling(&"é".repeat(10_000));
         assert_eq!(telling.value("prompt").len(), LONGEST_VALUE);
-        assert!(telling.value("summary").len() < 300 && telling.sign(Sign::Osc777).len() < 400);
+        assert!(telling.value("summary").len() < 300 && telling.sign(TerminalSignal::Osc777).len() < 400);
     }
 }

@@ -9,14 +9,14 @@ use std::borrow::Cow;
 
 /// How much text may be stored, and whether it is redacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keeping {
+pub struct TextPolicy {
     pub longest_bytes: usize,
-    pub secrets: Secrets,
+    pub secrets: SecretPolicy,
 }
 
 /// Whether secrets are replaced before text is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Secrets {
+pub enum SecretPolicy {
     Redacted,
     Kept,
 }
@@ -24,16 +24,16 @@ pub enum Secrets {
 /// Text that is redacted and bounded in size.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Kept(Box<str>);
+pub struct SafeText(Box<str>);
 
-impl Kept {
+impl SafeText {
     /// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised. Reads only a
     /// bounded window, so that a huge prompt costs no more than a long one.
-    pub fn new(raw: &str, keeping: Keeping) -> Self {
+    pub fn new(raw: &str, keeping: TextPolicy) -> Self {
         let window = whole_words(raw, keeping.longest_bytes.saturating_mul(4).max(16 * 1024));
         let safe = match keeping.secrets {
-            Secrets::Redacted => redact(window),
-            Secrets::Kept => Cow::Borrowed(window),
+            SecretPolicy::Redacted => redact(window),
+            SecretPolicy::Kept => Cow::Borrowed(window),
         };
         let cut = clip(&safe, keeping.longest_bytes);
         if cut.len() == raw.len() || (safe.len() == cut.len() && window.len() == raw.len()) {
@@ -54,18 +54,18 @@ impl Kept {
 /// Redacted text of any length, borrowed if unchanged. Excess is cut from the middle: the beginning and the end tell
 /// most.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clean<'a> {
+pub struct CleanText<'a> {
     text: Cow<'a, str>,
     cut_bytes: usize,
 }
 
-impl<'a> Clean<'a> {
+impl<'a> CleanText<'a> {
     /// Redacts the whole text, and cuts afterwards.
-    pub fn new(raw: Cow<'a, str>, keeping: Keeping) -> Self {
+    pub fn new(raw: Cow<'a, str>, keeping: TextPolicy) -> Self {
         let safe = match (keeping.secrets, raw) {
-            (Secrets::Kept, raw) => raw,
-            (Secrets::Redacted, Cow::Borrowed(raw)) => redact(raw),
-            (Secrets::Redacted, Cow::Owned(raw)) => match redact(&raw) {
+            (SecretPolicy::Kept, raw) => raw,
+            (SecretPolicy::Redacted, Cow::Borrowed(raw)) => redact(raw),
+            (SecretPolicy::Redacted, Cow::Owned(raw)) => match redact(&raw) {
                 Cow::Borrowed(_) => Cow::Owned(raw),
                 Cow::Owned(safe) => Cow::Owned(safe),
             },
@@ -84,8 +84,8 @@ impl<'a> Clean<'a> {
     }
 
     /// Detaches the text from its source.
-    pub fn into_owned(self) -> Clean<'static> {
-        Clean { text: Cow::Owned(self.text.into_owned()), cut_bytes: self.cut_bytes }
+    pub fn into_owned(self) -> CleanText<'static> {
+        CleanText { text: Cow::Owned(self.text.into_owned()), cut_bytes: self.cut_bytes }
     }
 
     /// The number of bytes cut; the text states it at the cut.
@@ -124,37 +124,39 @@ pub fn clip_start(text: &str, longest: usize) -> &str {
 mod tests {
     use super::*;
 
-    const KEEPING: Keeping = Keeping { longest_bytes: 10, secrets: Secrets::Redacted };
+    const KEEPING: TextPolicy = TextPolicy { longest_bytes: 10, secrets: SecretPolicy::Redacted };
 
     #[test]
     fn short_text_is_kept_as_it_is() {
-        assert_eq!(Kept::new("ten bytes!", KEEPING).as_str(), "ten bytes!");
+        assert_eq!(SafeText::new("ten bytes!", KEEPING).as_str(), "ten bytes!");
     }
 
     #[test]
     fn long_text_is_cut_at_a_character_and_says_so() {
-        assert_eq!(Kept::new("123456789é is two bytes", KEEPING).as_str(), "123456789…");
+        assert_eq!(SafeText::new("123456789é is two bytes", KEEPING).as_str(), "123456789…");
     }
 
     #[test]
     fn a_secret_that_the_window_cuts_is_not_kept_by_half() {
         let text = format!("{} {}{}", "x".repeat(16 * 1024 - 10), "ghp_", "A1".repeat(18));
-        let kept = Kept::new(&text, Keeping { longest_bytes: 4_000, secrets: Secrets::Redacted });
+        let kept = SafeText::new(&text, TextPolicy { longest_bytes: 4_000, secrets: SecretPolicy::Redacted });
         assert!(!kept.as_str().contains("ghp_"));
     }
 
     #[test]
     fn a_secret_is_redacted_before_the_cut() {
         let key = format!("k {}{}", "sk-ant-", "a".repeat(40));
-        assert!(!Kept::new(&key, Keeping { longest_bytes: 12, ..KEEPING }).as_str().contains("sk-ant"));
+        assert!(
+            !SafeText::new(&key, TextPolicy { longest_bytes: 12, ..KEEPING }).as_str().contains("sk-ant")
+        );
     }
 
     #[test]
     fn long_text_keeps_its_head_and_tail_and_states_the_cut() {
-        let clean = Clean::new("0123456789éabcdefghi".into(), Keeping { longest_bytes: 9, ..KEEPING });
+        let clean = CleanText::new("0123456789éabcdefghi".into(), TextPolicy { longest_bytes: 9, ..KEEPING });
         assert_eq!(clean.as_str(), "012345\n[… 12 bytes cut …]\nghi");
         assert_eq!(clean.cut_bytes(), 12);
-        let whole = Clean::new("short".into(), KEEPING);
+        let whole = CleanText::new("short".into(), KEEPING);
         assert_eq!((whole.as_str(), whole.cut_bytes()), ("short", 0));
     }
 
@@ -162,7 +164,7 @@ mod tests {
     fn a_secret_over_the_cut_is_gone_before_it() {
         let text = format!("{} {}{} {}", "x ".repeat(30), "ghp_", "A1".repeat(18), "y ".repeat(30));
         for longest_bytes in (30..120).step_by(7) {
-            let clean = Clean::new(text.as_str().into(), Keeping { longest_bytes, ..KEEPING });
+            let clean = CleanText::new(text.as_str().into(), TextPolicy { longest_bytes, ..KEEPING });
             assert!(!clean.as_str().contains("A1A1"), "{longest_bytes}: {}", clean.as_str());
         }
     }

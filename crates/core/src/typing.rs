@@ -5,14 +5,19 @@
 mod intent;
 mod permit;
 
-pub use intent::{BadIntent, Intent, LONGEST_BYTES, Purpose, Stage, Wish, answers, shows};
-pub use permit::{Moment, Pause, Rules, Starts, Verdict, Why, may_press, may_type};
+pub use intent::{
+    BadIntent, Intent, IntentPurpose, IntentRequest, IntentStage, LONGEST_BYTES, answers, shows,
+};
+pub use permit::{
+    SessionStartReport, TypingContext, TypingObstacle, TypingPause, TypingRules, TypingVerdict, may_press,
+    may_type,
+};
 
 use crate::time::Timestamp;
 
 /// The facts that a terminal program can report about a pane. A fact it cannot report is never assumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Abilities {
+pub struct TerminalAbilities {
     /// Whether the pane is the one that the session was found in, and not another under the same name.
     pub identity: bool,
     /// Which process would receive the keys.
@@ -27,7 +32,7 @@ pub struct Abilities {
 
 /// One such fact: named in messages if missing, and in the setting that accepts its absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ability {
+pub enum TerminalAbility {
     Identity,
     Foreground,
     Screen,
@@ -35,52 +40,57 @@ pub enum Ability {
     Activity,
 }
 
-impl Ability {
-    pub const ALL: [Ability; 5] =
-        [Ability::Identity, Ability::Foreground, Ability::Screen, Ability::Mode, Ability::Activity];
+impl TerminalAbility {
+    pub const ALL: [TerminalAbility; 5] = [
+        TerminalAbility::Identity,
+        TerminalAbility::Foreground,
+        TerminalAbility::Screen,
+        TerminalAbility::Mode,
+        TerminalAbility::Activity,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Ability::Identity => "identity",
-            Ability::Foreground => "foreground",
-            Ability::Screen => "screen",
-            Ability::Mode => "mode",
-            Ability::Activity => "activity",
+            TerminalAbility::Identity => "identity",
+            TerminalAbility::Foreground => "foreground",
+            TerminalAbility::Screen => "screen",
+            TerminalAbility::Mode => "mode",
+            TerminalAbility::Activity => "activity",
         }
     }
 
     /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<Ability> {
-        Ability::ALL.into_iter().find(|ability| ability.name() == name)
+    pub fn named(name: &str) -> Option<TerminalAbility> {
+        TerminalAbility::ALL.into_iter().find(|ability| ability.name() == name)
     }
 
     /// Completes a sentence that begins with "cannot tell".
     pub fn tells(self) -> &'static str {
         match self {
-            Ability::Identity => "whether the pane is the one that is meant",
-            Ability::Foreground => "which program would get the keys",
-            Ability::Screen => "what stands in the input line",
-            Ability::Mode => "whether the keys would go to the terminal program itself",
-            Ability::Activity => "when somebody last typed there",
+            TerminalAbility::Identity => "whether the pane is the one that is meant",
+            TerminalAbility::Foreground => "which program would get the keys",
+            TerminalAbility::Screen => "what stands in the input line",
+            TerminalAbility::Mode => "whether the keys would go to the terminal program itself",
+            TerminalAbility::Activity => "when somebody last typed there",
         }
     }
 }
 
-impl Abilities {
-    pub fn has(self, ability: Ability) -> bool {
+impl TerminalAbilities {
+    pub fn has(self, ability: TerminalAbility) -> bool {
         match ability {
-            Ability::Identity => self.identity,
-            Ability::Foreground => self.foreground,
-            Ability::Screen => self.screen,
-            Ability::Mode => self.mode,
-            Ability::Activity => self.activity,
+            TerminalAbility::Identity => self.identity,
+            TerminalAbility::Foreground => self.foreground,
+            TerminalAbility::Screen => self.screen,
+            TerminalAbility::Mode => self.mode,
+            TerminalAbility::Activity => self.activity,
         }
     }
 }
 
 /// One observation of a pane. `None` means not observed, which permits nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct PaneObservation {
     /// The pane exists and is the intended one.
     pub is_there: Option<bool>,
     /// The process that would receive the keys, or its process group leader.
@@ -98,7 +108,7 @@ pub struct Look {
 /// The session that the agent's screen shows. A user can switch to another one, and some agents report that only with
 /// the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownSession {
     /// Not visible, or the agent reports a switch at once.
     Unknown,
     /// A session without any prompt yet.

@@ -5,9 +5,9 @@
 
 mod price;
 
-pub use price::{BANDS, Price, Prices, Rates, band_of};
+pub use price::{BANDS, ModelPrice, ModelPrices, TokenRates, band_of};
 
-use crate::piece::Tokens;
+use crate::piece::TokenCounts;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 use std::iter::Sum;
@@ -61,19 +61,19 @@ impl Sum for Cost {
 
 /// The usage of one model's answers whose prompts fall into one size band.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Used {
+pub struct BandUsage {
     pub model: Option<String>,
     /// See `band_of`.
     pub band: u8,
     pub messages: u64,
-    pub tokens: Tokens,
+    pub tokens: TokenCounts,
 }
 
 /// The total of some work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct UsageTotal {
     pub messages: u64,
-    pub tokens: Tokens,
+    pub tokens: TokenCounts,
     /// The cost of the tokens that have a price.
     pub cost: Cost,
     /// Tokens of models without a price.
@@ -84,7 +84,7 @@ pub struct Spent {
 
 /// How certain a cost is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bill {
+pub enum CostEstimate {
     /// All tokens have a price.
     Whole(Cost),
     /// Some tokens have no price.
@@ -93,9 +93,9 @@ pub enum Bill {
     Unknown,
 }
 
-impl Spent {
+impl UsageTotal {
     /// Adds the usage at the prices of `at`.
-    pub fn add(&mut self, used: &Used, prices: &Prices, at: Timestamp) {
+    pub fn add(&mut self, used: &BandUsage, prices: &ModelPrices, at: Timestamp) {
         self.messages += used.messages;
         self.tokens += used.tokens;
         match used.model.as_deref().and_then(|model| prices.of(model, at)) {
@@ -107,7 +107,7 @@ impl Spent {
         }
     }
 
-    pub fn plus(mut self, other: &Spent) -> Spent {
+    pub fn plus(mut self, other: &UsageTotal) -> UsageTotal {
         self.messages += other.messages;
         self.tokens += other.tokens;
         self.cost = self.cost + other.cost;
@@ -116,42 +116,42 @@ impl Spent {
         self
     }
 
-    pub fn bill(&self) -> Bill {
+    pub fn bill(&self) -> CostEstimate {
         match (self.unpriced, self.cost) {
-            (0, cost) => Bill::Whole(cost),
-            (unpriced, _) if unpriced == self.tokens.total() => Bill::Unknown,
-            (_, cost) => Bill::AtLeast(cost),
+            (0, cost) => CostEstimate::Whole(cost),
+            (unpriced, _) if unpriced == self.tokens.total() => CostEstimate::Unknown,
+            (_, cost) => CostEstimate::AtLeast(cost),
         }
     }
 
     /// The share of sent tokens that came from the cache, in percent; `None` if none were sent.
     pub fn cache_percent(&self) -> Option<u8> {
-        let Tokens { cache_read, .. } = self.tokens;
+        let TokenCounts { cache_read, .. } = self.tokens;
         let sent = self.tokens.prompt();
         let percent = u128::from(cache_read) * 100 / u128::from(sent.max(1));
         (sent > 0).then(|| u8::try_from(percent).unwrap_or(100))
     }
 }
 
-impl Bill {
+impl CostEstimate {
     /// `$1.20`; `>$1.20` if a part has no price; `?` if nothing has.
     pub fn spelt(self) -> String {
         match self {
-            Bill::Whole(cost) => cost.spelt(),
-            Bill::AtLeast(cost) => format!(">{}", cost.spelt()),
-            Bill::Unknown => "?".to_owned(),
+            CostEstimate::Whole(cost) => cost.spelt(),
+            CostEstimate::AtLeast(cost) => format!(">{}", cost.spelt()),
+            CostEstimate::Unknown => "?".to_owned(),
         }
     }
 
     pub fn known(self) -> Option<Cost> {
         match self {
-            Bill::Whole(cost) | Bill::AtLeast(cost) => Some(cost),
-            Bill::Unknown => None,
+            CostEstimate::Whole(cost) | CostEstimate::AtLeast(cost) => Some(cost),
+            CostEstimate::Unknown => None,
         }
     }
 }
 
-impl Tokens {
+impl TokenCounts {
     /// All tokens sent, cached or not.
     pub fn prompt(self) -> u64 {
         self.input + self.cache_read + self.cache_write
@@ -162,8 +162,8 @@ impl Tokens {
     }
 }
 
-impl AddAssign for Tokens {
-    fn add_assign(&mut self, other: Tokens) {
+impl AddAssign for TokenCounts {
+    fn add_assign(&mut self, other: TokenCounts) {
         self.input += other.input;
         self.cache_read += other.cache_read;
         self.cache_write += other.cache_write;

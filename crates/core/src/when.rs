@@ -5,7 +5,7 @@
 mod civil;
 mod read;
 
-pub use civil::{ClockTime, Date, Moment, Weekday, Window};
+pub use civil::{CivilDate, CivilRange, CivilTime, ClockTime, Weekday};
 
 use crate::time::Timestamp;
 use std::fmt;
@@ -17,7 +17,7 @@ pub const FORMS: &str = "14:05, 14:05:30, 14:05-14:20, 2026-11-14, 2026-11-14 14
 
 /// A parsed expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum TimeExpression {
     /// A range of clock times; without a day, the latest day that matches.
     Clock {
         span: ClockSpan,
@@ -52,7 +52,7 @@ pub struct ClockSpan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayExpr {
-    Date(Date),
+    Date(CivilDate),
     Today,
     Yesterday,
     /// The latest one, today included.
@@ -90,49 +90,55 @@ impl fmt::Display for BadExpression {
 
 impl std::error::Error for BadExpression {}
 
-impl Wanted {
-    pub fn parse(raw: &str) -> Result<Wanted, BadExpression> {
+impl TimeExpression {
+    pub fn parse(raw: &str) -> Result<TimeExpression, BadExpression> {
         read::parse_expression(raw)
     }
 
     /// The civil time ranges this may mean, the likeliest first: callers use the first with any result. Empty for
     /// expressions that are not civil time.
-    pub fn windows(&self, today: Date) -> Box<dyn Iterator<Item = Window>> {
+    pub fn windows(&self, today: CivilDate) -> Box<dyn Iterator<Item = CivilRange>> {
         match *self {
-            Wanted::Clock { span, day: None } => Box::new(today.and_before().map(move |date| span.on(date))),
-            Wanted::Clock { span, day: Some(day) } => {
+            TimeExpression::Clock { span, day: None } => {
+                Box::new(today.and_before().map(move |date| span.on(date)))
+            }
+            TimeExpression::Clock { span, day: Some(day) } => {
                 Box::new(day.dates(today).map(move |date| span.on(date)))
             }
-            Wanted::Day(day) => Box::new(day.dates(today).map(Window::of_day)),
-            Wanted::Exact { .. } | Wanted::Ago { .. } | Wanted::Turn { .. } | Wanted::Session(_) => {
-                Box::new(std::iter::empty())
-            }
+            TimeExpression::Day(day) => Box::new(day.dates(today).map(CivilRange::of_day)),
+            TimeExpression::Exact { .. }
+            | TimeExpression::Ago { .. }
+            | TimeExpression::Turn { .. }
+            | TimeExpression::Session(_) => Box::new(std::iter::empty()),
         }
     }
 
     /// The time range, the end excluded, if no calendar is needed to determine it.
     pub fn stretch(&self, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         match self {
-            Wanted::Exact { from, until } => Some((*from, *until)),
-            Wanted::Ago { ms } => Some((now.plus_ms(ms.saturating_neg()), now.plus_ms(1))),
-            Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Turn { .. } | Wanted::Session(_) => None,
+            TimeExpression::Exact { from, until } => Some((*from, *until)),
+            TimeExpression::Ago { ms } => Some((now.plus_ms(ms.saturating_neg()), now.plus_ms(1))),
+            TimeExpression::Clock { .. }
+            | TimeExpression::Day(_)
+            | TimeExpression::Turn { .. }
+            | TimeExpression::Session(_) => None,
         }
     }
 }
 
 impl ClockSpan {
-    fn on(self, date: Date) -> Window {
-        let from = Moment { date, second: self.from.first_second() };
-        let until = Moment { date, second: self.to.end() };
-        let until = if until.second > from.second { until } else { Moment { date: date.next(), ..until } };
-        Window { from, until }
+    fn on(self, date: CivilDate) -> CivilRange {
+        let from = CivilTime { date, second: self.from.first_second() };
+        let until = CivilTime { date, second: self.to.end() };
+        let until = if until.second > from.second { until } else { CivilTime { date: date.next(), ..until } };
+        CivilRange { from, until }
     }
 }
 
 impl DayExpr {
     /// The possible days, the likeliest first. A weekday's name may mean today, or a week ago if that time has not come
     /// yet today.
-    fn dates(self, today: Date) -> impl Iterator<Item = Date> {
+    fn dates(self, today: CivilDate) -> impl Iterator<Item = CivilDate> {
         let (first, second) = match self {
             DayExpr::Date(date) => (date, None),
             DayExpr::Today => (today, None),
@@ -146,20 +152,20 @@ impl DayExpr {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for TimeExpression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wanted::Clock { span, day: None } => write!(f, "{span}"),
-            Wanted::Clock { span, day: Some(day) } => write!(f, "{day} {span}"),
-            Wanted::Day(day) => write!(f, "{day}"),
-            Wanted::Exact { from, .. } => f.write_str(&from.to_utc()),
-            Wanted::Ago { ms } => write!(f, "{}s ago", ms / 1000),
-            Wanted::Turn { session, from, to, detail } => match detail {
+            TimeExpression::Clock { span, day: None } => write!(f, "{span}"),
+            TimeExpression::Clock { span, day: Some(day) } => write!(f, "{day} {span}"),
+            TimeExpression::Day(day) => write!(f, "{day}"),
+            TimeExpression::Exact { from, .. } => f.write_str(&from.to_utc()),
+            TimeExpression::Ago { ms } => write!(f, "{}s ago", ms / 1000),
+            TimeExpression::Turn { session, from, to, detail } => match detail {
                 Some(detail) => write!(f, "{session}#{from}.{detail}"),
                 None if from == to => write!(f, "{session}#{from}"),
                 None => write!(f, "{session}#{from}-{to}"),
             },
-            Wanted::Session(session) => write!(f, "{session}"),
+            TimeExpression::Session(session) => write!(f, "{session}"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod secrets;
 
-use secrets::{Chance, Sample};
+use secrets::{Sample, SeededRng};
 use towline_core::redact::redact;
 
 /// Contexts in which a key may appear. `{}` is the key.
@@ -69,14 +69,14 @@ fn holds_part_of(text: &str, secret: &str) -> bool {
 
 #[test]
 fn at_least_sixty_formats_are_tried() {
-    assert!(secrets::keys(&mut Chance::new(1)).len() >= 90);
+    assert!(secrets::keys(&mut SeededRng::new(1)).len() >= 90);
 }
 
 #[test]
 fn keys_of_providers_are_found_everywhere() {
     let mut flaws = Failures::default();
     for seed in 1..20 {
-        for Sample { name, text, secret } in secrets::keys(&mut Chance::new(seed)) {
+        for Sample { name, text, secret } in secrets::keys(&mut SeededRng::new(seed)) {
             for place in PLACES {
                 flaws.check_redacted(&format!("{name} in {place}"), &place.replace("{}", &text), &secret);
             }
@@ -89,7 +89,7 @@ fn keys_of_providers_are_found_everywhere() {
 fn announced_secrets_are_found() {
     let mut flaws = Failures::default();
     for seed in 1..20 {
-        for Sample { name, text, secret } in secrets::announced(&mut Chance::new(seed)) {
+        for Sample { name, text, secret } in secrets::announced(&mut SeededRng::new(seed)) {
             flaws.check_redacted(&name, &text, &secret);
             flaws.check_redacted(&name, &format!("before it\n{text}\nand after"), &secret);
             let added: String = text.lines().map(|line| format!("+{line}\n")).collect();
@@ -107,7 +107,7 @@ fn announced_secrets_are_found() {
 #[test]
 fn announced_secrets_are_found_in_a_string_of_json() {
     let mut flaws = Failures::default();
-    for Sample { name, text, secret } in secrets::announced(&mut Chance::new(7)) {
+    for Sample { name, text, secret } in secrets::announced(&mut SeededRng::new(7)) {
         let quoted = serde_json::to_string(&serde_json::json!({ "text": format!("a\n{text}\nb") })).unwrap();
         flaws.check_redacted(&name, &quoted, &secret);
     }
@@ -126,7 +126,7 @@ fn chosen_passwords_are_found() {
 #[test]
 fn private_keys_are_found_however_their_lines_are_broken() {
     let mut flaws = Failures::default();
-    for Sample { name, text, secret } in secrets::armoured(&mut Chance::new(3)) {
+    for Sample { name, text, secret } in secrets::armoured(&mut SeededRng::new(3)) {
         flaws.check_redacted(&name, &text, &secret);
         flaws.check_redacted(&name, &format!("{{\"private_key\": \"{text}\"}}"), &secret);
         if name != "putty" {
@@ -141,7 +141,7 @@ fn private_keys_are_found_however_their_lines_are_broken() {
 fn long_secrets_are_found_over_wrapped_lines() {
     let mut flaws = Failures::default();
     for seed in 1..20 {
-        let mut rng = Chance::new(seed);
+        let mut rng = SeededRng::new(seed);
         let secret = rng.text(secrets::Alphabet::Base64, 400);
         let wrapped = wrap(&secret, 76);
         flaws.check_redacted("wrapped base64", &format!("API_TOKEN={wrapped}\nnext words"), &wrapped);

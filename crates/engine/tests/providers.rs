@@ -5,10 +5,10 @@ mod bench;
 
 use bench::{Bench, mark, memory, model};
 use std::time::Duration;
-use towline_core::memory::{Maker, Trust};
+use towline_core::memory::{MemoryAuthor, MemoryTrust};
 use towline_engine::memory::model::provider::{Anthropic, Key, OpenAi, Wire};
 use towline_engine::memory::model::{Left, Provider};
-use towline_store::archive::{JobState, MemoriesAsked};
+use towline_store::archive::{JobState, MemoryQuery};
 use towline_testkit::{Api, Gate, Model, Rule, Step};
 
 /// Both APIs, by a server and what makes a provider of it.
@@ -33,9 +33,12 @@ fn a_turn_is_put_into_words_once_and_says_where_it_came_from() {
     assert_eq!(bench.titles(), learnt(2));
     let kept = bench.open();
     let archive = towline_engine::memory::model::Opened::archive(&kept);
-    let found = archive.memories(&MemoriesAsked { limit: 9, ..MemoriesAsked::default() }).unwrap().remove(0);
+    let found = archive.memories(&MemoryQuery { limit: 9, ..MemoryQuery::default() }).unwrap().remove(0);
     let source = found.source.unwrap();
-    assert_eq!((source.turn, found.maker, found.trust), (Some(2), Maker::Model("small".into()), Trust::Tool));
+    assert_eq!(
+        (source.turn, found.maker, found.trust),
+        (Some(2), MemoryAuthor::Model("small".into()), MemoryTrust::Tool)
+    );
     assert_eq!(found.project.as_deref(), Some("boat"));
     let day = archive.spending(9).unwrap().remove(0);
     assert_eq!(

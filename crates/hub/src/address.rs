@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// A database and how to reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct HubAddress {
     /// A name, an IP address, or the folder of a Unix socket.
     pub host: String,
     pub port: u16,
@@ -28,7 +28,7 @@ pub enum Tls {
     PlainAnywhere,
 }
 
-impl Address {
+impl HubAddress {
     /// Whether the traffic never leaves this machine.
     pub fn is_here(&self) -> bool {
         let is_loopback = || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
@@ -36,7 +36,7 @@ impl Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for HubAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}/{}", self.host, self.port, self.database)
     }
@@ -44,11 +44,11 @@ impl fmt::Display for Address {
 
 /// A password.
 #[derive(Clone)]
-pub struct Secret(Vec<u8>);
+pub struct HubPassword(Vec<u8>);
 
-impl Secret {
-    pub fn new(password: impl Into<String>) -> Secret {
-        Secret(password.into().into_bytes())
+impl HubPassword {
+    pub fn new(password: impl Into<String>) -> HubPassword {
+        HubPassword(password.into().into_bytes())
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -56,13 +56,13 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for HubPassword {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret")
     }
 }
 
-impl Drop for Secret {
+impl Drop for HubPassword {
     fn drop(&mut self) {
         self.0.fill(0);
         // Without it the compiler may optimise the write away.
@@ -76,7 +76,7 @@ mod tests {
 
     #[track_caller]
     fn check_here(host: &str, expected: bool) {
-        let address = Address {
+        let address = HubAddress {
             host: host.into(),
             port: 5432,
             database: "team".into(),
@@ -98,6 +98,6 @@ mod tests {
 
     #[test]
     fn a_secret_has_no_text() {
-        assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret");
+        assert_eq!(format!("{:?}", HubPassword::new("hunter2")), "Secret");
     }
 }

@@ -8,7 +8,7 @@ use crate::value::{SqlUid, SqlValue};
 use tokio_postgres::Row;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::share::{
-    Life, Presence, Provenance, Register, Registers, Replaced, RowKind, SharedRow, Stamp,
+    Register, Registers, RowKind, RowLife, RowProvenance, RowReplacement, SharedRow, Visibility, WriteStamp,
 };
 use towline_core::time::Timestamp;
 
@@ -29,7 +29,7 @@ pub(crate) fn column_values(rows: &[&SharedRow]) -> Vec<SqlValue> {
         texts(rows, |row| lives(row)?.hold.value.as_deref()),
         stamps(rows, |it| it.hold.stamp),
         SqlValue::flags(
-            rows.iter().map(|row| lives(row).is_some_and(|it| it.presence.value == Presence::Withdrawn)),
+            rows.iter().map(|row| lives(row).is_some_and(|it| it.presence.value == Visibility::Withdrawn)),
         ),
         stamps(rows, |it| it.presence.stamp),
         each(|row| forgotten(row).map(|(at, _)| at.0)),
@@ -57,30 +57,30 @@ fn texts(rows: &[&SharedRow], of: fn(&SharedRow) -> Option<&str>) -> SqlValue {
     SqlValue::texts(rows.iter().map(|row| of(row)))
 }
 
-fn stamps(rows: &[&SharedRow], of: fn(&Registers) -> Stamp) -> SqlValue {
+fn stamps(rows: &[&SharedRow], of: fn(&Registers) -> WriteStamp) -> SqlValue {
     SqlValue::bytes(rows.iter().map(|row| stamp_bytes(lives(row).map(of)?)))
 }
 
 /// `None` for a register that was never written.
-pub(crate) fn stamp_bytes(stamp: Stamp) -> Option<Vec<u8>> {
-    (stamp != Stamp::NEVER).then(|| stamp.to_bytes().to_vec())
+pub(crate) fn stamp_bytes(stamp: WriteStamp) -> Option<Vec<u8>> {
+    (stamp != WriteStamp::NEVER).then(|| stamp.to_bytes().to_vec())
 }
 
 fn lives(row: &SharedRow) -> Option<&Registers> {
     match &row.life {
-        Life::Lives(registers) => Some(registers),
-        Life::Forgotten { .. } => None,
+        RowLife::Lives(registers) => Some(registers),
+        RowLife::Forgotten { .. } => None,
     }
 }
 
-fn replaced(row: &SharedRow) -> Option<&Replaced> {
+fn replaced(row: &SharedRow) -> Option<&RowReplacement> {
     lives(row)?.standing.value.as_ref()
 }
 
 fn forgotten(row: &SharedRow) -> Option<(Timestamp, &str)> {
     match &row.life {
-        Life::Lives(_) => None,
-        Life::Forgotten { at, by } => Some((*at, by)),
+        RowLife::Lives(_) => None,
+        RowLife::Forgotten { at, by } => Some((*at, by)),
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn read(link: &HubConn, row: &Row) -> Result<Option<SharedRow>, HubEr
     let kind: String = link.read(row, "kind")?;
     let Some(kind) = RowKind::named(&kind) else { return Ok(None) };
     let session: Option<String> = link.read(row, "session")?;
-    let from = Provenance {
+    let from = RowProvenance {
         person: link.read(row, "person")?,
         machine: link.read::<SqlUid>(row, "machine")?.0,
         // A session name that none of our agents could have given is dropped.
@@ -101,9 +101,9 @@ pub(crate) fn read(link: &HubConn, row: &Row) -> Result<Option<SharedRow>, HubEr
     let life = match forgotten_at {
         Some(at) => {
             let by: Option<String> = link.read(row, "forgotten_by")?;
-            Life::Forgotten { at: Timestamp(at), by: by.unwrap_or_default() }
+            RowLife::Forgotten { at: Timestamp(at), by: by.unwrap_or_default() }
         }
-        None => Life::Lives(Box::new(registers(link, row)?)),
+        None => RowLife::Lives(Box::new(registers(link, row)?)),
     };
     let uid = link.read::<SqlUid>(row, "uid")?.0;
     let project = link.read::<SqlUid>(row, "project")?.0;
@@ -113,7 +113,7 @@ pub(crate) fn read(link: &HubConn, row: &Row) -> Result<Option<SharedRow>, HubEr
 fn registers(link: &HubConn, row: &Row) -> Result<Registers, HubError> {
     let words: Option<String> = link.read(row, "words")?;
     let pin: Option<i64> = link.read(row, "pin")?;
-    let presence = if link.read(row, "is_withdrawn")? { Presence::Withdrawn } else { Presence::Shared };
+    let presence = if link.read(row, "is_withdrawn")? { Visibility::Withdrawn } else { Visibility::Shared };
     Ok(Registers {
         words: Register { stamp: stamp(link, row, "words_stamp")?, value: words.unwrap_or_default() },
         pin: Register { stamp: stamp(link, row, "pin_stamp")?, value: pin.map(Timestamp) },
@@ -124,16 +124,16 @@ fn registers(link: &HubConn, row: &Row) -> Result<Registers, HubError> {
     })
 }
 
-fn standing(link: &HubConn, row: &Row) -> Result<Option<Replaced>, HubError> {
+fn standing(link: &HubConn, row: &Row) -> Result<Option<RowReplacement>, HubError> {
     let Some(at) = link.read::<Option<i64>>(row, "replaced_at")? else { return Ok(None) };
     let by: Option<Uid> = link.read::<Option<SqlUid>>(row, "replaced_by")?.map(|by| by.0);
     let why: Option<String> = link.read(row, "replaced_why")?;
-    Ok(Some(Replaced { by, at: Timestamp(at), why: why.unwrap_or_default() }))
+    Ok(Some(RowReplacement { by, at: Timestamp(at), why: why.unwrap_or_default() }))
 }
 
-fn stamp(link: &HubConn, row: &Row, column: &str) -> Result<Stamp, HubError> {
+fn stamp(link: &HubConn, row: &Row, column: &str) -> Result<WriteStamp, HubError> {
     let bytes: Option<&[u8]> = link.read(row, column)?;
-    Ok(bytes.and_then(Stamp::from_bytes).unwrap_or(Stamp::NEVER))
+    Ok(bytes.and_then(WriteStamp::from_bytes).unwrap_or(WriteStamp::NEVER))
 }
 
 fn narrow(number: Option<i64>) -> Option<u32> {

@@ -2,7 +2,7 @@
 //!
 //! Carries no password, and of a server error only its message: its details may quote a row.
 
-use crate::address::Address;
+use crate::address::HubAddress;
 use std::error::Error as _;
 use thiserror::Error;
 use tokio_postgres::error::{DbError, SqlState};
@@ -58,7 +58,7 @@ impl HubError {
     }
 
     /// Maps an error of the client library.
-    pub(crate) fn of(error: &tokio_postgres::Error, address: &Address) -> HubError {
+    pub(crate) fn of(error: &tokio_postgres::Error, address: &HubAddress) -> HubError {
         let place = address.to_string();
         if let Some(message) = error.as_db_error() {
             return from_server(message, address);
@@ -80,7 +80,7 @@ impl HubError {
     }
 }
 
-fn from_server(message: &DbError, address: &Address) -> HubError {
+fn from_server(message: &DbError, address: &HubAddress) -> HubError {
     let (place, why) = (address.to_string(), message.message().to_owned());
     let code = message.code();
     let is_one_of = |codes: &[SqlState]| codes.contains(code);

@@ -17,23 +17,23 @@ mod tls;
 mod travel;
 mod value;
 
-pub use address::{Address, Secret, Tls};
+pub use address::{HubAddress, HubPassword, Tls};
 pub use error::HubError;
-pub use meaning::{Meaning, Meanings, VECTOR_LENGTH};
-pub use schema::{Extension, Initialised, Schema, Standing, VERSION, Wanted};
-pub use search::{Asked, CANDIDATES, Candidate};
+pub use meaning::{Embedding, EmbeddingSupport, VECTOR_LENGTH};
+pub use schema::{Extension, HubSchema, HubStatus, InitOptions, InitOutcome, VERSION};
+pub use search::{CANDIDATES, HubCandidate, HubQuery};
 pub use seats::{FleetMachine, FleetSeat};
-pub use team::{HubProject, Machine, Member, Membership, Reach, Rights, Team};
-pub use travel::{Outgoing, Pulled, Pushed};
+pub use team::{HubProject, Machine, Member, MemberRole, Membership, ProjectVisibility, Team};
+pub use travel::{OutgoingRow, PulledPage, PushOutcome};
 
 use link::HubConn;
 use std::time::Duration;
 
 /// A connection to a hub. After a missed deadline every call fails as closed: connect again.
-pub struct Hub {
+pub struct HubClient {
     link: HubConn,
     /// The hub's schema version, read on first use.
-    schema: Option<Schema>,
+    schema: Option<HubSchema>,
     has_vectors: Option<bool>,
 }
 
@@ -44,10 +44,14 @@ enum Need {
     Write,
 }
 
-impl Hub {
+impl HubClient {
     /// Connects. `patience` is how long this, and each call, may take.
-    pub fn connect(address: &Address, secret: Option<&Secret>, patience: Duration) -> Result<Hub, HubError> {
-        Ok(Hub { link: HubConn::open(address, secret, patience)?, schema: None, has_vectors: None })
+    pub fn connect(
+        address: &HubAddress,
+        secret: Option<&HubPassword>,
+        patience: Duration,
+    ) -> Result<HubClient, HubError> {
+        Ok(HubClient { link: HubConn::open(address, secret, patience)?, schema: None, has_vectors: None })
     }
 
     fn refused(&self, why: &str) -> HubError {

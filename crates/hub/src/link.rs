@@ -3,7 +3,7 @@
 //! Keeps no session state, neither settings nor prepared statements, so that a pooler may use another server connection
 //! for every transaction. After a missed deadline the connection is dropped: its next answer would be undefined.
 
-use crate::address::{Address, Secret, Tls};
+use crate::address::{HubAddress, HubPassword, Tls};
 use crate::error::HubError;
 use crate::tls;
 use crate::value::SqlValue;
@@ -22,7 +22,7 @@ pub(crate) struct SqlCall {
 }
 
 pub(crate) struct HubConn {
-    address: Address,
+    address: HubAddress,
     patience: Duration,
     /// `None` only during drop.
     runtime: Option<Runtime>,
@@ -30,7 +30,11 @@ pub(crate) struct HubConn {
 }
 
 impl HubConn {
-    pub fn open(address: &Address, secret: Option<&Secret>, patience: Duration) -> Result<HubConn, HubError> {
+    pub fn open(
+        address: &HubAddress,
+        secret: Option<&HubPassword>,
+        patience: Duration,
+    ) -> Result<HubConn, HubError> {
         if address.tls == Tls::Plain && !address.is_here() {
             let why = "the server is on another machine, and TLS is off".to_owned();
             return Err(HubError::Unprotected { place: address.to_string(), why });
@@ -50,7 +54,7 @@ impl HubConn {
         Ok(link)
     }
 
-    pub fn address(&self) -> &Address {
+    pub fn address(&self) -> &HubAddress {
         &self.address
     }
 
@@ -162,7 +166,7 @@ where
     Ok(client)
 }
 
-fn config(address: &Address, secret: Option<&Secret>, patience: Duration) -> Config {
+fn config(address: &HubAddress, secret: Option<&HubPassword>, patience: Duration) -> Config {
     let mut config = Config::new();
     config
         .host(&address.host)
@@ -181,6 +185,6 @@ fn config(address: &Address, secret: Option<&Secret>, patience: Duration) -> Con
     config
 }
 
-fn other(address: &Address, why: String) -> HubError {
+fn other(address: &HubAddress, why: String) -> HubError {
     HubError::Other { place: address.to_string(), why }
 }

@@ -8,13 +8,13 @@ use crate::link::SqlCall;
 use crate::schema::Extension;
 use crate::team::Membership;
 use crate::value::SqlValue;
-use crate::{Hub, Need, columns};
+use crate::{HubClient, Need, columns};
 use towline_core::id::Uid;
-use towline_core::share::{Life, SharedRow, Stamp};
+use towline_core::share::{RowLife, SharedRow, WriteStamp};
 
 /// A vector, and the model that made it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Meaning {
+pub struct Embedding {
     /// Identifies the model.
     pub model: u64,
     /// At most `VECTOR_LENGTH` numbers; a longer one is dropped.
@@ -26,7 +26,7 @@ pub const VECTOR_LENGTH: usize = 384;
 
 /// A hub's support for a team's vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meanings {
+pub enum EmbeddingSupport {
     /// The server has no vector extension.
     None,
     /// No vector yet: the first one decides the model.
@@ -35,13 +35,13 @@ pub enum Meanings {
     Of(u64),
 }
 
-impl Meanings {
+impl EmbeddingSupport {
     /// Whether vectors of this model are accepted.
     pub fn takes(self, model: u64) -> bool {
         match self {
-            Meanings::None => false,
-            Meanings::Undecided => true,
-            Meanings::Of(other) => other == model,
+            EmbeddingSupport::None => false,
+            EmbeddingSupport::Undecided => true,
+            EmbeddingSupport::Of(other) => other == model,
         }
     }
 }
@@ -56,19 +56,19 @@ const WITHOUT_VECTOR: &str = "
     join towline.rows r on r.team = $1 and r.uid = u.uid
     order by r.uid desc";
 
-impl Hub {
+impl HubClient {
     /// Whether this team has vectors, and of which model.
-    pub fn meanings(&mut self, membership: &Membership) -> Result<Meanings, HubError> {
+    pub fn meanings(&mut self, membership: &Membership) -> Result<EmbeddingSupport, HubError> {
         self.ready(Need::Read)?;
         if !self.has_vectors()? {
-            return Ok(Meanings::None);
+            return Ok(EmbeddingSupport::None);
         }
         let rows = self.link.query(MODEL, vec![SqlValue::uid(membership.team)])?;
         let model: Option<String> =
             rows.first().map(|row| self.link.read(row, "model")).transpose()?.flatten();
         // An unreadable name is no model of ours.
-        let read = |name: String| Meanings::Of(u64::from_str_radix(&name, 16).unwrap_or(0));
-        Ok(model.map_or(Meanings::Undecided, read))
+        let read = |name: String| EmbeddingSupport::Of(u64::from_str_radix(&name, 16).unwrap_or(0));
+        Ok(model.map_or(EmbeddingSupport::Undecided, read))
     }
 
     /// Rows of a project that could have a vector and have none, newest first; `before` continues after the last.
@@ -97,7 +97,7 @@ impl Hub {
     pub fn put_meanings(
         &mut self,
         membership: &Membership,
-        embedded: &[(&SharedRow, &Meaning)],
+        embedded: &[(&SharedRow, &Embedding)],
     ) -> Result<u64, HubError> {
         self.ready(Need::Write)?;
         let Some(upload) = upload(membership, embedded.iter().copied()) else { return Ok(0) };
@@ -130,11 +130,11 @@ pub(crate) fn name(model: u64) -> String {
 /// The statement that uploads vectors, all of the first one's model. `None` if there is nothing to upload.
 pub(crate) fn upload<'a>(
     membership: &Membership,
-    embedded: impl Iterator<Item = (&'a SharedRow, &'a Meaning)>,
+    embedded: impl Iterator<Item = (&'a SharedRow, &'a Embedding)>,
 ) -> Option<SqlCall> {
     let each = embedded
         .filter_map(|(row, meaning)| Some((row.uid, stamp(row)?, literal(&meaning.vector)?, meaning)));
-    let all: Vec<(Uid, Stamp, String, &Meaning)> = each.collect();
+    let all: Vec<(Uid, WriteStamp, String, &Embedding)> = each.collect();
     let model = all.first()?.3.model;
     let of_model: Vec<_> = all.iter().filter(|(.., meaning)| meaning.model == model).collect();
     let values = vec![
@@ -148,10 +148,10 @@ pub(crate) fn upload<'a>(
 }
 
 /// The stamp of the row's text; `None` for a row without text.
-fn stamp(row: &SharedRow) -> Option<Stamp> {
+fn stamp(row: &SharedRow) -> Option<WriteStamp> {
     match &row.life {
-        Life::Lives(registers) => row.is_shared().then_some(registers.words.stamp),
-        Life::Forgotten { .. } => None,
+        RowLife::Lives(registers) => row.is_shared().then_some(registers.words.stamp),
+        RowLife::Forgotten { .. } => None,
     }
 }
 

@@ -4,9 +4,9 @@
 
 use crate::error::HubError;
 use crate::team::Membership;
-use crate::travel::{Pulled, signed};
+use crate::travel::{PulledPage, signed};
 use crate::value::SqlValue;
-use crate::{Hub, Need};
+use crate::{HubClient, Need};
 use towline_core::id::Uid;
 use towline_core::share::RowKind;
 
@@ -29,7 +29,7 @@ const COUNT: &str = "
     where team = $1 and project = $2 and person = $3 and not is_withdrawn and forgotten_at is null
     group by kind";
 
-impl Hub {
+impl HubClient {
     /// The rows this user has shared in a project and not withdrawn, after `after`, in sequence order.
     pub fn own_rows(
         &mut self,
@@ -37,7 +37,7 @@ impl Hub {
         project: Uid,
         after: u64,
         most: u32,
-    ) -> Result<Pulled, HubError> {
+    ) -> Result<PulledPage, HubError> {
         self.ready(Need::Read)?;
         let most = most.max(1);
         let values = vec![

@@ -4,7 +4,7 @@
 //! superuser, no new roles.
 
 use crate::error::HubError;
-use crate::{Hub, Need};
+use crate::{HubClient, Need};
 use tokio_postgres::Row;
 
 /// Numbered, and never changed once released.
@@ -21,20 +21,20 @@ const WRITABLE_BY: u32 = 1;
 
 /// Options for creating a hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct InitOptions {
     /// The number of partitions that rows are spread over by team. Fixed when the hub is created.
     pub partitions: u16,
 }
 
-impl Default for Wanted {
-    fn default() -> Wanted {
-        Wanted { partitions: 16 }
+impl Default for InitOptions {
+    fn default() -> InitOptions {
+        InitOptions { partitions: 16 }
     }
 }
 
 /// The result of `init`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Initialised {
+pub struct InitOutcome {
     /// `None` if there was no hub.
     pub before: Option<u32>,
     pub now: u32,
@@ -42,13 +42,13 @@ pub struct Initialised {
 
 /// The server, and this login's status on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct HubStatus {
     /// Such as `15.18 (Debian …)`.
     pub server: String,
     pub login: String,
     /// The login that created the hub; `None` if there is none.
     pub owner: Option<String>,
-    pub schema: Schema,
+    pub schema: HubSchema,
     pub trigrams: Extension,
     pub vectors: Extension,
     /// Makes searching one project of many cheap.
@@ -57,7 +57,7 @@ pub struct Standing {
 
 /// The hub in a database, as this login sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schema {
+pub enum HubSchema {
     Absent,
     /// It exists, but this login is no member of any team.
     Closed,
@@ -92,9 +92,9 @@ const FACTS: &str = "
         (select value::bigint from towline.facts where name = 'version') as version,
         (select value::bigint from towline.facts where name = 'writable_by') as writable_by";
 
-impl Hub {
+impl HubClient {
     /// The script that creates a hub, for an administrator to read and run.
-    pub fn sql(wanted: &Wanted) -> String {
+    pub fn sql(wanted: &InitOptions) -> String {
         let partitions = wanted.partitions.clamp(1, 1024);
         let mut script = format!(
             "-- Makes Towline's hub (schema towline), or brings it up to date. Run it as the login that is to own it, which\n\
@@ -117,31 +117,31 @@ impl Hub {
     }
 
     /// Creates or upgrades the hub. A newer one is left alone.
-    pub fn init(&mut self, wanted: &Wanted) -> Result<Initialised, HubError> {
+    pub fn init(&mut self, wanted: &InitOptions) -> Result<InitOutcome, HubError> {
         let before = match self.standing()?.schema {
-            Schema::Absent => None,
-            Schema::Closed => return Err(self.refused("this hub is another login's")),
-            Schema::Open { version, .. } => Some(version),
+            HubSchema::Absent => None,
+            HubSchema::Closed => return Err(self.refused("this hub is another login's")),
+            HubSchema::Open { version, .. } => Some(version),
         };
         if before.is_none_or(|before| before <= VERSION) {
-            self.link.run(&Hub::sql(wanted))?;
+            self.link.run(&HubClient::sql(wanted))?;
         }
         self.schema = None;
-        Ok(Initialised { before, now: before.unwrap_or(0).max(VERSION) })
+        Ok(InitOutcome { before, now: before.unwrap_or(0).max(VERSION) })
     }
 
     /// The server's and this login's status.
-    pub fn standing(&mut self) -> Result<Standing, HubError> {
+    pub fn standing(&mut self) -> Result<HubStatus, HubError> {
         let rows = self.link.query(STANDING, Vec::new())?;
         let row = self.link.only(&rows)?;
         let owner: Option<String> = self.link.read(row, "owner")?;
         let is_open: bool = self.link.read(row, "is_open")?;
         let schema = match (&owner, is_open) {
-            (None, _) => Schema::Absent,
-            (Some(_), false) => Schema::Closed,
+            (None, _) => HubSchema::Absent,
+            (Some(_), false) => HubSchema::Closed,
             (Some(_), true) => self.facts()?,
         };
-        Ok(Standing {
+        Ok(HubStatus {
             server: self.link.read(row, "server")?,
             login: self.link.read(row, "login")?,
             owner,
@@ -161,25 +161,25 @@ impl Hub {
         self.schema = Some(schema);
         let place = self.link.address().to_string();
         match (schema, need) {
-            (Schema::Absent | Schema::Closed, _) => Err(HubError::NoSchema { place }),
-            (Schema::Open { version, .. }, _) if version < VERSION => {
+            (HubSchema::Absent | HubSchema::Closed, _) => Err(HubError::NoSchema { place }),
+            (HubSchema::Open { version, .. }, _) if version < VERSION => {
                 Err(HubError::SchemaTooOld { place, found: version, wanted: VERSION })
             }
-            (Schema::Open { writable_by, .. }, Need::Write) if writable_by > VERSION => {
+            (HubSchema::Open { writable_by, .. }, Need::Write) if writable_by > VERSION => {
                 Err(HubError::SchemaTooNew { place })
             }
-            (Schema::Open { .. }, Need::Read | Need::Write) => Ok(()),
+            (HubSchema::Open { .. }, Need::Read | Need::Write) => Ok(()),
         }
     }
 
-    fn facts(&mut self) -> Result<Schema, HubError> {
+    fn facts(&mut self) -> Result<HubSchema, HubError> {
         let rows = self.link.query(FACTS, Vec::new())?;
         let row = self.link.only(&rows)?;
         let number = |name| -> Result<u32, HubError> {
             let number: Option<i64> = self.link.read(row, name)?;
             Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0))
         };
-        Ok(Schema::Open { version: number("version")?, writable_by: number("writable_by")? })
+        Ok(HubSchema::Open { version: number("version")?, writable_by: number("writable_by")? })
     }
 
     fn extension(&self, row: &Row, name: &str) -> Result<Extension, HubError> {

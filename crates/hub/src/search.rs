@@ -3,23 +3,23 @@
 //! Final ranking is the caller's: it ranks candidates of the hub and of this machine together.
 
 use crate::error::HubError;
-use crate::meaning::{self, Meaning};
+use crate::meaning::{self, Embedding};
 use crate::team::Membership;
 use crate::value::SqlValue;
-use crate::{Hub, Need, columns};
+use crate::{HubClient, Need, columns};
 use towline_core::id::Uid;
 use towline_core::share::{RowKind, SharedRow};
 
 /// A search query.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct HubQuery {
     pub text: String,
     /// Empty means all projects this user sees.
     pub projects: Vec<Uid>,
     /// Empty means all kinds.
     pub kinds: Vec<RowKind>,
     /// The query's embedding. Ignored if the hub has no vectors, or those of another model.
-    pub meaning: Option<Meaning>,
+    pub meaning: Option<Embedding>,
     /// The limit for matches by words, and again for matches by embedding.
     pub most: u32,
 }
@@ -29,7 +29,7 @@ pub const CANDIDATES: u32 = 100;
 
 /// A candidate row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub struct HubCandidate {
     pub row: SharedRow,
     /// The full-text rank.
     pub rank: Option<f32>,
@@ -55,9 +55,13 @@ const SEARCH: &str = "
     where r.forgotten_at is null and not r.is_withdrawn
     order by f.rank desc nulls last, f.nearness desc nulls last, r.uid";
 
-impl Hub {
+impl HubClient {
     /// The best matching rows, best first.
-    pub fn search(&mut self, membership: &Membership, query: &Asked) -> Result<Vec<Candidate>, HubError> {
+    pub fn search(
+        &mut self,
+        membership: &Membership,
+        query: &HubQuery,
+    ) -> Result<Vec<HubCandidate>, HubError> {
         self.ready(Need::Read)?;
         let text: String = query.text.chars().take(LONGEST_TEXT).collect();
         let kinds: Vec<&str> = query.kinds.iter().map(|kind| kind.name()).collect();
@@ -76,7 +80,11 @@ impl Hub {
         let mut candidates = Vec::with_capacity(rows.len());
         for row in &rows {
             let (rank, nearness) = (self.link.read(row, "rank")?, self.link.read(row, "nearness")?);
-            candidates.extend(columns::read(&self.link, row)?.map(|row| Candidate { row, rank, nearness }));
+            candidates.extend(columns::read(&self.link, row)?.map(|row| HubCandidate {
+                row,
+                rank,
+                nearness,
+            }));
         }
         Ok(candidates)
     }

@@ -5,7 +5,7 @@
 use crate::error::HubError;
 use crate::team::Membership;
 use crate::value::{SqlUid, SqlValue};
-use crate::{Hub, Need};
+use crate::{HubClient, Need};
 use tokio_postgres::Row;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
@@ -43,7 +43,7 @@ const FLEET: &str = "
     where m.team = $1 and m.member = $2
     order by m.name, m.id, s.seat";
 
-impl Hub {
+impl HubClient {
     /// Replaces all seats of this machine.
     pub fn put_seats(&mut self, membership: &Membership, seats: &[FleetSeat]) -> Result<(), HubError> {
         self.ready(Need::Write)?;

@@ -4,7 +4,7 @@
 
 use crate::error::HubError;
 use crate::value::{SqlUid, SqlValue};
-use crate::{Hub, Need};
+use crate::{HubClient, Need};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
@@ -17,20 +17,20 @@ pub struct Membership {
     /// The user's name in the team.
     pub person: String,
     pub machine: Uid,
-    pub rights: Rights,
+    pub rights: MemberRole,
 }
 
 /// A member's permissions besides sharing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rights {
+pub enum MemberRole {
     Member,
     /// Adds and revokes members, and decides who sees which project.
     Admin,
 }
 
-impl Rights {
-    fn of(is_admin: bool) -> Rights {
-        if is_admin { Rights::Admin } else { Rights::Member }
+impl MemberRole {
+    fn of(is_admin: bool) -> MemberRole {
+        if is_admin { MemberRole::Admin } else { MemberRole::Member }
     }
 }
 
@@ -54,7 +54,7 @@ pub struct Member {
     pub name: String,
     /// The database login.
     pub role: String,
-    pub rights: Rights,
+    pub rights: MemberRole,
     pub revoked_at: Option<Timestamp>,
     pub machines: Vec<String>,
 }
@@ -66,12 +66,12 @@ pub struct HubProject {
     /// Identifies the project on every machine.
     pub key: String,
     pub name: String,
-    pub reach: Reach,
+    pub reach: ProjectVisibility,
 }
 
 /// The visibility of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ProjectVisibility {
     Team,
     /// Only members who were allowed individually.
     Chosen,
@@ -95,7 +95,7 @@ const PROJECTS: &str = "
     select id, key, name, is_open from towline.projects
     where team = $1 and id in (select project from towline.my_projects() where team = $1) order by name, id";
 
-impl Hub {
+impl HubClient {
     /// Founds a team, with this login as its first member. Only the hub's owner may.
     pub fn found_team(&mut self, name: &str, person: &str) -> Result<(), HubError> {
         self.call("select towline.found_team($1, $2)", vec![SqlValue::text(name), SqlValue::text(person)])
@@ -117,11 +117,15 @@ impl Hub {
         membership: &Membership,
         name: &str,
         role: &str,
-        rights: Rights,
+        rights: MemberRole,
     ) -> Result<(), HubError> {
         let team = SqlValue::uid(membership.team);
-        let values =
-            vec![team, SqlValue::text(name), SqlValue::text(role), SqlValue::flag(rights == Rights::Admin)];
+        let values = vec![
+            team,
+            SqlValue::text(name),
+            SqlValue::text(role),
+            SqlValue::flag(rights == MemberRole::Admin),
+        ];
         self.call("select towline.add_member($1, $2, $3, $4)", values)
     }
 
@@ -140,7 +144,7 @@ impl Hub {
             Ok(Member {
                 name: self.link.read(row, "name")?,
                 role: self.link.read(row, "role")?,
-                rights: Rights::of(self.link.read(row, "is_admin")?),
+                rights: MemberRole::of(self.link.read(row, "is_admin")?),
                 revoked_at: self.link.read::<Option<i64>>(row, "revoked_at")?.map(Timestamp),
                 machines: self.link.read(row, "machines")?,
             })
@@ -170,7 +174,7 @@ impl Hub {
             member: self.link.read::<SqlUid>(row, "member")?.0,
             person: self.link.read(row, "person")?,
             machine: machine.id,
-            rights: Rights::of(self.link.read(row, "is_admin")?),
+            rights: MemberRole::of(self.link.read(row, "is_admin")?),
         })
     }
 
@@ -187,7 +191,7 @@ impl Hub {
             SqlValue::uid(project.id),
             SqlValue::text(&project.key),
             SqlValue::text(&project.name),
-            SqlValue::flag(project.reach == Reach::Team),
+            SqlValue::flag(project.reach == ProjectVisibility::Team),
         ];
         self.call("select towline.share($1, $2, $3, $4, $5)", values)
     }
@@ -210,18 +214,27 @@ impl Hub {
                 id: self.link.read::<SqlUid>(row, "id")?.0,
                 key: self.link.read(row, "key")?,
                 name: self.link.read(row, "name")?,
-                reach: if self.link.read(row, "is_open")? { Reach::Team } else { Reach::Chosen },
+                reach: if self.link.read(row, "is_open")? {
+                    ProjectVisibility::Team
+                } else {
+                    ProjectVisibility::Chosen
+                },
             })
         });
         projects.collect()
     }
 
     /// Sets who sees a project: allowed for the member who shared it, and for administrators.
-    pub fn set_reach(&mut self, membership: &Membership, project: Uid, reach: Reach) -> Result<(), HubError> {
+    pub fn set_reach(
+        &mut self,
+        membership: &Membership,
+        project: Uid,
+        reach: ProjectVisibility,
+    ) -> Result<(), HubError> {
         let values = vec![
             SqlValue::uid(membership.team),
             SqlValue::uid(project),
-            SqlValue::flag(reach == Reach::Team),
+            SqlValue::flag(reach == ProjectVisibility::Team),
         ];
         self.call("select towline.set_reach($1, $2, $3)", values)
     }

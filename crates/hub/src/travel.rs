@@ -4,30 +4,30 @@
 
 use crate::error::HubError;
 use crate::link::SqlCall;
-use crate::meaning::{self, Meaning};
+use crate::meaning::{self, Embedding};
 use crate::schema::VERSION;
 use crate::team::Membership;
 use crate::value::{SqlUid, SqlValue};
-use crate::{Hub, Need, columns};
+use crate::{HubClient, Need, columns};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use tokio_postgres::Row;
 use towline_core::id::Uid;
-use towline_core::share::{Life, SharedRow};
+use towline_core::share::{RowLife, SharedRow};
 
 /// A row to push.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outgoing {
+pub struct OutgoingRow {
     pub row: SharedRow,
     /// The searchable text; may be empty.
     pub text: String,
     /// The text's embedding. Dropped if the hub has no vectors, or those of another model.
-    pub meaning: Option<Meaning>,
+    pub meaning: Option<Embedding>,
 }
 
 /// The result of a push.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pushed {
+pub struct PushOutcome {
     /// Rows that were new or different. Rows that are equal do not count, nor does a teammate's row unknown to the hub,
     /// which it ignores.
     pub changed: u64,
@@ -35,7 +35,7 @@ pub struct Pushed {
 
 /// A page of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pulled {
+pub struct PulledPage {
     pub rows: Vec<SharedRow>,
     /// The cursor for the next pull.
     pub after: u64,
@@ -73,18 +73,18 @@ const LAG: &str = "
     from unnest($2, $3) with ordinality a (project, after, place)
     order by a.place";
 
-impl Hub {
+impl HubClient {
     /// Pushes rows to the team. Idempotent.
-    pub fn push(&mut self, membership: &Membership, rows: &[Outgoing]) -> Result<Pushed, HubError> {
+    pub fn push(&mut self, membership: &Membership, rows: &[OutgoingRow]) -> Result<PushOutcome, HubError> {
         self.ready(Need::Write)?;
-        let mut pushed = Pushed::default();
+        let mut pushed = PushOutcome::default();
         for batch in batches(&distinct(rows)) {
             pushed.changed += self.push_batch(membership, batch)?;
         }
         Ok(pushed)
     }
 
-    fn push_batch(&mut self, membership: &Membership, batch: &[Outgoing]) -> Result<u64, HubError> {
+    fn push_batch(&mut self, membership: &Membership, batch: &[OutgoingRow]) -> Result<u64, HubError> {
         let rows: Vec<&SharedRow> = batch.iter().map(|outgoing| &outgoing.row).collect();
         let mut values =
             vec![SqlValue::uid(membership.team), SqlValue::small(VERSION), SqlValue::uid(membership.machine)];
@@ -110,7 +110,7 @@ impl Hub {
         project: Uid,
         after: u64,
         most: u32,
-    ) -> Result<Pulled, HubError> {
+    ) -> Result<PulledPage, HubError> {
         self.ready(Need::Read)?;
         let most = most.max(1);
         let values = vec![
@@ -124,12 +124,12 @@ impl Hub {
     }
 
     /// Parses an answer with `is_seen` and rows, and computes the next cursor.
-    pub(crate) fn parse_page(&self, rows: &[Row], after: u64, most: u32) -> Result<Pulled, HubError> {
+    pub(crate) fn parse_page(&self, rows: &[Row], after: u64, most: u32) -> Result<PulledPage, HubError> {
         let is_seen = rows.first().map(|row| self.link.read(row, "is_seen")).transpose()?;
         if is_seen != Some(true) {
             return Err(self.not_a_member("the project is not shared with this login"));
         }
-        let mut pulled = Pulled { rows: Vec::new(), after, is_all: rows.len() < most as usize };
+        let mut pulled = PulledPage { rows: Vec::new(), after, is_all: rows.len() < most as usize };
         for row in rows {
             let Some(seq) = self.link.read::<Option<i64>>(row, "seq")? else { continue };
             pulled.after = u64::try_from(seq).unwrap_or(after);
@@ -185,9 +185,9 @@ impl Hub {
 }
 
 /// Merges duplicates of a row: the statement would take only one of two.
-fn distinct(rows: &[Outgoing]) -> Vec<Outgoing> {
+fn distinct(rows: &[OutgoingRow]) -> Vec<OutgoingRow> {
     let mut indexes: HashMap<Uid, usize> = HashMap::new();
-    let mut distinct: Vec<Outgoing> = Vec::with_capacity(rows.len());
+    let mut distinct: Vec<OutgoingRow> = Vec::with_capacity(rows.len());
     for outgoing in rows {
         match indexes.get(&outgoing.row.uid) {
             Some(index) => distinct[*index] = merged(&distinct[*index], outgoing),
@@ -201,20 +201,20 @@ fn distinct(rows: &[Outgoing]) -> Vec<Outgoing> {
 }
 
 /// The search text of the version whose words win the merge.
-fn merged(one: &Outgoing, other: &Outgoing) -> Outgoing {
+fn merged(one: &OutgoingRow, other: &OutgoingRow) -> OutgoingRow {
     let row = one.row.clone().merged(other.row.clone());
     let winner = if words(&row) == words(&one.row) { one } else { other };
-    Outgoing { text: winner.text.clone(), meaning: winner.meaning.clone(), row }
+    OutgoingRow { text: winner.text.clone(), meaning: winner.meaning.clone(), row }
 }
 
 fn words(row: &SharedRow) -> &str {
     match &row.life {
-        Life::Lives(registers) => &registers.words.value,
-        Life::Forgotten { .. } => "",
+        RowLife::Lives(registers) => &registers.words.value,
+        RowLife::Forgotten { .. } => "",
     }
 }
 
-fn batches(rows: &[Outgoing]) -> Vec<&[Outgoing]> {
+fn batches(rows: &[OutgoingRow]) -> Vec<&[OutgoingRow]> {
     let mut batches = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (index, outgoing) in rows.iter().enumerate() {
@@ -238,16 +238,16 @@ pub(crate) fn signed(number: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use towline_core::share::{Provenance, Registers, RowKind, Stamp};
+    use towline_core::share::{Registers, RowKind, RowProvenance, WriteStamp};
     use towline_core::time::Timestamp;
 
-    fn outgoing(uid: u8, words: &str, count: u64) -> Outgoing {
+    fn outgoing(uid: u8, words: &str, count: u64) -> OutgoingRow {
         let machine = Uid([1; 16]);
         let from =
-            Provenance { person: "ann".into(), machine, session: None, turn: None, made_at: Timestamp(0) };
-        let life = Life::Lives(Box::new(Registers::of_words(words.into(), Stamp { count, machine })));
+            RowProvenance { person: "ann".into(), machine, session: None, turn: None, made_at: Timestamp(0) };
+        let life = RowLife::Lives(Box::new(Registers::of_words(words.into(), WriteStamp { count, machine })));
         let row = SharedRow { uid: Uid([uid; 16]), kind: RowKind::Memory, project: Uid([9; 16]), from, life };
-        Outgoing { row, text: format!("text of {words}"), meaning: None }
+        OutgoingRow { row, text: format!("text of {words}"), meaning: None }
     }
 
     #[test]
@@ -261,11 +261,11 @@ mod tests {
 
     #[test]
     fn a_batch_is_bounded_by_rows_and_by_bytes() {
-        let small: Vec<Outgoing> = (0..=255).map(|uid| outgoing(uid, "w", 1)).collect();
-        let many: Vec<Outgoing> = small.iter().cycle().take(2500).cloned().collect();
+        let small: Vec<OutgoingRow> = (0..=255).map(|uid| outgoing(uid, "w", 1)).collect();
+        let many: Vec<OutgoingRow> = small.iter().cycle().take(2500).cloned().collect();
         assert_eq!(batches(&many).iter().map(|batch| batch.len()).collect::<Vec<_>>(), [1000, 1000, 500]);
         let long = "x".repeat(BATCH_BYTES / 2);
-        let large: Vec<Outgoing> = (0..3).map(|uid| outgoing(uid, &long, 1)).collect();
+        let large: Vec<OutgoingRow> = (0..3).map(|uid| outgoing(uid, &long, 1)).collect();
         assert_eq!(batches(&large).len(), 3);
         assert!(batches(&[]).is_empty());
     }

@@ -2,15 +2,15 @@
 //!
 //! A column that fits at one width fits at every larger one: columns are added one by one, in a fixed order.
 
-use crate::model::Model;
-use crate::row::Row;
+use crate::model::MonitorModel;
+use crate::row::MonitorRow;
 use crate::style::{FAINT, STRONG};
 use crate::text::{ago, clean, right};
 use ratatui::style::Style;
 use towline_core::bar::BarStyle;
 use towline_core::escape::pad;
-use towline_core::meter::{Exactness, Fill};
-use towline_core::shown::Light;
+use towline_core::meter::{ContextUsage, Exactness};
+use towline_core::shown::SeatLight;
 use towline_core::usage::short_count;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ const STEPS: [(Column, u16); 19] = [
 ];
 
 /// The columns for a width. A column that is empty in every row is left out.
-pub fn layout(model: &Model, room: u16) -> Vec<Placed> {
+pub fn layout(model: &MonitorModel, room: u16) -> Vec<Placed> {
     let is_spent_known = model.all().iter().any(|row| row.spent.is_some());
     let is_used =
         |column: Column| is_spent_known || !matches!(column, Column::Tokens | Column::Cache | Column::Cost);
@@ -141,7 +141,7 @@ impl Placed {
     }
 
     /// A row's cell: text and style.
-    pub fn cell(self, row: &Row, model: &Model) -> (String, Style) {
+    pub fn cell(self, row: &MonitorRow, model: &MonitorModel) -> (String, Style) {
         let shown = &row.shown;
         let count = |number: u32| if number == 0 { String::new() } else { number.to_string() };
         let (text, style) = match self.column {
@@ -169,7 +169,7 @@ impl Placed {
     }
 
     /// A gauge if there is room for one, followed by the percentage.
-    fn context(self, row: &Row, model: &Model) -> (String, Style) {
+    fn context(self, row: &MonitorRow, model: &MonitorModel) -> (String, Style) {
         let Some(fill) = row.fill else { return (self.fitted(""), FAINT) };
         let columns = usize::from(self.columns);
         let passed = row.thresholds.iter().filter(|threshold| fill.percent() >= **threshold).count();
@@ -184,7 +184,7 @@ impl Placed {
 }
 
 /// The percentage, marked if it is an estimate.
-pub fn share(fill: Fill) -> String {
+pub fn share(fill: ContextUsage) -> String {
     match fill.exact {
         Exactness::Exact => format!("{}%", fill.percent()),
         Exactness::Estimated => format!("~{}%", fill.percent().min(99)),
@@ -209,39 +209,39 @@ pub fn gauge(percent: u8, thresholds: &[u8], cells: usize) -> String {
 }
 
 /// The status line's icon for the state, and its name.
-fn state(row: &Row) -> String {
+fn state(row: &MonitorRow) -> String {
     let style = BarStyle::default();
     let mark = if row.has_ended() { "-" } else { style.look(row.shown.light()).icon.as_str() };
     format!("{mark} {}", row.shown.state.name())
 }
 
-pub fn state_style(row: &Row, model: &Model) -> Style {
-    let is_quiet = row.has_ended() || row.shown.light() == Light::Idle;
+pub fn state_style(row: &MonitorRow, model: &MonitorModel) -> Style {
+    let is_quiet = row.has_ended() || row.shown.light() == SeatLight::Idle;
     if is_quiet { FAINT } else { model.colours.light(row.shown.light()) }
 }
 
 /// The model's name without the agent's name, which is in its own column.
-fn model_name(row: &Row) -> String {
+fn model_name(row: &MonitorRow) -> String {
     let name = row.shown.model.as_deref().unwrap_or_default();
     let own = name.strip_prefix(row.shown.agent.as_str()).and_then(|rest| rest.strip_prefix('-'));
     own.unwrap_or(name).to_owned()
 }
 
-fn tokens(row: &Row) -> String {
+fn tokens(row: &MonitorRow) -> String {
     row.spent.as_ref().map(|spent| short_count(spent.tokens.total())).unwrap_or_default()
 }
 
-fn cache(row: &Row) -> String {
+fn cache(row: &MonitorRow) -> String {
     let share = row.spent.as_ref().and_then(|spent| spent.cache_percent());
     share.map(|share| format!("{share}%")).unwrap_or_default()
 }
 
-fn cost(row: &Row) -> String {
+fn cost(row: &MonitorRow) -> String {
     row.spent.as_ref().map(|spent| spent.bill().spelt()).unwrap_or_default()
 }
 
 /// The reason the session waits, and its prompt.
-fn prompt_text(row: &Row) -> String {
+fn prompt_text(row: &MonitorRow) -> String {
     let prompt = row.shown.prompt.as_deref().unwrap_or_default();
     match (row.shown.session.is_some(), row.waits_for()) {
         (false, _) => "(nothing heard yet)".to_owned(),

@@ -3,8 +3,8 @@
 //! Returns lines for a width. If there are too many, the oldest turns are dropped first.
 
 use crate::columns::{gauge, share, state_style};
-use crate::model::Model;
-use crate::row::{Detail, Row};
+use crate::model::MonitorModel;
+use crate::row::{MonitorRow, SessionDetail};
 use crate::style::{FAINT, STRONG};
 use crate::text::{ago, wrap};
 use ratatui::style::Style;
@@ -17,10 +17,10 @@ pub type StyledLine = (String, Style);
 const MAX_LINES: usize = 3;
 
 /// At most `rows` lines of `columns` columns.
-pub fn lines(model: &Model, row: &Row, columns: usize, rows: usize) -> Vec<StyledLine> {
+pub fn lines(model: &MonitorModel, row: &MonitorRow, columns: usize, rows: usize) -> Vec<StyledLine> {
     let detail = model.detail.as_ref().filter(|(key, _)| key == row.key()).map(|(_, detail)| detail);
     let mut lines = head(model, row, columns);
-    let empty = Detail::default();
+    let empty = SessionDetail::default();
     let detail = detail.unwrap_or(&empty);
     lines.extend(detail.folder.iter().flat_map(|folder| wrap(folder, columns, 1)).map(|line| (line, FAINT)));
     lines.extend(numbers(row, columns));
@@ -33,7 +33,7 @@ pub fn lines(model: &Model, row: &Row, columns: usize, rows: usize) -> Vec<Style
     lines
 }
 
-fn head(model: &Model, row: &Row, columns: usize) -> Vec<StyledLine> {
+fn head(model: &MonitorModel, row: &MonitorRow, columns: usize) -> Vec<StyledLine> {
     let shown = &row.shown;
     let model_name = shown.model.as_deref().unwrap_or("");
     let identity = format!("{} {model_name}", row.key());
@@ -51,7 +51,7 @@ fn head(model: &Model, row: &Row, columns: usize) -> Vec<StyledLine> {
     .collect()
 }
 
-fn numbers(row: &Row, columns: usize) -> Vec<StyledLine> {
+fn numbers(row: &MonitorRow, columns: usize) -> Vec<StyledLine> {
     let mut lines = vec![];
     if let Some(fill) = row.fill {
         let words =
@@ -76,13 +76,13 @@ fn numbers(row: &Row, columns: usize) -> Vec<StyledLine> {
     lines.iter().flat_map(|line| wrap(line, columns, 2)).map(|line| (line, Style::new())).collect()
 }
 
-fn prompt(row: &Row, columns: usize) -> Vec<StyledLine> {
+fn prompt(row: &MonitorRow, columns: usize) -> Vec<StyledLine> {
     let prompt = row.shown.prompt.as_deref().unwrap_or_default();
     section("asked", wrap(prompt, columns, MAX_LINES))
 }
 
 /// The newest turns that fit.
-fn turns(detail: &Detail, columns: usize, room: usize) -> Vec<StyledLine> {
+fn turns(detail: &SessionDetail, columns: usize, room: usize) -> Vec<StyledLine> {
     let mut shown: Vec<String> = vec![];
     for turn in detail.turns.iter().rev() {
         let text = format!("{} {} {}", turn.at, turn.mark, turn.line);
@@ -96,7 +96,7 @@ fn turns(detail: &Detail, columns: usize, room: usize) -> Vec<StyledLine> {
     section("last turns", shown)
 }
 
-fn tail(detail: &Detail, columns: usize) -> Vec<StyledLine> {
+fn tail(detail: &SessionDetail, columns: usize) -> Vec<StyledLine> {
     let bookmark = |(at, label): &(String, String)| wrap(&format!("{at} {label}"), columns, 1);
     let bookmarks = section("bookmarks", detail.bookmarks.iter().flat_map(bookmark).collect());
     let inherited = detail.inheritance.iter().flat_map(|words| wrap(words, columns, 2)).collect();

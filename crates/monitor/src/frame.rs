@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// Columns and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct ScreenSize {
     pub columns: u16,
     pub rows: u16,
 }
@@ -23,12 +23,12 @@ const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
 
 impl Frame {
-    pub fn blank(size: Size) -> Frame {
+    pub fn blank(size: ScreenSize) -> Frame {
         Frame(Buffer::empty(Rect::new(0, 0, size.columns, size.rows)))
     }
 
-    pub fn size(&self) -> Size {
-        Size { columns: self.0.area.width, rows: self.0.area.height }
+    pub fn size(&self) -> ScreenSize {
+        ScreenSize { columns: self.0.area.width, rows: self.0.area.height }
     }
 
     /// Writes text into one row, in at most `columns` columns.
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     fn frame(lines: &[&str]) -> Frame {
-        let mut frame = Frame::blank(Size { columns: 10, rows: 2 });
+        let mut frame = Frame::blank(ScreenSize { columns: 10, rows: 2 });
         for (y, line) in (0..).zip(lines) {
             frame.put(0, y, line, 10, Style::new());
         }
@@ -138,7 +138,7 @@ mod tests {
     fn an_unknown_screen_is_cleared_first() {
         let new = frame(&["a"]);
         assert_eq!(new.over(None), "\x1b[?2026h\x1b[0m\x1b[2J\x1b[1;1Ha\x1b[?2026l");
-        let other = Frame::blank(Size { columns: 9, rows: 2 });
+        let other = Frame::blank(ScreenSize { columns: 9, rows: 2 });
         assert_eq!(new.over(Some(&other)), new.over(None));
     }
 

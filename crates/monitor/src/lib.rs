@@ -14,12 +14,12 @@ mod text;
 mod update;
 mod view;
 
-pub use frame::{Frame, Size};
-pub use keys::{Key, pressed};
-pub use model::{Choice, Ended, Mode, Model, Order, Pane, Sort};
-pub use row::{Detail, Row, TurnLine};
-pub use style::Colours;
-pub use update::{Action, Input, update};
+pub use frame::{Frame, ScreenSize};
+pub use keys::{KeyPress, pressed};
+pub use model::{DetailPane, EndedRows, InputMode, MonitorModel, Selection, SortKey, SortOrder};
+pub use row::{MonitorRow, SessionDetail, TurnLine};
+pub use style::ColourMode;
+pub use update::{MonitorAction, MonitorInput, update};
 pub use view::{page, view};
 
 #[cfg(test)]

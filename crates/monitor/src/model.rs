@@ -2,31 +2,31 @@
 //!
 //! Plain state and queries on it. Only `update` changes it, and only the drawing code knows the screen size.
 
-use crate::frame::Size;
-use crate::row::{Detail, Row};
-use crate::style::Colours;
+use crate::frame::ScreenSize;
+use crate::row::{MonitorRow, SessionDetail};
+use crate::style::ColourMode;
 use crate::text::until_next;
 use std::cmp::Reverse;
-use towline_core::shown::{Light, Shown};
+use towline_core::shown::{SeatLight, SeatView};
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Model {
+pub struct MonitorModel {
     /// `None` before the first load. Sessions that need the user come first, ended ones last.
-    pub(crate) rows: Option<Vec<Row>>,
+    pub(crate) rows: Option<Vec<MonitorRow>>,
     pub(crate) now: Timestamp,
-    pub(crate) colours: Colours,
-    pub(crate) sort: Sort,
-    pub(crate) order: Order,
-    pub(crate) ended: Ended,
+    pub(crate) colours: ColourMode,
+    pub(crate) sort: SortKey,
+    pub(crate) order: SortOrder,
+    pub(crate) ended: EndedRows,
     pub(crate) filter: String,
-    pub(crate) mode: Mode,
-    pub(crate) pane: Pane,
-    pub(crate) choice: Choice,
+    pub(crate) mode: InputMode,
+    pub(crate) pane: DetailPane,
+    pub(crate) choice: Selection,
     /// The screen size of the last frame.
-    pub(crate) size: Size,
+    pub(crate) size: ScreenSize,
     /// Details of the session with this key.
-    pub(crate) detail: Option<(String, Detail)>,
+    pub(crate) detail: Option<(String, SessionDetail)>,
     pub(crate) message: Option<String>,
     /// Why the last load failed.
     pub(crate) trouble: Option<String>,
@@ -34,7 +34,7 @@ pub struct Model {
 
 /// How keys are interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum InputMode {
     #[default]
     Browsing,
     /// Typed text is the filter.
@@ -44,7 +44,7 @@ pub enum Mode {
 
 /// The sort order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sort {
+pub enum SortKey {
     /// Sessions that need the user first.
     #[default]
     Urgency,
@@ -57,7 +57,7 @@ pub enum Sort {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum SortOrder {
     #[default]
     Usual,
     Reversed,
@@ -65,7 +65,7 @@ pub enum Order {
 
 /// Whether ended sessions are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ended {
+pub enum EndedRows {
     #[default]
     Hidden,
     Shown,
@@ -73,7 +73,7 @@ pub enum Ended {
 
 /// Whether the detail pane is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pane {
+pub enum DetailPane {
     /// If there is room beside the list.
     #[default]
     WhereItFits,
@@ -83,7 +83,7 @@ pub enum Pane {
 
 /// The selected row: the first until the user moves; from then on that session, wherever it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct Selection {
     pub(crate) key: Option<String>,
     pub(crate) at: usize,
 }
@@ -91,42 +91,49 @@ pub struct Choice {
 /// From this width on the detail pane fits beside the list.
 pub(crate) const WIDE: u16 = 130;
 
-impl Sort {
-    pub const ALL: [Sort; 7] =
-        [Sort::Urgency, Sort::Context, Sort::Cost, Sort::Tokens, Sort::Active, Sort::Age, Sort::Project];
+impl SortKey {
+    pub const ALL: [SortKey; 7] = [
+        SortKey::Urgency,
+        SortKey::Context,
+        SortKey::Cost,
+        SortKey::Tokens,
+        SortKey::Active,
+        SortKey::Age,
+        SortKey::Project,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Sort::Urgency => "urgency",
-            Sort::Context => "context",
-            Sort::Cost => "cost",
-            Sort::Tokens => "tokens",
-            Sort::Active => "activity",
-            Sort::Age => "age",
-            Sort::Project => "project",
+            SortKey::Urgency => "urgency",
+            SortKey::Context => "context",
+            SortKey::Cost => "cost",
+            SortKey::Tokens => "tokens",
+            SortKey::Active => "activity",
+            SortKey::Age => "age",
+            SortKey::Project => "project",
         }
     }
 
-    pub(crate) fn next(self) -> Sort {
-        let at = Sort::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
-        Sort::ALL[(at + 1) % Sort::ALL.len()]
+    pub(crate) fn next(self) -> SortKey {
+        let at = SortKey::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
+        SortKey::ALL[(at + 1) % SortKey::ALL.len()]
     }
 }
 
-impl Model {
-    pub fn new(now: Timestamp, colours: Colours, ended: Ended) -> Model {
-        Model {
+impl MonitorModel {
+    pub fn new(now: Timestamp, colours: ColourMode, ended: EndedRows) -> MonitorModel {
+        MonitorModel {
             rows: None,
             now,
             colours,
-            sort: Sort::default(),
-            order: Order::default(),
+            sort: SortKey::default(),
+            order: SortOrder::default(),
             ended,
             filter: String::new(),
-            mode: Mode::default(),
-            pane: Pane::default(),
-            choice: Choice::default(),
-            size: Size { columns: 80, rows: 24 },
+            mode: InputMode::default(),
+            pane: DetailPane::default(),
+            choice: Selection::default(),
+            size: ScreenSize { columns: 80, rows: 24 },
             detail: None,
             message: None,
             trouble: None,
@@ -135,50 +142,50 @@ impl Model {
 
     /// Whether the caller should load ended sessions too.
     pub fn wants_ended(&self) -> bool {
-        self.ended == Ended::Shown
+        self.ended == EndedRows::Shown
     }
 
     /// The filtered rows, in order.
-    pub(crate) fn visible(&self) -> Vec<&Row> {
+    pub(crate) fn visible(&self) -> Vec<&MonitorRow> {
         let words: Vec<String> = self.filter.to_lowercase().split_whitespace().map(str::to_owned).collect();
-        let is_visible = |row: &&Row| {
-            (self.ended == Ended::Shown || !row.has_ended())
+        let is_visible = |row: &&MonitorRow| {
+            (self.ended == EndedRows::Shown || !row.has_ended())
                 && (words.is_empty() || matches_filter(row, &words))
         };
-        let mut rows: Vec<&Row> = self.all().iter().filter(is_visible).collect();
+        let mut rows: Vec<&MonitorRow> = self.all().iter().filter(is_visible).collect();
         sort(&mut rows, self.sort);
-        if self.order == Order::Reversed {
+        if self.order == SortOrder::Reversed {
             rows.reverse();
         }
         rows
     }
 
-    pub(crate) fn all(&self) -> &[Row] {
+    pub(crate) fn all(&self) -> &[MonitorRow] {
         self.rows.as_deref().unwrap_or_default()
     }
 
     /// The selected row. If its session is gone, the row now at its position.
-    pub fn chosen(&self) -> Option<&Row> {
+    pub fn chosen(&self) -> Option<&MonitorRow> {
         let rows = self.visible();
         rows.get(self.chosen_at(&rows)).copied()
     }
 
-    pub(crate) fn chosen_at(&self, rows: &[&Row]) -> usize {
+    pub(crate) fn chosen_at(&self, rows: &[&MonitorRow]) -> usize {
         let found = self.choice.key.as_ref().and_then(|key| rows.iter().position(|row| row.key() == key));
         found.unwrap_or(self.choice.at).min(rows.len().saturating_sub(1))
     }
 
     /// Whether a screen of this size shows the detail pane.
-    pub(crate) fn shows_pane(&self, size: Size) -> bool {
+    pub(crate) fn shows_pane(&self, size: ScreenSize) -> bool {
         match self.pane {
-            Pane::WhereItFits => size.columns >= WIDE,
-            Pane::Shown => true,
-            Pane::Hidden => false,
+            DetailPane::WhereItFits => size.columns >= WIDE,
+            DetailPane::Shown => true,
+            DetailPane::Hidden => false,
         }
     }
 
     /// The session in the detail pane, if it is shown.
-    pub fn close_up(&self) -> Option<&Row> {
+    pub fn close_up(&self) -> Option<&MonitorRow> {
         if self.shows_pane(self.size) { self.chosen() } else { None }
     }
 
@@ -192,23 +199,23 @@ impl Model {
     }
 
     /// Sessions that have not ended, those that need the user first.
-    pub fn sitting(&self) -> Vec<Shown> {
+    pub fn sitting(&self) -> Vec<SeatView> {
         self.all().iter().filter(|row| !row.has_ended()).map(|row| row.shown.clone()).collect()
     }
 
     /// The state light of each of them.
-    pub fn lights(&self) -> Vec<Light> {
+    pub fn lights(&self) -> Vec<SeatLight> {
         self.all().iter().filter(|row| !row.has_ended()).map(|row| row.shown.light()).collect()
     }
 
     /// The row with this key.
-    pub fn row(&self, key: &str) -> Option<&Row> {
+    pub fn row(&self, key: &str) -> Option<&MonitorRow> {
         self.all().iter().find(|row| row.key() == key)
     }
 
     /// Milliseconds until a displayed time changes by itself; `None` if none does.
     pub fn next_tick_ms(&self) -> Option<i64> {
-        let times = |row: &Row| {
+        let times = |row: &MonitorRow| {
             let times = [Some(row.shown.since), row.started_at, row.active_at];
             times.into_iter().flatten().map(|at| until_next(at, self.now)).min()
         };
@@ -217,7 +224,7 @@ impl Model {
 }
 
 /// Whether every word occurs in one of the row's texts.
-fn matches_filter(row: &Row, words: &[String]) -> bool {
+fn matches_filter(row: &MonitorRow, words: &[String]) -> bool {
     let shown = &row.shown;
     let texts = [
         Some(shown.state.name()),
@@ -235,16 +242,18 @@ fn matches_filter(row: &Row, words: &[String]) -> bool {
 }
 
 /// Unknown values come last; the sort is stable.
-fn sort(rows: &mut [&Row], by: Sort) {
+fn sort(rows: &mut [&MonitorRow], by: SortKey) {
     match by {
-        Sort::Urgency => {}
-        Sort::Context => rows.sort_by_key(|row| Reverse(row.fill.map(|fill| fill.percent()))),
-        Sort::Cost => {
+        SortKey::Urgency => {}
+        SortKey::Context => rows.sort_by_key(|row| Reverse(row.fill.map(|fill| fill.percent()))),
+        SortKey::Cost => {
             rows.sort_by_key(|row| Reverse(row.spent.as_ref().and_then(|spent| spent.bill().known())))
         }
-        Sort::Tokens => rows.sort_by_key(|row| Reverse(row.spent.as_ref().map(|spent| spent.tokens.total()))),
-        Sort::Active => rows.sort_by_key(|row| Reverse(row.active_at)),
-        Sort::Age => rows.sort_by_key(|row| row.started_at.unwrap_or(Timestamp(i64::MAX))),
-        Sort::Project => rows.sort_by_cached_key(|row| row.shown.project_and_branch().to_lowercase()),
+        SortKey::Tokens => {
+            rows.sort_by_key(|row| Reverse(row.spent.as_ref().map(|spent| spent.tokens.total())))
+        }
+        SortKey::Active => rows.sort_by_key(|row| Reverse(row.active_at)),
+        SortKey::Age => rows.sort_by_key(|row| row.started_at.unwrap_or(Timestamp(i64::MAX))),
+        SortKey::Project => rows.sort_by_cached_key(|row| row.shown.project_and_branch().to_lowercase()),
     }
 }

@@ -2,29 +2,29 @@
 //!
 //! Derives nothing but names and percentages; unknown values are absent.
 
-use towline_core::meter::Fill;
-use towline_core::session::State;
-use towline_core::shown::Shown;
+use towline_core::meter::ContextUsage;
+use towline_core::session::SessionState;
+use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
-use towline_core::usage::Spent;
+use towline_core::usage::UsageTotal;
 
 /// One session, or one agent that has not reported any event yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    pub shown: Shown,
-    pub fill: Option<Fill>,
+pub struct MonitorRow {
+    pub shown: SeatView,
+    pub fill: Option<ContextUsage>,
     /// Context percentages at which the user is notified, ascending.
     pub thresholds: Vec<u8>,
     pub started_at: Option<Timestamp>,
     /// The time of the last event.
     pub active_at: Option<Timestamp>,
     /// Usage, subagents included.
-    pub spent: Option<Spent>,
+    pub spent: Option<UsageTotal>,
 }
 
 /// Data loaded for the selected session only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Detail {
+pub struct SessionDetail {
     pub folder: Option<String>,
     /// The last turns, oldest first.
     pub turns: Vec<TurnLine>,
@@ -43,9 +43,9 @@ pub struct TurnLine {
     pub line: String,
 }
 
-impl Row {
-    pub fn of(shown: Shown) -> Row {
-        Row { shown, fill: None, thresholds: vec![], started_at: None, active_at: None, spent: None }
+impl MonitorRow {
+    pub fn of(shown: SeatView) -> MonitorRow {
+        MonitorRow { shown, fill: None, thresholds: vec![], started_at: None, active_at: None, spent: None }
     }
 
     /// The key that identifies the row across reloads.
@@ -54,7 +54,7 @@ impl Row {
     }
 
     pub fn has_ended(&self) -> bool {
-        self.shown.state == State::Ended
+        self.shown.state == SessionState::Ended
     }
 
     /// The reason the session waits, if it does.

@@ -3,11 +3,11 @@
 //! No background is ever set, so that text stays readable on dark and light terminals.
 
 use ratatui::style::{Color, Modifier, Style};
-use towline_core::shown::Light;
+use towline_core::shown::SeatLight;
 
 /// Whether colours are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colours {
+pub enum ColourMode {
     #[default]
     Shown,
     Hidden,
@@ -17,15 +17,15 @@ const RED: u8 = 1;
 const GREEN: u8 = 2;
 const YELLOW: u8 = 3;
 
-impl Colours {
+impl ColourMode {
     /// The same colours as `tow status`.
-    pub fn light(self, light: Light) -> Style {
+    pub fn light(self, light: SeatLight) -> Style {
         match light {
-            Light::Blocked => self.coloured(RED).add_modifier(Modifier::BOLD),
-            Light::Stopped => self.coloured(YELLOW),
-            Light::Completed => self.coloured(GREEN),
-            Light::Working => Style::new(),
-            Light::Idle => FAINT,
+            SeatLight::Blocked => self.coloured(RED).add_modifier(Modifier::BOLD),
+            SeatLight::Stopped => self.coloured(YELLOW),
+            SeatLight::Completed => self.coloured(GREEN),
+            SeatLight::Working => Style::new(),
+            SeatLight::Idle => FAINT,
         }
     }
 
@@ -40,8 +40,8 @@ impl Colours {
 
     fn coloured(self, colour: u8) -> Style {
         match self {
-            Colours::Shown => Style::new().fg(Color::Indexed(colour)),
-            Colours::Hidden => Style::new(),
+            ColourMode::Shown => Style::new().fg(Color::Indexed(colour)),
+            ColourMode::Hidden => Style::new(),
         }
     }
 }

@@ -2,31 +2,31 @@
 //!
 //! No terminal, no clock: the same frame on every machine.
 
-use crate::model::{Ended, Model, Order, Sort};
-use crate::row::{Detail, Row, TurnLine};
-use crate::style::Colours;
-use crate::update::{Action, Input, update};
+use crate::model::{EndedRows, MonitorModel, SortKey, SortOrder};
+use crate::row::{MonitorRow, SessionDetail, TurnLine};
+use crate::style::ColourMode;
+use crate::update::{MonitorAction, MonitorInput, update};
 use crate::view::{page, view};
-use crate::{Frame, Key, Size};
+use crate::{Frame, KeyPress, ScreenSize};
 use proptest::prelude::*;
-use towline_core::event::Reason;
-use towline_core::meter::{Exactness, Fill, Source};
-use towline_core::piece::Tokens;
-use towline_core::session::State;
-use towline_core::shown::Shown;
+use towline_core::event::BlockReason;
+use towline_core::meter::{ContextUsage, Exactness, UsageSource};
+use towline_core::piece::TokenCounts;
+use towline_core::session::SessionState;
+use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
-use towline_core::usage::{Cost, Spent};
+use towline_core::usage::{Cost, UsageTotal};
 
 const NOW: Timestamp = Timestamp(100_000_000);
 
-pub fn model(rows: Vec<Row>) -> Model {
-    let model = Model::new(NOW, Colours::Shown, Ended::Hidden);
-    update(model, Input::Rows(rows)).0
+pub fn model(rows: Vec<MonitorRow>) -> MonitorModel {
+    let model = MonitorModel::new(NOW, ColourMode::Shown, EndedRows::Hidden);
+    update(model, MonitorInput::Rows(rows)).0
 }
 
-fn row(id: &str, state: State, project: &str, branch: &str, minutes: i64) -> Row {
+fn row(id: &str, state: SessionState, project: &str, branch: &str, minutes: i64) -> MonitorRow {
     let since = NOW.plus_ms(-minutes * 60_000 - 5000);
-    let shown = Shown {
+    let shown = SeatView {
         session: Some(format!("alpha:{id}")),
         state,
         seen: false,
@@ -35,37 +35,37 @@ fn row(id: &str, state: State, project: &str, branch: &str, minutes: i64) -> Row
         prompt: Some(format!("do what is to be done for {project}")),
         model: Some("alpha-poem-4-5".into()),
         pane: Some(format!("%{minutes}")),
-        ..Shown::at(format!("seat-{id}"), "alpha", since)
+        ..SeatView::at(format!("seat-{id}"), "alpha", since)
     };
-    Row {
+    MonitorRow {
         thresholds: vec![40, 50, 60, 70],
         started_at: Some(since.plus_ms(-7_200_000)),
         active_at: Some(NOW.plus_ms(-9000)),
-        ..Row::of(shown)
+        ..MonitorRow::of(shown)
     }
 }
 
-fn filled(row: Row, percent: u64, exact: Exactness) -> Row {
-    let fill = Fill { tokens: percent * 2000, window: 200_000, exact, source: Source::Client };
-    Row { fill: Some(fill), ..row }
+fn filled(row: MonitorRow, percent: u64, exact: Exactness) -> MonitorRow {
+    let fill = ContextUsage { tokens: percent * 2000, window: 200_000, exact, source: UsageSource::Client };
+    MonitorRow { fill: Some(fill), ..row }
 }
 
 /// `micros` is a cost in millionths of a dollar.
-fn spent(row: Row, tokens: u64, micros: u64) -> Row {
+fn spent(row: MonitorRow, tokens: u64, micros: u64) -> MonitorRow {
     let cache_read = tokens / 6 * 5;
-    let tokens = Tokens { input: tokens - cache_read, cache_read, ..Tokens::default() };
+    let tokens = TokenCounts { input: tokens - cache_read, cache_read, ..TokenCounts::default() };
     let cost = Cost(u128::from(micros) * 1_000_000);
-    Row { spent: Some(Spent { messages: 3, tokens, cost, ..Spent::default() }), ..row }
+    MonitorRow { spent: Some(UsageTotal { messages: 3, tokens, cost, ..UsageTotal::default() }), ..row }
 }
 
 /// Sessions in all states, with names of all widths.
-pub fn crowd() -> Model {
-    let blocked = State::Blocked(Reason::Permission);
+pub fn crowd() -> MonitorModel {
+    let blocked = SessionState::Blocked(BlockReason::Permission);
     let mut first = row("aaaa1111-2222", blocked, "日本語プロジェクト", "機能/長い枝の名前", 3);
     first.shown.tool = Some("Bash".into());
-    let mut limited = row("cccc", State::Limited, "limits", "main", 50);
+    let mut limited = row("cccc", SessionState::Limited, "limits", "main", 50);
     limited.shown.until = Some(NOW.plus_ms(2_520_000));
-    let mut beta = row("dddd", State::Working, "🚀rocket👩\u{200d}💻", "main", 0);
+    let mut beta = row("dddd", SessionState::Working, "🚀rocket👩\u{200d}💻", "main", 0);
     beta.shown.agent = "beta".into();
     beta.shown.session = Some("beta:dddd".into());
     beta.shown.model = Some("swift-5.2-max".into());
@@ -74,9 +74,9 @@ pub fn crowd() -> Model {
     if let Some(spent) = &mut unpriced.spent {
         spent.unpriced = 5;
     }
-    let stray = Row::of(Shown::at("seat-e", "beta", NOW.plus_ms(-400_000)));
-    let done = row("ffff", State::Completed, "towline", "main", 12);
-    let ended = row("gggg", State::Ended, "yesterday", "main", 1500);
+    let stray = MonitorRow::of(SeatView::at("seat-e", "beta", NOW.plus_ms(-400_000)));
+    let done = row("ffff", SessionState::Completed, "towline", "main", 12);
+    let ended = row("gggg", SessionState::Ended, "yesterday", "main", 1500);
     model(vec![
         spent(filled(first, 72, Exactness::Exact), 1_234_567, 1_234_567),
         spent(filled(limited, 55, Exactness::Estimated), 84_000, 120_000),
@@ -87,9 +87,9 @@ pub fn crowd() -> Model {
     ])
 }
 
-fn detail() -> Detail {
+fn detail() -> SessionDetail {
     let turn = |at: &str, line: &str| TurnLine { at: at.into(), mark: '>', line: line.into() };
-    Detail {
+    SessionDetail {
         folder: Some("/home/someone/日本語".into()),
         turns: vec![
             turn("14:01", "read the plan; changed src/lib.rs (2 edits)"),
@@ -103,8 +103,8 @@ fn detail() -> Detail {
     }
 }
 
-fn draw(model: &Model, columns: u16, rows: u16) -> Frame {
-    view(model, Size { columns, rows })
+fn draw(model: &MonitorModel, columns: u16, rows: u16) -> Frame {
+    view(model, ScreenSize { columns, rows })
 }
 
 #[test]
@@ -119,26 +119,27 @@ fn a_usual_screen_has_bars_costs_and_models() {
 
 #[test]
 fn a_wide_screen_shows_the_chosen_one_closely() {
-    let model = update(crowd(), Input::Detail("alpha:aaaa1111-2222".into(), detail())).0;
+    let model = update(crowd(), MonitorInput::Detail("alpha:aaaa1111-2222".into(), detail())).0;
     insta::assert_snapshot!(draw(&model, 200, 26).text());
 }
 
 #[test]
 fn the_chosen_one_is_shown_below_the_list_on_a_usual_screen() {
-    let model = update(crowd(), Input::Detail("alpha:aaaa1111-2222".into(), detail())).0;
+    let model = update(crowd(), MonitorInput::Detail("alpha:aaaa1111-2222".into(), detail())).0;
     insta::assert_snapshot!(draw(&model.after("\t"), 80, 30).text());
 }
 
 #[test]
 fn nobody_anywhere_is_said() {
     insta::assert_snapshot!(draw(&model(vec![]), 60, 8).text());
-    let before = Model::new(NOW, Colours::Shown, Ended::Hidden);
+    let before = MonitorModel::new(NOW, ColourMode::Shown, EndedRows::Hidden);
     assert!(draw(&before, 60, 8).text().contains("looking …"));
 }
 
 #[test]
 fn many_sessions_scroll_with_the_choice() {
-    let rows = (0..500).map(|n| row(&format!("s{n}"), State::Working, &format!("project{n}"), "main", n));
+    let rows =
+        (0..500).map(|n| row(&format!("s{n}"), SessionState::Working, &format!("project{n}"), "main", n));
     let model = model(rows.collect());
     let top = draw(&model, 80, 10).text();
     assert!(top.contains("project0/") && !top.contains("project9/"), "{top}");
@@ -173,26 +174,26 @@ fn a_page_is_all_of_it_as_text() {
 
 #[test]
 fn what_has_ended_is_shown_when_asked_for() {
-    let (shown, action) = update(crowd(), Input::Key(Key::Letter('a')));
-    assert_eq!((action, shown.wants_ended(), shown.visible().len()), (Action::Look, true, 6));
+    let (shown, action) = update(crowd(), MonitorInput::Key(KeyPress::Letter('a')));
+    assert_eq!((action, shown.wants_ended(), shown.visible().len()), (MonitorAction::Look, true, 6));
     assert!(draw(&shown, 80, 12).text().contains("- ended"));
     assert_eq!(shown.after("a").visible().len(), 5);
 }
 
 #[test]
 fn rows_are_sorted_by_what_is_asked_for_and_the_other_way_round() {
-    let first = |model: &Model| model.visible()[0].key().to_owned();
+    let first = |model: &MonitorModel| model.visible()[0].key().to_owned();
     let model = crowd().after("s");
     assert_eq!(
         ((model.sort, model.order), first(&model)),
-        ((Sort::Context, Order::Usual), "alpha:aaaa1111-2222".into())
+        ((SortKey::Context, SortOrder::Usual), "alpha:aaaa1111-2222".into())
     );
     let model = model.after("s");
-    assert_eq!((model.sort, first(&model)), (Sort::Cost, "beta:dddd".into()));
+    assert_eq!((model.sort, first(&model)), (SortKey::Cost, "beta:dddd".into()));
     let model = model.after("S");
-    assert_eq!((model.order, first(&model)), (Order::Reversed, "seat-e".into()));
+    assert_eq!((model.order, first(&model)), (SortOrder::Reversed, "seat-e".into()));
     let model = model.after("sssss");
-    assert_eq!((model.sort, model.order), (Sort::Urgency, Order::Usual));
+    assert_eq!((model.sort, model.order), (SortKey::Urgency, SortOrder::Usual));
 }
 
 #[test]
@@ -201,41 +202,48 @@ fn the_choice_stays_with_its_session_wherever_it_goes() {
     assert_eq!(model.chosen().unwrap().key(), "alpha:cccc");
     let mut rows = model.all().to_vec();
     rows.rotate_left(1);
-    let moved = update(model, Input::Rows(rows.clone())).0;
+    let moved = update(model, MonitorInput::Rows(rows.clone())).0;
     assert_eq!(moved.chosen().unwrap().key(), "alpha:cccc");
     rows.retain(|row| row.key() != "alpha:cccc");
-    let gone = update(moved, Input::Rows(rows)).0;
+    let gone = update(moved, MonitorInput::Rows(rows)).0;
     assert_eq!(gone.chosen().unwrap().key(), "beta:dddd", "what is in its place");
 }
 
 #[test]
 fn enter_leads_to_the_chosen_one_and_n_to_the_one_that_waits() {
-    let press = |model: Model, key: Key| update(model, Input::Key(key));
-    assert_eq!(press(crowd().after("jj"), Key::Enter).1, Action::Go("alpha:ffff".into()));
-    assert_eq!(press(crowd().after("G"), Key::Letter('n')).1, Action::Go("alpha:aaaa1111-2222".into()));
-    let idle = model(vec![row("a", State::Working, "p", "b", 1)]);
-    let (refused, action) = press(idle, Key::Letter('n'));
-    assert_eq!(action, Action::Nothing);
+    let press = |model: MonitorModel, key: KeyPress| update(model, MonitorInput::Key(key));
+    assert_eq!(press(crowd().after("jj"), KeyPress::Enter).1, MonitorAction::Go("alpha:ffff".into()));
+    assert_eq!(
+        press(crowd().after("G"), KeyPress::Letter('n')).1,
+        MonitorAction::Go("alpha:aaaa1111-2222".into())
+    );
+    let idle = model(vec![row("a", SessionState::Working, "p", "b", 1)]);
+    let (refused, action) = press(idle, KeyPress::Letter('n'));
+    assert_eq!(action, MonitorAction::Nothing);
     assert!(draw(&refused, 80, 8).text().contains("nobody waits for you"));
     assert!(!draw(&refused.after("j"), 80, 8).text().contains("nobody waits for you"));
-    assert_eq!(press(model(vec![]), Key::Enter).1, Action::Nothing);
+    assert_eq!(press(model(vec![]), KeyPress::Enter).1, MonitorAction::Nothing);
 }
 
 #[test]
 fn escape_leaves_one_thing_after_the_other() {
-    let press = |model: Model, key: Key| update(model, Input::Key(key));
-    let (model, action) = press(crowd().after("/x\r"), Key::Escape);
-    assert_eq!(action, Action::Nothing);
-    let (_, action) = press(model, Key::Escape);
-    assert_eq!(action, Action::Quit);
-    assert_eq!(press(crowd().after("/"), Key::Letter('q')).1, Action::Nothing, "a letter like any other");
-    assert_eq!(press(crowd().after("/"), Key::Control('c')).1, Action::Quit);
+    let press = |model: MonitorModel, key: KeyPress| update(model, MonitorInput::Key(key));
+    let (model, action) = press(crowd().after("/x\r"), KeyPress::Escape);
+    assert_eq!(action, MonitorAction::Nothing);
+    let (_, action) = press(model, KeyPress::Escape);
+    assert_eq!(action, MonitorAction::Quit);
+    assert_eq!(
+        press(crowd().after("/"), KeyPress::Letter('q')).1,
+        MonitorAction::Nothing,
+        "a letter like any other"
+    );
+    assert_eq!(press(crowd().after("/"), KeyPress::Control('c')).1, MonitorAction::Quit);
 }
 
 #[test]
 fn tab_takes_away_what_a_wide_screen_shows_by_itself() {
-    let wide = Size { columns: 200, rows: 30 };
-    let model = update(crowd(), Input::Size(wide)).0;
+    let wide = ScreenSize { columns: 200, rows: 30 };
+    let model = update(crowd(), MonitorInput::Size(wide)).0;
     assert!(model.close_up().is_some());
     assert!(model.clone().after("\t").close_up().is_none());
     assert!(model.after("\t\t").close_up().is_some());
@@ -245,28 +253,28 @@ fn tab_takes_away_what_a_wide_screen_shows_by_itself() {
 
 #[test]
 fn a_look_that_failed_is_said_until_one_works() {
-    let model = update(crowd(), Input::Trouble("the store is locked".into())).0;
+    let model = update(crowd(), MonitorInput::Trouble("the store is locked".into())).0;
     assert!(draw(&model, 80, 8).text().contains("the store is locked"));
     let rows = model.all().to_vec();
-    let model = update(model, Input::Rows(rows)).0;
+    let model = update(model, MonitorInput::Rows(rows)).0;
     assert!(!draw(&model, 80, 8).text().contains("the store is locked"));
 }
 
 #[test]
 fn time_alone_is_due_when_something_shown_changes() {
     assert_eq!(crowd().next_tick_ms(), Some(1000), "seconds are shown");
-    let mut quiet = row("a", State::Idle, "p", "b", 5);
+    let mut quiet = row("a", SessionState::Idle, "p", "b", 5);
     (quiet.started_at, quiet.active_at) = (None, None);
     let quiet = model(vec![quiet]);
     assert_eq!(quiet.next_tick_ms(), Some(55_000));
-    let later = update(quiet.clone(), Input::Now(NOW.plus_ms(54_999))).0;
+    let later = update(quiet.clone(), MonitorInput::Now(NOW.plus_ms(54_999))).0;
     assert_eq!(draw(&later, 200, 20).over(Some(&draw(&quiet, 200, 20))), "");
     assert_eq!(model(vec![]).next_tick_ms(), None);
 }
 
 #[test]
 fn colours_are_left_out_where_they_are_not_wanted() {
-    let plain = Model { colours: Colours::Hidden, ..crowd() };
+    let plain = MonitorModel { colours: ColourMode::Hidden, ..crowd() };
     let sent = draw(&plain, 80, 12).over(None);
     assert!(!sent.contains(";31m") && !sent.contains(";33m") && !sent.contains("31m"), "{sent:?}");
     let coloured = draw(&crowd(), 80, 12).over(None);
@@ -275,10 +283,10 @@ fn colours_are_left_out_where_they_are_not_wanted() {
 
 #[test]
 fn hostile_names_are_text() {
-    let mut hostile = row("a", State::Working, "\u{1b}[2J\u{7}evil\u{202e}", "\u{1b}]2;x\u{7}", 1);
+    let mut hostile = row("a", SessionState::Working, "\u{1b}[2J\u{7}evil\u{202e}", "\u{1b}]2;x\u{7}", 1);
     hostile.shown.prompt = Some("\u{1b}[31mred\n\rnew line\u{9b}m".into());
     hostile.shown.tool = Some("\u{1b}c".into());
-    let model = update(model(vec![hostile]), Input::Refused("\u{1b}[2J no".into())).0.after("\t");
+    let model = update(model(vec![hostile]), MonitorInput::Refused("\u{1b}[2J no".into())).0.after("\t");
     for (columns, rows) in [(200, 30), (80, 20), (40, 10)] {
         let sent = draw(&model, columns, rows).text();
         assert!(sent.chars().all(|c| c == '\n' || !c.is_control()), "{sent:?}");
@@ -295,16 +303,16 @@ proptest! {
     ) {
         let mut all = crowd().all().to_vec();
         for n in 0..number {
-            let mut odd = row(&format!("n{n}"), State::Completed, &name, &prompt, n as i64 * 37);
+            let mut odd = row(&format!("n{n}"), SessionState::Completed, &name, &prompt, n as i64 * 37);
             odd.shown.prompt = Some(prompt.clone());
             odd.thresholds = vec![0, 100, 255];
             all.push(spent(filled(odd, percent, Exactness::Estimated), percent << 40, percent << 30));
         }
         let key = all.last().unwrap().key().to_owned();
-        let model = update(model(all), Input::Size(Size { columns, rows })).0;
-        let model = update(model, Input::Detail(key, detail())).0.after(&keys);
+        let model = update(model(all), MonitorInput::Size(ScreenSize { columns, rows })).0;
+        let model = update(model, MonitorInput::Detail(key, detail())).0.after(&keys);
         let frame = draw(&model, columns, rows);
-        prop_assert_eq!(frame.size(), Size { columns, rows });
+        prop_assert_eq!(frame.size(), ScreenSize { columns, rows });
         let text = frame.text();
         prop_assert_eq!(text.lines().count(), usize::from(rows));
         for line in text.lines() {
@@ -318,11 +326,11 @@ proptest! {
 
 #[test]
 fn every_size_can_be_drawn() {
-    let model = update(crowd(), Input::Detail("alpha:aaaa1111-2222".into(), detail())).0.after("\t");
+    let model = update(crowd(), MonitorInput::Detail("alpha:aaaa1111-2222".into(), detail())).0.after("\t");
     for columns in 1..300 {
         for rows in (1..12).chain([20, 50, 100]) {
             let frame = draw(&model, columns, rows);
-            assert_eq!(frame.size(), Size { columns, rows });
+            assert_eq!(frame.size(), ScreenSize { columns, rows });
         }
     }
 }

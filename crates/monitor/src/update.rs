@@ -2,25 +2,25 @@
 //!
 //! Performs no effects: they are returned as an action.
 
-use crate::frame::Size;
-use crate::keys::Key;
-use crate::model::{Choice, Ended, Mode, Model, Order, Pane};
-use crate::row::{Detail, Row};
-use towline_core::shown::Light;
+use crate::frame::ScreenSize;
+use crate::keys::KeyPress;
+use crate::model::{DetailPane, EndedRows, InputMode, MonitorModel, Selection, SortOrder};
+use crate::row::{MonitorRow, SessionDetail};
+use towline_core::shown::SeatLight;
 use towline_core::time::Timestamp;
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
-    Key(Key),
+pub enum MonitorInput {
+    Key(KeyPress),
     /// Time passed.
     Now(Timestamp),
     /// The screen was resized.
-    Size(Size),
+    Size(ScreenSize),
     /// All rows were loaded.
-    Rows(Vec<Row>),
+    Rows(Vec<MonitorRow>),
     /// Details of the session with this key were loaded.
-    Detail(String, Detail),
+    Detail(String, SessionDetail),
     /// A command failed, and why.
     Refused(String),
     /// Loading failed, and why.
@@ -30,7 +30,7 @@ pub enum Input {
 /// The effect to carry out.
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum MonitorAction {
     Nothing,
     /// Focus the row with this key.
     Go(String),
@@ -41,153 +41,170 @@ pub enum Action {
 
 pub const NOBODY_WAITS: &str = "nobody waits for you";
 
-pub fn update(mut model: Model, input: Input) -> (Model, Action) {
+pub fn update(mut model: MonitorModel, input: MonitorInput) -> (MonitorModel, MonitorAction) {
     match input {
-        Input::Key(key) => press(model, key),
-        Input::Now(now) => {
+        MonitorInput::Key(key) => press(model, key),
+        MonitorInput::Now(now) => {
             model.now = now;
-            (model, Action::Nothing)
+            (model, MonitorAction::Nothing)
         }
-        Input::Size(size) => {
+        MonitorInput::Size(size) => {
             model.size = size;
-            (model, Action::Nothing)
+            (model, MonitorAction::Nothing)
         }
-        Input::Rows(rows) => {
+        MonitorInput::Rows(rows) => {
             (model.rows, model.trouble) = (Some(rows), None);
-            (model, Action::Nothing)
+            (model, MonitorAction::Nothing)
         }
-        Input::Detail(key, detail) => {
+        MonitorInput::Detail(key, detail) => {
             model.detail = Some((key, detail));
-            (model, Action::Nothing)
+            (model, MonitorAction::Nothing)
         }
-        Input::Refused(why) => {
+        MonitorInput::Refused(why) => {
             model.message = Some(why);
-            (model, Action::Nothing)
+            (model, MonitorAction::Nothing)
         }
-        Input::Trouble(why) => {
+        MonitorInput::Trouble(why) => {
             model.trouble = Some(why);
-            (model, Action::Nothing)
+            (model, MonitorAction::Nothing)
         }
     }
 }
 
-fn press(mut model: Model, key: Key) -> (Model, Action) {
+fn press(mut model: MonitorModel, key: KeyPress) -> (MonitorModel, MonitorAction) {
     // The message has been read by the time of the next key.
     model.message = None;
     match (model.mode, key) {
-        (_, Key::Control('c')) => (model, Action::Quit),
-        (Mode::Filtering, key) => filter(model, key),
-        (Mode::Helping, Key::Letter('q')) => (model, Action::Quit),
-        (Mode::Helping, _) => {
-            model.mode = Mode::Browsing;
-            (model, Action::Nothing)
+        (_, KeyPress::Control('c')) => (model, MonitorAction::Quit),
+        (InputMode::Filtering, key) => filter(model, key),
+        (InputMode::Helping, KeyPress::Letter('q')) => (model, MonitorAction::Quit),
+        (InputMode::Helping, _) => {
+            model.mode = InputMode::Browsing;
+            (model, MonitorAction::Nothing)
         }
-        (Mode::Browsing, key) => browse(model, key),
+        (InputMode::Browsing, key) => browse(model, key),
     }
 }
 
-fn filter(mut model: Model, key: Key) -> (Model, Action) {
+fn filter(mut model: MonitorModel, key: KeyPress) -> (MonitorModel, MonitorAction) {
     match key {
-        Key::Letter(letter) => model.filter.push(letter),
-        Key::Backspace => drop(model.filter.pop()),
-        Key::Control('u') => model.filter.clear(),
-        Key::Enter | Key::Tab => model.mode = Mode::Browsing,
-        Key::Escape => {
+        KeyPress::Letter(letter) => model.filter.push(letter),
+        KeyPress::Backspace => drop(model.filter.pop()),
+        KeyPress::Control('u') => model.filter.clear(),
+        KeyPress::Enter | KeyPress::Tab => model.mode = InputMode::Browsing,
+        KeyPress::Escape => {
             model.filter.clear();
-            model.mode = Mode::Browsing;
+            model.mode = InputMode::Browsing;
         }
-        Key::Up | Key::Down | Key::PageUp | Key::PageDown | Key::Home | Key::End => {
-            move_selection(&mut model, key)
-        }
-        Key::Control(_) => {}
+        KeyPress::Up
+        | KeyPress::Down
+        | KeyPress::PageUp
+        | KeyPress::PageDown
+        | KeyPress::Home
+        | KeyPress::End => move_selection(&mut model, key),
+        KeyPress::Control(_) => {}
     }
-    (model, Action::Nothing)
+    (model, MonitorAction::Nothing)
 }
 
-fn browse(mut model: Model, key: Key) -> (Model, Action) {
+fn browse(mut model: MonitorModel, key: KeyPress) -> (MonitorModel, MonitorAction) {
     match key {
-        Key::Letter('q') | Key::Control('d') => return (model, Action::Quit),
-        Key::Escape => return back_out(model),
-        Key::Enter => {
-            let action = model.chosen().map_or(Action::Nothing, |row| Action::Go(row.key().to_owned()));
+        KeyPress::Letter('q') | KeyPress::Control('d') => return (model, MonitorAction::Quit),
+        KeyPress::Escape => return back_out(model),
+        KeyPress::Enter => {
+            let action =
+                model.chosen().map_or(MonitorAction::Nothing, |row| MonitorAction::Go(row.key().to_owned()));
             return (model, action);
         }
-        Key::Letter('n') => return next_waiting(model),
-        Key::Letter('a') => {
-            model.ended = if model.wants_ended() { Ended::Hidden } else { Ended::Shown };
-            return (model, Action::Look);
+        KeyPress::Letter('n') => return next_waiting(model),
+        KeyPress::Letter('a') => {
+            model.ended = if model.wants_ended() { EndedRows::Hidden } else { EndedRows::Shown };
+            return (model, MonitorAction::Look);
         }
-        Key::Letter('r') => return (model, Action::Look),
-        Key::Letter('?') => model.mode = Mode::Helping,
-        Key::Letter('/') => model.mode = Mode::Filtering,
-        Key::Letter('s') => (model.sort, model.order) = (model.sort.next(), Order::Usual),
-        Key::Letter('S') => {
-            model.order = if model.order == Order::Usual { Order::Reversed } else { Order::Usual };
+        KeyPress::Letter('r') => return (model, MonitorAction::Look),
+        KeyPress::Letter('?') => model.mode = InputMode::Helping,
+        KeyPress::Letter('/') => model.mode = InputMode::Filtering,
+        KeyPress::Letter('s') => (model.sort, model.order) = (model.sort.next(), SortOrder::Usual),
+        KeyPress::Letter('S') => {
+            model.order =
+                if model.order == SortOrder::Usual { SortOrder::Reversed } else { SortOrder::Usual };
         }
-        Key::Tab => {
-            model.pane = if model.shows_pane(model.size) { Pane::Hidden } else { Pane::Shown };
+        KeyPress::Tab => {
+            model.pane = if model.shows_pane(model.size) { DetailPane::Hidden } else { DetailPane::Shown };
         }
-        Key::Letter(_) | Key::Up | Key::Down | Key::PageUp | Key::PageDown | Key::Home | Key::End => {
+        KeyPress::Letter(_)
+        | KeyPress::Up
+        | KeyPress::Down
+        | KeyPress::PageUp
+        | KeyPress::PageDown
+        | KeyPress::Home
+        | KeyPress::End => {
             move_selection(&mut model, key);
         }
-        Key::Backspace | Key::Control(_) => {}
+        KeyPress::Backspace | KeyPress::Control(_) => {}
     }
-    (model, Action::Nothing)
+    (model, MonitorAction::Nothing)
 }
 
 /// Clears the filter; without one, quits.
-fn back_out(mut model: Model) -> (Model, Action) {
+fn back_out(mut model: MonitorModel) -> (MonitorModel, MonitorAction) {
     if model.filter.is_empty() {
-        return (model, Action::Quit);
+        return (model, MonitorAction::Quit);
     }
     model.filter.clear();
-    (model, Action::Nothing)
+    (model, MonitorAction::Nothing)
 }
 
 /// Focuses the session that has waited longest: the rows come sorted by urgency.
-fn next_waiting(mut model: Model) -> (Model, Action) {
-    let waits = |row: &&Row| {
-        matches!(row.shown.light(), Light::Blocked | Light::Stopped | Light::Completed) && !row.has_ended()
+fn next_waiting(mut model: MonitorModel) -> (MonitorModel, MonitorAction) {
+    let waits = |row: &&MonitorRow| {
+        matches!(row.shown.light(), SeatLight::Blocked | SeatLight::Stopped | SeatLight::Completed)
+            && !row.has_ended()
     };
     match model.all().iter().find(waits).map(|row| row.key().to_owned()) {
         Some(key) => {
             model.choice.key = Some(key.clone());
-            (model, Action::Go(key))
+            (model, MonitorAction::Go(key))
         }
         None => {
             model.message = Some(NOBODY_WAITS.to_owned());
-            (model, Action::Nothing)
+            (model, MonitorAction::Nothing)
         }
     }
 }
 
-fn move_selection(model: &mut Model, key: Key) {
+fn move_selection(model: &mut MonitorModel, key: KeyPress) {
     // All but the lines around the list.
     let page = isize::try_from(model.size.rows.saturating_sub(4).max(1)).unwrap_or(1);
     match key {
-        Key::Up | Key::Letter('k') => step(model, -1),
-        Key::Down | Key::Letter('j') => step(model, 1),
-        Key::PageUp => step(model, -page),
-        Key::PageDown => step(model, page),
-        Key::Home | Key::Letter('g') => step(model, isize::MIN),
-        Key::End | Key::Letter('G') => step(model, isize::MAX),
-        Key::Letter(_) | Key::Control(_) | Key::Enter | Key::Escape | Key::Tab | Key::Backspace => {}
+        KeyPress::Up | KeyPress::Letter('k') => step(model, -1),
+        KeyPress::Down | KeyPress::Letter('j') => step(model, 1),
+        KeyPress::PageUp => step(model, -page),
+        KeyPress::PageDown => step(model, page),
+        KeyPress::Home | KeyPress::Letter('g') => step(model, isize::MIN),
+        KeyPress::End | KeyPress::Letter('G') => step(model, isize::MAX),
+        KeyPress::Letter(_)
+        | KeyPress::Control(_)
+        | KeyPress::Enter
+        | KeyPress::Escape
+        | KeyPress::Tab
+        | KeyPress::Backspace => {}
     }
 }
 
-fn step(model: &mut Model, by: isize) {
+fn step(model: &mut MonitorModel, by: isize) {
     let rows = model.visible();
     let at = model.chosen_at(&rows).saturating_add_signed(by).min(rows.len().saturating_sub(1));
     let key = rows.get(at).map(|row| row.key().to_owned());
-    model.choice = Choice { key, at };
+    model.choice = Selection { key, at };
 }
 
-impl Model {
+impl MonitorModel {
     /// The model after these keys, ignoring actions.
     #[cfg(test)]
-    pub(crate) fn after(self, keys: &str) -> Model {
+    pub(crate) fn after(self, keys: &str) -> MonitorModel {
         crate::keys::pressed(keys.as_bytes())
             .into_iter()
-            .fold(self, |model, key| update(model, Input::Key(key)).0)
+            .fold(self, |model, key| update(model, MonitorInput::Key(key)).0)
     }
 }

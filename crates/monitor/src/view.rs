@@ -4,15 +4,15 @@
 
 use crate::columns::{Placed, layout};
 use crate::detail;
-use crate::frame::{Frame, Size};
-use crate::model::{Ended, Mode, Model, Order, WIDE};
-use crate::row::Row;
+use crate::frame::{Frame, ScreenSize};
+use crate::model::{EndedRows, InputMode, MonitorModel, SortOrder, WIDE};
+use crate::row::MonitorRow;
 use crate::style::{CHOSEN, FAINT, STRONG};
 use ratatui::style::Style;
 use towline_core::bar::BarStyle;
 use towline_core::escape::{fit, width};
-use towline_core::shown::{Light, age};
-use towline_core::usage::Spent;
+use towline_core::shown::{SeatLight, age};
+use towline_core::usage::UsageTotal;
 
 /// A part of the screen.
 #[derive(Clone, Copy)]
@@ -23,9 +23,9 @@ struct Area {
     rows: u16,
 }
 
-pub fn view(model: &Model, size: Size) -> Frame {
+pub fn view(model: &MonitorModel, size: ScreenSize) -> Frame {
     let mut frame = Frame::blank(size);
-    let Size { columns, rows } = size;
+    let ScreenSize { columns, rows } = size;
     // Priority as the screen grows: list, status line, title, column names.
     let (last, title, heads) = (u16::from(rows >= 2), u16::from(rows >= 4), u16::from(rows >= 6));
     if title == 1 {
@@ -39,7 +39,7 @@ pub fn view(model: &Model, size: Size) -> Frame {
     if let Some(pane) = pane {
         draw_pane(&mut frame, model, pane);
     }
-    if model.mode == Mode::Helping {
+    if model.mode == InputMode::Helping {
         draw_help(&mut frame, body);
     } else if list.rows > 0 {
         draw_list(&mut frame, model, list, heads);
@@ -48,10 +48,12 @@ pub fn view(model: &Model, size: Size) -> Frame {
 }
 
 /// All rows as plain text, for any number of rows, without a selection.
-pub fn page(model: &Model, columns: u16) -> String {
+pub fn page(model: &MonitorModel, columns: u16) -> String {
     let rows = model.visible();
-    let size =
-        Size { columns, rows: u16::try_from(rows.len().max(1)).unwrap_or(u16::MAX - 2).saturating_add(2) };
+    let size = ScreenSize {
+        columns,
+        rows: u16::try_from(rows.len().max(1)).unwrap_or(u16::MAX - 2).saturating_add(2),
+    };
     let mut frame = Frame::blank(size);
     draw_title(&mut frame, model, columns);
     let placed = layout(model, columns);
@@ -66,10 +68,10 @@ pub fn page(model: &Model, columns: u16) -> String {
 }
 
 /// The list, and the detail pane beside or below it, if it is wanted and there is room.
-fn split_body(model: &Model, body: Area) -> (Area, Option<Area>) {
+fn split_body(model: &MonitorModel, body: Area) -> (Area, Option<Area>) {
     let is_wide = body.columns >= WIDE;
-    let is_wanted = model.shows_pane(Size { columns: body.columns, rows: body.rows });
-    if !is_wanted || body.rows < 4 || model.mode == Mode::Helping {
+    let is_wanted = model.shows_pane(ScreenSize { columns: body.columns, rows: body.rows });
+    if !is_wanted || body.rows < 4 || model.mode == InputMode::Helping {
         return (body, None);
     }
     if is_wide {
@@ -83,17 +85,17 @@ fn split_body(model: &Model, body: Area) -> (Area, Option<Area>) {
 }
 
 /// The number of sessions per state, and their total cost.
-fn draw_title(frame: &mut Frame, model: &Model, columns: u16) {
+fn draw_title(frame: &mut Frame, model: &MonitorModel, columns: u16) {
     let style = BarStyle::default();
     let mut x = 0;
-    for light in Light::ALL.into_iter().rev() {
+    for light in SeatLight::ALL.into_iter().rev() {
         let in_state = || model.all().iter().filter(|row| !row.has_ended() && row.shown.light() == light);
         let number = in_state().count();
         if number == 0 {
             continue;
         }
         let longest = in_state().map(|row| model.now.since_ms(row.shown.since)).max().unwrap_or(0);
-        let timer = if light == Light::Blocked { age(longest) } else { String::new() };
+        let timer = if light == SeatLight::Blocked { age(longest) } else { String::new() };
         let text = match columns {
             ..70 => format!("{number}{}{timer}  ", style.look(light).icon),
             70.. if timer.is_empty() => format!("{number} {}  ", light.name()),
@@ -110,12 +112,12 @@ fn draw_title(frame: &mut Frame, model: &Model, columns: u16) {
 }
 
 /// The totals, from the longest wording to the shortest.
-fn totals(model: &Model) -> [String; 3] {
+fn totals(model: &MonitorModel) -> [String; 3] {
     let shown = model.visible();
     let spent = shown.iter().filter_map(|row| row.spent.as_ref());
-    let all = spent.fold(Spent::default(), |all, spent| all.plus(spent));
+    let all = spent.fold(UsageTotal::default(), |all, spent| all.plus(spent));
     let cost = if all.messages > 0 { format!("{}  ", all.bill().spelt()) } else { String::new() };
-    let order = if model.order == Order::Reversed { " reversed" } else { "" };
+    let order = if model.order == SortOrder::Reversed { " reversed" } else { "" };
     let of = if model.filter.is_empty() { String::new() } else { format!(" of {}", model.all().len()) };
     let (number, sort) = (shown.len(), model.sort.name());
     [
@@ -125,7 +127,7 @@ fn totals(model: &Model) -> [String; 3] {
     ]
 }
 
-fn draw_list(frame: &mut Frame, model: &Model, area: Area, heads: u16) {
+fn draw_list(frame: &mut Frame, model: &MonitorModel, area: Area, heads: u16) {
     let placed = layout(model, area.columns);
     let heads = heads.min(area.rows.saturating_sub(1));
     if heads == 1 {
@@ -153,14 +155,14 @@ fn draw_heads(frame: &mut Frame, placed: &[Placed], x: u16, y: u16) {
     }
 }
 
-fn draw_row(frame: &mut Frame, model: &Model, row: &Row, placed: &[Placed], x: u16, y: u16) {
+fn draw_row(frame: &mut Frame, model: &MonitorModel, row: &MonitorRow, placed: &[Placed], x: u16, y: u16) {
     for column in placed {
         let (text, style) = column.cell(row, model);
         frame.put(x + column.x, y, &text, column.columns, style);
     }
 }
 
-fn empty_text(model: &Model) -> &'static str {
+fn empty_text(model: &MonitorModel) -> &'static str {
     match &model.rows {
         None => "looking …",
         Some(rows) if rows.is_empty() => "no agent sits anywhere",
@@ -170,7 +172,7 @@ fn empty_text(model: &Model) -> &'static str {
 }
 
 /// A separator towards the list, then the lines.
-fn draw_pane(frame: &mut Frame, model: &Model, area: Area) {
+fn draw_pane(frame: &mut Frame, model: &MonitorModel, area: Area) {
     let (is_beside, inner) = if area.x > 0 {
         (0..area.rows).for_each(|y| frame.put(area.x, area.y + y, "│", 1, FAINT));
         (true, Area { x: area.x + 2, columns: area.columns.saturating_sub(2), ..area })
@@ -212,12 +214,12 @@ fn draw_help(frame: &mut Frame, area: Area) {
     }
 }
 
-fn draw_status_line(frame: &mut Frame, model: &Model, area: Area) {
+fn draw_status_line(frame: &mut Frame, model: &MonitorModel, area: Area) {
     let columns = area.columns.into();
     let (x, y) = (area.x, area.y);
     let notice = model.message.as_ref().or(model.trouble.as_ref());
     match (model.mode, notice) {
-        (Mode::Filtering, _) => {
+        (InputMode::Filtering, _) => {
             // The end of the typed text matters most.
             let text = format!("/{}▏", crate::text::clean(&model.filter));
             let cut = width(&text).saturating_sub(columns);
@@ -227,18 +229,18 @@ fn draw_status_line(frame: &mut Frame, model: &Model, area: Area) {
         (_, Some(notice)) => {
             frame.put(x, y, &fit(&crate::text::clean(notice), columns), area.columns, STRONG)
         }
-        (Mode::Browsing | Mode::Helping, None) => {
+        (InputMode::Browsing | InputMode::Helping, None) => {
             frame.put(x, y, &fit(&hint(model), columns), area.columns, FAINT)
         }
     }
 }
 
-fn hint(model: &Model) -> String {
+fn hint(model: &MonitorModel) -> String {
     let filter = if model.filter.is_empty() {
         "/ filter".to_owned()
     } else {
         format!("/{} (Esc: all)", crate::text::clean(&model.filter))
     };
-    let ended = if model.ended == Ended::Shown { "a hide ended" } else { "a ended" };
+    let ended = if model.ended == EndedRows::Shown { "a hide ended" } else { "a ended" };
     format!("? help  Enter go  {filter}  s sort  {ended}  Tab closer  q quit")
 }

@@ -7,7 +7,7 @@
 pub struct Document {
     /// The caller's id; adding a document under an existing id replaces the old one.
     pub id: i64,
-    pub kind: Kind,
+    pub kind: DocumentKind,
     pub title: String,
     pub text: String,
     /// Files the document is about.
@@ -28,7 +28,7 @@ pub struct Document {
 
 impl Document {
     /// A document with only a text; all other fields are empty.
-    pub fn plain(id: i64, kind: Kind, text: &str) -> Document {
+    pub fn plain(id: i64, kind: DocumentKind, text: &str) -> Document {
         Document {
             id,
             kind,
@@ -49,7 +49,7 @@ impl Document {
 
 /// The kind of text a document holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum DocumentKind {
     Memory,
     Summary,
     Prompt,
@@ -59,24 +59,31 @@ pub enum Kind {
     Bookmark,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 7] =
-        [Kind::Memory, Kind::Summary, Kind::Prompt, Kind::Body, Kind::Line, Kind::Detail, Kind::Bookmark];
+impl DocumentKind {
+    pub const ALL: [DocumentKind; 7] = [
+        DocumentKind::Memory,
+        DocumentKind::Summary,
+        DocumentKind::Prompt,
+        DocumentKind::Body,
+        DocumentKind::Line,
+        DocumentKind::Detail,
+        DocumentKind::Bookmark,
+    ];
 
     /// The name used in commands and outputs.
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Memory => "memory",
-            Kind::Summary => "summary",
-            Kind::Prompt => "prompt",
-            Kind::Body => "body",
-            Kind::Line => "line",
-            Kind::Detail => "detail",
-            Kind::Bookmark => "bookmark",
+            DocumentKind::Memory => "memory",
+            DocumentKind::Summary => "summary",
+            DocumentKind::Prompt => "prompt",
+            DocumentKind::Body => "body",
+            DocumentKind::Line => "line",
+            DocumentKind::Detail => "detail",
+            DocumentKind::Bookmark => "bookmark",
         }
     }
 
-    pub fn of_word(word: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.word() == word)
+    pub fn of_word(word: &str) -> Option<DocumentKind> {
+        DocumentKind::ALL.into_iter().find(|kind| kind.word() == word)
     }
 }

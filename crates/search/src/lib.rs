@@ -14,10 +14,10 @@ mod table;
 mod vectors;
 mod words;
 
-pub use document::{Document, Kind};
-pub use index::{Error, Index, Writer};
+pub use document::{Document, DocumentKind};
+pub use index::{IndexError, IndexWriter, SearchIndex};
 pub use minilm::{Encoder, MODEL_FILES, ModelError, embedded, mark_of};
-pub use query::{Filters, Here, Query};
-pub use rank::{Boost, Hit, Tier, Why};
+pub use query::{Filters, Query, QueryContext};
+pub use rank::{Boost, BoostReason, Hit, RankingStages};
 pub use snippet::{Snippet, snippet};
-pub use vectors::{Near, VectorWriter, Vectors, VectorsOf};
+pub use vectors::{QuerySimilarity, VectorFile, VectorFormat, VectorWriter};

@@ -2,14 +2,14 @@
 //!
 //! A query is plain words: there is no syntax, hence no syntax error. Quoted words are wanted together.
 
-use crate::document::Kind;
+use crate::document::DocumentKind;
 
 /// A query to the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     pub text: String,
     pub filters: Filters,
-    pub here: Here,
+    pub here: QueryContext,
     /// Milliseconds since 1970, the reference for words like "yesterday".
     pub now: i64,
     /// The user's offset from UTC in milliseconds, positive east of Greenwich.
@@ -21,7 +21,7 @@ pub struct Query {
 /// Conditions a hit must meet. An empty list or `None` is no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filters {
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<DocumentKind>,
     pub types: Vec<String>,
     pub concepts: Vec<String>,
     /// Paths, or prefixes or suffixes of paths in whole components: `login.rs`, `src/auth`.
@@ -38,7 +38,7 @@ pub struct Filters {
 
 /// The caller's current project, branch and files: documents that share them rank higher.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Here {
+pub struct QueryContext {
     pub project: Option<String>,
     pub branch: Option<String>,
     pub files: Vec<String>,

@@ -1,7 +1,7 @@
 //! No query and no document is an error, whatever it contains.
 
 use proptest::prelude::*;
-use towline_search::{Document, Index, Kind, Query, snippet};
+use towline_search::{Document, DocumentKind, Query, SearchIndex, snippet};
 
 fn strange() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -18,7 +18,7 @@ proptest! {
     #[test]
     fn any_text_can_be_asked_and_kept(question in strange(), text in strange(), title in strange()) {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::open(folder.path()).unwrap();
+        let index = SearchIndex::open(folder.path()).unwrap();
         let mut writer = index.writer().unwrap();
         let document = Document {
             title: title.clone(),
@@ -27,7 +27,7 @@ proptest! {
             session: title,
             turn: u32::MAX,
             at: i64::MAX / 2,
-            ..Document::plain(i64::MIN, Kind::Detail, &text)
+            ..Document::plain(i64::MIN, DocumentKind::Detail, &text)
         };
         writer.add(&document).unwrap();
         writer.commit(i64::MAX).unwrap();
@@ -43,11 +43,11 @@ proptest! {
 #[test]
 fn question_of_a_megabyte_is_answered() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::open(folder.path()).unwrap();
+    let index = SearchIndex::open(folder.path()).unwrap();
     let mut writer = index.writer().unwrap();
     let long = "needle haystack0 \u{0}\u{7}é数".repeat(50_000);
-    writer.add(&Document::plain(1, Kind::Detail, &long)).unwrap();
-    writer.add(&Document::plain(2, Kind::Detail, &"x".repeat(1_000_000))).unwrap();
+    writer.add(&Document::plain(1, DocumentKind::Detail, &long)).unwrap();
+    writer.add(&Document::plain(2, DocumentKind::Detail, &"x".repeat(1_000_000))).unwrap();
     writer.commit(1).unwrap();
     for question in [long.clone(), "\"".repeat(1_000_000), "a ".repeat(500_000), "x".repeat(1_000_000)] {
         index.search(&Query { text: question, limit: 5, ..Query::default() }, &[]).unwrap();

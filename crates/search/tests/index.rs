@@ -7,19 +7,21 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use towline_search::{Document, Error, Filters, Here, Hit, Index, Kind, Query, Why};
+use towline_search::{
+    BoostReason, Document, DocumentKind, Filters, Hit, IndexError, Query, QueryContext, SearchIndex,
+};
 
 const DAY: i64 = 86_400_000;
 
 struct TestIndex {
     folder: TempDir,
-    index: Index,
+    index: SearchIndex,
 }
 
 impl TestIndex {
     fn with(documents: &[Document]) -> TestIndex {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::open(folder.path()).unwrap();
+        let index = SearchIndex::open(folder.path()).unwrap();
         let mut writer = index.writer().unwrap();
         documents.iter().for_each(|document| writer.add(document).unwrap());
         writer.commit(documents.len() as i64).unwrap();
@@ -41,7 +43,11 @@ fn ids(hits: &[Hit]) -> Vec<i64> {
 }
 
 fn body(id: i64, text: &str) -> Document {
-    Document { session: format!("session-{id}"), at: id * DAY, ..Document::plain(id, Kind::Body, text) }
+    Document {
+        session: format!("session-{id}"),
+        at: id * DAY,
+        ..Document::plain(id, DocumentKind::Body, text)
+    }
 }
 
 #[test]
@@ -53,7 +59,7 @@ fn document_is_found_by_its_words_and_says_why() {
     let hits = test.index.search(&query_for("which pools leak?"), &[]).unwrap();
     assert_eq!(hits[0].id, 1);
     assert_eq!(hits[0].words, ["pools", "leak"]);
-    assert!(hits[0].boosts.iter().any(|boost| boost.why == Why::Words && boost.by > 0.0));
+    assert!(hits[0].boosts.iter().any(|boost| boost.why == BoostReason::Words && boost.by > 0.0));
 }
 
 #[test]
@@ -74,16 +80,16 @@ fn checkpoint_is_that_of_the_last_commit() {
     writer.commit(41).unwrap();
     writer.add(&body(1, "not committed")).unwrap();
     drop(writer);
-    let again = Index::open(test.folder.path()).unwrap();
+    let again = SearchIndex::open(test.folder.path()).unwrap();
     assert_eq!((again.checkpoint().unwrap(), again.documents()), (Some(41), 0));
-    assert_eq!(Index::open(&test.folder.path().join("new")).unwrap().checkpoint().unwrap(), None);
+    assert_eq!(SearchIndex::open(&test.folder.path().join("new")).unwrap().checkpoint().unwrap(), None);
 }
 
 #[test]
 fn second_writer_is_told_that_the_index_is_busy() {
     let test = TestIndex::with(&[]);
     let first = test.index.writer().unwrap();
-    assert!(matches!(test.index.writer(), Err(Error::Busy)));
+    assert!(matches!(test.index.writer(), Err(IndexError::Busy)));
     drop(first);
     assert!(test.index.writer().is_ok());
 }
@@ -119,7 +125,7 @@ fn every_filter_narrows() {
         project: "shop".to_owned(),
         branch: "main".to_owned(),
         agent: "one".to_owned(),
-        ..Document { kind: Kind::Memory, ..body(1, "the same words") }
+        ..Document { kind: DocumentKind::Memory, ..body(1, "the same words") }
     };
     let test = TestIndex::with(&[tagged, body(2, "the same words")]);
     let check = |filters: Filters, expected: &[i64]| {
@@ -128,7 +134,7 @@ fn every_filter_narrows() {
     };
     let some = |text: &str| Some(text.to_owned());
     let one = |text: &str| vec![text.to_owned()];
-    check(Filters { kinds: vec![Kind::Memory, Kind::Detail], ..Filters::default() }, &[1]);
+    check(Filters { kinds: vec![DocumentKind::Memory, DocumentKind::Detail], ..Filters::default() }, &[1]);
     check(Filters { types: one("bugfix"), ..Filters::default() }, &[1]);
     check(Filters { concepts: one("caching"), ..Filters::default() }, &[1]);
     for file in ["login.rs", "src/auth", "auth/login.rs", "/repo/src/", "./src/auth/login.rs"] {
@@ -156,10 +162,11 @@ fn current_project_and_quoted_words_move_a_hit_up() {
     let here =
         Document { project: "shop".to_owned(), branch: "main".to_owned(), ..body(1, "retry with backoff") };
     let test = TestIndex::with(&[here, body(2, "retry with backoff"), body(3, "backoff with retry")]);
-    let here = Here { project: Some("shop".to_owned()), branch: Some("main".to_owned()), files: Vec::new() };
+    let here =
+        QueryContext { project: Some("shop".to_owned()), branch: Some("main".to_owned()), files: Vec::new() };
     let hits = test.index.search(&Query { here, ..query_for("backoff retry") }, &[]).unwrap();
     assert_eq!(hits[0].id, 1);
-    assert!(hits[0].boosts.iter().any(|boost| boost.why == Why::Branch));
+    assert!(hits[0].boosts.iter().any(|boost| boost.why == BoostReason::Branch));
     assert_eq!(test.ids("\"backoff with retry\"")[0], 3);
 }
 
@@ -238,7 +245,7 @@ fn many_may_open_an_index_first() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("index");
         std::thread::scope(|scope| {
-            let open = || Index::open(&folder).map(|index| index.checkpoint().unwrap());
+            let open = || SearchIndex::open(&folder).map(|index| index.checkpoint().unwrap());
             let opened: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
             opened.into_iter().for_each(|one| assert_eq!(one.join().unwrap().unwrap(), None));
         });
@@ -259,12 +266,12 @@ fn damaged_and_older_index_call_for_a_rebuild() {
         &text.replace("words", "wards"),
     ] {
         std::fs::write(&meta, damaged).unwrap();
-        let error = Index::open(test.folder.path()).err().unwrap();
+        let error = SearchIndex::open(test.folder.path()).err().unwrap();
         assert!(error.calls_for_rebuild(), "{damaged}: {error}");
     }
     std::fs::remove_file(&meta).unwrap();
-    assert!(Index::open(test.folder.path()).err().unwrap().calls_for_rebuild());
-    let anew = Index::rebuild(test.folder.path()).unwrap();
+    assert!(SearchIndex::open(test.folder.path()).err().unwrap().calls_for_rebuild());
+    let anew = SearchIndex::rebuild(test.folder.path()).unwrap();
     assert_eq!((anew.documents(), anew.checkpoint().unwrap()), (0, None));
 }
 
@@ -278,12 +285,13 @@ fn truncated_files_are_errors_and_not_crashes() {
             continue;
         }
         std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
-        let answer = Index::open(test.folder.path()).and_then(|index| index.search(&query_for("pools"), &[]));
+        let answer =
+            SearchIndex::open(test.folder.path()).and_then(|index| index.search(&query_for("pools"), &[]));
         let error = answer.err().unwrap_or_else(|| panic!("{} was not missed", file.display()));
         assert!(error.calls_for_rebuild(), "{error}");
         std::fs::write(&file, &whole).unwrap();
     }
-    assert!(Index::open(test.folder.path()).unwrap().verify().is_ok());
+    assert!(SearchIndex::open(test.folder.path()).unwrap().verify().is_ok());
 }
 
 #[test]
@@ -299,8 +307,8 @@ fn changed_bytes_are_answers_or_errors_and_never_crashes() {
                 *byte ^= 0x5A;
             }
             std::fs::write(&file, &changed).unwrap();
-            let answer =
-                Index::open(test.folder.path()).and_then(|index| index.search(&query_for("pools"), &[]));
+            let answer = SearchIndex::open(test.folder.path())
+                .and_then(|index| index.search(&query_for("pools"), &[]));
             broken += usize::from(answer.is_err_and(|error| error.calls_for_rebuild()));
         }
         std::fs::write(&file, &whole).unwrap();
@@ -315,7 +323,7 @@ fn turn_gains_from_its_neighbours_and_its_session() {
         session: session.to_owned(),
         turn,
         at: DAY,
-        ..Document::plain(id, Kind::Body, text)
+        ..Document::plain(id, DocumentKind::Body, text)
     };
     let test = TestIndex::with(&[
         turn(1, "a", 0, "the payment webhook fails with a bad signature"),
@@ -325,8 +333,8 @@ fn turn_gains_from_its_neighbours_and_its_session() {
     ]);
     let hits = test.index.search(&query_for("payment webhook signature"), &[]).unwrap();
     assert_eq!(ids(&hits)[..2], [1, 2]);
-    let why: Vec<Why> = hits[1].boosts.iter().map(|boost| boost.why).collect();
-    assert!(why.contains(&Why::Neighbour) && why.contains(&Why::Session), "{why:?}");
+    let why: Vec<BoostReason> = hits[1].boosts.iter().map(|boost| boost.why).collect();
+    assert!(why.contains(&BoostReason::Neighbour) && why.contains(&BoostReason::Session), "{why:?}");
 }
 
 #[test]
@@ -345,7 +353,7 @@ fn killed_writer_leaves_its_last_commit() {
     let mut seen = 0;
     for kill_after in [1, 2, 3, 5, 8] {
         seen = run_and_kill(folder.path(), seen, kill_after);
-        let index = Index::open(folder.path()).unwrap();
+        let index = SearchIndex::open(folder.path()).unwrap();
         let checkpoint = index.checkpoint().unwrap().unwrap();
         assert!(checkpoint >= seen, "{checkpoint} {seen}");
         assert_eq!(index.documents() as i64, checkpoint);
@@ -379,7 +387,7 @@ fn run_and_kill(folder: &Path, from: i64, commits: usize) -> i64 {
 fn child_writes_until_it_is_killed() {
     let Ok(folder) = std::env::var("SEARCH_CHILD_FOLDER") else { return };
     let from: i64 = std::env::var("SEARCH_CHILD_FROM").unwrap().parse().unwrap();
-    let index = Index::open(Path::new(&folder)).unwrap();
+    let index = SearchIndex::open(Path::new(&folder)).unwrap();
     let mut writer = index.writer().unwrap();
     for id in from + 1..from + 100_000 {
         writer.add(&body(id, &format!("document{id} with text of its own"))).unwrap();

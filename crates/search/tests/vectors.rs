@@ -5,9 +5,11 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use towline_search::{Document, Index, Kind, Near, Query, VectorWriter, Vectors, VectorsOf};
+use towline_search::{
+    Document, DocumentKind, Query, QuerySimilarity, SearchIndex, VectorFile, VectorFormat, VectorWriter,
+};
 
-const OF: VectorsOf = VectorsOf { model: 7, dimensions: 8 };
+const OF: VectorFormat = VectorFormat { model: 7, dimensions: 8 };
 
 struct TestFolder {
     folder: TempDir,
@@ -26,8 +28,8 @@ impl TestFolder {
         VectorWriter::open(&self.file(), OF).unwrap().unwrap()
     }
 
-    fn vectors(&self) -> Vectors {
-        Vectors::open(&self.file(), OF).unwrap().unwrap()
+    fn vectors(&self) -> VectorFile {
+        VectorFile::open(&self.file(), OF).unwrap().unwrap()
     }
 
     fn known(&self) -> Vec<(i64, u64)> {
@@ -61,13 +63,13 @@ fn torn_row_is_skipped_wherever_it_was_cut() {
 fn torn_header_and_another_model_count_as_no_file() {
     let folder = TestFolder::new();
     fs::write(folder.file(), b"TOW").unwrap();
-    assert!(Vectors::open(&folder.file(), OF).unwrap().is_none());
+    assert!(VectorFile::open(&folder.file(), OF).unwrap().is_none());
     folder.writer().add(1, 10, &direction(1)).unwrap();
-    let other = VectorsOf { model: 8, ..OF };
-    assert!(Vectors::open(&folder.file(), other).unwrap().is_none());
+    let other = VectorFormat { model: 8, ..OF };
+    assert!(VectorFile::open(&folder.file(), other).unwrap().is_none());
     assert_eq!(folder.known(), [(1, 10)]);
     drop(VectorWriter::open(&folder.file(), other).unwrap());
-    assert!(Vectors::open(&folder.file(), OF).unwrap().is_none());
+    assert!(VectorFile::open(&folder.file(), OF).unwrap().is_none());
 }
 
 #[test]
@@ -129,17 +131,22 @@ fn a_vector_is_found_by_the_hash_of_the_embedded_text() {
 #[test]
 fn a_document_that_was_compared_elsewhere_is_found_like_one_with_a_vector_here() {
     let folder = TestFolder::new();
-    let index = Index::open(&folder.folder.path().join("index")).unwrap();
+    let index = SearchIndex::open(&folder.folder.path().join("index")).unwrap();
     let mut indexed = index.writer().unwrap();
-    (1..=600).for_each(|id| indexed.add(&Document::plain(id, Kind::Body, "filler of no interest")).unwrap());
+    (1..=600).for_each(|id| {
+        indexed.add(&Document::plain(id, DocumentKind::Body, "filler of no interest")).unwrap()
+    });
     indexed.commit(1).unwrap();
-    let fresh = [Document::plain(9001, Kind::Body, "a lantern"), Document::plain(9002, Kind::Body, "a kite")];
-    let ids = |near: Option<&Near<'_>>| -> Vec<i64> {
+    let fresh = [
+        Document::plain(9001, DocumentKind::Body, "a lantern"),
+        Document::plain(9002, DocumentKind::Body, "a kite"),
+    ];
+    let ids = |near: Option<&QuerySimilarity<'_>>| -> Vec<i64> {
         let query = Query { text: "zebra".into(), limit: 10, ..Query::default() };
         index.search_near(&query, &fresh, near).unwrap().iter().map(|hit| hit.id).collect()
     };
     assert!(ids(None).is_empty());
-    assert_eq!(ids(Some(&Near::default().with_others([(9001, 0.2), (9002, 0.8)]))), [9002]);
+    assert_eq!(ids(Some(&QuerySimilarity::default().with_others([(9001, 0.2), (9002, 0.8)]))), [9002]);
 }
 
 #[test]
@@ -148,26 +155,26 @@ fn document_without_a_word_of_the_question_is_found_by_its_vector() {
     let mut writer = folder.writer();
     (1..=6).for_each(|id| writer.add(id, 1, &direction(id as usize)).unwrap());
     drop(writer);
-    let index = Index::open(&folder.folder.path().join("index")).unwrap();
+    let index = SearchIndex::open(&folder.folder.path().join("index")).unwrap();
     let mut indexed = index.writer().unwrap();
     for id in 1..=1200 {
         let text = if id == 600 { "zebra" } else { "filler of no interest" };
         let project = if id % 2 == 0 { "even" } else { "odd" }.to_owned();
-        indexed.add(&Document { project, ..Document::plain(id, Kind::Body, text) }).unwrap();
+        indexed.add(&Document { project, ..Document::plain(id, DocumentKind::Body, text) }).unwrap();
     }
     indexed.commit(1).unwrap();
-    let ids = |near: Option<&Near<'_>>, project: Option<&str>| -> Vec<i64> {
+    let ids = |near: Option<&QuerySimilarity<'_>>, project: Option<&str>| -> Vec<i64> {
         let mut query = Query { text: "zebra".into(), limit: 10, ..Query::default() };
         query.filters.project = project.map(str::to_owned);
         index.search_near(&query, &[], near).unwrap().iter().map(|hit| hit.id).collect()
     };
     let vectors = folder.vectors();
     let query_vector = [0.0, 0.0, 0.0, 0.0, 0.0, 0.9, 0.43, 0.0];
-    let near = Near::to(&vectors, &query_vector);
+    let near = QuerySimilarity::to(&vectors, &query_vector);
     assert_eq!(ids(None, None), [600]);
     assert_eq!(ids(Some(&near), None).iter().filter(|id| **id != 600).collect::<Vec<_>>(), [&5, &6]);
     assert_eq!(ids(Some(&near), Some("odd")), [5]);
     OpenOptions::new().append(true).open(folder.file()).unwrap().write_all(&[9; 20]).unwrap();
     let torn = folder.vectors();
-    assert_eq!(ids(Some(&Near::to(&torn, &query_vector)), Some("odd")), [5]);
+    assert_eq!(ids(Some(&QuerySimilarity::to(&torn, &query_vector)), Some("odd")), [5]);
 }

@@ -2,8 +2,8 @@
 //!
 //! The only `Connection::open` of the project. Writing needs the `FoldLock`; reading takes no lock and changes no row.
 
-use crate::home::{Home, open_or_make, size};
-use crate::lock::FoldLock;
+use crate::home::{DataFolder, open_or_make, size};
+use crate::lock::ProjectionLock;
 use crate::{marks, memory};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -61,7 +61,7 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 pub struct Store {
-    pub(crate) home: Home,
+    pub(crate) home: DataFolder,
     pub(crate) db: Connection,
     pub(crate) machine: Uid,
 }
@@ -69,8 +69,8 @@ pub struct Store {
 impl Store {
     /// Opens for writing; creates or migrates the database as needed. `new_machine` is the machine's id if it has none.
     pub fn open(
-        home: &Home,
-        _lock: &FoldLock,
+        home: &DataFolder,
+        _lock: &ProjectionLock,
         patience: Duration,
         new_machine: Uid,
     ) -> Result<Store, StoreError> {
@@ -80,7 +80,7 @@ impl Store {
     }
 
     /// Opens for reading only; `None` if there is no database yet.
-    pub fn read(home: &Home, patience: Duration) -> Result<Option<Store>, StoreError> {
+    pub fn read(home: &DataFolder, patience: Duration) -> Result<Option<Store>, StoreError> {
         let db = open_for_reading(&home.database(), patience, &MIGRATIONS)?;
         Ok(db.map(|db| Store { home: home.clone(), db, machine: Uid([0; 16]) }))
     }
@@ -91,7 +91,7 @@ impl Store {
         std::mem::forget(self.db);
     }
 
-    pub fn home(&self) -> &Home {
+    pub fn home(&self) -> &DataFolder {
         &self.home
     }
 
@@ -170,7 +170,7 @@ fn is_uninitialized(db: &Connection, path: &Path) -> bool {
 }
 
 /// Moves a damaged database aside, never deletes it, and returns its new path. Removes the marks derived from it.
-pub fn set_aside(home: &Home, _lock: &FoldLock, now: Timestamp) -> io::Result<PathBuf> {
+pub fn set_aside(home: &DataFolder, _lock: &ProjectionLock, now: Timestamp) -> io::Result<PathBuf> {
     let aside = move_aside(&home.database(), now)?;
     marks::remove_all(home)?;
     Ok(aside)
@@ -260,7 +260,7 @@ fn writable_by(db: &Connection) -> rusqlite::Result<u32> {
 }
 
 /// Returns the machine's id; it is kept beside the database, so that a rebuilt database has the same one.
-pub(crate) fn machine_name(home: &Home, new: Uid) -> Result<Uid, StoreError> {
+pub(crate) fn machine_name(home: &DataFolder, new: Uid) -> Result<Uid, StoreError> {
     let path = home.machine();
     let failed = |source| StoreError::Folder { path: path.clone(), source };
     if let Some(known) = fs::read_to_string(&path).ok().and_then(|text| Uid::parse(text.trim()).ok()) {
@@ -277,15 +277,15 @@ mod tests {
 
     const MACHINE: Uid = Uid([7; 16]);
 
-    fn fresh() -> (tempfile::TempDir, Home, FoldLock) {
+    fn fresh() -> (tempfile::TempDir, DataFolder, ProjectionLock) {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
-        let lock = FoldLock::try_take(&home).unwrap().unwrap();
+        let lock = ProjectionLock::try_take(&home).unwrap().unwrap();
         (folder, home, lock)
     }
 
-    fn open(home: &Home, lock: &FoldLock) -> Result<Store, StoreError> {
+    fn open(home: &DataFolder, lock: &ProjectionLock) -> Result<Store, StoreError> {
         Store::open(home, lock, Duration::from_millis(50), MACHINE)
     }
 

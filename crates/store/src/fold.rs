@@ -4,9 +4,9 @@
 //! together. It does not matter which process does it, nor how often one dies while doing it.
 
 use crate::database::set_aside;
-use crate::home::Home;
-use crate::journal::{self, Chunk, Record};
-use crate::lock::FoldLock;
+use crate::home::DataFolder;
+use crate::journal::{self, JournalChunk, JournalRecord};
+use crate::lock::ProjectionLock;
 use crate::marks;
 use crate::tables::sessions::StoredSession;
 use crate::{Store, StoreError};
@@ -14,17 +14,17 @@ use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use towline_core::effect::Effect;
-use towline_core::event::{Event, Happening};
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::event::{Event, EventKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::inherit::Inheriting;
+use towline_core::inherit::InheritState;
 use towline_core::seat::Seat;
-use towline_core::session::{Session, State};
-use towline_core::step::{Before, step};
+use towline_core::session::{Session, SessionState};
+use towline_core::step::{StepInput, step};
 use towline_core::time::Timestamp;
 
 /// Limits of one fold, and the values that it must not read itself.
-pub struct Pace<'a> {
+pub struct ProjectionLimits<'a> {
     /// Called between transactions: whether there is time for another one.
     pub has_time: &'a dyn Fn() -> bool,
     pub now: Timestamp,
@@ -35,7 +35,7 @@ pub struct Pace<'a> {
 }
 
 #[derive(Debug, Default)]
-pub struct Folded {
+pub struct Projected {
     pub events: usize,
     pub effects: Vec<Effect>,
     /// Whether every record of the journal is now in the database.
@@ -48,10 +48,10 @@ const CHUNK: u64 = 256 * 1024;
 impl Store {
     /// Opens the database and folds the journal into it. A damaged database is moved aside and rebuilt.
     pub fn open_and_fold(
-        home: &Home,
-        lock: &FoldLock,
-        pace: &Pace<'_>,
-    ) -> Result<(Store, Folded), StoreError> {
+        home: &DataFolder,
+        lock: &ProjectionLock,
+        pace: &ProjectionLimits<'_>,
+    ) -> Result<(Store, Projected), StoreError> {
         match Store::try_open_and_fold(home, lock, pace) {
             Err(StoreError::Damaged { source }) => {
                 rebuild(home, lock, pace.now, &source.to_string())?;
@@ -62,18 +62,18 @@ impl Store {
     }
 
     fn try_open_and_fold(
-        home: &Home,
-        lock: &FoldLock,
-        pace: &Pace<'_>,
-    ) -> Result<(Store, Folded), StoreError> {
+        home: &DataFolder,
+        lock: &ProjectionLock,
+        pace: &ProjectionLimits<'_>,
+    ) -> Result<(Store, Projected), StoreError> {
         let store = Store::open(home, lock, pace.patience, pace.new_machine)?;
         let folded = store.fold(pace)?;
         Ok((store, folded))
     }
 
     /// Folds until it has caught up or time is up.
-    pub fn fold(&self, pace: &Pace<'_>) -> Result<Folded, StoreError> {
-        let mut folded = Folded::default();
+    pub fn fold(&self, pace: &ProjectionLimits<'_>) -> Result<Projected, StoreError> {
+        let mut folded = Projected::default();
         loop {
             folded.caught_up = self.fold_chunk(pace.now, &mut folded)?;
             if folded.caught_up || !(pace.has_time)() {
@@ -88,7 +88,7 @@ impl Store {
     }
 
     /// Folds one chunk in one transaction; returns whether it has caught up.
-    fn fold_chunk(&self, now: Timestamp, folded: &mut Folded) -> Result<bool, StoreError> {
+    fn fold_chunk(&self, now: Timestamp, folded: &mut Projected) -> Result<bool, StoreError> {
         // Not deferred: SQLite does not wait for a lock that it wants in the middle of a transaction.
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let segments = self.segments()?;
@@ -97,8 +97,8 @@ impl Store {
         let mut batch = ProjectionBatch::new(self);
         for record in &chunk.records {
             match record {
-                Record::Event(event) => batch.apply(event)?,
-                Record::Fault(fault) => self.add_fault(fault)?,
+                JournalRecord::Event(event) => batch.apply(event)?,
+                JournalRecord::Fault(fault) => self.add_fault(fault)?,
             }
         }
         self.add_read_faults(&chunk, now)?;
@@ -116,8 +116,8 @@ impl Store {
     }
 
     /// Records a fault for journal records that could not be read.
-    fn add_read_faults(&self, chunk: &Chunk, now: Timestamp) -> Result<(), StoreError> {
-        let fault = |detail| Fault { at: now, kind: FaultKind::Journal, detail };
+    fn add_read_faults(&self, chunk: &JournalChunk, now: Timestamp) -> Result<(), StoreError> {
+        let fault = |detail| FaultRecord { at: now, kind: FaultKind::Journal, detail };
         if chunk.unreadable > 0 {
             let detail =
                 format!("{} records of the journal were whole but could not be understood", chunk.unreadable);
@@ -138,11 +138,16 @@ impl Store {
 
 /// Moves the database aside and appends a fault about it to the journal, from which the next open rebuilds it.
 /// Data captured from transcripts is not in the journal; capture reads the transcripts again.
-pub fn rebuild(home: &Home, lock: &FoldLock, now: Timestamp, cause: &str) -> Result<(), StoreError> {
+pub fn rebuild(
+    home: &DataFolder,
+    lock: &ProjectionLock,
+    now: Timestamp,
+    cause: &str,
+) -> Result<(), StoreError> {
     let failed = |source| StoreError::Folder { path: home.folder().to_owned(), source };
     let aside = set_aside(home, lock, now).map_err(failed)?;
     let detail = format!("the database was rebuilt ({cause}); the old one is kept at {}", aside.display());
-    let fault = Record::Fault(Fault { at: now, kind: FaultKind::Rebuilt, detail });
+    let fault = JournalRecord::Fault(FaultRecord { at: now, kind: FaultKind::Rebuilt, detail });
     journal::append(home, &[fault]).map_err(|error| failed(std::io::Error::other(error)))
 }
 
@@ -172,7 +177,7 @@ impl<'a> ProjectionBatch<'a> {
     }
 
     fn apply(&mut self, event: &Event) -> Result<(), StoreError> {
-        if let Happening::BatonCame(came) = &event.happening {
+        if let EventKind::BatonCame(came) = &event.happening {
             return self.baton_came(event, came);
         }
         self.load_session(&event.session)?;
@@ -184,7 +189,7 @@ impl<'a> ProjectionBatch<'a> {
         }
         let event = &*self.with_true_origin(event)?;
         let before = self.before(event)?;
-        let inheriting = before.session.as_ref().map_or(Inheriting::Nothing, |session| session.inheriting);
+        let inheriting = before.session.as_ref().map_or(InheritState::Nothing, |session| session.inheriting);
         let was_fresh = before.session.as_ref().and_then(|session| session.fresh_at).is_some();
         let after = step(before, event);
         self.effects.extend(after.effects);
@@ -218,10 +223,10 @@ impl<'a> ProjectionBatch<'a> {
         self.apply_to_heirs(event, inheriting)
     }
 
-    fn before(&mut self, event: &Event) -> Result<Before, StoreError> {
+    fn before(&mut self, event: &Event) -> Result<StepInput, StoreError> {
         let session = self.sessions.get(&event.session).map(|stored| stored.session.clone());
         let Some(place) = event.scene.as_ref().and_then(|scene| scene.place.as_ref()) else {
-            return Ok(Before { session, ..Before::default() });
+            return Ok(StepInput { session, ..StepInput::default() });
         };
         let seat = self.seat(&place.key)?;
         let former =
@@ -230,7 +235,7 @@ impl<'a> ProjectionBatch<'a> {
             Some(key) => self.seat(&key)?,
             None => None,
         };
-        Ok(Before { session, seat, former_seat })
+        Ok(StepInput { session, seat, former_seat })
     }
 
     fn load_session(&mut self, key: &SessionKey) -> Result<(), StoreError> {
@@ -286,7 +291,7 @@ impl<'a> ProjectionBatch<'a> {
     fn save(&mut self) -> Result<Vec<SessionKey>, StoreError> {
         let mut working = vec![];
         for (key, stored) in &self.sessions {
-            if stored.session.state == State::Working {
+            if stored.session.state == SessionState::Working {
                 working.push(key.clone());
             } else {
                 marks::remove(&self.store.home, key).map_err(|source| self.store.folder_error(source))?;

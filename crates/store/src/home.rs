@@ -7,16 +7,16 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
-use towline_core::id::Mark;
+use towline_core::id::IdHash;
 use towline_core::time::Timestamp;
 
 /// The data folder of one user on one machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Home {
+pub struct DataFolder {
     folder: PathBuf,
 }
 
-impl Home {
+impl DataFolder {
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -121,7 +121,7 @@ impl Home {
 
     /// Held by the one process that types into this pane.
     pub fn typing_lock(&self, seat: &str) -> PathBuf {
-        self.typing().join(format!("{:016x}.lock", Mark::of(seat).0))
+        self.typing().join(format!("{:016x}.lock", IdHash::of(seat).0))
     }
 
     /// The server's tokens and its address.

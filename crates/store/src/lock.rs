@@ -3,7 +3,7 @@
 //! Holding a `FoldLock` is the proof that the database may be opened for writing, migrated or moved aside.
 //! There is no unlock: dropping the value, or process exit, releases the lock.
 
-use crate::home::{Home, open_or_make};
+use crate::home::{DataFolder, open_or_make};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -12,19 +12,21 @@ use std::time::Duration;
 
 /// The right to write the database.
 #[derive(Debug)]
-pub struct FoldLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
+pub struct ProjectionLock(
+    #[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File,
+);
 
-impl FoldLock {
-    pub fn try_take(home: &Home) -> io::Result<Option<FoldLock>> {
-        Ok(try_lock(&home.fold_lock())?.map(FoldLock))
+impl ProjectionLock {
+    pub fn try_take(home: &DataFolder) -> io::Result<Option<ProjectionLock>> {
+        Ok(try_lock(&home.fold_lock())?.map(ProjectionLock))
     }
 
     /// Takes the lock, retrying after each of `pauses`; `None` when they are used up.
     pub fn take_within(
-        home: &Home,
+        home: &DataFolder,
         pauses: impl IntoIterator<Item = Duration>,
-    ) -> io::Result<Option<FoldLock>> {
-        Ok(wait_for(&home.fold_lock(), pauses)?.map(FoldLock))
+    ) -> io::Result<Option<ProjectionLock>> {
+        Ok(wait_for(&home.fold_lock(), pauses)?.map(ProjectionLock))
     }
 }
 
@@ -72,7 +74,7 @@ fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
 pub struct WorkLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
 
 impl WorkLock {
-    pub fn try_take(home: &Home) -> io::Result<Option<WorkLock>> {
+    pub fn try_take(home: &DataFolder) -> io::Result<Option<WorkLock>> {
         Ok(try_lock(&home.work_lock())?.map(WorkLock))
     }
 }
@@ -83,7 +85,7 @@ pub struct HubLock(#[expect(dead_code, reason = "held for its lock, which ends w
 
 impl HubLock {
     pub fn take_within(
-        home: &Home,
+        home: &DataFolder,
         pauses: impl IntoIterator<Item = Duration>,
     ) -> io::Result<Option<HubLock>> {
         Ok(wait_for(&home.hub_lock(), pauses)?.map(HubLock))
@@ -98,7 +100,7 @@ pub struct ArchiveLock(
 
 impl ArchiveLock {
     pub fn take_within(
-        home: &Home,
+        home: &DataFolder,
         pauses: impl IntoIterator<Item = Duration>,
     ) -> io::Result<Option<ArchiveLock>> {
         Ok(wait_for(&home.archive_lock(), pauses)?.map(ArchiveLock))
@@ -137,11 +139,11 @@ mod tests {
     #[test]
     fn only_one_holds_the_lock_and_it_ends_with_its_holder() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
-        let first = FoldLock::try_take(&home).unwrap().unwrap();
-        assert!(FoldLock::take_within(&home, [Duration::ZERO; 2]).unwrap().is_none());
+        let home = DataFolder::at(folder.path());
+        let first = ProjectionLock::try_take(&home).unwrap().unwrap();
+        assert!(ProjectionLock::take_within(&home, [Duration::ZERO; 2]).unwrap().is_none());
         drop(first);
-        assert!(FoldLock::try_take(&home).unwrap().is_some());
+        assert!(ProjectionLock::try_take(&home).unwrap().is_some());
     }
 
     #[test]

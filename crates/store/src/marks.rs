@@ -3,7 +3,7 @@
 //! A mark may be missing while its session works (the hook then folds, which is only slower), but must never exist
 //! while it does not: it is removed before the state change is saved and created only afterwards.
 
-use crate::home::Home;
+use crate::home::DataFolder;
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,28 +11,28 @@ use std::path::PathBuf;
 use towline_core::id::SessionKey;
 
 /// Whether the session was working at the last fold.
-pub fn is_working(home: &Home, session: &SessionKey) -> bool {
+pub fn is_working(home: &DataFolder, session: &SessionKey) -> bool {
     path(home, session).exists()
 }
 
 /// Whether any session is known to be working.
-pub fn is_any(home: &Home) -> bool {
+pub fn is_any(home: &DataFolder) -> bool {
     fs::read_dir(home.marks()).is_ok_and(|mut marks| marks.next().is_some())
 }
 
 /// Makes the session's next tool result get folded, because there is a message for its agent. If the mark cannot be
 /// removed, the message waits until the next prompt.
-pub fn lift(home: &Home, session: &SessionKey) {
+pub fn lift(home: &DataFolder, session: &SessionKey) {
     let _ = remove(home, session);
 }
 
-pub(crate) fn make(home: &Home, session: &SessionKey) {
+pub(crate) fn make(home: &DataFolder, session: &SessionKey) {
     // A mark that cannot be created costs time, nothing else.
     let _ = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path(home, session));
 }
 
 /// Fails only if the mark still exists afterwards.
-pub(crate) fn remove(home: &Home, session: &SessionKey) -> std::io::Result<()> {
+pub(crate) fn remove(home: &DataFolder, session: &SessionKey) -> std::io::Result<()> {
     match fs::remove_file(path(home, session)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
@@ -40,7 +40,7 @@ pub(crate) fn remove(home: &Home, session: &SessionKey) -> std::io::Result<()> {
 }
 
 /// Removes all marks, for when the database they were derived from is gone.
-pub(crate) fn remove_all(home: &Home) -> std::io::Result<()> {
+pub(crate) fn remove_all(home: &DataFolder) -> std::io::Result<()> {
     let entries = match fs::read_dir(home.marks()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         entries => entries?,
@@ -52,6 +52,6 @@ pub(crate) fn remove_all(home: &Home) -> std::io::Result<()> {
 }
 
 /// Both halves of a key contain no dot, so the dot separates them safely.
-fn path(home: &Home, session: &SessionKey) -> PathBuf {
+fn path(home: &DataFolder, session: &SessionKey) -> PathBuf {
     home.marks().join(format!("{}.{}", session.agent, session.id))
 }

@@ -2,36 +2,36 @@
 //!
 //! Not authoritative: announced thresholds are in the database, and a lost or stale file costs one extra fold.
 
-use crate::home::{Home, put_small};
+use crate::home::{DataFolder, put_small};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use towline_core::id::SessionKey;
-use towline_core::meter::{Exactness, Fill, Source};
+use towline_core::meter::{ContextUsage, Exactness, UsageSource};
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Noted {
-    pub fill: Fill,
+pub struct CachedUsage {
+    pub fill: ContextUsage,
     pub at: Timestamp,
     /// The highest threshold announced to the model, as known at that time.
     pub told: u8,
 }
 
 /// Returns `None` also for a file that cannot be parsed.
-pub fn last(home: &Home, session: &SessionKey) -> Option<Noted> {
+pub fn last(home: &DataFolder, session: &SessionKey) -> Option<CachedUsage> {
     parse(&fs::read_to_string(path(home, session)).ok()?)
 }
 
 /// Replaces the file atomically.
-pub fn note(home: &Home, session: &SessionKey, noted: Noted) -> io::Result<()> {
-    let Noted { fill: Fill { tokens, window, exact, source }, at, told } = noted;
+pub fn note(home: &DataFolder, session: &SessionKey, noted: CachedUsage) -> io::Result<()> {
+    let CachedUsage { fill: ContextUsage { tokens, window, exact, source }, at, told } = noted;
     let text = format!("{tokens} {window} {} {} {} {told}\n", exact.name(), source.name(), at.0);
     put_small(&path(home, session), text.as_bytes())
 }
 
 /// Removes files that were written before this time.
-pub fn forget(home: &Home, before: Timestamp) {
+pub fn forget(home: &DataFolder, before: Timestamp) {
     let entries = fs::read_dir(home.meters()).into_iter().flatten().filter_map(Result::ok);
     for path in entries.map(|entry| entry.path()) {
         let noted = fs::read_to_string(&path).ok().and_then(|text| parse(&text));
@@ -41,26 +41,26 @@ pub fn forget(home: &Home, before: Timestamp) {
     }
 }
 
-pub(crate) fn remove(home: &Home, session: &SessionKey) -> io::Result<()> {
+pub(crate) fn remove(home: &DataFolder, session: &SessionKey) -> io::Result<()> {
     match fs::remove_file(path(home, session)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-fn parse(text: &str) -> Option<Noted> {
+fn parse(text: &str) -> Option<CachedUsage> {
     let mut words = text.strip_suffix('\n')?.split(' ');
     let tokens = words.next()?.parse().ok()?;
     let window = words.next()?.parse().ok().filter(|window| *window > 0)?;
     let exact = Exactness::parse(words.next()?)?;
-    let source = Source::parse(words.next()?)?;
+    let source = UsageSource::parse(words.next()?)?;
     let at = Timestamp(words.next()?.parse().ok()?);
     let told = words.next()?.parse().ok()?;
-    Some(Noted { fill: Fill { tokens, window, exact, source }, at, told })
+    Some(CachedUsage { fill: ContextUsage { tokens, window, exact, source }, at, told })
 }
 
 /// Both halves of a key contain no dot, so the dot separates them safely.
-fn path(home: &Home, session: &SessionKey) -> PathBuf {
+fn path(home: &DataFolder, session: &SessionKey) -> PathBuf {
     home.meters().join(format!("{}.{}", session.agent, session.id))
 }
 
@@ -71,10 +71,10 @@ mod tests {
     #[test]
     fn a_meter_reads_back_until_it_expires() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         let session = SessionKey::parse("agent:id").unwrap();
-        let fill = Fill::shown(90_000, 200_000).unwrap();
-        let noted = Noted { fill, at: Timestamp(5), told: 40 };
+        let fill = ContextUsage::shown(90_000, 200_000).unwrap();
+        let noted = CachedUsage { fill, at: Timestamp(5), told: 40 };
         assert_eq!(last(&home, &session), None);
         note(&home, &session, noted).unwrap();
         assert_eq!(last(&home, &session), Some(noted));
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_torn_meter_file_is_ignored_and_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         let session = SessionKey::parse("agent:id").unwrap();
         fs::create_dir(home.meters()).unwrap();
         for torn in ["", "12", "1 0 exact client 5 0\n", "1 2 exact client 5 400\n", "1 2 exact client 5 4"] {

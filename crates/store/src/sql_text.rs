@@ -6,12 +6,12 @@ use crate::archive::unpacked;
 use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 use std::sync::Arc;
-use towline_core::forget::Needle;
+use towline_core::forget::ForgetText;
 
 const FLAGS: FunctionFlags = FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
 
 /// `holds(text)`: whether the text contains the needle; false for null.
-pub(crate) fn add_holds(db: &Connection, needle: Arc<Needle>) -> rusqlite::Result<()> {
+pub(crate) fn add_holds(db: &Connection, needle: Arc<ForgetText>) -> rusqlite::Result<()> {
     db.create_scalar_function("holds", 1, FLAGS, move |context: &Context<'_>| {
         Ok(text(context, 0).is_some_and(|text| needle.is_in(text)))
     })

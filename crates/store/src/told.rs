@@ -3,61 +3,61 @@
 //! A lost file costs one notification too many. Each file has one writer at a time: the process that folds writes those
 //! of `AtOnce`, the holder of the alert lock those of the other channels.
 
-use crate::home::{Home, put_small};
+use crate::home::{DataFolder, put_small};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use towline_core::id::SessionKey;
-use towline_core::session::State;
+use towline_core::session::SessionState;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum NotifyChannel {
     /// Immediately: commands, and the agent's own terminal.
     AtOnce,
     Desktop,
     Phone,
 }
 
-impl Way {
+impl NotifyChannel {
     pub fn name(self) -> &'static str {
         match self {
-            Way::AtOnce => "at_once",
-            Way::Desktop => "desktop",
-            Way::Phone => "phone",
+            NotifyChannel::AtOnce => "at_once",
+            NotifyChannel::Desktop => "desktop",
+            NotifyChannel::Phone => "phone",
         }
     }
 }
 
 /// The state that is notified, and the channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Topic {
+pub struct NotificationTopic {
     pub session: SessionKey,
-    pub state: State,
-    pub way: Way,
+    pub state: SessionState,
+    pub way: NotifyChannel,
 }
 
 /// The last notification of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct LastNotification {
     /// When the session entered the state.
     pub since: Timestamp,
     pub at: Timestamp,
 }
 
 /// The last notification; `None` also for a file that cannot be parsed.
-pub fn last(home: &Home, topic: &Topic) -> Option<Told> {
+pub fn last(home: &DataFolder, topic: &NotificationTopic) -> Option<LastNotification> {
     let text = fs::read_to_string(path(home, topic)).ok()?;
     parse(&text)
 }
 
 /// Replaces the file atomically: half a number would be another time.
-pub fn remember(home: &Home, topic: &Topic, told: Told) -> io::Result<()> {
+pub fn remember(home: &DataFolder, topic: &NotificationTopic, told: LastNotification) -> io::Result<()> {
     put_small(&path(home, topic), format!("{} {}\n", told.since.0, told.at.0).as_bytes())
 }
 
 /// Removes files that were written before this time.
-pub fn forget(home: &Home, before: Timestamp) {
+pub fn forget(home: &DataFolder, before: Timestamp) {
     let entries = fs::read_dir(home.told()).into_iter().flatten().filter_map(Result::ok);
     for path in entries.map(|entry| entry.path()) {
         let told = fs::read_to_string(&path).ok().and_then(|text| parse(&text));
@@ -67,13 +67,13 @@ pub fn forget(home: &Home, before: Timestamp) {
     }
 }
 
-fn parse(text: &str) -> Option<Told> {
+fn parse(text: &str) -> Option<LastNotification> {
     let (since, at) = text.trim_end().split_once(' ')?;
-    Some(Told { since: Timestamp(since.parse().ok()?), at: Timestamp(at.parse().ok()?) })
+    Some(LastNotification { since: Timestamp(since.parse().ok()?), at: Timestamp(at.parse().ok()?) })
 }
 
 /// No part contains a dot, so the dots separate them safely.
-fn path(home: &Home, topic: &Topic) -> PathBuf {
+fn path(home: &DataFolder, topic: &NotificationTopic) -> PathBuf {
     let (session, state) = (&topic.session, topic.state.name());
     home.told().join(format!("{}.{}.{state}.{}", session.agent, session.id, topic.way.name()))
 }
@@ -82,22 +82,25 @@ fn path(home: &Home, topic: &Topic) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn topic(state: State, way: Way) -> Topic {
-        Topic { session: SessionKey::parse("agent:id").unwrap(), state, way }
+    fn topic(state: SessionState, way: NotifyChannel) -> NotificationTopic {
+        NotificationTopic { session: SessionKey::parse("agent:id").unwrap(), state, way }
     }
 
     #[test]
     fn each_state_and_way_is_remembered_by_itself_until_it_is_old() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
-        let [old, new] = [5, 9].map(|at| Told { since: Timestamp(1), at: Timestamp(at) });
-        let (completed, phone) = (topic(State::Completed, Way::Desktop), topic(State::Completed, Way::Phone));
+        let home = DataFolder::at(folder.path());
+        let [old, new] = [5, 9].map(|at| LastNotification { since: Timestamp(1), at: Timestamp(at) });
+        let (completed, phone) = (
+            topic(SessionState::Completed, NotifyChannel::Desktop),
+            topic(SessionState::Completed, NotifyChannel::Phone),
+        );
         assert_eq!(last(&home, &completed), None);
         remember(&home, &completed, new).unwrap();
         remember(&home, &completed, old).unwrap();
         remember(&home, &phone, new).unwrap();
         assert_eq!((last(&home, &completed), last(&home, &phone)), (Some(old), Some(new)));
-        assert_eq!(last(&home, &topic(State::Limited, Way::Phone)), None);
+        assert_eq!(last(&home, &topic(SessionState::Limited, NotifyChannel::Phone)), None);
         forget(&home, Timestamp(6));
         assert_eq!((last(&home, &completed), last(&home, &phone)), (None, Some(new)));
         assert_eq!(fs::read_dir(home.told()).unwrap().count(), 1);
@@ -106,10 +109,10 @@ mod tests {
     #[test]
     fn a_torn_file_counts_as_not_notified_and_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         fs::create_dir(home.told()).unwrap();
-        fs::write(path(&home, &topic(State::Idle, Way::AtOnce)), "12").unwrap();
-        assert_eq!(last(&home, &topic(State::Idle, Way::AtOnce)), None);
+        fs::write(path(&home, &topic(SessionState::Idle, NotifyChannel::AtOnce)), "12").unwrap();
+        assert_eq!(last(&home, &topic(SessionState::Idle, NotifyChannel::AtOnce)), None);
         forget(&home, Timestamp(0));
         assert_eq!(fs::read_dir(home.told()).unwrap().count(), 0);
     }

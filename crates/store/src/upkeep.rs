@@ -2,9 +2,9 @@
 //!
 //! Every part may be interrupted and repeated at any point; none of them removes data within the retention period.
 
-use crate::home::{Home, size};
+use crate::home::{DataFolder, size};
 use crate::journal;
-use crate::lock::FoldLock;
+use crate::lock::ProjectionLock;
 use crate::{Store, StoreError, UpkeepKind};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
@@ -26,7 +26,7 @@ pub struct Retention {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct UpkeepReport {
     /// Whether expiry was due and ran.
     pub was_time_to_expire: bool,
     pub expired_events: usize,
@@ -54,15 +54,15 @@ pub fn checkpoint(store: &Store) -> Result<(), StoreError> {
 }
 
 /// Seals the journal if it is large enough to be worth it.
-pub fn seal_if_large(home: &Home, lock: &FoldLock) -> Result<(), StoreError> {
+pub fn seal_if_large(home: &DataFolder, lock: &ProjectionLock) -> Result<(), StoreError> {
     if journal::unsealed_bytes(home) <= SEAL_AT {
         return Ok(());
     }
     journal::seal(home, lock).map_err(|source| StoreError::Folder { path: home.journal(), source })
 }
 
-pub fn run_jobs(store: &Store, retention: Retention, now: Timestamp) -> Result<Done, StoreError> {
-    let mut done = Done::default();
+pub fn run_jobs(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepReport, StoreError> {
+    let mut done = UpkeepReport::default();
     while let Some(job) = store.lease(now, now.plus_ms(60_000))? {
         match job.kind {
             Some(UpkeepKind::Expire) => done = expire(store, retention, now)?,
@@ -82,7 +82,7 @@ pub fn plan_expiry(store: &Store, uid: Uid, now: Timestamp) -> Result<(), StoreE
     store.queue(uid, UpkeepKind::Expire, "all", now.plus_ms(EXPIRE_EVERY_MS))
 }
 
-fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<Done, StoreError> {
+fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepReport, StoreError> {
     let before = now.plus_ms(-(i64::from(retention.events_days) * DAY_MS));
     let transaction = store.db.unchecked_transaction()?;
     let expired_events = store.expire_events(before)?;
@@ -92,5 +92,5 @@ fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<Done, S
     let expired_journal_bytes =
         journal::expire(&store.home, store.folded(&store.segments()?)?, retention.journal_bytes)
             .map_err(|source| StoreError::Folder { path: store.home.journal(), source })?;
-    Ok(Done { was_time_to_expire: true, expired_events, expired_journal_bytes })
+    Ok(UpkeepReport { was_time_to_expire: true, expired_events, expired_journal_bytes })
 }

@@ -2,7 +2,7 @@
 //!
 //! Numbers only. A lost file costs one warning too many.
 
-use crate::home::{Home, append_to, modified_at, private_folder};
+use crate::home::{DataFolder, append_to, modified_at, private_folder};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -11,18 +11,18 @@ use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
 
 /// The numbers of the memories that the session was warned about.
-pub fn with(home: &Home, session: &SessionKey) -> BTreeSet<i64> {
+pub fn with(home: &DataFolder, session: &SessionKey) -> BTreeSet<i64> {
     let text = fs::read_to_string(path(home, session)).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-pub fn note(home: &Home, session: &SessionKey, number: i64) -> io::Result<()> {
+pub fn note(home: &DataFolder, session: &SessionKey, number: i64) -> io::Result<()> {
     private_folder(&home.warned())?;
     append_to(&path(home, session))?.write_all(format!("{number}\n").as_bytes())
 }
 
 /// Called when the model's context has lost the warnings.
-pub fn remove(home: &Home, session: &SessionKey) -> io::Result<()> {
+pub fn remove(home: &DataFolder, session: &SessionKey) -> io::Result<()> {
     match fs::remove_file(path(home, session)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
@@ -30,7 +30,7 @@ pub fn remove(home: &Home, session: &SessionKey) -> io::Result<()> {
 }
 
 /// Removes the files of sessions that were last warned before this time.
-pub fn forget(home: &Home, before: Timestamp) {
+pub fn forget(home: &DataFolder, before: Timestamp) {
     let entries = fs::read_dir(home.warned()).into_iter().flatten().filter_map(Result::ok);
     for path in entries.map(|entry| entry.path()) {
         if modified_at(&path).is_none_or(|at| at < before) {
@@ -39,7 +39,7 @@ pub fn forget(home: &Home, before: Timestamp) {
     }
 }
 
-fn path(home: &Home, session: &SessionKey) -> PathBuf {
+fn path(home: &DataFolder, session: &SessionKey) -> PathBuf {
     home.warned().join(format!("{}.{}", session.agent, session.id))
 }
 
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn warnings_are_remembered_until_they_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let (home, session) = (Home::at(folder.path()), SessionKey::parse("a:one").unwrap());
+        let (home, session) = (DataFolder::at(folder.path()), SessionKey::parse("a:one").unwrap());
         assert!(with(&home, &session).is_empty());
         note(&home, &session, 12).unwrap();
         note(&home, &session, 7).unwrap();

@@ -5,14 +5,14 @@
 //! many seats.
 
 use crate::process::{Environment, Process, ancestors, of_same_user};
-use crate::tmux::{Pane, Server};
+use crate::tmux::{PaneInfo, TmuxServer};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use towline_core::event::Presence;
-use towline_core::seat::{Place, Proof, SeatKind};
+use towline_core::event::SessionPresence;
+use towline_core::seat::{SeatKind, SeatLocation, SeatProof};
 
 /// How to recognise an agent's processes.
-pub struct Looks<'a> {
+pub struct AgentMatcher<'a> {
     pub is_program: &'a dyn Fn(&str) -> bool,
     /// Whether a process with these arguments serves sessions that are displayed elsewhere.
     pub is_server: &'a dyn Fn(&[String]) -> bool,
@@ -21,7 +21,7 @@ pub struct Looks<'a> {
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
 
 /// The agent above a hook: the nearest ancestor recognised as one, else the nearest that is no shell.
-pub fn agent_above(hook: u32, looks: &Looks<'_>) -> Option<Process> {
+pub fn agent_above(hook: u32, looks: &AgentMatcher<'_>) -> Option<Process> {
     let parent = Process::read(hook)?.parent;
     let line: Vec<Process> = ancestors(parent).collect();
     let known = line
@@ -32,24 +32,29 @@ pub fn agent_above(hook: u32, looks: &Looks<'_>) -> Option<Process> {
 }
 
 /// The seat of an interactive process. Queries the multiplexer, if there is one.
-pub fn seat_of(process: &Process, presence: Presence) -> Option<Place> {
+pub fn seat_of(process: &Process, presence: SessionPresence) -> Option<SeatLocation> {
     let terminal = process.terminal();
-    if presence == Presence::Ide && terminal.is_none() {
+    if presence == SessionPresence::Ide && terminal.is_none() {
         return Some(place(process, SeatKind::Ide, format!("ide:{}:{}", process.pid, process.started)));
     }
     let terminal = terminal?;
     let environment = process.environment();
-    let in_tmux = environment.get("TMUX").and_then(Server::parse).and_then(|server| match server.panes() {
-        Some(panes) => in_pane(process, &server, panes.iter().find(|pane| pane.terminal == terminal)?),
-        None => tmux_seat(process, &server, environment.get("TMUX_PANE")?),
-    });
+    let in_tmux =
+        environment.get("TMUX").and_then(TmuxServer::parse).and_then(|server| match server.panes() {
+            Some(panes) => in_pane(process, &server, panes.iter().find(|pane| pane.terminal == terminal)?),
+            None => tmux_seat(process, &server, environment.get("TMUX_PANE")?),
+        });
     let found = in_tmux.or_else(|| in_other_multiplexer(process, &environment));
     Some(found.unwrap_or_else(|| plain(process, &environment, &terminal)))
 }
 
 /// The seat in which this prompt was typed, among processes that share one server. Only a screen that shows the prompt
 /// counts; of two such screens the folder decides, else there is no result.
-pub fn seat_of_prompt(server: &Process, looks: &Looks<'_>, typed: &Typed<'_>) -> Option<Place> {
+pub fn seat_of_prompt(
+    server: &Process,
+    looks: &AgentMatcher<'_>,
+    typed: &TypedPrompt<'_>,
+) -> Option<SeatLocation> {
     let candidates: Vec<Process> = of_same_user(server.pid)
         .into_iter()
         .filter(|process| process.terminal().is_some() && (looks.is_program)(&process.name))
@@ -76,15 +81,15 @@ fn pause(duration: Duration) {
 }
 
 /// The one seat whose screen shows the prompt now.
-fn showing(servers: &BTreeMap<Server, Vec<Process>>, typed: &Typed<'_>) -> Option<Place> {
-    let mut showing: Vec<(Process, Place)> = vec![];
+fn showing(servers: &BTreeMap<TmuxServer, Vec<Process>>, typed: &TypedPrompt<'_>) -> Option<SeatLocation> {
+    let mut showing: Vec<(Process, SeatLocation)> = vec![];
     for (server, members) in servers {
         let terminals: Vec<String> = members.iter().filter_map(Process::terminal).collect();
         for pane in server.screens(&terminals)?.into_iter().filter(|pane| (typed.is_shown)(&pane.screen)) {
             let member =
                 members.iter().find(|process| process.terminal().as_deref() == Some(&pane.terminal))?;
             let place = in_pane(member, server, &pane)?;
-            showing.push((member.clone(), Place { proof: Proof::Evidence, ..place }));
+            showing.push((member.clone(), SeatLocation { proof: SeatProof::Evidence, ..place }));
         }
     }
     if showing.len() > 1 {
@@ -96,33 +101,33 @@ fn showing(servers: &BTreeMap<Server, Vec<Process>>, typed: &Typed<'_>) -> Optio
 }
 
 /// A prompt whose seat is searched for.
-pub struct Typed<'a> {
+pub struct TypedPrompt<'a> {
     pub folder: &'a str,
     pub is_shown: &'a dyn Fn(&str) -> bool,
     /// Whether a process with this environment uses the same server.
     pub shares_home: &'a dyn Fn(&Environment) -> bool,
 }
 
-fn by_server(processes: Vec<Process>) -> BTreeMap<Server, Vec<Process>> {
-    let mut servers: BTreeMap<Server, Vec<Process>> = BTreeMap::new();
+fn by_server(processes: Vec<Process>) -> BTreeMap<TmuxServer, Vec<Process>> {
+    let mut servers: BTreeMap<TmuxServer, Vec<Process>> = BTreeMap::new();
     for process in processes {
-        if let Some(server) = process.environment().get("TMUX").and_then(Server::parse) {
+        if let Some(server) = process.environment().get("TMUX").and_then(TmuxServer::parse) {
             servers.entry(server).or_default().push(process);
         }
     }
     servers
 }
 
-fn in_pane(process: &Process, server: &Server, pane: &Pane) -> Option<Place> {
+fn in_pane(process: &Process, server: &TmuxServer, pane: &PaneInfo) -> Option<SeatLocation> {
     let mut found = tmux_seat(process, server, &pane.id)?;
-    found.proof = Proof::Terminal;
+    found.proof = SeatProof::Terminal;
     Some(found)
 }
 
-fn tmux_seat(process: &Process, server: &Server, pane: &str) -> Option<Place> {
+fn tmux_seat(process: &Process, server: &TmuxServer, pane: &str) -> Option<SeatLocation> {
     let key = format!("tmux:{}:{}:{pane}", server.socket, server.pid);
     let found = place(process, SeatKind::Tmux, key);
-    Some(Place { pane: Some(pane.to_owned()), server: Some(server.socket.clone()), ..found })
+    Some(SeatLocation { pane: Some(pane.to_owned()), server: Some(server.socket.clone()), ..found })
 }
 
 /// The two variables in which a multiplexer or terminal names the session and the pane.
@@ -139,27 +144,27 @@ const OTHERS: [SeatVariables; 4] = [
     SeatVariables { kind: SeatKind::Wezterm, server: "WEZTERM_UNIX_SOCKET", pane: "WEZTERM_PANE" },
 ];
 
-fn in_other_multiplexer(process: &Process, environment: &Environment) -> Option<Place> {
+fn in_other_multiplexer(process: &Process, environment: &Environment) -> Option<SeatLocation> {
     OTHERS.iter().find_map(|names| {
         let (server, pane) = (environment.get(names.server)?, environment.get(names.pane)?);
         // Terminals started from there inherit the variables: the device distinguishes such seats.
         let device = process.terminal().unwrap_or_default();
         let found = place(process, names.kind, format!("{}:{server}:{pane}:{device}", names.kind.name()));
-        Some(Place { pane: Some(pane.to_owned()), server: Some(server.to_owned()), ..found })
+        Some(SeatLocation { pane: Some(pane.to_owned()), server: Some(server.to_owned()), ..found })
     })
 }
 
 /// A plain terminal. Its device name is reused by the next one, its leader's start time is not.
-fn plain(process: &Process, environment: &Environment, terminal: &str) -> Place {
+fn plain(process: &Process, environment: &Environment, terminal: &str) -> SeatLocation {
     let leader_started = Process::read(process.leader).map_or(process.started, |leader| leader.started);
     let kind =
         if environment.get("TERM_PROGRAM") == Some("vscode") { SeatKind::Ide } else { SeatKind::Terminal };
     let found = place(process, kind, format!("{}:{terminal}:{leader_started}", kind.name()));
-    Place { proof: Proof::Terminal, ..found }
+    SeatLocation { proof: SeatProof::Terminal, ..found }
 }
 
-fn place(process: &Process, kind: SeatKind, key: String) -> Place {
-    Place {
+fn place(process: &Process, kind: SeatKind, key: String) -> SeatLocation {
+    SeatLocation {
         key,
         kind,
         pane: None,
@@ -168,7 +173,7 @@ fn place(process: &Process, kind: SeatKind, key: String) -> Place {
         pid: process.pid,
         started: process.started,
         program: process.program().map(|path| path.to_string_lossy().into_owned()),
-        proof: Proof::Environment,
+        proof: SeatProof::Environment,
     }
 }
 
@@ -211,7 +216,7 @@ mod tests {
     #[test]
     fn the_agent_above_is_the_nearest_that_looks_like_it() {
         let parent = Process::read(own().parent).unwrap();
-        let looks = Looks { is_program: &|name| name == parent.name, is_server: &|_| false };
+        let looks = AgentMatcher { is_program: &|name| name == parent.name, is_server: &|_| false };
         assert_eq!(agent_above(std::process::id(), &looks).unwrap().pid, parent.pid);
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use towline_core::project::{ProjectTraces, branch_in_head, remote_in_config, same_remote};
+use towline_core::project::{ProjectIdentity, branch_in_head, remote_in_config, same_remote};
 use towline_core::text::clip;
 
 /// The file in which a repository names its project.
@@ -24,14 +24,14 @@ struct GitFolders {
 }
 
 /// Reads the traces of the folder's project. `name_in` extracts the name from the text of a name file.
-pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> ProjectTraces {
+pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> ProjectIdentity {
     let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let Some(repository) = repository_above(&real) else {
         let name = read(&real.join(NAME_FILE)).and_then(|text| name_in(&text)).map(bounded);
-        return ProjectTraces { root: text(&real), remote: None, name, branch: None };
+        return ProjectIdentity { root: text(&real), remote: None, name, branch: None };
     };
     let config = read(&repository.common.join("config"));
-    ProjectTraces {
+    ProjectIdentity {
         root: text(&repository.common),
         remote: config.as_deref().and_then(remote_in_config).and_then(same_remote).map(bounded),
         name: read(&repository.top.join(NAME_FILE)).and_then(|text| name_in(&text)).map(bounded),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The checked-out commit and branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckedOut {
+pub struct Checkout {
     pub commit: String,
     /// `None` if `HEAD` is detached.
     pub branch: Option<String>,
@@ -28,7 +28,7 @@ const HOOK_PATIENCE: Duration = Duration::from_millis(200);
 const MOST_COMMITS: &str = "--max-count=5000";
 
 /// `None` for a folder outside any repository, and for a repository without a commit.
-pub fn checked_out(folder: &Path) -> Option<CheckedOut> {
+pub fn checked_out(folder: &Path) -> Option<Checkout> {
     let status =
         ["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"];
     read(&git_output(folder, &status, PATIENCE)?)
@@ -64,12 +64,12 @@ fn git_output(folder: &Path, arguments: &[&str], patience: Duration) -> Option<S
     git_output.filter(|_| has_succeeded).map(|git_output| String::from_utf8_lossy(&git_output).into_owned())
 }
 
-fn read(status: &str) -> Option<CheckedOut> {
+fn read(status: &str) -> Option<Checkout> {
     let header = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let commit = header("# branch.oid ").filter(|commit| *commit != "(initial)")?.to_owned();
     let branch = header("# branch.head ").filter(|branch| *branch != "(detached)").map(str::to_owned);
     let is_dirty = status.lines().any(|line| !line.starts_with('#'));
-    Some(CheckedOut { commit, branch, is_dirty })
+    Some(Checkout { commit, branch, is_dirty })
 }
 
 #[cfg(test)]
@@ -95,11 +95,11 @@ mod tests {
         assert_eq!(checked_out(folder), None, "no commit");
         git(folder, &["commit", "-q", "--allow-empty", "-m", "first"]);
         let commit = git(folder, &["rev-parse", "HEAD"]);
-        let clean = CheckedOut { commit, branch: Some("main".into()), is_dirty: false };
+        let clean = Checkout { commit, branch: Some("main".into()), is_dirty: false };
         assert_eq!(checked_out(folder), Some(clean.clone()));
         std::fs::write(folder.join("new"), "x").unwrap();
         git(folder, &["checkout", "-q", "--detach"]);
-        assert_eq!(checked_out(folder), Some(CheckedOut { branch: None, is_dirty: true, ..clean }));
+        assert_eq!(checked_out(folder), Some(Checkout { branch: None, is_dirty: true, ..clean }));
     }
     #[test]
     fn commits_of_another_branch_are_told_from_those_that_were_merged() {

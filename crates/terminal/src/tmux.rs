@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// A server as `$TMUX` names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Server {
+pub struct TmuxServer {
     pub socket: String,
     /// Distinguishes two servers that used the same socket one after the other.
     pub pid: String,
@@ -21,7 +21,7 @@ pub struct Server {
 
 /// A pane and its terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pane {
+pub struct PaneInfo {
     pub id: String,
     pub terminal: String,
     /// Only filled by `screens`.
@@ -38,7 +38,7 @@ pub struct MenuItem {
 
 /// One change to what a server displays. A pane that no longer exists is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order<'a> {
+pub enum StatusUpdate<'a> {
     /// The text of `#{@towline-status}`.
     Bar { text: &'a str },
     /// An agent's state, and whether the user should look, as options of its pane.
@@ -51,23 +51,23 @@ pub enum Order<'a> {
     ClearWindows,
 }
 
-impl Order<'_> {
+impl StatusUpdate<'_> {
     fn commands(&self) -> Vec<Vec<&str>> {
         match *self {
-            Order::Bar { text } => vec![vec!["set-option", "-gq", BAR_OPTION, text]],
-            Order::Pane { pane, state, unseen } => {
+            StatusUpdate::Bar { text } => vec![vec!["set-option", "-gq", BAR_OPTION, text]],
+            StatusUpdate::Pane { pane, state, unseen } => {
                 let set = |option, value| vec!["set-option", "-pq", "-t", pane, option, value];
                 vec![set(STATE_OPTION, state), set(UNSEEN_OPTION, unseen)]
             }
-            Order::Window { pane, state, mark } => {
+            StatusUpdate::Window { pane, state, mark } => {
                 let set = |option, value| vec!["set-option", "-wq", "-t", pane, option, value];
                 vec![set(STATE_OPTION, state), set(MARK_OPTION, mark)]
             }
-            Order::PaneLeft { pane } => {
+            StatusUpdate::PaneLeft { pane } => {
                 let unset = |option| vec!["set-option", "-puq", "-t", pane, option];
                 vec![unset(STATE_OPTION), unset(UNSEEN_OPTION)]
             }
-            Order::ClearWindows => vec![CLEAR_WINDOWS.to_vec()],
+            StatusUpdate::ClearWindows => vec![CLEAR_WINDOWS.to_vec()],
         }
     }
 
@@ -86,23 +86,23 @@ pub(crate) fn argument(word: &str) -> String {
     word.strip_suffix(';').map_or_else(|| word.to_owned(), |rest| format!("{rest}\\;"))
 }
 
-impl Server {
+impl TmuxServer {
     /// Parses the value of `$TMUX`: socket, process, session.
-    pub fn parse(variable: &str) -> Option<Server> {
+    pub fn parse(variable: &str) -> Option<TmuxServer> {
         let mut parts = variable.rsplitn(3, ',');
         let (_session, pid, socket) = (parts.next()?, parts.next()?, parts.next()?);
         let is_valid = !socket.is_empty() && !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit());
-        is_valid.then(|| Server { socket: socket.to_owned(), pid: pid.to_owned() })
+        is_valid.then(|| TmuxServer { socket: socket.to_owned(), pid: pid.to_owned() })
     }
 
     /// All panes with their terminals; `None` if the server does not answer.
-    pub fn panes(&self) -> Option<Vec<Pane>> {
+    pub fn panes(&self) -> Option<Vec<PaneInfo>> {
         let output = self.ask(&["list-panes", "-a", "-F", "#{pane_id} #{pane_tty}"])?;
         Some(output.lines().filter_map(parse_pane).collect())
     }
 
     /// The screens of the panes on these terminals.
-    pub fn screens(&self, terminals: &[String]) -> Option<Vec<Pane>> {
+    pub fn screens(&self, terminals: &[String]) -> Option<Vec<PaneInfo>> {
         let mut panes = self.panes()?;
         panes.retain(|pane| terminals.contains(&pane.terminal));
         self.capture(&panes)
@@ -110,13 +110,13 @@ impl Server {
 
     /// The screens of these panes, in one call unless one of them is gone. A pane whose terminal has changed is
     /// dropped: it is another pane under a reused id.
-    pub fn show_screens(&self, panes: &[Pane]) -> Option<Vec<Pane>> {
+    pub fn show_screens(&self, panes: &[PaneInfo]) -> Option<Vec<PaneInfo>> {
         let terminals = || panes.iter().map(|pane| pane.terminal.clone()).collect::<Vec<_>>();
         self.capture(panes).or_else(|| self.screens(&terminals()))
     }
 
     /// Captures the panes' screens in one call. tmux stops at the first pane that it does not find.
-    fn capture(&self, panes: &[Pane]) -> Option<Vec<Pane>> {
+    fn capture(&self, panes: &[PaneInfo]) -> Option<Vec<PaneInfo>> {
         let mark = format!("{MARK}#{{pane_id}} #{{pane_tty}}");
         let mut arguments: Vec<&str> = vec![];
         for pane in panes {
@@ -130,7 +130,7 @@ impl Server {
         let output = self.ask(&arguments)?;
         let screens = output.split(MARK).skip(1).filter_map(|part| {
             let (head, screen) = part.split_once('\n')?;
-            Some(Pane { screen: screen.to_owned(), ..parse_pane(head)? })
+            Some(PaneInfo { screen: screen.to_owned(), ..parse_pane(head)? })
         });
         Some(
             screens
@@ -215,9 +215,9 @@ impl Server {
         clippy::disallowed_methods,
         reason = "the other place that runs tmux: nobody waits for this one"
     )]
-    pub fn carry_out(&self, orders: &[Order<'_>], until_done: File) -> bool {
+    pub fn carry_out(&self, orders: &[StatusUpdate<'_>], until_done: File) -> bool {
         let mut tmux = Command::new("tmux");
-        tmux.arg("-S").arg(&self.socket).args(orders.iter().flat_map(Order::words)).env_remove("TMUX");
+        tmux.arg("-S").arg(&self.socket).args(orders.iter().flat_map(StatusUpdate::words)).env_remove("TMUX");
         tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(until_done).process_group(0);
         tmux.spawn().is_ok()
     }
@@ -290,10 +290,10 @@ const CLEAR_COMMAND: &str = "run-shell -C \"#{S:#{W:set-option -wuq -t '#{window
 /// Separates screens in an answer; no screen contains it.
 pub(crate) const MARK: &str = "\u{1e}towline\u{1e}";
 
-fn parse_pane(line: &str) -> Option<Pane> {
+fn parse_pane(line: &str) -> Option<PaneInfo> {
     let (id, terminal) = line.split_once(' ')?;
     let is_valid = id.starts_with('%') && id[1..].bytes().all(|b| b.is_ascii_digit());
-    is_valid.then(|| Pane { id: id.to_owned(), terminal: terminal.to_owned(), screen: String::new() })
+    is_valid.then(|| PaneInfo { id: id.to_owned(), terminal: terminal.to_owned(), screen: String::new() })
 }
 
 #[cfg(test)]
@@ -302,10 +302,10 @@ mod tests {
 
     #[test]
     fn the_variable_is_read_from_its_end() {
-        let server = Server::parse("/tmp/odd,name/default,4242,7").unwrap();
+        let server = TmuxServer::parse("/tmp/odd,name/default,4242,7").unwrap();
         assert_eq!((server.socket.as_str(), server.pid.as_str()), ("/tmp/odd,name/default", "4242"));
-        assert_eq!(Server::parse("/tmp/x"), None);
-        assert_eq!(Server::parse("/tmp/x,notanumber,0"), None);
+        assert_eq!(TmuxServer::parse("/tmp/x"), None);
+        assert_eq!(TmuxServer::parse("/tmp/x,notanumber,0"), None);
     }
 
     #[test]
@@ -315,15 +315,15 @@ mod tests {
 
     #[test]
     fn a_name_that_ends_in_a_semicolon_does_not_end_an_order() {
-        let order = Order::Bar { text: "0. 1* @kill-server;" };
+        let order = StatusUpdate::Bar { text: "0. 1* @kill-server;" };
         assert_eq!(order.words(), ["set-option", "-gq", BAR_OPTION, r"0. 1* @kill-server\;", ";"]);
-        let order = Order::Window { pane: "%1", state: "working", mark: ";" };
+        let order = StatusUpdate::Window { pane: "%1", state: "working", mark: ";" };
         assert_eq!(order.words().join(" ").matches(" ;").count(), 2);
     }
 
     #[test]
     fn a_server_that_is_not_there_has_no_panes() {
-        let server = Server { socket: "/nonexistent/socket".into(), pid: "1".into() };
+        let server = TmuxServer { socket: "/nonexistent/socket".into(), pid: "1".into() };
         assert_eq!(server.panes(), None);
     }
 }

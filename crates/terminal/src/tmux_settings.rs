@@ -3,14 +3,14 @@
 //! The caller decides what to set. Never starts a server. A set of changes is one call, which tmux executes without
 //! interruption.
 
-use crate::tmux::{MARK, Server, argument};
+use crate::tmux::{MARK, TmuxServer, argument};
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// A key's binding in the prefix table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Binding {
+pub struct KeyBinding {
     /// As `list-keys` prints it, without column padding: tmux can parse it as a command.
     pub text: String,
     pub note: Option<String>,
@@ -18,7 +18,7 @@ pub struct Binding {
 
 /// One change of a server's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum TmuxChange {
     /// A global option, or one entry of a hook.
     Set {
         option: String,
@@ -34,7 +34,7 @@ pub enum Change {
         words: Vec<String>,
     },
     /// Restores a key's former binding.
-    BindBack(Binding),
+    BindBack(KeyBinding),
     Unbind {
         key: String,
     },
@@ -42,7 +42,7 @@ pub enum Change {
 
 /// The result of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum ChangeOutcome {
     Done,
     /// A command failed; the commands after it were not run.
     Refused,
@@ -64,13 +64,13 @@ pub fn installed_version() -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().strip_prefix("tmux ")?.to_owned())
 }
 
-impl Server {
+impl TmuxServer {
     /// The server that listens on this socket, if one does.
-    pub fn at(socket: &str) -> Option<Server> {
-        let unknown = Server { socket: socket.to_owned(), pid: String::new() };
+    pub fn at(socket: &str) -> Option<TmuxServer> {
+        let unknown = TmuxServer { socket: socket.to_owned(), pid: String::new() };
         let pid = unknown.run(&["display-message", "-p", "#{pid}"])?.trim().to_owned();
         let is_valid = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
-        is_valid.then_some(Server { pid, ..unknown })
+        is_valid.then_some(TmuxServer { pid, ..unknown })
     }
 
     /// The server's version, such as `3.3a`.
@@ -84,7 +84,7 @@ impl Server {
     }
 
     /// The bindings of the prefix table by key as tmux writes it, without notes.
-    pub fn bindings(&self) -> Option<BTreeMap<String, Binding>> {
+    pub fn bindings(&self) -> Option<BTreeMap<String, KeyBinding>> {
         // Listing an empty table fails: the mark distinguishes that from a missing server.
         let arguments = ["display-message", "-p", MARK, ";", "list-keys", "-T", PREFIX_TABLE];
         let answer = self.ask_within(PATIENCE, &arguments)?;
@@ -98,17 +98,17 @@ impl Server {
     }
 
     /// Adds a binding's note. tmux lists notes separately, and before 3.1 has none.
-    pub fn with_note(&self, key: &str, binding: Binding) -> Binding {
+    pub fn with_note(&self, key: &str, binding: KeyBinding) -> KeyBinding {
         let answer = self.run(&["list-keys", "-N", "-P", "", "-T", PREFIX_TABLE, &argument(&plain(key))]);
         let note = answer.and_then(|line| {
             let (_, note) = line.trim_end_matches('\n').split_once(' ')?;
             Some(note.trim_start().to_owned())
         });
-        Binding { note: note.filter(|note| !note.is_empty()), ..binding }
+        KeyBinding { note: note.filter(|note| !note.is_empty()), ..binding }
     }
 
     /// Tries a binding out: its key as tmux writes it, and the binding itself; `None` if tmux refuses it.
-    pub fn tried(&self, binding: &Change) -> Option<(String, Binding)> {
+    pub fn tried(&self, binding: &TmuxChange) -> Option<(String, KeyBinding)> {
         let rest = [vec!["list-keys", "-T", TRIAL_TABLE], vec!["unbind-key", "-a", "-T", TRIAL_TABLE]];
         let rest = rest.map(|words| words.into_iter().map(str::to_owned).collect());
         let text = self.run_all(&[vec![commands(binding, TRIAL_TABLE)], rest.to_vec()].concat())?;
@@ -117,24 +117,24 @@ impl Server {
     }
 
     /// Applies all changes, in order, as one call.
-    pub fn change(&self, changes: &[Change]) -> Taken {
+    pub fn change(&self, changes: &[TmuxChange]) -> ChangeOutcome {
         let words: Vec<Vec<String>> = changes.iter().map(|change| commands(change, PREFIX_TABLE)).collect();
         if words.is_empty() {
-            return Taken::Done;
+            return ChangeOutcome::Done;
         }
         let joined = join(&words);
         let joined: Vec<&str> = joined.iter().map(String::as_str).collect();
         match self.ask_within(PATIENCE, &joined) {
-            Some(answer) if answer.succeeded => Taken::Done,
-            Some(_) => Taken::Refused,
-            None => Taken::Unanswered,
+            Some(answer) if answer.succeeded => ChangeOutcome::Done,
+            Some(_) => ChangeOutcome::Refused,
+            None => ChangeOutcome::Unanswered,
         }
     }
 
     /// Unsets these user options on every pane and window.
-    pub fn unset_everywhere(&self, options: &[&str]) -> Taken {
+    pub fn unset_everywhere(&self, options: &[&str]) -> ChangeOutcome {
         let panes = self.run(&["list-panes", "-a", "-F", "-pqu #{pane_id}\n-wqu #{window_id}"]);
-        let Some(panes) = panes else { return Taken::Unanswered };
+        let Some(panes) = panes else { return ChangeOutcome::Unanswered };
         let mut targets: Vec<&str> = panes.lines().collect();
         targets.sort_unstable();
         targets.dedup();
@@ -146,7 +146,7 @@ impl Server {
             .iter()
             .flat_map(|target| options.iter().map(move |option| unset(target, option)))
             .collect();
-        self.run_all(&words).map_or(Taken::Refused, |_| Taken::Done)
+        self.run_all(&words).map_or(ChangeOutcome::Refused, |_| ChangeOutcome::Done)
     }
 
     fn run(&self, arguments: &[&str]) -> Option<String> {
@@ -160,13 +160,13 @@ impl Server {
 }
 
 /// The tmux command for a change, each word escaped as an argument.
-fn commands(change: &Change, table: &str) -> Vec<String> {
+fn commands(change: &TmuxChange, table: &str) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|word| argument(word)).collect::<Vec<_>>();
     match change {
-        Change::Set { option, value } => words(&["set-option", "-g", option, value]),
-        Change::Unset { option } => words(&["set-option", "-gqu", option]),
-        Change::Unbind { key } => words(&["unbind-key", "-T", table, &plain(key)]),
-        Change::Bind { key, note, words: command } => {
+        TmuxChange::Set { option, value } => words(&["set-option", "-g", option, value]),
+        TmuxChange::Unset { option } => words(&["set-option", "-gqu", option]),
+        TmuxChange::Unbind { key } => words(&["unbind-key", "-T", table, &plain(key)]),
+        TmuxChange::Bind { key, note, words: command } => {
             let mut bind = words(&["bind-key"]);
             bind.extend(note.iter().flat_map(|note| words(&["-N", note])));
             bind.extend(words(&["-T", table, key]));
@@ -174,7 +174,7 @@ fn commands(change: &Change, table: &str) -> Vec<String> {
             bind
         }
         // tmux parses the second word as commands, like a line of its configuration.
-        Change::BindBack(binding) => {
+        TmuxChange::BindBack(binding) => {
             let text = with_note_option(
                 &binding.text.replacen(" -T prefix ", &format!(" -T {table} "), 1),
                 binding.note.as_deref(),
@@ -212,10 +212,10 @@ impl ListedKey<'_> {
         Some(ListedKey { repeats: repeating.is_some(), key, command: command.trim_start() })
     }
 
-    fn in_table(&self, table: &str) -> Binding {
+    fn in_table(&self, table: &str) -> KeyBinding {
         let repeats = if self.repeats { "-r " } else { "" };
         let text = format!("bind-key {repeats}-T {table} {} {}", self.key, self.command);
-        Binding { text, note: None }
+        KeyBinding { text, note: None }
     }
 }
 
@@ -235,10 +235,12 @@ mod tests {
 
     #[test]
     fn a_binding_is_given_back_with_its_note_and_in_its_table() {
-        let binding =
-            Binding { text: "bind-key -r -T prefix a display-message x".into(), note: Some("it's".into()) };
+        let binding = KeyBinding {
+            text: "bind-key -r -T prefix a display-message x".into(),
+            note: Some("it's".into()),
+        };
         let text = r"bind-key -N 'it'\''s' -r -T prefix a display-message x";
-        assert_eq!(commands(&Change::BindBack(binding), "prefix"), ["if-shell", "-F", "1", text]);
+        assert_eq!(commands(&TmuxChange::BindBack(binding), "prefix"), ["if-shell", "-F", "1", text]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A message is kept as one short line, never with secrets: some quote the key that they refuse.
 
-use super::Unanswered;
+use super::AskError;
 use towline_core::redact::redact;
 use towline_core::text::clip;
 
@@ -43,32 +43,32 @@ const DOWN: [&str; 7] = [
 ];
 
 /// Classifies a failure by status and message.
-pub fn classified(status: Option<u16>, message: &str) -> Unanswered {
+pub fn classified(status: Option<u16>, message: &str) -> AskError {
     let said = short(message);
     match (notice_kind(message), status) {
-        (Some(NoticeKind::Quota), _) | (None, Some(402)) => Unanswered::Quota { said, until: None },
-        (Some(NoticeKind::Login), _) | (None, Some(401 | 403)) => Unanswered::NotLoggedIn(said),
-        (_, Some(429)) => Unanswered::RateLimited { said, after_s: None },
-        (_, Some(404 | 405)) => Unanswered::Misconfigured(said),
-        (None, Some(400 | 413 | 422)) => Unanswered::Invalid(said),
-        (Some(NoticeKind::Down) | None, _) => Unanswered::Unavailable(said),
+        (Some(NoticeKind::Quota), _) | (None, Some(402)) => AskError::Quota { said, until: None },
+        (Some(NoticeKind::Login), _) | (None, Some(401 | 403)) => AskError::NotLoggedIn(said),
+        (_, Some(429)) => AskError::RateLimited { said, after_s: None },
+        (_, Some(404 | 405)) => AskError::Misconfigured(said),
+        (None, Some(400 | 413 | 422)) => AskError::Invalid(said),
+        (Some(NoticeKind::Down) | None, _) => AskError::Unavailable(said),
     }
 }
 
 /// Classifies text in place of an answer: a provider's notice, or the model's prose.
-pub fn prose(text: &str) -> Unanswered {
+pub fn prose(text: &str) -> AskError {
     match notice_kind(text) {
         Some(_) => classified(None, text),
-        None => Unanswered::NotJson(short(text)),
+        None => AskError::NotJson(short(text)),
     }
 }
 
 /// Classifies the output of a program that should have printed JSON: a notice, or a complaint about its arguments.
-pub(crate) fn complaint(text: &str) -> Unanswered {
+pub(crate) fn complaint(text: &str) -> AskError {
     match (notice_kind(text), text.trim()) {
         (Some(_), _) => classified(None, text),
-        (None, "") => Unanswered::Unavailable("it said nothing".to_owned()),
-        (None, _) => Unanswered::Misconfigured(short(text)),
+        (None, "") => AskError::Unavailable("it said nothing".to_owned()),
+        (None, _) => AskError::Misconfigured(short(text)),
     }
 }
 

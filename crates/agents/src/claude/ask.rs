@@ -2,7 +2,10 @@
 //!
 //! Never more than one request: the client would retry repeatedly when the model answers in prose.
 
-use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, complaint, prose, short};
+use crate::ask::{
+    AgentCommand, AskError, CommandOutput, ExitKind, ModelAnswer, ModelQuestion, classified, complaint,
+    prose, short,
+};
 use serde_json::Value;
 
 /// Variables that a parent agent sets for its children.
@@ -17,7 +20,7 @@ const WITHOUT: [&str; 8] = [
     "CLAUDE_CODE_SIMPLE",
 ];
 
-pub(crate) fn ask(question: &Question<'_>) -> Asking {
+pub(crate) fn ask(question: &ModelQuestion<'_>) -> AgentCommand {
     let mut arguments: Vec<String> = [
         "-p",
         "--output-format",
@@ -41,7 +44,7 @@ pub(crate) fn ask(question: &Question<'_>) -> Asking {
     arguments.extend(question.model.into_iter().flat_map(|model| ["--model".to_owned(), model.to_owned()]));
     let on = |name| (name, "1".to_owned());
     let none = |name| (name, "0".to_owned());
-    Asking {
+    AgentCommand {
         arguments,
         stdin: question.text.to_owned(),
         variables: vec![
@@ -58,18 +61,18 @@ pub(crate) fn ask(question: &Question<'_>) -> Asking {
     }
 }
 
-pub(crate) fn answered(printed: Printed<'_>) -> Answer {
+pub(crate) fn answered(printed: CommandOutput<'_>) -> ModelAnswer {
     let result = serde_json::from_str::<Value>(printed.stdout.trim()).ok().filter(Value::is_object);
-    let Some(result) = result else { return Answer::none(missing_result(printed)) };
+    let Some(result) = result else { return ModelAnswer::none(missing_result(printed)) };
     let usage = |names: &[&str]| names.iter().filter_map(|name| result["usage"][name].as_u64()).sum();
-    Answer {
+    ModelAnswer {
         said: answer_text(&result),
         input: usage(&["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]),
         output: usage(&["output_tokens"]),
     }
 }
 
-fn answer_text(result: &Value) -> Result<String, Unanswered> {
+fn answer_text(result: &Value) -> Result<String, AskError> {
     let text = result["result"].as_str().unwrap_or_default();
     let answer = &result["structured_output"];
     if answer.is_object() {
@@ -77,24 +80,24 @@ fn answer_text(result: &Value) -> Result<String, Unanswered> {
     }
     match result["subtype"].as_str() {
         Some("error_max_structured_output_retries" | "error_max_turns") => {
-            Err(Unanswered::NotJson("none of it was as the schema wants it".to_owned()))
+            Err(AskError::NotJson("none of it was as the schema wants it".to_owned()))
         }
         _ if result["is_error"] == true => {
             let status = result["api_error_status"].as_u64().and_then(|status| u16::try_from(status).ok());
             Err(classified(status, text))
         }
-        _ if result["stop_reason"] == "refusal" => Err(Unanswered::Refused(short(text))),
+        _ if result["stop_reason"] == "refusal" => Err(AskError::Refused(short(text))),
         _ => Err(prose(text)),
     }
 }
 
 /// The failure if the client exited without printing a result.
-fn missing_result(printed: Printed<'_>) -> Unanswered {
+fn missing_result(printed: CommandOutput<'_>) -> AskError {
     let words = if printed.stdout.trim().is_empty() { printed.stderr } else { printed.stdout };
     match printed.ended {
-        Ended::Late => Unanswered::TimedOut,
+        ExitKind::Late => AskError::TimedOut,
         // For example an option that an older version does not know.
-        Ended::Well | Ended::Badly => complaint(words),
+        ExitKind::Well | ExitKind::Badly => complaint(words),
     }
 }
 
@@ -106,8 +109,8 @@ mod tests {
     #[track_caller]
     fn check(result: Value, expected: Result<&str, &str>) {
         let stdout = result.to_string();
-        let answer = answered(Printed { stdout: &stdout, stderr: "", ended: Ended::Well });
-        let found = answer.said.as_ref().map(String::as_str).map_err(Unanswered::cause);
+        let answer = answered(CommandOutput { stdout: &stdout, stderr: "", ended: ExitKind::Well });
+        let found = answer.said.as_ref().map(String::as_str).map_err(AskError::cause);
         assert_eq!(found, expected, "{stdout}");
     }
 
@@ -126,15 +129,16 @@ mod tests {
     fn usage_includes_cached_tokens() {
         let usage = json!({"input_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 4, "output_tokens": 8});
         let stdout = json!({"structured_output": {}, "usage": usage}).to_string();
-        let answer = answered(Printed { stdout: &stdout, stderr: "", ended: Ended::Well });
+        let answer = answered(CommandOutput { stdout: &stdout, stderr: "", ended: ExitKind::Well });
         assert_eq!((answer.input, answer.output), (7, 8));
     }
 
     #[test]
     fn no_output_means_a_timeout_or_unavailable() {
-        let cause = |stderr, ended| answered(Printed { stdout: "", stderr, ended }).said.unwrap_err().cause();
-        assert_eq!(cause("", Ended::Late), "timeout");
-        assert_eq!(cause("", Ended::Badly), "unavailable");
-        assert_eq!(cause("error: unknown option '--json-schema'", Ended::Badly), "configuration");
+        let cause =
+            |stderr, ended| answered(CommandOutput { stdout: "", stderr, ended }).said.unwrap_err().cause();
+        assert_eq!(cause("", ExitKind::Late), "timeout");
+        assert_eq!(cause("", ExitKind::Badly), "unavailable");
+        assert_eq!(cause("error: unknown option '--json-schema'", ExitKind::Badly), "configuration");
     }
 }

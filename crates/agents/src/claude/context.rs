@@ -7,7 +7,7 @@ use super::tail::TailEntry;
 use crate::wire::{LooseValue, OptText, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
-use towline_core::context::Context;
+use towline_core::context::ReportedContext;
 use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
@@ -19,14 +19,14 @@ struct UsageMessage<'a> {
 }
 
 /// `text` is the last part of the file, `announced` the model that the session named at its start.
-pub(crate) fn context(text: &[u8], announced: Option<&str>) -> Option<Context> {
+pub(crate) fn context(text: &[u8], announced: Option<&str>) -> Option<ReportedContext> {
     newest_first::<TailEntry<'_>>(text)
         .filter(|entry| !is_true(&entry.is_sidechain))
         .find_map(|entry| entry_context(&entry, announced))?
 }
 
 /// `None` if the entry has no numbers, `Some(None)` if it invalidates older ones.
-fn entry_context(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Option<Context>> {
+fn entry_context(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Option<ReportedContext>> {
     match entry.kind.as_deref() {
         Some("system") if entry.subtype.is("compact_boundary") => Some(None),
         Some("assistant") if !is_true(&entry.is_api_error) => answer(entry, announced).map(Some),
@@ -34,7 +34,7 @@ fn entry_context(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Optio
     }
 }
 
-fn answer(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Context> {
+fn answer(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<ReportedContext> {
     let message: UsageMessage<'_> = entry.message.parse_as()?;
     let count = |name: &str| message.usage.0.get(name).and_then(Value::as_u64).unwrap_or(0);
     // Counted as the client does: the tokens it sent, without the output.
@@ -44,7 +44,7 @@ fn answer(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Context> {
     // A context larger than the small window must be in the large one.
     let window = window.map(|window| if tokens > window { LARGE } else { window });
     let at = entry.timestamp.as_deref().and_then(Timestamp::parse_utc);
-    (tokens > 0).then_some(Context { tokens, window, at })
+    (tokens > 0).then_some(ReportedContext { tokens, window, at })
 }
 
 const SMALL: u64 = 200_000;

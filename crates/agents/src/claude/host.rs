@@ -9,7 +9,7 @@ use towline_core::time::Timestamp;
 
 /// The session, time and place of an event.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
+pub struct HostContext<'a> {
     pub session: &'a SessionId,
     pub folder: &'a str,
     /// The file to which the lines are appended.
@@ -21,7 +21,7 @@ pub struct Scene<'a> {
 
 /// An event of the host.
 #[derive(Clone, Copy, Debug)]
-pub enum Told<'a> {
+pub enum HostEvent<'a> {
     Begun,
     Asked { prompt: &'a str },
     Used { tool: &'a str, input: &'a Value, output: &'a str },
@@ -30,18 +30,18 @@ pub enum Told<'a> {
 }
 
 /// The payload that the client would pass to its hook.
-pub fn payload(scene: Scene<'_>, told: Told<'_>) -> String {
+pub fn payload(scene: HostContext<'_>, told: HostEvent<'_>) -> String {
     let (event, more) = match told {
-        Told::Begun => ("SessionStart", json!({"source": "startup"})),
-        Told::Asked { prompt } => ("UserPromptSubmit", json!({"prompt": prompt})),
-        Told::Used { tool, input, output } => (
+        HostEvent::Begun => ("SessionStart", json!({"source": "startup"})),
+        HostEvent::Asked { prompt } => ("UserPromptSubmit", json!({"prompt": prompt})),
+        HostEvent::Used { tool, input, output } => (
             "PostToolUse",
             json!({"tool_name": tool, "tool_input": input, "tool_response": {"output": output}}),
         ),
-        Told::Answered { words } => {
+        HostEvent::Answered { words } => {
             ("Stop", json!({"last_assistant_message": words, "stop_hook_active": false}))
         }
-        Told::Ended { reason } => ("SessionEnd", json!({"reason": reason})),
+        HostEvent::Ended { reason } => ("SessionEnd", json!({"reason": reason})),
     };
     let mut payload = json!({
         "hook_event_name": event, "session_id": scene.session.as_str(), "cwd": scene.folder,
@@ -54,7 +54,7 @@ pub fn payload(scene: Scene<'_>, told: Told<'_>) -> String {
 }
 
 /// The transcript lines that the client would have written: none, or whole lines.
-pub fn lines(scene: Scene<'_>, told: Told<'_>) -> String {
+pub fn lines(scene: HostContext<'_>, told: HostEvent<'_>) -> String {
     let line = |kind: &str, part: &str, content: Value| {
         let entry = json!({
             "type": kind, "uuid": format!("{}-{part}", scene.uid), "sessionId": scene.session.as_str(),
@@ -64,10 +64,12 @@ pub fn lines(scene: Scene<'_>, told: Told<'_>) -> String {
         format!("{entry}\n")
     };
     match told {
-        Told::Asked { prompt } => line("user", "asked", json!(prompt)),
-        Told::Begun | Told::Ended { .. } | Told::Answered { words: "" } => String::new(),
-        Told::Answered { words } => line("assistant", "answered", json!([{"type": "text", "text": words}])),
-        Told::Used { tool, input, output } => {
+        HostEvent::Asked { prompt } => line("user", "asked", json!(prompt)),
+        HostEvent::Begun | HostEvent::Ended { .. } | HostEvent::Answered { words: "" } => String::new(),
+        HostEvent::Answered { words } => {
+            line("assistant", "answered", json!([{"type": "text", "text": words}]))
+        }
+        HostEvent::Used { tool, input, output } => {
             let call = format!("call-{}", scene.uid);
             let used = json!([{"type": "tool_use", "id": call, "name": tool, "input": input}]);
             let came = json!([{"type": "tool_result", "tool_use_id": call, "content": output}]);
@@ -79,28 +81,28 @@ pub fn lines(scene: Scene<'_>, told: Told<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Agent, Keepings};
-    use towline_core::text::{Keeping, Secrets};
+    use crate::{Agent, TextLimits};
+    use towline_core::text::{SecretPolicy, TextPolicy};
 
     #[test]
     fn host_events_are_parsed_like_the_clients_own() {
         let session = SessionId::parse("host-1").unwrap();
-        let scene = Scene {
+        let scene = HostContext {
             session: &session,
             folder: "/w",
             transcript: "/t.jsonl",
             at: Timestamp(1_700_000_000_000),
             uid: Uid([7; 16]),
         };
-        let keeping = Keeping { longest_bytes: 100, secrets: Secrets::Redacted };
-        let keepings = Keepings { prompt: keeping, answer: keeping };
+        let keeping = TextPolicy { longest_bytes: 100, secrets: SecretPolicy::Redacted };
+        let keepings = TextLimits { prompt: keeping, answer: keeping };
         let input = json!({"path": "a.rs"});
         let all = [
-            (Told::Begun, "SessionStart", 0),
-            (Told::Asked { prompt: "paint it" }, "UserPromptSubmit", 1),
-            (Told::Used { tool: "FileSave", input: &input, output: "saved" }, "PostToolUse", 2),
-            (Told::Answered { words: "painted" }, "Stop", 1),
-            (Told::Ended { reason: "exit" }, "SessionEnd", 0),
+            (HostEvent::Begun, "SessionStart", 0),
+            (HostEvent::Asked { prompt: "paint it" }, "UserPromptSubmit", 1),
+            (HostEvent::Used { tool: "FileSave", input: &input, output: "saved" }, "PostToolUse", 2),
+            (HostEvent::Answered { words: "painted" }, "Stop", 1),
+            (HostEvent::Ended { reason: "exit" }, "SessionEnd", 0),
         ];
         for (told, event, count) in all {
             let heard = Agent::Claude.hear(payload(scene, told).as_bytes(), keepings).unwrap().unwrap();

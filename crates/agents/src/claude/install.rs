@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::Agent;
 use crate::plugin;
 use crate::settings::{
-    FileFormat, HookEntry, Invocation, Order, Page, Refusal, Showing, Target, ToolServer, absolute_command,
+    EditRefusal, EntryOrder, FileFormat, HookEntry, Invocation, McpServerEntry, OwnedFile, StatusLineMode,
+    Target, absolute_command,
 };
 use crate::skills::{self, Dialect};
 
@@ -52,15 +53,15 @@ const DIALECT: Dialect = Dialect {
 };
 
 /// Our entries in `settings.json` of `config_dir`, running the program at `tow`.
-pub fn target(config_dir: &Path, tow: &Path) -> Result<Target, Refusal> {
+pub fn target(config_dir: &Path, tow: &Path) -> Result<Target, EditRefusal> {
     let file = config_dir.join("settings.json");
     let command = absolute_command(&file, tow)?;
-    let target = Target::new("claude", file, Order::Free).wanting(hooks(&command));
-    Ok(target.with_status_line(command, Showing::AsItIs).silenced_by("disableAllHooks"))
+    let target = Target::new("claude", file, EntryOrder::Free).wanting(hooks(&command));
+    Ok(target.with_status_line(command, StatusLineMode::AsItIs).silenced_by("disableAllHooks"))
 }
 
 /// Our skills in `config_dir`, invoked as `/tow` and `/tow-detail`.
-pub fn pages(config_dir: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
+pub fn pages(config_dir: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
     skills::pages(&DIALECT, config_dir, tow)
 }
 
@@ -75,8 +76,8 @@ pub fn servers_file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf
 }
 
 /// Our server in `file`, running the program at `tow`.
-pub fn tool_server(file: &Path, tow: &Path) -> Result<ToolServer, Refusal> {
-    Ok(ToolServer::new("claude", FileFormat::Json, file.to_owned(), absolute_command(file, tow)?))
+pub fn tool_server(file: &Path, tow: &Path) -> Result<McpServerEntry, EditRefusal> {
+    Ok(McpServerEntry::new("claude", FileFormat::Json, file.to_owned(), absolute_command(file, tow)?))
 }
 
 /// Our plugin's name, if it is enabled in `config_dir`.
@@ -92,8 +93,8 @@ pub fn enabled_plugin(config_dir: &Path) -> Option<String> {
 /// The plugin's contents beside its manifest.
 pub(crate) fn plugin_contents() -> plugin::Contents {
     plugin::Contents {
-        hooks: Target::new("claude", plugin::HOOKS.into(), Order::Free).wanting(hooks(plugin::PROGRAM)),
-        server: ToolServer::new(
+        hooks: Target::new("claude", plugin::HOOKS.into(), EntryOrder::Free).wanting(hooks(plugin::PROGRAM)),
+        server: McpServerEntry::new(
             "claude",
             FileFormat::Json,
             plugin::SERVERS.into(),

@@ -21,13 +21,14 @@ mod wire;
 use crate::reader::BOOKMARK;
 use crate::skim::without_bulk;
 use crate::wire::{ReplySupport, last_message, parse, payload_text, turn_ending};
-use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
+use crate::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use towline_core::event::{
-    EndedBy, Failure, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger,
+    BlockReason, CompactionTrigger, EndedBy, EventKind, PromptOrigin, SessionPresence, StartedBy,
+    ToolOutcome, TurnFailure,
 };
 use towline_core::id::{SubagentId, TurnId};
-use towline_core::inherit::Wishes;
-use towline_core::text::{Keeping, Kept};
+use towline_core::inherit::InheritSettings;
+use towline_core::text::{SafeText, TextPolicy};
 use wire::ClaudePayload;
 
 /// Background tasks report back as prompts that start with this.
@@ -82,7 +83,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     ],
 };
 
-pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
+pub(crate) fn hear(payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
     let slim = without_bulk(payload);
     let text = payload_text(&slim);
     let wire: ClaudePayload<'_> = parse(&text)?;
@@ -92,7 +93,7 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
     let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
     let Some(happening) = event_kind(event, &wire, keeping, bytes) else { return Ok(None) };
     let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
-    Ok(Some(Heard {
+    Ok(Some(HookEvent {
         event: event.to_owned(),
         session: Agent::Claude.session(wire.session_id.0)?,
         subagent: wire.agent_id.as_deref().and_then(|id| SubagentId::parse(id).ok()),
@@ -108,39 +109,41 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
 }
 
 /// `bytes`: the size of a tool's input and output.
-fn event_kind(event: &str, wire: &ClaudePayload<'_>, keeping: Keepings, bytes: u64) -> Option<Happening> {
-    let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
+fn event_kind(event: &str, wire: &ClaudePayload<'_>, keeping: TextLimits, bytes: u64) -> Option<EventKind> {
+    let tool = || SafeText::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
-        "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
-        "SessionEnd" => Happening::SessionEnded { by: ended_by(wire) },
+        "SessionStart" => {
+            EventKind::SessionStarted { by: started_by(wire), wishes: InheritSettings::default() }
+        }
+        "SessionEnd" => EventKind::SessionEnded { by: ended_by(wire) },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
         // Registered for these tools only, so that other tools do not pay for the hook.
         "PreToolUse" if wire.tool_name.as_deref().is_some_and(|name| SUBAGENT_TOOLS.contains(&name)) => {
-            Happening::HelperWanted { tool: tool() }
+            EventKind::HelperWanted { tool: tool() }
         }
-        "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
-        "PostToolUseFailure" => Happening::ToolFinished { tool: tool(), outcome: tool_failure(wire), bytes },
-        "PostToolBatch" => Happening::ToolsFinished,
-        "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: permission_reason(wire) },
-        "PermissionDenied" => Happening::PermissionRefused { tool: tool() },
+        "PostToolUse" => EventKind::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
+        "PostToolUseFailure" => EventKind::ToolFinished { tool: tool(), outcome: tool_failure(wire), bytes },
+        "PostToolBatch" => EventKind::ToolsFinished,
+        "PermissionRequest" => EventKind::PermissionAsked { tool: tool(), reason: permission_reason(wire) },
+        "PermissionDenied" => EventKind::PermissionRefused { tool: tool() },
         "Notification" => return notification(wire),
-        "Elicitation" => Happening::AttentionAsked { reason: Reason::Elicitation },
-        "ElicitationResult" => Happening::AttentionGiven,
-        "Stop" => Happening::TurnEnded {
+        "Elicitation" => EventKind::AttentionAsked { reason: BlockReason::Elicitation },
+        "ElicitationResult" => EventKind::AttentionGiven,
+        "Stop" => EventKind::TurnEnded {
             background: running_tasks(wire),
             answer: last_message(&wire.last_assistant_message, keeping.answer),
         },
-        "StopFailure" => Happening::TurnFailed { failure: failure(wire), until: None },
+        "StopFailure" => EventKind::TurnFailed { failure: failure(wire), until: None },
         // Every compaction ends with the stop of a nameless subagent that had no start.
         "SubagentStart" | "SubagentStop" if wire.agent_type.as_deref().unwrap_or("").is_empty() => {
             return None;
         }
-        "SubagentStart" => Happening::SubagentStarted,
-        "SubagentStop" => Happening::SubagentStopped,
-        "PreCompact" => Happening::CompactionStarted { trigger: trigger(wire) },
-        "PostCompact" => Happening::CompactionEnded { trigger: trigger(wire) },
-        "CwdChanged" => Happening::FolderChanged,
-        "TaskCompleted" => Happening::TaskCompleted,
+        "SubagentStart" => EventKind::SubagentStarted,
+        "SubagentStop" => EventKind::SubagentStopped,
+        "PreCompact" => EventKind::CompactionStarted { trigger: trigger(wire) },
+        "PostCompact" => EventKind::CompactionEnded { trigger: trigger(wire) },
+        "CwdChanged" => EventKind::FolderChanged,
+        "TaskCompleted" => EventKind::TaskCompleted,
         _ => return None,
     })
 }
@@ -163,37 +166,39 @@ fn ended_by(wire: &ClaudePayload<'_>) -> EndedBy {
     }
 }
 
-fn prompt(wire: &ClaudePayload<'_>, keeping: Keeping) -> Happening {
+fn prompt(wire: &ClaudePayload<'_>, keeping: TextPolicy) -> EventKind {
     let raw = wire.prompt.as_deref().unwrap_or("");
     let origin = match raw.trim_start() {
-        text if text.starts_with(TASK_NOTIFICATION) => Origin::Notification,
-        text if text.starts_with('/') => Origin::Command,
-        text if text.trim_end() == BOOKMARK => Origin::Bookmark,
-        _ => Origin::Human,
+        text if text.starts_with(TASK_NOTIFICATION) => PromptOrigin::Notification,
+        text if text.starts_with('/') => PromptOrigin::Command,
+        text if text.trim_end() == BOOKMARK => PromptOrigin::Bookmark,
+        _ => PromptOrigin::Human,
     };
     let own = Agent::Claude.own_command(raw);
-    Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin, own }
+    EventKind::PromptSubmitted { prompt: SafeText::new(raw, keeping), origin, own }
 }
 
 fn tool_failure(wire: &ClaudePayload<'_>) -> ToolOutcome {
     if wire.is_interrupt.0.as_bool() == Some(true) { ToolOutcome::Interrupted } else { ToolOutcome::Failed }
 }
 
-fn permission_reason(wire: &ClaudePayload<'_>) -> Reason {
-    if wire.tool_name.is(QUESTION_TOOL) { Reason::Question } else { Reason::Permission }
+fn permission_reason(wire: &ClaudePayload<'_>) -> BlockReason {
+    if wire.tool_name.is(QUESTION_TOOL) { BlockReason::Question } else { BlockReason::Permission }
 }
 
 /// Only notifications that mean waiting for the user; clients that send no type send a permission's text.
-fn notification(wire: &ClaudePayload<'_>) -> Option<Happening> {
+fn notification(wire: &ClaudePayload<'_>) -> Option<EventKind> {
     let reason = match wire.notification_type.as_deref() {
-        Some("permission_prompt") => Reason::Permission,
-        Some("elicitation_dialog") => Reason::Elicitation,
-        Some("agent_needs_input") => Reason::Question,
-        Some("elicitation_response") => return Some(Happening::AttentionGiven),
-        None if wire.message.as_deref().is_some_and(|text| text.contains("permission")) => Reason::Permission,
+        Some("permission_prompt") => BlockReason::Permission,
+        Some("elicitation_dialog") => BlockReason::Elicitation,
+        Some("agent_needs_input") => BlockReason::Question,
+        Some("elicitation_response") => return Some(EventKind::AttentionGiven),
+        None if wire.message.as_deref().is_some_and(|text| text.contains("permission")) => {
+            BlockReason::Permission
+        }
         Some(_) | None => return None,
     };
-    Some(Happening::AttentionAsked { reason })
+    Some(EventKind::AttentionAsked { reason })
 }
 
 fn running_tasks(wire: &ClaudePayload<'_>) -> Option<u32> {
@@ -203,21 +208,21 @@ fn running_tasks(wire: &ClaudePayload<'_>) -> Option<u32> {
     u32::try_from(running).ok()
 }
 
-fn failure(wire: &ClaudePayload<'_>) -> Failure {
-    if wire.error.is("rate_limit") { Failure::UsageLimit } else { Failure::Other }
+fn failure(wire: &ClaudePayload<'_>) -> TurnFailure {
+    if wire.error.is("rate_limit") { TurnFailure::UsageLimit } else { TurnFailure::Other }
 }
 
-fn trigger(wire: &ClaudePayload<'_>) -> Trigger {
-    if wire.trigger.is("auto") { Trigger::Auto } else { Trigger::Manual }
+fn trigger(wire: &ClaudePayload<'_>) -> CompactionTrigger {
+    if wire.trigger.is("auto") { CompactionTrigger::Auto } else { CompactionTrigger::Manual }
 }
 
 /// The client passes its entry point to its hooks.
-pub(crate) fn presence(surroundings: &Surroundings<'_>) -> Presence {
+pub(crate) fn presence(surroundings: &ProcessContext<'_>) -> SessionPresence {
     match (surroundings.variable)("CLAUDE_CODE_ENTRYPOINT").as_deref() {
-        None | Some("cli") => Presence::Terminal,
+        None | Some("cli") => SessionPresence::Terminal,
         Some(entry) if entry.starts_with("sdk") || entry.contains("action") || entry == "mcp" => {
-            Presence::Headless
+            SessionPresence::Headless
         }
-        Some(_) => Presence::Ide,
+        Some(_) => SessionPresence::Ide,
     }
 }

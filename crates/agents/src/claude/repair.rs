@@ -17,7 +17,7 @@ use towline_core::time::Timestamp;
 
 /// Marker placement and text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish<'a> {
+pub struct RepairOptions<'a> {
     /// Insert a marker after at most this many answers.
     pub every: usize,
     pub marker: &'a str,
@@ -28,7 +28,7 @@ pub struct Wish<'a> {
 pub struct Repair {
     /// The whole file with its markers; unchanged if there are none to add.
     pub text: Vec<u8>,
-    pub marks: Vec<Mark>,
+    pub marks: Vec<InsertedMarker>,
     /// Number of markers already present.
     pub present: usize,
     pub death: Option<Death>,
@@ -42,12 +42,12 @@ pub struct Repair {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Death {
     pub at: Option<Timestamp>,
-    pub cause: Cause,
+    pub cause: DeathCause,
 }
 
 /// Why the model stopped answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum DeathCause {
     Full,
     /// Any other reason: the service, the account, an interruption.
     Other,
@@ -55,19 +55,19 @@ pub enum Cause {
 
 /// A marker to insert before an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct InsertedMarker {
     pub uuid: String,
     /// The id of the answer after it.
     pub before: String,
     pub at: Option<Timestamp>,
-    pub why: Break,
+    pub why: MarkerReason,
     /// The beginning of that answer.
     pub words: String,
 }
 
 /// Why a marker goes here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Break {
+pub enum MarkerReason {
     /// Enough answers since the last rewind point.
     Answers,
     TurnEnd,
@@ -93,7 +93,7 @@ pub enum Unrepairable {
 }
 
 /// Returns the transcript with its markers, fully verified.
-pub fn repaired(text: &[u8], wish: Wish<'_>) -> Result<Repair, Unrepairable> {
+pub fn repaired(text: &[u8], wish: RepairOptions<'_>) -> Result<Repair, Unrepairable> {
     let lines = lines(text);
     let chain = examined(&lines)?;
     let death = dead::zone(&chain);
@@ -154,7 +154,7 @@ struct WalkState {
 }
 
 /// The markers, by the position of their answers in the chain. Entries before the last compaction are no longer sent.
-fn chosen(chain: &Chain<'_, '_>, living: usize, wish: Wish<'_>) -> Vec<(usize, Mark)> {
+fn chosen(chain: &Chain<'_, '_>, living: usize, wish: RepairOptions<'_>) -> Vec<(usize, InsertedMarker)> {
     let start =
         chain.entries.iter().rposition(|line| line.subtype == "compact_boundary").map_or(0, |at| at + 1);
     let (mut marks, mut walk) = (vec![], WalkState::default());
@@ -187,15 +187,15 @@ impl WalkState {
 
 /// Only before the first block of an answer in words, so that related entries stay together, and not directly after a
 /// prompt, which is already a rewind point.
-fn due(walk: &WalkState, line: &RepairLine<'_>, every: usize) -> Option<Break> {
+fn due(walk: &WalkState, line: &RepairLine<'_>, every: usize) -> Option<MarkerReason> {
     let begins = line.message.is_none() || walk.last_message != line.message;
     if walk.answers == 0 || !begins || !line.is_answer() || line.text.is_empty() {
         return None;
     }
     match walk {
-        WalkState { turn_end: true, .. } => Some(Break::TurnEnd),
-        WalkState { pause: true, .. } => Some(Break::Pause),
-        WalkState { answers, .. } if *answers >= every.max(1) => Some(Break::Answers),
+        WalkState { turn_end: true, .. } => Some(MarkerReason::TurnEnd),
+        WalkState { pause: true, .. } => Some(MarkerReason::Pause),
+        WalkState { answers, .. } if *answers >= every.max(1) => Some(MarkerReason::Answers),
         WalkState { .. } => None,
     }
 }
@@ -207,7 +207,7 @@ fn is_pause(before: &RepairLine<'_>, line: &RepairLine<'_>) -> bool {
 const LONGEST_WORDS: usize = 80;
 
 /// The id is derived from the neighbours' ids: repairing the same file always yields the same bytes.
-fn mark(before: &RepairLine<'_>, line: &RepairLine<'_>, why: Break) -> Mark {
+fn mark(before: &RepairLine<'_>, line: &RepairLine<'_>, why: MarkerReason) -> InsertedMarker {
     let at = match (before.at, line.at) {
         (Some(before), Some(at)) => Some(before.plus_ms(at.since_ms(before) / 2)),
         (before, at) => before.or(at),
@@ -215,16 +215,16 @@ fn mark(before: &RepairLine<'_>, line: &RepairLine<'_>, why: Break) -> Mark {
     let (old, new) = (before.uuid.as_deref().unwrap_or(""), line.uuid.as_deref().unwrap_or(""));
     let uuid = Uid::derived(at.unwrap_or(Timestamp(0)), &["repair", old, new]).to_string();
     let words = line.text.chars().take(LONGEST_WORDS).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    Mark { uuid, before: new.to_owned(), at, why, words }
+    InsertedMarker { uuid, before: new.to_owned(), at, why, words }
 }
 
 fn with_marks(
     lines: &[RepairLine<'_>],
     chain: &Chain<'_, '_>,
-    marks: &[(usize, Mark)],
+    marks: &[(usize, InsertedMarker)],
     marker: &str,
 ) -> Vec<u8> {
-    let by_line: BTreeMap<usize, &Mark> =
+    let by_line: BTreeMap<usize, &InsertedMarker> =
         marks.iter().map(|(at, mark)| (chain.entries[*at].number, mark)).collect();
     let mut written = vec![];
     for line in lines {
@@ -245,7 +245,7 @@ const SHARED: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "versio
 /// Identifies our own markers; the client ignores unknown fields.
 const OURS: (&str, &str) = ("towline", "repair");
 
-fn entry(mark: &Mark, next: &RepairLine<'_>, marker: &str) -> String {
+fn entry(mark: &InsertedMarker, next: &RepairLine<'_>, marker: &str) -> String {
     let fields: Value = serde_json::from_slice(next.bytes).unwrap_or_default();
     let shared = SHARED.iter().filter_map(|name| Some(((*name).to_owned(), fields.get(*name)?.clone())));
     let parent: Value = next.raw_parent.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
@@ -274,7 +274,7 @@ fn verify(
     written: &[u8],
     before: &Chain<'_, '_>,
     faults_before: &Faults,
-    marks: &[(usize, Mark)],
+    marks: &[(usize, InsertedMarker)],
 ) -> Result<(), Unrepairable> {
     let unsound = |what: &str| Unrepairable::Unsound { what: what.to_owned() };
     let lines = lines(written);

@@ -5,7 +5,7 @@
 //! client shows no sign of work at all.
 
 use std::ops::Range;
-use towline_core::arbiter::ScreenSight;
+use towline_core::arbiter::ScreenProbe;
 
 /// Frames of the client's spinner.
 const SPINNER: [char; 8] = ['·', '✢', '✳', '✶', '✻', '✽', '✺', '*'];
@@ -20,15 +20,15 @@ const IDLE_HINT: &str = "? for shortcuts";
 const BUSY_HINT: &str = "esc to interrupt";
 
 /// `text` is the screen's lines, without colours.
-pub(crate) fn screen(text: &str) -> ScreenSight {
+pub(crate) fn screen(text: &str) -> ScreenProbe {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     match input_box(&lines) {
         // While the user views a subagent, dialogs of others appear above the box.
-        Some(input) if shows_dialog(input.conversation()) => ScreenSight::Dialog,
-        Some(input) if input.is_busy() => ScreenSight::Busy,
-        Some(input) if input.waits() => ScreenSight::Prompt,
-        None if shows_dialog(&lines) => ScreenSight::Dialog,
-        Some(_) | None => ScreenSight::Unknown,
+        Some(input) if shows_dialog(input.conversation()) => ScreenProbe::Dialog,
+        Some(input) if input.is_busy() => ScreenProbe::Busy,
+        Some(input) if input.waits() => ScreenProbe::Prompt,
+        None if shows_dialog(&lines) => ScreenProbe::Dialog,
+        Some(_) | None => ScreenProbe::Unknown,
     }
 }
 

@@ -3,11 +3,11 @@
 //! Context usage never includes output tokens, as in the client's own count.
 
 use crate::wire::{LooseValue, Nested, OptText, parse, payload_text};
-use crate::{Agent, Status};
+use crate::{Agent, StatusLineInput};
 use serde::Deserialize;
 use serde_json::Value;
-use towline_core::meter::Fill;
-use towline_core::status_line::{Limit, Span};
+use towline_core::meter::ContextUsage;
+use towline_core::status_line::{LimitPeriod, UsageLimit};
 use towline_core::time::Timestamp;
 use towline_core::usage::Cost;
 
@@ -72,11 +72,11 @@ struct RateLimit {
 }
 
 /// `None` if it is not a payload of this client.
-pub(crate) fn status(payload: &[u8]) -> Option<Status> {
+pub(crate) fn status(payload: &[u8]) -> Option<StatusLineInput> {
     let text = payload_text(payload);
     let wire: StatusPayload<'_> = parse(&text).ok()?;
     let model = wire.model.0;
-    Some(Status {
+    Some(StatusLineInput {
         session: Agent::Claude.session(wire.session_id.0).ok()?,
         model: model.display_name.into_owned().or_else(|| model.id.into_owned()),
         folder: wire.workspace.0.current_dir.into_owned().or_else(|| wire.cwd.into_owned()),
@@ -87,25 +87,25 @@ pub(crate) fn status(payload: &[u8]) -> Option<Status> {
 }
 
 /// Unknown before the first answer and after a compaction.
-fn fill(window: &ContextWindow) -> Option<Fill> {
+fn fill(window: &ContextWindow) -> Option<ContextUsage> {
     let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
     let usage = window.current_usage.0.as_object()?;
     let counts = parts.into_iter().map(|name| usage.get(name).and_then(Value::as_u64).unwrap_or(0));
     let tokens = counts.fold(0, u64::saturating_add);
-    Fill::shown(tokens, window.context_window_size.0.as_u64()?).filter(|fill| fill.tokens > 0)
+    ContextUsage::shown(tokens, window.context_window_size.0.as_u64()?).filter(|fill| fill.tokens > 0)
 }
 
-fn limits(wire: &RateLimits) -> Vec<Limit> {
-    let both = [(Span::FiveHours, &wire.five_hour.0), (Span::Week, &wire.seven_day.0)];
+fn limits(wire: &RateLimits) -> Vec<UsageLimit> {
+    let both = [(LimitPeriod::FiveHours, &wire.five_hour.0), (LimitPeriod::Week, &wire.seven_day.0)];
     both.into_iter().filter_map(|(span, used)| limit(span, used)).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share from 0 to 100")]
-fn limit(span: Span, used: &RateLimit) -> Option<Limit> {
+fn limit(span: LimitPeriod, used: &RateLimit) -> Option<UsageLimit> {
     let share = used.used_percentage.0.as_f64().filter(|share| share.is_finite())?;
     let percent = share.clamp(0.0, 100.0).round() as u8;
     let resets_at = used.resets_at.0.as_i64().map(|seconds| Timestamp(seconds.saturating_mul(1000)));
-    Some(Limit { span, percent, resets_at })
+    Some(UsageLimit { span, percent, resets_at })
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
     fn input_tokens_count_and_output_tokens_do_not() {
         let text = r#"{"session_id":"s","cwd":"/c","context_window":{"context_window_size":200000,"current_usage":
             {"input_tokens":1,"output_tokens":9000,"cache_creation_input_tokens":20,"cache_read_input_tokens":300}}}"#;
-        assert_eq!(status(text.as_bytes()).unwrap().fill, Fill::shown(321, 200_000));
+        assert_eq!(status(text.as_bytes()).unwrap().fill, ContextUsage::shown(321, 200_000));
     }
 
     #[test]
@@ -150,9 +150,12 @@ mod tests {
     fn the_limits_of_a_subscription_are_read_with_their_ends() {
         let text = r#"{"session_id":"s","rate_limits":{"five_hour":{"used_percentage":23.5,"resets_at":1738425600},
             "seven_day":{"used_percentage":141.2}}}"#;
-        let week = Limit { span: Span::Week, percent: 100, resets_at: None };
-        let five =
-            Limit { span: Span::FiveHours, percent: 24, resets_at: Some(Timestamp(1_738_425_600_000)) };
+        let week = UsageLimit { span: LimitPeriod::Week, percent: 100, resets_at: None };
+        let five = UsageLimit {
+            span: LimitPeriod::FiveHours,
+            percent: 24,
+            resets_at: Some(Timestamp(1_738_425_600_000)),
+        };
         assert_eq!(status(text.as_bytes()).unwrap().limits, [five, week]);
     }
 

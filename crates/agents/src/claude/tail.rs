@@ -8,7 +8,7 @@ use crate::reader::RawValue;
 use crate::wire::{LooseValue, OptText, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
-use towline_core::arbiter::{Tail, TailEnd};
+use towline_core::arbiter::{TranscriptEnd, TranscriptTail};
 use towline_core::time::Timestamp;
 
 /// Written by the client in the user's name when a turn is interrupted.
@@ -47,12 +47,12 @@ struct TailMessage {
 }
 
 /// `text` is the last part of the file.
-pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
+pub(crate) fn tail(text: &[u8]) -> Option<TranscriptTail> {
     let (end, entry) = newest_first(text).find_map(|entry| Some((end(&entry)?, entry)))?;
     // No fallback to an older entry, which would describe an older end.
     let at = Timestamp::parse_utc(entry.timestamp.as_deref().unwrap_or(""))?;
-    let until = if end == TailEnd::Limited { until(&entry, at) } else { None };
-    Some(Tail { end, at, until })
+    let until = if end == TranscriptEnd::Limited { until(&entry, at) } else { None };
+    Some(TranscriptTail { end, at, until })
 }
 
 /// Whether the newest answer ends with this text. The client writes it a little later than it calls the hook.
@@ -71,26 +71,26 @@ fn until(entry: &TailEntry<'_>, at: Timestamp) -> Option<Timestamp> {
 }
 
 /// `None` for entries outside the main conversation.
-fn end(entry: &TailEntry<'_>) -> Option<TailEnd> {
+fn end(entry: &TailEntry<'_>) -> Option<TranscriptEnd> {
     match entry.kind.as_deref() {
         _ if is_true(&entry.is_sidechain) => None,
         Some("user") => user_end(&words(entry)),
         Some("assistant") if is_true(&entry.is_api_error) => Some(failure(entry)),
-        Some("assistant") => Some(TailEnd::Other),
+        Some("assistant") => Some(TranscriptEnd::Other),
         _ => None,
     }
 }
 
-fn user_end(words: &str) -> Option<TailEnd> {
+fn user_end(words: &str) -> Option<TranscriptEnd> {
     match words {
-        words if INTERRUPTED.contains(&words) => Some(TailEnd::Interrupted),
+        words if INTERRUPTED.contains(&words) => Some(TranscriptEnd::Interrupted),
         words if LOCAL_COMMAND.iter().any(|mark| words.starts_with(mark)) => None,
-        _ => Some(TailEnd::Other),
+        _ => Some(TranscriptEnd::Other),
     }
 }
 
-fn failure(entry: &TailEntry<'_>) -> TailEnd {
-    if is_limit(&entry.error, &words(entry)) { TailEnd::Limited } else { TailEnd::Failed }
+fn failure(entry: &TailEntry<'_>) -> TranscriptEnd {
+    if is_limit(&entry.error, &words(entry)) { TranscriptEnd::Limited } else { TranscriptEnd::Failed }
 }
 
 /// Clients that do not name the error mention the limit in the message.

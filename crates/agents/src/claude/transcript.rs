@@ -15,16 +15,16 @@ use super::entry::{
 };
 use super::tail::{INTERRUPTED, is_limit};
 use crate::reader::{
-    EntryHead, RawValue, RecentSums, TurnStarts, Unreadable, checksum, decoded_length, joined, parse,
+    EntryHead, LineError, RawValue, RecentSums, TurnStarts, checksum, decoded_length, joined, parse,
     prompt_origin,
 };
 use crate::wire::OptText;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use towline_core::event::{Origin, ToolOutcome};
+use towline_core::event::{PromptOrigin, ToolOutcome};
 use towline_core::id::{SubagentId, TurnId};
-use towline_core::piece::{Content, Piece, Stop, Tokens};
+use towline_core::piece::{PieceContent, StopReason, TokenCounts, TranscriptPiece};
 use towline_core::time::Timestamp;
 
 /// Lines that start with the name of any other kind are skipped without parsing.
@@ -71,9 +71,9 @@ pub struct TranscriptState {
 impl TranscriptState {
     pub(crate) fn read<'a>(
         &mut self,
-        line: Result<&'a str, Unreadable>,
-        found: &mut Vec<Piece<'a>>,
-    ) -> Result<(), Unreadable> {
+        line: Result<&'a str, LineError>,
+        found: &mut Vec<TranscriptPiece<'a>>,
+    ) -> Result<(), LineError> {
         let place = self.lines;
         self.lines += 1;
         let line = line?;
@@ -106,11 +106,16 @@ impl TranscriptState {
         EntryHead { id, place, at: self.at, turn: self.turn.clone(), subagent }
     }
 
-    fn open<'a>(&mut self, entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec<Piece<'a>>) {
+    fn open<'a>(
+        &mut self,
+        entry: &TranscriptEntry<'a>,
+        head: &EntryHead<'a>,
+        found: &mut Vec<TranscriptPiece<'a>>,
+    ) {
         if let (false, Some(session), Some(folder)) = (self.is_opened, &entry.session_id.0, &entry.cwd.0) {
             self.is_opened = true;
             let opened =
-                Content::Opened { session: session.clone(), folder: Some(folder.clone()), base: None };
+                PieceContent::Opened { session: session.clone(), folder: Some(folder.clone()), base: None };
             found.push(head.part("opened", opened));
         }
     }
@@ -120,7 +125,7 @@ impl TranscriptState {
         message: EntryMessage<'a>,
         entry: &TranscriptEntry<'a>,
         head: &EntryHead<'a>,
-        found: &mut Vec<Piece<'a>>,
+        found: &mut Vec<TranscriptPiece<'a>>,
     ) {
         let (mut words, mut details) = (vec![], vec![]);
         for (index, block) in message.content.0.into_iter().enumerate() {
@@ -135,7 +140,7 @@ impl TranscriptState {
         }
         let words = joined(words, "\n");
         if entry.is_compact_summary.is_true() {
-            found.push(head.whole(Content::Compacted { summary: words }));
+            found.push(head.whole(PieceContent::Compacted { summary: words }));
         } else if !words.trim().is_empty() {
             self.user_text(words, entry, head, found);
         }
@@ -148,34 +153,36 @@ impl TranscriptState {
         words: Cow<'a, str>,
         entry: &TranscriptEntry<'a>,
         head: &EntryHead<'a>,
-        found: &mut Vec<Piece<'a>>,
+        found: &mut Vec<TranscriptPiece<'a>>,
     ) {
         if INTERRUPTED.contains(&&*words) {
-            found.push(head.whole(Content::Stopped { how: Stop::Interrupted, words: Cow::Borrowed("") }));
+            found.push(
+                head.whole(PieceContent::Stopped { how: StopReason::Interrupted, words: Cow::Borrowed("") }),
+            );
         } else if entry.is_meta.is_true() {
             found.extend(note(words).map(|note| head.whole(note)));
         } else if let Some(content) = unwrapped(&words) {
             self.go_back(&content, entry, head, found);
             found.extend(content.map(|content| head.whole(content)));
         } else if let Some(origin) = self.origin(&words, entry) {
-            let prompt = Some(Content::Prompt { text: words, origin });
+            let prompt = Some(PieceContent::Prompt { text: words, origin });
             self.go_back(&prompt, entry, head, found);
             found.extend(prompt.map(|prompt| head.whole(prompt)));
         } else {
-            found.push(head.whole(Content::Note { text: words }));
+            found.push(head.whole(PieceContent::Note { text: words }));
         }
     }
 
     /// The origin of a prompt; `None` if the text is not a prompt.
-    fn origin(&self, words: &str, entry: &TranscriptEntry<'_>) -> Option<Origin> {
+    fn origin(&self, words: &str, entry: &TranscriptEntry<'_>) -> Option<PromptOrigin> {
         let origin: WireOrigin<'_> = entry.origin.parse_as().unwrap_or_default();
         let is_teammate = TEAMMATE.iter().any(|start| words.starts_with(start));
         match (origin.kind.as_deref(), entry.prompt_source.as_deref()) {
             _ if entry.is_sidechain.is_true() || is_teammate || is_notification(words) => {
-                Some(Origin::Notification)
+                Some(PromptOrigin::Notification)
             }
             (Some("human"), _) => Some(prompt_origin(words)),
-            (Some(_), _) | (None, Some("system")) => Some(Origin::Notification),
+            (Some(_), _) | (None, Some("system")) => Some(PromptOrigin::Notification),
             (None, Some(_)) => Some(prompt_origin(words)),
             (None, None) if self.names_sources => None,
             (None, None) => Some(prompt_origin(words)),
@@ -184,18 +191,18 @@ impl TranscriptState {
 
     fn go_back<'a>(
         &mut self,
-        content: &Option<Content<'a>>,
+        content: &Option<PieceContent<'a>>,
         entry: &TranscriptEntry<'a>,
         head: &EntryHead<'a>,
-        found: &mut Vec<Piece<'a>>,
+        found: &mut Vec<TranscriptPiece<'a>>,
     ) {
         let Some(followed) = entry.parent_uuid.as_deref() else { return };
-        if !matches!(content, Some(Content::Prompt { .. })) || head.subagent.is_some() {
+        if !matches!(content, Some(PieceContent::Prompt { .. })) || head.subagent.is_some() {
             return;
         }
         let followed = checksum(&[followed.as_bytes()]);
         if let Some(from) = self.turn_starts.rewind_to(followed) {
-            found.push(head.part("reverted", Content::Reverted { from }));
+            found.push(head.part("reverted", PieceContent::Reverted { from }));
         }
         self.turn_starts.begin(followed, head.place);
     }
@@ -205,7 +212,7 @@ impl TranscriptState {
         mut message: EntryMessage<'a>,
         entry: &TranscriptEntry<'a>,
         head: &EntryHead<'a>,
-        found: &mut Vec<Piece<'a>>,
+        found: &mut Vec<TranscriptPiece<'a>>,
     ) {
         let parts = std::mem::take(&mut message.content.0);
         if entry.is_api_error_message.is_true() {
@@ -223,11 +230,11 @@ impl TranscriptState {
     }
 
     /// The message's usage with its id, unless already reported: the client repeats it on every block's line.
-    fn usage<'a>(&mut self, message: EntryMessage<'a>) -> Option<(Cow<'a, str>, Content<'a>)> {
+    fn usage<'a>(&mut self, message: EntryMessage<'a>) -> Option<(Cow<'a, str>, PieceContent<'a>)> {
         let usage = message.usage.0;
         let lifetimes: CacheCreation<'_> = usage.cache_creation.parse_as().unwrap_or_default();
         let cache_write = usage.cache_creation_input_tokens.number().unwrap_or(0);
-        let tokens = Tokens {
+        let tokens = TokenCounts {
             input: usage.input_tokens.number().unwrap_or(0),
             cache_read: usage.cache_read_input_tokens.number().unwrap_or(0),
             cache_write,
@@ -235,11 +242,11 @@ impl TranscriptState {
             output: usage.output_tokens.number().unwrap_or(0),
         };
         let (id, model) = (message.id.0?, message.model.0);
-        let Tokens { input, cache_read, cache_write, cache_write_1h, output } = tokens;
+        let TokenCounts { input, cache_read, cache_write, cache_write_1h, output } = tokens;
         let counts = [input, cache_read, cache_write, cache_write_1h, output].map(u64::to_le_bytes);
-        let is_real = model.as_deref() != Some(SYNTHETIC) && tokens != Tokens::default();
+        let is_real = model.as_deref() != Some(SYNTHETIC) && tokens != TokenCounts::default();
         let is_new = is_real && self.reported_usage.insert(&[id.as_bytes(), counts.as_flattened()]);
-        is_new.then(|| (id.clone(), Content::Usage { message: id, model, tokens }))
+        is_new.then(|| (id.clone(), PieceContent::Usage { message: id, model, tokens }))
     }
 }
 
@@ -254,13 +261,13 @@ fn beside<'a>(
     block: ContentBlock<'a>,
     index: usize,
     head: &EntryHead<'a>,
-    details: &mut Vec<Piece<'a>>,
+    details: &mut Vec<TranscriptPiece<'a>>,
 ) -> Option<Cow<'a, str>> {
     let text = block.text.0?;
     if !BESIDE.iter().any(|start| text.starts_with(start)) {
         return Some(text);
     }
-    details.push(head.part(index, Content::Note { text }));
+    details.push(head.part(index, PieceContent::Note { text }));
     None
 }
 
@@ -269,17 +276,17 @@ fn tool_result<'a>(
     index: usize,
     entry: &TranscriptEntry<'a>,
     head: &EntryHead<'a>,
-    found: &mut Vec<Piece<'a>>,
+    found: &mut Vec<TranscriptPiece<'a>>,
 ) {
     let Some(call) = block.tool_use_id.0.clone() else { return };
     let parts: Vec<ContentBlock<'a>> = block.content.parts();
-    let images: Vec<Content<'a>> = parts.iter().filter_map(image).collect();
+    let images: Vec<PieceContent<'a>> = parts.iter().filter_map(image).collect();
     let texts: Vec<Cow<'a, str>> = parts.into_iter().filter_map(|part| part.text.0).collect();
     // Content other than a list of texts and images is kept as written.
     let is_plain = !texts.is_empty() || !images.is_empty() || !block.content.raw().starts_with(['[', '{']);
     let output = if is_plain { joined(texts, "\n") } else { Cow::Borrowed(block.content.raw()) };
     let outcome = outcome(block, &output, entry);
-    found.push(head.block(index, Content::ToolResult { call, output, outcome }));
+    found.push(head.block(index, PieceContent::ToolResult { call, output, outcome }));
     let numbered = images.into_iter().enumerate();
     found.extend(numbered.map(|(number, image)| head.part(format!("{index}.{number}"), image)));
 }
@@ -300,27 +307,29 @@ fn is_interrupted(record: RawValue<'_>) -> bool {
         && record.parse_as::<ToolUseResult<'_>>().is_some_and(|outcome| outcome.interrupted.is_true())
 }
 
-fn image<'a>(block: &ContentBlock<'a>) -> Option<Content<'a>> {
+fn image<'a>(block: &ContentBlock<'a>) -> Option<PieceContent<'a>> {
     let source: ImageSource<'a> = block.source.parse_as()?;
     let bytes = decoded_length(source.data.as_deref().unwrap_or(""));
-    source.media_type.0.map(|media| Content::Image { media, bytes })
+    source.media_type.0.map(|media| PieceContent::Image { media, bytes })
 }
 
 /// Content in the client's tags: commands and their output. `Some(None)` is recognised but empty.
-fn unwrapped<'a>(words: &str) -> Option<Option<Content<'a>>> {
-    let owned =
-        |text: String| Some((!text.trim().is_empty()).then_some(Content::Note { text: Cow::Owned(text) }));
+fn unwrapped<'a>(words: &str) -> Option<Option<PieceContent<'a>>> {
+    let owned = |text: String| {
+        Some((!text.trim().is_empty()).then_some(PieceContent::Note { text: Cow::Owned(text) }))
+    };
     if words.starts_with("<command-message>") || words.starts_with("<command-name>") {
         let (name, arguments) = (within(words, "command-name")?, within(words, "command-args").unwrap_or(""));
         let command = format!("{name} {arguments}").trim_end().to_owned();
         // A command that the client runs itself starts with its name; a skill that the model chose has no slash.
         let is_prompt = words.starts_with("<command-message>") && name.starts_with('/');
-        let prompt = |text| Some(Some(Content::Prompt { text: Cow::Owned(text), origin: Origin::Command }));
+        let prompt =
+            |text| Some(Some(PieceContent::Prompt { text: Cow::Owned(text), origin: PromptOrigin::Command }));
         return if is_prompt { prompt(command) } else { owned(command) };
     }
     if let Some(command) = words.strip_prefix("<bash-input>") {
         let text = format!("!{}", command.trim_end().trim_end_matches("</bash-input>"));
-        return Some(Some(Content::Prompt { text: Cow::Owned(text), origin: Origin::Command }));
+        return Some(Some(PieceContent::Prompt { text: Cow::Owned(text), origin: PromptOrigin::Command }));
     }
     if words.starts_with("<bash-stdout>") || words.starts_with("<bash-stderr>") {
         let outputs = ["bash-stdout", "bash-stderr"].into_iter().filter_map(|tag| within(words, tag));
@@ -342,22 +351,22 @@ fn is_notification(words: &str) -> bool {
     words.trim_start().starts_with(TASK_NOTIFICATION)
 }
 
-fn note(text: Cow<'_, str>) -> Option<Content<'_>> {
-    (!text.trim().is_empty() && !text.starts_with(CAVEAT)).then_some(Content::Note { text })
+fn note(text: Cow<'_, str>) -> Option<PieceContent<'_>> {
+    (!text.trim().is_empty() && !text.starts_with(CAVEAT)).then_some(PieceContent::Note { text })
 }
 
-fn failure<'a>(entry: &TranscriptEntry<'_>, parts: Vec<ContentBlock<'a>>) -> Content<'a> {
+fn failure<'a>(entry: &TranscriptEntry<'_>, parts: Vec<ContentBlock<'a>>) -> PieceContent<'a> {
     let words = joined(parts.into_iter().filter_map(|part| part.text.0), "\n");
-    let how = if is_limit(&entry.error, &words) { Stop::Limited } else { Stop::Failed };
-    Content::Stopped { how, words }
+    let how = if is_limit(&entry.error, &words) { StopReason::Limited } else { StopReason::Failed };
+    PieceContent::Stopped { how, words }
 }
 
-fn model_content(block: ContentBlock<'_>) -> Option<Content<'_>> {
+fn model_content(block: ContentBlock<'_>) -> Option<PieceContent<'_>> {
     let is_said = |text: &Cow<'_, str>| !text.trim().is_empty() && text != FILLER;
     match block.kind.as_deref()? {
-        "text" => block.text.0.filter(is_said).map(|text| Content::Answer { text }),
-        "thinking" => block.thinking.0.filter(is_said).map(|text| Content::Thinking { text }),
-        kind if kind.ends_with("tool_use") => Some(Content::ToolCall {
+        "text" => block.text.0.filter(is_said).map(|text| PieceContent::Answer { text }),
+        "thinking" => block.thinking.0.filter(is_said).map(|text| PieceContent::Thinking { text }),
+        kind if kind.ends_with("tool_use") => Some(PieceContent::ToolCall {
             call: block.id.0?,
             tool: block.name.0?,
             input: Cow::Borrowed(block.input.raw()),
@@ -366,7 +375,7 @@ fn model_content(block: ContentBlock<'_>) -> Option<Content<'_>> {
     }
 }
 
-fn attachment<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec<Piece<'a>>) {
+fn attachment<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {
     let attachment: Attachment<'a> = entry.attachment.parse_as().unwrap_or_default();
     let note = match attachment.kind.as_deref() {
         Some("queued_command") => return queued(attachment, head, found),
@@ -380,41 +389,41 @@ fn attachment<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut
 }
 
 /// A hook's blocking error. For `Stop` events the client also writes it in the user's name.
-fn hook_error<'a>(attachment: &Attachment<'a>) -> Option<Content<'a>> {
+fn hook_error<'a>(attachment: &Attachment<'a>) -> Option<PieceContent<'a>> {
     let is_repeated = matches!(attachment.hook_event.as_deref(), Some("Stop" | "SubagentStop"));
     let error: HookError<'a> = attachment.blocking_error.parse_as()?;
     error.blocking_error.0.filter(|_| !is_repeated).and_then(note)
 }
 
 /// A prompt sent while the agent worked and accepted between two steps: it has no entry of its own.
-fn queued<'a>(attachment: Attachment<'a>, head: &EntryHead<'a>, found: &mut Vec<Piece<'a>>) {
+fn queued<'a>(attachment: Attachment<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {
     let origin: WireOrigin<'_> = attachment.origin.parse_as().unwrap_or_default();
     let is_prompt = attachment.command_mode.as_deref().is_none_or(|mode| mode == "prompt");
     let parts = attachment.prompt.0;
     let images = parts.iter().enumerate().filter_map(|(index, block)| Some(head.part(index, image(block)?)));
-    let images: Vec<Piece<'a>> = images.collect();
+    let images: Vec<TranscriptPiece<'a>> = images.collect();
     let text = joined(parts.into_iter().filter_map(|part| part.text.0), "\n");
     let is_typed =
         is_prompt && origin.kind.as_deref().is_none_or(|kind| kind == "human") && !is_notification(&text);
-    let origin = if is_typed { prompt_origin(&text) } else { Origin::Notification };
+    let origin = if is_typed { prompt_origin(&text) } else { PromptOrigin::Notification };
     if !text.trim().is_empty() {
-        found.push(head.whole(Content::Prompt { text, origin }));
+        found.push(head.whole(PieceContent::Prompt { text, origin }));
     }
     found.extend(images);
 }
 
-fn contexts(content: RawValue<'_>) -> Option<Content<'_>> {
+fn contexts(content: RawValue<'_>) -> Option<PieceContent<'_>> {
     let texts: Vec<OptText<'_>> = content.parse_as().unwrap_or_default();
     note(joined(texts.into_iter().filter_map(|text| text.0), "\n"))
 }
 
 /// The file's name and the contents that the client shows.
-fn shown_file(attachment: Attachment<'_>) -> Option<Content<'_>> {
+fn shown_file(attachment: Attachment<'_>) -> Option<PieceContent<'_>> {
     let name = attachment.filename.0.or(attachment.path.0)?;
     let inner =
         || attachment.content.parse_as::<FileContent<'_>>()?.file.parse_as::<FileText<'_>>()?.content.0;
     let text = attachment.snippet.0.or_else(|| attachment.content.text()).or_else(inner)?;
-    Some(Content::Note { text: Cow::Owned(format!("@{name}\n{text}")) })
+    Some(PieceContent::Note { text: Cow::Owned(format!("@{name}\n{text}")) })
 }
 
 #[derive(Default, Deserialize)]
@@ -424,7 +433,7 @@ struct FileText<'a> {
     content: OptText<'a>,
 }
 
-fn system<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec<Piece<'a>>) {
+fn system<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {
     let is_shown = matches!(entry.subtype.as_deref(), Some("local_command" | "informational"));
     let Some(text) = entry.content.text().filter(|_| is_shown) else { return };
     let content = unwrapped(&text).unwrap_or_else(|| note(text));

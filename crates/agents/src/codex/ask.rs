@@ -2,7 +2,9 @@
 //!
 //! Passes on no user settings but those that select the provider and the login.
 
-use crate::ask::{Answer, Asking, Ended, Printed, Question, Unanswered, classified, complaint, prose};
+use crate::ask::{
+    AgentCommand, AskError, CommandOutput, ExitKind, ModelAnswer, ModelQuestion, classified, complaint, prose,
+};
 use serde_json::Value;
 use std::path::Path;
 
@@ -51,7 +53,7 @@ const PASSED_ON: [&str; 7] = [
 /// Variables that a parent agent sets for its children.
 const WITHOUT: [&str; 2] = ["CODEX_THREAD_ID", "CODEX_SANDBOX"];
 
-pub(crate) fn ask(question: &Question<'_>) -> Asking {
+pub(crate) fn ask(question: &ModelQuestion<'_>) -> AgentCommand {
     let (system, schema) = (question.folder.join("system.md"), question.folder.join("schema.json"));
     let mut arguments: Vec<String> = [
         "exec",
@@ -75,7 +77,7 @@ pub(crate) fn ask(question: &Question<'_>) -> Asking {
     let settings = off.into_iter().chain(SETTINGS.map(str::to_owned)).chain([instructions]).chain(users);
     arguments.extend(settings.chain(model).flat_map(|setting| ["-c".to_owned(), setting]));
     arguments.push("-".to_owned());
-    Asking {
+    AgentCommand {
         arguments,
         stdin: question.text.to_owned(),
         variables: vec![],
@@ -99,7 +101,7 @@ fn on_one_line(value: toml_edit::Value) -> String {
     value.decorated("", "").to_string().replace('\n', " ")
 }
 
-pub(crate) fn answered(printed: Printed<'_>) -> Answer {
+pub(crate) fn answered(printed: CommandOutput<'_>) -> ModelAnswer {
     let mut events = EventSummary::default();
     for line in printed.stdout.lines() {
         if let Ok(event) = serde_json::from_str::<Value>(line) {
@@ -107,7 +109,7 @@ pub(crate) fn answered(printed: Printed<'_>) -> Answer {
         }
     }
     let (input, output) = (events.input, events.output);
-    Answer { said: events.into_answer(printed), input, output }
+    ModelAnswer { said: events.into_answer(printed), input, output }
 }
 
 /// The relevant contents of the printed events.
@@ -138,13 +140,13 @@ impl EventSummary {
         }
     }
 
-    fn into_answer(self, printed: Printed<'_>) -> Result<String, Unanswered> {
+    fn into_answer(self, printed: CommandOutput<'_>) -> Result<String, AskError> {
         match (self.message, self.error, printed.ended) {
             (Some(message), _, _) if self.is_complete && is_object(&message) => Ok(message),
             (Some(message), _, _) if self.is_complete => Err(prose(&message)),
             (_, Some(error), _) => Err(classified(status_in(&error), &error)),
-            (_, None, Ended::Late) => Err(Unanswered::TimedOut),
-            (_, None, Ended::Well | Ended::Badly) => Err(missing_result(printed.stderr)),
+            (_, None, ExitKind::Late) => Err(AskError::TimedOut),
+            (_, None, ExitKind::Well | ExitKind::Badly) => Err(missing_result(printed.stderr)),
         }
     }
 }
@@ -158,7 +160,7 @@ fn status_in(error: &str) -> Option<u16> {
     error.split("status ").nth(1)?.split(' ').next()?.parse().ok()
 }
 
-fn missing_result(stderr: &str) -> Unanswered {
+fn missing_result(stderr: &str) -> AskError {
     let words: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("WARNING")).collect();
     complaint(&words.join(" "))
 }
@@ -168,9 +170,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(events: &[&str], ended: Ended, expected: Result<&str, &str>) {
-        let answer = answered(Printed { stdout: &events.join("\n"), stderr: "", ended });
-        let found = answer.said.as_ref().map(String::as_str).map_err(Unanswered::cause);
+    fn check(events: &[&str], ended: ExitKind, expected: Result<&str, &str>) {
+        let answer = answered(CommandOutput { stdout: &events.join("\n"), stderr: "", ended });
+        let found = answer.said.as_ref().map(String::as_str).map_err(AskError::cause);
         assert_eq!(found, expected, "{events:?}");
     }
 
@@ -184,21 +186,25 @@ mod tests {
             format!(r#"{{"type":"item.completed","item":{{"type":"agent_message","text":{text}}}}}"#)
         };
         let (json, words) = (said(r#"{"memories":[]}"#), said("Nothing to remember."));
-        check(&[BEGUN, &json, DONE], Ended::Well, Ok(r#"{"memories":[]}"#));
-        check(&[BEGUN, &words, DONE], Ended::Well, Err("prose"));
-        check(&[BEGUN, &json], Ended::Late, Err("timeout"));
-        check(&[BEGUN], Ended::Badly, Err("unavailable"));
+        check(&[BEGUN, &json, DONE], ExitKind::Well, Ok(r#"{"memories":[]}"#));
+        check(&[BEGUN, &words, DONE], ExitKind::Well, Err("prose"));
+        check(&[BEGUN, &json], ExitKind::Late, Err("timeout"));
+        check(&[BEGUN], ExitKind::Badly, Err("unavailable"));
     }
 
     #[test]
     fn failures_are_classified_by_their_events() {
         let failed = |message: &str| format!(r#"{{"type":"turn.failed","error":{{"message":"{message}"}}}}"#);
-        check(&[&failed("unexpected status 401 Unauthorized: bad key, url: x")], Ended::Badly, Err("login"));
-        check(&[&failed("You’ve hit your usage limit. Try again later.")], Ended::Badly, Err("quota"));
-        check(&[&failed("We’re currently experiencing high demand")], Ended::Badly, Err("unavailable"));
+        check(
+            &[&failed("unexpected status 401 Unauthorized: bad key, url: x")],
+            ExitKind::Badly,
+            Err("login"),
+        );
+        check(&[&failed("You’ve hit your usage limit. Try again later.")], ExitKind::Badly, Err("quota"));
+        check(&[&failed("We’re currently experiencing high demand")], ExitKind::Badly, Err("unavailable"));
         let waiting =
             r#"{"type":"error","message":"Reconnecting... waiting for network (Connection failed: x)"}"#;
-        check(&[BEGUN, waiting], Ended::Late, Err("unavailable"));
+        check(&[BEGUN, waiting], ExitKind::Late, Err("unavailable"));
     }
 
     #[test]

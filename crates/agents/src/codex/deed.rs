@@ -5,35 +5,35 @@
 
 use crate::call::{anywhere, own, text, texts};
 use std::borrow::Cow;
-use towline_core::deed::Deed;
+use towline_core::deed::ToolAction;
 
 const PATCH: &str = "*** Begin Patch";
 
-pub(crate) fn deed<'a>(tool: &str, input: &'a str) -> Deed<'a> {
+pub(crate) fn deed<'a>(tool: &str, input: &'a str) -> ToolAction<'a> {
     if tool.starts_with("mcp__") {
-        return Deed::Other;
+        return ToolAction::Other;
     }
     let name = tool.rsplit("__").next().unwrap_or(tool);
-    known(name, input).unwrap_or(Deed::Other)
+    known(name, input).unwrap_or(ToolAction::Other)
 }
 
 /// `None` if the input lacks the tool's main argument.
-fn known<'a>(tool: &str, input: &'a str) -> Option<Deed<'a>> {
+fn known<'a>(tool: &str, input: &'a str) -> Option<ToolAction<'a>> {
     let given = |keys: &[&str]| text(input, keys);
     Some(match tool {
         "shell" | "local_shell" | "container.exec" | "shell_command" | "exec_command" => ran(command(input)?),
         "exec" => ran(script_command(input)),
-        "write_stdin" => Deed::Waited,
+        "write_stdin" => ToolAction::Waited,
         "apply_patch" if input.starts_with('{') => patched(given(&["input", "patch", "command"])?)?,
         "apply_patch" => patched(Cow::Borrowed(input))?,
-        "update_plan" => Deed::Planned,
+        "update_plan" => ToolAction::Planned,
         "view_image" | "list_dir" | "read_file" => {
-            Deed::Read { path: given(&["path", "file_path", "dir_path"])? }
+            ToolAction::Read { path: given(&["path", "file_path", "dir_path"])? }
         }
-        "grep_files" => Deed::Searched { what: given(&["pattern"])? },
+        "grep_files" => ToolAction::Searched { what: given(&["pattern"])? },
         "web_search" => searched(input)?,
-        "spawn_agent" => Deed::Delegated { task: given(&["message", "task", "prompt"])? },
-        "request_user_input" => Deed::Asked { question: anywhere(input, "question")? },
+        "spawn_agent" => ToolAction::Delegated { task: given(&["message", "task", "prompt"])? },
+        "request_user_input" => ToolAction::Asked { question: anywhere(input, "question")? },
         _ => return None,
     })
 }
@@ -52,13 +52,13 @@ fn command(input: &str) -> Option<Cow<'_, str>> {
 }
 
 /// A command that contains a patch changes files.
-fn ran(command: Cow<'_, str>) -> Deed<'_> {
+fn ran(command: Cow<'_, str>) -> ToolAction<'_> {
     if command.contains(PATCH)
         && let Some(changed) = patched(command.clone())
     {
         return changed;
     }
-    Deed::Ran { command }
+    ToolAction::Ran { command }
 }
 
 /// The first command that a script passes to a shell; the script itself if there is none.
@@ -76,12 +76,12 @@ fn script_command(script: &str) -> Cow<'_, str> {
 }
 
 /// The files that a patch names.
-fn patched(patch: Cow<'_, str>) -> Option<Deed<'_>> {
+fn patched(patch: Cow<'_, str>) -> Option<ToolAction<'_>> {
     let paths = match patch {
         Cow::Borrowed(patch) => patch_paths(patch).map(Cow::Borrowed).collect::<Vec<_>>(),
         Cow::Owned(patch) => patch_paths(&patch).map(|path| Cow::Owned(path.to_owned())).collect(),
     };
-    (!paths.is_empty()).then_some(Deed::Changed { paths })
+    (!paths.is_empty()).then_some(ToolAction::Changed { paths })
 }
 
 fn patch_paths(patch: &str) -> impl Iterator<Item = &str> {
@@ -90,10 +90,10 @@ fn patch_paths(patch: &str) -> impl Iterator<Item = &str> {
     patch.lines().filter_map(move |line| path(line.trim())).map(str::trim).filter(|path| !path.is_empty())
 }
 
-fn searched(input: &str) -> Option<Deed<'_>> {
-    let found = || text(input, &["query", "pattern"]).map(|what| Deed::Searched { what });
+fn searched(input: &str) -> Option<ToolAction<'_>> {
+    let found = || text(input, &["query", "pattern"]).map(|what| ToolAction::Searched { what });
     match text(input, &["type"]).as_deref() {
-        Some("open_page") => text(input, &["url"]).map(|address| Deed::Fetched { address }),
+        Some("open_page") => text(input, &["url"]).map(|address| ToolAction::Fetched { address }),
         _ => found(),
     }
 }
@@ -103,16 +103,16 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(tool: &str, input: &str, expected: &Deed<'_>) {
+    fn check(tool: &str, input: &str, expected: &ToolAction<'_>) {
         assert_eq!(&deed(tool, input), expected, "{tool} {input}");
     }
 
-    fn changed(paths: &[&'static str]) -> Deed<'static> {
-        Deed::Changed { paths: paths.iter().map(|path| Cow::Borrowed(*path)).collect() }
+    fn changed(paths: &[&'static str]) -> ToolAction<'static> {
+        ToolAction::Changed { paths: paths.iter().map(|path| Cow::Borrowed(*path)).collect() }
     }
 
-    fn ran_as(command: &str) -> Deed<'_> {
-        Deed::Ran { command: command.into() }
+    fn ran_as(command: &str) -> ToolAction<'_> {
+        ToolAction::Ran { command: command.into() }
     }
 
     #[test]
@@ -146,31 +146,31 @@ mod tests {
 
     #[test]
     fn other_tools_map_to_their_actions() {
-        check("write_stdin", r#"{"chars":"","session_id":1}"#, &Deed::Waited);
-        check("update_plan", r#"{"plan":[]}"#, &Deed::Planned);
-        check("view_image", r#"{"path":"dot.png"}"#, &Deed::Read { path: "dot.png".into() });
+        check("write_stdin", r#"{"chars":"","session_id":1}"#, &ToolAction::Waited);
+        check("update_plan", r#"{"plan":[]}"#, &ToolAction::Planned);
+        check("view_image", r#"{"path":"dot.png"}"#, &ToolAction::Read { path: "dot.png".into() });
         check(
             "web_search",
             r#"{"type":"search","query":"weather"}"#,
-            &Deed::Searched { what: "weather".into() },
+            &ToolAction::Searched { what: "weather".into() },
         );
-        let page = Deed::Fetched { address: "https://a.b".into() };
+        let page = ToolAction::Fetched { address: "https://a.b".into() };
         check("web_search", r#"{"type":"open_page","url":"https://a.b"}"#, &page);
-        let task = || Deed::Delegated { task: "do it".into() };
+        let task = || ToolAction::Delegated { task: "do it".into() };
         check("multi_agent_v1__spawn_agent", r#"{"message":"do it","agent_type":"default"}"#, &task());
         check("spawn_agent", r#"{"message":"do it"}"#, &task());
-        check("multi_agent_v1__wait_agent", r#"{"targets":[]}"#, &Deed::Other);
+        check("multi_agent_v1__wait_agent", r#"{"targets":[]}"#, &ToolAction::Other);
         let question = r#"{"questions":[{"id":"x","question":"Which?"}]}"#;
-        check("request_user_input", question, &Deed::Asked { question: "Which?".into() });
-        check("mcp__x__exec_command", r#"{"cmd":"ls"}"#, &Deed::Other);
-        check("nosuch_tool", "{}", &Deed::Other);
+        check("request_user_input", question, &ToolAction::Asked { question: "Which?".into() });
+        check("mcp__x__exec_command", r#"{"cmd":"ls"}"#, &ToolAction::Other);
+        check("nosuch_tool", "{}", &ToolAction::Other);
     }
 
     #[test]
     fn an_input_without_the_main_argument_is_another_action() {
         for input in ["", "{}", "null", "{\"cmd\":null}", "{\"command\":[]}", "[1", "plain"] {
             for tool in ["exec_command", "shell", "apply_patch", "web_search", "spawn_agent"] {
-                check(tool, input, &Deed::Other);
+                check(tool, input, &ToolAction::Other);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! lacks one of these never counts as empty.
 
 use crate::cells::{ScreenCell, ScreenRow, rows};
-use towline_core::typing::{InputLine, Shown};
+use towline_core::typing::{InputLine, ShownSession};
 
 /// `screen` is the screen's lines with colour sequences.
 pub(crate) fn input_line(screen: &str) -> InputLine {
@@ -19,14 +19,14 @@ pub(crate) fn input_line(screen: &str) -> InputLine {
 }
 
 /// Identifies the session by the last prompt above the composer, or the lack of one.
-pub(crate) fn shown(screen: &str) -> Shown {
+pub(crate) fn shown(screen: &str) -> ShownSession {
     let rows = rows(screen);
-    let Some(start) = rows.iter().rposition(is_composer) else { return Shown::Unknown };
+    let Some(start) = rows.iter().rposition(is_composer) else { return ShownSession::Unknown };
     let composer = Composer::new(&rows, start);
     match composer.last_prompt() {
         Some(shown) => shown,
-        None if composer.is_new() => Shown::New,
-        None => Shown::Unknown,
+        None if composer.is_new() => ShownSession::New,
+        None => ShownSession::Unknown,
     }
 }
 
@@ -134,19 +134,19 @@ impl<'a> Composer<'a> {
 
     /// The user's last prompt, up to the first blank line. Once it has scrolled away, the client keeps it in the first
     /// row: all of it in one line, truncated if long, and distinguished from the answer below only by its background.
-    fn last_prompt(&self) -> Option<Shown> {
+    fn last_prompt(&self) -> Option<ShownSession> {
         let begin = self.above.iter().rposition(is_sent_prompt)?;
         let (first, rest) = self.above[begin..].split_first()?;
         let behind = |row: &ScreenRow| row.0.iter().skip(TEXT).map(|cell| cell.glyph).collect::<String>();
         let is_cut = first.text().ends_with('…');
         if begin == 0 && (is_cut || !has_background(first)) {
-            return Some(Shown::Begins(behind(first).trim_end().trim_end_matches('…').to_owned()));
+            return Some(ShownSession::Begins(behind(first).trim_end().trim_end_matches('…').to_owned()));
         }
         let goes_on = |row: &&ScreenRow| {
             !row.is_blank() && row.text().starts_with("  ") && has_background(row) == has_background(first)
         };
         let prompt = [first].into_iter().chain(rest.iter().take_while(goes_on));
-        Some(Shown::Said(prompt.map(behind).collect::<Vec<_>>().join("\n")))
+        Some(ShownSession::Said(prompt.map(behind).collect::<Vec<_>>().join("\n")))
     }
 
     fn is_new(&self) -> bool {

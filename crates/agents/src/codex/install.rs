@@ -12,8 +12,8 @@ use toml_edit::{DocumentMut, TableLike};
 
 use crate::plugin;
 use crate::settings::{
-    FileEntry, FileFormat, HookEntry, Inspection, Invocation, Order, PLACES, Page, Refusal, Target,
-    ToolServer, absolute_command, quote,
+    EditRefusal, EntryOrder, FileEntry, FileFormat, HookEntry, Inspection, Invocation, McpServerEntry,
+    OwnedFile, PLACES, Target, absolute_command, quote,
 };
 use crate::skills::{self, Dialect};
 
@@ -68,14 +68,14 @@ pub enum TrustUnknown {
 }
 
 /// Our entries in `hooks.json` of `codex_home`, running the program at `tow`.
-pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, Refusal> {
+pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, EditRefusal> {
     let file = codex_home.join("hooks.json");
     let entries = hooks(&quote(&absolute_command(&file, tow)?));
-    Ok(Target::new("codex", file, Order::Trusted).wanting(entries))
+    Ok(Target::new("codex", file, EntryOrder::Trusted).wanting(entries))
 }
 
 /// Our skills in `codex_home`, invoked as `$tow` and `$tow-detail`.
-pub fn pages(codex_home: &Path, tow: &Path) -> Result<Vec<Page>, Refusal> {
+pub fn pages(codex_home: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
     skills::pages(&dialect("$"), codex_home, tow)
 }
 
@@ -85,8 +85,8 @@ pub fn servers_file(codex_home: &Path) -> PathBuf {
 }
 
 /// Our server in `file`, running the program at `tow`.
-pub fn tool_server(file: &Path, tow: &Path) -> Result<ToolServer, Refusal> {
-    Ok(ToolServer::new("codex", FileFormat::Toml, file.to_owned(), absolute_command(file, tow)?))
+pub fn tool_server(file: &Path, tow: &Path) -> Result<McpServerEntry, EditRefusal> {
+    Ok(McpServerEntry::new("codex", FileFormat::Toml, file.to_owned(), absolute_command(file, tow)?))
 }
 
 /// Our plugin's name, if it is enabled in `codex_home`.
@@ -102,9 +102,9 @@ pub fn enabled_plugin(codex_home: &Path) -> Option<String> {
 pub(crate) fn plugin_contents() -> plugin::Contents {
     let dialect = dialect("$towline:");
     let server =
-        ToolServer::new("codex", FileFormat::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
+        McpServerEntry::new("codex", FileFormat::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
     plugin::Contents {
-        hooks: Target::new("codex", plugin::HOOKS.into(), Order::Free).wanting(hooks(plugin::PROGRAM)),
+        hooks: Target::new("codex", plugin::HOOKS.into(), EntryOrder::Free).wanting(hooks(plugin::PROGRAM)),
         server: server.passing_on(&PLACES),
         pages: skills::pages_running(&dialect, Path::new(""), plugin::PROGRAM),
     }

@@ -20,13 +20,15 @@ use crate::reader::BOOKMARK;
 use crate::settings::Inspection;
 use crate::skim::without_bulk;
 use crate::wire::{ReplySupport, last_message, parse, payload_text, turn_ending};
-use crate::{Agent, Heard, Keepings, PayloadError, Surroundings};
+use crate::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use install::EntryTrust;
 use std::path::Path;
-use towline_core::event::{EndedBy, Happening, Origin, Presence, Reason, StartedBy, ToolOutcome, Trigger};
+use towline_core::event::{
+    BlockReason, CompactionTrigger, EndedBy, EventKind, PromptOrigin, SessionPresence, StartedBy, ToolOutcome,
+};
 use towline_core::id::{SubagentId, TurnId};
-use towline_core::inherit::Wishes;
-use towline_core::text::{Keeping, Kept};
+use towline_core::inherit::InheritSettings;
+use towline_core::text::{SafeText, TextPolicy};
 use wire::CodexPayload;
 
 /// The tool that starts a subagent.
@@ -55,7 +57,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     terminal: &[],
 };
 
-pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, PayloadError> {
+pub(crate) fn hear(payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
     let slim = without_bulk(payload);
     let text = payload_text(&slim);
     let wire: CodexPayload<'_> = parse(&text)?;
@@ -64,7 +66,7 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
     };
     let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
     let Some(happening) = event_kind(event, &wire, keeping, bytes) else { return Ok(None) };
-    Ok(Some(Heard {
+    Ok(Some(HookEvent {
         event: event.to_owned(),
         session: Agent::Codex.session(wire.session_id.0)?,
         subagent: wire.agent_id.as_deref().and_then(|id| SubagentId::parse(id).ok()),
@@ -80,27 +82,29 @@ pub(crate) fn hear(payload: &[u8], keeping: Keepings) -> Result<Option<Heard>, P
 }
 
 /// `bytes`: the size of a tool's input and output.
-fn event_kind(event: &str, wire: &CodexPayload<'_>, keeping: Keepings, bytes: u64) -> Option<Happening> {
-    let tool = || Kept::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
+fn event_kind(event: &str, wire: &CodexPayload<'_>, keeping: TextLimits, bytes: u64) -> Option<EventKind> {
+    let tool = || SafeText::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
-        "SessionStart" => Happening::SessionStarted { by: started_by(wire), wishes: Wishes::default() },
-        "SessionEnd" => Happening::SessionEnded { by: EndedBy::Other },
+        "SessionStart" => {
+            EventKind::SessionStarted { by: started_by(wire), wishes: InheritSettings::default() }
+        }
+        "SessionEnd" => EventKind::SessionEnded { by: EndedBy::Other },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
         // Registered for this tool only, so that other tools do not pay for the hook.
-        "PreToolUse" if wire.tool_name.is(SUBAGENT_TOOL) => Happening::HelperWanted { tool: tool() },
+        "PreToolUse" if wire.tool_name.is(SUBAGENT_TOOL) => EventKind::HelperWanted { tool: tool() },
         // Failed commands are not recognisable here: the payload has no exit code.
-        "PostToolUse" => Happening::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
-        "PermissionRequest" => Happening::PermissionAsked { tool: tool(), reason: Reason::Permission },
-        "Stop" => Happening::TurnEnded {
+        "PostToolUse" => EventKind::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
+        "PermissionRequest" => EventKind::PermissionAsked { tool: tool(), reason: BlockReason::Permission },
+        "Stop" => EventKind::TurnEnded {
             background: None,
             answer: last_message(&wire.last_assistant_message, keeping.answer),
         },
-        "Interrupt" => Happening::Interrupted,
-        "SubagentStart" => Happening::SubagentStarted,
-        "SubagentStop" => Happening::SubagentStopped,
-        "PreCompact" => Happening::CompactionStarted { trigger: trigger(wire) },
-        "PostCompact" => Happening::CompactionEnded { trigger: trigger(wire) },
-        "PostModelRequest" => Happening::ModelAnswered { context_tokens: context_tokens(wire)? },
+        "Interrupt" => EventKind::Interrupted,
+        "SubagentStart" => EventKind::SubagentStarted,
+        "SubagentStop" => EventKind::SubagentStopped,
+        "PreCompact" => EventKind::CompactionStarted { trigger: trigger(wire) },
+        "PostCompact" => EventKind::CompactionEnded { trigger: trigger(wire) },
+        "PostModelRequest" => EventKind::ModelAnswered { context_tokens: context_tokens(wire)? },
         _ => return None,
     })
 }
@@ -116,15 +120,15 @@ fn started_by(wire: &CodexPayload<'_>) -> StartedBy {
     }
 }
 
-fn prompt(wire: &CodexPayload<'_>, keeping: Keeping) -> Happening {
+fn prompt(wire: &CodexPayload<'_>, keeping: TextPolicy) -> EventKind {
     let raw = wire.prompt.as_deref().unwrap_or("");
     let own = Agent::Codex.own_command(raw);
     let origin = match raw.trim() {
-        BOOKMARK => Origin::Bookmark,
-        text if text.starts_with('/') || own.is_some() => Origin::Command,
-        _ => Origin::Human,
+        BOOKMARK => PromptOrigin::Bookmark,
+        text if text.starts_with('/') || own.is_some() => PromptOrigin::Command,
+        _ => PromptOrigin::Human,
     };
-    Happening::PromptSubmitted { prompt: Kept::new(raw, keeping), origin, own }
+    EventKind::PromptSubmitted { prompt: SafeText::new(raw, keeping), origin, own }
 }
 
 /// The end of a prompt: longer than the part searched on screens, and short enough to copy.
@@ -133,8 +137,8 @@ fn prompt_end(prompt: &str) -> String {
     prompt[from..].to_owned()
 }
 
-fn trigger(wire: &CodexPayload<'_>) -> Trigger {
-    if wire.trigger.is("auto") { Trigger::Auto } else { Trigger::Manual }
+fn trigger(wire: &CodexPayload<'_>) -> CompactionTrigger {
+    if wire.trigger.is("auto") { CompactionTrigger::Auto } else { CompactionTrigger::Manual }
 }
 
 /// Next context size = input + output tokens of the newest request.
@@ -160,13 +164,13 @@ pub(crate) fn plugin_wants_consent(folder: &Path, plugin: &str) -> Option<String
     }
 }
 
-pub(crate) fn presence(surroundings: &Surroundings<'_>) -> Presence {
+pub(crate) fn presence(surroundings: &ProcessContext<'_>) -> SessionPresence {
     let arguments = (surroundings.arguments)();
     match subcommand(&arguments) {
-        Some("exec" | "e" | "mcp-server" | "review") => Presence::Headless,
+        Some("exec" | "e" | "mcp-server" | "review") => SessionPresence::Headless,
         // The daemon's sessions are shown in a terminal, those of a private server in an editor.
-        Some("app-server") if !is_daemon(&arguments) => Presence::Ide,
-        _ => Presence::Terminal,
+        Some("app-server") if !is_daemon(&arguments) => SessionPresence::Ide,
+        _ => SessionPresence::Terminal,
     }
 }
 

@@ -16,16 +16,16 @@ use super::line::{
 };
 use crate::json;
 use crate::reader::{
-    EntryHead, RawValue, RecentSums, TurnStarts, Unreadable, checksum, decoded_length, joined, parse,
+    EntryHead, LineError, RawValue, RecentSums, TurnStarts, checksum, decoded_length, joined, parse,
     prompt_origin,
 };
 use crate::wire::{Nested, OptText};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use towline_core::event::{Origin, ToolOutcome};
+use towline_core::event::{PromptOrigin, ToolOutcome};
 use towline_core::id::{SubagentId, TurnId};
-use towline_core::piece::{Base, Content, Piece, Stop, Tokens};
+use towline_core::piece::{ForkBase, PieceContent, StopReason, TokenCounts, TranscriptPiece};
 use towline_core::time::Timestamp;
 
 /// Longer model names are ignored.
@@ -55,9 +55,9 @@ pub struct RolloutState {
 impl RolloutState {
     pub(crate) fn read<'a>(
         &mut self,
-        line: Result<&'a str, Unreadable>,
-        found: &mut Vec<Piece<'a>>,
-    ) -> Result<(), Unreadable> {
+        line: Result<&'a str, LineError>,
+        found: &mut Vec<TranscriptPiece<'a>>,
+    ) -> Result<(), LineError> {
         let number = self.lines;
         self.lines += 1;
         let text = line?;
@@ -83,7 +83,7 @@ impl RolloutState {
             Some("compacted") => {
                 let compacted: Compacted<'a> = line.payload.parse_as().unwrap_or_default();
                 let summary = compacted.message.0.unwrap_or_default();
-                found.push(self.head(place, &OptText(None)).whole(Content::Compacted { summary }));
+                found.push(self.head(place, &OptText(None)).whole(PieceContent::Compacted { summary }));
             }
             Some("token_usage_record") => self.usage_record(&line, place, found),
             _ => {}
@@ -106,7 +106,7 @@ impl RolloutState {
         EntryHead { id, place, at: self.at, turn, subagent: self.subagent.clone() }
     }
 
-    fn session_meta<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+    fn session_meta<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<TranscriptPiece<'a>>) {
         let meta: SessionMeta<'a> = line.payload.parse_as().unwrap_or_default();
         let Some(id) = meta.id.0.clone().filter(|_| !self.is_opened) else { return };
         self.is_opened = true;
@@ -119,10 +119,10 @@ impl RolloutState {
         let (base, reverted) = history(&meta);
         let session = meta.session_id.0.unwrap_or_else(|| head.id.clone());
         found.push(
-            head.part(format!("opened@{place}"), Content::Opened { session, folder: meta.cwd.0, base }),
+            head.part(format!("opened@{place}"), PieceContent::Opened { session, folder: meta.cwd.0, base }),
         );
         let reverted =
-            reverted.map(|from| head.part(format!("reverted@{place}"), Content::Reverted { from }));
+            reverted.map(|from| head.part(format!("reverted@{place}"), PieceContent::Reverted { from }));
         found.extend(reverted);
     }
 
@@ -140,7 +140,13 @@ impl RolloutState {
         }
     }
 
-    fn item<'a>(&mut self, item: Item<'a>, metadata: RawValue<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+    fn item<'a>(
+        &mut self,
+        item: Item<'a>,
+        metadata: RawValue<'a>,
+        place: u64,
+        found: &mut Vec<TranscriptPiece<'a>>,
+    ) {
         let provenance: ItemProvenance<'a> = item.provenance.parse_as().unwrap_or_default();
         let mut head = self.head(place, &provenance.turn_id);
         if let Some(id) = &item.id.0 {
@@ -166,7 +172,7 @@ impl RolloutState {
         item: Item<'a>,
         kinds: RawValue<'a>,
         head: &EntryHead<'a>,
-        found: &mut Vec<Piece<'a>>,
+        found: &mut Vec<TranscriptPiece<'a>>,
     ) {
         let kinds: Option<Vec<OptText<'a>>> = kinds.parse_as();
         let (mut words, mut details) = (vec![], vec![]);
@@ -179,7 +185,9 @@ impl RolloutState {
                 (ContentKind::Typed, _, Some(url)) => details.push(head.part(index, image(url))),
                 (ContentKind::Typed, Some(text), None) if !is_image_tag(&text) => words.push(text),
                 (ContentKind::Shell, Some(text), _) => details.extend(shell(&text, head)),
-                (ContentKind::Note, Some(text), _) => details.push(head.part(index, Content::Note { text })),
+                (ContentKind::Note, Some(text), _) => {
+                    details.push(head.part(index, PieceContent::Note { text }))
+                }
                 (
                     ContentKind::Typed | ContentKind::Shell | ContentKind::Note | ContentKind::Nothing,
                     _,
@@ -190,8 +198,9 @@ impl RolloutState {
         let text = joined(words, "\n");
         if !text.trim().is_empty() {
             self.begin_at(head);
-            let origin = if head.subagent.is_some() { Origin::Notification } else { prompt_origin(&text) };
-            found.push(head.whole(Content::Prompt { text, origin }));
+            let origin =
+                if head.subagent.is_some() { PromptOrigin::Notification } else { prompt_origin(&text) };
+            found.push(head.whole(PieceContent::Prompt { text, origin }));
         }
         found.append(&mut details);
     }
@@ -204,11 +213,11 @@ impl RolloutState {
         }
     }
 
-    fn output<'a>(&mut self, item: Item<'a>, head: &EntryHead<'a>, found: &mut Vec<Piece<'a>>) {
+    fn output<'a>(&mut self, item: Item<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {
         let Some(call) = item.call_id.0 else { return };
         let raw = if item.output.is_present() { item.output } else { item.tools };
         let parts: Vec<ContentPart<'a>> = raw.parts();
-        let images: Vec<Piece<'a>> =
+        let images: Vec<TranscriptPiece<'a>> =
             parts.iter().enumerate().filter_map(|(i, part)| output_image(i, part, head)).collect();
         let texts: Vec<Cow<'a, str>> = parts.into_iter().filter_map(|part| part.text.0).collect();
         let is_plain = !texts.is_empty() || !images.is_empty();
@@ -216,17 +225,17 @@ impl RolloutState {
         let is_known_to_fail =
             outcome(&output) == ToolOutcome::Done && self.failed.contains(&[call.as_bytes()]);
         let outcome = if is_known_to_fail { ToolOutcome::Failed } else { outcome(&output) };
-        found.push(head.whole(Content::ToolResult { call, output, outcome }));
+        found.push(head.whole(PieceContent::ToolResult { call, output, outcome }));
         found.extend(images);
     }
 
-    fn event<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+    fn event<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<TranscriptPiece<'a>>) {
         let event: RolloutEvent<'a> = line.payload.parse_as().unwrap_or_default();
-        let stopped = |how, words| Content::Stopped { how, words };
+        let stopped = |how, words| PieceContent::Stopped { how, words };
         match event.kind.as_deref() {
             Some("task_started") => self.begin_turn(&event.turn_id),
             Some("turn_aborted") if event.reason.is("interrupted") => {
-                let content = stopped(Stop::Interrupted, Cow::Borrowed(""));
+                let content = stopped(StopReason::Interrupted, Cow::Borrowed(""));
                 found.push(self.head(place, &event.turn_id).whole(content));
             }
             Some("task_complete") if event.error.raw().starts_with('{') => {
@@ -236,7 +245,7 @@ impl RolloutState {
             Some("token_count") if !line.ordinal.is_present() => self.token_count(&event, place, found),
             Some("thread_rolled_back") => {
                 let from = self.turn_starts.rewind(event.num_turns.number().unwrap_or(0));
-                let reverted = from.map(|from| Content::Reverted { from });
+                let reverted = from.map(|from| PieceContent::Reverted { from });
                 found.extend(reverted.map(|content| self.head(place, &OptText(None)).whole(content)));
             }
             Some("item_completed") => self.record_failure(&event),
@@ -252,22 +261,28 @@ impl RolloutState {
         }
     }
 
-    fn usage_record<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+    fn usage_record<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<TranscriptPiece<'a>>) {
         let record: UsageRecord<'a> = line.payload.parse_as().unwrap_or_default();
         self.records_usage = true;
         let (Some(id), Some(tokens)) = (record.response_id.0, tokens(record.usage)) else { return };
-        let content = Content::Usage { message: id.clone(), model: self.model(), tokens };
+        let content = PieceContent::Usage { message: id.clone(), model: self.model(), tokens };
         found.push(self.head(place, &record.turn_id).piece(id, content));
     }
 
     /// Clients that do not record usage per response write running totals, and repeat a total when nothing was added.
-    fn token_count<'a>(&mut self, event: &RolloutEvent<'a>, place: u64, found: &mut Vec<Piece<'a>>) {
+    fn token_count<'a>(
+        &mut self,
+        event: &RolloutEvent<'a>,
+        place: u64,
+        found: &mut Vec<TranscriptPiece<'a>>,
+    ) {
         let info: TokenInfo<'a> = event.info.parse_as().unwrap_or_default();
         let Some(tokens) = tokens(info.last_token_usage).filter(|_| !self.records_usage) else { return };
-        if tokens != Tokens::default() && self.counted.insert(&[info.total_token_usage.raw().as_bytes()]) {
+        if tokens != TokenCounts::default() && self.counted.insert(&[info.total_token_usage.raw().as_bytes()])
+        {
             let head = self.head(place, &event.turn_id);
             let message = usage_id(&head, info.total_token_usage);
-            let content = Content::Usage { message: message.clone(), model: self.model(), tokens };
+            let content = PieceContent::Usage { message: message.clone(), model: self.model(), tokens };
             found.push(head.piece(message, content));
         }
     }
@@ -302,21 +317,21 @@ fn is_of_other_kind(line: &str) -> bool {
 }
 
 /// The session that this one was forked from, and the number from which its own history was reverted.
-fn history<'a>(meta: &SessionMeta<'a>) -> (Option<Base<'a>>, Option<u64>) {
+fn history<'a>(meta: &SessionMeta<'a>) -> (Option<ForkBase<'a>>, Option<u64>) {
     let base: Option<HistoryBase<'a>> = meta.history_base.parse_as();
     let end = base.as_ref().and_then(|base| base.end_ordinal_exclusive.number());
     let fork = meta.forked_from_id.0.clone();
     let before = meta.forked_from_ordinal_exclusive.number().or(end).unwrap_or(0);
     let is_of_fork = base.is_some_and(|base| fork.is_some() && base.thread_id.0 == fork);
-    (fork.map(|session| Base { session, before }), end.filter(|_| !is_of_fork))
+    (fork.map(|session| ForkBase { session, before }), end.filter(|_| !is_of_fork))
 }
 
 /// The model's message to the user; not a compaction summary.
-fn answer<'a>(item: Item<'a>, metadata: RawValue<'a>) -> Option<Content<'a>> {
+fn answer<'a>(item: Item<'a>, metadata: RawValue<'a>) -> Option<PieceContent<'a>> {
     let metadata: ItemMetadata<'_> = metadata.parse_as().unwrap_or_default();
     let text = joined(item.content.0.into_iter().filter_map(|part| part.text.0), "\n");
     let is_said = !metadata.compaction_output.is_true() && !text.trim().is_empty();
-    is_said.then_some(Content::Answer { text })
+    is_said.then_some(PieceContent::Answer { text })
 }
 
 /// The kind of a message part.
@@ -363,36 +378,40 @@ fn is_image_tag(text: &str) -> bool {
     text.starts_with("<image name=") || text == "</image>"
 }
 
-fn image(url: Cow<'_, str>) -> Content<'_> {
+fn image(url: Cow<'_, str>) -> PieceContent<'_> {
     let data = url.strip_prefix("data:").and_then(|data| data.split_once(";base64,"));
     let (media, bytes) = data.map_or(("image", 0), |(media, base64)| (media, decoded_length(base64)));
-    Content::Image { media: Cow::Owned(media.to_owned()), bytes }
+    PieceContent::Image { media: Cow::Owned(media.to_owned()), bytes }
 }
 
-fn output_image<'a>(index: usize, part: &ContentPart<'a>, head: &EntryHead<'a>) -> Option<Piece<'a>> {
+fn output_image<'a>(
+    index: usize,
+    part: &ContentPart<'a>,
+    head: &EntryHead<'a>,
+) -> Option<TranscriptPiece<'a>> {
     part.image_url.0.clone().map(|url| head.part(index, image(url)))
 }
 
 /// A user's shell command as the prompt that it was typed as, and its output.
-fn shell<'a>(text: &str, head: &EntryHead<'a>) -> Vec<Piece<'a>> {
+fn shell<'a>(text: &str, head: &EntryHead<'a>) -> Vec<TranscriptPiece<'a>> {
     let within = |tag: &str| {
         let (_, rest) = text.split_once(&format!("<{tag}>\n"))?;
         rest.rsplit_once(&format!("\n</{tag}>")).map(|(inner, _)| inner)
     };
     let command = format!("!{}", within("command").unwrap_or(""));
-    let prompt = Content::Prompt { text: Cow::Owned(command), origin: Origin::Command };
-    let output = within("result").map(|output| Content::Note { text: Cow::Owned(output.to_owned()) });
+    let prompt = PieceContent::Prompt { text: Cow::Owned(command), origin: PromptOrigin::Command };
+    let output = within("result").map(|output| PieceContent::Note { text: Cow::Owned(output.to_owned()) });
     std::iter::once(head.whole(prompt)).chain(output.map(|output| head.part("result", output))).collect()
 }
 
-fn thinking<'a>(item: Item<'a>) -> Option<Content<'a>> {
+fn thinking<'a>(item: Item<'a>) -> Option<PieceContent<'a>> {
     let parts = item.summary.0.into_iter().chain(item.content.0);
     let text = joined(parts.filter_map(|part| part.text.0), "\n\n");
-    (!text.trim().is_empty()).then_some(Content::Thinking { text })
+    (!text.trim().is_empty()).then_some(PieceContent::Thinking { text })
 }
 
 /// A call of any kind. Calls without a call id have no output: their own id stands for it.
-fn call(item: Item<'_>) -> Option<Content<'_>> {
+fn call(item: Item<'_>) -> Option<PieceContent<'_>> {
     let tool = match (item.kind.as_deref()?, item.name.0) {
         ("function_call" | "custom_tool_call", Some(name)) => name,
         ("function_call" | "custom_tool_call", None) => return None,
@@ -405,7 +424,7 @@ fn call(item: Item<'_>) -> Option<Content<'_>> {
     let given = [item.arguments, item.input, item.action].into_iter().find(|given| given.is_present());
     let input = given.unwrap_or_default();
     let input = input.text().unwrap_or(Cow::Borrowed(input.raw()));
-    Some(Content::ToolCall { call: item.call_id.0.or(item.id.0)?, tool, input })
+    Some(PieceContent::ToolCall { call: item.call_id.0.or(item.id.0)?, tool, input })
 }
 
 /// If an output states a command's exit status, it does so in its first lines.
@@ -436,10 +455,10 @@ fn older_exit_code(output: &str) -> Option<&str> {
     older.metadata.parse_as::<ExitCode<'_>>()?.exit_code.present()
 }
 
-fn failure(error: RawValue<'_>) -> (Stop, Cow<'_, str>) {
+fn failure(error: RawValue<'_>) -> (StopReason, Cow<'_, str>) {
     let error: TurnError<'_> = error.parse_as().unwrap_or_default();
     let is_limit = error.codex_error_info.is("usage_limit_exceeded");
-    (if is_limit { Stop::Limited } else { Stop::Failed }, error.message.0.unwrap_or_default())
+    (if is_limit { StopReason::Limited } else { StopReason::Failed }, error.message.0.unwrap_or_default())
 }
 
 /// The turn and its running total: the same in the copy that a fork makes, regardless of the line's position there.
@@ -452,11 +471,11 @@ fn usage_id<'a>(head: &EntryHead<'a>, total: RawValue<'_>) -> Cow<'a, str> {
 }
 
 /// The client's input count includes cached tokens.
-fn tokens(usage: RawValue<'_>) -> Option<Tokens> {
+fn tokens(usage: RawValue<'_>) -> Option<TokenCounts> {
     let usage: TokenUsage<'_> = usage.parse_as()?;
     let cache_read = usage.cached_input_tokens.number().unwrap_or(0);
     let cache_write = usage.cache_write_input_tokens.number().unwrap_or(0);
     let input = usage.input_tokens.number()?.saturating_sub(cache_read).saturating_sub(cache_write);
     let output = usage.output_tokens.number().unwrap_or(0);
-    Some(Tokens { input, cache_read, cache_write, cache_write_1h: 0, output })
+    Some(TokenCounts { input, cache_read, cache_write, cache_write_1h: 0, output })
 }

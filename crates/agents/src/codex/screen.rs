@@ -4,21 +4,21 @@
 //! conversation further up, and reports anything uncertain as unknown: while text streams, the client shows no sign of
 //! work at all.
 
-use towline_core::arbiter::ScreenSight;
+use towline_core::arbiter::ScreenProbe;
 
 /// `text` is the screen's lines, without colours.
-pub(crate) fn screen(text: &str) -> ScreenSight {
+pub(crate) fn screen(text: &str) -> ScreenProbe {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let last = lines.iter().rev().find(|line| !line.is_empty());
     let Some(cursor) = lines.iter().rposition(|line| line.starts_with('›')) else {
-        return ScreenSight::Unknown;
+        return ScreenProbe::Unknown;
     };
     let (above, below) = (&lines[..cursor], &lines[cursor + 1..]);
     match is_option(lines[cursor]) {
-        true if last == Some(&"  Press enter to confirm or esc to cancel") => ScreenSight::Dialog,
-        false if is_busy(above, below) => ScreenSight::Busy,
-        false if is_at_rest(above, below) => ScreenSight::Prompt,
-        true | false => ScreenSight::Unknown,
+        true if last == Some(&"  Press enter to confirm or esc to cancel") => ScreenProbe::Dialog,
+        false if is_busy(above, below) => ScreenProbe::Busy,
+        false if is_at_rest(above, below) => ScreenProbe::Prompt,
+        true | false => ScreenProbe::Unknown,
     }
 }
 

@@ -9,77 +9,86 @@ use towline_core::time::Timestamp;
 
 /// How to reach an agent's server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct ServerAddress {
     /// The socket of the background server, if one runs.
     pub socket: PathBuf,
     /// The agent's arguments for a server on standard input and output.
     pub arguments: &'static [&'static str],
 }
 
-pub(crate) fn address(folder: &Path) -> Address {
-    Address { socket: folder.join("app-server-control/app-server-control.sock"), arguments: &["app-server"] }
+pub(crate) fn address(folder: &Path) -> ServerAddress {
+    ServerAddress {
+        socket: folder.join("app-server-control/app-server-control.sock"),
+        arguments: &["app-server"],
+    }
 }
 
 /// Sent after the handshake: before it, the server answers no other request.
 pub const READY: &str = r#"{"method":"initialized"}"#;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct ServerRequest {
     pub method: &'static str,
     params: Value,
 }
 
-impl Call {
-    pub fn introduce(version: &str) -> Call {
+impl ServerRequest {
+    pub fn introduce(version: &str) -> ServerRequest {
         let client = json!({"name": "towline", "title": "Towline", "version": version});
-        Call {
+        ServerRequest {
             method: "initialize",
             params: json!({"clientInfo": client, "capabilities": {"experimentalApi": true}}),
         }
     }
 
     /// The server's data about a thread, loaded or not.
-    pub fn thread(thread: &SessionId) -> Call {
-        Call { method: "thread/read", params: json!({"threadId": thread.as_str()}) }
+    pub fn thread(thread: &SessionId) -> ServerRequest {
+        ServerRequest { method: "thread/read", params: json!({"threadId": thread.as_str()}) }
     }
 
     /// A thread's turns, oldest first, starting at the cursor of the last page.
-    pub fn turns(thread: &SessionId, cursor: Option<&str>) -> Call {
+    pub fn turns(thread: &SessionId, cursor: Option<&str>) -> ServerRequest {
         let params = json!({
             "threadId": thread.as_str(), "cursor": cursor, "sortDirection": "asc", "itemsView": "notLoaded",
             "limit": 200,
         });
-        Call { method: "thread/turns/list", params }
+        ServerRequest { method: "thread/turns/list", params }
     }
 
     /// Loads a thread; only loaded threads can be changed.
-    pub fn load(thread: &SessionId) -> Call {
-        Call { method: "thread/resume", params: json!({"threadId": thread.as_str(), "excludeTurns": true}) }
+    pub fn load(thread: &SessionId) -> ServerRequest {
+        ServerRequest {
+            method: "thread/resume",
+            params: json!({"threadId": thread.as_str(), "excludeTurns": true}),
+        }
     }
 
     /// Unloads a thread that we loaded.
-    pub fn leave(thread: &SessionId) -> Call {
-        Call { method: "thread/unsubscribe", params: json!({"threadId": thread.as_str()}) }
+    pub fn leave(thread: &SessionId) -> ServerRequest {
+        ServerRequest { method: "thread/unsubscribe", params: json!({"threadId": thread.as_str()}) }
     }
 
     /// Reverts a turn and all after it. The project's files stay unchanged.
-    pub fn revert(thread: &SessionId, before: &TurnId) -> Call {
+    pub fn revert(thread: &SessionId, before: &TurnId) -> ServerRequest {
         let params = json!({"threadId": thread.as_str(), "beforeTurnId": before.as_str()});
-        Call { method: "thread/revert", params }
+        ServerRequest { method: "thread/revert", params }
     }
 
     /// A new thread with the history before a turn, or all of it.
-    pub fn fork(thread: &SessionId, before: Option<&TurnId>) -> Call {
+    pub fn fork(thread: &SessionId, before: Option<&TurnId>) -> ServerRequest {
         let before = before.map(TurnId::as_str);
         let params = json!({"threadId": thread.as_str(), "beforeTurnId": before, "excludeTurns": true});
-        Call { method: "thread/fork", params }
+        ServerRequest { method: "thread/fork", params }
     }
 
     /// Adds text to the model's context without a turn.
-    pub fn inject(thread: &SessionId, text: &str) -> Call {
+    pub fn inject(thread: &SessionId, text: &str) -> ServerRequest {
         let content = json!([{"type": "input_text", "text": text}]);
         let item = json!({"type": "message", "role": "developer", "content": content});
-        Call { method: "thread/inject_items", params: json!({"threadId": thread.as_str(), "items": [item]}) }
+        ServerRequest {
+            method: "thread/inject_items",
+            params: json!({"threadId": thread.as_str(), "items": [item]}),
+        }
     }
 
     /// The message under a number that identifies its response.
@@ -90,10 +99,10 @@ impl Call {
 
 /// One message from the server.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
+pub enum ServerMessage {
     Answer {
         number: u64,
-        result: Result<Value, Refused>,
+        result: Result<Value, ServerRefusal>,
     },
     /// The server's own request, with the reply that declines it so that the server does not wait.
     Asked {
@@ -106,24 +115,26 @@ pub enum Heard {
 /// An error response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Refused {
+pub struct ServerRefusal {
     pub message: String,
 }
 
 /// `None` if the text is not a message.
-pub fn heard(text: &str) -> Option<Heard> {
+pub fn heard(text: &str) -> Option<ServerMessage> {
     let mut message: Value = serde_json::from_str(text).ok()?;
     let id = message.get("id").cloned();
     if message.get("method").is_some() {
         let decline = |id| json!({"id": id, "error": {"code": -32601, "message": "not answered here"}});
-        return Some(id.map_or(Heard::Told, |id| Heard::Asked { decline: decline(id).to_string() }));
+        return Some(
+            id.map_or(ServerMessage::Told, |id| ServerMessage::Asked { decline: decline(id).to_string() }),
+        );
     }
     let number = id?.as_u64()?;
     let result = match message.get("error") {
-        Some(error) => Err(Refused { message: error_text(error) }),
+        Some(error) => Err(ServerRefusal { message: error_text(error) }),
         None => Ok(message.get_mut("result")?.take()),
     };
-    Some(Heard::Answer { number, result })
+    Some(ServerMessage::Answer { number, result })
 }
 
 /// The limit for error texts: for an unknown method, the server lists all methods it knows.
@@ -140,21 +151,21 @@ pub struct Thread {
     pub id: SessionId,
     /// The file in which it continues; each revert starts a new one.
     pub path: Option<PathBuf>,
-    pub history: History,
-    pub status: Status,
+    pub history: HistoryMode,
+    pub status: ThreadStatus,
     pub folder: Option<PathBuf>,
 }
 
 /// How a thread's history is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum History {
+pub enum HistoryMode {
     /// In pages: the only kind that can be reverted.
     Paginated,
     Other,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ThreadStatus {
     NotLoaded,
     Idle,
     Active,
@@ -166,12 +177,13 @@ pub enum Status {
 pub fn thread(answer: &Value) -> Option<Thread> {
     let thread = answer.get("thread")?;
     let text = |name: &str| thread.get(name).and_then(Value::as_str);
-    let history = if text("historyMode") == Some("paginated") { History::Paginated } else { History::Other };
+    let history =
+        if text("historyMode") == Some("paginated") { HistoryMode::Paginated } else { HistoryMode::Other };
     let status = match thread.pointer("/status/type").and_then(Value::as_str) {
-        Some("notLoaded") => Status::NotLoaded,
-        Some("idle") => Status::Idle,
-        Some("active") => Status::Active,
-        Some(_) | None => Status::Other,
+        Some("notLoaded") => ThreadStatus::NotLoaded,
+        Some("idle") => ThreadStatus::Idle,
+        Some("active") => ThreadStatus::Active,
+        Some(_) | None => ThreadStatus::Other,
     };
     Some(Thread {
         id: SessionId::parse(text("id")?).ok()?,
@@ -183,7 +195,7 @@ pub fn thread(answer: &Value) -> Option<Thread> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct ThreadTurn {
     pub id: TurnId,
     pub started_at: Option<Timestamp>,
     pub is_running: bool,
@@ -192,19 +204,19 @@ pub struct Turn {
 /// A page of turns, and the cursor of the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnPage {
-    pub turns: Vec<Turn>,
+    pub turns: Vec<ThreadTurn>,
     pub next: Option<String>,
 }
 
 pub fn turns(answer: &Value) -> Option<TurnPage> {
-    let turns = answer.get("data")?.as_array()?.iter().map(turn).collect::<Option<Vec<Turn>>>()?;
+    let turns = answer.get("data")?.as_array()?.iter().map(turn).collect::<Option<Vec<ThreadTurn>>>()?;
     Some(TurnPage { turns, next: answer.get("nextCursor").and_then(Value::as_str).map(str::to_owned) })
 }
 
-fn turn(value: &Value) -> Option<Turn> {
+fn turn(value: &Value) -> Option<ThreadTurn> {
     let id = value.get("id")?.as_str()?;
     let seconds = value.get("startedAt").and_then(Value::as_i64);
-    Some(Turn {
+    Some(ThreadTurn {
         id: TurnId::parse(id).ok()?,
         started_at: seconds
             .and_then(|seconds| seconds.checked_mul(1000))
@@ -229,28 +241,29 @@ mod tests {
 
     #[test]
     fn a_question_is_one_line_with_its_number() {
-        let call = Call::revert(&session(), &TurnId::parse("turn-2").unwrap());
+        let call = ServerRequest::revert(&session(), &TurnId::parse("turn-2").unwrap());
         let text = call.numbered(7);
         assert_eq!(
             serde_json::from_str::<Value>(&text).unwrap(),
             json!({"id": 7, "method": "thread/revert", "params": {"threadId": "t-1", "beforeTurnId": "turn-2"}})
         );
-        assert!(!Call::inject(&session(), "two\nlines").numbered(1).contains('\n'));
+        assert!(!ServerRequest::inject(&session(), "two\nlines").numbered(1).contains('\n'));
     }
 
     #[test]
     fn responses_requests_and_notifications_are_distinguished() {
         assert_eq!(
             heard(r#"{"id":3,"result":{"a":1}}"#),
-            Some(Heard::Answer { number: 3, result: Ok(json!({"a": 1})) })
+            Some(ServerMessage::Answer { number: 3, result: Ok(json!({"a": 1})) })
         );
-        let refused = Refused { message: "thread not found: x".into() };
+        let refused = ServerRefusal { message: "thread not found: x".into() };
         assert_eq!(
             heard(r#"{"error":{"code":-32600,"message":"thread not found: x"},"id":3}"#),
-            Some(Heard::Answer { number: 3, result: Err(refused) })
+            Some(ServerMessage::Answer { number: 3, result: Err(refused) })
         );
-        assert_eq!(heard(r#"{"method":"turn/started","params":{}}"#), Some(Heard::Told));
-        let Some(Heard::Asked { decline }) = heard(r#"{"id":"q","method":"execCommandApproval"}"#) else {
+        assert_eq!(heard(r#"{"method":"turn/started","params":{}}"#), Some(ServerMessage::Told));
+        let Some(ServerMessage::Asked { decline }) = heard(r#"{"id":"q","method":"execCommandApproval"}"#)
+        else {
             panic!("a question")
         };
         assert!(decline.contains(r#""id":"q""#) && decline.contains("error"));
@@ -262,7 +275,9 @@ mod tests {
     #[test]
     fn a_long_refusal_is_cut_and_stays_on_its_line() {
         let text = json!({"id": 1, "error": {"message": "a\nb".repeat(500)}}).to_string();
-        let Some(Heard::Answer { result: Err(refused), .. }) = heard(&text) else { panic!("a refusal") };
+        let Some(ServerMessage::Answer { result: Err(refused), .. }) = heard(&text) else {
+            panic!("a refusal")
+        };
         assert_eq!(refused.message.len(), LONGEST_REFUSAL);
         assert!(!refused.message.contains('\n'));
     }
@@ -276,8 +291,8 @@ mod tests {
         let expected = Thread {
             id: session(),
             path: Some("/s/rollout-x.jsonl".into()),
-            history: History::Paginated,
-            status: Status::Idle,
+            history: HistoryMode::Paginated,
+            status: ThreadStatus::Idle,
             folder: Some("/p".into()),
         };
         assert_eq!(thread(&answer), Some(expected));
@@ -288,13 +303,13 @@ mod tests {
         ], "nextCursor": "c"});
         let expected = TurnPage {
             turns: vec![
-                Turn {
+                ThreadTurn {
                     id: TurnId::parse("a").unwrap(),
                     started_at: Some(Timestamp(12_000)),
                     is_running: false,
                 },
-                Turn { id: TurnId::parse("b").unwrap(), started_at: None, is_running: true },
-                Turn {
+                ThreadTurn { id: TurnId::parse("b").unwrap(), started_at: None, is_running: true },
+                ThreadTurn {
                     id: TurnId::parse("01a1df44-9b17-7b12-b494-387dec7b0e41").unwrap(),
                     started_at: Some(Timestamp(1_794_747_177_751)),
                     is_running: false,

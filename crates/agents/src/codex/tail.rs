@@ -6,7 +6,7 @@ use crate::reader::RawValue;
 use crate::wire::{LooseValue, OptText, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
-use towline_core::arbiter::{Tail, TailEnd};
+use towline_core::arbiter::{TranscriptEnd, TranscriptTail};
 use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
@@ -33,17 +33,21 @@ struct TurnEvent<'a> {
 }
 
 /// `text` is the last part of the file.
-pub(crate) fn tail(text: &[u8]) -> Option<Tail> {
+pub(crate) fn tail(text: &[u8]) -> Option<TranscriptTail> {
     let mut entries = newest_first(text).filter(|entry: &RolloutEntry<'_>| entry.kind.0.is_some()).peekable();
     let newest = at(entries.peek()?)?;
     let turn = entries.find_map(|entry| Some((end(&entry)?, at(&entry))));
     match turn {
         // A running turn has progressed up to its newest entry.
-        Some((TailEnd::Other, _)) | None => Some(Tail { end: TailEnd::Other, at: newest, until: None }),
-        Some((TailEnd::Limited, at)) => {
-            Some(Tail { end: TailEnd::Limited, at: at?, until: limits_before(entries).and_then(until) })
+        Some((TranscriptEnd::Other, _)) | None => {
+            Some(TranscriptTail { end: TranscriptEnd::Other, at: newest, until: None })
         }
-        Some((end, at)) => Some(Tail { end, at: at?, until: None }),
+        Some((TranscriptEnd::Limited, at)) => Some(TranscriptTail {
+            end: TranscriptEnd::Limited,
+            at: at?,
+            until: limits_before(entries).and_then(until),
+        }),
+        Some((end, at)) => Some(TranscriptTail { end, at: at?, until: None }),
     }
 }
 
@@ -69,12 +73,12 @@ fn at(entry: &RolloutEntry<'_>) -> Option<Timestamp> {
 }
 
 /// `None` for entries that neither start nor end a turn.
-fn end(entry: &RolloutEntry<'_>) -> Option<TailEnd> {
+fn end(entry: &RolloutEntry<'_>) -> Option<TranscriptEnd> {
     let turn = turn(entry)?;
     match turn.kind.as_deref() {
-        Some("turn_aborted") if turn.reason.is("interrupted") => Some(TailEnd::Interrupted),
+        Some("turn_aborted") if turn.reason.is("interrupted") => Some(TranscriptEnd::Interrupted),
         Some("task_complete") if turn.error.0.is_object() => Some(failure(&turn)),
-        Some("task_started" | "task_complete" | "turn_aborted") => Some(TailEnd::Other),
+        Some("task_started" | "task_complete" | "turn_aborted") => Some(TranscriptEnd::Other),
         _ => None,
     }
 }
@@ -83,9 +87,9 @@ fn turn<'a>(entry: &RolloutEntry<'a>) -> Option<TurnEvent<'a>> {
     entry.kind.is("event_msg").then(|| entry.payload.parse_as())?
 }
 
-fn failure(turn: &TurnEvent<'_>) -> TailEnd {
+fn failure(turn: &TurnEvent<'_>) -> TranscriptEnd {
     let is_limit = turn.error.0.get("codex_error_info").is_some_and(|info| info == "usage_limit_exceeded");
-    if is_limit { TailEnd::Limited } else { TailEnd::Failed }
+    if is_limit { TranscriptEnd::Limited } else { TranscriptEnd::Failed }
 }
 
 #[cfg(test)]

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::archive::Archive;
+use super::archive::OriginalsArchive;
 use super::inspect::Inspection;
-use super::plan::{Containers, Plan};
-use super::refusal::{Cause, Refusal};
-use super::subject::Subject;
+use super::plan::{Containers, EditPlan};
+use super::refusal::{EditRefusal, RefusalCause};
+use super::subject::ManagedContent;
 use super::swap::{self, FileSwap};
 use super::target::Target;
 
 /// How long to contend with another writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct RetryPace {
     /// Time between two reads of the file.
     pub pause: Duration,
     /// Reads without a change after which the edit counts as lasting.
@@ -31,12 +31,12 @@ pub struct Pace {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// The applied plan; empty if nothing had to change.
-    pub plan: Plan,
+    pub plan: EditPlan,
     /// The backup of the original bytes.
     pub backup: Option<PathBuf>,
 }
 
-impl Pace {
+impl RetryPace {
     /// Watches the file for 300 ms, and contends for five seconds at most.
     pub const USUAL: Self = Self { pause: Duration::from_millis(25), quiet_looks: 12, max_looks: 200 };
 
@@ -55,28 +55,40 @@ const STILL_LOOKS: u32 = 40;
 
 impl Target {
     /// The current state of our entries in the file.
-    pub fn inspect_file(&self, pace: Pace) -> Result<Inspection, Refusal> {
+    pub fn inspect_file(&self, pace: RetryPace) -> Result<Inspection, EditRefusal> {
         let edit = Edit::new(self, Safekeeping::Nothing, pace)?;
         self.inspect(edit.settled_bytes()?.as_deref())
     }
 }
 
-pub(super) fn preview(subject: &dyn Subject, pace: Pace) -> Result<Plan, Refusal> {
+pub(super) fn preview(subject: &dyn ManagedContent, pace: RetryPace) -> Result<EditPlan, EditRefusal> {
     let edit = Edit::new(subject, Safekeeping::Nothing, pace)?;
     subject.plan(edit.settled_bytes()?.as_deref())
 }
 
-pub(super) fn preview_removal(subject: &dyn Subject, archive: &Archive, pace: Pace) -> Result<Plan, Refusal> {
+pub(super) fn preview_removal(
+    subject: &dyn ManagedContent,
+    archive: &OriginalsArchive,
+    pace: RetryPace,
+) -> Result<EditPlan, EditRefusal> {
     let edit = Edit::new(subject, Safekeeping::Nothing, pace)?;
     removal(subject, archive, edit.settled_bytes()?)
 }
 
-pub(super) fn apply(subject: &dyn Subject, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+pub(super) fn apply(
+    subject: &dyn ManagedContent,
+    archive: &OriginalsArchive,
+    pace: RetryPace,
+) -> Result<Applied, EditRefusal> {
     let mut edit = Edit::new(subject, Safekeeping::Original(archive), pace)?;
     edit.carry_out(&|current| subject.plan(current.as_deref()))
 }
 
-pub(super) fn remove(subject: &dyn Subject, archive: &Archive, pace: Pace) -> Result<Applied, Refusal> {
+pub(super) fn remove(
+    subject: &dyn ManagedContent,
+    archive: &OriginalsArchive,
+    pace: RetryPace,
+) -> Result<Applied, EditRefusal> {
     let record = archive.recall(subject);
     let mut edit = Edit::new(subject, Safekeeping::Foreign(archive), pace)?;
     let applied = edit.carry_out(&|current| removal(subject, archive, current))?;
@@ -87,7 +99,11 @@ pub(super) fn remove(subject: &dyn Subject, archive: &Archive, pace: Pace) -> Re
     Ok(applied)
 }
 
-fn removal(subject: &dyn Subject, archive: &Archive, current: Option<Vec<u8>>) -> Result<Plan, Refusal> {
+fn removal(
+    subject: &dyn ManagedContent,
+    archive: &OriginalsArchive,
+    current: Option<Vec<u8>>,
+) -> Result<EditPlan, EditRefusal> {
     let record = archive.recall(subject);
     let kept = record.as_ref().map_or_else(Containers::default, |record| record.kept.clone());
     let plan = subject.plan_removal(current.as_deref(), &kept)?;
@@ -95,19 +111,19 @@ fn removal(subject: &dyn Subject, archive: &Archive, current: Option<Vec<u8>>) -
         return Ok(plan);
     };
     match (record.existed, archive.original(subject, &record, current.as_deref())) {
-        (false, _) => Ok(Plan { after: None, ..plan }),
+        (false, _) => Ok(EditPlan { after: None, ..plan }),
         (true, None) => Ok(plan),
         // An original may hold entries of ours from an installation before the first record.
         (true, Some(original)) => {
-            Ok(Plan { after: subject.plan_removal(Some(&original), &kept)?.after, ..plan })
+            Ok(EditPlan { after: subject.plan_removal(Some(&original), &kept)?.after, ..plan })
         }
     }
 }
 
 struct Edit<'a> {
-    subject: &'a dyn Subject,
+    subject: &'a dyn ManagedContent,
     safekeeping: Safekeeping<'a>,
-    pace: Pace,
+    pace: RetryPace,
     /// The file with links resolved.
     path: PathBuf,
     made_folder: Option<PathBuf>,
@@ -119,33 +135,37 @@ enum Safekeeping<'a> {
     /// No backup: the edit is only previewed.
     Nothing,
     /// The original, with a record for its restoration.
-    Original(&'a Archive),
+    Original(&'a OriginalsArchive),
     /// Bytes that another program wrote since; the record stays unchanged.
-    Foreign(&'a Archive),
+    Foreign(&'a OriginalsArchive),
 }
 
 /// The plan we wrote, and the file it replaced.
 struct WrittenPlan {
-    plan: Plan,
+    plan: EditPlan,
     backup: Option<PathBuf>,
     replaced: Option<File>,
 }
 
 enum EditStep {
-    Quiet(Plan),
+    Quiet(EditPlan),
     Busy,
 }
 
 impl<'a> Edit<'a> {
-    fn new(subject: &'a dyn Subject, safekeeping: Safekeeping<'a>, pace: Pace) -> Result<Self, Refusal> {
+    fn new(
+        subject: &'a dyn ManagedContent,
+        safekeeping: Safekeeping<'a>,
+        pace: RetryPace,
+    ) -> Result<Self, EditRefusal> {
         let path = swap::resolve(subject.file()).map_err(|cause| subject.refuse(cause))?;
         Ok(Self { subject, safekeeping, pace, path, made_folder: None, last: None })
     }
 
     fn carry_out(
         &mut self,
-        goal: &dyn Fn(Option<Vec<u8>>) -> Result<Plan, Refusal>,
-    ) -> Result<Applied, Refusal> {
+        goal: &dyn Fn(Option<Vec<u8>>) -> Result<EditPlan, EditRefusal>,
+    ) -> Result<Applied, EditRefusal> {
         let mut quiet_looks = 0;
         for _ in 0..self.pace.max_looks {
             match (self.step(goal)?, &self.last) {
@@ -158,21 +178,24 @@ impl<'a> Edit<'a> {
             }
             self.pace.wait();
         }
-        Err(self.subject.refuse(Cause::KeepsChanging))
+        Err(self.subject.refuse(RefusalCause::KeepsChanging))
     }
 
-    fn step(&mut self, goal: &dyn Fn(Option<Vec<u8>>) -> Result<Plan, Refusal>) -> Result<EditStep, Refusal> {
+    fn step(
+        &mut self,
+        goal: &dyn Fn(Option<Vec<u8>>) -> Result<EditPlan, EditRefusal>,
+    ) -> Result<EditStep, EditRefusal> {
         let current = self.settled_bytes()?;
         let basis = self.late_write(current.as_deref()).or_else(|| current.clone());
         let plan = goal(basis)?;
         if plan.after == current {
             return Ok(EditStep::Quiet(plan));
         }
-        self.write(Plan { before: current, ..plan })?;
+        self.write(EditPlan { before: current, ..plan })?;
         Ok(EditStep::Busy)
     }
 
-    fn write(&mut self, plan: Plan) -> Result<(), Refusal> {
+    fn write(&mut self, plan: EditPlan) -> Result<(), EditRefusal> {
         let refuse = |cause| self.subject.refuse(cause);
         if self.path == self.subject.file() && plan.after.is_some() {
             let made = swap::make_folder(&self.path).map_err(refuse)?;
@@ -194,7 +217,7 @@ impl<'a> Edit<'a> {
     }
 
     /// The file's bytes, once they look complete.
-    fn settled_bytes(&self) -> Result<Option<Vec<u8>>, Refusal> {
+    fn settled_bytes(&self) -> Result<Option<Vec<u8>>, EditRefusal> {
         let mut still_looks = 0;
         let mut stamp = swap::change_stamp(&self.path);
         for _ in 0..self.pace.max_looks.max(STILL_LOOKS + 1) {
@@ -206,7 +229,7 @@ impl<'a> Edit<'a> {
             let before = std::mem::replace(&mut stamp, swap::change_stamp(&self.path));
             still_looks = if stamp == before { still_looks + 1 } else { 0 };
         }
-        Err(self.subject.refuse(Cause::KeepsChanging))
+        Err(self.subject.refuse(RefusalCause::KeepsChanging))
     }
 
     fn is_credible(&self, current: &Option<Vec<u8>>) -> bool {
@@ -214,7 +237,7 @@ impl<'a> Edit<'a> {
         is_our_write || current.as_deref().is_none_or(|bytes| self.subject.is_whole(bytes))
     }
 
-    fn read(&self) -> Result<Option<Vec<u8>>, Refusal> {
+    fn read(&self) -> Result<Option<Vec<u8>>, EditRefusal> {
         swap::read(&self.path).map_err(|cause| self.subject.refuse(cause))
     }
 

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::plan::{Containers, Plan};
-use super::refusal::{Cause, Refusal};
-use super::subject::Subject;
+use super::plan::{Containers, EditPlan};
+use super::refusal::{EditRefusal, RefusalCause};
+use super::subject::ManagedContent;
 use super::swap;
 
 /// The folder with the originals, one subfolder per owner.
 #[derive(Debug, Clone)]
-pub struct Archive {
+pub struct OriginalsArchive {
     folder: PathBuf,
 }
 
@@ -85,14 +85,14 @@ impl EditRecord {
     }
 }
 
-impl Archive {
+impl OriginalsArchive {
     /// An archive in `folder`, which is created on demand.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
     /// The record on the subject's file.
-    pub(super) fn recall(&self, subject: &dyn Subject) -> Option<EditRecord> {
+    pub(super) fn recall(&self, subject: &dyn ManagedContent) -> Option<EditRecord> {
         let record_file = fs::read(self.record_file(subject)).ok()?;
         serde_json::from_slice(&record_file).ok()
     }
@@ -100,7 +100,7 @@ impl Archive {
     /// The original bytes of a file that is still the version we wrote.
     pub(super) fn original(
         &self,
-        subject: &dyn Subject,
+        subject: &dyn ManagedContent,
         record: &EditRecord,
         current: Option<&[u8]>,
     ) -> Option<Vec<u8>> {
@@ -116,10 +116,10 @@ impl Archive {
     /// The first original remains the one to restore as long as only we have written since.
     pub(super) fn keep(
         &self,
-        subject: &dyn Subject,
-        plan: &Plan,
+        subject: &dyn ManagedContent,
+        plan: &EditPlan,
         made_folder: Option<PathBuf>,
-    ) -> Result<Option<PathBuf>, Refusal> {
+    ) -> Result<Option<PathBuf>, EditRefusal> {
         let known = self.recall(subject);
         let kept = match &known {
             Some(record) => record.kept.clone(),
@@ -154,9 +154,9 @@ impl Archive {
     /// Backs up bytes that are not our own work, before a removal. Returns the backup's path.
     pub(super) fn keep_foreign(
         &self,
-        subject: &dyn Subject,
+        subject: &dyn ManagedContent,
         bytes: Option<&[u8]>,
-    ) -> Result<Option<PathBuf>, Refusal> {
+    ) -> Result<Option<PathBuf>, EditRefusal> {
         if self.recall(subject).is_some_and(|record| record.is_ours_alone(bytes)) {
             return Ok(None);
         }
@@ -165,14 +165,14 @@ impl Archive {
     }
 
     /// Deletes the record once the file has no content of ours. Backups stay.
-    pub(super) fn forget(&self, subject: &dyn Subject) -> Result<(), Refusal> {
+    pub(super) fn forget(&self, subject: &dyn ManagedContent) -> Result<(), EditRefusal> {
         match fs::remove_file(self.record_file(subject)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.refuse(subject, error)),
             _ => Ok(()),
         }
     }
 
-    fn back_up(&self, subject: &dyn Subject, bytes: Option<&[u8]>) -> io::Result<Option<String>> {
+    fn back_up(&self, subject: &dyn ManagedContent, bytes: Option<&[u8]>) -> io::Result<Option<String>> {
         let Some(bytes) = bytes.filter(|_| subject.is_ours_to_keep()) else {
             return Ok(None);
         };
@@ -188,32 +188,32 @@ impl Archive {
         }
     }
 
-    fn write(&self, subject: &dyn Subject, record: &EditRecord) -> io::Result<()> {
+    fn write(&self, subject: &dyn ManagedContent, record: &EditRecord) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(self.owner_folder(subject))?;
         let mut record_file = serde_json::to_vec_pretty(record)?;
         record_file.push(b'\n');
         swap::put_whole(&self.record_file(subject), &record_file)
     }
 
-    fn owner_folder(&self, subject: &dyn Subject) -> PathBuf {
+    fn owner_folder(&self, subject: &dyn ManagedContent) -> PathBuf {
         self.folder.join(subject.owner())
     }
 
-    fn record_file(&self, subject: &dyn Subject) -> PathBuf {
+    fn record_file(&self, subject: &dyn ManagedContent) -> PathBuf {
         self.owner_folder(subject).join(format!("{}.json", self.stem(subject)))
     }
 
     /// One owner can have several settings files, in several homes: a hash of the path distinguishes them.
-    fn stem(&self, subject: &dyn Subject) -> String {
+    fn stem(&self, subject: &dyn ManagedContent) -> String {
         let name = subject.file().file_stem().unwrap_or_default().to_string_lossy();
         format!("{name}-{:08x}", crc32fast::hash(subject.file().as_os_str().as_bytes()))
     }
 
-    fn refuse(&self, subject: &dyn Subject, source: io::Error) -> Refusal {
-        subject.refuse(Cause::CannotBackUp { folder: self.owner_folder(subject), source })
+    fn refuse(&self, subject: &dyn ManagedContent, source: io::Error) -> EditRefusal {
+        subject.refuse(RefusalCause::CannotBackUp { folder: self.owner_folder(subject), source })
     }
 }
 
-fn undo_splice(original: &[u8], plan: &Plan) -> Splice {
+fn undo_splice(original: &[u8], plan: &EditPlan) -> Splice {
     Splice::between(original, plan.after.as_deref().unwrap_or_default())
 }

@@ -5,10 +5,10 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::apply::Pace;
-use super::plan::{Containers, Plan};
-use super::refusal::{Cause, Refusal};
-use super::subject::Subject;
+use super::apply::RetryPace;
+use super::plan::{Containers, EditPlan};
+use super::refusal::{EditRefusal, RefusalCause};
+use super::subject::ManagedContent;
 
 /// The marker lines: comments in every format in which we write a block.
 const OPENED: &str = "# >>> towline >>>";
@@ -16,7 +16,7 @@ const CLOSED: &str = "# <<< towline <<<";
 
 /// A text file, and the lines that we want in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct MarkedBlock {
     owner: &'static str,
     file: PathBuf,
     lines: String,
@@ -24,7 +24,7 @@ pub struct Block {
 
 /// The state of our block in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum BlockState {
     Absent,
     /// Exactly once, and correct.
     Right,
@@ -32,7 +32,7 @@ pub enum Standing {
     Outdated,
 }
 
-impl Block {
+impl MarkedBlock {
     /// A block of `lines` in the `file` of `owner`.
     pub fn new(owner: &'static str, file: PathBuf, lines: impl Into<String>) -> Self {
         Self { owner, file, lines: lines.into() }
@@ -42,13 +42,13 @@ impl Block {
         &self.file
     }
 
-    pub fn inspect_file(&self, pace: Pace) -> Result<Standing, Refusal> {
+    pub fn inspect_file(&self, pace: RetryPace) -> Result<BlockState, EditRefusal> {
         let plan = self.preview(pace)?;
         let blocks = self.blocks(plan.before.as_deref().unwrap_or_default())?;
         Ok(match (blocks.is_empty(), plan.is_empty()) {
-            (true, _) => Standing::Absent,
-            (false, true) => Standing::Right,
-            (false, false) => Standing::Outdated,
+            (true, _) => BlockState::Absent,
+            (false, true) => BlockState::Right,
+            (false, false) => BlockState::Outdated,
         })
     }
 
@@ -57,14 +57,16 @@ impl Block {
     }
 
     /// The ranges of our blocks, including markers and line ends.
-    fn blocks(&self, bytes: &[u8]) -> Result<Vec<Range<usize>>, Refusal> {
+    fn blocks(&self, bytes: &[u8]) -> Result<Vec<Range<usize>>, EditRefusal> {
         let (mut blocks, mut open, mut start) = (vec![], None, 0);
         for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let end = start + line.len();
             let is_mark = |mark: &str| line.trim_ascii() == mark.as_bytes();
             match open {
                 None if is_mark(OPENED) => open = Some((start, number + 1)),
-                Some((_, line)) if is_mark(OPENED) => return Err(self.refuse(Cause::OpenBlock { line })),
+                Some((_, line)) if is_mark(OPENED) => {
+                    return Err(self.refuse(RefusalCause::OpenBlock { line }));
+                }
                 Some((from, _)) if is_mark(CLOSED) => {
                     blocks.push(from..end);
                     open = None;
@@ -73,15 +75,15 @@ impl Block {
             }
             start = end;
         }
-        open.map_or(Ok(blocks), |(_, line)| Err(self.refuse(Cause::OpenBlock { line })))
+        open.map_or(Ok(blocks), |(_, line)| Err(self.refuse(RefusalCause::OpenBlock { line })))
     }
 
-    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>) -> Plan {
-        Plan { file: self.file.clone(), before: before.map(<[u8]>::to_vec), after, changes: vec![] }
+    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>) -> EditPlan {
+        EditPlan { file: self.file.clone(), before: before.map(<[u8]>::to_vec), after, changes: vec![] }
     }
 }
 
-impl Subject for Block {
+impl ManagedContent for MarkedBlock {
     fn owner(&self) -> &'static str {
         self.owner
     }
@@ -95,7 +97,7 @@ impl Subject for Block {
         !bytes.trim_ascii().is_empty()
     }
 
-    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+    fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
         let bytes = existing.unwrap_or_default();
         let blocks = self.blocks(bytes)?;
         let after = match blocks.first() {
@@ -108,13 +110,13 @@ impl Subject for Block {
         Ok(self.planned(existing, Some(after)))
     }
 
-    fn plan_removal(&self, existing: Option<&[u8]>, _kept: &Containers) -> Result<Plan, Refusal> {
+    fn plan_removal(&self, existing: Option<&[u8]>, _kept: &Containers) -> Result<EditPlan, EditRefusal> {
         let blocks = self.blocks(existing.unwrap_or_default())?;
         Ok(self.planned(existing, existing.map(|bytes| without(bytes, &blocks, 0))))
     }
 
     /// Blocks have no containers.
-    fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+    fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
         Ok(Containers::default())
     }
 }
@@ -145,8 +147,8 @@ fn without(bytes: &[u8], blocks: &[Range<usize>], start: usize) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn block() -> Block {
-        Block::new("tmux", PathBuf::from("/home/user/.tmux.conf"), "ours")
+    fn block() -> MarkedBlock {
+        MarkedBlock::new("tmux", PathBuf::from("/home/user/.tmux.conf"), "ours")
     }
 
     fn planned(text: &str) -> String {
@@ -190,7 +192,7 @@ mod tests {
             ["a\n# >>> towline >>>\nb\n", "a\n# >>> towline >>>\n# >>> towline >>>\n# <<< towline <<<\n"]
         {
             let refusal = block().plan(Some(text.as_bytes())).unwrap_err();
-            assert!(matches!(refusal.cause, Cause::OpenBlock { line: 2 }), "{refusal:?}");
+            assert!(matches!(refusal.cause, RefusalCause::OpenBlock { line: 2 }), "{refusal:?}");
         }
     }
 

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::apply::Pace;
+use super::apply::RetryPace;
 use super::edit::{self, Addition};
 use super::json::{self, ByteSpan, Element, ValueKind};
 use super::jsonc::Commented;
 use super::layout::{Layout, Node};
 use super::ours::is_tow;
-use super::plan::{Change, Containers, Plan, without_if_empty};
-use super::refusal::{Cause, Refusal};
-use super::subject::Subject;
+use super::plan::{Containers, EditPlan, EntryChange, without_if_empty};
+use super::refusal::{EditRefusal, RefusalCause};
+use super::subject::ManagedContent;
 use super::target::absolute_command;
 
 const KEY: &str = "tasks";
@@ -34,7 +34,7 @@ pub struct EditorTasks {
 
 /// The state of our task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskStanding {
+pub enum TaskState {
     Missing,
     Right,
     /// It has another path of the program.
@@ -43,48 +43,48 @@ pub enum TaskStanding {
 
 impl EditorTasks {
     /// The task in a folder that an editor opens, run by the program `tow`.
-    pub fn in_folder(folder: &Path, tow: &Path) -> Result<Self, Refusal> {
+    pub fn in_folder(folder: &Path, tow: &Path) -> Result<Self, EditRefusal> {
         let file = folder.join(".vscode").join("tasks.json");
         let command = absolute_command(&file, tow)?;
         Ok(Self { file, command })
     }
 
-    pub fn inspect_file(&self, pace: Pace) -> Result<TaskStanding, Refusal> {
+    pub fn inspect_file(&self, pace: RetryPace) -> Result<TaskState, EditRefusal> {
         Ok(match self.preview(pace)?.changes.first() {
-            None => TaskStanding::Right,
-            Some(Change::Added { .. }) => TaskStanding::Missing,
-            Some(Change::Upgraded { .. } | Change::Removed { .. }) => TaskStanding::Outdated,
+            None => TaskState::Right,
+            Some(EntryChange::Added { .. }) => TaskState::Missing,
+            Some(EntryChange::Upgraded { .. } | EntryChange::Removed { .. }) => TaskState::Outdated,
         })
     }
 
-    fn opened(&self, existing: Option<&[u8]>) -> Result<Commented, Refusal> {
+    fn opened(&self, existing: Option<&[u8]>) -> Result<Commented, EditRefusal> {
         self.commented(existing).map_err(|cause| self.refuse(cause))
     }
 
-    fn commented(&self, existing: Option<&[u8]>) -> Result<Commented, Cause> {
+    fn commented(&self, existing: Option<&[u8]>) -> Result<Commented, RefusalCause> {
         let text = std::str::from_utf8(existing.unwrap_or_default());
-        let text = text.map_err(|error| Cause::NotText { at: error.valid_up_to() })?;
+        let text = text.map_err(|error| RefusalCause::NotText { at: error.valid_up_to() })?;
         let opened = Commented::object(if json::is_blank(text) { EMPTY } else { text })?;
         match tasks(opened.strict()) {
             Some(list) if json::kind(opened.strict(), &list.value) != ValueKind::Array => {
-                Err(Cause::TasksNotArray)
+                Err(RefusalCause::TasksNotArray)
             }
             Some(_) | None => Ok(opened),
         }
     }
 
     /// The next edit towards the wanted task.
-    fn step(&self, opened: &Commented) -> Result<Option<(Commented, Change)>, Cause> {
+    fn step(&self, opened: &Commented) -> Result<Option<(Commented, EntryChange)>, RefusalCause> {
         let strict = opened.strict();
         let layout = Layout::of(strict);
         let Some(list) = tasks(strict) else {
             let list = Node::Array(vec![self.entry()]);
             let edited = edit::append(strict, &json::root(strict), &Addition::Member(KEY, &list), &layout);
-            return Ok(Some((opened.follow(&edited)?, Change::Added { event: event() })));
+            return Ok(Some((opened.follow(&edited)?, EntryChange::Added { event: event() })));
         };
         let Some((_, task)) = ours(strict, &list.value) else {
             let edited = edit::append(strict, &list.value, &Addition::Item(&self.entry()), &layout);
-            return Ok(Some((opened.follow(&edited)?, Change::Added { event: event() })));
+            return Ok(Some((opened.follow(&edited)?, EntryChange::Added { event: event() })));
         };
         let Some(command) = json::member(strict, &task.value, "command") else { return Ok(None) };
         if value_of(strict, &command.value) == self.command.as_str() {
@@ -92,10 +92,13 @@ impl EditorTasks {
         }
         let was = strict[task.value.clone()].to_owned();
         let edited = edit::replace(strict, &command.value, &Node::Text(self.command.clone()), &layout);
-        Ok(Some((opened.follow(&edited)?, Change::Upgraded { event: event(), was })))
+        Ok(Some((opened.follow(&edited)?, EntryChange::Upgraded { event: event(), was })))
     }
 
-    fn removed(opened: &Commented, kept: &Containers) -> Result<Option<(Commented, Change)>, Cause> {
+    fn removed(
+        opened: &Commented,
+        kept: &Containers,
+    ) -> Result<Option<(Commented, EntryChange)>, RefusalCause> {
         let strict = opened.strict();
         let Some((index, list)) = tasks(strict).and_then(|list| Some((ours(strict, &list.value)?.0, list)))
         else {
@@ -109,7 +112,7 @@ impl EditorTasks {
         } else {
             without.follow(&without_if_empty(strict.clone(), &json::root(&strict), KEY))?
         };
-        Ok(Some((without, Change::Removed { event: event(), was })))
+        Ok(Some((without, EntryChange::Removed { event: event(), was })))
     }
 
     fn entry(&self) -> Node {
@@ -125,14 +128,14 @@ impl EditorTasks {
         ])
     }
 
-    fn planned(&self, before: Option<&[u8]>, text: String, changes: Vec<Change>) -> Plan {
+    fn planned(&self, before: Option<&[u8]>, text: String, changes: Vec<EntryChange>) -> EditPlan {
         let before = before.map(<[u8]>::to_vec);
         let after = if changes.is_empty() { before.clone() } else { Some(text.into_bytes()) };
-        Plan { file: self.file.clone(), before, after, changes }
+        EditPlan { file: self.file.clone(), before, after, changes }
     }
 }
 
-impl Subject for EditorTasks {
+impl ManagedContent for EditorTasks {
     fn owner(&self) -> &'static str {
         "vscode"
     }
@@ -155,7 +158,7 @@ impl Subject for EditorTasks {
         false
     }
 
-    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+    fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
         let mut opened = self.opened(existing)?;
         let mut changes = vec![];
         while let Some((edited, change)) = self.step(&opened).map_err(|cause| self.refuse(cause))? {
@@ -165,14 +168,14 @@ impl Subject for EditorTasks {
         Ok(self.planned(existing, opened.into_text(), changes))
     }
 
-    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
+    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
         let opened = self.opened(existing)?;
         let removed = Self::removed(&opened, kept).map_err(|cause| self.refuse(cause))?;
         let (opened, changes) = removed.map_or((opened, vec![]), |(edited, change)| (edited, vec![change]));
         Ok(self.planned(existing, opened.into_text(), changes))
     }
 
-    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
         let opened = self.opened(existing)?;
         let strict = opened.strict();
         let is_theirs = |list: &Element| {
@@ -207,7 +210,7 @@ fn value_of(text: &str, value: &ByteSpan) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::archive::Archive;
+    use super::super::archive::OriginalsArchive;
     use super::*;
     use std::fs;
 
@@ -278,21 +281,21 @@ mod tests {
     #[test]
     fn what_was_written_is_given_back_byte_for_byte_and_a_folder_of_ours_goes() {
         let (folder, keeping) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let archive = Archive::new(keeping.path());
+        let archive = OriginalsArchive::new(keeping.path());
         let tasks = EditorTasks::in_folder(folder.path(), Path::new("/opt/tow")).unwrap();
-        assert_eq!(tasks.inspect_file(Pace::USUAL).unwrap(), TaskStanding::Missing);
-        tasks.apply(&archive, Pace::USUAL).unwrap();
-        assert_eq!(tasks.inspect_file(Pace::USUAL).unwrap(), TaskStanding::Right);
-        tasks.remove(&archive, Pace::USUAL).unwrap();
+        assert_eq!(tasks.inspect_file(RetryPace::USUAL).unwrap(), TaskState::Missing);
+        tasks.apply(&archive, RetryPace::USUAL).unwrap();
+        assert_eq!(tasks.inspect_file(RetryPace::USUAL).unwrap(), TaskState::Right);
+        tasks.remove(&archive, RetryPace::USUAL).unwrap();
         assert!(!folder.path().join(".vscode").exists());
         let before = "{\n  \"tasks\": [\n    // none yet\n  ]\n}\n";
         fs::create_dir(folder.path().join(".vscode")).unwrap();
         fs::write(tasks.file(), before).unwrap();
-        tasks.apply(&archive, Pace::USUAL).unwrap();
+        tasks.apply(&archive, RetryPace::USUAL).unwrap();
         let moved = EditorTasks::in_folder(folder.path(), Path::new("/new/tow")).unwrap();
-        assert_eq!(moved.inspect_file(Pace::USUAL).unwrap(), TaskStanding::Outdated);
-        moved.apply(&archive, Pace::USUAL).unwrap();
-        moved.remove(&archive, Pace::USUAL).unwrap();
+        assert_eq!(moved.inspect_file(RetryPace::USUAL).unwrap(), TaskState::Outdated);
+        moved.apply(&archive, RetryPace::USUAL).unwrap();
+        moved.remove(&archive, RetryPace::USUAL).unwrap();
         assert_eq!(fs::read_to_string(tasks.file()).unwrap(), before);
     }
 }

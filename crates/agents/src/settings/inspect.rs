@@ -5,8 +5,8 @@
 use super::json;
 use super::ours::{self, Fit, OwnEntry};
 use super::plan::opened;
-use super::refusal::Refusal;
-use super::status_line::{self, LineStanding};
+use super::refusal::EditRefusal;
+use super::status_line::{self, StatusLineState};
 use super::target::Target;
 
 /// The state of our entries in one settings file.
@@ -15,12 +15,12 @@ pub struct Inspection {
     /// Events without an entry of ours in the file.
     pub missing: Vec<&'static str>,
     /// Entries of ours that `tow install` would change or remove.
-    pub stale: Vec<(FileEntry, Fault)>,
+    pub stale: Vec<(FileEntry, EntryFault)>,
     pub right: Vec<FileEntry>,
     /// The key in this file that disables all hooks, if it is set.
     pub silenced_by: Option<&'static str>,
     /// The state of the status line, if the agent has one.
-    pub line: Option<LineStanding>,
+    pub line: Option<StatusLineState>,
 }
 
 /// One entry of ours.
@@ -37,7 +37,7 @@ pub struct FileEntry {
 
 /// The defect of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum EntryFault {
     /// An older form, another path or another timeout.
     Outdated,
     /// Its matcher is not the wanted one: it runs too rarely, or too often.
@@ -57,7 +57,7 @@ impl Inspection {
 
 impl Target {
     /// Compares the file's entries with the wanted ones.
-    pub fn inspect(&self, existing: Option<&[u8]>) -> Result<Inspection, Refusal> {
+    pub fn inspect(&self, existing: Option<&[u8]>) -> Result<Inspection, EditRefusal> {
         let text = opened(self, existing)?;
         let line = status_line::standing(self, &text);
         let mut inspection =
@@ -67,10 +67,10 @@ impl Target {
             let is_second = inspection.right.iter().any(|right| right.event == own.event);
             match (own.fit, is_second) {
                 (Fit::Right, false) => inspection.right.push(entry),
-                (Fit::Right, true) => inspection.stale.push((entry, Fault::Duplicate)),
-                (Fit::Outdated, _) => inspection.stale.push((entry, Fault::Outdated)),
-                (Fit::Confined, _) => inspection.stale.push((entry, Fault::Confined)),
-                (Fit::Unwanted, _) => inspection.stale.push((entry, Fault::Unwanted)),
+                (Fit::Right, true) => inspection.stale.push((entry, EntryFault::Duplicate)),
+                (Fit::Outdated, _) => inspection.stale.push((entry, EntryFault::Outdated)),
+                (Fit::Confined, _) => inspection.stale.push((entry, EntryFault::Confined)),
+                (Fit::Unwanted, _) => inspection.stale.push((entry, EntryFault::Unwanted)),
             }
         }
         inspection.missing = self

@@ -4,7 +4,7 @@
 //! the twin is repeated on the text, and never loses a comment.
 
 use super::json::{self, ValueKind};
-use super::refusal::Cause;
+use super::refusal::RefusalCause;
 
 /// A text and its strict twin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,15 +15,15 @@ pub(super) struct Commented {
 
 impl Commented {
     /// Parses a text that holds one object.
-    pub fn object(text: &str) -> Result<Self, Cause> {
+    pub fn object(text: &str) -> Result<Self, RefusalCause> {
         let strict = without_trailing_commas(&without_comments(text));
-        json::check(&strict).map_err(|json::Syntax { line, column, reason }| Cause::NotJson {
+        json::check(&strict).map_err(|json::Syntax { line, column, reason }| RefusalCause::NotJson {
             line,
             column,
             reason,
         })?;
         if json::kind(&strict, &json::root(&strict)) != ValueKind::Object {
-            return Err(Cause::RootNotObject);
+            return Err(RefusalCause::RootNotObject);
         }
         Ok(Self { text: text.to_owned(), strict })
     }
@@ -37,7 +37,7 @@ impl Commented {
     }
 
     /// Repeats on the text an edit of the twin at one position.
-    pub fn follow(&self, edited: &str) -> Result<Self, Cause> {
+    pub fn follow(&self, edited: &str) -> Result<Self, RefusalCause> {
         let (old, new) = (self.strict.as_bytes(), edited.as_bytes());
         let alike = |(one, other): &(&u8, &u8)| one == other;
         let start = old.iter().zip(new).take_while(alike).count();
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn invalid_json_is_reported_with_its_line() {
         let wrong = Commented::object("{\n // fine\n \"a\": oops\n}").unwrap_err();
-        assert!(matches!(wrong, Cause::NotJson { line: 3, .. }), "{wrong}");
-        assert!(matches!(Commented::object("// only\n[1]").unwrap_err(), Cause::RootNotObject));
+        assert!(matches!(wrong, RefusalCause::NotJson { line: 3, .. }), "{wrong}");
+        assert!(matches!(Commented::object("// only\n[1]").unwrap_err(), RefusalCause::RootNotObject));
         assert!(Commented::object("{ /* not closed ").is_err());
     }
 

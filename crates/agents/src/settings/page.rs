@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::apply::Pace;
-use super::plan::{Containers, Plan};
-use super::refusal::{Cause, Refusal};
-use super::subject::Subject;
+use super::apply::RetryPace;
+use super::plan::{Containers, EditPlan};
+use super::refusal::{EditRefusal, RefusalCause};
+use super::subject::ManagedContent;
 
 /// A header line; all formats that we write allow comments there.
 const MARK: &str = "# towline ";
@@ -18,7 +18,7 @@ const HEADER_END: &str = "\n---\n";
 
 /// A file, and the text that we want in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct OwnedFile {
     owner: &'static str,
     file: PathBuf,
     text: String,
@@ -26,7 +26,7 @@ pub struct Page {
 
 /// The state of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PageStanding {
+pub enum OwnedFileState {
     Absent,
     Right,
     /// An older version of ours.
@@ -37,7 +37,7 @@ pub enum PageStanding {
     Foreign,
 }
 
-impl Page {
+impl OwnedFile {
     /// A page with this header (lines of YAML) and body.
     pub fn new(owner: &'static str, file: PathBuf, header: &str, body: &str) -> Self {
         Self { owner, file, text: marked(header, body) }
@@ -51,32 +51,32 @@ impl Page {
         &self.text
     }
 
-    pub fn inspect_file(&self, pace: Pace) -> Result<PageStanding, Refusal> {
+    pub fn inspect_file(&self, pace: RetryPace) -> Result<OwnedFileState, EditRefusal> {
         match self.preview(pace) {
             Ok(plan) => Ok(self.standing(plan.before.as_deref())),
-            Err(Refusal { cause: Cause::NotOurs, .. }) => Ok(PageStanding::Foreign),
+            Err(EditRefusal { cause: RefusalCause::NotOurs, .. }) => Ok(OwnedFileState::Foreign),
             Err(refusal) => Err(refusal),
         }
     }
 
-    fn standing(&self, existing: Option<&[u8]>) -> PageStanding {
-        let Some(bytes) = existing else { return PageStanding::Absent };
+    fn standing(&self, existing: Option<&[u8]>) -> OwnedFileState {
+        let Some(bytes) = existing else { return OwnedFileState::Absent };
         if bytes == self.text.as_bytes() {
-            return PageStanding::Right;
+            return OwnedFileState::Right;
         }
         match std::str::from_utf8(bytes).ok().and_then(unmarked) {
-            Some((text, sum)) if sum == checksum(&text) => PageStanding::Outdated,
-            Some(_) => PageStanding::Changed,
-            None => PageStanding::Foreign,
+            Some((text, sum)) if sum == checksum(&text) => OwnedFileState::Outdated,
+            Some(_) => OwnedFileState::Changed,
+            None => OwnedFileState::Foreign,
         }
     }
 
-    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>) -> Plan {
-        Plan { file: self.file.clone(), before: before.map(<[u8]>::to_vec), after, changes: vec![] }
+    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>) -> EditPlan {
+        EditPlan { file: self.file.clone(), before: before.map(<[u8]>::to_vec), after, changes: vec![] }
     }
 }
 
-impl Subject for Page {
+impl ManagedContent for OwnedFile {
     fn owner(&self) -> &'static str {
         self.owner
     }
@@ -95,27 +95,27 @@ impl Subject for Page {
         0o644
     }
 
-    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+    fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
         let after = match self.standing(existing) {
-            PageStanding::Absent | PageStanding::Right | PageStanding::Outdated => {
+            OwnedFileState::Absent | OwnedFileState::Right | OwnedFileState::Outdated => {
                 self.text.clone().into_bytes()
             }
-            PageStanding::Changed => existing.unwrap_or_default().to_vec(),
-            PageStanding::Foreign => return Err(self.refuse(Cause::NotOurs)),
+            OwnedFileState::Changed => existing.unwrap_or_default().to_vec(),
+            OwnedFileState::Foreign => return Err(self.refuse(RefusalCause::NotOurs)),
         };
         Ok(self.planned(existing, Some(after)))
     }
 
-    fn plan_removal(&self, existing: Option<&[u8]>, _kept: &Containers) -> Result<Plan, Refusal> {
+    fn plan_removal(&self, existing: Option<&[u8]>, _kept: &Containers) -> Result<EditPlan, EditRefusal> {
         let after = match self.standing(existing) {
-            PageStanding::Absent | PageStanding::Right | PageStanding::Outdated => None,
-            PageStanding::Changed | PageStanding::Foreign => existing.map(<[u8]>::to_vec),
+            OwnedFileState::Absent | OwnedFileState::Right | OwnedFileState::Outdated => None,
+            OwnedFileState::Changed | OwnedFileState::Foreign => existing.map(<[u8]>::to_vec),
         };
         Ok(self.planned(existing, after))
     }
 
     /// Pages have no containers.
-    fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+    fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
         Ok(Containers::default())
     }
 }
@@ -140,17 +140,17 @@ fn checksum(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::archive::Archive;
+    use super::super::archive::OriginalsArchive;
     use super::*;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    fn page(root: &Path, body: &str) -> Page {
-        Page::new("agent", root.join("skills/one/SKILL.md"), "name: one\ndescription: d", body)
+    fn page(root: &Path, body: &str) -> OwnedFile {
+        OwnedFile::new("agent", root.join("skills/one/SKILL.md"), "name: one\ndescription: d", body)
     }
 
-    fn archive(root: &Path) -> Archive {
-        Archive::new(root.join("backups"))
+    fn archive(root: &Path) -> OriginalsArchive {
+        OriginalsArchive::new(root.join("backups"))
     }
 
     #[test]
@@ -158,14 +158,14 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (old, new) = (page(root.path(), "old"), page(root.path(), "new"));
         let archive = archive(root.path());
-        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Absent);
-        old.apply(&archive, Pace::BRIEF).unwrap();
+        assert_eq!(new.inspect_file(RetryPace::BRIEF).unwrap(), OwnedFileState::Absent);
+        old.apply(&archive, RetryPace::BRIEF).unwrap();
         assert_eq!(fs::metadata(old.file()).unwrap().permissions().mode() & 0o777, 0o644);
-        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Outdated);
-        assert!(!new.apply(&archive, Pace::BRIEF).unwrap().plan.is_empty());
-        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Right);
-        assert!(new.apply(&archive, Pace::BRIEF).unwrap().plan.is_empty());
-        old.remove(&archive, Pace::BRIEF).unwrap();
+        assert_eq!(new.inspect_file(RetryPace::BRIEF).unwrap(), OwnedFileState::Outdated);
+        assert!(!new.apply(&archive, RetryPace::BRIEF).unwrap().plan.is_empty());
+        assert_eq!(new.inspect_file(RetryPace::BRIEF).unwrap(), OwnedFileState::Right);
+        assert!(new.apply(&archive, RetryPace::BRIEF).unwrap().plan.is_empty());
+        old.remove(&archive, RetryPace::BRIEF).unwrap();
         assert!(!root.path().join("skills").exists());
     }
 
@@ -174,14 +174,14 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("skills")).unwrap();
         let (page, archive) = (page(root.path(), "x"), archive(root.path()));
-        page.apply(&archive, Pace::BRIEF).unwrap();
+        page.apply(&archive, RetryPace::BRIEF).unwrap();
         fs::write(root.path().join("skills/one/own.md"), "mine").unwrap();
-        page.remove(&archive, Pace::BRIEF).unwrap();
+        page.remove(&archive, RetryPace::BRIEF).unwrap();
         assert!(!page.file().exists() && root.path().join("skills/one/own.md").exists());
         fs::remove_file(root.path().join("skills/one/own.md")).unwrap();
         fs::remove_dir(root.path().join("skills/one")).unwrap();
-        page.apply(&archive, Pace::BRIEF).unwrap();
-        page.remove(&archive, Pace::BRIEF).unwrap();
+        page.apply(&archive, RetryPace::BRIEF).unwrap();
+        page.remove(&archive, RetryPace::BRIEF).unwrap();
         assert!(root.path().join("skills").exists() && !root.path().join("skills/one").exists());
     }
 
@@ -192,10 +192,10 @@ mod tests {
         fs::create_dir_all(page.file().parent().unwrap()).unwrap();
         for theirs in [&b"---\nname: one\n---\nmine\n"[..], b"\xff\xfe", b"# towline of my own\n"] {
             fs::write(page.file(), theirs).unwrap();
-            assert_eq!(page.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Foreign);
-            let refusal = page.apply(&archive, Pace::BRIEF).unwrap_err();
-            assert!(matches!(refusal.cause, Cause::NotOurs) && refusal.hint().contains("SKILL.md"));
-            assert!(page.remove(&archive, Pace::BRIEF).unwrap().plan.is_empty());
+            assert_eq!(page.inspect_file(RetryPace::BRIEF).unwrap(), OwnedFileState::Foreign);
+            let refusal = page.apply(&archive, RetryPace::BRIEF).unwrap_err();
+            assert!(matches!(refusal.cause, RefusalCause::NotOurs) && refusal.hint().contains("SKILL.md"));
+            assert!(page.remove(&archive, RetryPace::BRIEF).unwrap().plan.is_empty());
             assert_eq!(fs::read(page.file()).unwrap(), theirs);
         }
     }
@@ -205,12 +205,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (old, new) = (page(root.path(), "old"), page(root.path(), "new"));
         let archive = archive(root.path());
-        old.apply(&archive, Pace::BRIEF).unwrap();
+        old.apply(&archive, RetryPace::BRIEF).unwrap();
         let edited = fs::read_to_string(old.file()).unwrap().replace("old", "mine");
         fs::write(old.file(), &edited).unwrap();
-        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Changed);
-        assert!(new.apply(&archive, Pace::BRIEF).unwrap().plan.is_empty());
-        assert!(new.remove(&archive, Pace::BRIEF).unwrap().plan.is_empty());
+        assert_eq!(new.inspect_file(RetryPace::BRIEF).unwrap(), OwnedFileState::Changed);
+        assert!(new.apply(&archive, RetryPace::BRIEF).unwrap().plan.is_empty());
+        assert!(new.remove(&archive, RetryPace::BRIEF).unwrap().plan.is_empty());
         assert_eq!(fs::read_to_string(old.file()).unwrap(), edited);
     }
 
@@ -218,11 +218,11 @@ mod tests {
     fn a_page_is_recognised_as_ours_without_a_record() {
         let root = tempfile::tempdir().unwrap();
         let (old, new) = (page(root.path(), "old"), page(root.path(), "new"));
-        old.apply(&archive(root.path()), Pace::BRIEF).unwrap();
+        old.apply(&archive(root.path()), RetryPace::BRIEF).unwrap();
         fs::remove_dir_all(root.path().join("backups")).unwrap();
-        new.apply(&archive(root.path()), Pace::BRIEF).unwrap();
-        assert_eq!(new.inspect_file(Pace::BRIEF).unwrap(), PageStanding::Right);
-        new.remove(&archive(root.path()), Pace::BRIEF).unwrap();
+        new.apply(&archive(root.path()), RetryPace::BRIEF).unwrap();
+        assert_eq!(new.inspect_file(RetryPace::BRIEF).unwrap(), OwnedFileState::Right);
+        new.remove(&archive(root.path()), RetryPace::BRIEF).unwrap();
         assert!(!new.file().exists());
     }
 
@@ -233,7 +233,7 @@ mod tests {
             let cut = at.min(page.text.len());
             let edited = format!("{}{with}{}", &page.text[..cut], &page.text[cut..]);
             let standing = page.standing(Some(edited.as_bytes()));
-            proptest::prop_assert!(matches!(standing, PageStanding::Changed | PageStanding::Foreign), "{edited}");
+            proptest::prop_assert!(matches!(standing, OwnedFileState::Changed | OwnedFileState::Foreign), "{edited}");
         }
     }
 }

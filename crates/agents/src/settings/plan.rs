@@ -13,25 +13,25 @@ use super::edit::{self, Addition};
 use super::json::{self, ByteSpan, Element, ValueKind};
 use super::layout::{Layout, Node};
 use super::ours::{self, Fit, OwnEntry};
-use super::refusal::{Cause, Refusal};
+use super::refusal::{EditRefusal, RefusalCause};
 use super::status_line;
-use super::subject::Subject;
-use super::target::{HookEntry, Order, Target};
+use super::subject::ManagedContent;
+use super::target::{EntryOrder, HookEntry, Target};
 
 /// A file before and after an edit, and the changes in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct EditPlan {
     pub file: PathBuf,
     /// Its current bytes; `None` if there is no file.
     pub before: Option<Vec<u8>>,
     /// Its new bytes; `None` if there will be no file.
     pub after: Option<Vec<u8>>,
-    pub changes: Vec<Change>,
+    pub changes: Vec<EntryChange>,
 }
 
 /// One change to an entry of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum EntryChange {
     /// An entry for an event that had none.
     Added { event: String },
     /// An entry of ours brought to its current form.
@@ -57,7 +57,7 @@ impl Containers {
     }
 }
 
-impl Plan {
+impl EditPlan {
     pub fn is_empty(&self) -> bool {
         self.before == self.after
     }
@@ -77,19 +77,19 @@ impl Plan {
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for EntryChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Change::Added { event } => write!(f, "add {event}"),
-            Change::Upgraded { event, .. } => write!(f, "upgrade {event}"),
-            Change::Removed { event, .. } => write!(f, "remove {event}"),
+            EntryChange::Added { event } => write!(f, "add {event}"),
+            EntryChange::Upgraded { event, .. } => write!(f, "upgrade {event}"),
+            EntryChange::Removed { event, .. } => write!(f, "remove {event}"),
         }
     }
 }
 
 impl Target {
     /// Plans the file with each of our entries exactly once and correct.
-    pub fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+    pub fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
         let start = opened(self, existing)?;
         let layout = Layout::of(&start);
         let mut text = with_hooks(self, start, &layout);
@@ -103,7 +103,7 @@ impl Target {
     }
 
     /// Plans the file without our entries. Containers stay if they are in `kept` or not empty.
-    pub fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
+    pub fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
         let mut text = opened(self, existing)?;
         let mut changes = Vec::new();
         // From the end of the file, so that no entry of ours follows the one being removed.
@@ -121,7 +121,7 @@ impl Target {
     }
 
     /// The containers that the file would hold without us.
-    pub(super) fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+    pub(super) fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
         let stripped = self.plan_removal(existing, &Containers::default())?;
         let text = opened(self, stripped.after.as_deref())?;
         let Some(hooks) = ours::hooks(&text) else {
@@ -131,36 +131,36 @@ impl Target {
         Ok(Containers { hooks: true, lists: lists.collect() })
     }
 
-    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>, changes: Vec<Change>) -> Plan {
-        Plan { file: self.file().to_owned(), before: before.map(<[u8]>::to_vec), after, changes }
+    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>, changes: Vec<EntryChange>) -> EditPlan {
+        EditPlan { file: self.file().to_owned(), before: before.map(<[u8]>::to_vec), after, changes }
     }
 }
 
 /// The file as text, verified to be an object whose `hooks`, if any, is an object.
-pub(super) fn opened(target: &Target, existing: Option<&[u8]>) -> Result<String, Refusal> {
+pub(super) fn opened(target: &Target, existing: Option<&[u8]>) -> Result<String, EditRefusal> {
     let text = opened_object(existing).map_err(|cause| target.refuse(cause))?;
     match ours::hooks(&text) {
         Some(hooks) if json::kind(&text, &hooks) != ValueKind::Object => {
-            Err(target.refuse(Cause::HooksNotObject))
+            Err(target.refuse(RefusalCause::HooksNotObject))
         }
         _ => Ok(text),
     }
 }
 
 /// The file as text, verified to be an object; a blank file is an empty object.
-pub(super) fn opened_object(existing: Option<&[u8]>) -> Result<String, Cause> {
+pub(super) fn opened_object(existing: Option<&[u8]>) -> Result<String, RefusalCause> {
     let text = std::str::from_utf8(existing.unwrap_or_default());
-    let text = text.map_err(|error| Cause::NotText { at: error.valid_up_to() })?;
+    let text = text.map_err(|error| RefusalCause::NotText { at: error.valid_up_to() })?;
     if json::is_blank(text) {
         let mark = &text[..text.len() - json::without_mark(text).len()];
         return Ok(format!("{mark}{{}}\n"));
     }
     json::check(text).map_err(|syntax| {
         let json::Syntax { line, column, reason } = syntax;
-        Cause::NotJson { line, column, reason }
+        RefusalCause::NotJson { line, column, reason }
     })?;
     if json::kind(text, &json::root(text)) != ValueKind::Object {
-        return Err(Cause::RootNotObject);
+        return Err(RefusalCause::RootNotObject);
     }
     Ok(text.to_owned())
 }
@@ -174,7 +174,11 @@ fn with_hooks(target: &Target, text: String, layout: &Layout) -> String {
 }
 
 /// Corrects the first difference from the wanted entries.
-fn next_step(target: &Target, text: &str, layout: &Layout) -> Result<Option<(String, Change)>, Refusal> {
+fn next_step(
+    target: &Target,
+    text: &str,
+    layout: &Layout,
+) -> Result<Option<(String, EntryChange)>, EditRefusal> {
     let own_entries = ours::own_entries(target, text);
     for wanted in target.all_wanted() {
         let entries: Vec<&OwnEntry> =
@@ -196,7 +200,7 @@ fn settle(
     layout: &Layout,
     wanted: &HookEntry,
     entries: &[&OwnEntry],
-) -> Result<Option<(String, Change)>, Refusal> {
+) -> Result<Option<(String, EntryChange)>, EditRefusal> {
     let first = |fit: Fit| entries.iter().find(|entry| entry.fit == fit);
     if let Some(right) = first(Fit::Right) {
         let spare = entries.iter().rfind(|entry| entry.handler != right.handler);
@@ -216,21 +220,26 @@ fn settle(
             entry.upgraded(text),
         )));
     }
-    let added = Change::Added { event: wanted.event().to_owned() };
+    let added = EntryChange::Added { event: wanted.event().to_owned() };
     Ok(Some((with_group(target, text, layout, wanted)?, added)))
 }
 
 /// Always appends: an agent may identify the entries before it by their position.
-fn with_group(target: &Target, text: &str, layout: &Layout, wanted: &HookEntry) -> Result<String, Refusal> {
+fn with_group(
+    target: &Target,
+    text: &str,
+    layout: &Layout,
+    wanted: &HookEntry,
+) -> Result<String, EditRefusal> {
     let Some(hooks) = ours::hooks(text) else {
-        return Err(target.refuse(Cause::HooksNotObject));
+        return Err(target.refuse(RefusalCause::HooksNotObject));
     };
     match json::member(text, &hooks, wanted.event()) {
         None => Ok(edit::append(text, &hooks, &Addition::Member(wanted.event(), &wanted.list()), layout)),
         Some(list) if json::kind(text, &list.value) == ValueKind::Array => {
             Ok(edit::append(text, &list.value, &Addition::Item(&wanted.group()), layout))
         }
-        Some(_) => Err(target.refuse(Cause::ListNotArray { event: wanted.event().to_owned() })),
+        Some(_) => Err(target.refuse(RefusalCause::ListNotArray { event: wanted.event().to_owned() })),
     }
 }
 
@@ -249,8 +258,8 @@ fn keeps_positions(target: &Target, text: &str, entry: &OwnEntry) -> bool {
         hooks.is_some_and(|hooks| !json::elements(text, &hooks.value).is_empty())
     };
     match target.order() {
-        Order::Free => false,
-        Order::Trusted => json::elements(text, &entry.list).iter().skip(entry.group + 1).any(is_filled),
+        EntryOrder::Free => false,
+        EntryOrder::Trusted => json::elements(text, &entry.list).iter().skip(entry.group + 1).any(is_filled),
     }
 }
 
@@ -276,11 +285,11 @@ pub(super) fn without_if_empty(text: String, object: &ByteSpan, key: &str) -> St
 }
 
 impl OwnEntry {
-    fn removed(&self, text: &str) -> Change {
-        Change::Removed { event: self.event.clone(), was: text[self.handler.clone()].to_owned() }
+    fn removed(&self, text: &str) -> EntryChange {
+        EntryChange::Removed { event: self.event.clone(), was: text[self.handler.clone()].to_owned() }
     }
 
-    fn upgraded(&self, text: &str) -> Change {
-        Change::Upgraded { event: self.event.clone(), was: text[self.handler.clone()].to_owned() }
+    fn upgraded(&self, text: &str) -> EntryChange {
+        EntryChange::Upgraded { event: self.event.clone(), was: text[self.handler.clone()].to_owned() }
     }
 }

@@ -10,15 +10,15 @@ use thiserror::Error;
 /// An edit that was not made: the file and the cause.
 #[derive(Debug, Error)]
 #[error("did not edit {}", file.display())]
-pub struct Refusal {
+pub struct EditRefusal {
     pub file: PathBuf,
     #[source]
-    pub cause: Cause,
+    pub cause: RefusalCause,
 }
 
 /// The reason why an edit was refused.
 #[derive(Debug, Error)]
-pub enum Cause {
+pub enum RefusalCause {
     #[error("byte {at} is not UTF-8")]
     NotText { at: usize },
     #[error("line {line}, column {column} is not valid JSON: {reason}")]
@@ -83,7 +83,7 @@ pub enum Cause {
     },
 }
 
-impl Refusal {
+impl EditRefusal {
     /// The next step for the user, in one sentence.
     pub fn hint(&self) -> String {
         let file = self.file.display();
@@ -91,55 +91,55 @@ impl Refusal {
             format!("Make `{key}` in {file} {shape}, or remove it, then run the command again.")
         };
         match &self.cause {
-            Cause::NotText { .. } => format!("Save {file} as UTF-8, then run the command again."),
-            Cause::NotJson { line, .. } => {
+            RefusalCause::NotText { .. } => format!("Save {file} as UTF-8, then run the command again."),
+            RefusalCause::NotJson { line, .. } => {
                 format!(
                     "Mend line {line} of {file} (comments and trailing commas are not JSON), then run the command again."
                 )
             }
-            Cause::RootNotObject => {
+            RefusalCause::RootNotObject => {
                 format!("Make {file} a JSON object, `{{}}` at the least, then run the command again.")
             }
-            Cause::NotToml { line, .. } => {
+            RefusalCause::NotToml { line, .. } => {
                 format!("Mend line {line} of {file}, then run the command again.")
             }
-            Cause::ServersNotObject { key: name } | Cause::NoRoomForServer { name } => {
+            RefusalCause::ServersNotObject { key: name } | RefusalCause::NoRoomForServer { name } => {
                 format!("Remove `{name}` from {file}, then run the command again.")
             }
-            Cause::ServerNotOurs { name } => {
+            RefusalCause::ServerNotOurs { name } => {
                 format!("To get ours, rename `{name}` in {file}, then run `tow install` again.")
             }
-            Cause::HooksNotObject => reshape("hooks", "an object"),
-            Cause::ListNotArray { event } => reshape(&format!("hooks.{event}"), "an array"),
-            Cause::TasksNotArray => reshape("tasks", "an array"),
-            Cause::StatusLineUnknown => {
+            RefusalCause::HooksNotObject => reshape("hooks", "an object"),
+            RefusalCause::ListNotArray { event } => reshape(&format!("hooks.{event}"), "an array"),
+            RefusalCause::TasksNotArray => reshape("tasks", "an array"),
+            RefusalCause::StatusLineUnknown => {
                 format!("Remove `statusLine` from {file}, then run the command again.")
             }
-            Cause::OpenBlock { line } => {
+            RefusalCause::OpenBlock { line } => {
                 format!("Remove line {line} of {file} and what belongs to it, then run the command again.")
             }
-            Cause::NotOurs => format!("To get ours, move {file} away, then run `tow install` again."),
-            Cause::NotAFile { path } => {
+            RefusalCause::NotOurs => format!("To get ours, move {file} away, then run `tow install` again."),
+            RefusalCause::NotAFile { path } => {
                 format!("Move {} away, then run the command again.", path.display())
             }
-            Cause::TooLarge { .. } => format!("Look into {file}: no settings file is that large."),
-            Cause::LinkLoop => format!("Mend the link: `ls -l {file}`."),
-            Cause::CannotRead { path, .. } => {
+            RefusalCause::TooLarge { .. } => format!("Look into {file}: no settings file is that large."),
+            RefusalCause::LinkLoop => format!("Mend the link: `ls -l {file}`."),
+            RefusalCause::CannotRead { path, .. } => {
                 format!("Look who may read it: `ls -ld {}`.", path.display())
             }
-            Cause::CannotWrite { path, .. } => {
+            RefusalCause::CannotWrite { path, .. } => {
                 format!(
                     "Look who may write there, and whether the disk is full or read-only: `ls -ld {}`.",
                     path.display()
                 )
             }
-            Cause::CannotBackUp { folder, .. } => {
+            RefusalCause::CannotBackUp { folder, .. } => {
                 format!("Make {} writable, then run the command again.", folder.display())
             }
-            Cause::KeepsChanging => {
+            RefusalCause::KeepsChanging => {
                 "Close the program that rewrites it, then run the command again.".to_owned()
             }
-            Cause::BadCommand { .. } => {
+            RefusalCause::BadCommand { .. } => {
                 "Put `tow` at a path of plain UTF-8, such as ~/.local/bin/tow.".to_owned()
             }
         }

@@ -7,28 +7,31 @@ use serde_json::Value;
 use super::edit::{self, Addition};
 use super::json::{self, ByteSpan, Element, ValueKind};
 use super::layout::{Layout, Node};
-use super::plan::{Change, Containers, opened_object, without_if_empty};
-use super::refusal::Cause;
-use super::tool_server::{NAME, ToolServer, VERB, is_ours};
+use super::plan::{Containers, EntryChange, opened_object, without_if_empty};
+use super::refusal::RefusalCause;
+use super::tool_server::{McpServerEntry, NAME, VERB, is_ours};
 
 /// The object of all servers, under the agent's own name.
 const KEY: &str = "mcpServers";
 const VARIABLES: &str = "env";
 const PASSED_ON: &str = "env_vars";
 
-pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, Cause> {
+pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, RefusalCause> {
     let text = opened_object(existing)?;
     match json::member(&text, &json::root(&text), KEY) {
         Some(servers) if json::kind(&text, &servers.value) != ValueKind::Object => {
-            Err(Cause::ServersNotObject { key: KEY })
+            Err(RefusalCause::ServersNotObject { key: KEY })
         }
         _ => Ok(text),
     }
 }
 
-pub(super) fn step(server: &ToolServer, text: &str) -> Result<Option<(String, Change)>, Cause> {
+pub(super) fn step(
+    server: &McpServerEntry,
+    text: &str,
+) -> Result<Option<(String, EntryChange)>, RefusalCause> {
     let (root, layout) = (json::root(text), Layout::of(text));
-    let added = |edited: String| Ok(Some((edited, Change::Added { event: event() })));
+    let added = |edited: String| Ok(Some((edited, EntryChange::Added { event: event() })));
     let Some(servers) = json::member(text, &root, KEY) else {
         let servers = Node::Object(vec![(NAME, entry(server))]);
         return added(edit::append(text, &root, &Addition::Member(KEY, &servers), &layout));
@@ -38,15 +41,15 @@ pub(super) fn step(server: &ToolServer, text: &str) -> Result<Option<(String, Ch
         return added(edit::append(text, &servers.value, &addition, &layout));
     };
     if !is_our_entry(text, &found) {
-        return Err(Cause::ServerNotOurs { name: NAME });
+        return Err(RefusalCause::ServerNotOurs { name: NAME });
     }
     let was = text[found.value.clone()].to_owned();
     let corrected = corrected(server, text, &layout, &found.value);
-    Ok(corrected.map(|edited| (edited, Change::Upgraded { event: event(), was })))
+    Ok(corrected.map(|edited| (edited, EntryChange::Upgraded { event: event(), was })))
 }
 
 /// The text without our entry, and without the object if that held nothing else and did not exist before us.
-pub(super) fn removed(text: &str, kept: &Containers) -> Option<(String, Change)> {
+pub(super) fn removed(text: &str, kept: &Containers) -> Option<(String, EntryChange)> {
     let servers = json::member(text, &json::root(text), KEY)?;
     let siblings = json::elements(text, &servers.value);
     let index = siblings.iter().rposition(|member| member.key.as_deref() == Some(NAME))?;
@@ -57,7 +60,7 @@ pub(super) fn removed(text: &str, kept: &Containers) -> Option<(String, Change)>
     let edited = edit::remove(text, &servers.value, index);
     let root = json::root(&edited);
     let edited = if kept.has(KEY) { edited } else { without_if_empty(edited, &root, KEY) };
-    Some((edited, Change::Removed { event: event(), was }))
+    Some((edited, EntryChange::Removed { event: event(), was }))
 }
 
 /// The object of all servers, if the file would hold it without us.
@@ -74,7 +77,7 @@ fn event() -> String {
     format!("{KEY}.{NAME}")
 }
 
-fn entry(server: &ToolServer) -> Node {
+fn entry(server: &McpServerEntry) -> Node {
     let mut members = vec![
         ("type", Node::Text("stdio".to_owned())),
         ("command", Node::Text(server.command.clone())),
@@ -90,7 +93,7 @@ fn entry(server: &ToolServer) -> Node {
     Node::Object(members)
 }
 
-fn variables(server: &ToolServer) -> Node {
+fn variables(server: &McpServerEntry) -> Node {
     Node::Object(server.set_places().map(|(name, value)| (name, Node::Text(value.to_owned()))).collect())
 }
 
@@ -100,7 +103,7 @@ fn is_our_entry(text: &str, found: &Element) -> bool {
 }
 
 /// Corrects the first difference from the wanted entry.
-fn corrected(server: &ToolServer, text: &str, layout: &Layout, entry: &ByteSpan) -> Option<String> {
+fn corrected(server: &McpServerEntry, text: &str, layout: &Layout, entry: &ByteSpan) -> Option<String> {
     let command = json::member(text, entry, "command")?;
     if value_of(text, &command) != server.command.as_str() {
         return Some(edit::replace(text, &command.value, &Node::Text(server.command.clone()), layout));
@@ -116,7 +119,7 @@ fn corrected(server: &ToolServer, text: &str, layout: &Layout, entry: &ByteSpan)
 }
 
 /// Leaves foreign variables alone.
-fn with_variables(server: &ToolServer, text: &str, layout: &Layout, object: &ByteSpan) -> Option<String> {
+fn with_variables(server: &McpServerEntry, text: &str, layout: &Layout, object: &ByteSpan) -> Option<String> {
     server.places.iter().find_map(|(name, wanted)| {
         let members = json::elements(text, object);
         let index = members.iter().rposition(|member| member.key.as_deref() == Some(name));

@@ -8,34 +8,37 @@ use std::ops::Range;
 
 use toml_edit::{Document, InlineTable, Item, Table, Value};
 
-use super::plan::Change;
-use super::refusal::Cause;
-use super::tool_server::{NAME, ToolServer, VERB, is_ours};
+use super::plan::EntryChange;
+use super::refusal::RefusalCause;
+use super::tool_server::{McpServerEntry, NAME, VERB, is_ours};
 
 /// The table of all servers, under the agent's own name.
 const KEY: &str = "mcp_servers";
 const VARIABLES: &str = "env";
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, Cause> {
+pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, RefusalCause> {
     let text = std::str::from_utf8(existing.unwrap_or_default());
-    let text = text.map_err(|error| Cause::NotText { at: error.valid_up_to() })?;
+    let text = text.map_err(|error| RefusalCause::NotText { at: error.valid_up_to() })?;
     let document = parsed(text)?;
     match document.get(KEY) {
-        Some(servers) if !servers.is_table_like() => Err(Cause::ServersNotObject { key: KEY }),
+        Some(servers) if !servers.is_table_like() => Err(RefusalCause::ServersNotObject { key: KEY }),
         _ => Ok(text.to_owned()),
     }
 }
 
-pub(super) fn step(server: &ToolServer, text: &str) -> Result<Option<(String, Change)>, Cause> {
+pub(super) fn step(
+    server: &McpServerEntry,
+    text: &str,
+) -> Result<Option<(String, EntryChange)>, RefusalCause> {
     let document = parsed(text)?;
     let (edited, change) = match named_entry(&document) {
-        None => (added(server, text, document.get(KEY)), Change::Added { event: event() }),
-        Some(entry) if !is_our_entry(entry) => return Err(Cause::ServerNotOurs { name: NAME }),
+        None => (added(server, text, document.get(KEY)), EntryChange::Added { event: event() }),
+        Some(entry) if !is_our_entry(entry) => return Err(RefusalCause::ServerNotOurs { name: NAME }),
         Some(entry) if is_right(server, entry) => return Ok(None),
         Some(entry) => {
             let was = shown(text, &document);
-            (corrected(server, text, entry)?, Change::Upgraded { event: event(), was })
+            (corrected(server, text, entry)?, EntryChange::Upgraded { event: event(), was })
         }
     };
     let is_as_wanted = parsed(&edited).is_ok_and(|document| {
@@ -45,7 +48,7 @@ pub(super) fn step(server: &ToolServer, text: &str) -> Result<Option<(String, Ch
 }
 
 /// The text without our entry.
-pub(super) fn removed(text: &str) -> Result<Option<(String, Change)>, Cause> {
+pub(super) fn removed(text: &str) -> Result<Option<(String, EntryChange)>, RefusalCause> {
     let document = parsed(text)?;
     if !named_entry(&document).is_some_and(is_our_entry) {
         return Ok(None);
@@ -56,25 +59,25 @@ pub(super) fn removed(text: &str) -> Result<Option<(String, Change)>, Cause> {
         None => without_lines(text, lines_of(text, NAME, servers)),
     };
     let is_gone = parsed(&edited).is_ok_and(|document| named_entry(&document).is_none());
-    let change = Change::Removed { event: event(), was: shown(text, &document) };
+    let change = EntryChange::Removed { event: event(), was: shown(text, &document) };
     if is_gone { Ok(Some((edited, change))) } else { Err(NO_ROOM) }
 }
 
-const NO_ROOM: Cause = Cause::NoRoomForServer { name: NAME };
+const NO_ROOM: RefusalCause = RefusalCause::NoRoomForServer { name: NAME };
 
 fn event() -> String {
     format!("{KEY}.{NAME}")
 }
 
 /// The parsed document with its spans. A byte order mark is replaced by spaces of the same length before parsing.
-fn parsed(text: &str) -> Result<Document<String>, Cause> {
+fn parsed(text: &str) -> Result<Document<String>, RefusalCause> {
     let text = text.replacen(BYTE_ORDER_MARK, "   ", usize::from(text.starts_with(BYTE_ORDER_MARK)));
     Document::parse(text.clone()).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start).min(text.len());
         let before = text.get(..at).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = at - before.rfind('\n').map_or(0, |newline| newline + 1) + 1;
-        Cause::NotToml { line, column, reason: error.message().to_owned() }
+        RefusalCause::NotToml { line, column, reason: error.message().to_owned() }
     })
 }
 
@@ -98,14 +101,14 @@ fn is_our_entry(entry: &Item) -> bool {
     is_ours(entry.get("command").and_then(Item::as_str), first)
 }
 
-fn is_right(server: &ToolServer, entry: &Item) -> bool {
+fn is_right(server: &McpServerEntry, entry: &Item) -> bool {
     let value = |name: &str| entry.get(VARIABLES).and_then(|variables| variables.get(name)?.as_str());
     entry.get("command").and_then(Item::as_str) == Some(&server.command)
         && server.places.iter().all(|(name, wanted)| value(name) == wanted.as_deref())
 }
 
 /// Appends a table, or a member if all servers are in an inline table.
-fn added(server: &ToolServer, text: &str, servers: Option<&Item>) -> String {
+fn added(server: &McpServerEntry, text: &str, servers: Option<&Item>) -> String {
     let command = quoted(&server.command);
     let variables = inline(&owned_variables(server));
     match servers.and_then(Item::as_inline_table) {
@@ -126,7 +129,7 @@ fn added(server: &ToolServer, text: &str, servers: Option<&Item>) -> String {
 }
 
 /// Corrects our parts of the entry: the command first, since it shifts everything after it.
-fn corrected(server: &ToolServer, text: &str, entry: &Item) -> Result<String, Cause> {
+fn corrected(server: &McpServerEntry, text: &str, entry: &Item) -> Result<String, RefusalCause> {
     let command = entry.get("command").ok_or(NO_ROOM)?;
     if command.as_str() == Some(&server.command) {
         return with_places(server, text, entry);
@@ -136,7 +139,7 @@ fn corrected(server: &ToolServer, text: &str, entry: &Item) -> Result<String, Ca
     with_places(server, &text, named_entry(&document).ok_or(NO_ROOM)?)
 }
 
-fn with_places(server: &ToolServer, text: &str, entry: &Item) -> Result<String, Cause> {
+fn with_places(server: &McpServerEntry, text: &str, entry: &Item) -> Result<String, RefusalCause> {
     if is_right(server, entry) {
         return Ok(text.to_owned());
     }
@@ -153,7 +156,7 @@ fn with_places(server: &ToolServer, text: &str, entry: &Item) -> Result<String, 
 }
 
 /// The wanted variables of the entry, including foreign ones.
-fn variables(server: &ToolServer, entry: &Item) -> BTreeMap<String, String> {
+fn variables(server: &McpServerEntry, entry: &Item) -> BTreeMap<String, String> {
     let existing = entry.get(VARIABLES).and_then(Item::as_table_like);
     let existing = existing.into_iter().flat_map(|table| table.iter());
     let theirs = existing.filter(|(name, _)| !server.places.iter().any(|(ours, _)| ours == name));
@@ -161,7 +164,7 @@ fn variables(server: &ToolServer, entry: &Item) -> BTreeMap<String, String> {
     theirs.chain(owned_variables(server)).collect()
 }
 
-fn with_variables(text: &str, entry: &Item, shown: &str) -> Result<String, Cause> {
+fn with_variables(text: &str, entry: &Item, shown: &str) -> Result<String, RefusalCause> {
     let member = format!("{VARIABLES} = {shown}");
     if let Some(members) = entry.as_inline_table() {
         return Ok(with_member(text, members, &member));
@@ -291,7 +294,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-fn owned_variables(server: &ToolServer) -> BTreeMap<String, String> {
+fn owned_variables(server: &McpServerEntry) -> BTreeMap<String, String> {
     server.set_places().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 

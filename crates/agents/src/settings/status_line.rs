@@ -9,10 +9,10 @@ use super::edit::{self, Addition};
 use super::json::{self, ByteSpan};
 use super::layout::{Layout, Node};
 use super::ours::is_tow;
-use super::plan::Change;
-use super::refusal::{Cause, Refusal};
-use super::subject::Subject;
-use super::target::{Showing, Target};
+use super::plan::EntryChange;
+use super::refusal::{EditRefusal, RefusalCause};
+use super::subject::ManagedContent;
+use super::target::{StatusLineMode, Target};
 use super::words::{self, quote};
 
 /// The setting, under the agent's own name.
@@ -38,7 +38,7 @@ enum LineSetting {
 
 /// The owner of the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LineStanding {
+pub enum StatusLineState {
     Missing,
     Ours,
     /// Ours, which also draws the user's.
@@ -53,19 +53,21 @@ pub enum LineStanding {
 }
 
 /// The state of the status line, if the agent has one.
-pub(super) fn standing(target: &Target, text: &str) -> Option<LineStanding> {
+pub(super) fn standing(target: &Target, text: &str) -> Option<StatusLineState> {
     let (program, _) = target.status_line()?;
     let is_right = |over: Option<&str>, command: &ByteSpan| {
         let written: Option<String> = serde_json::from_str(&text[command.clone()]).ok();
         written == Some(line(program, over))
     };
     Some(match line_setting(text) {
-        LineSetting::Nothing => LineStanding::Missing,
-        LineSetting::Theirs { .. } => LineStanding::Theirs,
-        LineSetting::Unknown => LineStanding::Unknown,
-        LineSetting::Ours { command, over } if !is_right(over.as_deref(), &command) => LineStanding::Outdated,
-        LineSetting::Ours { over: Some(theirs), .. } => LineStanding::Composed { theirs },
-        LineSetting::Ours { over: None, .. } => LineStanding::Ours,
+        LineSetting::Nothing => StatusLineState::Missing,
+        LineSetting::Theirs { .. } => StatusLineState::Theirs,
+        LineSetting::Unknown => StatusLineState::Unknown,
+        LineSetting::Ours { command, over } if !is_right(over.as_deref(), &command) => {
+            StatusLineState::Outdated
+        }
+        LineSetting::Ours { over: Some(theirs), .. } => StatusLineState::Composed { theirs },
+        LineSetting::Ours { over: None, .. } => StatusLineState::Ours,
     })
 }
 
@@ -74,19 +76,26 @@ pub(super) fn step(
     target: &Target,
     text: &str,
     layout: &Layout,
-) -> Result<Option<(String, Change)>, Refusal> {
+) -> Result<Option<(String, EntryChange)>, EditRefusal> {
     let Some((program, showing)) = target.status_line() else { return Ok(None) };
     let replaced_by = |command: &ByteSpan, over: Option<&str>| {
         edit::replace(text, command, &Node::Text(line(program, over)), layout)
     };
     Ok(match (line_setting(text), showing) {
-        (LineSetting::Nothing | LineSetting::Theirs { .. } | LineSetting::Unknown, Showing::AsItIs) => None,
-        (LineSetting::Unknown, Showing::Wanted) => return Err(target.refuse(Cause::StatusLineUnknown)),
-        (LineSetting::Nothing, Showing::Wanted) => Some((added(text, program, layout), change(text, None))),
-        (LineSetting::Theirs { command, text: theirs }, Showing::Wanted) => {
+        (
+            LineSetting::Nothing | LineSetting::Theirs { .. } | LineSetting::Unknown,
+            StatusLineMode::AsItIs,
+        ) => None,
+        (LineSetting::Unknown, StatusLineMode::Wanted) => {
+            return Err(target.refuse(RefusalCause::StatusLineUnknown));
+        }
+        (LineSetting::Nothing, StatusLineMode::Wanted) => {
+            Some((added(text, program, layout), change(text, None)))
+        }
+        (LineSetting::Theirs { command, text: theirs }, StatusLineMode::Wanted) => {
             Some((replaced_by(&command, Some(&theirs)), change(text, Some(&command))))
         }
-        (LineSetting::Ours { command, over }, Showing::AsItIs | Showing::Wanted) => {
+        (LineSetting::Ours { command, over }, StatusLineMode::AsItIs | StatusLineMode::Wanted) => {
             let edited = replaced_by(&command, over.as_deref());
             let is_changed = text_at(&edited, &line_setting(&edited)) != text_at(text, &line_setting(text));
             is_changed.then(|| (edited, change(text, Some(&command))))
@@ -95,7 +104,7 @@ pub(super) fn step(
 }
 
 /// The text with the user's original command, or without the setting.
-pub(super) fn removed(text: &str) -> Option<(String, Change)> {
+pub(super) fn removed(text: &str) -> Option<(String, EntryChange)> {
     let LineSetting::Ours { command, over } = line_setting(text) else { return None };
     let was = text[command.clone()].to_owned();
     let edited = match over {
@@ -107,7 +116,7 @@ pub(super) fn removed(text: &str) -> Option<(String, Change)> {
             edit::remove(text, &root, place?)
         }
     };
-    Some((edited, Change::Removed { event: KEY.to_owned(), was }))
+    Some((edited, EntryChange::Removed { event: KEY.to_owned(), was }))
 }
 
 fn added(text: &str, program: &str, layout: &Layout) -> String {
@@ -118,11 +127,11 @@ fn added(text: &str, program: &str, layout: &Layout) -> String {
     edit::append(text, &json::root(text), &Addition::Member(KEY, &setting), layout)
 }
 
-fn change(text: &str, replaced: Option<&ByteSpan>) -> Change {
+fn change(text: &str, replaced: Option<&ByteSpan>) -> EntryChange {
     let event = KEY.to_owned();
     match replaced {
-        None => Change::Added { event },
-        Some(span) => Change::Upgraded { event, was: text[span.clone()].to_owned() },
+        None => EntryChange::Added { event },
+        Some(span) => EntryChange::Upgraded { event, was: text[span.clone()].to_owned() },
     }
 }
 
@@ -158,16 +167,16 @@ fn text_at<'a>(text: &'a str, line_setting: &LineSetting) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::super::plan::Containers;
-    use super::super::target::Order;
+    use super::super::target::EntryOrder;
     use super::*;
     use std::path::PathBuf;
 
-    fn target(showing: Showing) -> Target {
-        Target::new("claude", PathBuf::from("/x/settings.json"), Order::Free)
+    fn target(showing: StatusLineMode) -> Target {
+        Target::new("claude", PathBuf::from("/x/settings.json"), EntryOrder::Free)
             .with_status_line("/opt/tow".to_owned(), showing)
     }
 
-    fn installed(text: &str, showing: Showing) -> String {
+    fn installed(text: &str, showing: StatusLineMode) -> String {
         let plan = target(showing).plan(Some(text.as_bytes())).unwrap();
         let after = plan.after.unwrap();
         assert!(target(showing).plan(Some(&after)).unwrap().is_empty(), "a second run changes nothing");
@@ -175,18 +184,19 @@ mod tests {
     }
 
     fn given_back(text: &str) -> String {
-        let plan =
-            target(Showing::AsItIs).plan_removal(Some(text.as_bytes()), &Containers::default()).unwrap();
+        let plan = target(StatusLineMode::AsItIs)
+            .plan_removal(Some(text.as_bytes()), &Containers::default())
+            .unwrap();
         String::from_utf8(plan.after.unwrap()).unwrap()
     }
 
     #[track_caller]
     fn check(before: &str, expected: &str) {
-        let after = installed(before, Showing::Wanted);
+        let after = installed(before, StatusLineMode::Wanted);
         assert_eq!(after, expected);
         assert_eq!(given_back(&after), before);
-        assert_eq!(installed(before, Showing::AsItIs), before, "only whoever asks for it gets it");
-        assert_eq!(installed(&after, Showing::AsItIs), after, "it stays where it is");
+        assert_eq!(installed(before, StatusLineMode::AsItIs), before, "only whoever asks for it gets it");
+        assert_eq!(installed(&after, StatusLineMode::AsItIs), after, "it stays where it is");
     }
 
     #[test]
@@ -217,24 +227,27 @@ mod tests {
     fn a_program_that_moved_is_found_at_its_new_place_with_what_it_stood_in_front_of() {
         let old = r#"{"statusLine": {"command": "'/old place/tow' statusline --over 'a b'"}}"#;
         let new = r#"{"statusLine": {"command": "/opt/tow statusline --over 'a b'"}}"#;
-        assert_eq!(installed(old, Showing::AsItIs), new);
+        assert_eq!(installed(old, StatusLineMode::AsItIs), new);
         assert_eq!(given_back(new), r#"{"statusLine": {"command": "a b"}}"#);
     }
 
     #[test]
     fn the_owner_of_the_status_line_is_detected() {
-        let check = |text: &str, expected: LineStanding| {
-            let found = target(Showing::AsItIs).inspect(Some(text.as_bytes())).unwrap().line;
+        let check = |text: &str, expected: StatusLineState| {
+            let found = target(StatusLineMode::AsItIs).inspect(Some(text.as_bytes())).unwrap().line;
             assert_eq!(found, Some(expected), "{text}");
         };
         let theirs = r#"{"statusLine": {"command": "a b"}}"#;
-        check("{}", LineStanding::Missing);
-        check(theirs, LineStanding::Theirs);
-        check(r#"{"statusLine": 1}"#, LineStanding::Unknown);
-        check(&installed("{}", Showing::Wanted), LineStanding::Ours);
-        check(&installed(theirs, Showing::Wanted), LineStanding::Composed { theirs: "a b".to_owned() });
-        check(r#"{"statusLine": {"command": "/old/tow statusline"}}"#, LineStanding::Outdated);
-        let without = Target::new("claude", PathBuf::from("/x/settings.json"), Order::Free);
+        check("{}", StatusLineState::Missing);
+        check(theirs, StatusLineState::Theirs);
+        check(r#"{"statusLine": 1}"#, StatusLineState::Unknown);
+        check(&installed("{}", StatusLineMode::Wanted), StatusLineState::Ours);
+        check(
+            &installed(theirs, StatusLineMode::Wanted),
+            StatusLineState::Composed { theirs: "a b".to_owned() },
+        );
+        check(r#"{"statusLine": {"command": "/old/tow statusline"}}"#, StatusLineState::Outdated);
+        let without = Target::new("claude", PathBuf::from("/x/settings.json"), EntryOrder::Free);
         assert_eq!(without.inspect(Some(b"{}")).unwrap().line, None);
     }
 
@@ -245,9 +258,9 @@ mod tests {
             r#"{"statusLine": {"type": "static"}}"#,
             r#"{"statusLine": {"command": 3}}"#,
         ] {
-            let refused = target(Showing::Wanted).plan(Some(text.as_bytes())).unwrap_err();
-            assert!(matches!(refused.cause, Cause::StatusLineUnknown), "{text}");
-            assert_eq!(installed(text, Showing::AsItIs), text);
+            let refused = target(StatusLineMode::Wanted).plan(Some(text.as_bytes())).unwrap_err();
+            assert!(matches!(refused.cause, RefusalCause::StatusLineUnknown), "{text}");
+            assert_eq!(installed(text, StatusLineMode::AsItIs), text);
             assert_eq!(given_back(text), text);
         }
     }

@@ -4,13 +4,13 @@
 
 use std::path::Path;
 
-use super::apply::{self, Applied, Pace};
-use super::archive::Archive;
-use super::plan::{Containers, Plan};
-use super::refusal::{Cause, Refusal};
+use super::apply::{self, Applied, RetryPace};
+use super::archive::OriginalsArchive;
+use super::plan::{Containers, EditPlan};
+use super::refusal::{EditRefusal, RefusalCause};
 
 /// Content of ours in a file.
-pub trait Subject {
+pub trait ManagedContent {
     /// The file's owner: also the name of the folder with its originals.
     fn owner(&self) -> &'static str;
 
@@ -31,20 +31,20 @@ pub trait Subject {
     }
 
     /// Plans the file with our content exactly once and correct.
-    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal>;
+    fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal>;
 
     /// Plans the file without our content.
-    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal>;
+    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal>;
 
     /// The containers that the file would hold without us.
-    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal>;
+    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal>;
 
-    fn refuse(&self, cause: Cause) -> Refusal {
-        Refusal { file: self.file().to_owned(), cause }
+    fn refuse(&self, cause: RefusalCause) -> EditRefusal {
+        EditRefusal { file: self.file().to_owned(), cause }
     }
 
     /// The plan that `apply` would carry out now.
-    fn preview(&self, pace: Pace) -> Result<Plan, Refusal>
+    fn preview(&self, pace: RetryPace) -> Result<EditPlan, EditRefusal>
     where
         Self: Sized,
     {
@@ -52,7 +52,7 @@ pub trait Subject {
     }
 
     /// The plan that `remove` would carry out now.
-    fn preview_removal(&self, archive: &Archive, pace: Pace) -> Result<Plan, Refusal>
+    fn preview_removal(&self, archive: &OriginalsArchive, pace: RetryPace) -> Result<EditPlan, EditRefusal>
     where
         Self: Sized,
     {
@@ -60,7 +60,7 @@ pub trait Subject {
     }
 
     /// Writes our content into the file, exactly once and correct, unless the user changed it.
-    fn apply(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal>
+    fn apply(&self, archive: &OriginalsArchive, pace: RetryPace) -> Result<Applied, EditRefusal>
     where
         Self: Sized,
     {
@@ -68,7 +68,7 @@ pub trait Subject {
     }
 
     /// Restores the original file; if others have changed it since, removes only our content.
-    fn remove(&self, archive: &Archive, pace: Pace) -> Result<Applied, Refusal>
+    fn remove(&self, archive: &OriginalsArchive, pace: RetryPace) -> Result<Applied, EditRefusal>
     where
         Self: Sized,
     {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::refusal::Cause;
+use super::refusal::RefusalCause;
 
 /// Far above the size of any settings file.
 const MAX_BYTES: u64 = 16 << 20;
@@ -30,7 +30,7 @@ pub(super) enum FileSwap {
 }
 
 /// Follows symbolic links to their target, which need not exist.
-pub(super) fn resolve(file: &Path) -> Result<PathBuf, Cause> {
+pub(super) fn resolve(file: &Path) -> Result<PathBuf, RefusalCause> {
     let mut path = file.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
@@ -38,11 +38,11 @@ pub(super) fn resolve(file: &Path) -> Result<PathBuf, Cause> {
             Err(_) => return Ok(path),
         }
     }
-    Err(Cause::LinkLoop)
+    Err(RefusalCause::LinkLoop)
 }
 
 /// The file's bytes; `None` if there is no file.
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Cause> {
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, RefusalCause> {
     match open(path)? {
         Some(mut file) => reread(&mut file).map(Some).map_err(|source| cannot_read(path, source)),
         None => Ok(None),
@@ -64,7 +64,7 @@ pub(super) fn change_stamp(path: &Path) -> Option<(u64, i64, i64, u64)> {
 }
 
 /// Creates the file's folder. Returns the topmost folder that had to be created.
-pub(super) fn make_folder(path: &Path) -> Result<Option<PathBuf>, Cause> {
+pub(super) fn make_folder(path: &Path) -> Result<Option<PathBuf>, RefusalCause> {
     let folder = folder_of(path);
     let missing =
         folder.ancestors().take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists());
@@ -81,7 +81,7 @@ pub(super) fn swap(
     mode: u32,
     expected: Option<&[u8]>,
     new: Option<&[u8]>,
-) -> Result<FileSwap, Cause> {
+) -> Result<FileSwap, RefusalCause> {
     let mut old = open(path)?;
     let found = match &mut old {
         Some(file) => Some(reread(file).map_err(|source| cannot_read(path, source))?),
@@ -137,7 +137,7 @@ impl Drop for Staged {
     }
 }
 
-fn open(path: &Path) -> Result<Option<File>, Cause> {
+fn open(path: &Path) -> Result<Option<File>, RefusalCause> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -145,10 +145,10 @@ fn open(path: &Path) -> Result<Option<File>, Cause> {
     };
     // Checked before opening: opening a pipe waits for its other end.
     if !metadata.is_file() {
-        return Err(Cause::NotAFile { path: path.to_owned() });
+        return Err(RefusalCause::NotAFile { path: path.to_owned() });
     }
     if metadata.len() > MAX_BYTES {
-        return Err(Cause::TooLarge { bytes: metadata.len(), limit: MAX_BYTES });
+        return Err(RefusalCause::TooLarge { bytes: metadata.len(), limit: MAX_BYTES });
     }
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
@@ -252,12 +252,12 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn cannot_read(path: &Path, source: io::Error) -> Cause {
-    Cause::CannotRead { path: path.to_owned(), source }
+fn cannot_read(path: &Path, source: io::Error) -> RefusalCause {
+    RefusalCause::CannotRead { path: path.to_owned(), source }
 }
 
-fn cannot_write(path: &Path, source: io::Error) -> Cause {
-    Cause::CannotWrite { path: path.to_owned(), source }
+fn cannot_write(path: &Path, source: io::Error) -> RefusalCause {
+    RefusalCause::CannotWrite { path: path.to_owned(), source }
 }
 
 #[cfg(test)]
@@ -344,6 +344,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.json");
         rustix::fs::mknodat(CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
-        assert!(matches!(read(&path), Err(Cause::NotAFile { .. })));
+        assert!(matches!(read(&path), Err(RefusalCause::NotAFile { .. })));
     }
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use super::inspect::Inspection;
 use super::json;
 use super::layout::Node;
-use super::plan::{Containers, Plan};
-use super::refusal::{Cause, Refusal};
-use super::subject::Subject;
+use super::plan::{Containers, EditPlan};
+use super::refusal::{EditRefusal, RefusalCause};
+use super::subject::ManagedContent;
 
 /// A settings file, and the entries that we want in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub struct Target {
     agent: &'static str,
     file: PathBuf,
     wanted: Vec<HookEntry>,
-    order: Order,
+    order: EntryOrder,
     off_switch: Option<&'static str>,
-    status_line: Option<(String, Showing)>,
+    status_line: Option<(String, StatusLineMode)>,
 }
 
 /// Whether we draw the agent's status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Showing {
+pub enum StatusLineMode {
     /// Only if already installed.
     AsItIs,
     /// Installed, in front of an existing status line.
@@ -33,7 +33,7 @@ pub enum Showing {
 
 /// The meaning of an entry's position in its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum EntryOrder {
     /// Positions have no meaning.
     Free,
     /// Entries are trusted by their position: shifting another tool's entry disables it.
@@ -60,7 +60,7 @@ pub enum Invocation {
 
 impl Target {
     /// The settings `file` of `agent`, without entries.
-    pub fn new(agent: &'static str, file: PathBuf, order: Order) -> Self {
+    pub fn new(agent: &'static str, file: PathBuf, order: EntryOrder) -> Self {
         Self { agent, file, wanted: Vec::new(), order, off_switch: None, status_line: None }
     }
 
@@ -90,13 +90,13 @@ impl Target {
     }
 
     /// Sets the status line's program, and whether to install it.
-    pub fn with_status_line(self, program: String, showing: Showing) -> Self {
+    pub fn with_status_line(self, program: String, showing: StatusLineMode) -> Self {
         Self { status_line: Some((program, showing)), ..self }
     }
 
     /// Installs the status line if the agent has one.
     pub fn showing(self) -> Self {
-        let status_line = self.status_line.map(|(program, _)| (program, Showing::Wanted));
+        let status_line = self.status_line.map(|(program, _)| (program, StatusLineMode::Wanted));
         Self { status_line, ..self }
     }
 
@@ -118,11 +118,11 @@ impl Target {
         &self.wanted
     }
 
-    pub(super) fn order(&self) -> Order {
+    pub(super) fn order(&self) -> EntryOrder {
         self.order
     }
 
-    pub(super) fn status_line(&self) -> Option<(&str, Showing)> {
+    pub(super) fn status_line(&self) -> Option<(&str, StatusLineMode)> {
         self.status_line.as_ref().map(|(program, showing)| (program.as_str(), *showing))
     }
 
@@ -131,7 +131,7 @@ impl Target {
     }
 }
 
-impl Subject for Target {
+impl ManagedContent for Target {
     fn owner(&self) -> &'static str {
         self.agent
     }
@@ -145,15 +145,15 @@ impl Subject for Target {
         text.is_ok_and(|text| !json::is_blank(text) && json::check(text).is_ok())
     }
 
-    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+    fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
         Target::plan(self, existing)
     }
 
-    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
+    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
         Target::plan_removal(self, existing, kept)
     }
 
-    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
         Target::containers_without_us(self, existing)
     }
 }
@@ -202,12 +202,12 @@ impl HookEntry {
 }
 
 /// The program's path as text, which must be absolute to work from any folder.
-pub(crate) fn absolute_command(file: &Path, program: &Path) -> Result<String, Refusal> {
+pub(crate) fn absolute_command(file: &Path, program: &Path) -> Result<String, EditRefusal> {
     match program.to_str() {
         Some(command) if program.is_absolute() => Ok(command.to_owned()),
-        _ => Err(Refusal {
+        _ => Err(EditRefusal {
             file: file.to_owned(),
-            cause: Cause::BadCommand { command: program.display().to_string() },
+            cause: RefusalCause::BadCommand { command: program.display().to_string() },
         }),
     }
 }

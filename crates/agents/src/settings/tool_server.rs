@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::apply::Pace;
+use super::apply::RetryPace;
 use super::ours::is_tow;
-use super::plan::{Change, Containers, Plan};
-use super::refusal::{Cause, Refusal};
-use super::subject::Subject;
+use super::plan::{Containers, EditPlan, EntryChange};
+use super::refusal::{EditRefusal, RefusalCause};
+use super::subject::ManagedContent;
 use super::{server_json, server_toml};
 
 /// The name under which agents know the server.
@@ -19,12 +19,12 @@ pub(crate) const VERB: &str = "mcp";
 
 /// A settings file, and the server that we want in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolServer {
+pub struct McpServerEntry {
     agent: &'static str,
     file: PathBuf,
     format: FileFormat,
     pub(super) command: String,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<DataVariable>,
     pub(super) passed_on: &'static [&'static str],
 }
 
@@ -41,11 +41,11 @@ pub(crate) enum FileFormat {
 pub const PLACES: [&str; 3] = ["TOWLINE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
 /// A variable that locates our data, and its value if set. Some agents start servers without it.
-pub type Place = (&'static str, Option<String>);
+pub type DataVariable = (&'static str, Option<String>);
 
 /// The state of our entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServerStanding {
+pub enum ServerState {
     Missing,
     Right,
     /// Ours, with another path of the program or the data.
@@ -54,14 +54,14 @@ pub enum ServerStanding {
     Foreign,
 }
 
-impl ToolServer {
+impl McpServerEntry {
     /// The `file` of `agent`, with `command` as the server's program.
     pub(crate) fn new(agent: &'static str, format: FileFormat, file: PathBuf, command: String) -> Self {
         Self { agent, file, format, command, places: Vec::new(), passed_on: &[] }
     }
 
     /// Sets the variables by which the server finds its data.
-    pub fn among(self, places: impl IntoIterator<Item = Place>) -> Self {
+    pub fn among(self, places: impl IntoIterator<Item = DataVariable>) -> Self {
         Self { places: places.into_iter().collect(), ..self }
     }
 
@@ -75,14 +75,14 @@ impl ToolServer {
     }
 
     /// Plans the file with our entry exactly once and correct.
-    pub fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
-        Subject::plan(self, existing)
+    pub fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
+        ManagedContent::plan(self, existing)
     }
 
-    pub fn inspect_file(&self, pace: Pace) -> Result<ServerStanding, Refusal> {
+    pub fn inspect_file(&self, pace: RetryPace) -> Result<ServerState, EditRefusal> {
         match self.preview(pace) {
             Ok(plan) => Ok(standing(&plan)),
-            Err(Refusal { cause: Cause::ServerNotOurs { .. }, .. }) => Ok(ServerStanding::Foreign),
+            Err(EditRefusal { cause: RefusalCause::ServerNotOurs { .. }, .. }) => Ok(ServerState::Foreign),
             Err(refusal) => Err(refusal),
         }
     }
@@ -92,7 +92,7 @@ impl ToolServer {
         self.places.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)))
     }
 
-    fn opened(&self, existing: Option<&[u8]>) -> Result<String, Refusal> {
+    fn opened(&self, existing: Option<&[u8]>) -> Result<String, EditRefusal> {
         let opened = match self.format {
             FileFormat::Json => server_json::opened(existing),
             FileFormat::Toml => server_toml::opened(existing),
@@ -101,7 +101,7 @@ impl ToolServer {
     }
 
     /// The next edit towards the wanted entry.
-    fn step(&self, text: &str) -> Result<Option<(String, Change)>, Refusal> {
+    fn step(&self, text: &str) -> Result<Option<(String, EntryChange)>, EditRefusal> {
         let step = match self.format {
             FileFormat::Json => server_json::step(self, text),
             FileFormat::Toml => server_toml::step(self, text),
@@ -109,14 +109,14 @@ impl ToolServer {
         step.map_err(|cause| self.refuse(cause))
     }
 
-    fn planned(&self, before: Option<&[u8]>, text: String, changes: Vec<Change>) -> Plan {
+    fn planned(&self, before: Option<&[u8]>, text: String, changes: Vec<EntryChange>) -> EditPlan {
         let before = before.map(<[u8]>::to_vec);
         let after = if changes.is_empty() { before.clone() } else { Some(text.into_bytes()) };
-        Plan { file: self.file.clone(), before, after, changes }
+        EditPlan { file: self.file.clone(), before, after, changes }
     }
 }
 
-impl Subject for ToolServer {
+impl ManagedContent for McpServerEntry {
     fn owner(&self) -> &'static str {
         self.agent
     }
@@ -134,7 +134,7 @@ impl Subject for ToolServer {
         false
     }
 
-    fn plan(&self, existing: Option<&[u8]>) -> Result<Plan, Refusal> {
+    fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
         let mut text = self.opened(existing)?;
         let mut changes = Vec::new();
         while let Some((edited, change)) = self.step(&text)? {
@@ -144,7 +144,7 @@ impl Subject for ToolServer {
         Ok(self.planned(existing, text, changes))
     }
 
-    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<Plan, Refusal> {
+    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
         let text = self.opened(existing)?;
         let removed = match self.format {
             FileFormat::Json => Ok(server_json::removed(&text, kept)),
@@ -157,7 +157,7 @@ impl Subject for ToolServer {
         Ok(self.planned(existing, text, changes))
     }
 
-    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, Refusal> {
+    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
         let text = self.opened(existing)?;
         Ok(match self.format {
             FileFormat::Json => server_json::containers(&text),
@@ -172,10 +172,10 @@ pub(super) fn is_ours(command: Option<&str>, first_argument: Option<&str>) -> bo
     command.is_some_and(is_tow) && first_argument == Some(VERB)
 }
 
-fn standing(plan: &Plan) -> ServerStanding {
+fn standing(plan: &EditPlan) -> ServerState {
     match plan.changes.first() {
-        None => ServerStanding::Right,
-        Some(Change::Added { .. }) => ServerStanding::Missing,
-        Some(Change::Upgraded { .. } | Change::Removed { .. }) => ServerStanding::Outdated,
+        None => ServerState::Right,
+        Some(EntryChange::Added { .. }) => ServerState::Missing,
+        Some(EntryChange::Upgraded { .. } | EntryChange::Removed { .. }) => ServerState::Outdated,
     }
 }

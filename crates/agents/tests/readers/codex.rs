@@ -2,7 +2,7 @@
 
 use super::*;
 use towline_core::event::ToolOutcome;
-use towline_core::piece::Base;
+use towline_core::piece::ForkBase;
 
 fn item(payload: Value) -> Value {
     json!({"timestamp": "2026-11-15T00:00:00Z", "type": "response_item", "payload": payload})
@@ -20,7 +20,7 @@ fn a_file_that_holds_only_the_rest_says_what_it_goes_on_from() {
         pieces(name, &file).into_iter().take(2).map(|piece| format!("{:?}", piece.what)).collect::<Vec<_>>()
     };
     let fork = opening("codex-0.166.0-fork-delta");
-    let base = Base { session: "00000000-0000-7000-8000-000000000153".into(), before: 34 };
+    let base = ForkBase { session: "00000000-0000-7000-8000-000000000153".into(), before: 34 };
     assert!(fork[0].contains(&format!("{base:?}")) && !fork[1].starts_with("Reverted"), "{fork:?}");
     let revert = opening("codex-0.166.0-words-reverted");
     assert!(revert[0].ends_with("base: None }") && revert[1] == "Reverted { from: 212 }", "{revert:?}");
@@ -77,7 +77,7 @@ fn how_a_command_ended_is_known_in_every_format() {
         let text =
             item(json!({"type": "function_call_output", "call_id": "c", "output": output})).to_string();
         match &read_all(&mut Agent::Codex.reader(), &[text.as_bytes()])[..] {
-            [Piece { what: Content::ToolResult { outcome, .. }, .. }] => *outcome,
+            [TranscriptPiece { what: PieceContent::ToolResult { outcome, .. }, .. }] => *outcome,
             other => unreachable!("{other:?}"),
         }
     };

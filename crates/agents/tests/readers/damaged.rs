@@ -5,7 +5,7 @@ use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use towline_agents::Unreadable;
+use towline_agents::LineError;
 
 #[test]
 fn malformed_lines_are_refused_or_skipped() {
@@ -13,9 +13,9 @@ fn malformed_lines_are_refused_or_skipped() {
         let mut reader = agent.reader();
         let mut found = vec![];
         for line in [&b"{"[..], b"{\"uuid\":\"a", b"[1", b"\"text\"", b"7", b"null", b"{} {}"] {
-            assert_eq!(reader.read(line, &mut found), Err(Unreadable::NotJson), "{line:?}");
+            assert_eq!(reader.read(line, &mut found), Err(LineError::NotJson), "{line:?}");
         }
-        assert_eq!(reader.read(b"{\"uuid\":\"\xff\"}", &mut found), Err(Unreadable::NotText));
+        assert_eq!(reader.read(b"{\"uuid\":\"\xff\"}", &mut found), Err(LineError::NotText));
         for line in
             [&b""[..], b"  \r", b"{}", b"{\"type\":\"of-tomorrow\",\"payload\":[1]}", b"{\"type\":{}}"]
         {
@@ -38,7 +38,7 @@ fn a_line_of_fifty_megabytes_is_one_piece() {
         let mut found = vec![];
         agent.reader().read(line.as_bytes(), &mut found).unwrap();
         assert!(
-            matches!(&found[..], [Piece { what: Content::ToolResult { output, .. }, .. }] if output.len() > 40_000_000)
+            matches!(&found[..], [TranscriptPiece { what: PieceContent::ToolResult { output, .. }, .. }] if output.len() > 40_000_000)
         );
     }
 }
@@ -50,13 +50,13 @@ fn no_nesting_is_too_deep() {
         [r#"{"type":"user","message":{"content":"#, r#"{"type":"response_item","payload":{"content":"#];
     for (agent, open) in Agent::ALL.into_iter().zip(opened) {
         let half = format!("{open}{deep}");
-        assert_eq!(agent.reader().read(half.as_bytes(), &mut vec![]), Err(Unreadable::NotJson));
+        assert_eq!(agent.reader().read(half.as_bytes(), &mut vec![]), Err(LineError::NotJson));
     }
     let whole = format!(r#"{{"type":"user","uuid":"a","message":{deep}{}}}"#, "]".repeat(deep.len()));
     assert_eq!(Agent::Claude.reader().read(whole.as_bytes(), &mut vec![]), Ok(()));
 }
 
-fn kept(reader: &Reader) -> Reader {
+fn kept(reader: &TranscriptReader) -> TranscriptReader {
     serde_json::from_str(&serde_json::to_string(reader).unwrap()).unwrap()
 }
 
@@ -80,7 +80,7 @@ fn a_reader_stays_small_however_much_it_reads() {
 #[test]
 fn a_reader_kept_by_an_older_version_is_still_understood() {
     for (agent, text) in [(Agent::Claude, r#"{"claude":{}}"#), (Agent::Codex, r#"{"codex":{"gone":1}}"#)] {
-        assert_eq!(serde_json::from_str::<Reader>(text).unwrap(), agent.reader());
+        assert_eq!(serde_json::from_str::<TranscriptReader>(text).unwrap(), agent.reader());
     }
 }
 

@@ -11,7 +11,7 @@ fn every_recorded_call_does_what_a_person_reads_in_it() {
     for (name, file) in &recorded("transcripts") {
         rendered.push_str(&format!("== {name}\n"));
         for piece in pieces(name, file) {
-            let Content::ToolCall { tool, input, .. } = piece.what else { continue };
+            let PieceContent::ToolCall { tool, input, .. } = piece.what else { continue };
             let deed = agent_of(name).deed(&tool, &input);
             rendered.push_str(&format!("{tool} {}\n    {deed:?}\n", start(&input)));
         }
@@ -24,7 +24,7 @@ fn the_inputs_of_recorded_calls_may_break_anywhere() {
     let mut tools = BTreeSet::new();
     for (name, file) in &recorded("transcripts") {
         for piece in pieces(name, file) {
-            let Content::ToolCall { tool, input, .. } = piece.what else { continue };
+            let PieceContent::ToolCall { tool, input, .. } = piece.what else { continue };
             for end in (0..input.len()).filter(|end| input.is_char_boundary(*end)) {
                 let _ = agent_of(name).deed(&tool, &input[..end]);
                 let _ = agent_of(name).deed(&tool, &input[end..]);

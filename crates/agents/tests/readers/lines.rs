@@ -4,7 +4,7 @@
 
 use super::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use towline_core::line::Digest;
+use towline_core::line::TurnDigest;
 
 fn named(call: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -14,30 +14,30 @@ fn named(call: &str) -> u64 {
 
 /// One line per prompt of the session's main conversation.
 fn lines_of(name: &str, file: &[u8]) -> Vec<String> {
-    let mut turns: Vec<Digest> = vec![];
+    let mut turns: Vec<TurnDigest> = vec![];
     for piece in pieces(name, file).into_iter().filter(|piece| piece.subagent.is_none()) {
-        if let Content::Prompt { text, origin } = &piece.what {
-            turns.push(Digest::begin(text, *origin));
+        if let PieceContent::Prompt { text, origin } = &piece.what {
+            turns.push(TurnDigest::begin(text, *origin));
         }
         let Some(turn) = turns.last_mut() else { continue };
         match &piece.what {
-            Content::Answer { text } => turn.answered(text),
-            Content::ToolCall { call, tool, input } => {
+            PieceContent::Answer { text } => turn.answered(text),
+            PieceContent::ToolCall { call, tool, input } => {
                 turn.did(named(call), &agent_of(name).deed(tool, input))
             }
-            Content::ToolResult { call, output, outcome } => turn.came_of(named(call), *outcome, output),
-            Content::Stopped { how, .. } => turn.stopped(*how),
-            Content::Opened { .. }
-            | Content::Prompt { .. }
-            | Content::Thinking { .. }
-            | Content::Image { .. }
-            | Content::Note { .. }
-            | Content::Compacted { .. }
-            | Content::Usage { .. }
-            | Content::Reverted { .. } => {}
+            PieceContent::ToolResult { call, output, outcome } => turn.came_of(named(call), *outcome, output),
+            PieceContent::Stopped { how, .. } => turn.stopped(*how),
+            PieceContent::Opened { .. }
+            | PieceContent::Prompt { .. }
+            | PieceContent::Thinking { .. }
+            | PieceContent::Image { .. }
+            | PieceContent::Note { .. }
+            | PieceContent::Compacted { .. }
+            | PieceContent::Usage { .. }
+            | PieceContent::Reverted { .. } => {}
         }
     }
-    turns.iter().map(Digest::line).collect()
+    turns.iter().map(TurnDigest::line).collect()
 }
 
 #[test]

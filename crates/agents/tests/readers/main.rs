@@ -13,8 +13,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use towline_agents::{Agent, Reader};
-use towline_core::piece::{Content, Piece, Tokens};
+use towline_agents::{Agent, TranscriptReader};
+use towline_core::piece::{PieceContent, TokenCounts, TranscriptPiece};
 
 /// Recorded files of a folder, by name.
 fn recorded(folder: &str) -> BTreeMap<String, Vec<u8>> {
@@ -40,7 +40,7 @@ fn lines(file: &[u8]) -> Vec<&[u8]> {
     file.split(|byte| *byte == b'\n').collect()
 }
 
-fn read_all<'a>(reader: &mut Reader, lines: &[&'a [u8]]) -> Vec<Piece<'a>> {
+fn read_all<'a>(reader: &mut TranscriptReader, lines: &[&'a [u8]]) -> Vec<TranscriptPiece<'a>> {
     let mut found = vec![];
     for line in lines {
         // A tail may begin in the middle of a line.
@@ -49,7 +49,7 @@ fn read_all<'a>(reader: &mut Reader, lines: &[&'a [u8]]) -> Vec<Piece<'a>> {
     found
 }
 
-fn pieces<'a>(name: &str, file: &'a [u8]) -> Vec<Piece<'a>> {
+fn pieces<'a>(name: &str, file: &'a [u8]) -> Vec<TranscriptPiece<'a>> {
     read_all(&mut agent_of(name).reader(), &lines(file))
 }
 
@@ -71,36 +71,38 @@ fn start(text: &str) -> String {
     if start.len() < plain.len() { format!("{start}… ({} bytes)", text.len()) } else { start }
 }
 
-fn said(what: &Content<'_>, short: &mut Short) -> String {
+fn said(what: &PieceContent<'_>, short: &mut Short) -> String {
     match what {
-        Content::Opened { session, folder, base } => {
+        PieceContent::Opened { session, folder, base } => {
             let folder = folder.as_deref().unwrap_or("-");
             let base = base
                 .as_ref()
                 .map(|base| format!(" after {} before {}", short.id(&base.session), base.before));
             format!("opened {} in {folder}{}", short.id(session), base.unwrap_or_default())
         }
-        Content::Prompt { text, origin } => format!("PROMPT {origin:?}: {}", start(text)),
-        Content::Answer { text } => format!("ANSWER {}", start(text)),
-        Content::Thinking { text } => format!("thinking {}", start(text)),
-        Content::ToolCall { call, tool, input } => format!("call {} {tool} {}", short.id(call), start(input)),
-        Content::ToolResult { call, output, outcome } => {
+        PieceContent::Prompt { text, origin } => format!("PROMPT {origin:?}: {}", start(text)),
+        PieceContent::Answer { text } => format!("ANSWER {}", start(text)),
+        PieceContent::Thinking { text } => format!("thinking {}", start(text)),
+        PieceContent::ToolCall { call, tool, input } => {
+            format!("call {} {tool} {}", short.id(call), start(input))
+        }
+        PieceContent::ToolResult { call, output, outcome } => {
             format!("result {} {outcome:?}: {}", short.id(call), start(output))
         }
-        Content::Image { media, bytes } => format!("image {media} {bytes}"),
-        Content::Note { text } => format!("note {}", start(text)),
-        Content::Compacted { summary } => format!("COMPACTED {}", start(summary)),
-        Content::Stopped { how, words } => format!("STOPPED {how:?} {}", start(words)),
-        Content::Usage { message, model, tokens } => {
-            let Tokens { input, cache_read, cache_write, cache_write_1h: _, output } = tokens;
+        PieceContent::Image { media, bytes } => format!("image {media} {bytes}"),
+        PieceContent::Note { text } => format!("note {}", start(text)),
+        PieceContent::Compacted { summary } => format!("COMPACTED {}", start(summary)),
+        PieceContent::Stopped { how, words } => format!("STOPPED {how:?} {}", start(words)),
+        PieceContent::Usage { message, model, tokens } => {
+            let TokenCounts { input, cache_read, cache_write, cache_write_1h: _, output } = tokens;
             let model = model.as_deref().unwrap_or("-");
             format!("usage {} {model} {input}+{cache_read}r+{cache_write}w>{output}", short.id(message))
         }
-        Content::Reverted { from } => format!("REVERTED from {from}"),
+        PieceContent::Reverted { from } => format!("REVERTED from {from}"),
     }
 }
 
-fn rendered(pieces: &[Piece<'_>]) -> String {
+fn rendered(pieces: &[TranscriptPiece<'_>]) -> String {
     let mut short = Short::default();
     let mut rendered = String::new();
     let mut turn = None;

@@ -4,8 +4,8 @@
 
 use super::*;
 use std::collections::BTreeSet;
-use towline_core::event::Origin;
-use towline_core::piece::Stop;
+use towline_core::event::PromptOrigin;
+use towline_core::piece::StopReason;
 
 #[track_caller]
 fn check_rendered(name: &str, rendered: &str) {
@@ -32,10 +32,10 @@ fn the_end_of_a_file_is_read_without_its_beginning() {
     }
 }
 
-fn prompts(name: &str, of: Origin) -> Vec<String> {
+fn prompts(name: &str, of: PromptOrigin) -> Vec<String> {
     let file = conversation(name);
-    let prompt = |piece: Piece<'_>| {
-        let Content::Prompt { text, origin } = piece.what else { return None };
+    let prompt = |piece: TranscriptPiece<'_>| {
+        let PieceContent::Prompt { text, origin } = piece.what else { return None };
         (origin == of).then(|| text.into_owned())
     };
     pieces(name, &file).into_iter().filter_map(prompt).collect()
@@ -66,10 +66,10 @@ fn a_users_prompts_are_distinguished_from_other_text_in_their_name() {
     ];
     for version in ["2.1.197", "2.1.325"] {
         let name = format!("claude-{version}-words");
-        assert_eq!(prompts(&name, Origin::Human), typed, "{name}");
-        assert_eq!(prompts(&name, Origin::Command), ["/greet the cook", "!echo from-bang"], "{name}");
-        assert_eq!(prompts(&name, Origin::Bookmark), ["·"], "{name}");
-        assert_eq!(prompts(&name, Origin::Notification).len(), 1, "{name}");
+        assert_eq!(prompts(&name, PromptOrigin::Human), typed, "{name}");
+        assert_eq!(prompts(&name, PromptOrigin::Command), ["/greet the cook", "!echo from-bang"], "{name}");
+        assert_eq!(prompts(&name, PromptOrigin::Bookmark), ["·"], "{name}");
+        assert_eq!(prompts(&name, PromptOrigin::Notification).len(), 1, "{name}");
     }
 }
 
@@ -92,11 +92,14 @@ fn text_injected_by_codex_is_not_a_prompt() {
         "after compaction",
         "to be taken back",
     ];
-    assert_eq!(prompts("codex-0.166.0-words", Origin::Human), typed);
-    assert_eq!(prompts("codex-0.166.0-words", Origin::Command), ["!echo from-bang"]);
-    assert_eq!(prompts("codex-0.166.0-words", Origin::Bookmark), ["·"]);
-    assert_eq!(prompts("codex-0.166.0-spawn-parent", Origin::Human), ["SPAWN go"]);
-    assert_eq!(prompts("codex-0.166.0-before-revert", Origin::Human), ["turn one", "turn two", "turn three"]);
+    assert_eq!(prompts("codex-0.166.0-words", PromptOrigin::Human), typed);
+    assert_eq!(prompts("codex-0.166.0-words", PromptOrigin::Command), ["!echo from-bang"]);
+    assert_eq!(prompts("codex-0.166.0-words", PromptOrigin::Bookmark), ["·"]);
+    assert_eq!(prompts("codex-0.166.0-spawn-parent", PromptOrigin::Human), ["SPAWN go"]);
+    assert_eq!(
+        prompts("codex-0.166.0-before-revert", PromptOrigin::Human),
+        ["turn one", "turn two", "turn three"]
+    );
 }
 
 #[test]
@@ -106,8 +109,8 @@ fn the_prompt_of_a_subagent_is_not_the_users() {
     assert_eq!(all.keys().filter(of_helpers).count(), 6);
     for name in all.keys().filter(of_helpers) {
         assert!(pieces(name, &all[name]).iter().all(|piece| piece.subagent.is_some()), "{name}");
-        assert_eq!(prompts(name, Origin::Human), [""; 0], "{name}");
-        assert_eq!(prompts(name, Origin::Notification).len(), 1, "{name}");
+        assert_eq!(prompts(name, PromptOrigin::Human), [""; 0], "{name}");
+        assert_eq!(prompts(name, PromptOrigin::Notification).len(), 1, "{name}");
     }
     for name in all.keys().filter(|name| !of_helpers(name)) {
         assert!(pieces(name, &all[name]).iter().all(|piece| piece.subagent.is_none()), "{name}");
@@ -135,8 +138,8 @@ fn costs(agent: Agent, file: &[u8]) -> BTreeSet<String> {
 fn the_usage_of_a_message_is_reported_once() {
     for (name, file) in &recorded("transcripts") {
         let all = pieces(name, file);
-        let told = |piece: &Piece<'_>| {
-            let Content::Usage { message, .. } = &piece.what else { return None };
+        let told = |piece: &TranscriptPiece<'_>| {
+            let PieceContent::Usage { message, .. } = &piece.what else { return None };
             Some(message.clone().into_owned())
         };
         let told: Vec<String> = all.iter().filter_map(told).collect();
@@ -172,8 +175,8 @@ fn a_fork_repeats_what_it_copied_under_the_same_ids() {
         let (source, fork) =
             (format!("claude-{version}-cleared-resumed"), format!("claude-{version}-forked"));
         let (source_file, fork_file) = (conversation(&source), conversation(&fork));
-        let seen = |pieces: Vec<Piece<'_>>| {
-            let is_opening = |piece: &Piece<'_>| matches!(piece.what, Content::Opened { .. });
+        let seen = |pieces: Vec<TranscriptPiece<'_>>| {
+            let is_opening = |piece: &TranscriptPiece<'_>| matches!(piece.what, PieceContent::Opened { .. });
             let kept = pieces.iter().filter(|piece| !is_opening(piece));
             kept.map(|piece| (piece.id.clone().into_owned(), format!("{:?}", piece.what)))
                 .collect::<BTreeSet<_>>()
@@ -187,19 +190,19 @@ fn a_fork_repeats_what_it_copied_under_the_same_ids() {
 fn a_limit_is_distinguished_from_other_failures() {
     let stops = |name: &str| {
         let file = recorded("tails").remove(name).unwrap();
-        let stop = |piece: Piece<'_>| {
-            let Content::Stopped { how, .. } = piece.what else { return None };
+        let stop = |piece: TranscriptPiece<'_>| {
+            let PieceContent::Stopped { how, .. } = piece.what else { return None };
             Some(how)
         };
         pieces(name, &file).into_iter().filter_map(stop).collect::<Vec<_>>()
     };
     for name in ["claude-2.1.197-limit", "claude-2.1.325-limit-session", "codex-0.166.0-limit"] {
-        assert_eq!(stops(name).last(), Some(&Stop::Limited), "{name}");
+        assert_eq!(stops(name).last(), Some(&StopReason::Limited), "{name}");
     }
     for name in ["claude-2.1.197-error", "claude-2.1.325-error", "codex-0.166.0-error"] {
-        assert_eq!(stops(name).last(), Some(&Stop::Failed), "{name}");
+        assert_eq!(stops(name).last(), Some(&StopReason::Failed), "{name}");
     }
     for name in ["claude-2.1.197-interrupted-tool", "codex-0.166.0-interrupted"] {
-        assert_eq!(stops(name).last(), Some(&Stop::Interrupted), "{name}");
+        assert_eq!(stops(name).last(), Some(&StopReason::Interrupted), "{name}");
     }
 }

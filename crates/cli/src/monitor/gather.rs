@@ -7,11 +7,11 @@ use crate::verbs::turns::mark;
 use std::collections::HashMap;
 use std::time::Duration;
 use towline_core::id::SessionKey;
-use towline_core::meter::Strategy;
-use towline_core::session::{Session, State};
-use towline_core::shown::Shown;
+use towline_core::meter::ContextStrategy;
+use towline_core::session::{Session, SessionState};
+use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
-use towline_core::usage::Spent;
+use towline_core::usage::UsageTotal;
 use towline_engine::index::labels::Labels;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
@@ -24,9 +24,11 @@ use towline_engine::runtime::failure::Failure;
 use towline_engine::status::cache;
 use towline_engine::status::cache::Watch;
 use towline_engine::status::probe;
-use towline_monitor::{Detail, Ended, Row, TurnLine};
-use towline_store::archive::{self, TurnsAsked, Which};
-use towline_store::{Archive, BookmarksAsked, Deleted, Home, Store, StoreError, Wanted};
+use towline_monitor::{EndedRows, MonitorRow, SessionDetail, TurnLine};
+use towline_store::archive::{self, TurnFilter, TurnQuery};
+use towline_store::{
+    Archive, BookmarkFilter, DataFolder, DeletedBookmarks, InheritanceFilter, Store, StoreError,
+};
 
 /// How long the user waits for a writer's lock.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -51,7 +53,7 @@ pub struct RowGatherer {
     asked: SessionFilter,
     watch: Option<Watch>,
     counted_at: Option<Timestamp>,
-    counted: HashMap<SessionKey, Option<Spent>>,
+    counted: HashMap<SessionKey, Option<UsageTotal>>,
 }
 
 impl RowGatherer {
@@ -60,13 +62,18 @@ impl RowGatherer {
     }
 
     /// The filtered sessions: those that need the user first, ended ones last.
-    pub fn rows(&mut self, scope: &Scope, glance: Glance, ended: Ended) -> Result<Vec<Row>, Failure> {
+    pub fn rows(
+        &mut self,
+        scope: &Scope,
+        glance: Glance,
+        ended: EndedRows,
+    ) -> Result<Vec<MonitorRow>, Failure> {
         let live = live::look(&scope.env, glance)?;
         self.watch = Some(live.watch);
         let config = settings(&scope.env);
         let mut rows = match Store::read(&scope.env.home, PATIENCE).map_err(failed)? {
             Some(store) => rows(&store, live.seats, ended, &config).map_err(failed)?,
-            None => live.seats.into_iter().map(Row::of).collect(),
+            None => live.seats.into_iter().map(MonitorRow::of).collect(),
         };
         rows.retain(|row| self.asked.fits(&row.shown));
         self.count(&scope.env, &mut rows);
@@ -74,18 +81,18 @@ impl RowGatherer {
     }
 
     /// Whether a few watched files show that no row can have changed since the last read.
-    pub fn is_quiet(&self, home: &Home) -> bool {
+    pub fn is_quiet(&self, home: &DataFolder) -> bool {
         self.watch.as_ref().is_some_and(|watch| cache::holds(watch, home))
     }
 
     /// Fills in usage. An archive that cannot be read now is tried again on the next read.
-    fn count(&mut self, env: &Env, rows: &mut [Row]) {
+    fn count(&mut self, env: &Env, rows: &mut [MonitorRow]) {
         let written_at = archive::written_at(&env.home);
         if written_at != self.counted_at {
             (self.counted_at, self.counted) = (written_at, HashMap::new());
         }
-        let key = |row: &Row| row.shown.session.as_deref().and_then(|key| SessionKey::parse(key).ok());
-        let is_new = |row: &Row| key(row).is_some_and(|key| !self.counted.contains_key(&key));
+        let key = |row: &MonitorRow| row.shown.session.as_deref().and_then(|key| SessionKey::parse(key).ok());
+        let is_new = |row: &MonitorRow| key(row).is_some_and(|key| !self.counted.contains_key(&key));
         let read = || Some((Archive::read(&env.home, PATIENCE).ok()??, usage::prices(env)));
         let archive = if rows.iter().any(is_new) { read() } else { None };
         for row in rows {
@@ -100,7 +107,7 @@ impl RowGatherer {
 }
 
 impl SessionFilter {
-    fn fits(&self, shown: &Shown) -> bool {
+    fn fits(&self, shown: &SeatView) -> bool {
         let Some(begins) = self.session.as_deref() else { return true };
         let key = shown.session.as_deref().unwrap_or_default();
         let id = key.split_once(':').map_or(key, |(_, id)| id);
@@ -108,62 +115,69 @@ impl SessionFilter {
     }
 }
 
-fn rows(store: &Store, seats: Vec<Shown>, ended: Ended, config: &Config) -> Result<Vec<Row>, StoreError> {
+fn rows(
+    store: &Store,
+    seats: Vec<SeatView>,
+    ended: EndedRows,
+    config: &Config,
+) -> Result<Vec<MonitorRow>, StoreError> {
     let mut rows = vec![];
     for shown in seats {
         let key = shown.session.as_deref().and_then(|key| SessionKey::parse(key).ok());
         let session = key.map(|key| store.session(&key)).transpose()?.flatten();
         rows.push(match session {
             Some(session) => sitting(shown, &session, config),
-            None => Row::of(shown),
+            None => MonitorRow::of(shown),
         });
     }
-    if ended == Ended::Shown {
+    if ended == EndedRows::Shown {
         let latest = store.ended_sessions(MOST_ENDED)?;
         rows.extend(latest.iter().map(|session| gone(session, config)));
     }
     Ok(rows)
 }
 
-fn sitting(shown: Shown, session: &Session, config: &Config) -> Row {
+fn sitting(shown: SeatView, session: &Session, config: &Config) -> MonitorRow {
     let fill = probe::fill(session);
     let active_at = fill.map_or(session.last_event_at, |(_, at)| at.max(session.last_event_at));
     let fill = fill.map(|(fill, _)| fill);
-    Row { fill, active_at: Some(active_at), ..known(shown, session, config) }
+    MonitorRow { fill, active_at: Some(active_at), ..known(shown, session, config) }
 }
 
 /// An ended session has no pane: another agent may run there by now.
-fn gone(session: &Session, config: &Config) -> Row {
+fn gone(session: &Session, config: &Config) -> MonitorRow {
     let project = session.project.as_ref();
     let since = session.ended.map_or(session.since, |(at, _)| at);
-    let shown = Shown {
+    let shown = SeatView {
         session: Some(session.key.to_string()),
-        state: State::Ended,
+        state: SessionState::Ended,
         project: project.map(|traces| traces.display_name().to_owned()),
         branch: project.and_then(|traces| traces.branch.clone()),
         prompt: session.prompt.as_ref().map(|prompt| prompt.as_str().to_owned()),
         model: session.model.clone(),
-        ..Shown::at(session.key.to_string(), session.key.agent.as_str(), since)
+        ..SeatView::at(session.key.to_string(), session.key.agent.as_str(), since)
     };
     let row = known(shown, session, config);
-    Row { fill: session.meter.fill(), active_at: Some(session.last_event_at), ..row }
+    MonitorRow { fill: session.meter.fill(), active_at: Some(session.last_event_at), ..row }
 }
 
-fn known(shown: Shown, session: &Session, config: &Config) -> Row {
-    let is_off = config.guard.strategy_in(session.folder.as_deref()) == Strategy::Off;
+fn known(shown: SeatView, session: &Session, config: &Config) -> MonitorRow {
+    let is_off = config.guard.strategy_in(session.folder.as_deref()) == ContextStrategy::Off;
     let thresholds = if is_off { vec![] } else { config.guard.thresholds.keys().copied().collect() };
-    Row { thresholds, started_at: Some(session.started_at), ..Row::of(shown) }
+    MonitorRow { thresholds, started_at: Some(session.started_at), ..MonitorRow::of(shown) }
 }
 
 /// The detail view of one session.
-pub fn detail(scope: &Scope, key: &str) -> Result<Detail, Failure> {
-    let Ok(key) = SessionKey::parse(key) else { return Ok(Detail::default()) };
+pub fn detail(scope: &Scope, key: &str) -> Result<SessionDetail, Failure> {
+    let Ok(key) = SessionKey::parse(key) else { return Ok(SessionDetail::default()) };
     let home = &scope.env.home;
-    let Some(store) = Store::read(home, PATIENCE).map_err(failed)? else { return Ok(Detail::default()) };
+    let Some(store) = Store::read(home, PATIENCE).map_err(failed)? else {
+        return Ok(SessionDetail::default());
+    };
     let folder = store.session(&key).map_err(failed)?.and_then(|session| session.folder);
     let archive = Archive::read(home, PATIENCE).map_err(failed)?;
     let now = scope.env.now;
-    Ok(Detail {
+    Ok(SessionDetail {
         folder,
         turns: archive
             .map(|archive| turns(&archive, &key, now))
@@ -177,7 +191,7 @@ pub fn detail(scope: &Scope, key: &str) -> Result<Detail, Failure> {
 
 fn turns(archive: &Archive, key: &SessionKey, now: Timestamp) -> Result<Vec<TurnLine>, StoreError> {
     let Some(of) = archive.conversation(key)? else { return Ok(vec![]) };
-    let turns = archive.turns_of(&of, &TurnsAsked::last(MOST_TURNS, Which::Standing))?;
+    let turns = archive.turns_of(&of, &TurnQuery::last(MOST_TURNS, TurnFilter::Standing))?;
     let line = |turn: &archive::TurnRow| TurnLine {
         at: clock(turn.at, now),
         mark: mark(turn),
@@ -187,8 +201,12 @@ fn turns(archive: &Archive, key: &SessionKey, now: Timestamp) -> Result<Vec<Turn
 }
 
 fn bookmarks(store: &Store, key: &SessionKey, now: Timestamp) -> Result<Vec<(String, String)>, StoreError> {
-    let asked =
-        BookmarksAsked { session: Some(key), project: None, deleted: Deleted::LeftOut, most: MOST_BOOKMARKS };
+    let asked = BookmarkFilter {
+        session: Some(key),
+        project: None,
+        deleted: DeletedBookmarks::LeftOut,
+        most: MOST_BOOKMARKS,
+    };
     let mut labels = Labels::of(store)?;
     let mut found = vec![];
     for known in store.bookmarks(&asked)? {
@@ -199,7 +217,8 @@ fn bookmarks(store: &Store, key: &SessionKey, now: Timestamp) -> Result<Vec<(Str
 }
 
 fn inheritance(store: &Store, key: &SessionKey) -> Result<Vec<String>, StoreError> {
-    let wanted = Wanted { session: Some(key), limit: MOST_INHERITANCES, ..Wanted::default() };
+    let wanted =
+        InheritanceFilter { session: Some(key), limit: MOST_INHERITANCES, ..InheritanceFilter::default() };
     let decisions = store.inheritances(&wanted)?;
     let words = decisions.into_iter().filter_map(|decision| {
         let from = decision.from?;

@@ -21,12 +21,15 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
-use towline_core::shown::Light;
+use towline_core::shown::SeatLight;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
-use towline_monitor::{Action, Colours, Ended, Frame, Input, Model, Size, pressed, update, view};
+use towline_monitor::{
+    ColourMode, EndedRows, Frame, MonitorAction, MonitorInput, MonitorModel, ScreenSize, pressed, update,
+    view,
+};
 
 /// Shortest time between two refreshes, however much is written.
 const SHORTEST: Duration = Duration::from_millis(250);
@@ -41,7 +44,7 @@ const BUSY_LOOK: Duration = Duration::from_secs(3);
 const IDLE_LOOK: Duration = Duration::from_secs(10);
 
 /// Runs the monitor until a key or a signal ends it.
-pub fn play(scope: &Scope, asked: SessionFilter, ended: Ended) -> Result<ExitCode, Failure> {
+pub fn play(scope: &Scope, asked: SessionFilter, ended: EndedRows) -> Result<ExitCode, Failure> {
     if !is_possible() {
         let what = "`tow monitor` needs a terminal that can be drawn on";
         let hint = "Run `tow monitor --once` for one page, or `tow monitor --json` for a script.";
@@ -59,7 +62,7 @@ struct MonitorLoop<'a> {
     begun: &'a Env,
     gatherer: RowGatherer,
     wakes: Wakes,
-    model: Model,
+    model: MonitorModel,
     /// The frame on the screen.
     drawn: Option<Frame>,
     looked_at: Duration,
@@ -78,13 +81,13 @@ enum MonitorStep {
 }
 
 impl<'a> MonitorLoop<'a> {
-    fn new(scope: &'a Scope, asked: SessionFilter, ended: Ended) -> Result<MonitorLoop<'a>, Failure> {
-        let colours = if variable("NO_COLOR").is_some() { Colours::Hidden } else { Colours::Shown };
+    fn new(scope: &'a Scope, asked: SessionFilter, ended: EndedRows) -> Result<MonitorLoop<'a>, Failure> {
+        let colours = if variable("NO_COLOR").is_some() { ColourMode::Hidden } else { ColourMode::Shown };
         Ok(MonitorLoop {
             begun: &scope.env,
             gatherer: RowGatherer::new(asked),
             wakes: Wakes::on(&scope.env.home)?,
-            model: Model::new(scope.env.now, colours, ended),
+            model: MonitorModel::new(scope.env.now, colours, ended),
             drawn: None,
             looked_at: Duration::ZERO,
             looked_closely_at: None,
@@ -116,7 +119,7 @@ impl<'a> MonitorLoop<'a> {
                 KeyInput::Bytes(bytes) => {
                     if pressed(&bytes)
                         .into_iter()
-                        .any(|key| self.press(Input::Key(key)) == MonitorStep::Leave)
+                        .any(|key| self.press(MonitorInput::Key(key)) == MonitorStep::Leave)
                     {
                         return Ok(None);
                     }
@@ -127,23 +130,23 @@ impl<'a> MonitorLoop<'a> {
         }
     }
 
-    fn take(&mut self, input: Input) -> Action {
+    fn take(&mut self, input: MonitorInput) -> MonitorAction {
         let (model, action) = update(self.model.clone(), input);
         self.model = model;
         action
     }
 
-    fn tell(&mut self, input: Input) {
+    fn tell(&mut self, input: MonitorInput) {
         let _nothing_follows = self.take(input);
     }
 
     fn draw(&mut self, canvas: &mut TerminalCanvas) -> io::Result<()> {
         let size = canvas.size();
         let most = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
-        let size = Size { columns: most(size.columns), rows: most(size.rows) };
-        self.tell(Input::Size(size));
+        let size = ScreenSize { columns: most(size.columns), rows: most(size.rows) };
+        self.tell(MonitorInput::Size(size));
         if let Some(scope) = scope_of_now() {
-            self.tell(Input::Now(scope.env.now));
+            self.tell(MonitorInput::Now(scope.env.now));
         }
         let frame = view(&self.model, size);
         canvas.send(&frame.over(self.drawn.as_ref()))?;
@@ -163,15 +166,15 @@ impl<'a> MonitorLoop<'a> {
         tick.map_or(PULSE, |ms| Duration::from_millis(ms.max(20)).min(PULSE))
     }
 
-    fn press(&mut self, input: Input) -> MonitorStep {
+    fn press(&mut self, input: MonitorInput) -> MonitorStep {
         match self.take(input) {
-            Action::Nothing => MonitorStep::Stay,
-            Action::Quit => MonitorStep::Leave,
-            Action::Look => {
+            MonitorAction::Nothing => MonitorStep::Stay,
+            MonitorAction::Quit => MonitorStep::Leave,
+            MonitorAction::Look => {
                 self.is_wanted = true;
                 MonitorStep::Stay
             }
-            Action::Go(key) => self.go(&key),
+            MonitorAction::Go(key) => self.go(&key),
         }
     }
 
@@ -183,7 +186,7 @@ impl<'a> MonitorLoop<'a> {
         match goto::go(&scope, &row.shown) {
             Ok(_) if is_popup() => return MonitorStep::Leave,
             Ok(_) => self.is_wanted = true,
-            Err(failure) => self.tell(Input::Refused(failure.what)),
+            Err(failure) => self.tell(MonitorInput::Refused(failure.what)),
         }
         MonitorStep::Stay
     }
@@ -198,10 +201,10 @@ impl<'a> MonitorLoop<'a> {
         if glance == Glance::Thorough {
             self.looked_closely_at = Some(now);
         }
-        let ended = if self.model.wants_ended() { Ended::Shown } else { Ended::Hidden };
+        let ended = if self.model.wants_ended() { EndedRows::Shown } else { EndedRows::Hidden };
         match self.gatherer.rows(&scope, glance, ended) {
-            Ok(rows) => self.tell(Input::Rows(rows)),
-            Err(failure) => self.tell(Input::Trouble(failure.what)),
+            Ok(rows) => self.tell(MonitorInput::Rows(rows)),
+            Err(failure) => self.tell(MonitorInput::Trouble(failure.what)),
         }
         self.show_closely(&scope);
     }
@@ -223,7 +226,7 @@ impl<'a> MonitorLoop<'a> {
 
     fn rhythm(&self) -> Duration {
         let is_busy =
-            self.model.lights().iter().any(|light| matches!(light, Light::Working | Light::Blocked));
+            self.model.lights().iter().any(|light| matches!(light, SeatLight::Working | SeatLight::Blocked));
         if is_busy { BUSY_LOOK } else { IDLE_LOOK }
     }
 
@@ -241,8 +244,8 @@ impl<'a> MonitorLoop<'a> {
     fn show_closely(&mut self, scope: &Scope) {
         let Some(key) = self.model.close_up().map(|row| row.key().to_owned()) else { return };
         match detail(scope, &key) {
-            Ok(detail) => self.tell(Input::Detail(key, detail)),
-            Err(failure) => self.tell(Input::Trouble(failure.what)),
+            Ok(detail) => self.tell(MonitorInput::Detail(key, detail)),
+            Err(failure) => self.tell(MonitorInput::Trouble(failure.what)),
         }
     }
 }
@@ -252,7 +255,7 @@ fn scope_of_now() -> Option<Scope> {
     Some(Scope { env: Env::new()?, out: Output::kept() })
 }
 
-fn title(model: &Model) -> String {
+fn title(model: &MonitorModel) -> String {
     let counts = bar(&model.sitting(), &BarStyle::default().without_colours(), model.now());
     if counts.is_empty() { "no agents".to_owned() } else { counts }
 }

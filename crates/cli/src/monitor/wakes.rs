@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::watch::Watch;
-use towline_store::Home;
+use towline_store::DataFolder;
 
 pub struct Wakes {
     signals: UnixStream,
@@ -21,7 +21,7 @@ pub struct Wakes {
 
 impl Wakes {
     /// No wake-up is lost from here on: one that arrives between two waits ends the second.
-    pub fn on(home: &Home) -> Result<Wakes, Failure> {
+    pub fn on(home: &DataFolder) -> Result<Wakes, Failure> {
         let (signals, end) = UnixStream::pair().map_err(|error| no_signals(&error))?;
         signals.set_nonblocking(true).map_err(|error| no_signals(&error))?;
         for signal in ENDING.into_iter().chain([SIGWINCH]) {

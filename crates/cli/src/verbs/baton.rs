@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::escape::for_terminal;
-use towline_core::event::Happening;
+use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
 use towline_core::inherit::{BatonFate, HOUR_MS, has_work};
 use towline_core::session::Session;
@@ -21,8 +21,8 @@ use towline_engine::query::ownership;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
 use towline_engine::sync;
-use towline_store::journal::Record;
-use towline_store::{Archive, KnownBaton, Store, StoreError};
+use towline_store::journal::JournalRecord;
+use towline_store::{Archive, BatonRow, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,9 +64,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let why = "nothing was asked of it yet, or nobody sits before it".to_owned();
         return Err(Failure { causes: vec![why], ..Failure::input(what) }.hint("Run `tow baton --list`."));
     }
-    let happening = if arguments.drop { Happening::BatonDropped } else { Happening::BatonPassed };
+    let happening = if arguments.drop { EventKind::BatonDropped } else { EventKind::BatonPassed };
     drop(store);
-    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, session.key.clone(), happening))])?;
+    record::accept(
+        &scope.env,
+        &[JournalRecord::Event(record::event(&scope.env, session.key.clone(), happening))],
+    )?;
     live::store(&scope.env)?;
     sync::nudge(&scope.env);
     say(scope, arguments, &session);
@@ -143,7 +146,7 @@ fn others(scope: &Scope) -> Result<Vec<Other>, StoreError> {
     Ok(open.collect())
 }
 
-fn row(baton: &KnownBaton) -> Value {
+fn row(baton: &BatonRow) -> Value {
     json!({
         "session": baton.session, "seat": baton.seat, "project": baton.project,
         "passed_at": baton.passed_at.to_utc(), "until": baton.until().to_utc(),

@@ -6,20 +6,24 @@ use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
-use towline_core::event::{Event, Happening, Origin, Presence, Scene, StartedBy, ToolOutcome};
+use towline_core::event::{
+    Event, EventKind, EventScene, PromptOrigin, SessionPresence, StartedBy, ToolOutcome,
+};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::inherit::Wishes;
-use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust};
-use towline_core::project::ProjectTraces;
-use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::inherit::InheritSettings;
+use towline_core::memory::{
+    ConfidencePercent, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
+};
+use towline_core::project::ProjectIdentity;
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
 use towline_engine::memory::remember::open;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
 use towline_store::archive::NewMemory;
-use towline_store::journal::{self, Record};
-use towline_store::lock::FoldLock;
-use towline_store::{Pace, Store, StoreError, upkeep};
+use towline_store::journal::{self, JournalRecord};
+use towline_store::lock::ProjectionLock;
+use towline_store::{ProjectionLimits, Store, StoreError, upkeep};
 
 /// Fill the data folder with events of made-up sessions.
 #[derive(Debug, Args)]
@@ -55,14 +59,14 @@ fn happen(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let failed = |error: &dyn std::error::Error| Failure::new(error);
     let home = &scope.env.home;
     home.create().map_err(|error| failed(&error))?;
-    let lock = FoldLock::try_take(home).map_err(|error| failed(&error))?;
+    let lock = ProjectionLock::try_take(home).map_err(|error| failed(&error))?;
     let lock = lock.ok_or_else(|| Failure::input("somebody is folding this data folder"))?;
     for from in (0..arguments.events).step_by(usize::try_from(BATCH).unwrap_or(1)) {
         let to = (from + BATCH).min(arguments.events);
-        let records: Vec<Record> =
-            (from..to).map(|n| Record::Event(event(arguments, scope.env.now, n))).collect();
+        let records: Vec<JournalRecord> =
+            (from..to).map(|n| JournalRecord::Event(event(arguments, scope.env.now, n))).collect();
         journal::append(home, &records).map_err(|error| failed(&error))?;
-        let pace = Pace {
+        let pace = ProjectionLimits {
             has_time: &|| true,
             now: scope.env.now,
             new_machine: scope.env.uid(),
@@ -146,7 +150,7 @@ fn memory(now: Timestamp, n: u64, all: u64, projects: &[i64]) -> Option<NewMemor
         word(6),
         word(7)
     );
-    let content = Content::of(Draft { narrative, ..Draft::new(kind, title) })?;
+    let content = MemoryContent::of(MemoryDraft { narrative, ..MemoryDraft::new(kind, title) })?;
     let at = now.plus_ms(-60_000 * (all - n).cast_signed());
     let mut random = [1; 10];
     random[..8].copy_from_slice(&n.to_le_bytes());
@@ -158,9 +162,9 @@ fn memory(now: Timestamp, n: u64, all: u64, projects: &[i64]) -> Option<NewMemor
         turn: None,
         branch: None,
         commit: None,
-        maker: Maker::Person,
-        trust: Trust::Person,
-        confidence: Confidence::SURE,
+        maker: MemoryAuthor::Person,
+        trust: MemoryTrust::Person,
+        confidence: ConfidencePercent::SURE,
         cost: 0,
         at,
         valid_from: at,
@@ -175,30 +179,32 @@ fn event(arguments: &Arguments, now: Timestamp, n: u64) -> Event {
     let at = now.plus_ms(-86_400_000 - 1000 * age);
     let mut random = [0; 10];
     random[..8].copy_from_slice(&n.to_le_bytes());
-    let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Kept };
+    let keeping = TextPolicy { longest_bytes: 200, secrets: SecretPolicy::Kept };
     let happening = match step % 10 {
-        _ if step == 0 => Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() },
-        1 => Happening::PromptSubmitted {
-            prompt: Kept::new("go on with the work at hand", keeping),
-            origin: Origin::Human,
+        _ if step == 0 => {
+            EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() }
+        }
+        1 => EventKind::PromptSubmitted {
+            prompt: SafeText::new("go on with the work at hand", keeping),
+            origin: PromptOrigin::Human,
             own: None,
         },
-        9 => Happening::TurnEnded { background: Some(0), answer: None },
-        _ => Happening::ToolFinished {
-            tool: Kept::new("Bash", keeping),
+        9 => EventKind::TurnEnded { background: Some(0), answer: None },
+        _ => EventKind::ToolFinished {
+            tool: SafeText::new("Bash", keeping),
             outcome: ToolOutcome::Done,
             bytes: 400,
         },
     };
     let key = SessionKey::parse(&format!("seeded:past-{session}"));
-    let project = ProjectTraces {
+    let project = ProjectIdentity {
         root: format!("/past/project-{}/.git", session % 20),
         remote: None,
         name: None,
         branch: None,
     };
-    let scene = Scene {
-        presence: Presence::Terminal,
+    let scene = EventScene {
+        presence: SessionPresence::Terminal,
         folder: None,
         transcript: None,
         model: None,

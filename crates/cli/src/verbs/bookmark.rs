@@ -6,11 +6,11 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
-use towline_core::bookmark::{Code, How, Setting};
-use towline_core::event::{Event, Happening};
+use towline_core::bookmark::{BookmarkOrigin, CodeState, NewBookmark};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::Uid;
 use towline_core::session::Session;
-use towline_core::text::{Keeping, Kept};
+use towline_core::text::{SafeText, TextPolicy};
 use towline_engine::handoff::bookmarks::code_in;
 use towline_engine::handoff::inherit;
 use towline_engine::index::labels::short;
@@ -20,7 +20,7 @@ use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
 use towline_engine::status::probe;
-use towline_store::journal::Record;
+use towline_store::journal::JournalRecord;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,13 +55,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let code = code_in(session.folder.as_deref());
     let [set, placed] = events(scope, arguments, &session, code.clone());
     let id = set.uid;
-    record::accept(&scope.env, &[Record::Event(set), Record::Event(placed)])?;
+    record::accept(&scope.env, &[JournalRecord::Event(set), JournalRecord::Event(placed)])?;
     live::store(&scope.env)?;
     say(scope, arguments, &session, id, code.as_ref());
     Ok(ExitCode::SUCCESS)
 }
 
-fn say(scope: &Scope, arguments: &Arguments, session: &Session, id: Uid, code: Option<&Code>) {
+fn say(scope: &Scope, arguments: &Arguments, session: &Session, id: Uid, code: Option<&CodeState>) {
     let short = short(id);
     if arguments.json {
         let set = json!({"id": short, "uid": id, "session": session.key, "code": code});
@@ -74,19 +74,20 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session, id: Uid, code: O
 }
 
 /// The event that sets the bookmark, and the one that records the state of the code there.
-fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<Code>) -> [Event; 2] {
+fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<CodeState>) -> [Event; 2] {
     let secrets = settings(&scope.env).secrets;
-    let label = Kept::new(&arguments.label.join(" "), Keeping { longest_bytes: LONGEST_LABEL, secrets });
-    let setting = Setting {
-        how: How::Manual,
+    let label =
+        SafeText::new(&arguments.label.join(" "), TextPolicy { longest_bytes: LONGEST_LABEL, secrets });
+    let setting = NewBookmark {
+        how: BookmarkOrigin::Manual,
         after_turn: session.turns,
         reason: None,
         label: (!label.is_blank()).then_some(label),
     };
     let turn = session.open_turn.as_ref().and_then(|turn| turn.id.clone());
     let event = |happening| record::event(&scope.env, session.key.clone(), happening);
-    let set = Event { turn, ..event(Happening::BookmarkSet(setting)) };
+    let set = Event { turn, ..event(EventKind::BookmarkSet(setting)) };
     let context_tokens = probe::said(session).map(|fill| fill.tokens);
-    let placed = event(Happening::BookmarkPlaced { bookmark: set.uid, code, context_tokens });
+    let placed = event(EventKind::BookmarkPlaced { bookmark: set.uid, code, context_tokens });
     [set, placed]
 }

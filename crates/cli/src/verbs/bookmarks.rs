@@ -7,9 +7,9 @@ use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use towline_core::bookmark::{Counted, How};
+use towline_core::bookmark::{BookmarkOrigin, CountPrecision};
 use towline_core::escape::{fit, for_terminal, pad};
-use towline_core::event::Happening;
+use towline_core::event::EventKind;
 use towline_core::shown::age;
 use towline_core::time::Timestamp;
 use towline_engine::index::labels::Labels;
@@ -20,8 +20,8 @@ use towline_engine::query::ownership;
 use towline_engine::runtime::calendar::clock;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
-use towline_store::journal::Record;
-use towline_store::{BookmarksAsked, Deleted, KnownBookmark, Store, StoreError};
+use towline_store::journal::JournalRecord;
+use towline_store::{BookmarkFilter, BookmarkRow, DeletedBookmarks, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -146,24 +146,24 @@ fn list(scope: &Scope, asked: &List) -> Result<ExitCode, Failure> {
 }
 
 /// The requested bookmarks with their labels, and a description of the scope that was searched.
-fn found(store: &Store, asked: &List) -> Result<(Vec<(KnownBookmark, String)>, String), Failure> {
+fn found(store: &Store, asked: &List) -> Result<(Vec<(BookmarkRow, String)>, String), Failure> {
     let session = asked.session.as_deref().map(|name| ownership::named(store, name)).transpose()?;
     let is_everywhere = asked.all_projects || session.is_some();
     let project = match &asked.project {
         None if !is_everywhere => Some(ownership::project(store)?.ok_or_else(no_project)?),
         given => given.clone(),
     };
-    let wanted = BookmarksAsked {
+    let wanted = BookmarkFilter {
         session: session.as_ref().map(|session| &session.key),
         project: project.as_deref(),
-        deleted: if asked.deleted { Deleted::Included } else { Deleted::LeftOut },
+        deleted: if asked.deleted { DeletedBookmarks::Included } else { DeletedBookmarks::LeftOut },
         most: match asked.search {
             Some(_) => LOOKED_THROUGH,
             None => u32::try_from(asked.limit).unwrap_or(u32::MAX).saturating_add(1),
         },
     };
     let labelled = labelled(store, &wanted).map_err(failed)?;
-    let holds = |(known, label): &(KnownBookmark, String)| {
+    let holds = |(known, label): &(BookmarkRow, String)| {
         asked.search.as_deref().is_none_or(|text| is_about(known, label, text))
     };
     let looked =
@@ -171,7 +171,7 @@ fn found(store: &Store, asked: &List) -> Result<(Vec<(KnownBookmark, String)>, S
     Ok((labelled.into_iter().filter(holds).collect(), looked))
 }
 
-fn labelled(store: &Store, asked: &BookmarksAsked<'_>) -> Result<Vec<(KnownBookmark, String)>, StoreError> {
+fn labelled(store: &Store, asked: &BookmarkFilter<'_>) -> Result<Vec<(BookmarkRow, String)>, StoreError> {
     let mut labels = Labels::of(store)?;
     let mut found = vec![];
     for known in store.bookmarks(asked)? {
@@ -181,7 +181,7 @@ fn labelled(store: &Store, asked: &BookmarksAsked<'_>) -> Result<Vec<(KnownBookm
     Ok(found)
 }
 
-fn is_about(known: &KnownBookmark, label: &str, text: &str) -> bool {
+fn is_about(known: &BookmarkRow, label: &str, text: &str) -> bool {
     let text = text.to_lowercase();
     let code = known.code.as_ref();
     let branch = code.and_then(|code| code.branch.as_ref()).map(|branch| branch.as_str().to_owned());
@@ -196,7 +196,7 @@ fn no_project() -> Failure {
 }
 
 /// Prints the bookmark in one line, and its details in a faint one below.
-fn line(scope: &Scope, known: &KnownBookmark, label: &str) {
+fn line(scope: &Scope, known: &BookmarkRow, label: &str) {
     let waited = age(scope.env.now.since_ms(known.bookmark.at));
     let waited = if waited.is_empty() { "now".to_owned() } else { waited };
     let columns = scope.out.columns().max(40);
@@ -206,7 +206,7 @@ fn line(scope: &Scope, known: &KnownBookmark, label: &str) {
     scope.out.line(&scope.out.tint(Tone::Faint, &format!("              {}", about.trim_end())));
 }
 
-fn details(known: &KnownBookmark) -> String {
+fn details(known: &BookmarkRow) -> String {
     let context = known.bookmark.context_tokens.map(|tokens| format!("context {tokens} tokens"));
     let deleted = known.deleted_at.map(|_| "deleted".to_owned());
     let parts = [Some(reason(known)), code(known), context, deleted];
@@ -214,20 +214,20 @@ fn details(known: &KnownBookmark) -> String {
 }
 
 /// Why the bookmark was set, as text.
-pub fn reason(known: &KnownBookmark) -> String {
+pub fn reason(known: &BookmarkRow) -> String {
     let set = &known.bookmark.set;
     match set.reason {
         Some(reason) => reason.words(),
         None => match set.how {
-            How::Typed => "a typed marker".to_owned(),
-            How::Manual => "set by hand".to_owned(),
-            How::Silent => "set by itself".to_owned(),
+            BookmarkOrigin::Typed => "a typed marker".to_owned(),
+            BookmarkOrigin::Manual => "set by hand".to_owned(),
+            BookmarkOrigin::Silent => "set by itself".to_owned(),
         },
     }
 }
 
 /// The abbreviated commit, its branch, and whether there were uncommitted changes.
-pub fn code(known: &KnownBookmark) -> Option<String> {
+pub fn code(known: &BookmarkRow) -> Option<String> {
     let code = known.code.as_ref().filter(|code| !code.commit.is_blank())?;
     let commit: String = code.commit.as_str().chars().take(10).collect();
     let branch =
@@ -237,7 +237,7 @@ pub fn code(known: &KnownBookmark) -> Option<String> {
 }
 
 /// The bookmark as JSON.
-pub fn row(known: &KnownBookmark, label: &str) -> Value {
+pub fn row(known: &BookmarkRow, label: &str) -> Value {
     let (bookmark, set) = (&known.bookmark, &known.bookmark.set);
     let time = |at: Option<Timestamp>| at.map(Timestamp::to_utc);
     let code = known.code.as_ref();
@@ -246,7 +246,7 @@ pub fn row(known: &KnownBookmark, label: &str) -> Value {
         "at": bookmark.at.to_utc(), "label": label, "named": set.label.is_some(), "how": set.how.name(),
         "reason": reason(known), "threshold": set.reason.map(|reason| reason.threshold.name()),
         "count": set.reason.map(|reason| reason.count),
-        "estimated": set.reason.map(|reason| reason.counted == Counted::Estimated),
+        "estimated": set.reason.map(|reason| reason.counted == CountPrecision::Estimated),
         "after_turn": set.after_turn, "turn": bookmark.turn.as_ref().map(|turn| turn.as_str().to_owned()),
         "commit": code.map(|code| code.commit.as_str()),
         "branch": code.and_then(|code| code.branch.as_ref()).map(|branch| branch.as_str()),
@@ -286,12 +286,12 @@ fn change(scope: &Scope, delete: &Delete) -> Result<ExitCode, Failure> {
     let bookmark = known.bookmark.uid;
     let id = short(bookmark);
     let (happening, done) = if delete.restore {
-        (Happening::BookmarkRestored { bookmark }, format!("bookmark {id} is listed again"))
+        (EventKind::BookmarkRestored { bookmark }, format!("bookmark {id} is listed again"))
     } else {
         let undo = format!("bookmark {id} is deleted; `tow bookmarks delete {id} --restore` takes that back");
-        (Happening::BookmarkDeleted { bookmark }, undo)
+        (EventKind::BookmarkDeleted { bookmark }, undo)
     };
-    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, known.session, happening))])?;
+    record::accept(&scope.env, &[JournalRecord::Event(record::event(&scope.env, known.session, happening))])?;
     live::store(&scope.env)?;
     scope.out.line(&done);
     Ok(ExitCode::SUCCESS)

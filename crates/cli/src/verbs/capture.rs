@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_engine::capture;
 use towline_engine::capture::Transcript;
 use towline_engine::capture::Wishes;
@@ -25,7 +25,7 @@ use towline_engine::runtime::failure::chain;
 use towline_engine::runtime::faults::record_here;
 use towline_engine::runtime::spawn;
 use towline_engine::sync;
-use towline_store::archive::Taken;
+use towline_store::archive::TakenRows;
 
 /// Capture new lines of an agent's transcripts.
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         sync::nudge(&scope.env);
     }
     if let Err(detail) = taken_in {
-        record_here(&scope.env, Fault { at: scope.env.now, kind: FaultKind::Store, detail });
+        record_here(&scope.env, FaultRecord { at: scope.env.now, kind: FaultKind::Store, detail });
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -74,7 +74,7 @@ fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Resul
         false => capture::capture_settled(&scope.env, &wishes, files),
     };
     let captured = captured.map_err(|error| chain(&error))?;
-    Ok(captured.filter(|it| it.taken != Taken::default()).map(|it| it.writable))
+    Ok(captured.filter(|it| it.taken != TakenRows::default()).map(|it| it.writable))
 }
 
 /// How long this process distils captured turns; `tow work` does the rest.

@@ -7,15 +7,15 @@ use crate::scope::Scope;
 use clap::Args;
 use std::fs;
 use std::process::ExitCode;
-use towline_core::arbiter::ProcessSight;
-use towline_core::event::{Happening, Observed};
+use towline_core::arbiter::ProcessProbe;
+use towline_core::event::{EventKind, ObservedChange};
 use towline_core::session::Session;
 use towline_engine::ingest::live;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
 use towline_engine::status::push;
 use towline_engine::status::read_marks::Look;
-use towline_store::journal::Record;
+use towline_store::journal::JournalRecord;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,15 +71,15 @@ fn silent(scope: &Scope, arguments: &Arguments) -> Result<Vec<Session>, Failure>
     let is_silent = |session: &Session| scope.env.now.since_ms(session.last_event_at) >= longest;
     let sitting = live::sitting_now(&scope.env)?.into_iter();
     let unknown =
-        sitting.filter(|(_, place)| towline_engine::status::probe::process(place) == ProcessSight::Unknown);
+        sitting.filter(|(_, place)| towline_engine::status::probe::process(place) == ProcessProbe::Unknown);
     Ok(unknown.map(|(session, _)| session).filter(is_silent).collect())
 }
 
 fn end(scope: &Scope, sessions: &[Session]) -> Result<(), Failure> {
     let gone = |session: &Session| {
         let happening =
-            Happening::Observed { what: Observed::Gone, as_of: session.last_event_at, until: None };
-        Record::Event(record::event(&scope.env, session.key.clone(), happening))
+            EventKind::Observed { what: ObservedChange::Gone, as_of: session.last_event_at, until: None };
+        JournalRecord::Event(record::event(&scope.env, session.key.clone(), happening))
     };
     record::accept(&scope.env, &sessions.iter().map(gone).collect::<Vec<_>>())
 }

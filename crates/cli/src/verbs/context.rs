@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::compose::{Budget, Composed, Material, Part, PartState, compose};
+use towline_core::compose::{
+    ComposeInput, ComposedContext, ContextBudget, ContextPart, ContextPartState, compose,
+};
 use towline_core::id::SessionKey;
-use towline_core::memory::choose::{Chosen, Took};
+use towline_core::memory::choose::{MemorySelection, SelectionCost};
 use towline_engine::capture;
 use towline_engine::handoff::past;
 use towline_engine::memory::recall;
@@ -82,9 +84,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let agent = composed_for(arguments, from.as_ref())?;
     let mut material = match &from {
         Some(from) => carried_over(scope, archive.as_ref(), hot.as_ref(), from)?,
-        None => Material { past: None, compaction: None, remembered: vec![], program: env::program() },
+        None => ComposeInput { past: None, compaction: None, remembered: vec![], program: env::program() },
     };
-    let mut chosen = Chosen::default();
+    let mut chosen = MemorySelection::default();
     if let Some(archive) = &archive {
         let folder = folder.as_deref();
         chosen = remembered(scope, archive, arguments, folder, from.as_ref(), hot.as_ref())?;
@@ -100,7 +102,7 @@ fn carried_over(
     archive: Option<&Archive>,
     hot: Option<&Store>,
     from: &SessionKey,
-) -> Result<Material, Failure> {
+) -> Result<ComposeInput, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     if let Some(known) = hot.map(|hot| hot.session(from)).transpose().map_err(failed)?.flatten() {
         capture::hurry(&scope.env, &known);
@@ -133,7 +135,7 @@ fn remembered(
     folder: Option<&Path>,
     from: Option<&SessionKey>,
     hot: Option<&Store>,
-) -> Result<Chosen, Failure> {
+) -> Result<MemorySelection, Failure> {
     let config = settings(&scope.env);
     let project = folder.map(|folder| projects::traces(&config, folder));
     let asker = Asker {
@@ -200,7 +202,13 @@ fn ambiguous(many: &[Conversation]) -> Failure {
     Failure::input("several sessions are called so").hint(format!("Give one of: {}.", names.join(", ")))
 }
 
-fn show(scope: &Scope, arguments: &Arguments, composed: &Composed, given: Given, budget: Budget) {
+fn show(
+    scope: &Scope,
+    arguments: &Arguments,
+    composed: &ComposedContext,
+    given: Given,
+    budget: ContextBudget,
+) {
     if arguments.json {
         return scope.out.line(&as_json(composed, given, budget).to_string());
     }
@@ -217,9 +225,9 @@ fn show(scope: &Scope, arguments: &Arguments, composed: &Composed, given: Given,
     }
 }
 
-fn as_json(composed: &Composed, given: Given, budget: Budget) -> Value {
+fn as_json(composed: &ComposedContext, given: Given, budget: ContextBudget) -> Value {
     let parts: Vec<_> = composed.parts.iter().map(row).collect();
-    let Took { memories, turns, tokens } = given.took;
+    let SelectionCost { memories, turns, tokens } = given.took;
     json!({
         "text": composed.text, "size": budget.size_of(&composed.text), "limit": budget.limit(), "parts": parts,
         "remembered": {
@@ -229,14 +237,14 @@ fn as_json(composed: &Composed, given: Given, budget: Budget) -> Value {
     })
 }
 
-fn row(part: &Part) -> Value {
+fn row(part: &ContextPart) -> Value {
     json!({"what": part.what.name(), "why": part.why, "size": part.size, "state": state(part)})
 }
 
-fn state(part: &Part) -> &'static str {
+fn state(part: &ContextPart) -> &'static str {
     match part.state {
-        PartState::Whole => "whole",
-        PartState::Cut => "cut",
-        PartState::LeftOut => "left out",
+        ContextPartState::Whole => "whole",
+        ContextPartState::Cut => "cut",
+        ContextPartState::LeftOut => "left out",
     }
 }

@@ -6,8 +6,8 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
-use towline_core::continuing::{Asking, Author, form};
-use towline_core::session::{Session, State};
+use towline_core::continuing::{HandoffAuthor, HopRequest, form};
+use towline_core::session::{Session, SessionState};
 use towline_engine::handoff::continuing::begin;
 use towline_engine::handoff::continuing::is_allowed;
 use towline_engine::handoff::continuing::overdue;
@@ -17,7 +17,7 @@ use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
 use towline_engine::runtime::spawn;
-use towline_store::journal::Record;
+use towline_store::journal::JournalRecord;
 use towline_store::{Store, StoreError};
 
 const EXAMPLES: &str = "\
@@ -53,9 +53,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         None => ownership::here(&store, "tow continue --in SEAT #")?,
     };
     let seat = ready(scope, &store, &session)?;
-    let asking = Asking { seat: seat.clone(), author: Author::Mechanical, ordinal: 1, percent: None };
+    let asking =
+        HopRequest { seat: seat.clone(), author: HandoffAuthor::Mechanical, ordinal: 1, percent: None };
     let (hop, events) = begin(&scope.env, &config, &store, &session, asking).map_err(failed)?;
-    let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
+    let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
     record::accept(&scope.env, &records)?;
     spawn::type_detached(&seat);
     let short = form::id(hop);
@@ -79,7 +80,7 @@ fn ready(scope: &Scope, store: &Store, session: &Session) -> Result<String, Fail
     let Some(seat) = session.seat.clone() else {
         return Err(refused("it sits nowhere".to_owned()).hint("Run `tow status`."));
     };
-    if !matches!(session.state, State::Idle | State::Completed) {
+    if !matches!(session.state, SessionState::Idle | SessionState::Completed) {
         let why = format!("it is {}", session.state.name());
         return Err(refused(why).hint("Wait until its turn has ended."));
     }

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use towline_core::when::{BadExpression, Wanted};
+use towline_core::when::{BadExpression, TimeExpression};
 use towline_engine::capture::Caught;
 use towline_engine::query::Found;
 use towline_engine::query::Page;
@@ -94,8 +94,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// Parses the arguments as one phrase of several words, else as several expressions.
-fn wanted(expressions: &[String]) -> Result<Vec<Wanted>, Failure> {
-    let phrase = Wanted::parse(&expressions.join(" "));
+fn wanted(expressions: &[String]) -> Result<Vec<TimeExpression>, Failure> {
+    let phrase = TimeExpression::parse(&expressions.join(" "));
     if let (Ok(wanted), _) | (Err(_), Ok(wanted)) = (phrase.clone().map(|one| vec![one]), each(expressions)) {
         return Ok(wanted);
     }
@@ -104,8 +104,8 @@ fn wanted(expressions: &[String]) -> Result<Vec<Wanted>, Failure> {
         .hint("Run `tow detail --help` for examples."))
 }
 
-fn each(expressions: &[String]) -> Result<Vec<Wanted>, BadExpression> {
-    expressions.iter().map(|expression| Wanted::parse(expression)).collect()
+fn each(expressions: &[String]) -> Result<Vec<TimeExpression>, BadExpression> {
+    expressions.iter().map(|expression| TimeExpression::parse(expression)).collect()
 }
 
 fn show(scope: &Scope, arguments: &Arguments, past: &Past, all: Vec<Found>) -> Result<ExitCode, Failure> {

@@ -13,7 +13,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
-use towline_core::memory::{Content, Draft, Memory};
+use towline_core::memory::{Memory, MemoryContent, MemoryDraft};
 use towline_engine::memory::remember::form;
 use towline_engine::memory::remember::memories_named;
 use towline_engine::memory::remember::open;
@@ -62,10 +62,10 @@ impl Arguments {
         texts.iter().all(|text| text.is_none()) && self.facts.is_empty() && self.concepts.is_empty()
     }
 
-    fn applied(&self, draft: Draft) -> Result<Draft, Failure> {
+    fn applied(&self, draft: MemoryDraft) -> Result<MemoryDraft, Failure> {
         let kind = self.kind.as_deref().map(type_named).transpose()?;
         let or = |given: &[String], known: Vec<String>| if given.is_empty() { known } else { given.to_vec() };
-        Ok(Draft {
+        Ok(MemoryDraft {
             kind: kind.unwrap_or(draft.kind),
             title: self.title.clone().unwrap_or(draft.title),
             subtitle: self.subtitle.clone().unwrap_or(draft.subtitle),
@@ -85,7 +85,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(sheet) => edited(sheet)?,
         None => arguments.applied(known.clone().into_draft())?,
     };
-    let content = Content::of(draft).ok_or_else(|| {
+    let content = MemoryContent::of(draft).ok_or_else(|| {
         let failure = Failure::input("a memory needs a title").hint("Give one, then run it again.");
         sheet.iter().fold(failure, |failure, sheet| failure.hint(kept_at(sheet)))
     })?;
@@ -128,7 +128,7 @@ fn sheet(scope: &Scope, memory: &Memory) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-fn edited(sheet: &Path) -> Result<Draft, Failure> {
+fn edited(sheet: &Path) -> Result<MemoryDraft, Failure> {
     if !edit_file(sheet)? {
         let _ = fs::remove_file(sheet);
         return Err(Failure::input("nothing was changed: the editor was left with a failure")

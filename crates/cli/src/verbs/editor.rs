@@ -4,24 +4,36 @@
 
 use super::install::refused;
 use std::path::{Path, PathBuf};
-use towline_agents::settings::{Archive, EditorTasks, Pace, Plan, Subject, TaskStanding};
+use towline_agents::settings::{
+    EditPlan, EditorTasks, ManagedContent, OriginalsArchive, RetryPace, TaskState,
+};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::tmux::conf::Writing;
 
-pub fn put(folder: &Path, tow: &Path, archive: &Archive, writing: Writing) -> Result<Plan, Failure> {
+pub fn put(
+    folder: &Path,
+    tow: &Path,
+    archive: &OriginalsArchive,
+    writing: Writing,
+) -> Result<EditPlan, Failure> {
     let tasks = EditorTasks::in_folder(&existing(folder)?, tow).map_err(refused)?;
     match writing {
-        Writing::Planned => tasks.preview(Pace::USUAL),
-        Writing::Done => tasks.apply(archive, Pace::USUAL).map(|applied| applied.plan),
+        Writing::Planned => tasks.preview(RetryPace::USUAL),
+        Writing::Done => tasks.apply(archive, RetryPace::USUAL).map(|applied| applied.plan),
     }
     .map_err(refused)
 }
 
-pub fn take_away(folder: &Path, tow: &Path, archive: &Archive, writing: Writing) -> Result<Plan, Failure> {
+pub fn take_away(
+    folder: &Path,
+    tow: &Path,
+    archive: &OriginalsArchive,
+    writing: Writing,
+) -> Result<EditPlan, Failure> {
     let tasks = EditorTasks::in_folder(&existing(folder)?, tow).map_err(refused)?;
     match writing {
-        Writing::Planned => tasks.preview_removal(archive, Pace::USUAL),
-        Writing::Done => tasks.remove(archive, Pace::USUAL).map(|applied| applied.plan),
+        Writing::Planned => tasks.preview_removal(archive, RetryPace::USUAL),
+        Writing::Done => tasks.remove(archive, RetryPace::USUAL).map(|applied| applied.plan),
     }
     .map_err(refused)
 }
@@ -29,7 +41,7 @@ pub fn take_away(folder: &Path, tow: &Path, archive: &Archive, writing: Writing)
 /// Whether our task in the folder runs another program than `tow`.
 pub fn is_outdated(folder: &Path, tow: &Path) -> bool {
     let tasks = EditorTasks::in_folder(folder, tow).ok();
-    tasks.and_then(|tasks| tasks.inspect_file(Pace::USUAL).ok()) == Some(TaskStanding::Outdated)
+    tasks.and_then(|tasks| tasks.inspect_file(RetryPace::USUAL).ok()) == Some(TaskState::Outdated)
 }
 
 fn existing(folder: &Path) -> Result<PathBuf, Failure> {

@@ -12,7 +12,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_core::time::Timestamp;
-use towline_core::when::Wanted;
+use towline_core::when::TimeExpression;
 use towline_engine::query::Past;
 use towline_engine::query::beginning;
 use towline_engine::query::call;
@@ -22,7 +22,7 @@ use towline_engine::runtime::text::plain;
 use towline_engine::sync::export::ExportError;
 use towline_engine::sync::export::jsonl;
 use towline_engine::sync::export::markdown;
-use towline_store::archive::{Conversation, WhichMemories};
+use towline_store::archive::{Conversation, MemorySelector};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,8 +68,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let since = since.unwrap_or(Timestamp(0));
     let chosen = chosen(&past, arguments, since)?;
     let memories = match (&arguments.session, chosen.first()) {
-        (Some(_), Some(of)) => WhichMemories::OfSession(&of.session),
-        (_, _) => WhichMemories::Since { project: past.project.row(), since },
+        (Some(_), Some(of)) => MemorySelector::OfSession(&of.session),
+        (_, _) => MemorySelector::Since { project: past.project.row(), since },
     };
     let write = |out: &mut dyn Write| match arguments.format {
         ExportFormat::Jsonl => jsonl(&past.archive, &chosen, memories, out),
@@ -93,7 +93,7 @@ fn failed(what: &str, error: &ExportError) -> Failure {
 fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let refused =
         |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");
-    let wanted = Wanted::parse(text).map_err(|error| refused(error.to_string()))?;
+    let wanted = TimeExpression::parse(text).map_err(|error| refused(error.to_string()))?;
     beginning(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain(text))))
 }
 
@@ -103,7 +103,7 @@ fn chosen(past: &Past, arguments: &Arguments, since: Timestamp) -> Result<Vec<Co
             Failure::input(format!("no session has an id that begins or ends with `{}`", plain(name)))
                 .hint("Run `tow sessions --all-projects` to see what was captured.")
         };
-        let Ok(Wanted::Session(hint)) = Wanted::parse(name) else { return Err(none()) };
+        let Ok(TimeExpression::Session(hint)) = TimeExpression::parse(name) else { return Err(none()) };
         return Ok(vec![call(past, &hint)?.ok_or_else(none)?]);
     }
     if past.project.is_empty() {

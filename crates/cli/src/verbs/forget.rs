@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::Arc;
 use towline_core::escape::for_terminal;
-use towline_core::forget::Needle;
+use towline_core::forget::ForgetText;
 use towline_engine::erase::forget;
 use towline_engine::erase::forget::AsideFate;
 use towline_engine::erase::forget::Meant;
@@ -114,7 +114,7 @@ fn meant(scope: &Scope, arguments: &Arguments) -> Result<Meant, Failure> {
         let typed = if text == "-" { from_stdin()? } else { text.clone() };
         let short =
             || Failure::input("the text is too short: it would stand everywhere").hint("Give more of it.");
-        return Needle::new(&typed).map(|needle| Meant::Text(Arc::new(needle))).ok_or_else(short);
+        return ForgetText::new(&typed).map(|needle| Meant::Text(Arc::new(needle))).ok_or_else(short);
     }
     let what = (!arguments.what.is_empty()).then(|| arguments.what.join(" "));
     let request = Request {

@@ -5,13 +5,13 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::event::Happening;
+use towline_core::event::EventKind;
 use towline_engine::handoff::inherit;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
-use towline_store::journal::Record;
+use towline_store::journal::JournalRecord;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,8 +40,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let store = ownership::store(&scope.env)?;
     let session = ownership::session(&store, arguments.session.as_deref(), "tow fresh --session")?;
     drop(store);
-    let happening = if arguments.undo { Happening::FreshTakenBack } else { Happening::FreshAsked };
-    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, session.key.clone(), happening))])?;
+    let happening = if arguments.undo { EventKind::FreshTakenBack } else { EventKind::FreshAsked };
+    record::accept(
+        &scope.env,
+        &[JournalRecord::Event(record::event(&scope.env, session.key.clone(), happening))],
+    )?;
     live::store(&scope.env)?;
     if arguments.json {
         scope.out.line(&serde_json::json!({"session": session.key, "fresh": !arguments.undo}).to_string());

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_agents::settings::quote;
-use towline_core::shown::{Light, Shown};
+use towline_core::shown::{SeatLight, SeatView};
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::env::variable;
@@ -15,7 +15,7 @@ use towline_engine::runtime::failure::Failure;
 use towline_engine::status::push::server_of;
 use towline_engine::status::read_marks;
 use towline_engine::status::read_marks::Look;
-use towline_terminal::tmux::Server;
+use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,16 +44,16 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// The seat with this pane or session id prefix. Of panes with the same name, the current tmux server's wins.
-pub fn choose<'a>(seats: &'a [Shown], wanted: &str) -> Result<&'a Shown, Failure> {
-    let fits = |seat: &&Shown| {
+pub fn choose<'a>(seats: &'a [SeatView], wanted: &str) -> Result<&'a SeatView, Failure> {
+    let fits = |seat: &&SeatView| {
         let id = seat.session.as_deref().and_then(|session| session.split_once(':')).map(|(_, id)| id);
         seat.pane.as_deref() == Some(wanted)
             || id.is_some_and(|id| id.starts_with(wanted))
             || seat.name() == wanted
             || seat.seat == wanted
     };
-    let here = variable("TMUX").as_deref().and_then(Server::parse);
-    let mut found: Vec<&Shown> = seats.iter().filter(fits).collect();
+    let here = variable("TMUX").as_deref().and_then(TmuxServer::parse);
+    let mut found: Vec<&SeatView> = seats.iter().filter(fits).collect();
     if found.len() > 1 && found.iter().any(|seat| server_of(&seat.seat) == here) {
         found.retain(|seat| server_of(&seat.seat) == here);
     }
@@ -72,7 +72,7 @@ pub fn choose<'a>(seats: &'a [Shown], wanted: &str) -> Result<&'a Shown, Failure
     }
 }
 
-pub fn next(scope: &Scope, seats: &[Shown]) -> Result<ExitCode, Failure> {
+pub fn next(scope: &Scope, seats: &[SeatView]) -> Result<ExitCode, Failure> {
     match longest_waiting(seats) {
         Some(seat) => go(scope, seat),
         None => {
@@ -85,13 +85,15 @@ pub fn next(scope: &Scope, seats: &[Shown]) -> Result<ExitCode, Failure> {
 pub const NOBODY_WAITS: &str = "nobody waits for you";
 
 /// Seats are sorted by urgency: the first that needs the user has waited longest.
-pub fn longest_waiting(seats: &[Shown]) -> Option<&Shown> {
-    let waits = |seat: &&Shown| matches!(seat.light(), Light::Blocked | Light::Stopped | Light::Completed);
+pub fn longest_waiting(seats: &[SeatView]) -> Option<&SeatView> {
+    let waits = |seat: &&SeatView| {
+        matches!(seat.light(), SeatLight::Blocked | SeatLight::Stopped | SeatLight::Completed)
+    };
     seats.iter().find(waits)
 }
 
 /// Switches to the seat's pane and marks it as seen.
-pub fn go(scope: &Scope, seat: &Shown) -> Result<ExitCode, Failure> {
+pub fn go(scope: &Scope, seat: &SeatView) -> Result<ExitCode, Failure> {
     let (Some(pane), Some(server)) = (&seat.pane, server_of(&seat.seat)) else {
         let what = format!("{} does not sit in a tmux pane", seat.name());
         return Err(Failure::input(what).hint(format!("It sits at {}.", seat.seat)));

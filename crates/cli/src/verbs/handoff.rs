@@ -11,11 +11,11 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use towline_core::continuing::{Author, Hop, Stage, form};
+use towline_core::continuing::{HandoffAuthor, Hop, HopStage, form};
 use towline_core::escape::{fit, for_terminal, pad};
-use towline_core::event::Happening;
+use towline_core::event::EventKind;
 use towline_core::session::Session;
-use towline_core::typing::{Purpose, Wish};
+use towline_core::typing::{IntentPurpose, IntentRequest};
 use towline_engine::handoff::continuing::is_allowed;
 use towline_engine::handoff::continuing::kept;
 use towline_engine::handoff::typing;
@@ -26,8 +26,8 @@ use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
 use towline_store::home::put_small;
-use towline_store::journal::Record;
-use towline_store::{Store, StoreError, WantedHops};
+use towline_store::journal::JournalRecord;
+use towline_store::{HopFilter, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -126,7 +126,7 @@ fn show(scope: &Scope, hop: &Hop, as_json: bool) {
 }
 
 fn list(scope: &Scope, store: &Store, limit: u32, as_json: bool) -> Result<(), StoreError> {
-    let hops = store.hops(&WantedHops { limit, ..WantedHops::default() })?;
+    let hops = store.hops(&HopFilter { limit, ..HopFilter::default() })?;
     if as_json {
         scope.out.line(&json!({"hops": hops.iter().map(row).collect::<Vec<_>>()}).to_string());
         return Ok(());
@@ -155,11 +155,16 @@ fn edit(scope: &Scope, hop: &Hop, from: Option<&Path>, as_json: bool) -> Result<
         );
     }
     let text = kept(&form::render(&handoff));
-    let written = Happening::HandoffWritten { hop: hop.uid, text: text.clone(), by: Author::Person };
-    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, hop.session.clone(), written))])?;
+    let written = EventKind::HandoffWritten { hop: hop.uid, text: text.clone(), by: HandoffAuthor::Person };
+    record::accept(
+        &scope.env,
+        &[JournalRecord::Event(record::event(&scope.env, hop.session.clone(), written))],
+    )?;
     live::fold(&scope.env)?;
     if as_json {
-        scope.out.line(&row(&Hop { handoff: Some((text, Author::Person)), ..hop.clone() }).to_string());
+        scope
+            .out
+            .line(&row(&Hop { handoff: Some((text, HandoffAuthor::Person)), ..hop.clone() }).to_string());
     } else {
         scope.out.line(&format!("the handoff {} is changed", hop.short()));
     }
@@ -213,7 +218,7 @@ fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<()
         return Ok(());
     };
     let expires_at = scope.env.now.plus_ms(config.typing.limit_ms);
-    let wish = Wish::new(seat, Purpose::Continue, &text, expires_at).map_err(|bad| {
+    let wish = IntentRequest::new(seat, IntentPurpose::Continue, &text, expires_at).map_err(|bad| {
         Failure::input(format!("the handoff cannot be typed: {bad}")).hint("Run `tow handoff show`.")
     })?;
     let typed = typing::make(&scope.env, &session.key, wish)
@@ -231,7 +236,7 @@ fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<()
 }
 
 fn named(store: &Store, part: Option<&str>) -> Result<Hop, Failure> {
-    let all = store.hops(&WantedHops { limit: u32::MAX, ..WantedHops::default() }).map_err(failed)?;
+    let all = store.hops(&HopFilter { limit: u32::MAX, ..HopFilter::default() }).map_err(failed)?;
     let nothing = |what: String| Failure::input(what).hint("Run `tow handoff list`.");
     let Some(part) = part else {
         let newest = all.into_iter().find(|hop| hop.text().is_some());
@@ -258,9 +263,9 @@ const SHORTEST: usize = 8;
 
 fn heading(scope: &Scope, hop: &Hop) -> String {
     let tone = match hop.stage {
-        Stage::Done => Tone::Good,
-        Stage::Asked | Stage::Written | Stage::Clearing | Stage::Continuing => Tone::Faint,
-        Stage::Failed | Stage::Stopped => Tone::Warning,
+        HopStage::Done => Tone::Good,
+        HopStage::Asked | HopStage::Written | HopStage::Clearing | HopStage::Continuing => Tone::Faint,
+        HopStage::Failed | HopStage::Stopped => Tone::Warning,
     };
     let when = clock(hop.began_at, scope.env.now);
     let stage = scope.out.tint(tone, &pad(hop.stage.name(), 10));

@@ -18,7 +18,7 @@ use towline_agents::Agent;
 use towline_core::time::Timestamp;
 use towline_engine::capture;
 use towline_engine::capture::Destination;
-use towline_engine::capture::ForeignDatabase;
+use towline_engine::capture::ForeignFile;
 use towline_engine::capture::TakenOver;
 use towline_engine::capture::Transcript;
 use towline_engine::capture::Wishes;
@@ -150,7 +150,7 @@ fn take_over(
         capture::take_over(
             &scope.env,
             wishes,
-            ForeignDatabase { product: *product, path },
+            ForeignFile { product: *product, path },
             into,
             &transcripts,
             &mut ProgressBar::new(0, 0),

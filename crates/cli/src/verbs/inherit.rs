@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
-use towline_core::event::Happening;
+use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
 use towline_core::inherit::taken;
 use towline_core::session::Session;
@@ -17,8 +17,8 @@ use towline_engine::ingest::live;
 use towline_engine::query::ownership;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
-use towline_store::journal::Record;
-use towline_store::{Inheritance, Store, Wanted};
+use towline_store::journal::JournalRecord;
+use towline_store::{Inheritance, InheritanceFilter, Store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -107,7 +107,7 @@ fn show(scope: &Scope, log: &Log) -> Result<ExitCode, Failure> {
         None if !is_everywhere => Some(ownership::project(&store)?.ok_or_else(no_project)?),
         given => given.clone(),
     };
-    let wanted = Wanted {
+    let wanted = InheritanceFilter {
         session: session.as_ref().map(|session| &session.key),
         project: project.as_deref(),
         limit: log.limit,
@@ -167,8 +167,11 @@ fn choose(scope: &Scope, take: &TakeArgs) -> Result<ExitCode, Failure> {
     let heir = ownership::session(&store, take.session.as_deref(), &verb)?;
     let (from, name) = chosen(&store, &take.from, &heir)?;
     drop(store);
-    let happening = Happening::InheritanceTaken { from: from.clone() };
-    record::accept(&scope.env, &[Record::Event(record::event(&scope.env, heir.key.clone(), happening))])?;
+    let happening = EventKind::InheritanceTaken { from: from.clone() };
+    record::accept(
+        &scope.env,
+        &[JournalRecord::Event(record::event(&scope.env, heir.key.clone(), happening))],
+    )?;
     live::store(&scope.env)?;
     if take.json {
         scope.out.line(&json!({"heir": heir.key, "from": from}).to_string());

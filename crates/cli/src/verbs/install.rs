@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_agents::Agent;
-use towline_agents::settings::{Archive, Pace, Plan, Refusal, Subject, Target};
+use towline_agents::settings::{EditPlan, EditRefusal, ManagedContent, OriginalsArchive, RetryPace, Target};
 use towline_engine::memory::gotchas;
 use towline_engine::runtime::config::Config;
 use towline_engine::runtime::config::settings;
@@ -83,7 +83,7 @@ impl Choice {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tow = command_to_register()?;
     let choice = &arguments.choice;
-    let archive = Archive::new(scope.env.home.backups());
+    let archive = OriginalsArchive::new(scope.env.home.backups());
     let config = settings(&scope.env);
     let edit = |agent: Agent| hook_in(agent, arguments, &config, &tow, &archive);
     let is_task_alone = arguments.vscode.is_some() && choice.agents.is_empty();
@@ -112,7 +112,7 @@ fn hook_in(
     arguments: &Arguments,
     config: &Config,
     tow: &Path,
-    archive: &Archive,
+    archive: &OriginalsArchive,
 ) -> Result<Edited, Failure> {
     let (folder, writing) = (folder_of(agent)?, arguments.choice.writing());
     let target = gotchas::target(config, agent, &folder, tow).map_err(refused)?;
@@ -132,10 +132,10 @@ fn beside_plugin(
     agent: Agent,
     target: Target,
     plugin: String,
-    archive: &Archive,
+    archive: &OriginalsArchive,
     writing: Writing,
 ) -> Result<Edited, Failure> {
-    let found = target.inspect_file(Pace::USUAL).map_err(refused)?;
+    let found = target.inspect_file(RetryPace::USUAL).map_err(refused)?;
     let is_twice = !found.right.is_empty() || !found.stale.is_empty();
     let plan = edited(&target.adding_none(&found), archive, writing)?;
     let next = if is_twice {
@@ -146,17 +146,17 @@ fn beside_plugin(
     Ok(Edited { plugin: Some(plugin), next, ..Edited::of(plan) })
 }
 
-fn edited(target: &Target, archive: &Archive, writing: Writing) -> Result<Plan, Failure> {
+fn edited(target: &Target, archive: &OriginalsArchive, writing: Writing) -> Result<EditPlan, Failure> {
     match writing {
-        Writing::Planned => target.preview(Pace::USUAL),
-        Writing::Done => target.apply(archive, Pace::USUAL).map(|applied| applied.plan),
+        Writing::Planned => target.preview(RetryPace::USUAL),
+        Writing::Done => target.apply(archive, RetryPace::USUAL).map(|applied| applied.plan),
     }
     .map_err(refused)
 }
 
 /// The changes to one agent's files.
 pub struct Edited {
-    pub plan: Plan,
+    pub plan: EditPlan,
     pub skills: Skills,
     pub tools: Tools,
     /// Our plugin, if enabled: it provides everything, so nothing is registered beside it.
@@ -165,7 +165,7 @@ pub struct Edited {
 }
 
 impl Edited {
-    pub fn of(plan: Plan) -> Edited {
+    pub fn of(plan: EditPlan) -> Edited {
         Edited { plan, skills: Skills::default(), tools: Tools::default(), plugin: None, next: None }
     }
 
@@ -183,7 +183,7 @@ pub struct Outcomes {
     /// `None` if tmux was not requested.
     pub tmux: Option<Result<Outcome, Failure>>,
     /// The editor's task; `None` if not requested.
-    pub task: Option<Result<Plan, Failure>>,
+    pub task: Option<Result<EditPlan, Failure>>,
 }
 
 /// Edits the agents' files one by one. A refused edit neither stops the others nor hides their results.
@@ -216,7 +216,7 @@ pub fn folder_of(agent: Agent) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::input(format!("{} has no folder without HOME", agent.title())))
 }
 
-pub fn refused(refusal: Refusal) -> Failure {
+pub fn refused(refusal: EditRefusal) -> Failure {
     let hint = refusal.hint();
     Failure::new(&refusal).hint(hint)
 }
@@ -229,7 +229,7 @@ pub fn command_to_register() -> Result<PathBuf, Failure> {
 }
 
 fn next_step(agent: Agent, folder: &Path, target: &Target) -> Option<String> {
-    agent.wants_consent(folder, &target.inspect_file(Pace::USUAL).ok()?)
+    agent.wants_consent(folder, &target.inspect_file(RetryPace::USUAL).ok()?)
 }
 
 impl Outcomes {
@@ -309,11 +309,11 @@ fn failure_row(failure: &Failure) -> Value {
     json!({"error": failure.what, "because": failure.causes, "hints": failure.hints})
 }
 
-fn plan_row(plan: &Plan) -> Value {
+fn plan_row(plan: &EditPlan) -> Value {
     json!({"file": plan.file, "changed": !plan.is_empty(), "diff": plan.diff()})
 }
 
-fn tell_plan(scope: &Scope, choice: &Choice, title: &str, nothing: &str, plan: &Plan) {
+fn tell_plan(scope: &Scope, choice: &Choice, title: &str, nothing: &str, plan: &EditPlan) {
     let file = plan.file.display();
     let done = match (&plan.before, &plan.after) {
         (None, Some(_)) => "made",

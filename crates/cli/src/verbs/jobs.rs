@@ -16,7 +16,7 @@ use towline_engine::runtime::calendar::clock;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::spawn;
 use towline_engine::runtime::text::plain;
-use towline_store::archive::{JobState, KeptJob};
+use towline_store::archive::{JobRow, JobState};
 use towline_store::{Archive, StoreError};
 
 const EXAMPLES: &str = "\
@@ -90,7 +90,7 @@ fn states(arguments: &Arguments) -> &'static [JobState] {
     if arguments.dead { &[JobState::Dead] } else { &[JobState::Waiting, JobState::Dead] }
 }
 
-fn jobs(scope: &Scope, arguments: &Arguments, most: u32) -> Result<Vec<KeptJob>, StoreError> {
+fn jobs(scope: &Scope, arguments: &Arguments, most: u32) -> Result<Vec<JobRow>, StoreError> {
     let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else { return Ok(vec![]) };
     archive.jobs(states(arguments), most)
 }
@@ -113,7 +113,7 @@ fn headline(standing: &Standing) -> String {
     )
 }
 
-fn print(scope: &Scope, job: &KeptJob) {
+fn print(scope: &Scope, job: &JobRow) {
     let tone = if job.state == JobState::Dead { Tone::Bad } else { Tone::Faint };
     let turn = match (&job.session, job.turn) {
         (Some(session), Some(turn)) => format!("{}#{turn}", session.short()),
@@ -134,7 +134,7 @@ fn print(scope: &Scope, job: &KeptJob) {
     }
 }
 
-fn as_json(standing: Option<&Standing>, jobs: &[KeptJob]) -> Value {
+fn as_json(standing: Option<&Standing>, jobs: &[JobRow]) -> Value {
     let utc = |at: Option<Timestamp>| at.map(Timestamp::to_utc);
     let rows = jobs.iter().map(|job| {
         json!({

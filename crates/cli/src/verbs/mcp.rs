@@ -10,7 +10,7 @@ use towline_core::escape::fit;
 use towline_core::memory::number;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
-use towline_server::mcp::{Access, Call, Desk, SearchCall, Server};
+use towline_server::mcp::{Access, Call, SearchCall, Server, ToolBackend};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +35,7 @@ pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Answers calls with the verbs of the command line.
 struct McpBackend;
 
-impl Desk for McpBackend {
+impl ToolBackend for McpBackend {
     fn answer(&self, call: Call) -> Result<String, String> {
         let said = |arguments: Vec<String>| cli::answer(&arguments).map_err(|failure| failure.render());
         if let Call::Forget { id } = &call

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::id::SessionKey;
 use towline_core::memory::{Memory, number};
-use towline_core::when::Wanted;
+use towline_core::when::TimeExpression;
 use towline_engine::query::Past;
 use towline_engine::query::call;
 use towline_engine::query::line;
@@ -19,7 +19,7 @@ use towline_engine::query::memory_json;
 use towline_engine::query::unreadable;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
-use towline_store::archive::{MemoriesAsked, Only};
+use towline_store::archive::{MemoryFilter, MemoryQuery};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,7 +93,7 @@ fn found(past: &Past, arguments: &Arguments) -> Result<Vec<Memory>, Failure> {
     let kind = arguments.kind.as_deref().map(type_named).transpose()?;
     let at = |text: &Option<String>| text.as_deref().map(|text| time(text, past.now)).transpose();
     let session = arguments.session.as_deref().map(|session| named(past, session)).transpose()?;
-    let asked = MemoriesAsked {
+    let asked = MemoryQuery {
         project: past.project.row().filter(|_| session.is_none()),
         kind: kind.as_ref(),
         concept: arguments.concept.as_deref(),
@@ -104,7 +104,7 @@ fn found(past: &Past, arguments: &Arguments) -> Result<Vec<Memory>, Failure> {
         before: arguments.before.as_deref().map(number_of).transpose()?,
         only: only(arguments),
         limit: arguments.limit.saturating_add(1),
-        ..MemoriesAsked::default()
+        ..MemoryQuery::default()
     };
     past.archive.memories(&asked).map_err(unreadable)
 }
@@ -114,18 +114,18 @@ fn number_of(id: &str) -> Result<i64, Failure> {
         .ok_or_else(|| Failure::input(format!("`{}` is no memory", plain(id))).hint("Write one like m12."))
 }
 
-fn only(arguments: &Arguments) -> Only {
+fn only(arguments: &Arguments) -> MemoryFilter {
     match arguments {
-        _ if arguments.pinned => Only::Pinned,
-        _ if arguments.held_back => Only::HeldBack,
-        _ if arguments.all => Only::All,
-        _ => Only::Standing,
+        _ if arguments.pinned => MemoryFilter::Pinned,
+        _ if arguments.held_back => MemoryFilter::HeldBack,
+        _ if arguments.all => MemoryFilter::All,
+        _ => MemoryFilter::Standing,
     }
 }
 
 /// A captured session, or the full key of one that was not captured.
 fn named(past: &Past, text: &str) -> Result<SessionKey, Failure> {
-    if let Ok(Wanted::Session(hint)) = Wanted::parse(text)
+    if let Ok(TimeExpression::Session(hint)) = TimeExpression::parse(text)
         && let Some(of) = call(past, &hint)?
     {
         return Ok(of.session);

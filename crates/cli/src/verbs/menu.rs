@@ -8,7 +8,7 @@ use clap::Args;
 use std::process::ExitCode;
 use towline_core::bar::BarStyle;
 use towline_core::escape::{fit, for_tmux_menu};
-use towline_core::shown::{Shown, age};
+use towline_core::shown::{SeatView, age};
 use towline_core::time::Timestamp;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
@@ -18,7 +18,7 @@ use towline_engine::status::push::server_of;
 use towline_engine::status::tmux::load;
 use towline_engine::status::tmux::options::Keys;
 use towline_engine::status::tmux::options::Options;
-use towline_terminal::tmux::{MenuItem, Server};
+use towline_terminal::tmux::{MenuItem, TmuxServer};
 use towline_terminal::tmux_settings::quote;
 
 const EXAMPLES: &str = "\
@@ -42,7 +42,7 @@ pub struct Arguments {
 const WIDEST: usize = 90;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let server = variable("TMUX").as_deref().and_then(Server::parse);
+    let server = variable("TMUX").as_deref().and_then(TmuxServer::parse);
     let server =
         server.ok_or_else(|| Failure::input("a menu needs tmux").hint("Run `tow status` instead."))?;
     let (options, _) = Options::current(&scope.env, &server);
@@ -92,10 +92,10 @@ impl MenuLine {
     }
 }
 
-fn lines(seats: &[Shown], now: Timestamp, page: &MenuPage, style: &BarStyle) -> Vec<MenuLine> {
+fn lines(seats: &[SeatView], now: Timestamp, page: &MenuPage, style: &BarStyle) -> Vec<MenuLine> {
     let shown = seats.iter().skip((page.number - 1) * page.items).take(page.items);
     let keys = "1234567890".chars().map(String::from).chain(std::iter::repeat(String::new()));
-    let line = |(seat, key): (&Shown, String)| match (server_of(&seat.seat), &seat.session, &seat.pane) {
+    let line = |(seat, key): (&SeatView, String)| match (server_of(&seat.seat), &seat.session, &seat.pane) {
         (Some(_), Some(session), _) => {
             MenuLine::new(&label(seat, now, style), &key, format!("goto {session}"))
         }
@@ -122,7 +122,7 @@ fn turning(page: &MenuPage, keys: &Keys) -> Vec<MenuLine> {
     lines
 }
 
-fn label(seat: &Shown, now: Timestamp, style: &BarStyle) -> String {
+fn label(seat: &SeatView, now: Timestamp, style: &BarStyle) -> String {
     let icon = &style.look(seat.light()).icon;
     let waited = age(now.since_ms(seat.since));
     let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad};
-use towline_core::meter::{Exactness, Fill};
+use towline_core::meter::{ContextUsage, Exactness};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
 use towline_engine::ingest::live;
@@ -35,7 +35,7 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let sessions: Vec<Session> =
         live::sitting_now(&scope.env)?.into_iter().map(|(session, _)| session).collect();
-    let metered: Vec<(&Session, Option<(Fill, Timestamp)>)> =
+    let metered: Vec<(&Session, Option<(ContextUsage, Timestamp)>)> =
         sessions.iter().map(|session| (session, probe::fill(session))).collect();
     if arguments.json {
         let rows: Vec<Value> = metered.iter().map(|(session, fill)| row(scope, session, *fill)).collect();
@@ -48,17 +48,17 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(scope: &Scope, session: &Session, metered: Option<(Fill, Timestamp)>) -> Value {
+fn row(scope: &Scope, session: &Session, metered: Option<(ContextUsage, Timestamp)>) -> Value {
     let fill = metered.map(|(fill, _)| fill);
     json!({
         "session": session.key.to_string(),
         "agent": session.key.agent.to_string(),
         "seat": session.seat,
         "project": session.project.as_ref().map(|traces| traces.display_name()),
-        "percent": fill.map(Fill::percent),
+        "percent": fill.map(ContextUsage::percent),
         "tokens": fill.map(|fill| fill.tokens),
         "window": fill.map(|fill| fill.window),
-        "remaining": fill.map(Fill::remaining),
+        "remaining": fill.map(ContextUsage::remaining),
         "exact": fill.map(|fill| fill.exact == Exactness::Exact),
         "source": fill.map(|fill| fill.source.name()),
         "age_s": metered.map(|(_, at)| scope.env.now.since_ms(at).max(0) / 1000),
@@ -68,7 +68,7 @@ fn row(scope: &Scope, session: &Session, metered: Option<(Fill, Timestamp)>) -> 
     })
 }
 
-fn line(scope: &Scope, session: &Session, metered: Option<(Fill, Timestamp)>) -> String {
+fn line(scope: &Scope, session: &Session, metered: Option<(ContextUsage, Timestamp)>) -> String {
     let name = session.project.as_ref().map_or("", |traces| traces.display_name());
     let who =
         format!("{} {} {}", pad(session.key.agent.as_str(), 7), session.key.short(), for_terminal(name));

@@ -14,7 +14,7 @@ use towline_core::meter::Exactness;
 use towline_core::time::Timestamp;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::failure::Failure;
-use towline_monitor::{Colours, Ended, Input, Model, Row, page, update};
+use towline_monitor::{ColourMode, EndedRows, MonitorInput, MonitorModel, MonitorRow, page, update};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,7 +47,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let asked = SessionFilter { session: arguments.session.clone() };
-    let ended = if arguments.all { Ended::Shown } else { Ended::Hidden };
+    let ended = if arguments.all { EndedRows::Shown } else { EndedRows::Hidden };
     if !arguments.once && !arguments.json {
         return play(scope, asked, ended);
     }
@@ -58,13 +58,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         let columns =
             arguments.width.unwrap_or_else(|| u16::try_from(scope.out.columns()).unwrap_or(u16::MAX));
-        let model = Model::new(scope.env.now, Colours::Hidden, ended);
-        scope.out.text(&page(&update(model, Input::Rows(rows)).0, columns));
+        let model = MonitorModel::new(scope.env.now, ColourMode::Hidden, ended);
+        scope.out.text(&page(&update(model, MonitorInput::Rows(rows)).0, columns));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn object(row: &Row) -> Value {
+fn object(row: &MonitorRow) -> Value {
     let shown = &row.shown;
     let time = |at: Option<Timestamp>| at.map(Timestamp::to_utc);
     json!({
@@ -77,7 +77,7 @@ fn object(row: &Row) -> Value {
     })
 }
 
-fn context(row: &Row) -> Option<Value> {
+fn context(row: &MonitorRow) -> Option<Value> {
     let fill = row.fill?;
     Some(json!({
         "tokens": fill.tokens, "window": fill.window, "percent": fill.percent(),

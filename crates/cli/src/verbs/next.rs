@@ -10,7 +10,7 @@ use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
-use towline_terminal::tmux::Server;
+use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
-    let server = variable("TMUX").as_deref().and_then(Server::parse).filter(|_| arguments.message);
+    let server = variable("TMUX").as_deref().and_then(TmuxServer::parse).filter(|_| arguments.message);
     match (goto::longest_waiting(&seats), server) {
         (None, Some(server)) => server.say(goto::NOBODY_WAITS),
         (Some(_), _) | (None, None) => return goto::next(scope, &seats),

@@ -8,10 +8,10 @@ use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;
-use towline_core::event::Reason;
-use towline_core::session::State;
-use towline_core::shown::Shown;
-use towline_core::telling::{Sign, Telling};
+use towline_core::event::BlockReason;
+use towline_core::session::SessionState;
+use towline_core::shown::SeatView;
+use towline_core::telling::{Notification, TerminalSignal};
 use towline_engine::notify::Errand;
 use towline_engine::notify::NO_DESKTOP;
 use towline_engine::notify::Outcome;
@@ -25,8 +25,8 @@ use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::failure::Kind;
 use towline_engine::runtime::text::plain;
 use towline_engine::status::tmux::options::Options;
-use towline_store::told::Way;
-use towline_terminal::tmux::Server;
+use towline_store::told::NotifyChannel;
+use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,7 +97,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut rows: Vec<ChannelRow> =
         concerned.map(|mistake| row(&mistake.key, ChannelStatus::Mistaken, mistake.to_string())).collect();
     rows.push(terminal(scope, arguments, &found.config));
-    let mut errands = vec![later(&found.config, Way::Desktop), later(&found.config, Way::Phone)];
+    let mut errands =
+        vec![later(&found.config, NotifyChannel::Desktop), later(&found.config, NotifyChannel::Phone)];
     errands.extend(commands("notify.on_", &found.config.notify.commands));
     errands.extend(of_tmux(scope, &mut rows));
     rows.extend(errands.into_iter().map(|found| if arguments.test { found.tried() } else { found.shown() }));
@@ -142,7 +143,7 @@ impl ChannelSetup {
 
 fn terminal(scope: &Scope, arguments: &Arguments, config: &Config) -> ChannelRow {
     let sign = config.notify.terminal;
-    if sign == Sign::Off {
+    if sign == TerminalSignal::Off {
         return row("notify.terminal", ChannelStatus::Off, "");
     }
     if arguments.test && !arguments.json {
@@ -152,15 +153,15 @@ fn terminal(scope: &Scope, arguments: &Arguments, config: &Config) -> ChannelRow
     row("notify.terminal", ChannelStatus::Set, format!("{}, for agents that pass it on", sign.name()))
 }
 
-fn later(config: &Config, way: Way) -> ChannelSetup {
+fn later(config: &Config, way: NotifyChannel) -> ChannelSetup {
     let notify = &config.notify;
     let (key, after) = match way {
-        Way::Desktop => ("notify.desktop_after_s", notify.desktop_after),
-        Way::Phone | Way::AtOnce => ("notify.phone", notify.phone_after),
+        NotifyChannel::Desktop => ("notify.desktop_after_s", notify.desktop_after),
+        NotifyChannel::Phone | NotifyChannel::AtOnce => ("notify.phone", notify.phone_after),
     };
     let Some(after) = after else { return ChannelSetup::Off { way: key.to_owned() } };
     let unusable = |why: &str| ChannelSetup::Unusable { way: key.to_owned(), why: why.to_owned() };
-    if way == Way::Phone && notify.phone.is_empty() {
+    if way == NotifyChannel::Phone && notify.phone.is_empty() {
         return unusable("`notify.phone_after_s` is set, but `notify.phone` is no command");
     }
     match errand(notify, way, &sample("blocked")) {
@@ -181,7 +182,7 @@ fn commands(prefix: &str, book: &towline_engine::runtime::config::Commands) -> V
 
 /// The notification commands in the options of the current tmux server.
 fn of_tmux(scope: &Scope, rows: &mut Vec<ChannelRow>) -> Vec<ChannelSetup> {
-    let Some(server) = variable("TMUX").as_deref().and_then(Server::parse) else { return vec![] };
+    let Some(server) = variable("TMUX").as_deref().and_then(TmuxServer::parse) else { return vec![] };
     let (options, mistakes) = Options::current(&scope.env, &server);
     let concerned = mistakes.into_iter().filter(|mistake| mistake.option.starts_with("@towline-on-"));
     rows.extend(
@@ -193,21 +194,21 @@ fn of_tmux(scope: &Scope, rows: &mut Vec<ChannelRow>) -> Vec<ChannelSetup> {
 }
 
 /// A made-up agent in the state that the channel is for.
-fn sample(occasion: &str) -> Telling {
-    let state = match State::parse(occasion, None) {
+fn sample(occasion: &str) -> Notification {
+    let state = match SessionState::parse(occasion, None) {
         Some(state) => state,
-        None => State::Blocked(Reason::Permission),
+        None => SessionState::Blocked(BlockReason::Permission),
     };
-    let seat = Shown {
+    let seat = SeatView {
         session: Some("sample:sample".into()),
         state,
         seen: false,
         project: Some("towline".into()),
         branch: Some("main".into()),
         prompt: Some("A sample of `tow notify --test`".into()),
-        ..Shown::at("sample", "sample", towline_core::time::Timestamp(0))
+        ..SeatView::at("sample", "sample", towline_core::time::Timestamp(0))
     };
-    Telling::of(&seat, Some(State::Working), state)
+    Notification::of(&seat, Some(SessionState::Working), state)
 }
 
 fn print(scope: &Scope, arguments: &Arguments, rows: &[ChannelRow]) {

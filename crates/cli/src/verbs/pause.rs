@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::shown::span;
-use towline_core::typing::Pause;
+use towline_core::typing::TypingPause;
 use towline_engine::handoff::typing;
 use towline_engine::runtime::calendar::clock;
 use towline_engine::runtime::failure::Failure;
@@ -33,7 +33,7 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let ms = arguments.span.as_deref().map(length).transpose()?;
     let until = ms.map(|ms| scope.env.now.plus_ms(ms));
-    typing::pause(&scope.env.home, Pause { until }).map_err(|error| {
+    typing::pause(&scope.env.home, TypingPause { until }).map_err(|error| {
         Failure::about("could not pause: something may still be typed", &error)
             .hint("Run `tow config set typing.enabled false`.")
     })?;

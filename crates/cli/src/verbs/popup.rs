@@ -11,7 +11,7 @@ use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::failure::Kind;
 use towline_engine::status::tmux::load;
-use towline_terminal::tmux::Server;
+use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +31,7 @@ pub struct Arguments {
 }
 
 pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let server = variable("TMUX").as_deref().and_then(Server::parse);
+    let server = variable("TMUX").as_deref().and_then(TmuxServer::parse);
     let server = server
         .ok_or_else(|| Failure::input("a popup needs tmux").hint("Run `tow status --watch` instead."))?;
     let (major, minor) = load::version(Some(&server))?;

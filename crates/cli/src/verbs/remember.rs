@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use towline_core::capture::Touch;
+use towline_core::capture::FileAccess;
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
 use towline_core::memory::suspicion::{Suspicion, held_back};
 use towline_core::memory::{
-    Confidence, Content, Draft, LONGEST, Maker, Memory, MemoryType, Trust, Untellable, told,
+    ConfidencePercent, LONGEST, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
+    RejectedText, told,
 };
 use towline_engine::capture::Wishes;
 use towline_engine::handoff::bookmarks::code_in;
@@ -112,17 +113,17 @@ fn failed(error: StoreError) -> Failure {
 }
 
 /// The text, combined with the options.
-fn content(arguments: &Arguments) -> Result<Content, Failure> {
+fn content(arguments: &Arguments) -> Result<MemoryContent, Failure> {
     let typed = arguments.text.join(" ");
     let text = if typed == "-" { from_stdin()? } else { typed };
     let kind = arguments.kind.as_deref().map(type_named).transpose()?;
     let mut draft = told(&text, kind).map_err(untellable)?;
     if let Some(title) = &arguments.title {
-        draft = Draft { title: title.clone(), narrative: text.trim().to_owned(), ..draft };
+        draft = MemoryDraft { title: title.clone(), narrative: text.trim().to_owned(), ..draft };
     }
     draft.concepts = arguments.concepts.clone();
-    draft.files = arguments.files.iter().map(|path| (path.clone(), Touch::Changed)).collect();
-    Content::of(draft).ok_or_else(|| untellable(Untellable::Empty))
+    draft.files = arguments.files.iter().map(|path| (path.clone(), FileAccess::Changed)).collect();
+    MemoryContent::of(draft).ok_or_else(|| untellable(RejectedText::Empty))
 }
 
 pub(super) fn type_named(word: &str) -> Result<MemoryType, Failure> {
@@ -133,11 +134,11 @@ pub(super) fn type_named(word: &str) -> Result<MemoryType, Failure> {
     })
 }
 
-fn untellable(why: Untellable) -> Failure {
+fn untellable(why: RejectedText) -> Failure {
     match why {
-        Untellable::Empty => Failure::input("there is nothing to remember: the text is empty")
+        RejectedText::Empty => Failure::input("there is nothing to remember: the text is empty")
             .hint("Write `tow remember \"…\"`, or `tow remember -` and give it on standard input."),
-        Untellable::TooLong(bytes) => {
+        RejectedText::TooLong(bytes) => {
             Failure::input(format!("the text has {bytes} bytes, and a memory holds {LONGEST}"))
                 .hint("Say the gist of it, or make several memories of it; a file can be named by `--file`.")
         }
@@ -163,18 +164,18 @@ fn caller(scope: &Scope) -> Option<SessionKey> {
 fn blank(scope: &Scope, project: i64) -> Result<NewMemory, Failure> {
     let folder = current_folder().and_then(|folder| folder.to_str().map(str::to_owned));
     let code = code_in(folder.as_deref());
-    let nothing = Content::of(Draft::new(type_named("discovery")?, "…"));
+    let nothing = MemoryContent::of(MemoryDraft::new(type_named("discovery")?, "…"));
     Ok(NewMemory {
         uid: scope.env.uid(),
-        content: nothing.ok_or_else(|| untellable(Untellable::Empty))?,
+        content: nothing.ok_or_else(|| untellable(RejectedText::Empty))?,
         project: Some(project),
         session: None,
         turn: None,
         branch: code.as_ref().and_then(|code| Some(code.branch.as_ref()?.as_str().to_owned())),
         commit: code.map(|code| code.commit.as_str().to_owned()),
-        maker: Maker::Person,
-        trust: Trust::Person,
-        confidence: Confidence::SURE,
+        maker: MemoryAuthor::Person,
+        trust: MemoryTrust::Person,
+        confidence: ConfidencePercent::SURE,
         cost: 0,
         at: scope.env.now,
         valid_from: scope.env.now,
@@ -184,9 +185,9 @@ fn blank(scope: &Scope, project: i64) -> Result<NewMemory, Failure> {
 
 /// Turns it into a memory by an agent: less trusted, and held back if suspicious.
 fn by_agent(new: NewMemory) -> NewMemory {
-    let quarantine = held_back(&new.content, Trust::Agent).map(Suspicion::why).map(str::to_owned);
-    let (maker, confidence) = (Maker::Model("agent".to_owned()), Confidence::percent(80));
-    NewMemory { maker, confidence, trust: Trust::Agent, quarantine, ..new }
+    let quarantine = held_back(&new.content, MemoryTrust::Agent).map(Suspicion::why).map(str::to_owned);
+    let (maker, confidence) = (MemoryAuthor::Model("agent".to_owned()), ConfidencePercent::percent(80));
+    NewMemory { maker, confidence, trust: MemoryTrust::Agent, quarantine, ..new }
 }
 
 /// The row of the project that the memory belongs to.

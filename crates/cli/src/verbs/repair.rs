@@ -12,7 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use towline_agents::repair::{Break, Cause, Death, Mark, Repair, Unrepairable, Wish, without_markers};
+use towline_agents::repair::{
+    Death, DeathCause, InsertedMarker, MarkerReason, Repair, RepairOptions, Unrepairable, without_markers,
+};
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionId;
 use towline_engine::erase::repair::Kept;
@@ -104,7 +106,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn examined(subject: &Subject, text: &[u8], arguments: &Arguments) -> Result<Repair, Unrepairable> {
-    let wish = Wish { every: arguments.every, marker: &arguments.marker };
+    let wish = RepairOptions { every: arguments.every, marker: &arguments.marker };
     subject.agent.repaired(text, wish).unwrap_or(Err(Unrepairable::NoChain))
 }
 
@@ -119,7 +121,7 @@ fn failed(error: &RepairError) -> Failure {
 }
 
 fn allowed(scope: &Scope, arguments: &Arguments, subject: &Subject, repair: &Repair) -> Result<(), Failure> {
-    let is_full = matches!(repair.death, Some(Death { cause: Cause::Full, .. }));
+    let is_full = matches!(repair.death, Some(Death { cause: DeathCause::Full, .. }));
     if !is_full && !arguments.force {
         return Err(Failure::input("the session did not die of a full context: nothing was changed")
             .hint("Give --force to put markers into it all the same."));
@@ -232,25 +234,25 @@ fn death(scope: &Scope, repair: &Repair) -> String {
     let at =
         |death: &Death| death.at.map(|at| format!(" at {}", clock(at, scope.env.now))).unwrap_or_default();
     match &repair.death {
-        Some(death @ Death { cause: Cause::Full, .. }) => format!("died of a full context{}", at(death)),
-        Some(death @ Death { cause: Cause::Other, .. }) => {
+        Some(death @ Death { cause: DeathCause::Full, .. }) => format!("died of a full context{}", at(death)),
+        Some(death @ Death { cause: DeathCause::Other, .. }) => {
             format!("failed{}, not of a full context", at(death))
         }
         None => "did not die".to_owned(),
     }
 }
 
-fn marked(scope: &Scope, mark: &Mark) -> String {
+fn marked(scope: &Scope, mark: &InsertedMarker) -> String {
     let at = mark.at.map(|at| clock(at, scope.env.now)).unwrap_or_default();
     let faint = scope.out.tint(Tone::Faint, &for_terminal(&mark.words));
     format!("  {at:<10} {:<14} before: {faint}", why(mark.why))
 }
 
-fn why(why: Break) -> &'static str {
+fn why(why: MarkerReason) -> &'static str {
     match why {
-        Break::Answers => "after answers",
-        Break::TurnEnd => "a turn's end",
-        Break::Pause => "a pause",
+        MarkerReason::Answers => "after answers",
+        MarkerReason::TurnEnd => "a turn's end",
+        MarkerReason::Pause => "a pause",
     }
 }
 
@@ -263,7 +265,7 @@ fn as_json(subject: &Subject, repair: &Repair, written: Option<Option<&Path>>) -
     })
 }
 
-fn mark_json(mark: &Mark) -> Value {
+fn mark_json(mark: &InsertedMarker) -> Value {
     json!({
         "uuid": mark.uuid, "before": mark.before, "at": mark.at.map(|at| at.to_utc()), "why": why(mark.why),
         "words": mark.words,
@@ -274,7 +276,7 @@ fn dead_json(repair: &Repair) -> Value {
     let death = repair.death.as_ref();
     death.map_or(
         Value::Null,
-        |death| json!({"at": death.at.map(|at| at.to_utc()), "full_context": death.cause == Cause::Full}),
+        |death| json!({"at": death.at.map(|at| at.to_utc()), "full_context": death.cause == DeathCause::Full}),
     )
 }
 
@@ -286,7 +288,7 @@ fn list(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some((subject, repair))
     });
     let is_full =
-        |(_, repair): &(Subject, Repair)| matches!(repair.death, Some(Death { cause: Cause::Full, .. }));
+        |(_, repair): &(Subject, Repair)| matches!(repair.death, Some(Death { cause: DeathCause::Full, .. }));
     let dead: Vec<(Subject, Repair)> = examined.filter(is_full).collect();
     if arguments.json {
         let rows: Vec<Value> = dead.iter().map(|(subject, repair)| as_json(subject, repair, None)).collect();

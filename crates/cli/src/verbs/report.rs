@@ -9,8 +9,8 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad, width};
-use towline_core::ledger::{Day, Ledger, Sum, Waited, ledger, spell};
-use towline_core::session::State;
+use towline_core::ledger::{Ledger, LedgerDay, Wait, WaitSum, ledger, spell};
+use towline_core::session::SessionState;
 use towline_engine::ingest::live;
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::failure::Failure;
@@ -64,12 +64,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// The waits to sum, and how many of them are still open.
 #[derive(Default)]
 struct Waits {
-    all: Vec<Waited>,
+    all: Vec<Wait>,
     lasting: usize,
 }
 
 /// Finished waits come from the store's table, open ones from the current agents; an open wait ends now.
-fn waits(scope: &Scope, store: &Store, arguments: &Arguments, days: &[Day]) -> Result<Waits, Failure> {
+fn waits(scope: &Scope, store: &Store, arguments: &Arguments, days: &[LedgerDay]) -> Result<Waits, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let since = days.first().map_or(scope.env.now, |day| day.begins);
     let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
@@ -80,16 +80,16 @@ fn waits(scope: &Scope, store: &Store, arguments: &Arguments, days: &[Day]) -> R
     for known in store.waits(since).map_err(failed)? {
         if fits(&known.agent, known.project.as_deref()) {
             let (began_at, ended_at) = (known.began_at, known.ended_at);
-            all.push(Waited { project: known.project, reason: known.reason, began_at, ended_at });
+            all.push(Wait { project: known.project, reason: known.reason, began_at, ended_at });
         }
     }
     let over = all.len();
     for seat in live::seats_of(store).map_err(failed)? {
-        if let State::Blocked(reason) = seat.state
+        if let SessionState::Blocked(reason) = seat.state
             && fits(&seat.agent, seat.project.as_deref())
         {
             let (began_at, ended_at) = (seat.since, scope.env.now);
-            all.push(Waited { project: seat.project, reason: reason.name().to_owned(), began_at, ended_at });
+            all.push(Wait { project: seat.project, reason: reason.name().to_owned(), began_at, ended_at });
         }
     }
     let lasting = all.len() - over;
@@ -97,7 +97,7 @@ fn waits(scope: &Scope, store: &Store, arguments: &Arguments, days: &[Day]) -> R
 }
 
 fn object(found: &Ledger, lasting: usize) -> Value {
-    let with = |name: &str, value: Value, sum: &Sum| {
+    let with = |name: &str, value: Value, sum: &WaitSum| {
         let mut row = json!({
             "waited_ms": sum.waited_ms, "times": sum.times,
             "longest_ms": sum.longest_ms, "median_ms": sum.median_ms,
@@ -105,7 +105,7 @@ fn object(found: &Ledger, lasting: usize) -> Value {
         row[name] = value;
         row
     };
-    let day = |(day, sum): &(Day, Sum)| {
+    let day = |(day, sum): &(LedgerDay, WaitSum)| {
         let mut row = with("day", json!(day.name.split_once(' ').map_or("", |(_, date)| date)), sum);
         row["begins"] = json!(day.begins.to_utc());
         row
@@ -147,13 +147,13 @@ fn print(scope: &Scope, found: &Ledger, lasting: usize) {
     }
 }
 
-fn projects(found: &Ledger) -> Vec<(String, Sum)> {
+fn projects(found: &Ledger) -> Vec<(String, WaitSum)> {
     let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "no project".to_owned());
     found.projects.iter().map(|(name, sum)| (named(name), *sum)).collect()
 }
 
 fn in_words(found: &Ledger) -> String {
-    let Sum { waited_ms, times, longest_ms, median_ms } = found.total;
+    let WaitSum { waited_ms, times, longest_ms, median_ms } = found.total;
     let place =
         found.longest_in.as_deref().map_or_else(String::new, |name| format!(" in {}", for_terminal(name)));
     let (waited, longest) = (spell(waited_ms), spell(longest_ms));
@@ -171,8 +171,9 @@ const WIDEST_NAME: usize = 24;
 const WIDEST_BAR: usize = 40;
 
 /// Prints one line per row: name, bar, time, count, longest.
-fn chart(scope: &Scope, rows: Vec<(String, Sum)>) {
-    let rows: Vec<(String, Sum)> = rows.into_iter().map(|(name, sum)| (for_terminal(&name), sum)).collect();
+fn chart(scope: &Scope, rows: Vec<(String, WaitSum)>) {
+    let rows: Vec<(String, WaitSum)> =
+        rows.into_iter().map(|(name, sum)| (for_terminal(&name), sum)).collect();
     let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).clamp(14, WIDEST_NAME);
     let longest = rows.iter().map(|(_, sum)| sum.waited_ms).max().unwrap_or(0);
     let beside = name_width + FIGURES;
@@ -180,10 +181,10 @@ fn chart(scope: &Scope, rows: Vec<(String, Sum)>) {
     for (name, sum) in rows {
         let bar = pad(&strokes().bar(sum.waited_ms, longest, bar_width), bar_width);
         let figures = match sum {
-            Sum { waited_ms: 0, times: 0, .. } => "-".to_owned(),
-            Sum { waited_ms, times: 0, .. } => format!("{} (from the day before)", spell(waited_ms)),
-            Sum { waited_ms, times: 1, .. } => format!("{} once", pad(&spell(waited_ms), 11)),
-            Sum { waited_ms, times, longest_ms, .. } => {
+            WaitSum { waited_ms: 0, times: 0, .. } => "-".to_owned(),
+            WaitSum { waited_ms, times: 0, .. } => format!("{} (from the day before)", spell(waited_ms)),
+            WaitSum { waited_ms, times: 1, .. } => format!("{} once", pad(&spell(waited_ms), 11)),
+            WaitSum { waited_ms, times, longest_ms, .. } => {
                 format!(
                     "{} {} longest {}",
                     pad(&spell(waited_ms), 11),

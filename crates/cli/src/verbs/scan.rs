@@ -6,7 +6,7 @@ use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad};
-use towline_core::shown::Shown;
+use towline_core::shown::SeatView;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::failure::Failure;
@@ -53,7 +53,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(stray: &Shown) -> serde_json::Value {
+fn row(stray: &SeatView) -> serde_json::Value {
     serde_json::json!({
         "agent": stray.agent, "seat": stray.seat, "pane": stray.pane, "project": stray.project, "branch": stray.branch,
     })

@@ -10,18 +10,18 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::id::Mark;
+use towline_core::id::IdHash;
 use towline_core::redact::redact;
-use towline_core::text::Secrets;
+use towline_core::text::SecretPolicy;
 use towline_engine::capture::Wishes;
 use towline_engine::erase::forget;
 use towline_engine::runtime::archive;
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::progress::Progress as _;
-use towline_store::archive::{Cleaner, Erasing, Scrubbed};
-use towline_store::erase::{self, Aside, Erased};
-use towline_store::{Pace, Store, StoreError};
+use towline_store::archive::{EraseMode, ScrubCounts, ScrubRules};
+use towline_store::erase::{self, DamagedFile, EraseReport};
+use towline_store::{ProjectionLimits, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,9 +48,9 @@ pub struct Arguments {
 
 /// The changes made, or planned in a dry run.
 struct ScrubResult {
-    hot: Erased,
-    archive: Scrubbed,
-    aside: Vec<Aside>,
+    hot: EraseReport,
+    archive: ScrubCounts,
+    aside: Vec<DamagedFile>,
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -61,14 +61,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let is_excluded_folder = |folder: &str| wishes.excludes(folder);
     let is_excluded_call = |agent: &str, tool: &str, input: &str| excludes_call(&wishes, agent, tool, input);
     let is_excluded_path = |path: &str| wishes.excludes_path(path);
-    let cleaner = Cleaner {
+    let cleaner = ScrubRules {
         clean: &clean,
         is_excluded_folder: &is_excluded_folder,
         is_excluded_call: &is_excluded_call,
         is_excluded_path: &is_excluded_path,
-        rules: Mark::of(&format!("{} {}", env!("CARGO_PKG_VERSION"), wishes.in_words())),
+        rules: IdHash::of(&format!("{} {}", env!("CARGO_PKG_VERSION"), wishes.in_words())),
     };
-    let erasing = if arguments.dry_run { Erasing::Rehearsal } else { Erasing::ForGood };
+    let erasing = if arguments.dry_run { EraseMode::Rehearsal } else { EraseMode::ForGood };
     let done = scrub(&scope.env, &cleaner, erasing, arguments)?;
     report(scope, arguments, &done);
     Ok(ExitCode::SUCCESS)
@@ -76,18 +76,18 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn scrub(
     env: &Env,
-    cleaner: &Cleaner<'_>,
-    erasing: Erasing,
+    cleaner: &ScrubRules<'_>,
+    erasing: EraseMode,
     arguments: &Arguments,
 ) -> Result<ScrubResult, Failure> {
     let folder = |source| Failure::new(&StoreError::Folder { path: env.home.folder().to_owned(), source });
     env.home.create().map_err(folder)?;
-    let eraser = if erasing == Erasing::ForGood { Some(forget::begin(env)?) } else { None };
+    let eraser = if erasing == EraseMode::ForGood { Some(forget::begin(env)?) } else { None };
     let hot = from_database(env, cleaner, erasing)?;
     let archive = from_archive(env, cleaner, erasing)?;
     let aside = erase::set_aside_files(&env.home).map_err(folder)?;
     if arguments.delete_aside {
-        aside.iter().try_for_each(Aside::remove).map_err(folder)?;
+        aside.iter().try_for_each(DamagedFile::remove).map_err(folder)?;
     }
     if let Some(eraser) = eraser {
         erase::drop_derived(&env.home, None).map_err(folder)?;
@@ -97,24 +97,25 @@ fn scrub(
     Ok(ScrubResult { hot, archive, aside })
 }
 
-fn from_database(env: &Env, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Erased, Failure> {
+fn from_database(env: &Env, cleaner: &ScrubRules<'_>, erasing: EraseMode) -> Result<EraseReport, Failure> {
     if Store::read(&env.home, PATIENCE).map_err(failed)?.is_none() {
-        return Ok(Erased::default());
+        return Ok(EraseReport::default());
     }
     forget::with_store(env, |store, lock| {
-        if erasing == Erasing::Rehearsal {
+        if erasing == EraseMode::Rehearsal {
             return store.rehearse_scrub(cleaner);
         }
-        let pace = Pace { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
+        let pace =
+            ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
         // Events applied here were left by hooks that found the lock taken; the next refresh shows them.
         store.settle(lock, &pace)?;
         store.scrub(lock, cleaner)
     })
 }
 
-fn from_archive(env: &Env, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Scrubbed, Failure> {
+fn from_archive(env: &Env, cleaner: &ScrubRules<'_>, erasing: EraseMode) -> Result<ScrubCounts, Failure> {
     if !env.home.archive().exists() {
-        return Ok(Scrubbed::default());
+        return Ok(ScrubCounts::default());
     }
     let busy = || Failure::busy("another process writes the archive").hint("Wait for it, then run it again.");
     let writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
@@ -130,8 +131,8 @@ fn from_archive(env: &Env, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<Sc
 /// The text without secrets; `None` if it has none, or if the user keeps them.
 fn clean(wishes: &Wishes, text: &str) -> Option<String> {
     match (wishes.secrets(), redact(text)) {
-        (Secrets::Redacted, std::borrow::Cow::Owned(clean)) if clean != text => Some(clean),
-        (Secrets::Redacted | Secrets::Kept, _) => None,
+        (SecretPolicy::Redacted, std::borrow::Cow::Owned(clean)) if clean != text => Some(clean),
+        (SecretPolicy::Redacted | SecretPolicy::Kept, _) => None,
     }
 }
 

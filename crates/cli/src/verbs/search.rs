@@ -13,7 +13,7 @@ use std::time::Duration;
 use towline_core::escape::{fit, for_terminal};
 use towline_core::memory::whose;
 use towline_core::time::Timestamp;
-use towline_core::when::Wanted;
+use towline_core::when::TimeExpression;
 use towline_engine::index::FindError;
 use towline_engine::index::Found;
 use towline_engine::index::Library;
@@ -34,8 +34,8 @@ use towline_engine::sync::Former;
 use towline_engine::sync::NoLink;
 use towline_engine::sync::TeamQuestion;
 use towline_engine::sync::ask_team;
-use towline_hub::Meaning;
-use towline_search::{Filters, Here, Kind};
+use towline_hub::Embedding;
+use towline_search::{DocumentKind, Filters, QueryContext};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -115,7 +115,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             };
             let question = Question {
                 text: arguments.words.join(" "),
-                here: Here { project: filters.project.clone(), ..Here::default() },
+                here: QueryContext { project: filters.project.clone(), ..QueryContext::default() },
                 filters,
                 limit: arguments.limit.clamp(1, MOST),
                 with_replaced: arguments.replaced,
@@ -150,7 +150,7 @@ fn team(
     let asked = TeamQuestion {
         text: question.text.clone(),
         project: question.filters.project.clone(),
-        meaning: sentences.map(|asked| Meaning { model: asked.model, vector: asked.meaning.clone() }),
+        meaning: sentences.map(|asked| Embedding { model: asked.model, vector: asked.meaning.clone() }),
         former: if question.with_replaced { Former::Included } else { Former::LeftOut },
         patience: Duration::from_millis(wanted.search_ms),
     };
@@ -199,12 +199,12 @@ fn filters(arguments: &Arguments, now: Timestamp) -> Result<Filters, Failure> {
     for word in arguments.kind.iter().flat_map(|words| words.split(',')) {
         kinds.extend(match word {
             // "body" covers prompts as well as answers.
-            "body" => vec![Kind::Body, Kind::Prompt, Kind::Line],
-            word => vec![Kind::of_word(word).ok_or_else(|| no_kind(word))?],
+            "body" => vec![DocumentKind::Body, DocumentKind::Prompt, DocumentKind::Line],
+            word => vec![DocumentKind::of_word(word).ok_or_else(|| no_kind(word))?],
         });
     }
     if kinds.is_empty() && !(arguments.of_type.is_empty() && arguments.concept.is_empty()) {
-        kinds = vec![Kind::Memory];
+        kinds = vec![DocumentKind::Memory];
     }
     Ok(Filters {
         kinds,
@@ -227,7 +227,7 @@ fn no_kind(word: &str) -> Failure {
 
 fn time(raw: Option<&str>, now: Timestamp) -> Result<Option<i64>, Failure> {
     let Some(raw) = raw else { return Ok(None) };
-    let wanted = Wanted::parse(raw).map_err(|error| Failure::input(error.to_string()))?;
+    let wanted = TimeExpression::parse(raw).map_err(|error| Failure::input(error.to_string()))?;
     let at = beginning(&wanted, now).ok_or_else(|| {
         Failure::input(format!("`{}` is no time", for_terminal(raw)))
             .hint("Give one like `14:05`, `yesterday`, `2026-11-14` or `3d ago`.")

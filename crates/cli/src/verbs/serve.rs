@@ -4,7 +4,7 @@
 
 use crate::scope::Scope;
 use crate::web::AddressFile;
-use crate::web::HttpBackend;
+use crate::web::CommandBackend;
 use crate::web::TokenReuse;
 use crate::web::tokens;
 use clap::Args;
@@ -62,7 +62,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let listening = listen(arguments)?;
     let writing = if arguments.write { Writing::Allowed } else { Writing::Refused };
     let server = Server {
-        desk: Arc::new(HttpBackend { began_at: scope.env.now, writing }),
+        desk: Arc::new(CommandBackend { began_at: scope.env.now, writing }),
         tokens: Tokens::new(&drawn.viewer, &drawn.events),
         settings: Settings {
             writing,

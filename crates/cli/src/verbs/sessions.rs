@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::time::Timestamp;
-use towline_core::when::Wanted;
+use towline_core::when::TimeExpression;
 use towline_engine::query::Past;
 use towline_engine::query::beginning;
 use towline_engine::query::spanned;
 use towline_engine::query::unreadable;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
-use towline_store::archive::{Conversation, PageKey, SessionsAsked};
+use towline_store::archive::{Conversation, PageKey, SessionQuery};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,7 +64,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let most = arguments.limit.saturating_add(1);
     let behind = arguments.before.as_deref().map(page_key).transpose()?;
     let agent = arguments.agent.as_deref();
-    let asked = SessionsAsked { project: past.project.row(), agent, since, behind, most };
+    let asked = SessionQuery { project: past.project.row(), agent, since, behind, most };
     let mut found = past.archive.sessions_asked(&asked).map_err(unreadable)?;
     if past.project.is_empty() {
         found.clear();
@@ -88,7 +88,7 @@ fn page_key(text: &str) -> Result<PageKey, Failure> {
 pub(super) fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let refused =
         |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");
-    let wanted = Wanted::parse(text).map_err(|error| refused(error.to_string()))?;
+    let wanted = TimeExpression::parse(text).map_err(|error| refused(error.to_string()))?;
     beginning(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain(text))))
 }
 

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::id::Uid;
 use towline_core::memory::number;
-use towline_core::when::{SessionHint, Wanted};
+use towline_core::when::{SessionHint, TimeExpression};
 use towline_engine::memory::remember::is_memory_id;
 use towline_engine::query::Page;
 use towline_engine::query::Past;
@@ -38,7 +38,7 @@ use towline_engine::runtime::calendar;
 use towline_engine::runtime::config::nearest;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
-use towline_store::archive::{Conversation, SessionsAsked, TurnRow, TurnsAsked, Which};
+use towline_store::archive::{Conversation, SessionQuery, TurnFilter, TurnQuery, TurnRow};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -95,7 +95,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// A parsed id.
 enum ParsedId {
     Memory(i64),
-    Captured { text: String, wanted: Wanted },
+    Captured { text: String, wanted: TimeExpression },
 }
 
 impl ParsedId {
@@ -103,7 +103,7 @@ impl ParsedId {
         match number(id).filter(|_| is_memory_id(id)) {
             Some(number) => Ok(ParsedId::Memory(number)),
             None => {
-                let wanted = Wanted::parse(id).map_err(|_| no_id(id))?;
+                let wanted = TimeExpression::parse(id).map_err(|_| no_id(id))?;
                 Ok(ParsedId::Captured { text: id.to_owned(), wanted })
             }
         }
@@ -122,12 +122,12 @@ fn show_one(
         ParsedId::Captured { text, wanted } => (text, wanted),
     };
     Ok(match wanted {
-        Wanted::Session(hint) => match (call(past, hint)?, by_uid(past, hint)?) {
+        TimeExpression::Session(hint) => match (call(past, hint)?, by_uid(past, hint)?) {
             (Some(of), _) => show_session(scope, past, arguments, &of)?,
             (None, Some((of, turn))) => show_turn(past, arguments, of, turn)?,
             (None, None) => return Err(unknown(past, hint)),
         },
-        Wanted::Turn { session, from, to, detail } => {
+        TimeExpression::Turn { session, from, to, detail } => {
             let of = call(past, session)?.ok_or_else(|| unknown(past, session))?;
             let turn = one_turn(past, &of, *from, *to)?;
             match detail {
@@ -135,7 +135,10 @@ fn show_one(
                 None => show_turn(past, arguments, of, turn)?,
             }
         }
-        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
+        TimeExpression::Clock { .. }
+        | TimeExpression::Day(_)
+        | TimeExpression::Exact { .. }
+        | TimeExpression::Ago { .. } => {
             return Err(Failure::input(format!("`{}` is a time", plain(text)))
                 .hint(format!("Run `tow detail {}`.", plain(text))));
         }
@@ -156,7 +159,7 @@ fn by_uid(past: &Past, hint: &SessionHint) -> Result<Option<(Conversation, TurnR
 }
 
 fn unknown(past: &Past, hint: &SessionHint) -> Failure {
-    let asked = SessionsAsked {
+    let asked = SessionQuery {
         project: None,
         agent: None,
         since: towline_core::time::Timestamp(0),
@@ -231,7 +234,7 @@ fn show_session(
     arguments: &Arguments,
     of: &Conversation,
 ) -> Result<(String, Value), Failure> {
-    let asked = TurnsAsked::last(arguments.limit, Which::Standing);
+    let asked = TurnQuery::last(arguments.limit, TurnFilter::Standing);
     let turns = past.archive.turns_of(of, &asked).map_err(unreadable)?;
     let (all, standing) = past.archive.count_turns(of, &asked).map_err(unreadable)?;
     let figures = figures(past, of, 0..=u32::MAX)?;

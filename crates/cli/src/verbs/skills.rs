@@ -2,24 +2,26 @@
 //!
 //! Leaves files that are not ours, or that the user changed, alone and reports them; other steps go on.
 
-use towline_agents::settings::{Archive, Pace, Page, PageStanding, Plan, Refusal, Subject};
+use towline_agents::settings::{
+    EditPlan, EditRefusal, ManagedContent, OriginalsArchive, OwnedFile, OwnedFileState, RetryPace,
+};
 use towline_engine::runtime::failure::chain;
 use towline_engine::status::tmux::conf::Writing;
 
 /// The result for an agent's skills.
 #[derive(Default)]
 pub struct Skills {
-    pub plans: Vec<Plan>,
+    pub plans: Vec<EditPlan>,
     /// Reports of files that were left alone.
     pub remarks: Vec<String>,
 }
 
-pub fn put(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Skills {
+pub fn put(pages: Vec<OwnedFile>, archive: &OriginalsArchive, writing: Writing) -> Skills {
     let mut skills = Skills::default();
     for page in pages {
         let planned = match writing {
-            Writing::Planned => page.preview(Pace::BRIEF),
-            Writing::Done => page.apply(archive, Pace::BRIEF).map(|applied| applied.plan),
+            Writing::Planned => page.preview(RetryPace::BRIEF),
+            Writing::Done => page.apply(archive, RetryPace::BRIEF).map(|applied| applied.plan),
         };
         skills.add(&page, planned);
     }
@@ -27,12 +29,12 @@ pub fn put(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Skills {
 }
 
 /// Removes in reverse order: folders that were created for all pages are removed with the first page.
-pub fn take_away(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Skills {
+pub fn take_away(pages: Vec<OwnedFile>, archive: &OriginalsArchive, writing: Writing) -> Skills {
     let mut skills = Skills::default();
     for page in pages.into_iter().rev() {
         let planned = match writing {
-            Writing::Planned => page.preview_removal(archive, Pace::BRIEF),
-            Writing::Done => page.remove(archive, Pace::BRIEF).map(|applied| applied.plan),
+            Writing::Planned => page.preview_removal(archive, RetryPace::BRIEF),
+            Writing::Done => page.remove(archive, RetryPace::BRIEF).map(|applied| applied.plan),
         };
         skills.add(&page, planned);
     }
@@ -40,7 +42,7 @@ pub fn take_away(pages: Vec<Page>, archive: &Archive, writing: Writing) -> Skill
 }
 
 impl Skills {
-    fn add(&mut self, page: &Page, planned: Result<Plan, Refusal>) {
+    fn add(&mut self, page: &OwnedFile, planned: Result<EditPlan, EditRefusal>) {
         self.remarks.extend(changed(page));
         match planned {
             Ok(plan) => self.plans.push(plan),
@@ -50,10 +52,10 @@ impl Skills {
 }
 
 /// The report of a page that the user changed.
-fn changed(page: &Page) -> Option<String> {
-    let standing = page.inspect_file(Pace::BRIEF).ok()?;
+fn changed(page: &OwnedFile) -> Option<String> {
+    let standing = page.inspect_file(RetryPace::BRIEF).ok()?;
     let file = page.file().display();
-    (standing == PageStanding::Changed).then(|| {
+    (standing == OwnedFileState::Changed).then(|| {
         format!("{file} was changed since we wrote it, and stays as it is; remove it to have it made anew")
     })
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
-use towline_core::memory::{Content, Draft, Memory, MemoryType, name};
+use towline_core::memory::{Memory, MemoryContent, MemoryDraft, MemoryType, name};
 use towline_engine::memory::remember::memories_named;
 use towline_engine::memory::remember::open;
 use towline_engine::query::memory_json;
@@ -91,7 +91,7 @@ const LONGEST_CHAIN: usize = 1_000;
 /// The reason as stored: redacted and truncated.
 fn reason(raw: &str) -> String {
     let kind = MemoryType::parse("change");
-    let content = kind.and_then(|kind| Content::of(Draft::new(kind, raw)));
+    let content = kind.and_then(|kind| MemoryContent::of(MemoryDraft::new(kind, raw)));
     content.map(|content| content.title.clone()).unwrap_or_default()
 }
 

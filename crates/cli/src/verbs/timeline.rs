@@ -13,7 +13,7 @@ use towline_core::escape::{fit, for_terminal};
 use towline_core::id::SessionKey;
 use towline_core::memory::{Memory, number};
 use towline_core::time::Timestamp;
-use towline_core::when::Wanted;
+use towline_core::when::TimeExpression;
 use towline_engine::index::Found;
 use towline_engine::index::Question;
 use towline_engine::index::labels::Labels;
@@ -31,8 +31,8 @@ use towline_engine::query::unreadable;
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
-use towline_search::{Filters, Here};
-use towline_store::archive::{Conversation, KeptSummary, Side, TurnRow};
+use towline_search::{Filters, QueryContext};
+use towline_store::archive::{Conversation, KeptSummary, TimeSide, TurnRow};
 use towline_store::{Store, StoreError};
 
 const EXAMPLES: &str = "\
@@ -104,9 +104,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let shown = if arguments.for_model { TimelineReader::Model } else { TimelineReader::User };
     let around = TimelineQuery { past: &past, store: store.as_ref(), anchor: &anchor, shown };
     let mut entries =
-        if past.project.is_empty() { vec![] } else { around.side(Side::Before, arguments.before)? };
+        if past.project.is_empty() { vec![] } else { around.side(TimeSide::Before, arguments.before)? };
     if !past.project.is_empty() {
-        entries.extend(around.side(Side::After, arguments.after)?);
+        entries.extend(around.side(TimeSide::After, arguments.after)?);
     }
     show(scope, arguments, &anchor, &entries, &past.project.words());
     Ok(ExitCode::SUCCESS)
@@ -138,20 +138,23 @@ fn named(past: &Past, text: &str) -> Result<ParsedAnchor, Failure> {
         let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
         return Ok(ParsedAnchor::Known(Anchor::at(memory.made_at, Some(memory.name()))));
     }
-    let Ok(wanted) = Wanted::parse(text) else { return Ok(ParsedAnchor::Words) };
+    let Ok(wanted) = TimeExpression::parse(text) else { return Ok(ParsedAnchor::Words) };
     match &wanted {
-        Wanted::Turn { session, from, .. } => {
+        TimeExpression::Turn { session, from, .. } => {
             let Some(of) = call(past, session)? else { return Ok(ParsedAnchor::Gone) };
             let turn = past.archive.turns(&of, *from, *from).map_err(unreadable)?.into_iter().next();
             let known = turn.map(|turn| ParsedAnchor::Known(Anchor::at(turn.at, Some(id_of(&of, &turn)))));
             Ok(known.unwrap_or(ParsedAnchor::Gone))
         }
         // Any word could be a session id.
-        Wanted::Session(session) => {
+        TimeExpression::Session(session) => {
             let of = call(past, session)?;
             Ok(of.map_or(ParsedAnchor::Words, |of| ParsedAnchor::Known(Anchor::at(of.first_at, None))))
         }
-        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
+        TimeExpression::Clock { .. }
+        | TimeExpression::Day(_)
+        | TimeExpression::Exact { .. }
+        | TimeExpression::Ago { .. } => {
             let at = beginning(&wanted, past.now);
             Ok(at.map_or(ParsedAnchor::Gone, |at| ParsedAnchor::Known(Anchor::at(at, None))))
         }
@@ -170,7 +173,7 @@ fn found(scope: &Scope, past: &Past, words: &str) -> Result<Anchor, Failure> {
     let question = Question {
         text: words.to_owned(),
         filters: Filters { project: project.clone(), ..Filters::default() },
-        here: Here { project, ..Here::default() },
+        here: QueryContext { project, ..QueryContext::default() },
         limit: 1,
         with_replaced: false,
     };
@@ -213,7 +216,7 @@ enum TimelineReader {
 
 impl TimelineQuery<'_> {
     /// The nearest entries on one side, ordered by time. The anchor itself does not count.
-    fn side(&self, side: Side, most: u32) -> Result<Vec<Entry>, Failure> {
+    fn side(&self, side: TimeSide, most: u32) -> Result<Vec<Entry>, Failure> {
         let asked = (side, most.saturating_add(1));
         let (archive, project, at) = (&self.past.archive, self.past.project.row(), self.anchor.at);
         let mut found: Vec<Entry> = vec![];
@@ -231,8 +234,8 @@ impl TimelineQuery<'_> {
         let has_anchor = usize::from(found.iter().any(is_anchor));
         let surplus = found.len().saturating_sub(most + has_anchor);
         match side {
-            Side::Before => drop(found.drain(..surplus)),
-            Side::After => found.truncate(found.len() - surplus),
+            TimeSide::Before => drop(found.drain(..surplus)),
+            TimeSide::After => found.truncate(found.len() - surplus),
         }
         Ok(found)
     }
@@ -252,7 +255,7 @@ impl TimelineQuery<'_> {
         })
     }
 
-    fn bookmarks(&self, side: Side, most: u32) -> Result<Vec<Entry>, StoreError> {
+    fn bookmarks(&self, side: TimeSide, most: u32) -> Result<Vec<Entry>, StoreError> {
         let Some(store) = self.store else { return Ok(vec![]) };
         let name = match &self.past.project {
             Chosen::Known { name, .. } => Some(name.as_str()),

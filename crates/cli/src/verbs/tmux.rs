@@ -12,7 +12,7 @@ use towline_engine::runtime::failure::Failure;
 use towline_engine::status::tmux::load;
 use towline_engine::status::tmux::load::Changed;
 use towline_engine::status::tmux::load::Outcome;
-use towline_terminal::tmux::Server;
+use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,18 +63,18 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn server(which: &ServerArgs) -> Result<Server, Failure> {
+fn server(which: &ServerArgs) -> Result<TmuxServer, Failure> {
     if let Some(socket) = &which.socket {
         let none = || {
             Failure::input(format!("no tmux server answers on {socket}")).hint("Run `tmux list-sessions`.")
         };
-        return Server::at(socket).ok_or_else(none);
+        return TmuxServer::at(socket).ok_or_else(none);
     }
     let none = || Failure::input("this shell does not run in tmux").hint("Name a server with --socket.");
-    variable("TMUX").as_deref().and_then(Server::parse).ok_or_else(none)
+    variable("TMUX").as_deref().and_then(TmuxServer::parse).ok_or_else(none)
 }
 
-fn report(scope: &Scope, outcome: &Outcome, something: &str, nothing: &str, server: &Server) {
+fn report(scope: &Scope, outcome: &Outcome, something: &str, nothing: &str, server: &TmuxServer) {
     let what = match outcome.changed {
         Changed::Something => something,
         Changed::Nothing => nothing,

@@ -4,7 +4,9 @@
 
 use std::path::Path;
 use towline_agents::Agent;
-use towline_agents::settings::{Archive, Pace, Plan, Refusal, Subject, ToolServer};
+use towline_agents::settings::{
+    EditPlan, EditRefusal, ManagedContent, McpServerEntry, OriginalsArchive, RetryPace,
+};
 use towline_engine::runtime::env::places;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::chain;
@@ -14,34 +16,34 @@ use towline_engine::status::tmux::conf::Writing;
 #[derive(Default)]
 pub struct Tools {
     /// `None` if there was nothing to do, or the edit was refused.
-    pub plan: Option<Plan>,
+    pub plan: Option<EditPlan>,
     /// Why the file was left alone.
     pub remark: Option<String>,
 }
 
 /// Our server in the agent's settings; `None` if there is no home folder for them.
-pub fn server(agent: Agent, tow: &Path) -> Option<Result<ToolServer, Refusal>> {
+pub fn server(agent: Agent, tow: &Path) -> Option<Result<McpServerEntry, EditRefusal>> {
     let file = agent.servers_file(&variable)?;
     Some(agent.tool_server(&file, tow, &places()))
 }
 
-pub fn put(agent: Agent, tow: &Path, archive: &Archive, writing: Writing) -> Tools {
+pub fn put(agent: Agent, tow: &Path, archive: &OriginalsArchive, writing: Writing) -> Tools {
     done(server(agent, tow), |server| match writing {
-        Writing::Planned => server.preview(Pace::USUAL),
-        Writing::Done => server.apply(archive, Pace::USUAL).map(|applied| applied.plan),
+        Writing::Planned => server.preview(RetryPace::USUAL),
+        Writing::Done => server.apply(archive, RetryPace::USUAL).map(|applied| applied.plan),
     })
 }
 
-pub fn take_away(agent: Agent, tow: &Path, archive: &Archive, writing: Writing) -> Tools {
+pub fn take_away(agent: Agent, tow: &Path, archive: &OriginalsArchive, writing: Writing) -> Tools {
     done(server(agent, tow), |server| match writing {
-        Writing::Planned => server.preview_removal(archive, Pace::USUAL),
-        Writing::Done => server.remove(archive, Pace::USUAL).map(|applied| applied.plan),
+        Writing::Planned => server.preview_removal(archive, RetryPace::USUAL),
+        Writing::Done => server.remove(archive, RetryPace::USUAL).map(|applied| applied.plan),
     })
 }
 
 fn done(
-    server: Option<Result<ToolServer, Refusal>>,
-    act: impl Fn(&ToolServer) -> Result<Plan, Refusal>,
+    server: Option<Result<McpServerEntry, EditRefusal>>,
+    act: impl Fn(&McpServerEntry) -> Result<EditPlan, EditRefusal>,
 ) -> Tools {
     match server.map(|server| server.and_then(|server| act(&server))) {
         None => Tools::default(),

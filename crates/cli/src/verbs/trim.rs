@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_agents::server::Address;
-use towline_core::compose::{CUT_TO_MAKE_ROOM, Composed};
+use towline_agents::server::ServerAddress;
+use towline_core::compose::{CUT_TO_MAKE_ROOM, ComposedContext};
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
 use towline_engine::capture::Transcript;
@@ -83,7 +83,7 @@ struct TrimPlan {
     survey: Survey,
     checks: Vec<Check>,
     cut: Option<Cut>,
-    memory: Composed,
+    memory: ComposedContext,
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -126,7 +126,7 @@ fn whole_id(name: &str) -> Option<SessionKey> {
     served.session_named(id).filter(|_| id.len() == WHOLE)
 }
 
-fn address(agent: Agent, key: &SessionKey) -> Result<Address, Failure> {
+fn address(agent: Agent, key: &SessionKey) -> Result<ServerAddress, Failure> {
     let folder = agent.folder(&variable).ok_or_else(|| Failure::input("there is no home folder"))?;
     agent.server(&folder).ok_or_else(|| {
         let what =
@@ -166,8 +166,8 @@ fn plan(
     Ok(TrimPlan { key, survey, checks, cut, memory })
 }
 
-fn nothing() -> Composed {
-    Composed { text: String::new(), parts: vec![] }
+fn nothing() -> ComposedContext {
+    ComposedContext { text: String::new(), parts: vec![] }
 }
 
 /// Captures the transcript first: the archive must hold the turns before they are taken back.
@@ -177,7 +177,7 @@ fn remembered(
     key: &SessionKey,
     survey: &Survey,
     cut: &Cut,
-) -> Result<Composed, Failure> {
+) -> Result<ComposedContext, Failure> {
     let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     if let (Some(path), Ok(wishes)) = (survey.thread.path.clone(), Wishes::load(&scope.env)) {
         let captured = capture(&scope.env, &wishes, &[Transcript { agent, path }]);
@@ -193,7 +193,7 @@ fn remembered(
     memory(agent, material, &archive, &conversation, cut).map_err(failed)
 }
 
-fn memory_check(agent: Agent, memory: &Composed) -> Check {
+fn memory_check(agent: Agent, memory: &ComposedContext) -> Check {
     let size = agent.budget().size_of(&memory.text);
     let verdict = if memory.text.is_empty() {
         Err("nothing was captured of what would go".to_owned())
@@ -264,7 +264,7 @@ fn turns(count: usize) -> String {
 }
 
 fn memory_tokens(plan: &TrimPlan) -> usize {
-    towline_core::compose::Budget::Tokens(usize::MAX).size_of(&plan.memory.text)
+    towline_core::compose::ContextBudget::Tokens(usize::MAX).size_of(&plan.memory.text)
 }
 
 fn tokens_after(plan: &TrimPlan, cut: &Cut) -> String {

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
-use towline_core::event::Origin;
+use towline_core::event::PromptOrigin;
 use towline_core::time::Timestamp;
-use towline_core::when::{SessionHint, Wanted};
+use towline_core::when::{SessionHint, TimeExpression};
 use towline_engine::query::Page;
 use towline_engine::query::Past;
 use towline_engine::query::Room;
@@ -24,7 +24,7 @@ use towline_engine::query::unreadable;
 use towline_engine::query::words;
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::failure::Failure;
-use towline_store::archive::{BodyRow, Conversation, SessionsAsked, TurnRow, TurnsAsked, Which};
+use towline_store::archive::{Conversation, MessageRow, SessionQuery, TurnFilter, TurnQuery, TurnRow};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,10 +90,10 @@ struct TurnList {
 
 /// Which turns are listed.
 enum Range {
-    Of(Box<Conversation>, TurnsAsked),
+    Of(Box<Conversation>, TurnQuery),
     /// The first turns after this one.
     After(Box<Conversation>, u32),
-    Across(TurnsAsked),
+    Across(TurnQuery),
     Nothing,
 }
 
@@ -118,7 +118,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// The parsed options.
 struct Bounds {
     session: Option<SessionHint>,
-    asked: TurnsAsked,
+    asked: TurnQuery,
     /// A time was given: covers all sessions, not one.
     is_by_time: bool,
     /// List the turns after this one.
@@ -127,8 +127,8 @@ struct Bounds {
 
 impl Bounds {
     fn read(arguments: &Arguments, now: Timestamp) -> Result<Bounds, Failure> {
-        let which = if arguments.all { Which::All } else { Which::Standing };
-        let asked = TurnsAsked::last(arguments.limit, which);
+        let which = if arguments.all { TurnFilter::All } else { TurnFilter::Standing };
+        let asked = TurnQuery::last(arguments.limit, which);
         let session = arguments.session.as_deref().map(session_named).transpose()?;
         let mut bounds = Bounds { session, asked, is_by_time: false, after: None };
         if let Some(since) = &arguments.since {
@@ -139,7 +139,9 @@ impl Bounds {
             bounds.take_before(before, now)?;
         }
         if let Some(after) = &arguments.after {
-            let Wanted::Turn { session, from, .. } = parsed(after)? else { return Err(no_turn(after)) };
+            let TimeExpression::Turn { session, from, .. } = parsed(after)? else {
+                return Err(no_turn(after));
+            };
             bounds.session.get_or_insert(session);
             bounds.after = Some(from);
         }
@@ -148,15 +150,15 @@ impl Bounds {
 
     fn take_before(&mut self, before: &str, now: Timestamp) -> Result<(), Failure> {
         match parsed(before)? {
-            Wanted::Turn { session, from, .. } => {
+            TimeExpression::Turn { session, from, .. } => {
                 self.asked.before_ordinal = from;
                 self.session.get_or_insert(session);
             }
-            time @ (Wanted::Clock { .. }
-            | Wanted::Day(_)
-            | Wanted::Exact { .. }
-            | Wanted::Ago { .. }
-            | Wanted::Session(_)) => {
+            time @ (TimeExpression::Clock { .. }
+            | TimeExpression::Day(_)
+            | TimeExpression::Exact { .. }
+            | TimeExpression::Ago { .. }
+            | TimeExpression::Session(_)) => {
                 self.asked.before = beginning(&time, now).ok_or_else(|| not_a_time(before))?;
                 self.is_by_time = true;
             }
@@ -178,7 +180,7 @@ impl Bounds {
         if self.is_by_time {
             return Ok(Range::Across(self.asked));
         }
-        let asked = SessionsAsked {
+        let asked = SessionQuery {
             project: past.project.row(),
             agent: None,
             since: Timestamp(0),
@@ -192,14 +194,18 @@ impl Bounds {
     }
 }
 
-fn parsed(text: &str) -> Result<Wanted, Failure> {
-    Wanted::parse(text).map_err(|error| Failure::input(error.to_string()).hint("Run `tow turns --help`."))
+fn parsed(text: &str) -> Result<TimeExpression, Failure> {
+    TimeExpression::parse(text)
+        .map_err(|error| Failure::input(error.to_string()).hint("Run `tow turns --help`."))
 }
 
 fn session_named(text: &str) -> Result<SessionHint, Failure> {
     match parsed(text)? {
-        Wanted::Session(hint) | Wanted::Turn { session: hint, .. } => Ok(hint),
-        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
+        TimeExpression::Session(hint) | TimeExpression::Turn { session: hint, .. } => Ok(hint),
+        TimeExpression::Clock { .. }
+        | TimeExpression::Day(_)
+        | TimeExpression::Exact { .. }
+        | TimeExpression::Ago { .. } => {
             Err(Failure::input(format!("`{}` is a time, not a session", for_terminal(text)))
                 .hint("Write `tow turns --since TIME`, or `tow detail TIME`."))
         }
@@ -220,7 +226,7 @@ fn unknown(hint: &SessionHint) -> Failure {
         .hint("Run `tow sessions --all-projects` to see what was captured.")
 }
 
-fn listed(past: &Past, range: Range, bounds: TurnsAsked) -> Result<TurnList, Failure> {
+fn listed(past: &Past, range: Range, bounds: TurnQuery) -> Result<TurnList, Failure> {
     let archive = &past.archive;
     let (turns, of, asked) = match range {
         Range::Nothing => (vec![], None, None),
@@ -242,7 +248,7 @@ fn listed(past: &Past, range: Range, bounds: TurnsAsked) -> Result<TurnList, Fai
     let (mut earlier, mut hidden) = (0, 0);
     if let (Some(of), Some(asked)) = (&of, asked) {
         let (all, standing) = archive.count_turns(of, &asked).map_err(unreadable)?;
-        let meant = if asked.which == Which::All { all } else { standing };
+        let meant = if asked.which == TurnFilter::All { all } else { standing };
         earlier = meant.saturating_sub(u32::try_from(turns.len()).unwrap_or(u32::MAX));
         hidden = all - meant;
     }
@@ -317,11 +323,11 @@ fn line(past: &Past, listed: &TurnList, of: &Conversation, turn: &TurnRow) -> St
 pub fn mark(turn: &TurnRow) -> char {
     match turn.origin {
         _ if turn.reverted => 'x',
-        Origin::Human => '>',
-        Origin::Command => '/',
-        Origin::Continuation => '+',
-        Origin::Notification => '!',
-        Origin::Bookmark => '*',
+        PromptOrigin::Human => '>',
+        PromptOrigin::Command => '/',
+        PromptOrigin::Continuation => '+',
+        PromptOrigin::Notification => '!',
+        PromptOrigin::Bookmark => '*',
     }
 }
 
@@ -351,7 +357,7 @@ fn as_json(past: &Past, arguments: &Arguments, listed: &TurnList) -> Result<Valu
     }))
 }
 
-fn body_json(body: BodyRow, room: &mut Room) -> Value {
+fn body_json(body: MessageRow, room: &mut Room) -> Value {
     let text = room.take(body.text, usize::MAX);
     json!({
         "speaker": body.speaker.name(), "at": body.at.to_utc(), "message": body.message, "text": text.text,

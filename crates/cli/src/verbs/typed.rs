@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::{fit, for_terminal, pad};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Intent, Stage};
+use towline_core::typing::{Intent, IntentStage};
 use towline_engine::handoff::typing;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
 use towline_engine::runtime::calendar::clock;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::spawn;
-use towline_store::{Store, StoreError, WantedIntents};
+use towline_store::{IntentFilter, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,7 +94,7 @@ fn nudge(scope: &Scope, store: &Store) -> Result<(), StoreError> {
 fn wanted(scope: &Scope, arguments: &Arguments, store: &Store) -> Result<Vec<Intent>, Failure> {
     let session = arguments.session.as_deref().map(|name| ownership::named(store, name)).transpose()?;
     let since = arguments.since.as_deref().map(|text| time(text, scope.env.now)).transpose()?;
-    let wanted = WantedIntents {
+    let wanted = IntentFilter {
         seat: arguments.seat.as_deref(),
         session: session.as_ref().map(|session| &session.key),
         since,
@@ -104,8 +104,7 @@ fn wanted(scope: &Scope, arguments: &Arguments, store: &Store) -> Result<Vec<Int
 }
 
 fn named(store: &Store, part: &str) -> Result<Intent, Failure> {
-    let all =
-        store.intents(&WantedIntents { limit: u32::MAX, ..WantedIntents::default() }).map_err(failed)?;
+    let all = store.intents(&IntentFilter { limit: u32::MAX, ..IntentFilter::default() }).map_err(failed)?;
     let fits = |intent: &Intent| {
         let id = intent.uid.to_string();
         !part.is_empty() && (id.starts_with(part) || id.ends_with(part))
@@ -124,15 +123,15 @@ fn named(store: &Store, part: &str) -> Result<Intent, Failure> {
 }
 
 fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<ExitCode, Failure> {
-    if !intent.stage.may_become(Stage::Dropped) {
+    if !intent.stage.may_become(IntentStage::Dropped) {
         let what = format!("{} is {} and cannot be taken back", short(intent), intent.stage.name());
         return Err(Failure::input(what).hint("`tow pause` keeps anything more from being typed."));
     }
     let why = Some("taken back by hand".to_owned());
-    typing::accept_move(&scope.env, &intent.session, intent, Stage::Dropped, why)?;
+    typing::accept_move(&scope.env, &intent.session, intent, IntentStage::Dropped, why)?;
     let known =
         live::fold(&scope.env)?.map(|store| store.intent(intent.uid)).transpose().map_err(failed)?.flatten();
-    match known.filter(|known| known.stage == Stage::Dropped) {
+    match known.filter(|known| known.stage == IntentStage::Dropped) {
         Some(known) if arguments.json => scope.out.line(&row(&known).to_string()),
         Some(known) => scope.out.line(&format!("{} is not typed", short(&known))),
         None => {
@@ -152,9 +151,9 @@ fn short(intent: &Intent) -> String {
 
 fn print(scope: &Scope, intent: &Intent) {
     let tone = match intent.stage {
-        Stage::Confirmed => Tone::Good,
-        Stage::Waiting | Stage::Typing | Stage::Typed | Stage::Dropped => Tone::Faint,
-        Stage::Refused | Stage::Expired => Tone::Warning,
+        IntentStage::Confirmed => Tone::Good,
+        IntentStage::Waiting | IntentStage::Typing | IntentStage::Typed | IntentStage::Dropped => Tone::Faint,
+        IntentStage::Refused | IntentStage::Expired => Tone::Warning,
     };
     let when = clock(intent.made_at, scope.env.now);
     let stage = scope.out.tint(tone, &pad(intent.stage.name(), 9));

@@ -12,7 +12,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use towline_agents::Agent;
-use towline_agents::settings::{Archive, Pace, Subject};
+use towline_agents::settings::{ManagedContent, OriginalsArchive, RetryPace};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::tmux::conf;
 use towline_engine::status::tmux::conf::Outcome;
@@ -53,7 +53,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let with_tmux = arguments.tmux || choice.agents.is_empty() && !is_part;
     let tmux = with_tmux.then(|| conf::uninstall(&scope.env, choice.writing()));
     let tmux = tmux.filter(|outcome| arguments.tmux || is_news(outcome));
-    let (tow, archive) = (command_to_register()?, Archive::new(scope.env.home.backups()));
+    let (tow, archive) = (command_to_register()?, OriginalsArchive::new(scope.env.home.backups()));
     let take_away = |folder: &PathBuf| editor::take_away(folder, &tow, &archive, choice.writing());
     let outcomes = Outcomes { agents, tmux, task: arguments.vscode.as_ref().map(take_away) };
     if outcomes.agents.is_empty() && !is_part && !choice.json {
@@ -70,7 +70,7 @@ const NOTHING: &str = "there is nothing of ours";
 
 fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<EditedAgents, Failure> {
     let tow = command_to_register()?;
-    let archive = Archive::new(scope.env.home.backups());
+    let archive = OriginalsArchive::new(scope.env.home.backups());
     let edit = |agent: Agent| {
         let folder = folder_of(agent)?;
         let target = agent.target(&folder, &tow).map_err(refused)?;
@@ -79,8 +79,8 @@ fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<Edite
         let skills =
             skills::take_away(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing());
         let plan = match choice.writing() {
-            Writing::Planned => target.preview_removal(&archive, Pace::USUAL).map_err(refused)?,
-            Writing::Done => target.remove(&archive, Pace::USUAL).map_err(refused)?.plan,
+            Writing::Planned => target.preview_removal(&archive, RetryPace::USUAL).map_err(refused)?,
+            Writing::Done => target.remove(&archive, RetryPace::USUAL).map_err(refused)?.plan,
         };
         Ok(Edited { skills, tools, ..Edited::of(plan) })
     };

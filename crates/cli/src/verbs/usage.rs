@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad, width};
 use towline_core::time::Timestamp;
-use towline_core::usage::{Bill, Cost, Spent, short_count};
+use towline_core::usage::{Cost, CostEstimate, UsageTotal, short_count};
 use towline_engine::query::Past;
 use towline_engine::query::ProjectScope;
 use towline_engine::query::unreadable;
@@ -22,7 +22,7 @@ use towline_engine::query::usage::Group;
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::config::listed;
 use towline_engine::runtime::failure::Failure;
-use towline_store::archive::UsageAsked;
+use towline_store::archive::UsageQuery;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,7 +77,7 @@ enum Rows {
 struct UsageTable {
     by: By,
     times: Range<Timestamp>,
-    sums: Vec<(Group, Spent)>,
+    sums: Vec<(Group, UsageTotal)>,
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -111,7 +111,7 @@ fn shown(scope: &Scope, arguments: &Arguments) -> Result<UsageTable, Failure> {
     let sums = match past {
         Some(past) if !past.project.is_empty() => {
             let (project, agent) = (past.project.row(), arguments.agent.clone());
-            let asked = UsageAsked { times: times.clone(), project, agent };
+            let asked = UsageQuery { times: times.clone(), project, agent };
             let prices = usage::prices(&scope.env);
             usage::sums(&past.archive, &prices, by, &asked).map_err(unreadable)?
         }
@@ -141,12 +141,12 @@ fn times(scope: &Scope, since: &str, used: Option<Range<Timestamp>>) -> Result<R
 }
 
 /// The rows up to the limit, and one more with the sum of the rest.
-fn cut(shown: &UsageTable, limit: usize) -> Vec<(String, Spent)> {
-    let named = |(group, spent): &(Group, Spent)| (for_terminal(&group.name()), spent.clone());
-    let mut rows: Vec<(String, Spent)> = shown.sums.iter().map(named).collect();
+fn cut(shown: &UsageTable, limit: usize) -> Vec<(String, UsageTotal)> {
+    let named = |(group, spent): &(Group, UsageTotal)| (for_terminal(&group.name()), spent.clone());
+    let mut rows: Vec<(String, UsageTotal)> = shown.sums.iter().map(named).collect();
     if shown.by != By::Day && rows.len() > limit {
         let rest = rows.split_off(limit.max(1));
-        let sum = rest.iter().fold(Spent::default(), |sum, (_, spent)| sum.plus(spent));
+        let sum = rest.iter().fold(UsageTotal::default(), |sum, (_, spent)| sum.plus(spent));
         rows.push((format!("{} more", rest.len()), sum));
     }
     rows
@@ -162,7 +162,7 @@ struct Figure {
     head: &'static str,
     columns: usize,
     goes: u8,
-    shown: fn(&Spent) -> String,
+    shown: fn(&UsageTotal) -> String,
 }
 
 const FIGURES: [Figure; 6] = [
@@ -195,7 +195,7 @@ fn fitting(columns: usize) -> Vec<&'static Figure> {
     figures
 }
 
-fn table(scope: &Scope, rows: &[(String, Spent)]) {
+fn table(scope: &Scope, rows: &[(String, UsageTotal)]) {
     let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).clamp(14, WIDEST_NAME);
     let room = scope.out.columns().saturating_sub(name_width);
     let figures = fitting(room);
@@ -209,11 +209,11 @@ fn table(scope: &Scope, rows: &[(String, Spent)]) {
         let bar = if bar_width == 0 { String::new() } else { format!("  {bar}") };
         scope.out.line(format!("{}{}{bar}", pad(name, name_width), cells(spent, &figures)).trim_end());
     }
-    let total = rows.iter().fold(Spent::default(), |total, (_, spent)| total.plus(spent));
+    let total = rows.iter().fold(UsageTotal::default(), |total, (_, spent)| total.plus(spent));
     scope.out.line(&format!("{}{}", pad("total", name_width), cells(&total, &figures)));
 }
 
-fn cells(spent: &Spent, figures: &[&Figure]) -> String {
+fn cells(spent: &UsageTotal, figures: &[&Figure]) -> String {
     match spent.messages {
         0 => right("-", FIGURES[0].columns),
         _ => figures.iter().map(|figure| right(&(figure.shown)(spent), figure.columns)).collect(),
@@ -225,18 +225,18 @@ fn right(text: &str, columns: usize) -> String {
 }
 
 /// The length of a bar: the known cost, 0 if there is none.
-fn weight(spent: &Spent) -> i64 {
+fn weight(spent: &UsageTotal) -> i64 {
     let weight = match spent.bill() {
-        Bill::Whole(Cost(pico)) | Bill::AtLeast(Cost(pico)) => pico / 1_000_000,
-        Bill::Unknown => 0,
+        CostEstimate::Whole(Cost(pico)) | CostEstimate::AtLeast(Cost(pico)) => pico / 1_000_000,
+        CostEstimate::Unknown => 0,
     };
     i64::try_from(weight).unwrap_or(i64::MAX)
 }
 
 /// Prints one line per row: name, bar, cost.
-fn chart(scope: &Scope, rows: &[(String, Spent)]) {
+fn chart(scope: &Scope, rows: &[(String, UsageTotal)]) {
     let by_tokens = rows.iter().all(|(_, spent)| weight(spent) == 0);
-    let measure = |spent: &Spent| match by_tokens {
+    let measure = |spent: &UsageTotal| match by_tokens {
         true => (i64::try_from(spent.tokens.total()).unwrap_or(i64::MAX), short_count(spent.tokens.total())),
         false => (weight(spent), spent.bill().spelt()),
     };
@@ -281,7 +281,7 @@ fn object(shown: &UsageTable) -> Value {
     })
 }
 
-fn row(group: &Group, spent: &Spent) -> Value {
+fn row(group: &Group, spent: &UsageTotal) -> Value {
     let mut row = spent_json(spent);
     match group {
         Group::Day(begins, name) => {
@@ -302,7 +302,7 @@ fn row(group: &Group, spent: &Spent) -> Value {
 }
 
 /// Usage as JSON, the same in every command.
-pub fn spent_json(spent: &Spent) -> Value {
+pub fn spent_json(spent: &UsageTotal) -> Value {
     let tokens = spent.tokens;
     json!({
         "messages": spent.messages,
@@ -312,7 +312,7 @@ pub fn spent_json(spent: &Spent) -> Value {
         },
         "cache_percent": spent.cache_percent(),
         "cost_usd": spent.bill().known().map(Cost::dollars),
-        "cost_is_whole": matches!(spent.bill(), Bill::Whole(_)),
+        "cost_is_whole": matches!(spent.bill(), CostEstimate::Whole(_)),
         "unpriced_tokens": spent.unpriced,
         "unpriced_models": spent.unpriced_models,
     })

@@ -6,7 +6,7 @@ use super::goto;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::arbiter::{Evidence, judge};
+use towline_core::arbiter::{StateEvidence, judge};
 use towline_core::escape::for_terminal;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
@@ -61,7 +61,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(evidence: &Evidence) -> serde_json::Value {
+fn row(evidence: &StateEvidence) -> serde_json::Value {
     serde_json::json!({
         "source": evidence.source, "says": evidence.says, "at": evidence.at.map(|at| at.to_utc()),
     })

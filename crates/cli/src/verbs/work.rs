@@ -6,7 +6,7 @@ use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_engine::background::changes;
 use towline_engine::background::typist;
 use towline_engine::capture;
@@ -28,8 +28,8 @@ use towline_engine::runtime::faults::record_here;
 use towline_engine::runtime::spawn::place_detached;
 use towline_engine::status::push;
 use towline_engine::sync;
-use towline_store::lock::{FoldLock, WorkLock, pauses};
-use towline_store::{Archive, Pace, Store, StoreError, journal, meters, told, upkeep, warned};
+use towline_store::lock::{ProjectionLock, WorkLock, pauses};
+use towline_store::{Archive, ProjectionLimits, Store, StoreError, journal, meters, told, upkeep, warned};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -152,7 +152,7 @@ fn ask_model(scope: &Scope, report: &mut WorkReport) -> NextRound {
         }
         Ok(None) => NextRound::Leave,
         Err(error) => {
-            let fault = Fault { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) };
+            let fault = FaultRecord { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) };
             record_here(&scope.env, fault);
             NextRound::Leave
         }
@@ -196,7 +196,7 @@ fn index(scope: &Scope) {
         other => other.map(drop),
     };
     if let Err(error) = dropped {
-        let fault = Fault { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) };
+        let fault = FaultRecord { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) };
         record_here(&scope.env, fault);
     }
 }
@@ -218,7 +218,10 @@ fn vectors(scope: &Scope, report: &WorkReport) -> u64 {
         Ok(embeddings::embed(home, &archive, &model, Extent::New, &mut has_time)?.documents)
     };
     make().unwrap_or_else(|error| {
-        record_here(&scope.env, Fault { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) });
+        record_here(
+            &scope.env,
+            FaultRecord { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) },
+        );
         0
     })
 }
@@ -255,7 +258,12 @@ fn work(scope: &Scope) -> Result<WorkReport, StoreError> {
     }
 }
 
-fn tidy(scope: &Scope, store: &Store, lock: &FoldLock, report: &mut WorkReport) -> Result<(), StoreError> {
+fn tidy(
+    scope: &Scope,
+    store: &Store,
+    lock: &ProjectionLock,
+    report: &mut WorkReport,
+) -> Result<(), StoreError> {
     upkeep::seal_if_large(&scope.env.home, lock)?;
     let config = settings(&scope.env);
     let done = upkeep::run_jobs(store, config.retention(), scope.env.now)?;
@@ -283,14 +291,19 @@ fn rebuild(scope: &Scope) -> Result<(), StoreError> {
     }
 }
 
-fn lock(scope: &Scope) -> Result<Option<FoldLock>, StoreError> {
+fn lock(scope: &Scope) -> Result<Option<ProjectionLock>, StoreError> {
     let home = &scope.env.home;
-    FoldLock::take_within(home, pauses(Duration::from_secs(10)))
+    ProjectionLock::take_within(home, pauses(Duration::from_secs(10)))
         .map_err(|source| StoreError::Folder { path: home.folder().to_owned(), source })
 }
 
-fn pace<'a>(scope: &Scope, has_time: &'a dyn Fn() -> bool) -> Pace<'a> {
-    Pace { has_time, now: scope.env.now, new_machine: scope.env.uid(), patience: Duration::from_secs(10) }
+fn pace<'a>(scope: &Scope, has_time: &'a dyn Fn() -> bool) -> ProjectionLimits<'a> {
+    ProjectionLimits {
+        has_time,
+        now: scope.env.now,
+        new_machine: scope.env.uid(),
+        patience: Duration::from_secs(10),
+    }
 }
 
 fn describe(report: &WorkReport) -> String {

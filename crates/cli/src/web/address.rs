@@ -8,12 +8,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use towline_server::http::Writing;
-use towline_store::Home;
+use towline_store::DataFolder;
 use towline_store::home::put_small;
 
 /// Owns the address file; removes it on drop.
 pub struct AddressFile<'a> {
-    home: &'a Home,
+    home: &'a DataFolder,
     text: String,
 }
 
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 impl<'a> AddressFile<'a> {
     /// Writes the file. Errors are ignored: a client that does not find this server starts another one.
-    pub fn note(home: &'a Home, address: &str, writing: Writing) -> AddressFile<'a> {
+    pub fn note(home: &'a DataFolder, address: &str, writing: Writing) -> AddressFile<'a> {
         let write = writing == Writing::Allowed;
         let text = json!({"address": address, "pid": std::process::id(), "write": write}).to_string();
         let _not_found = put_small(&home.serving().join("address"), text.as_bytes());
@@ -47,7 +47,7 @@ pub struct Running {
 }
 
 /// The server in the address file, if it accepts connections.
-pub fn running(home: &Home) -> Option<Running> {
+pub fn running(home: &DataFolder) -> Option<Running> {
     let text = fs::read_to_string(home.serving().join("address")).ok()?;
     let note: Value = serde_json::from_str(&text).ok()?;
     let address = note["address"].as_str()?;

@@ -8,15 +8,15 @@ use std::time::Duration;
 use towline_core::time::Timestamp;
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::watch::Watch;
-use towline_server::http::{Answer, Asked, Batch, Desk, Operation, Refusal, Status, Writing};
+use towline_server::http::{Answer, Asked, Batch, HttpBackend, Operation, Refusal, Status, Writing};
 
 /// Answers with the verbs of the command line.
-pub struct HttpBackend {
+pub struct CommandBackend {
     pub began_at: Timestamp,
     pub writing: Writing,
 }
 
-impl Desk for HttpBackend {
+impl HttpBackend for CommandBackend {
     fn answer(&self, asked: &Asked) -> Result<Answer, Refusal> {
         let given = &asked.given;
         match asked.operation {
@@ -84,7 +84,7 @@ impl Desk for HttpBackend {
     }
 }
 
-impl HttpBackend {
+impl CommandBackend {
     fn health(&self) -> Answer {
         let env = Env::new();
         let machine = env.and_then(|env| std::fs::read_to_string(env.home.folder().join("machine")).ok());

@@ -12,9 +12,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_agents::host::{Scene, Told, lines, payload};
+use towline_agents::host::{HostContext, HostEvent, lines, payload};
 use towline_core::id::SessionId;
-use towline_core::text::{Clean, Keeping, Secrets};
+use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 use towline_engine::capture;
 use towline_engine::capture::Transcript;
 use towline_engine::capture::Wishes;
@@ -53,7 +53,7 @@ pub fn context(given: &Given) -> Result<Answer, Refusal> {
 pub fn begin(given: &Given) -> Result<Answer, Refusal> {
     let host = Host::of(given)?;
     let prompt = redacted(given.text("userPrompt").or(given.text("prompt")).unwrap_or_default());
-    let told = if prompt.trim().is_empty() { Told::Begun } else { Told::Asked { prompt: &prompt } };
+    let told = if prompt.trim().is_empty() { HostEvent::Begun } else { HostEvent::Asked { prompt: &prompt } };
     let said = host.tell(told)?;
     let said: Value = serde_json::from_str(&said).unwrap_or_default();
     let context = said["hookSpecificOutput"]["additionalContext"].as_str();
@@ -70,13 +70,13 @@ pub fn tool(given: &Given) -> Result<Answer, Refusal> {
     let input = if input.is_object() { input } else { json!({"input": input}) };
     let output = redacted(&words(given.value("tool_response")));
     let tool = redacted(given.text("tool_name").unwrap_or_default());
-    host.tell(Told::Used { tool: &tool, input: &input, output: &output })?;
+    host.tell(HostEvent::Used { tool: &tool, input: &input, output: &output })?;
     Ok(queued())
 }
 
 pub fn summarise(given: &Given) -> Result<Answer, Refusal> {
     let host = Host::of(given)?;
-    host.tell(Told::Answered { words: &redacted(&words(given.value("last_assistant_message"))) })?;
+    host.tell(HostEvent::Answered { words: &redacted(&words(given.value("last_assistant_message"))) })?;
     Ok(queued())
 }
 
@@ -87,7 +87,7 @@ pub fn end(given: &Given) -> Result<Answer, Refusal> {
         Some(known @ ("exit" | "clear" | "logout" | "prompt_input_exit")) => known,
         Some(_) | None => "other",
     };
-    host.tell(Told::Ended { reason })?;
+    host.tell(HostEvent::Ended { reason })?;
     host.take_in();
     Ok(Answer::Json(json!({"status": "completed", "success": true}).to_string()))
 }
@@ -195,10 +195,11 @@ impl Host {
     }
 
     /// Appends to the transcript first: the hook's consumers may read it at once.
-    fn tell(&self, told: Told<'_>) -> Result<String, Refusal> {
+    fn tell(&self, told: HostEvent<'_>) -> Result<String, Refusal> {
         let transcript = self.file.to_string_lossy();
         let (at, uid) = (self.env.now, self.env.uid());
-        let scene = Scene { session: &self.session, folder: &self.folder, transcript: &transcript, at, uid };
+        let scene =
+            HostContext { session: &self.session, folder: &self.folder, transcript: &transcript, at, uid };
         append(&self.file, &lines(scene, told)).map_err(unheard)?;
         spawn::hook(Agent::OF_HOSTS.name(), &payload(scene, told)).map_err(unheard)
     }
@@ -251,7 +252,7 @@ fn unheard(error: io::Error) -> Refusal {
 
 /// Removes secrets before anything is written to disk.
 fn redacted(text: &str) -> String {
-    Clean::new(text.into(), Keeping { longest_bytes: LONGEST, secrets: Secrets::Redacted })
+    CleanText::new(text.into(), TextPolicy { longest_bytes: LONGEST, secrets: SecretPolicy::Redacted })
         .as_str()
         .to_owned()
 }

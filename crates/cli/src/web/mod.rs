@@ -13,5 +13,5 @@ mod tokens;
 mod views;
 
 pub use address::{AddressFile, Running, running};
-pub use desk::HttpBackend;
+pub use desk::CommandBackend;
 pub use tokens::{TokenReuse, tokens};

@@ -8,9 +8,9 @@ use std::time::Duration;
 use towline_core::memory::name;
 use towline_engine::runtime::env::Env;
 use towline_server::http::{Batch, News, NewsKind};
-use towline_store::archive::Change;
-use towline_store::journal::{Position, Record, Segments, read_from};
-use towline_store::{Archive, Home, StoreError};
+use towline_store::archive::ArchiveChange;
+use towline_store::journal::{JournalPosition, JournalRecord, Segments, read_from};
+use towline_store::{Archive, DataFolder, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -20,7 +20,7 @@ const MOST_CHANGES: u32 = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NewsCursor {
-    journal: Position,
+    journal: JournalPosition,
     change: i64,
     jobs: i64,
 }
@@ -48,8 +48,9 @@ pub fn after(text: &str) -> Option<Batch> {
     Some(Batch { news, place: NewsCursor { journal, change, jobs }.text() })
 }
 
-fn now(home: &Home) -> Option<NewsCursor> {
-    let journal = Segments::list(home).map_or(Position { segment: 1, offset: 0 }, |segments| segments.end());
+fn now(home: &DataFolder) -> Option<NewsCursor> {
+    let journal =
+        Segments::list(home).map_or(JournalPosition { segment: 1, offset: 0 }, |segments| segments.end());
     let archive = Archive::read(home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
     let (change, jobs) = match &archive {
         Some(archive) => (archive.last_change().ok()?, archive.jobs_mark().ok()?),
@@ -59,7 +60,7 @@ fn now(home: &Home) -> Option<NewsCursor> {
 }
 
 /// Adds one entry per session, with its last event, and one per fault.
-fn heard(home: &Home, from: Position, news: &mut Vec<News>) -> Option<Position> {
+fn heard(home: &DataFolder, from: JournalPosition, news: &mut Vec<News>) -> Option<JournalPosition> {
     let Ok(segments) = Segments::list(home) else { return Some(from) };
     if !segments.holds(from) || segments.bytes_after(from) > MOST_BYTES {
         return None;
@@ -68,13 +69,13 @@ fn heard(home: &Home, from: Position, news: &mut Vec<News>) -> Option<Position> 
     let mut sessions: BTreeMap<String, Value> = BTreeMap::new();
     for record in &chunk.records {
         match record {
-            Record::Event(event) => {
+            JournalRecord::Event(event) => {
                 let session = event.session.to_string();
                 let row =
                     json!({"session": session, "event": event.happening.name(), "at": event.at.to_utc()});
                 sessions.insert(session, row);
             }
-            Record::Fault(fault) => {
+            JournalRecord::Fault(fault) => {
                 news.push(News { kind: NewsKind::Fault, data: json!({"kind": fault.kind.name()}) });
             }
         }
@@ -94,13 +95,13 @@ fn changed(archive: &Archive, from: i64, news: &mut Vec<News>) -> Result<Option<
     let mut memories: Vec<i64> = vec![];
     for (_, change) in changes {
         match change {
-            Change::Conversation { row, from_turn } => {
+            ArchiveChange::Conversation { row, from_turn } => {
                 let first = &mut turns.entry(row).or_default().0;
                 *first = Some(first.map_or(from_turn, |known| known.min(from_turn)));
             }
-            Change::Summary { conversation } => turns.entry(conversation).or_default().1 = true,
-            Change::Memory { number } if !memories.contains(&number) => memories.push(number),
-            Change::Memory { .. } => {}
+            ArchiveChange::Summary { conversation } => turns.entry(conversation).or_default().1 = true,
+            ArchiveChange::Memory { number } if !memories.contains(&number) => memories.push(number),
+            ArchiveChange::Memory { .. } => {}
         }
     }
     for (row, (from_turn, has_summary)) in turns {
@@ -123,7 +124,7 @@ impl NewsCursor {
     fn parse(text: &str) -> Option<NewsCursor> {
         let mut parts = text.split('-');
         let mut number = || parts.next()?.parse::<u64>().ok();
-        let journal = Position { segment: number()?, offset: number()? };
+        let journal = JournalPosition { segment: number()?, offset: number()? };
         let change = i64::try_from(number()?).ok()?;
         let jobs = i64::from_str_radix(parts.next()?, 16).ok()?;
         parts.next().is_none().then_some(NewsCursor { journal, change, jobs })
@@ -136,7 +137,8 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_was_written_and_nothing_else_is_one() {
-        let place = NewsCursor { journal: Position { segment: 3, offset: 1024 }, change: 57, jobs: 0xab };
+        let place =
+            NewsCursor { journal: JournalPosition { segment: 3, offset: 1024 }, change: 57, jobs: 0xab };
         assert_eq!(place.text(), "3-1024-57-ab");
         assert_eq!(NewsCursor::parse("3-1024-57-ab"), Some(place));
         for other in

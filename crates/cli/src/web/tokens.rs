@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use towline_engine::runtime::env::secret;
 use towline_engine::runtime::failure::Failure;
-use towline_store::Home;
+use towline_store::DataFolder;
 use towline_store::home::{private_folder, put_small};
 
 /// Whether existing tokens stay valid.
@@ -23,7 +23,7 @@ pub struct ServerTokens {
     pub events: String,
 }
 
-pub fn tokens(home: &Home, kept: TokenReuse) -> Result<ServerTokens, Failure> {
+pub fn tokens(home: &DataFolder, kept: TokenReuse) -> Result<ServerTokens, Failure> {
     let folder = home.serving();
     private_folder(&folder)
         .map_err(|error| Failure::about(format!("could not make {}", folder.display()), &error))?;
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn tokens_stay_until_they_are_drawn_anew_and_are_for_their_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         let first = tokens(&home, TokenReuse::Keep).unwrap();
         let again = tokens(&home, TokenReuse::Keep).unwrap();
         assert_eq!((first.viewer.len(), &first.viewer, &first.events), (64, &again.viewer, &again.events));
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_token_that_others_could_read_is_drawn_anew() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         let first = tokens(&home, TokenReuse::Keep).unwrap();
         let file = home.serving().join("token");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();

@@ -18,8 +18,8 @@ use towline_engine::query::unreadable;
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::Failure;
 use towline_server::http::{Answer, Given, Refusal, Status};
-use towline_store::archive::{Conversation, ProjectFigures};
-use towline_store::{Archive, Home, Inheritance, KnownFault, Store, StoreError, Wanted};
+use towline_store::archive::{Conversation, ProjectCounts};
+use towline_store::{Archive, DataFolder, FaultRow, Inheritance, InheritanceFilter, Store, StoreError};
 
 /// How long a read waits for a database lock.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -58,7 +58,8 @@ fn inheritance(env: &Env, key: &SessionKey) -> Result<Value, Failure> {
     let (mut from, mut to) = (vec![], vec![]);
     let (mut wanted, mut met) = (vec![key.clone()], vec![key.clone()]);
     while let Some(one) = wanted.pop().filter(|_| met.len() < MOST_STEPS as usize) {
-        let asked = Wanted { session: Some(&one), limit: MOST_STEPS, ..Wanted::default() };
+        let asked =
+            InheritanceFilter { session: Some(&one), limit: MOST_STEPS, ..InheritanceFilter::default() };
         for env in store.inheritances(&asked).map_err(unreadable)? {
             let Some(other) = other_end(&env, &one).filter(|other| !met.contains(other)) else { continue };
             let is_earlier = env.heir == one;
@@ -145,7 +146,7 @@ pub fn faults() -> Result<Answer, Refusal> {
     Ok(listed(waiting.rev().chain(known.iter().map(fault_json)).collect()))
 }
 
-fn fault_json(fault: &KnownFault) -> Value {
+fn fault_json(fault: &FaultRow) -> Value {
     json!({
         "kind": fault.kind.name(), "detail": fault.detail, "count": fault.count,
         "first_at": fault.first_at.to_utc(), "last_at": fault.last_at.to_utc(),
@@ -154,7 +155,7 @@ fn fault_json(fault: &KnownFault) -> Value {
 
 pub fn projects() -> Result<Answer, Refusal> {
     let Some(archive) = archive()? else { return Ok(listed(vec![])) };
-    let row = |project: &ProjectFigures| {
+    let row = |project: &ProjectCounts| {
         json!({
             "name": project.name, "root": project.root, "remote": project.remote, "sessions": project.sessions,
             "memories": project.memories, "last_at": project.last_at.map(|at| at.to_utc()),
@@ -177,7 +178,7 @@ pub fn stats() -> Result<Answer, Refusal> {
     Ok(Answer::Json(stats.to_string()))
 }
 
-fn sizes(home: &Home) -> Value {
+fn sizes(home: &DataFolder) -> Value {
     let of = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
     let inside = |folder: &Path| -> u64 {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -1,6 +1,6 @@
 //! A clock that goes backwards, stands still, or tells nonsense.
 
-use towline_core::session::State;
+use towline_core::session::SessionState;
 
 use crate::world::{World, session};
 
@@ -23,7 +23,7 @@ fn a_clock_that_goes_backwards_loses_no_event_and_the_last_one_counts() {
     world.work();
     world.insist_on_events(&session(), hours.len());
     let known = world.store().session(&session()).expect("it can be read").expect("it is there");
-    assert_eq!(known.state, State::Completed, "the last event has the last word");
+    assert_eq!(known.state, SessionState::Completed, "the last event has the last word");
     assert_eq!(known.last_event_at.0, NOON_MS + 10 * 3_600_000, "what was last seen never moves back");
     world.doctor().is_sound();
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use towline_store::Home;
+use towline_store::DataFolder;
 
 use crate::world::{World, session};
 
@@ -39,7 +39,7 @@ fn check_rebuilt(damage: impl FnOnce(Vec<u8>) -> Vec<u8>) {
 }
 
 /// Databases that were moved aside, without their companions.
-fn set_aside(home: &Home) -> Vec<PathBuf> {
+fn set_aside(home: &DataFolder) -> Vec<PathBuf> {
     let entries = fs::read_dir(home.folder()).expect("it can be listed");
     let names = entries.map(|entry| entry.expect("it is there").file_name().to_string_lossy().into_owned());
     let is_companion = |name: &str| name.ends_with("-wal") || name.ends_with("-shm");
@@ -113,7 +113,7 @@ fn any_flipped_page_is_found_and_mended() {
 }
 
 /// Where the schema's number stands in the file: byte 60 of SQLite's header.
-fn stamp_schema(home: &Home, schema: u32) -> u32 {
+fn stamp_schema(home: &DataFolder, schema: u32) -> u32 {
     let file = File::options().read(true).write(true).open(home.database()).expect("it is there");
     let mut before = [0; 4];
     file.read_exact_at(&mut before, 60).expect("it has a header");

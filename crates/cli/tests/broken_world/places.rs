@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use towline_store::Home;
+use towline_store::DataFolder;
 use towline_testkit::Run;
 
 use crate::common::{payload, store_in};
@@ -15,7 +15,7 @@ fn a_home_that_does_not_exist_is_made() {
     world.env.set("HOME", home.display().to_string());
     let sent = world.hooks_of_all_kinds(&session());
     world.work();
-    let events = store_in(&Home::at(home.join(".local/share/towline"))).events(&session());
+    let events = store_in(&DataFolder::at(home.join(".local/share/towline"))).events(&session());
     assert!(events.expect("they can be read").len() >= sent);
     world.doctor().is_sound();
 }

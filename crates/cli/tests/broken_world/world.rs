@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use towline_core::id::SessionKey;
-use towline_store::{Home, Store};
+use towline_store::{DataFolder, Store};
 use towline_testkit::mutate::{event_of, flaw_in_answer};
 use towline_testkit::{Run, TestEnv, wait};
 
@@ -91,11 +91,11 @@ impl World {
     }
 
     /// The data folder, or a copy of it as it is now: SQLite follows links, and would miss the namespace's mounts.
-    pub fn data(&self) -> Home {
-        let Some(holder) = &self.namespace else { return Home::at(self.env.data_dir()) };
+    pub fn data(&self) -> DataFolder {
+        let Some(holder) = &self.namespace else { return DataFolder::at(self.env.data_dir()) };
         let copy = self.env.root().join("tmp").join(format!("copy-of-{}", holder.pid()));
         self.shell(&format!("rm -rf {0}; cp -r {1} {0}", copy.display(), self.env.data_dir().display()));
-        Home::at(copy)
+        DataFolder::at(copy)
     }
 
     pub fn store(&self) -> Store {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use towline_core::id::SessionKey;
-use towline_store::{Home, Store};
+use towline_store::{DataFolder, Store};
 use towline_testkit::TestEnv;
 
 /// An environment in which even the last resort for faults lies below its root.
@@ -36,6 +36,6 @@ pub fn key(raw: &str) -> SessionKey {
 }
 
 /// The store of a data folder as it is now; nothing is folded.
-pub fn store_in(home: &Home) -> Store {
+pub fn store_in(home: &DataFolder) -> Store {
     Store::read(home, Duration::from_secs(5)).expect("the database opens").expect("there is a database")
 }

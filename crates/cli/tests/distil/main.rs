@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use towline_core::memory::{Memory, Trust};
+use towline_core::memory::{Memory, MemoryTrust};
 use towline_core::time::Timestamp;
-use towline_store::Home;
-use towline_store::archive::{Archive, KeptSummary, MemoriesAsked};
+use towline_store::DataFolder;
+use towline_store::archive::{Archive, KeptSummary, MemoryQuery};
 use towline_store::lock::ArchiveLock;
 use towline_testkit::mutate::Dice;
 use towline_testkit::{TestEnv, wait};
@@ -55,8 +55,8 @@ impl Desk {
         path
     }
 
-    fn home(&self) -> Home {
-        Home::at(self.env.data_dir())
+    fn home(&self) -> DataFolder {
+        DataFolder::at(self.env.data_dir())
     }
 
     fn archive(&self) -> Archive {
@@ -66,7 +66,7 @@ impl Desk {
     /// The oldest first.
     fn memories(&self) -> Vec<Memory> {
         let mut all =
-            self.archive().memories(&MemoriesAsked { limit: 1000, ..MemoriesAsked::default() }).unwrap();
+            self.archive().memories(&MemoryQuery { limit: 1000, ..MemoryQuery::default() }).unwrap();
         all.reverse();
         all
     }
@@ -224,7 +224,7 @@ fn the_same_words_of_another_session_are_found_again_once() {
         desk.env.tow(&["work"]).ok();
     }
     let memories = desk.memories();
-    assert_eq!((memories.len(), memories[0].found, memories[0].trust), (1, 2, Trust::Person));
+    assert_eq!((memories.len(), memories[0].found, memories[0].trust), (1, 2, MemoryTrust::Person));
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_memory_that_a_person_dropped_is_not_made_again() {
     desk.env.tow(&["work"]).ok();
     // Nobody noted that it was forgotten.
     assert!(desk.titles().contains(&gone.content.title));
-    let mark = towline_core::id::Mark::of(&gone.uid.to_string());
+    let mark = towline_core::id::IdHash::of(&gone.uid.to_string());
     let session = gone.source.clone().unwrap().session;
     let mut forgotten = towline_core::forget::Forgotten::default();
     forgotten.add_piece(&session, mark);
@@ -297,7 +297,7 @@ fn what_gives_orders_is_held_back() {
         desk.memories().into_iter().filter(|memory| memory.quarantine.is_some()).collect();
     assert_eq!(held.len(), 1);
     assert_eq!(held[0].quarantine.as_deref(), Some("it gives orders to the model"));
-    assert!(!held[0].stands() && held[0].trust == Trust::Tool);
+    assert!(!held[0].stands() && held[0].trust == MemoryTrust::Tool);
     let summaries = desk.archive().latest_summaries(None, 9).unwrap();
     assert!(summaries.iter().all(|kept| !format!("{:?}", kept.summary).contains("previous instructions")));
 }

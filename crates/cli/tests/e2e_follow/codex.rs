@@ -2,7 +2,7 @@
 
 use crate::{BLOCKED, Desk, STOPPED, WAITING_TOOL, WORKING};
 use serde_json::{Value, json};
-use towline_core::seat::Proof;
+use towline_core::seat::SeatProof;
 use towline_testkit::{Codex, Daemon, Gate, Model, Pane, Rule, Step, TestEnv};
 
 const CODEX: Codex = Codex::V0_166_0;
@@ -28,8 +28,8 @@ fn client(desk: &Desk, daemon: Daemon) -> Pane {
 fn check_seat(desk: &Desk, seat: &Value, daemon: Daemon) {
     let found = desk.store().seat(seat["seat"].as_str().unwrap()).unwrap().unwrap();
     let expected = match daemon {
-        Daemon::On => Proof::Evidence,
-        Daemon::Off => Proof::Terminal,
+        Daemon::On => SeatProof::Evidence,
+        Daemon::Off => SeatProof::Terminal,
     };
     assert_eq!(found.place.proof, expected);
 }

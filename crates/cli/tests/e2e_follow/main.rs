@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::fs;
 use std::time::Duration;
 use towline_core::id::SessionKey;
-use towline_store::{Home, Store};
+use towline_store::{DataFolder, Store};
 use towline_testkit::{Pane, TestEnv, Tmux, wait};
 
 /// Runs until the test lets it end, and not unasked.
@@ -115,7 +115,7 @@ impl Desk {
     }
 
     fn store(&self) -> Store {
-        Store::read(&Home::at(self.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap()
+        Store::read(&DataFolder::at(self.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap()
     }
 
     /// How often something of this kind has happened in the session of this seat, as far as it is folded.

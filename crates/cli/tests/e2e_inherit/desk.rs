@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_store::archive::Conversation;
-use towline_store::{Archive, Home, Store};
+use towline_store::{Archive, DataFolder, Store};
 use towline_testkit::{
     Claude, Codex, Daemon, Kind, Model, Pane, Process, Request, Rule, Step, TestEnv, Tmux, wait,
 };
@@ -142,7 +142,7 @@ impl Desk {
     /// How many sessions were ever heard of.
     #[track_caller]
     pub fn sessions(&self) -> usize {
-        let store = Store::read(&Home::at(self.env.data_dir()), Duration::from_secs(5)).unwrap();
+        let store = Store::read(&DataFolder::at(self.env.data_dir()), Duration::from_secs(5)).unwrap();
         store.map_or(0, |store| store.sessions().unwrap().len())
     }
 
@@ -151,7 +151,7 @@ impl Desk {
     fn wait_compacted(&self) {
         wait::until("a compaction to be heard of", wait::PATIENCE, || {
             self.env.tow(&["work", "--quiet"]).ok();
-            let store = Store::read(&Home::at(self.env.data_dir()), Duration::from_secs(5)).unwrap()?;
+            let store = Store::read(&DataFolder::at(self.env.data_dir()), Duration::from_secs(5)).unwrap()?;
             store.sessions().unwrap().iter().any(|session| session.compactions > 0).then_some(())
         });
     }
@@ -173,7 +173,7 @@ impl Desk {
     /// What was captured so far.
     #[track_caller]
     pub fn archive(&self) -> Option<Archive> {
-        Archive::read(&Home::at(self.env.data_dir()), Duration::from_secs(5)).unwrap()
+        Archive::read(&DataFolder::at(self.env.data_dir()), Duration::from_secs(5)).unwrap()
     }
 
     /// What was captured, once `look` finds there what it looks for.

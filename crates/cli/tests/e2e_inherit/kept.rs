@@ -4,7 +4,7 @@ use crate::desk::{Client, Desk};
 use serde_json::json;
 use std::fs;
 use towline_core::capture::{DetailKind, Speaker};
-use towline_core::event::Origin;
+use towline_core::event::PromptOrigin;
 use towline_store::Archive;
 use towline_store::archive::{Conversation, DetailRow, TurnRow};
 use towline_testkit::{Gate, Rule, Step, wait};
@@ -12,7 +12,7 @@ use towline_testkit::{Gate, Rule, Step, wait};
 /// A turn as it was captured.
 #[derive(Debug, PartialEq, Eq)]
 struct Captured {
-    origin: Origin,
+    origin: PromptOrigin,
     asked: Vec<String>,
     answered: Vec<String>,
     details: Vec<(DetailKind, Option<String>, String)>,
@@ -145,7 +145,7 @@ pub fn helped(client: Client) {
         if is_there { Ok(found) } else { Err(format!("{found:#?}")) }
     });
     // One that works in the background tells of its end by a turn of its own, which nobody asked for.
-    assert!(turns[1..].iter().all(|turn| turn.origin == Origin::Notification), "{turns:#?}");
+    assert!(turns[1..].iter().all(|turn| turn.origin == PromptOrigin::Notification), "{turns:#?}");
     assert_eq!(turns[0].asked, ["send for help"]);
     assert_eq!(turns[0].answered, ["helped: yes"]);
     let of_helper = |text: &str| {

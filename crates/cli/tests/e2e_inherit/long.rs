@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use towline_core::compose::Budget;
+use towline_core::compose::ContextBudget;
 use towline_core::id::SessionKey;
 
 const TURNS: u32 = 500;
@@ -52,8 +52,8 @@ fn check_same(desk: &Desk, client: Client, session: &SessionKey, text: &str) {
     assert_eq!(below(text), below(shown.trim_end().trim_end_matches("</towline-context>")));
     let whole = format!("<towline-context>\n{text}</towline-context>\n");
     let budget = match client {
-        Client::Claude(_) => Budget::Characters(9_500),
-        Client::Codex(_) => Budget::Tokens(2_400),
+        Client::Claude(_) => ContextBudget::Characters(9_500),
+        Client::Codex(_) => ContextBudget::Tokens(2_400),
     };
     let size = budget.size_of(&whole);
     assert!(budget.holds(&whole) && size * 10 > budget.limit() * 9, "{size} of {budget:?}");

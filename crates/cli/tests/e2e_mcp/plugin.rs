@@ -5,7 +5,7 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use towline_store::{Home, Store};
+use towline_store::{DataFolder, Store};
 use towline_testkit::Claude;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin");
@@ -38,7 +38,7 @@ fn is_live(client: Client) {
     assert!(found.contains(&keel) && found.contains("The keel leaks"), "{found}");
     assert!(told.holds("Ask what earlier sessions did and learned"), "the skill is listed");
     desk.env.tow(&["work", "--quiet"]).ok();
-    let store = Store::read(&Home::at(desk.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap();
+    let store = Store::read(&DataFolder::at(desk.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap();
     let agents: Vec<String> = store.sessions().unwrap().iter().map(|it| it.key.agent.to_string()).collect();
     assert_eq!(agents, [client.agent()], "its hooks were heard");
 }

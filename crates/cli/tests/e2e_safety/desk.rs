@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Child, Stdio};
 use std::time::UNIX_EPOCH;
-use towline_core::event::{Event, Happening, Presence};
+use towline_core::event::{Event, EventKind, SessionPresence};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
-use towline_core::typing::{InputLine, Purpose, Wish};
-use towline_store::Home;
-use towline_store::journal::{self, Record};
+use towline_core::typing::{InputLine, IntentPurpose, IntentRequest};
+use towline_store::DataFolder;
+use towline_store::journal::{self, JournalRecord};
 use towline_terminal::driver::Driver;
 use towline_terminal::place::seat_of;
 use towline_terminal::process::Process;
@@ -59,7 +59,7 @@ impl Seat {
     #[track_caller]
     pub fn of(client: Client, pane: &Pane) -> Seat {
         let process = Process::read(pane.program_pid()).unwrap();
-        let place = seat_of(&process, Presence::Terminal).unwrap();
+        let place = seat_of(&process, SessionPresence::Terminal).unwrap();
         Seat { pane: pane.clone(), client, driver: Driver::of(&place).unwrap(), known: RefCell::default() }
     }
 
@@ -109,7 +109,7 @@ impl Seat {
 /// What is to be typed in one trial.
 #[derive(Clone)]
 pub struct Wanted {
-    pub purpose: Purpose,
+    pub purpose: IntentPurpose,
     pub text: String,
 }
 
@@ -254,7 +254,7 @@ impl Desk {
     pub fn make(&self, seat: &Seat, wanted: &Wanted, time_ms: i64) -> Uid {
         let (key, session) = seat.known();
         let at = Timestamp(i64::try_from(UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap());
-        let wish = Wish::new(&key, wanted.purpose, &wanted.text, at.plus_ms(time_ms)).unwrap();
+        let wish = IntentRequest::new(&key, wanted.purpose, &wanted.text, at.plus_ms(time_ms)).unwrap();
         self.made.set(self.made.get().wrapping_add(1));
         let event = Event {
             uid: Uid::v7(at, [self.made.get(); 10]),
@@ -262,11 +262,11 @@ impl Desk {
             session,
             subagent: None,
             turn: None,
-            happening: Happening::IntentMade { wish },
+            happening: EventKind::IntentMade { wish },
             scene: None,
         };
         let uid = event.uid;
-        journal::append(&Home::at(self.env.data_dir()), &[Record::Event(event)]).unwrap();
+        journal::append(&DataFolder::at(self.env.data_dir()), &[JournalRecord::Event(event)]).unwrap();
         uid
     }
 
@@ -282,9 +282,9 @@ impl Desk {
     /// A marker, a clear, a compaction and a text that goes on, in turn.
     pub fn next_wanted(&self) -> Wanted {
         match self.made.get() % 4 {
-            0 => Wanted { purpose: Purpose::Bookmark, text: "·".to_owned() },
-            1 => Wanted { purpose: Purpose::Clear, text: "/clear".to_owned() },
-            2 => Wanted { purpose: Purpose::Compact, text: "/compact".to_owned() },
+            0 => Wanted { purpose: IntentPurpose::Bookmark, text: "·".to_owned() },
+            1 => Wanted { purpose: IntentPurpose::Clear, text: "/clear".to_owned() },
+            2 => Wanted { purpose: IntentPurpose::Compact, text: "/compact".to_owned() },
             _ => self.next_text(),
         }
     }
@@ -292,14 +292,14 @@ impl Desk {
     /// A marker and a text that goes on, in turn.
     pub fn next_prompt(&self) -> Wanted {
         match self.made.get() % 2 {
-            0 => Wanted { purpose: Purpose::Bookmark, text: "·".to_owned() },
+            0 => Wanted { purpose: IntentPurpose::Bookmark, text: "·".to_owned() },
             _ => self.next_text(),
         }
     }
 
     fn next_text(&self) -> Wanted {
         let text = format!("go on with part {}, then rest", self.made.get());
-        Wanted { purpose: Purpose::Continue, text }
+        Wanted { purpose: IntentPurpose::Continue, text }
     }
 
     /// Waits until this was said to whichever session sits there, and answered.

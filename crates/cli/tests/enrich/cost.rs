@@ -3,7 +3,7 @@
 use super::world::{by_chat, env, jobs, long_transcript, words};
 use std::fs;
 use std::path::{Path, PathBuf};
-use towline_core::compose::Budget;
+use towline_core::compose::ContextBudget;
 use towline_testkit::{Model, Request, Rule, Step, TestEnv};
 
 /// The longest recorded conversations of both agents.
@@ -19,7 +19,7 @@ fn tokens(request: &Request) -> usize {
     let messages = request.body["messages"].as_array().unwrap();
     let parts = messages.iter().map(|message| text(&message["content"]));
     let schema = request.body["response_format"].to_string();
-    parts.chain([schema]).map(|part| Budget::Tokens(usize::MAX).size_of(&part)).sum()
+    parts.chain([schema]).map(|part| ContextBudget::Tokens(usize::MAX).size_of(&part)).sum()
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn check(agent: &str, name: &str, transcript: &dyn Fn(&TestEnv) -> PathBuf) {
     let asked = model.requests();
     let done = jobs(&env)["counts"]["done"].as_u64().unwrap();
     assert_eq!((u64::try_from(asked.len()).unwrap(), done > 0), (done, true), "one call for each turn");
-    let output = Budget::Tokens(usize::MAX).size_of(&answer) * asked.len();
+    let output = ContextBudget::Tokens(usize::MAX).size_of(&answer) * asked.len();
     let input: usize = asked.iter().map(tokens).sum();
     let dearest = asked.iter().map(tokens).max().unwrap_or(0);
     let each = (input + output) / asked.len();

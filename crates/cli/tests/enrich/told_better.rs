@@ -1,7 +1,7 @@
 //! What a model says of a turn takes the place of what the rules said of it, and a capture has it said.
 
 use super::world::{all_learnt, archive, by_chat, captured, env, jobs, memories, model, titles};
-use towline_core::memory::{Maker, Trust};
+use towline_core::memory::{MemoryAuthor, MemoryTrust};
 
 #[test]
 fn a_capture_has_its_turns_put_into_words_by_somebody_nobody_waits_for() {
@@ -14,7 +14,7 @@ fn a_capture_has_its_turns_put_into_words_by_somebody_nobody_waits_for() {
     let source = memory.source.unwrap();
     assert_eq!(
         (source.turn, memory.maker, memory.trust),
-        (Some(2), Maker::Model("small".into()), Trust::Tool)
+        (Some(2), MemoryAuthor::Model("small".into()), MemoryTrust::Tool)
     );
     assert_eq!((memory.cost, memory.project.is_some()), (1000 * 2, true));
     let asked = model.requests();

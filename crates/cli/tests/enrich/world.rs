@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::memory::Memory;
 use towline_core::text::{clip, clip_start};
-use towline_store::archive::{MemoriesAsked, Only};
-use towline_store::{Archive, Home};
+use towline_store::archive::{MemoryFilter, MemoryQuery};
+use towline_store::{Archive, DataFolder};
 use towline_testkit::{Model, Rule, Step, TestEnv};
 
 pub const SESSION: &str = "0c9f6b2e-4d7a-4b1c-9e57-3f0a1a2b3c4d";
@@ -139,13 +139,13 @@ pub fn learnt(turn: u32) -> String {
 }
 
 pub fn archive(env: &TestEnv) -> Archive {
-    Archive::read(&Home::at(env.data_dir()), Duration::from_secs(20))
+    Archive::read(&DataFolder::at(env.data_dir()), Duration::from_secs(20))
         .unwrap()
         .expect("something was captured")
 }
 
 pub fn memories(env: &TestEnv) -> Vec<Memory> {
-    let asked = MemoriesAsked { only: Only::Standing, limit: 10_000, ..MemoriesAsked::default() };
+    let asked = MemoryQuery { only: MemoryFilter::Standing, limit: 10_000, ..MemoryQuery::default() };
     archive(env).memories(&asked).unwrap()
 }
 

@@ -6,9 +6,11 @@ use serde_json::Value;
 use std::process::Stdio;
 use std::time::Duration;
 use towline_core::id::Uid;
-use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust};
+use towline_core::memory::{
+    ConfidencePercent, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
+};
 use towline_core::time::Timestamp;
-use towline_store::Home;
+use towline_store::DataFolder;
 use towline_store::archive::{Archive, NewMemory};
 use towline_store::lock::ArchiveLock;
 use towline_testkit::{TestEnv, wait};
@@ -120,7 +122,7 @@ fn a_project_comes_back_with_all_that_its_person_gave_with_vectors() {
 
 /// More than one page of memories.
 fn remember_many(env: &TestEnv, count: u32) {
-    let home = Home::at(env.data_dir());
+    let home = DataFolder::at(env.data_dir());
     let pauses = std::iter::repeat_n(Duration::from_millis(20), 500);
     let lock = ArchiveLock::take_within(&home, pauses).unwrap().unwrap();
     let archive = Archive::open(&home, &lock, Duration::ZERO, Uid([7; 16])).unwrap();
@@ -130,15 +132,15 @@ fn remember_many(env: &TestEnv, count: u32) {
         let kind = MemoryType::parse("discovery").unwrap();
         archive.add_memory(&NewMemory {
             uid: Uid::derived(Timestamp(NOON), &[&title]),
-            content: Content::of(Draft::new(kind, &title)).unwrap(),
+            content: MemoryContent::of(MemoryDraft::new(kind, &title)).unwrap(),
             project: Some(project),
             session: None,
             turn: None,
             branch: None,
             commit: None,
-            maker: Maker::Rules,
-            trust: Trust::Agent,
-            confidence: Confidence::percent(70),
+            maker: MemoryAuthor::Rules,
+            trust: MemoryTrust::Agent,
+            confidence: ConfidencePercent::percent(70),
             cost: 1,
             at: Timestamp(NOON),
             valid_from: Timestamp(NOON),

@@ -3,7 +3,7 @@
 use crate::world::{NOON, SESSION, empty, hold_back, listed, memory, remember, world};
 use serde_json::{Value, json};
 use std::fs;
-use towline_store::foreign::samples::{Cell, Sample};
+use towline_store::foreign::samples::{SampleDatabase, SampleValue};
 use towline_testkit::TestEnv;
 
 fn exported(env: &TestEnv) -> String {
@@ -66,14 +66,14 @@ fn memories_of_excluded_projects_and_words_that_are_not_ours_are_not_taken_in() 
         .complains("`trust` holds a word that this version does not know: \"pope\"");
 }
 
-fn cell(text: &str) -> Cell {
+fn cell(text: &str) -> SampleValue {
     text.into()
 }
 
 /// A session that is captured, as claude-mem observed it.
-fn observed(env: &TestEnv) -> Sample {
+fn observed(env: &TestEnv) -> SampleDatabase {
     fs::create_dir(env.home().join(".claude-mem")).unwrap();
-    let sample = Sample::claude_mem(&env.home().join(".claude-mem/claude-mem.db"), 49).unwrap();
+    let sample = SampleDatabase::claude_mem(&env.home().join(".claude-mem/claude-mem.db"), 49).unwrap();
     let at = NOON - 30 * 60_000;
     let owner = [
         ("content_session_id", cell(SESSION)),
@@ -100,7 +100,7 @@ fn observed(env: &TestEnv) -> Sample {
     sample
 }
 
-fn noted(at: i64) -> [(&'static str, Cell); 5] {
+fn noted(at: i64) -> [(&'static str, SampleValue); 5] {
     [
         ("memory_session_id", cell("m1")),
         ("project", cell("project")),
@@ -110,7 +110,7 @@ fn noted(at: i64) -> [(&'static str, Cell); 5] {
     ]
 }
 
-fn observe(sample: &Sample, at: i64, title: &str) {
+fn observe(sample: &SampleDatabase, at: i64, title: &str) {
     let observation = [
         ("type", cell("bugfix")),
         ("title", cell(title)),

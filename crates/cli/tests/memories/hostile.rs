@@ -2,7 +2,9 @@
 
 use crate::world::{hold_back, memory, with_archive, with_input, world};
 use towline_core::id::Uid;
-use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust};
+use towline_core::memory::{
+    ConfidencePercent, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
+};
 use towline_core::time::Timestamp;
 use towline_store::archive::NewMemory;
 
@@ -50,11 +52,11 @@ fn endless_lines_stay_bounded_wherever_they_come_from() {
     let endless = "x".repeat(1 << 20);
     with_input(&env, &["remember", "-"], endless.as_bytes()).exits(2).complains("a memory holds 3000");
     with_input(&env, &["remember", "-"], &[0xff; 5000]).exits(2);
-    let content = Content::of(Draft {
+    let content = MemoryContent::of(MemoryDraft {
         narrative: endless.clone(),
         facts: vec![endless.clone(); 3],
-        files: vec![(endless.clone(), towline_core::capture::Touch::Read); 3],
-        ..Draft::new(MemoryType::parse("gotcha").unwrap(), endless)
+        files: vec![(endless.clone(), towline_core::capture::FileAccess::Read); 3],
+        ..MemoryDraft::new(MemoryType::parse("gotcha").unwrap(), endless)
     });
     let new = NewMemory {
         uid: Uid([1; 16]),
@@ -64,9 +66,9 @@ fn endless_lines_stay_bounded_wherever_they_come_from() {
         turn: None,
         branch: None,
         commit: None,
-        maker: Maker::Rules,
-        trust: Trust::Web,
-        confidence: Confidence::percent(10),
+        maker: MemoryAuthor::Rules,
+        trust: MemoryTrust::Web,
+        confidence: ConfidencePercent::percent(10),
         cost: 0,
         at: Timestamp(1),
         valid_from: Timestamp(1),

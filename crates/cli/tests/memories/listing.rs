@@ -2,7 +2,7 @@
 
 use crate::world::{MINUTE, NOON, SHORT, empty, hold_back, listed, remember, session, world};
 use serde_json::json;
-use towline_search::Index;
+use towline_search::SearchIndex;
 use towline_testkit::{Process, wait};
 
 #[test]
@@ -142,7 +142,7 @@ fn bookmarks_stand_in_a_timeline() {
 #[test]
 fn what_was_just_remembered_is_found_although_somebody_else_is_making_the_index() {
     let env = empty();
-    let index = Index::open(&env.data_dir().join("index")).unwrap();
+    let index = SearchIndex::open(&env.data_dir().join("index")).unwrap();
     let writer = index.writer().unwrap();
     remember(&env, &["paint dries slowly"]);
     env.wait_no_process();

@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
-use towline_store::Home;
+use towline_store::DataFolder;
 use towline_store::archive::Archive;
 use towline_store::lock::ArchiveLock;
 use towline_testkit::{Run, TestEnv};
@@ -84,7 +84,7 @@ pub fn listed(env: &TestEnv, more: &[&str]) -> Vec<String> {
 
 /// The archive, to do what no verb does.
 pub fn with_archive<T>(env: &TestEnv, act: impl FnOnce(&Archive) -> T) -> T {
-    let home = Home::at(env.data_dir());
+    let home = DataFolder::at(env.data_dir());
     home.create().unwrap();
     // Somebody whom nobody waits for may be at it still.
     let pauses = std::iter::repeat_n(Duration::from_millis(20), 500);

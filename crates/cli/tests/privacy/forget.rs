@@ -6,9 +6,9 @@ use serde_json::json;
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
-use towline_core::forget::Needle;
+use towline_core::forget::ForgetText;
 use towline_core::id::Uid;
-use towline_store::archive::{Archive, Erasing, Extent};
+use towline_store::archive::{Archive, EraseMode, EraseScope};
 use towline_store::lock::ArchiveLock;
 
 /// Two agents, two projects: `first-aa` with three turns, `second-b` with two.
@@ -141,7 +141,7 @@ fn a_text_that_stands_only_in_the_journal_is_found() {
     let script = crate::script::Script::new(Shape::Claude, "third-cccccccc", &world.env.project());
     let record = json!({"event": {"uid": "0190a000-0000-7000-8000-000000000001", "at": script.at, "session": "claude:third-cccccccc",
         "happening": {"prompt_submitted": {"prompt": "the word quillon", "origin": "human"}}}});
-    let record: towline_store::journal::Record = serde_json::from_value(record).unwrap();
+    let record: towline_store::journal::JournalRecord = serde_json::from_value(record).unwrap();
     towline_store::journal::append(&world.home(), &[record]).unwrap();
     assert!(world.places_of("quillon").iter().all(|place| place.starts_with("journal")));
     world.tow(&["forget", "--yes", "--match", "Quillon"]).ok();
@@ -159,8 +159,10 @@ fn a_text_that_stands_only_in_the_log_of_the_archive_is_gone() {
             .unwrap()
             .unwrap();
         let mut archive = Archive::open(&home, &lock, PATIENCE, Uid([1; 16])).unwrap();
-        let needle = Arc::new(Needle::new("zephyr answer of first").unwrap());
-        archive.erase(&Extent::Text(needle), Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
+        let needle = Arc::new(ForgetText::new("zephyr answer of first").unwrap());
+        archive
+            .erase(&EraseScope::Text(needle), EraseMode::ForGood, towline_core::time::Timestamp(9))
+            .unwrap();
     }
     assert!(world.places_of("zephyr answer of first").contains(&"archive.db-wal".to_owned()));
     world.tow(&["forget", "--yes", "--match", "zephyr answer of first"]).ok();

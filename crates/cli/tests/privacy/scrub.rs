@@ -1,6 +1,6 @@
 //! `tow scrub`: what was kept before a rule was made is as if the rule had been there.
 
-use crate::samples::{Chance, Sample, keys};
+use crate::samples::{Sample, SeededRng, keys};
 use crate::script::{Script, Shape};
 use crate::world::{Words, World, padded, places};
 use serde_json::json;
@@ -11,7 +11,7 @@ use towline_testkit::wait;
 fn unredacted() -> (World, Vec<Sample>) {
     let world = World::new();
     world.tow(&["config", "set", "privacy.redact", "false"]).ok();
-    let samples: Vec<Sample> = keys(&mut Chance::new(11)).into_iter().take(12).collect();
+    let samples: Vec<Sample> = keys(&mut SeededRng::new(11)).into_iter().take(12).collect();
     let project = world.env.project();
     for (sample, shape) in samples.iter().zip([Shape::Claude, Shape::Codex].into_iter().cycle()) {
         let name = format!("session-{}", sample.name.replace([' ', '.', '-'], "_"));

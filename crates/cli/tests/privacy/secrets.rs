@@ -1,7 +1,7 @@
 //! Done when: every known kind of secret, in every place of a conversation, through hooks, capture, import and what is
 //! given to the next session. No byte of it is found afterwards.
 
-use crate::samples::{Chance, Sample, announced, armoured, keys, passwords};
+use crate::samples::{Sample, SeededRng, announced, armoured, keys, passwords};
 use crate::script::{Script, Shape};
 use crate::world::{World, padded};
 use serde_json::json;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// All samples, each once.
 fn all() -> Vec<Sample> {
-    let mut chance = Chance::new(41);
+    let mut chance = SeededRng::new(41);
     let mut samples = keys(&mut chance);
     // Each announcement once or twice is enough here, each time with another kind of secret: all are tried where
     // redaction is.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_store::archive::{Archive, DetailRow};
-use towline_store::{Home, Store};
+use towline_store::{DataFolder, Store};
 use towline_testkit::{Run, TestEnv};
 
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,8 +28,8 @@ impl World {
         World { env }
     }
 
-    pub fn home(&self) -> Home {
-        Home::at(self.env.data_dir())
+    pub fn home(&self) -> DataFolder {
+        DataFolder::at(self.env.data_dir())
     }
 
     /// A folder beside the project, of another one.
@@ -225,7 +225,7 @@ fn strings(value: &Value, all: &mut Vec<u8>) {
 }
 
 /// The text of every detail that can be got back.
-fn unpacked(home: &Home) -> Vec<(String, Vec<u8>)> {
+fn unpacked(home: &DataFolder) -> Vec<(String, Vec<u8>)> {
     let Some(archive) = Archive::read(home, PATIENCE).unwrap() else { return vec![] };
     let text = |detail: &DetailRow| {
         let name = format!("unpacked {} {:?}", detail.kind.name(), detail.tool);

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_core::seat::Seat;
-use towline_core::session::{Session, Turn};
-use towline_store::{Home, KnownEvent, Store};
+use towline_core::session::{Session, SessionTurn};
+use towline_store::{DataFolder, EventRow, Store};
 use towline_testkit::{Pane, TestEnv, wait};
 
 /// Folds what is left and tells everything. Panes are called by the names given to them.
 pub fn told(env: &TestEnv, panes: &[(&str, &Pane)]) -> String {
     env.tow(&["work", "--quiet"]).ok();
-    let store = Store::read(&Home::at(env.data_dir()), Duration::from_secs(2)).unwrap();
+    let store = Store::read(&DataFolder::at(env.data_dir()), Duration::from_secs(2)).unwrap();
     let store = store.expect("nothing was ever recorded");
     assert_eq!(store.complaints().unwrap(), Vec::<String>::new());
     // Read once, and seats after them: hooks may go on meanwhile, and a seat is saved with its session.
@@ -77,7 +77,7 @@ fn tell_session(store: &Store, session: &Session, names: &Names) -> String {
 }
 
 /// A session and its helpers go on side by side: only what one of them did is in an order that can be relied on.
-fn tell_events<'a>(events: impl Iterator<Item = &'a KnownEvent>) -> String {
+fn tell_events<'a>(events: impl Iterator<Item = &'a EventRow>) -> String {
     let kinds = events
         // The client repeats a dialog as a notice if nobody answers for six seconds: that depends on the machine.
         .filter(|event| event.kind != "attention_asked")
@@ -87,7 +87,7 @@ fn tell_events<'a>(events: impl Iterator<Item = &'a KnownEvent>) -> String {
     kinds.collect::<Vec<_>>().join(" ")
 }
 
-fn tell_turn(turn: &Turn) -> String {
+fn tell_turn(turn: &SessionTurn) -> String {
     let outcome = turn.ended.map_or("open", |(_, outcome)| outcome.name());
     let prompt: String = turn.prompt.as_str().chars().take(30).collect();
     format!(

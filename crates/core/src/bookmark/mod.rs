@@ -7,10 +7,10 @@ mod label;
 mod since;
 
 pub use label::label;
-pub use since::{Rest, SinceBookmark};
+pub use since::{BookmarkCounters, RestState};
 
 use crate::id::{SessionKey, TurnId, Uid};
-use crate::text::Kept;
+use crate::text::SafeText;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +26,8 @@ const FRESH_MS: i64 = 60_000;
 
 /// When a bookmark is due, and how it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
-    pub mode: Mode,
+pub struct BookmarkRules {
+    pub mode: BookmarkMode,
     pub min_tokens: u64,
     pub min_tool_calls: u32,
     /// Measured from the first to the last action of a tool or a subagent.
@@ -37,10 +37,10 @@ pub struct Rules {
     pub cooldown_seconds: u32,
 }
 
-impl Rules {
+impl BookmarkRules {
     /// The same values as in `default.toml`.
-    pub const USUAL: Rules = Rules {
-        mode: Mode::Silent,
+    pub const USUAL: BookmarkRules = BookmarkRules {
+        mode: BookmarkMode::Silent,
         min_tokens: 6_000,
         min_tool_calls: 15,
         min_seconds: 120,
@@ -51,7 +51,7 @@ impl Rules {
 
 /// How a due bookmark is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum BookmarkMode {
     Off,
     /// As a row in the database, invisible in the agent.
     Silent,
@@ -59,29 +59,29 @@ pub enum Mode {
     Typed,
 }
 
-impl Mode {
-    pub const ALL: [Mode; 3] = [Mode::Silent, Mode::Typed, Mode::Off];
+impl BookmarkMode {
+    pub const ALL: [BookmarkMode; 3] = [BookmarkMode::Silent, BookmarkMode::Typed, BookmarkMode::Off];
 
     pub fn name(self) -> &'static str {
         match self {
-            Mode::Off => "off",
-            Mode::Silent => "silent",
-            Mode::Typed => "typed",
+            BookmarkMode::Off => "off",
+            BookmarkMode::Silent => "silent",
+            BookmarkMode::Typed => "typed",
         }
     }
 
-    pub fn parse(name: &str) -> Option<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    pub fn parse(name: &str) -> Option<BookmarkMode> {
+        BookmarkMode::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }
 
 /// The threshold that was reached, and its count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reason {
+pub struct BookmarkReason {
     pub threshold: Threshold,
     pub count: u64,
-    #[serde(default, skip_serializing_if = "Counted::is_exact")]
-    pub counted: Counted,
+    #[serde(default, skip_serializing_if = "CountPrecision::is_exact")]
+    pub counted: CountPrecision,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,27 +114,27 @@ impl Threshold {
 /// Whether a number is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Counted {
+pub enum CountPrecision {
     #[default]
     Exactly,
     /// Computed from the size of prompts, answers and tool calls, because the agent reported no number.
     Estimated,
 }
 
-impl Counted {
+impl CountPrecision {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
     fn is_exact(&self) -> bool {
-        *self == Counted::Exactly
+        *self == CountPrecision::Exactly
     }
 }
 
-impl Reason {
+impl BookmarkReason {
     /// The text that lists show.
     pub fn words(self) -> String {
         let count = self.count;
         match (self.threshold, self.counted) {
-            (Threshold::Tokens, Counted::Exactly) => format!("{count} tokens"),
-            (Threshold::Tokens, Counted::Estimated) => format!("about {count} tokens"),
+            (Threshold::Tokens, CountPrecision::Exactly) => format!("{count} tokens"),
+            (Threshold::Tokens, CountPrecision::Estimated) => format!("about {count} tokens"),
             (Threshold::ToolCalls, _) => format!("{count} tool calls"),
             (Threshold::Seconds, _) => format!("{count} s of work"),
             (Threshold::AgentReturns, _) => format!("{count} helpers came back"),
@@ -145,7 +145,7 @@ impl Reason {
 /// How a bookmark was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum BookmarkOrigin {
     Silent,
     /// The marker is in the conversation; Towline or the user typed it.
     Typed,
@@ -153,28 +153,28 @@ pub enum How {
     Manual,
 }
 
-impl How {
-    const ALL: [How; 3] = [How::Silent, How::Typed, How::Manual];
+impl BookmarkOrigin {
+    const ALL: [BookmarkOrigin; 3] = [BookmarkOrigin::Silent, BookmarkOrigin::Typed, BookmarkOrigin::Manual];
 
     pub fn name(self) -> &'static str {
         match self {
-            How::Silent => "silent",
-            How::Typed => "typed",
-            How::Manual => "manual",
+            BookmarkOrigin::Silent => "silent",
+            BookmarkOrigin::Typed => "typed",
+            BookmarkOrigin::Manual => "manual",
         }
     }
 
-    pub fn parse(name: &str) -> Option<How> {
-        How::ALL.into_iter().find(|how| how.name() == name)
+    pub fn parse(name: &str) -> Option<BookmarkOrigin> {
+        BookmarkOrigin::ALL.into_iter().find(|how| how.name() == name)
     }
 }
 
 /// The state of the working tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Code {
-    pub commit: Kept,
+pub struct CodeState {
+    pub commit: SafeText,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<Kept>,
+    pub branch: Option<SafeText>,
     /// Whether there were uncommitted changes, if that could be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty: Option<bool>,
@@ -182,15 +182,15 @@ pub struct Code {
 
 /// The payload of the event that sets a bookmark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Setting {
-    pub how: How,
+pub struct NewBookmark {
+    pub how: BookmarkOrigin,
     /// Number of turns in the session before the bookmark.
     pub after_turn: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub reason: Option<BookmarkReason>,
     /// Name given by the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<Kept>,
+    pub label: Option<SafeText>,
 }
 
 /// A stored bookmark.
@@ -200,47 +200,49 @@ pub struct Bookmark {
     pub at: Timestamp,
     /// The agent's own id of the turn that the bookmark is in or follows.
     pub turn: Option<TurnId>,
-    pub set: Setting,
+    pub set: NewBookmark,
     pub context_tokens: Option<u64>,
 }
 
 /// A moment at which a bookmark may be due: a turn or a subagent has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct BookmarkPoint {
     pub session: SessionKey,
     /// The session's seat, if a marker can be typed there.
     pub seat: Option<String>,
     pub turn: Option<TurnId>,
     pub after_turn: u32,
     pub at: Timestamp,
-    pub since: SinceBookmark,
+    pub since: BookmarkCounters,
 }
 
 /// The decision about a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Due {
+pub enum DueBookmark {
     Nothing,
     /// Set a silent bookmark.
-    Set(Reason),
-    Type(Reason),
+    Set(BookmarkReason),
+    Type(BookmarkReason),
 }
 
 /// Whether a bookmark is due at this point. A session without a seat to type into gets a silent one.
-pub fn due(point: &Point, rules: &Rules, now: Timestamp) -> Due {
+pub fn due(point: &BookmarkPoint, rules: &BookmarkRules, now: Timestamp) -> DueBookmark {
     if now.since_ms(point.at) > FRESH_MS {
-        return Due::Nothing;
+        return DueBookmark::Nothing;
     }
     match (rules.mode, reason(&point.since, rules, point.at), &point.seat) {
-        (Mode::Off, _, _) | (_, None, _) => Due::Nothing,
-        (Mode::Typed, Some(reason), Some(_)) => Due::Type(reason),
-        (Mode::Silent, Some(reason), _) | (Mode::Typed, Some(reason), None) => Due::Set(reason),
+        (BookmarkMode::Off, _, _) | (_, None, _) => DueBookmark::Nothing,
+        (BookmarkMode::Typed, Some(reason), Some(_)) => DueBookmark::Type(reason),
+        (BookmarkMode::Silent, Some(reason), _) | (BookmarkMode::Typed, Some(reason), None) => {
+            DueBookmark::Set(reason)
+        }
     }
 }
 
 /// The first threshold that is reached. Returns `None` without activity since the last bookmark or during the cooldown;
 /// the counters start from zero with each bookmark.
-pub fn reason(since: &SinceBookmark, rules: &Rules, at: Timestamp) -> Option<Reason> {
+pub fn reason(since: &BookmarkCounters, rules: &BookmarkRules, at: Timestamp) -> Option<BookmarkReason> {
     let cooldown_ms = i64::from(rules.cooldown_seconds) * 1000;
     let is_cooling = since.last_requested_at().is_some_and(|requested| at.since_ms(requested) < cooldown_ms);
     if !since.has_happened() || is_cooling {
@@ -248,8 +250,8 @@ pub fn reason(since: &SinceBookmark, rules: &Rules, at: Timestamp) -> Option<Rea
     }
     let (tokens, counted) = since.tokens();
     let check = |threshold, count: u64, min: u64| {
-        let counted = if threshold == Threshold::Tokens { counted } else { Counted::Exactly };
-        (count >= min).then_some(Reason { threshold, count, counted })
+        let counted = if threshold == Threshold::Tokens { counted } else { CountPrecision::Exactly };
+        (count >= min).then_some(BookmarkReason { threshold, count, counted })
     };
     check(Threshold::Tokens, tokens, rules.min_tokens)
         .or_else(|| check(Threshold::ToolCalls, since.tool_calls.into(), rules.min_tool_calls.into()))

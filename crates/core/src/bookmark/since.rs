@@ -2,8 +2,8 @@
 //!
 //! Contains no threshold and no mode: the parent module decides what the counts mean.
 
-use super::{Counted, Reason};
-use crate::event::{Event, Happening, Origin};
+use super::{BookmarkReason, CountPrecision};
+use crate::event::{Event, EventKind, PromptOrigin};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +11,10 @@ const BYTES_PER_TOKEN: u64 = 4;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SinceBookmark {
+pub struct BookmarkCounters {
     pub set_at: Option<Timestamp>,
     /// When typing the marker was last requested, and why; `None` once the marker was seen.
-    pub wanted: Option<(Timestamp, Reason)>,
+    pub wanted: Option<(Timestamp, BookmarkReason)>,
     /// Whether there was any prompt or tool call.
     pub happened: Activity,
     pub tool_calls: u32,
@@ -28,12 +28,12 @@ pub struct SinceBookmark {
     pub last_at: Option<Timestamp>,
     /// The session's display state when a marker was typed; `None` after the next other prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rested: Option<Rest>,
+    pub rested: Option<RestState>,
 }
 
 /// A session that had finished its work: since when, and whether the user has looked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rest {
+pub struct RestState {
     pub since: Timestamp,
     pub seen: bool,
 }
@@ -46,67 +46,67 @@ pub enum Activity {
     Something,
 }
 
-impl SinceBookmark {
+impl BookmarkCounters {
     /// Counts one event. `context_before` is the context size reported with the previous answer.
     pub fn take_in(&mut self, event: &Event, context_before: Option<u64>) {
         match &event.happening {
-            Happening::ToolFinished { bytes, .. } => self.count_tool_call(event.at, *bytes),
-            Happening::SubagentStopped => self.count_subagent_return(event.at),
-            Happening::PromptSubmitted { .. } if event.subagent.is_some() => {}
-            Happening::PromptSubmitted { origin: Origin::Bookmark, .. } | Happening::BookmarkSet(_) => {
+            EventKind::ToolFinished { bytes, .. } => self.count_tool_call(event.at, *bytes),
+            EventKind::SubagentStopped => self.count_subagent_return(event.at),
+            EventKind::PromptSubmitted { .. } if event.subagent.is_some() => {}
+            EventKind::PromptSubmitted { origin: PromptOrigin::Bookmark, .. } | EventKind::BookmarkSet(_) => {
                 self.reset(event.at);
             }
-            Happening::PromptSubmitted { prompt, .. } => self.count_prompt(prompt.as_str()),
-            Happening::TurnEnded { answer: Some(answer), .. } if event.subagent.is_none() => {
+            EventKind::PromptSubmitted { prompt, .. } => self.count_prompt(prompt.as_str()),
+            EventKind::TurnEnded { answer: Some(answer), .. } if event.subagent.is_none() => {
                 self.add_bytes(answer.as_str().len() as u64);
             }
-            Happening::ModelAnswered { context_tokens } if event.subagent.is_none() => {
+            EventKind::ModelAnswered { context_tokens } if event.subagent.is_none() => {
                 self.add_context_growth(
                     context_tokens.saturating_sub(context_before.unwrap_or(*context_tokens)),
                 );
             }
-            Happening::MarkerWanted { reason } => self.wanted = Some((event.at, *reason)),
+            EventKind::MarkerWanted { reason } => self.wanted = Some((event.at, *reason)),
             // The other events are neither work nor text.
-            Happening::SessionStarted { .. }
-            | Happening::SessionEnded { .. }
-            | Happening::ToolsFinished
-            | Happening::PermissionAsked { .. }
-            | Happening::PermissionRefused { .. }
-            | Happening::AttentionAsked { .. }
-            | Happening::AttentionGiven
-            | Happening::TurnEnded { .. }
-            | Happening::TurnFailed { .. }
-            | Happening::Interrupted
-            | Happening::SubagentStarted
-            | Happening::CompactionStarted { .. }
-            | Happening::CompactionEnded { .. }
-            | Happening::ModelAnswered { .. }
-            | Happening::FolderChanged
-            | Happening::TaskCompleted
-            | Happening::SeatFound
-            | Happening::Seen
-            | Happening::BatonPassed
-            | Happening::BatonDropped
-            | Happening::BatonCame(_)
-            | Happening::FreshAsked
-            | Happening::FreshTakenBack
-            | Happening::InheritanceTaken { .. }
-            | Happening::InheritanceGiven { .. }
-            | Happening::BookmarkPlaced { .. }
-            | Happening::BookmarkDeleted { .. }
-            | Happening::BookmarkRestored { .. }
-            | Happening::IntentMade { .. }
-            | Happening::IntentMoved { .. }
-            | Happening::ContextMeasured { .. }
-            | Happening::ContextAnnounced { .. }
-            | Happening::MemoryGiven { .. }
-            | Happening::HelperWanted { .. }
-            | Happening::HandoffAsked { .. }
-            | Happening::HandoffWritten { .. }
-            | Happening::HopMoved { .. }
-            | Happening::HandoffGiven { .. }
-            | Happening::HopTold { .. }
-            | Happening::Observed { .. } => {}
+            EventKind::SessionStarted { .. }
+            | EventKind::SessionEnded { .. }
+            | EventKind::ToolsFinished
+            | EventKind::PermissionAsked { .. }
+            | EventKind::PermissionRefused { .. }
+            | EventKind::AttentionAsked { .. }
+            | EventKind::AttentionGiven
+            | EventKind::TurnEnded { .. }
+            | EventKind::TurnFailed { .. }
+            | EventKind::Interrupted
+            | EventKind::SubagentStarted
+            | EventKind::CompactionStarted { .. }
+            | EventKind::CompactionEnded { .. }
+            | EventKind::ModelAnswered { .. }
+            | EventKind::FolderChanged
+            | EventKind::TaskCompleted
+            | EventKind::SeatFound
+            | EventKind::Seen
+            | EventKind::BatonPassed
+            | EventKind::BatonDropped
+            | EventKind::BatonCame(_)
+            | EventKind::FreshAsked
+            | EventKind::FreshTakenBack
+            | EventKind::InheritanceTaken { .. }
+            | EventKind::InheritanceGiven { .. }
+            | EventKind::BookmarkPlaced { .. }
+            | EventKind::BookmarkDeleted { .. }
+            | EventKind::BookmarkRestored { .. }
+            | EventKind::IntentMade { .. }
+            | EventKind::IntentMoved { .. }
+            | EventKind::ContextMeasured { .. }
+            | EventKind::ContextAnnounced { .. }
+            | EventKind::MemoryGiven { .. }
+            | EventKind::HelperWanted { .. }
+            | EventKind::HandoffAsked { .. }
+            | EventKind::HandoffWritten { .. }
+            | EventKind::HopMoved { .. }
+            | EventKind::HandoffGiven { .. }
+            | EventKind::HopTold { .. }
+            | EventKind::Observed { .. } => {}
         }
     }
 
@@ -121,10 +121,10 @@ impl SinceBookmark {
     }
 
     /// Growth that the agent reported, or an estimate from the size in bytes.
-    pub fn tokens(&self) -> (u64, Counted) {
+    pub fn tokens(&self) -> (u64, CountPrecision) {
         match self.grown_tokens {
-            Some(tokens) => (tokens, Counted::Exactly),
-            None => (self.bytes / BYTES_PER_TOKEN, Counted::Estimated),
+            Some(tokens) => (tokens, CountPrecision::Exactly),
+            None => (self.bytes / BYTES_PER_TOKEN, CountPrecision::Estimated),
         }
     }
 
@@ -135,7 +135,7 @@ impl SinceBookmark {
     }
 
     fn reset(&mut self, at: Timestamp) {
-        *self = SinceBookmark { set_at: self.set_at.max(Some(at)), ..Self::default() };
+        *self = BookmarkCounters { set_at: self.set_at.max(Some(at)), ..Self::default() };
     }
 
     fn count_tool_call(&mut self, at: Timestamp, bytes: u64) {

@@ -2,8 +2,8 @@
 //!
 //! Bounded: the oldest of too many open calls are dropped, and their results count toward the then current turn.
 
-use crate::deed::{Deed, makes_commits};
-use crate::id::Mark;
+use crate::deed::{ToolAction, makes_commits};
+use crate::id::IdHash;
 use crate::text::clip;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -18,8 +18,8 @@ pub(super) struct PendingCalls(VecDeque<PendingCall>);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingCall {
-    pub mark: Mark,
-    pub turn: Option<Mark>,
+    pub mark: IdHash,
+    pub turn: Option<IdHash>,
     pub tool: String,
     pub is_excluded: bool,
     /// The command, if it may create a commit.
@@ -29,12 +29,12 @@ pub(super) struct PendingCall {
 
 impl PendingCall {
     /// A call with only its tool recorded.
-    pub fn tool_only(mark: Mark, turn: Option<Mark>, tool: &str) -> Self {
+    pub fn tool_only(mark: IdHash, turn: Option<IdHash>, tool: &str) -> Self {
         Self { mark, turn, tool: clip(tool, MAX_TOOL_BYTES).to_owned(), is_excluded: false, commits: None }
     }
 
-    pub fn new(mark: Mark, turn: Option<Mark>, tool: &str, deed: &Deed<'_>) -> Self {
-        let command = if let Deed::Ran { command } = deed { Some(command) } else { None };
+    pub fn new(mark: IdHash, turn: Option<IdHash>, tool: &str, deed: &ToolAction<'_>) -> Self {
+        let command = if let ToolAction::Ran { command } = deed { Some(command) } else { None };
         let commits = command.filter(|command| makes_commits(command));
         let commits = commits.map(|command| clip(command, MAX_COMMAND_BYTES).to_owned());
         Self { commits, ..Self::tool_only(mark, turn, tool) }
@@ -49,7 +49,7 @@ impl PendingCalls {
         self.0.push_back(call);
     }
 
-    pub fn close(&mut self, mark: Mark) -> Option<PendingCall> {
+    pub fn close(&mut self, mark: IdHash) -> Option<PendingCall> {
         let index = self.0.iter().rposition(|call| call.mark == mark)?;
         self.0.remove(index)
     }

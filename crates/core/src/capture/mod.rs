@@ -6,17 +6,20 @@
 mod calls;
 mod row;
 
-pub use row::{Body, Detail, DetailKind, Row, Settled, Speaker, Touch, TurnBegun, UsageRow};
+pub use row::{
+    CapturedDetail, CapturedMessage, CapturedRow, DetailKind, FileAccess, Speaker, TurnStart, TurnState,
+    UsageRow,
+};
 
 use crate::compose::fence;
-use crate::deed::{Deed, commits_of};
-use crate::event::{Origin, ToolOutcome};
-use crate::forget::{Gone, Whose};
-use crate::id::{Mark, SubagentId};
-use crate::line::Digest;
-use crate::piece::{Content, Piece, Stop};
+use crate::deed::{ToolAction, commits_of};
+use crate::event::{PromptOrigin, ToolOutcome};
+use crate::forget::{ForgottenParts, PieceSource};
+use crate::id::{IdHash, SubagentId};
+use crate::line::TurnDigest;
+use crate::piece::{PieceContent, StopReason, TranscriptPiece};
 use crate::redact::{is_wholly_private, redact};
-use crate::text::{Clean, Keeping, Secrets};
+use crate::text::{CleanText, SecretPolicy, TextPolicy};
 use crate::time::Timestamp;
 use calls::{PendingCall, PendingCalls};
 use serde::{Deserialize, Serialize};
@@ -24,7 +27,7 @@ use std::borrow::Cow;
 
 /// Maximum bytes kept of one piece, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caps {
+pub struct CaptureLimits {
     pub body: usize,
     pub input: usize,
     pub output: usize,
@@ -33,48 +36,48 @@ pub struct Caps {
 }
 
 /// The user's settings for capture, and how the agent's tool calls are interpreted.
-pub struct Rules<'r, 'f> {
-    pub caps: Caps,
-    pub secrets: Secrets,
+pub struct CaptureRules<'r, 'f> {
+    pub caps: CaptureLimits,
+    pub secrets: SecretPolicy,
     pub is_excluded_tool: &'r dyn Fn(&str) -> bool,
     pub is_excluded_path: &'r dyn Fn(&str) -> bool,
     /// The action that a call of this tool with this input performs.
-    pub deed: &'r dyn for<'t, 'i> Fn(&'t str, &'i str) -> Deed<'i>,
+    pub deed: &'r dyn for<'t, 'i> Fn(&'t str, &'i str) -> ToolAction<'i>,
     /// Forgotten parts of the session: they are neither stored again nor kept in the state between two reads.
-    pub gone: Option<Gone<'f>>,
+    pub gone: Option<ForgottenParts<'f>>,
 }
 
-impl Rules<'_, '_> {
-    fn clean<'a>(&self, text: Cow<'a, str>, longest_bytes: usize) -> Clean<'a> {
-        Clean::new(text, Keeping { longest_bytes, secrets: self.secrets })
+impl CaptureRules<'_, '_> {
+    fn clean<'a>(&self, text: Cow<'a, str>, longest_bytes: usize) -> CleanText<'a> {
+        CleanText::new(text, TextPolicy { longest_bytes, secrets: self.secrets })
     }
 
-    fn has_forgotten_turn(&self, prompt: &Piece<'_>) -> bool {
-        self.gone.as_ref().is_some_and(|gone| gone.is_turn_gone(Mark::of(&prompt.id), prompt.at))
+    fn has_forgotten_turn(&self, prompt: &TranscriptPiece<'_>) -> bool {
+        self.gone.as_ref().is_some_and(|gone| gone.is_turn_gone(IdHash::of(&prompt.id), prompt.at))
     }
 
-    fn has_forgotten(&self, piece: &Piece<'_>) -> bool {
-        let whose = if piece.subagent.is_some() { Whose::Helper } else { Whose::Session };
-        self.gone.as_ref().is_some_and(|gone| gone.is_piece_gone(Mark::of(&piece.id), piece.at, whose))
+    fn has_forgotten(&self, piece: &TranscriptPiece<'_>) -> bool {
+        let whose = if piece.subagent.is_some() { PieceSource::Helper } else { PieceSource::Session };
+        self.gone.as_ref().is_some_and(|gone| gone.is_piece_gone(IdHash::of(&piece.id), piece.at, whose))
     }
 }
 
 /// The state between two pieces of one file; stored with the offset up to which the file was read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Gatherer {
+pub struct CaptureState {
     turn: Option<TurnInProgress>,
     calls: PendingCalls,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct TurnInProgress {
-    mark: Mark,
-    digest: Digest,
+    mark: IdHash,
+    digest: TurnDigest,
     until: Timestamp,
     tools: u32,
     failures: u32,
-    stopped: Option<Stop>,
+    stopped: Option<StopReason>,
     /// The prompt was wholly private: no message, tool call or result of the turn is stored.
     is_private: bool,
     /// The turn was forgotten: not even its existence is stored.
@@ -82,15 +85,20 @@ struct TurnInProgress {
     is_forgotten: bool,
 }
 
-impl Gatherer {
+impl CaptureState {
     /// Appends the rows for the next piece.
-    pub fn take<'a>(&mut self, piece: Piece<'a>, rules: &Rules<'_, '_>, rows: &mut Vec<Row<'a>>) {
-        if let (Content::Prompt { text, origin }, None) = (&piece.what, &piece.subagent) {
+    pub fn take<'a>(
+        &mut self,
+        piece: TranscriptPiece<'a>,
+        rules: &CaptureRules<'_, '_>,
+        rows: &mut Vec<CapturedRow<'a>>,
+    ) {
+        if let (PieceContent::Prompt { text, origin }, None) = (&piece.what, &piece.subagent) {
             return self.begin(&piece, text.clone(), *origin, rules, rows);
         }
         let is_hidden = self.turn.as_ref().is_some_and(|turn| turn.is_private);
-        let is_structure = matches!(piece.what, Content::Opened { .. } | Content::Reverted { .. });
-        let has_no_text = is_structure || matches!(piece.what, Content::Usage { .. });
+        let is_structure = matches!(piece.what, PieceContent::Opened { .. } | PieceContent::Reverted { .. });
+        let has_no_text = is_structure || matches!(piece.what, PieceContent::Usage { .. });
         if piece.subagent.is_none()
             && let Some(turn) = &mut self.turn
         {
@@ -105,25 +113,25 @@ impl Gatherer {
     }
 
     /// Tracks calls and results of forgotten pieces, so that a later result is not matched to the wrong call.
-    fn track_forgotten(&mut self, piece: &Piece<'_>) {
+    fn track_forgotten(&mut self, piece: &TranscriptPiece<'_>) {
         let turn = self.turn.as_ref().map(|turn| turn.mark);
-        if let Content::ToolCall { call, tool, .. } = &piece.what {
+        if let PieceContent::ToolCall { call, tool, .. } = &piece.what {
             let is_excluded = self.turn.as_ref().is_some_and(|turn| turn.is_forgotten);
             self.calls
-                .open(PendingCall { is_excluded, ..PendingCall::tool_only(Mark::of(call), turn, tool) });
+                .open(PendingCall { is_excluded, ..PendingCall::tool_only(IdHash::of(call), turn, tool) });
         }
-        if let Content::ToolResult { call, .. } = &piece.what {
-            self.calls.close(Mark::of(call));
+        if let PieceContent::ToolResult { call, .. } = &piece.what {
+            self.calls.close(IdHash::of(call));
         }
     }
 
     /// The current turn's state, for the end of a read.
-    pub fn settled<'a>(&self) -> Option<Row<'a>> {
+    pub fn settled<'a>(&self) -> Option<CapturedRow<'a>> {
         let turn = self.turn.as_ref().filter(|turn| !turn.is_forgotten)?;
         // Clipping and joining may have formed a secret out of parts that were harmless when redacted.
         let line =
             if turn.is_private { "(private)".to_owned() } else { redact(&turn.digest.line()).into_owned() };
-        Some(Row::Settled(Settled {
+        Some(CapturedRow::Settled(TurnState {
             turn: turn.mark,
             until: turn.until,
             tools: turn.tools,
@@ -135,14 +143,14 @@ impl Gatherer {
 
     fn begin<'a>(
         &mut self,
-        piece: &Piece<'a>,
+        piece: &TranscriptPiece<'a>,
         text: Cow<'a, str>,
-        origin: Origin,
-        rules: &Rules<'_, '_>,
-        rows: &mut Vec<Row<'a>>,
+        origin: PromptOrigin,
+        rules: &CaptureRules<'_, '_>,
+        rows: &mut Vec<CapturedRow<'a>>,
     ) {
         rows.extend(self.settled());
-        let mark = Mark::of(&piece.id);
+        let mark = IdHash::of(&piece.id);
         let is_forgotten = rules.has_forgotten_turn(piece);
         let is_private = is_forgotten || is_wholly_private(&text);
         let hides_text = is_private || rules.has_forgotten(piece);
@@ -150,7 +158,7 @@ impl Gatherer {
         let words = rules.clean(strip_fenced(text), rules.caps.body);
         self.turn = Some(TurnInProgress {
             mark,
-            digest: Digest::begin(words.as_str(), origin),
+            digest: TurnDigest::begin(words.as_str(), origin),
             until: piece.at,
             tools: 0,
             failures: 0,
@@ -161,7 +169,7 @@ impl Gatherer {
         if is_forgotten {
             return;
         }
-        rows.push(Row::Turn(TurnBegun {
+        rows.push(CapturedRow::Turn(TurnStart {
             mark,
             id: piece.id.clone(),
             place: piece.place,
@@ -170,45 +178,52 @@ impl Gatherer {
             agent_turn: piece.turn.clone(),
         }));
         if !hides_text {
-            rows.push(Row::Body(Body::of(piece, Some(mark), Speaker::Person, words)));
+            rows.push(CapturedRow::Body(CapturedMessage::of(piece, Some(mark), Speaker::Person, words)));
         }
     }
 
-    fn keep<'a>(&mut self, piece: Piece<'a>, rules: &Rules<'_, '_>, rows: &mut Vec<Row<'a>>) {
+    fn keep<'a>(
+        &mut self,
+        piece: TranscriptPiece<'a>,
+        rules: &CaptureRules<'_, '_>,
+        rows: &mut Vec<CapturedRow<'a>>,
+    ) {
         let pos = CapturedPosition::of(&piece, self.turn.as_ref().map(|turn| turn.mark));
         let caps = rules.caps;
         match piece.what {
-            Content::Opened { session, folder, base } => rows.push(Row::Opened { session, folder, base }),
-            Content::Usage { message, model, tokens } => {
-                let CapturedPosition { turn, at, subagent, .. } = pos;
-                rows.push(Row::Usage(UsageRow { turn, message, model, tokens, at, subagent }));
+            PieceContent::Opened { session, folder, base } => {
+                rows.push(CapturedRow::Opened { session, folder, base })
             }
-            Content::Reverted { from } => rows.push(Row::Reverted { from, at: piece.at }),
-            Content::Answer { text } if pos.subagent.is_none() => self.answer(&pos, text, rules, rows),
-            Content::ToolCall { call, tool, input } => self.call(pos, &call, tool, input, rules, rows),
-            Content::ToolResult { call, output, outcome } => {
+            PieceContent::Usage { message, model, tokens } => {
+                let CapturedPosition { turn, at, subagent, .. } = pos;
+                rows.push(CapturedRow::Usage(UsageRow { turn, message, model, tokens, at, subagent }));
+            }
+            PieceContent::Reverted { from } => rows.push(CapturedRow::Reverted { from, at: piece.at }),
+            PieceContent::Answer { text } if pos.subagent.is_none() => self.answer(&pos, text, rules, rows),
+            PieceContent::ToolCall { call, tool, input } => self.call(pos, &call, tool, input, rules, rows),
+            PieceContent::ToolResult { call, output, outcome } => {
                 self.result(pos, &call, output, outcome, rules, rows);
             }
-            Content::Stopped { how, words } => self.stop(pos, how, rules.clean(words, caps.note), rows),
-            Content::Prompt { text, .. } => {
+            PieceContent::Stopped { how, words } => self.stop(pos, how, rules.clean(words, caps.note), rows),
+            PieceContent::Prompt { text, .. } => {
                 rows.extend(pos.detail_row(DetailKind::Prompt, rules.clean(strip_fenced(text), caps.body)));
             }
-            Content::Answer { text } => {
+            PieceContent::Answer { text } => {
                 rows.extend(pos.detail_row(DetailKind::Answer, rules.clean(text, caps.body)));
             }
-            Content::Thinking { text } => {
+            PieceContent::Thinking { text } => {
                 rows.extend(pos.detail_row(DetailKind::Thinking, rules.clean(text, caps.thinking)));
             }
-            Content::Note { text } if fence::is_memory_of_cut(&text) => {
-                rows.push(Row::MadeRoom { at: piece.at })
+            PieceContent::Note { text } if fence::is_memory_of_cut(&text) => {
+                rows.push(CapturedRow::MadeRoom { at: piece.at })
             }
-            Content::Note { text } => {
+            PieceContent::Note { text } => {
                 rows.extend(pos.detail_row(DetailKind::Note, rules.clean(strip_fenced(text), caps.note)));
             }
-            Content::Compacted { summary } => {
+            PieceContent::Compacted { summary } => {
                 rows.extend(pos.detail_row(DetailKind::Summary, rules.clean(summary, caps.body)));
             }
-            Content::Image { media, bytes } => {
+            PieceContent::Image { media, bytes } => {
                 let description = rules.clean(Cow::Owned(format!("{media}, {bytes} bytes")), caps.note);
                 rows.extend(pos.detail_row(DetailKind::Image, description));
             }
@@ -219,8 +234,8 @@ impl Gatherer {
         &mut self,
         pos: &CapturedPosition<'a>,
         text: Cow<'a, str>,
-        rules: &Rules<'_, '_>,
-        rows: &mut Vec<Row<'a>>,
+        rules: &CaptureRules<'_, '_>,
+        rows: &mut Vec<CapturedRow<'a>>,
     ) {
         let words = rules.clean(text, rules.caps.body);
         if let Some(turn) = &mut self.turn {
@@ -228,7 +243,7 @@ impl Gatherer {
             turn.stopped = None;
         }
         if !words.is_blank() {
-            rows.push(Row::Body(pos.message(Speaker::Agent, words)));
+            rows.push(CapturedRow::Body(pos.message(Speaker::Agent, words)));
         }
     }
 
@@ -238,10 +253,10 @@ impl Gatherer {
         id: &str,
         tool: Cow<'a, str>,
         input: Cow<'a, str>,
-        rules: &Rules<'_, '_>,
-        rows: &mut Vec<Row<'a>>,
+        rules: &CaptureRules<'_, '_>,
+        rows: &mut Vec<CapturedRow<'a>>,
     ) {
-        let mark = Mark::of(id);
+        let mark = IdHash::of(id);
         let input = rules.clean(input, rules.caps.input);
         let deed = (rules.deed)(&tool, input.as_str());
         let is_excluded =
@@ -258,7 +273,7 @@ impl Gatherer {
         }
         rows.extend(pos.turn.into_iter().flat_map(|turn| touched(turn, &deed)));
         drop(deed);
-        rows.push(Row::Detail(Detail {
+        rows.push(CapturedRow::Detail(CapturedDetail {
             tool: Some(tool),
             call: Some(mark),
             ..pos.detail(DetailKind::Input, input)
@@ -272,10 +287,10 @@ impl Gatherer {
         id: &str,
         output: Cow<'a, str>,
         outcome: ToolOutcome,
-        rules: &Rules<'_, '_>,
-        rows: &mut Vec<Row<'a>>,
+        rules: &CaptureRules<'_, '_>,
+        rows: &mut Vec<CapturedRow<'a>>,
     ) {
-        let mark = Mark::of(id);
+        let mark = IdHash::of(id);
         let call = self.calls.close(mark);
         if call.as_ref().is_some_and(|call| call.is_excluded) {
             return;
@@ -291,17 +306,27 @@ impl Gatherer {
         }
         let command = call.as_ref().and_then(|call| call.commits.as_deref());
         let commits = command.map(|command| commits_of(command, output.as_str())).unwrap_or_default();
-        rows.extend(
-            turn.into_iter().flat_map(|turn| {
-                commits.clone().into_iter().map(move |commit| Row::Committed { turn, commit })
-            }),
-        );
+        rows.extend(turn.into_iter().flat_map(|turn| {
+            commits.clone().into_iter().map(move |commit| CapturedRow::Committed { turn, commit })
+        }));
         let tool = call.map(|call| Cow::Owned(call.tool));
         let detail = pos.detail(DetailKind::Output, output);
-        rows.push(Row::Detail(Detail { turn, tool, call: Some(mark), outcome: Some(outcome), ..detail }));
+        rows.push(CapturedRow::Detail(CapturedDetail {
+            turn,
+            tool,
+            call: Some(mark),
+            outcome: Some(outcome),
+            ..detail
+        }));
     }
 
-    fn stop<'a>(&mut self, pos: CapturedPosition<'a>, how: Stop, words: Clean<'a>, rows: &mut Vec<Row<'a>>) {
+    fn stop<'a>(
+        &mut self,
+        pos: CapturedPosition<'a>,
+        how: StopReason,
+        words: CleanText<'a>,
+        rows: &mut Vec<CapturedRow<'a>>,
+    ) {
         if let (None, Some(turn)) = (&pos.subagent, &mut self.turn) {
             turn.stopped = Some(how);
             turn.digest.stopped(how);
@@ -312,8 +337,8 @@ impl Gatherer {
 
 /// Position and ownership of a piece, without its content.
 struct CapturedPosition<'a> {
-    turn: Option<Mark>,
-    mark: Mark,
+    turn: Option<IdHash>,
+    mark: IdHash,
     id: Cow<'a, str>,
     place: u64,
     at: Timestamp,
@@ -321,29 +346,36 @@ struct CapturedPosition<'a> {
 }
 
 impl<'a> CapturedPosition<'a> {
-    fn of(piece: &Piece<'a>, turn: Option<Mark>) -> Self {
-        let Piece { id, place, at, subagent, .. } = piece;
-        Self { turn, mark: Mark::of(id), id: id.clone(), place: *place, at: *at, subagent: subagent.clone() }
+    fn of(piece: &TranscriptPiece<'a>, turn: Option<IdHash>) -> Self {
+        let TranscriptPiece { id, place, at, subagent, .. } = piece;
+        Self {
+            turn,
+            mark: IdHash::of(id),
+            id: id.clone(),
+            place: *place,
+            at: *at,
+            subagent: subagent.clone(),
+        }
     }
 
-    fn message(&self, speaker: Speaker, text: Clean<'a>) -> Body<'a> {
+    fn message(&self, speaker: Speaker, text: CleanText<'a>) -> CapturedMessage<'a> {
         let Self { turn, mark, place, at, .. } = *self;
-        Body { turn, mark, message: self.id.clone(), place, at, speaker, text }
+        CapturedMessage { turn, mark, message: self.id.clone(), place, at, speaker, text }
     }
 
     /// A detail row, unless the text is blank.
-    fn detail_row(self, kind: DetailKind, text: Clean<'a>) -> Option<Row<'a>> {
-        (!text.is_blank()).then(|| Row::Detail(self.detail(kind, text)))
+    fn detail_row(self, kind: DetailKind, text: CleanText<'a>) -> Option<CapturedRow<'a>> {
+        (!text.is_blank()).then(|| CapturedRow::Detail(self.detail(kind, text)))
     }
 
-    fn detail(self, kind: DetailKind, text: Clean<'a>) -> Detail<'a> {
+    fn detail(self, kind: DetailKind, text: CleanText<'a>) -> CapturedDetail<'a> {
         let Self { turn, mark, place, at, subagent, .. } = self;
-        Detail { turn, mark, place, at, subagent, kind, tool: None, call: None, outcome: None, text }
+        CapturedDetail { turn, mark, place, at, subagent, kind, tool: None, call: None, outcome: None, text }
     }
 }
 
-impl<'a> Body<'a> {
-    fn of(piece: &Piece<'a>, turn: Option<Mark>, speaker: Speaker, text: Clean<'a>) -> Self {
+impl<'a> CapturedMessage<'a> {
+    fn of(piece: &TranscriptPiece<'a>, turn: Option<IdHash>, speaker: Speaker, text: CleanText<'a>) -> Self {
         CapturedPosition::of(piece, turn).message(speaker, text)
     }
 }
@@ -356,10 +388,10 @@ fn strip_fenced(text: Cow<'_, str>) -> Cow<'_, str> {
 /// Longer strings are not paths.
 const MAX_PATH_BYTES: usize = 1024;
 
-fn touched<'a>(turn: Mark, deed: &Deed<'_>) -> Vec<Row<'a>> {
-    let how = if matches!(deed, Deed::Changed { .. }) { Touch::Changed } else { Touch::Read };
+fn touched<'a>(turn: IdHash, deed: &ToolAction<'_>) -> Vec<CapturedRow<'a>> {
+    let how = if matches!(deed, ToolAction::Changed { .. }) { FileAccess::Changed } else { FileAccess::Read };
     let sensible = deed.paths().filter(|path| !path.trim().is_empty() && path.len() <= MAX_PATH_BYTES);
-    sensible.map(|path| Row::Touched { turn, path: path.to_owned(), how }).collect()
+    sensible.map(|path| CapturedRow::Touched { turn, path: path.to_owned(), how }).collect()
 }
 
 #[cfg(test)]

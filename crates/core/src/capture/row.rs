@@ -3,35 +3,35 @@
 //! Plain data in transcript order. A turn is identified by the mark of its prompt; the store assigns its number.
 
 use crate::deed::Commit;
-use crate::event::{Origin, ToolOutcome};
-use crate::id::{Mark, SubagentId, TurnId};
-use crate::piece::{Base, Stop, Tokens};
-use crate::text::Clean;
+use crate::event::{PromptOrigin, ToolOutcome};
+use crate::id::{IdHash, SubagentId, TurnId};
+use crate::piece::{ForkBase, StopReason, TokenCounts};
+use crate::text::CleanText;
 use crate::time::Timestamp;
 use std::borrow::Cow;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Row<'a> {
+pub enum CapturedRow<'a> {
     /// The session that the file belongs to: the first row of a file.
     Opened {
         session: Cow<'a, str>,
         folder: Option<Cow<'a, str>>,
-        base: Option<Base<'a>>,
+        base: Option<ForkBase<'a>>,
     },
-    Turn(TurnBegun<'a>),
-    Body(Body<'a>),
-    Detail(Detail<'a>),
+    Turn(TurnStart<'a>),
+    Body(CapturedMessage<'a>),
+    Detail(CapturedDetail<'a>),
     Usage(UsageRow<'a>),
     Touched {
-        turn: Mark,
+        turn: IdHash,
         path: String,
-        how: Touch,
+        how: FileAccess,
     },
     Committed {
-        turn: Mark,
+        turn: IdHash,
         commit: Commit,
     },
-    Settled(Settled),
+    Settled(TurnState),
     /// Rows older than `at` at position `from` or later were taken back.
     Reverted {
         from: u64,
@@ -44,27 +44,27 @@ pub enum Row<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct TurnBegun<'a> {
-    pub mark: Mark,
+pub struct TurnStart<'a> {
+    pub mark: IdHash,
     /// The agent's id of the prompt.
     pub id: Cow<'a, str>,
     pub place: u64,
     pub at: Timestamp,
-    pub origin: Origin,
+    pub origin: PromptOrigin,
     pub agent_turn: Option<TurnId>,
 }
 
 /// One message of a turn, by the user or the agent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Body<'a> {
-    pub turn: Option<Mark>,
-    pub mark: Mark,
+pub struct CapturedMessage<'a> {
+    pub turn: Option<IdHash>,
+    pub mark: IdHash,
     /// The agent's id of the message.
     pub message: Cow<'a, str>,
     pub place: u64,
     pub at: Timestamp,
     pub speaker: Speaker,
-    pub text: Clean<'a>,
+    pub text: CleanText<'a>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,19 +89,19 @@ impl Speaker {
 
 /// A part of a turn other than its messages.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Detail<'a> {
+pub struct CapturedDetail<'a> {
     /// `None` before the first prompt and in a subagent's own file; the turn is then found by the time.
-    pub turn: Option<Mark>,
-    pub mark: Mark,
+    pub turn: Option<IdHash>,
+    pub mark: IdHash,
     pub place: u64,
     pub at: Timestamp,
     pub subagent: Option<SubagentId>,
     pub kind: DetailKind,
     pub tool: Option<Cow<'a, str>>,
     /// Joins an input and its output.
-    pub call: Option<Mark>,
+    pub call: Option<IdHash>,
     pub outcome: Option<ToolOutcome>,
-    pub text: Clean<'a>,
+    pub text: CleanText<'a>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -153,42 +153,42 @@ impl DetailKind {
 /// Token usage of one model message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UsageRow<'a> {
-    pub turn: Option<Mark>,
+    pub turn: Option<IdHash>,
     pub message: Cow<'a, str>,
     pub model: Option<Cow<'a, str>>,
-    pub tokens: Tokens,
+    pub tokens: TokenCounts,
     pub at: Timestamp,
     pub subagent: Option<SubagentId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Touch {
+pub enum FileAccess {
     Read,
     Changed,
 }
 
-impl Touch {
+impl FileAccess {
     pub fn name(self) -> &'static str {
         match self {
-            Touch::Read => "read",
-            Touch::Changed => "changed",
+            FileAccess::Read => "read",
+            FileAccess::Changed => "changed",
         }
     }
 
     /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<Touch> {
-        [Touch::Read, Touch::Changed].into_iter().find(|how| how.name() == name)
+    pub fn named(name: &str) -> Option<FileAccess> {
+        [FileAccess::Read, FileAccess::Changed].into_iter().find(|how| how.name() == name)
     }
 }
 
 /// The state of a turn so far.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settled {
-    pub turn: Mark,
+pub struct TurnState {
+    pub turn: IdHash,
     /// Time of the turn's latest piece.
     pub until: Timestamp,
     pub tools: u32,
     pub failures: u32,
-    pub stopped: Option<Stop>,
+    pub stopped: Option<StopReason>,
     pub line: String,
 }

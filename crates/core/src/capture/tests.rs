@@ -3,40 +3,47 @@
 //! The pieces are invented; the tests of the transcript readers use recorded ones.
 
 use super::*;
-use crate::piece::Tokens;
+use crate::piece::TokenCounts;
 
-const CAPS: Caps = Caps { body: 400, input: 200, output: 200, thinking: 200, note: 200 };
+const CAPS: CaptureLimits = CaptureLimits { body: 400, input: 200, output: 200, thinking: 200, note: 200 };
 
-fn read_path<'i>(_tool: &str, input: &'i str) -> Deed<'i> {
+fn read_path<'i>(_tool: &str, input: &'i str) -> ToolAction<'i> {
     match input.split_once(' ') {
-        Some(("read", path)) => Deed::Read { path: path.into() },
-        Some(("edit", path)) => Deed::Changed { paths: vec![path.into()] },
-        Some(("run", command)) => Deed::Ran { command: command.into() },
-        Some(_) | None => Deed::Other,
+        Some(("read", path)) => ToolAction::Read { path: path.into() },
+        Some(("edit", path)) => ToolAction::Changed { paths: vec![path.into()] },
+        Some(("run", command)) => ToolAction::Ran { command: command.into() },
+        Some(_) | None => ToolAction::Other,
     }
 }
 
 /// All rows of these pieces, with the turn's state at the end.
-fn rows<'a>(pieces: Vec<(&'a str, Content<'a>)>) -> Vec<Row<'a>> {
+fn rows<'a>(pieces: Vec<(&'a str, PieceContent<'a>)>) -> Vec<CapturedRow<'a>> {
     gathered(pieces, None).0
 }
 
 /// The same with forgotten parts; also returns the serialised state at the end.
-fn gathered<'a>(pieces: Vec<(&'a str, Content<'a>)>, gone: Option<Gone<'_>>) -> (Vec<Row<'a>>, String) {
-    let rules = Rules {
+fn gathered<'a>(
+    pieces: Vec<(&'a str, PieceContent<'a>)>,
+    gone: Option<ForgottenParts<'_>>,
+) -> (Vec<CapturedRow<'a>>, String) {
+    let rules = CaptureRules {
         caps: CAPS,
-        secrets: Secrets::Redacted,
+        secrets: SecretPolicy::Redacted,
         is_excluded_tool: &|tool| tool == "Vault",
         is_excluded_path: &|path| path.ends_with(".env"),
         deed: &read_path,
         gone,
     };
-    let mut gatherer = Gatherer::default();
+    let mut gatherer = CaptureState::default();
     let mut rows = vec![];
     for (place, (id, what)) in (0..).zip(pieces) {
         let subagent = id.strip_prefix("helper").map(|_| SubagentId::parse("h1").unwrap());
         let at = Timestamp(1_000 * i64::try_from(place).unwrap());
-        gatherer.take(Piece { id: id.into(), place, at, turn: None, subagent, what }, &rules, &mut rows);
+        gatherer.take(
+            TranscriptPiece { id: id.into(), place, at, turn: None, subagent, what },
+            &rules,
+            &mut rows,
+        );
         // The serialised state must be enough to go on with the next read.
         gatherer = serde_json_round_trip(&gatherer);
     }
@@ -44,50 +51,52 @@ fn gathered<'a>(pieces: Vec<(&'a str, Content<'a>)>, gone: Option<Gone<'_>>) -> 
     (rows, serde_json::to_string(&gatherer).unwrap())
 }
 
-fn serde_json_round_trip(gatherer: &Gatherer) -> Gatherer {
+fn serde_json_round_trip(gatherer: &CaptureState) -> CaptureState {
     serde_json::from_str(&serde_json::to_string(gatherer).unwrap()).unwrap()
 }
 
-fn prompt(text: &str) -> Content<'_> {
-    Content::Prompt { text: text.into(), origin: Origin::Human }
+fn prompt(text: &str) -> PieceContent<'_> {
+    PieceContent::Prompt { text: text.into(), origin: PromptOrigin::Human }
 }
 
-fn answer(text: &str) -> Content<'_> {
-    Content::Answer { text: text.into() }
+fn answer(text: &str) -> PieceContent<'_> {
+    PieceContent::Answer { text: text.into() }
 }
 
-fn call<'a>(call: &'a str, tool: &'a str, input: &'a str) -> Content<'a> {
-    Content::ToolCall { call: call.into(), tool: tool.into(), input: input.into() }
+fn call<'a>(call: &'a str, tool: &'a str, input: &'a str) -> PieceContent<'a> {
+    PieceContent::ToolCall { call: call.into(), tool: tool.into(), input: input.into() }
 }
 
-fn result<'a>(call: &'a str, output: &'a str) -> Content<'a> {
-    Content::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done }
+fn result<'a>(call: &'a str, output: &'a str) -> PieceContent<'a> {
+    PieceContent::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done }
 }
 
 /// One line for each row: its turn, its kind and its text.
-fn described(rows: &[Row<'_>]) -> Vec<String> {
+fn described(rows: &[CapturedRow<'_>]) -> Vec<String> {
     let names = ["p1", "p2", "p3"];
-    let turn = |mark: Option<Mark>| {
-        names.into_iter().find(|name| Some(Mark::of(name)) == mark).unwrap_or("-").to_owned()
+    let turn = |mark: Option<IdHash>| {
+        names.into_iter().find(|name| Some(IdHash::of(name)) == mark).unwrap_or("-").to_owned()
     };
-    let line = |row: &Row<'_>| match row {
-        Row::Opened { session, .. } => format!("opened {session}"),
-        Row::Turn(begun) => format!("{} begins", turn(Some(begun.mark))),
-        Row::Body(body) => format!("{} {}: {}", turn(body.turn), body.speaker.name(), body.text.as_str()),
-        Row::Detail(detail) => {
+    let line = |row: &CapturedRow<'_>| match row {
+        CapturedRow::Opened { session, .. } => format!("opened {session}"),
+        CapturedRow::Turn(begun) => format!("{} begins", turn(Some(begun.mark))),
+        CapturedRow::Body(body) => {
+            format!("{} {}: {}", turn(body.turn), body.speaker.name(), body.text.as_str())
+        }
+        CapturedRow::Detail(detail) => {
             let (kind, tool) = (detail.kind.name(), detail.tool.as_deref().unwrap_or(""));
             format!("{} {kind} {tool}: {}", turn(detail.turn), detail.text.as_str())
         }
-        Row::Usage(usage) => format!("{} cost {}", turn(usage.turn), usage.tokens.input),
-        Row::Touched { turn: of, path, how } => format!("{} {} {path}", turn(Some(*of)), how.name()),
-        Row::Committed { turn: of, commit } => format!("{} commit {}", turn(Some(*of)), commit.hash),
-        Row::Settled(settled) => {
+        CapturedRow::Usage(usage) => format!("{} cost {}", turn(usage.turn), usage.tokens.input),
+        CapturedRow::Touched { turn: of, path, how } => format!("{} {} {path}", turn(Some(*of)), how.name()),
+        CapturedRow::Committed { turn: of, commit } => format!("{} commit {}", turn(Some(*of)), commit.hash),
+        CapturedRow::Settled(settled) => {
             let (tools, failures) = (settled.tools, settled.failures);
-            let stopped = settled.stopped.map_or("", Stop::name);
+            let stopped = settled.stopped.map_or("", StopReason::name);
             format!("{} settled {tools}/{failures} {stopped}", turn(Some(settled.turn)))
         }
-        Row::Reverted { from, .. } => format!("reverted from {from}"),
-        Row::MadeRoom { .. } => "made room".to_owned(),
+        CapturedRow::Reverted { from, .. } => format!("reverted from {from}"),
+        CapturedRow::MadeRoom { .. } => "made room".to_owned(),
     };
     rows.iter().map(line).collect()
 }
@@ -96,7 +105,7 @@ fn described(rows: &[Row<'_>]) -> Vec<String> {
 fn the_memory_of_cut_turns_records_the_cut_and_is_not_stored() {
     let memory =
         |way: &str| format!("<towline-context>\nA memory of a session ({way}).\nPAST\n</towline-context>\n");
-    let noted = |text: String| described(&rows(vec![("n", Content::Note { text: text.into() })]));
+    let noted = |text: String| described(&rows(vec![("n", PieceContent::Note { text: text.into() })]));
     assert_eq!(noted(memory(crate::compose::CUT_TO_MAKE_ROOM)), ["made room"]);
     assert_eq!(noted(memory("/clear in the same pane")), [""; 0]);
     let quoted = format!("somebody's words: {}", crate::compose::CUT_TO_MAKE_ROOM);
@@ -106,18 +115,18 @@ fn the_memory_of_cut_turns_records_the_cut_and_is_not_stored() {
 #[test]
 fn a_turn_is_a_prompt_and_all_that_follows_it() {
     let found = rows(vec![
-        ("n", Content::Note { text: "before".into() }),
+        ("n", PieceContent::Note { text: "before".into() }),
         ("p1", prompt("fix it")),
-        ("t", Content::Thinking { text: "hm".into() }),
+        ("t", PieceContent::Thinking { text: "hm".into() }),
         ("c", call("call-1", "Edit", "edit src/a.rs")),
         ("r", result("call-1", "done")),
         ("a", answer("fixed")),
         (
             "u",
-            Content::Usage {
+            PieceContent::Usage {
                 message: "m".into(),
                 model: None,
-                tokens: Tokens { input: 7, ..Tokens::default() },
+                tokens: TokenCounts { input: 7, ..TokenCounts::default() },
             },
         ),
         ("p2", prompt("thanks")),
@@ -175,7 +184,8 @@ fn a_wholly_private_prompt_hides_its_turn_and_no_other() {
             "p2 settled 0/0 "
         ]
     );
-    let Some(Row::Settled(settled)) = found.iter().find(|row| matches!(row, Row::Settled(_))) else {
+    let Some(CapturedRow::Settled(settled)) = found.iter().find(|row| matches!(row, CapturedRow::Settled(_)))
+    else {
         panic!()
     };
     assert_eq!(settled.line, "(private)");
@@ -218,13 +228,13 @@ fn secrets_are_redacted_in_every_kind_and_cuts_are_marked() {
     let long = format!("{secret} {}", "y ".repeat(500));
     let found = rows(vec![
         ("p1", prompt(&long)),
-        ("t", Content::Thinking { text: long.as_str().into() }),
+        ("t", PieceContent::Thinking { text: long.as_str().into() }),
         ("c", call("1", "Bash", &long)),
         ("r", result("1", &long)),
-        ("n", Content::Note { text: long.as_str().into() }),
-        ("s", Content::Compacted { summary: long.as_str().into() }),
+        ("n", PieceContent::Note { text: long.as_str().into() }),
+        ("s", PieceContent::Compacted { summary: long.as_str().into() }),
         ("a", answer(&long)),
-        ("x", Content::Stopped { how: Stop::Failed, words: long.as_str().into() }),
+        ("x", PieceContent::Stopped { how: StopReason::Failed, words: long.as_str().into() }),
     ]);
     let all = described(&found);
     assert_eq!(all.iter().filter(|row| row.contains("[redacted:")).count(), 8, "{all:#?}");
@@ -237,7 +247,7 @@ fn secrets_are_redacted_in_every_kind_and_cuts_are_marked() {
 fn context_that_towline_gave_is_not_captured_back() {
     let given = "<towline-context>\nolder words\n</towline-context>";
     let prompted = format!("go on {given}");
-    let found = rows(vec![("p1", prompt(&prompted)), ("n", Content::Note { text: given.into() })]);
+    let found = rows(vec![("p1", prompt(&prompted)), ("n", PieceContent::Note { text: given.into() })]);
     assert_eq!(described(&found), ["p1 begins", "p1 person: go on ", "p1 settled 0/0 "]);
 }
 
@@ -266,12 +276,12 @@ fn answers_of_our_own_tools_are_not_captured_but_quotes_of_them_are() {
 fn a_turn_that_was_forgotten_is_neither_kept_nor_remembered() {
     let session = crate::id::SessionKey::parse("agent:s").unwrap();
     let mut forgotten = crate::forget::Forgotten::default();
-    let stretch = crate::forget::Stretch { from: Timestamp(2_000), until: Timestamp(5_000) };
-    forgotten.add_turn(&session, Mark::of("p2"), stretch);
-    let cost = |message: &'static str| Content::Usage {
+    let stretch = crate::forget::TimeRange { from: Timestamp(2_000), until: Timestamp(5_000) };
+    forgotten.add_turn(&session, IdHash::of("p2"), stretch);
+    let cost = |message: &'static str| PieceContent::Usage {
         message: message.into(),
         model: None,
-        tokens: Tokens::default(),
+        tokens: TokenCounts::default(),
     };
     let pieces = vec![
         ("p1", prompt("first")),
@@ -290,7 +300,7 @@ fn a_turn_that_was_forgotten_is_neither_kept_nor_remembered() {
 fn a_piece_that_was_forgotten_leaves_its_turn_as_it_is() {
     let session = crate::id::SessionKey::parse("agent:s").unwrap();
     let mut forgotten = crate::forget::Forgotten::default();
-    ["p1", "c"].into_iter().for_each(|piece| forgotten.add_piece(&session, Mark::of(piece)));
+    ["p1", "c"].into_iter().for_each(|piece| forgotten.add_piece(&session, IdHash::of(piece)));
     let pieces = vec![
         ("p1", prompt("zephyr asked")),
         ("c", call("call-1", "Bash", "run zephyr")),

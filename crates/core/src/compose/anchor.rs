@@ -5,8 +5,11 @@
 use super::cut::{Fitted, fitted, missing, one_line};
 use super::frame::{ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
 use super::turns::end_of;
-use super::{Budget, Part, PartKind, PartState, Past, PastTurn, Speaker, Words};
-use crate::event::Origin;
+use super::{
+    ContextBudget, ContextPart, ContextPartKind, ContextPartState, PastSession, PastTurn, Speaker,
+    TurnMessage,
+};
+use crate::event::PromptOrigin;
 
 const WHY: &str = "where the work stood: the last directive and the last answer";
 
@@ -24,7 +27,7 @@ pub struct WorkAnchor<'a> {
 struct AnchorText {
     text: String,
     size: usize,
-    state: PartState,
+    state: ContextPartState,
 }
 
 #[derive(Clone, Copy)]
@@ -42,7 +45,7 @@ struct Quote<'a> {
 }
 
 impl<'a> WorkAnchor<'a> {
-    pub fn of(past: &'a Past, program: &str, room: Budget) -> WorkAnchor<'a> {
+    pub fn of(past: &'a PastSession, program: &str, room: ContextBudget) -> WorkAnchor<'a> {
         let messages = LastMessages::of(past);
         let last_turn = messages.latest().and_then(|quote| past.turns.get(quote.turn));
         let end = last_turn.map(end_of).unwrap_or_default();
@@ -66,24 +69,25 @@ impl<'a> WorkAnchor<'a> {
     }
 
     pub fn section(&self) -> ContextSection {
-        let part = |size, state| vec![Part { what: PartKind::Anchor, why: WHY.into(), size, state }];
+        let part =
+            |size, state| vec![ContextPart { what: ContextPartKind::Anchor, why: WHY.into(), size, state }];
         match &self.given {
             Some(AnchorText { text, size, state }) => {
                 ContextSection { text: text.clone(), size: *size, parts: part(*size, *state) }
             }
             None if self.messages.latest().is_none() => ContextSection::default(),
-            None => ContextSection { parts: part(0, PartState::LeftOut), ..ContextSection::default() },
+            None => ContextSection { parts: part(0, ContextPartState::LeftOut), ..ContextSection::default() },
         }
     }
 }
 
 impl<'a> LastMessages<'a> {
-    fn of(past: &'a Past) -> LastMessages<'a> {
-        let by_person = |turn: &PastTurn| matches!(turn.origin, Origin::Human | Origin::Command);
+    fn of(past: &'a PastSession) -> LastMessages<'a> {
+        let by_person = |turn: &PastTurn| matches!(turn.origin, PromptOrigin::Human | PromptOrigin::Command);
         let directive = last_quote(past, Speaker::Person, by_person)
-            .or_else(|| last_quote(past, Speaker::Person, |turn| turn.origin == Origin::Continuation));
+            .or_else(|| last_quote(past, Speaker::Person, |turn| turn.origin == PromptOrigin::Continuation));
         // The end of a background task, which the user did not prompt, may have caused the agent's last answer.
-        let answer = last_quote(past, Speaker::Agent, |turn| turn.origin != Origin::Bookmark);
+        let answer = last_quote(past, Speaker::Agent, |turn| turn.origin != PromptOrigin::Bookmark);
         LastMessages { directive, answer: reported_by_hook(past, answer).or(answer) }
     }
 
@@ -100,7 +104,13 @@ impl<'a> LastMessages<'a> {
         }
     }
 
-    fn fitted(&self, past: &Past, program: &str, end: &str, room: Budget) -> Option<AnchorText> {
+    fn fitted(
+        &self,
+        past: &PastSession,
+        program: &str,
+        end: &str,
+        room: ContextBudget,
+    ) -> Option<AnchorText> {
         self.latest()?;
         let [opening, between] = self.titles(past);
         let (between, closing) = match self.is_answered() {
@@ -125,13 +135,14 @@ impl<'a> LastMessages<'a> {
         };
         let (directive, answer) =
             both((left / 2).max(left.saturating_sub(needed))).or_else(|| both(left / 2))?;
-        let state = if directive.is_cut || answer.is_cut { PartState::Cut } else { PartState::Whole };
+        let state =
+            if directive.is_cut || answer.is_cut { ContextPartState::Cut } else { ContextPartState::Whole };
         let text = [opening, directive.text, between, answer.text, closing].concat();
         Some(AnchorText { size: room.size_of(&text), text, state })
     }
 
     /// The titles above the directive and above the answer.
-    fn titles(&self, past: &Past) -> [String; 2] {
+    fn titles(&self, past: &PastSession) -> [String; 2] {
         let source = |quote: Quote<'_>| {
             let clock = past.turns.get(quote.turn).map_or(&past.last_active, |turn| &turn.clock);
             format!("{}, {}", id_of(past, quote), one_line(clock, MAX_CLOCK_CHARS))
@@ -152,29 +163,33 @@ impl<'a> LastMessages<'a> {
 }
 
 /// A message cut to fit, with a line break appended; only the note about the cut if the text does not fit.
-fn line(text: &str, how: &str, room: Budget) -> Option<Fitted> {
+fn line(text: &str, how: &str, room: ContextBudget) -> Option<Fitted> {
     let room = room.of(room.limit().saturating_sub(1));
     let fitted = fitted(text, how, room).or_else(|| missing(text, how, room))?;
     Some(Fitted { text: fitted.text + "\n", ..fitted })
 }
 
-fn id_of(past: &Past, quote: Quote<'_>) -> String {
+fn id_of(past: &PastSession, quote: Quote<'_>) -> String {
     let session = past.session.to_string();
     one_line(past.turns.get(quote.turn).map_or(&session, |turn| &turn.id), MAX_NAME_CHARS).into_owned()
 }
 
-fn last_quote(past: &Past, speaker: Speaker, accepts: impl Fn(&PastTurn) -> bool) -> Option<Quote<'_>> {
+fn last_quote(
+    past: &PastSession,
+    speaker: Speaker,
+    accepts: impl Fn(&PastTurn) -> bool,
+) -> Option<Quote<'_>> {
     past.turns.iter().enumerate().rev().filter(|(_, turn)| accepts(turn)).find_map(|(index, turn)| {
-        let matches_speaker = |word: &Words| word.speaker == speaker && !word.text.trim().is_empty();
+        let matches_speaker = |word: &TurnMessage| word.speaker == speaker && !word.text.trim().is_empty();
         let word = turn.words.iter().rposition(matches_speaker)?;
         Some(Quote { turn: index, word: Some(word), text: &turn.words[word].text })
     })
 }
 
 /// The answer that a hook reported, if the transcript's last turn has none yet and it is not an older turn's answer.
-fn reported_by_hook<'a>(past: &'a Past, captured: Option<Quote<'a>>) -> Option<Quote<'a>> {
+fn reported_by_hook<'a>(past: &'a PastSession, captured: Option<Quote<'a>>) -> Option<Quote<'a>> {
     let text = past.answer_heard.as_deref().filter(|text| !text.trim().is_empty())?;
-    let last = past.turns.iter().rposition(|turn| turn.origin != Origin::Bookmark);
+    let last = past.turns.iter().rposition(|turn| turn.origin != PromptOrigin::Bookmark);
     let is_captured = captured.is_some_and(|quote| Some(quote.turn) == last || is_same(quote.text, text));
     (!is_captured).then_some(Quote { turn: last.unwrap_or(usize::MAX), word: None, text })
 }

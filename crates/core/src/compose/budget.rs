@@ -6,45 +6,45 @@ use super::tokens;
 
 /// The size limit of the text given to a session, in the unit that its client counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Budget {
+pub enum ContextBudget {
     /// UTF-16 code units, as JavaScript measures a string.
     Characters(usize),
     Tokens(usize),
 }
 
-impl Budget {
+impl ContextBudget {
     /// The unit's name, for users.
     pub fn unit(self) -> &'static str {
         match self {
-            Budget::Characters(_) => "characters",
-            Budget::Tokens(_) => "tokens",
+            ContextBudget::Characters(_) => "characters",
+            ContextBudget::Tokens(_) => "tokens",
         }
     }
 
     pub fn limit(self) -> usize {
         match self {
-            Budget::Characters(limit) | Budget::Tokens(limit) => limit,
+            ContextBudget::Characters(limit) | ContextBudget::Tokens(limit) => limit,
         }
     }
 
     /// The size of `text` in this budget's unit.
     pub fn size_of(self, text: &str) -> usize {
         match self {
-            Budget::Characters(_) => utf16_units(text),
-            Budget::Tokens(_) => text.split_inclusive('\n').map(tokens::of_line).sum(),
+            ContextBudget::Characters(_) => utf16_units(text),
+            ContextBudget::Tokens(_) => text.split_inclusive('\n').map(tokens::of_line).sum(),
         }
     }
 
     /// A budget of `parts` parts out of `whole`.
-    pub fn share(self, parts: usize, whole: usize) -> Budget {
+    pub fn share(self, parts: usize, whole: usize) -> ContextBudget {
         self.of(self.limit().saturating_mul(parts) / whole.max(1))
     }
 
     /// The same unit with another limit.
-    pub fn of(self, limit: usize) -> Budget {
+    pub fn of(self, limit: usize) -> ContextBudget {
         match self {
-            Budget::Characters(_) => Budget::Characters(limit),
-            Budget::Tokens(_) => Budget::Tokens(limit),
+            ContextBudget::Characters(_) => ContextBudget::Characters(limit),
+            ContextBudget::Tokens(_) => ContextBudget::Tokens(limit),
         }
     }
 
@@ -61,8 +61,8 @@ impl Budget {
     /// Upper bound of the bytes that can fit, whatever the text is.
     pub fn most_bytes(self) -> usize {
         match self {
-            Budget::Characters(limit) => limit.saturating_mul(3),
-            Budget::Tokens(limit) => limit.saturating_mul(tokens::BYTES_PER_TOKEN),
+            ContextBudget::Characters(limit) => limit.saturating_mul(3),
+            ContextBudget::Tokens(limit) => limit.saturating_mul(tokens::BYTES_PER_TOKEN),
         }
     }
 }
@@ -89,7 +89,7 @@ mod tests {
         #[test]
         fn characters_are_counted_as_javascript_does(text in any::<String>(), times in 1_usize..200) {
             let text = text.repeat(times);
-            prop_assert_eq!(Budget::Characters(0).size_of(&text), text.encode_utf16().count());
+            prop_assert_eq!(ContextBudget::Characters(0).size_of(&text), text.encode_utf16().count());
         }
     }
 }

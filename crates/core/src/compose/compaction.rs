@@ -4,7 +4,7 @@
 
 use super::frame::{ContextDraft, empty, short_id};
 use super::lines::{Listing, older, worth_giving};
-use super::{Budget, Composed, OlderTurn, PartKind};
+use super::{ComposedContext, ContextBudget, ContextPartKind, OlderTurn};
 use crate::id::SessionKey;
 
 /// The turns that a session had before its conversation was replaced by a summary.
@@ -19,14 +19,14 @@ pub struct Compaction {
 
 const BUDGET_DIVISOR: usize = 3;
 
-pub fn lost_turns(compaction: &Compaction, program: &str, budget: Budget) -> Composed {
+pub fn lost_turns(compaction: &Compaction, program: &str, budget: ContextBudget) -> ComposedContext {
     let session = &compaction.session;
     let listed = worth_giving(&compaction.turns).count();
     let in_all = listed.max(compaction.turns_in_all as usize);
     let draft = ContextDraft::open(budget.share(1, BUDGET_DIVISOR), &header(session, program, in_all));
     let Some(mut draft) = draft.filter(|_| in_all > 0) else { return empty() };
     let listing = Listing {
-        what: PartKind::LostLines,
+        what: ContextPartKind::LostLines,
         why: "what the compaction took away, a line for each turn",
         title: "\nThose turns, oldest first:\n".into(),
         session,

@@ -3,7 +3,7 @@
 //!
 //! A cut states how much is missing and the command that shows it. Grapheme clusters are not split.
 
-use super::budget::Budget;
+use super::budget::ContextBudget;
 use super::fence::defused;
 use crate::escape::is_bidi_mark;
 use crate::text::{clip, clip_start};
@@ -83,7 +83,7 @@ fn is_one_line(text: &str) -> bool {
 
 /// Returns `text` if `room` holds it, else its beginning and end around a note about the cut. The note ends with `how`,
 /// the command that shows the whole text. `None` if there is no room for a beginning and an end.
-pub fn fitted(text: &str, how: &str, room: Budget) -> Option<Fitted> {
+pub fn fitted(text: &str, how: &str, room: ContextBudget) -> Option<Fitted> {
     let text = plain(text);
     if room.holds(&text) {
         return Some(Fitted { text: text.into_owned(), is_cut: false });
@@ -105,7 +105,7 @@ pub fn fitted(text: &str, how: &str, room: Budget) -> Option<Fitted> {
 }
 
 /// Only the note, for a text of which no beginning and end fit.
-pub fn missing(text: &str, how: &str, room: Budget) -> Option<Fitted> {
+pub fn missing(text: &str, how: &str, room: ContextBudget) -> Option<Fitted> {
     let note = note(plain(text).chars().count(), how);
     room.holds(&note).then_some(Fitted { text: note, is_cut: true })
 }
@@ -226,7 +226,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, longest: usize, expected: &str) {
-        let fitted = fitted(text, "tow detail a#1", Budget::Characters(longest)).map(|fitted| fitted.text);
+        let fitted =
+            fitted(text, "tow detail a#1", ContextBudget::Characters(longest)).map(|fitted| fitted.text);
         assert_eq!(fitted.as_deref(), (!expected.is_empty()).then_some(expected), "{text}");
     }
 
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn a_single_huge_word_is_cut_too() {
         let text = "x".repeat(1_000_000);
-        let fitted = fitted(&text, "tow detail a#1", Budget::Characters(100)).unwrap();
+        let fitted = fitted(&text, "tow detail a#1", ContextBudget::Characters(100)).unwrap();
         assert!(
             fitted.is_cut && fitted.text.starts_with("xxx") && fitted.text.ends_with("xxx"),
             "{}",
@@ -271,7 +272,7 @@ mod tests {
         for sign in ["e\u{301}", "👩\u{200d}💻", "⚠\u{fe0f}"] {
             let text = sign.repeat(300);
             for longest in 60..90 {
-                let Some(fitted) = fitted(&text, "tow", Budget::Characters(longest)) else { continue };
+                let Some(fitted) = fitted(&text, "tow", ContextBudget::Characters(longest)) else { continue };
                 let (head, rest) = fitted.text.split_once("\n[").unwrap();
                 let tail = rest.split_once("]\n").map_or("", |(_, tail)| tail);
                 let is_whole = |text: &str| text.replace(sign, "").is_empty();
@@ -283,7 +284,7 @@ mod tests {
     #[test]
     fn endless_combining_marks_are_cut_too() {
         let text = "a".to_owned() + &"\u{ec8}".repeat(5_000);
-        let fitted = fitted(&text, "tow detail a#1", Budget::Characters(400)).unwrap();
+        let fitted = fitted(&text, "tow detail a#1", ContextBudget::Characters(400)).unwrap();
         assert!(fitted.is_cut && fitted.text.contains("characters cut"), "{}", fitted.text);
     }
 

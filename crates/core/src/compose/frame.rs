@@ -5,8 +5,8 @@
 use super::anchor::WorkAnchor;
 use super::cut::one_line;
 use super::{
-    Away, Budget, Composed, Part, PartKind, PartState, Past, Remembered, fence, handoff, lines, remembered,
-    turns,
+    ComposedContext, ContextBudget, ContextPart, ContextPartKind, ContextPartState, MemorySection,
+    PastSession, RemoteMachine, fence, handoff, lines, remembered, turns,
 };
 use crate::id::SessionKey;
 
@@ -15,7 +15,7 @@ use crate::id::SessionKey;
 pub struct ContextSection {
     pub text: String,
     pub size: usize,
-    pub parts: Vec<Part>,
+    pub parts: Vec<ContextPart>,
 }
 
 /// Length of a session's short id, as used in the ids of its turns.
@@ -27,28 +27,28 @@ pub const MAX_CLOCK_CHARS: usize = 20;
 
 /// Sections between two fences, and the room that is left.
 pub struct ContextDraft {
-    budget: Budget,
+    budget: ContextBudget,
     room: usize,
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<ContextPart>,
 }
 
 impl ContextDraft {
     /// `None` if not even the header fits.
-    pub fn open(budget: Budget, header: &str) -> Option<ContextDraft> {
+    pub fn open(budget: ContextBudget, header: &str) -> Option<ContextDraft> {
         let opening = format!("{}{header}", fence::FIRST_LINE);
         let size = budget.size_of(&opening);
         let room = budget.limit().checked_sub(size + budget.size_of(fence::LAST_LINE))?;
-        let part = Part {
-            what: PartKind::Header,
+        let part = ContextPart {
+            what: ContextPartKind::Header,
             why: "says what this is and how to get more".into(),
             size,
-            state: PartState::Whole,
+            state: ContextPartState::Whole,
         };
         Some(ContextDraft { budget, room, text: opening, parts: vec![part] })
     }
 
-    pub fn room(&self) -> Budget {
+    pub fn room(&self) -> ContextBudget {
         self.budget.of(self.room)
     }
 
@@ -58,13 +58,18 @@ impl ContextDraft {
         self.parts.extend(section.parts);
     }
 
-    pub fn close(self) -> Composed {
-        Composed { text: self.text + fence::LAST_LINE, parts: self.parts }
+    pub fn close(self) -> ComposedContext {
+        ComposedContext { text: self.text + fence::LAST_LINE, parts: self.parts }
     }
 }
 
 /// The text for a session that continues another session's work.
-pub fn continued_session(past: &Past, beside: &[Remembered], program: &str, budget: Budget) -> Composed {
+pub fn continued_session(
+    past: &PastSession,
+    beside: &[MemorySection],
+    program: &str,
+    budget: ContextBudget,
+) -> ComposedContext {
     let Some(mut draft) = ContextDraft::open(budget, &header(past, program)) else { return empty() };
     draft.push(handoff::section(past, program, draft.room().share(1, 2)));
     let anchor = WorkAnchor::of(past, program, draft.room().share(2, 5));
@@ -82,7 +87,7 @@ pub fn continued_session(past: &Past, beside: &[Remembered], program: &str, budg
 }
 
 /// The text for a session that continues no other session.
-pub fn memories_only(remembered: &[Remembered], budget: Budget) -> Composed {
+pub fn memories_only(remembered: &[MemorySection], budget: ContextBudget) -> ComposedContext {
     if remembered.is_empty() {
         return empty();
     }
@@ -93,11 +98,11 @@ pub fn memories_only(remembered: &[Remembered], budget: Budget) -> Composed {
     draft.close()
 }
 
-pub fn empty() -> Composed {
-    Composed { text: String::new(), parts: vec![] }
+pub fn empty() -> ComposedContext {
+    ComposedContext { text: String::new(), parts: vec![] }
 }
 
-fn header(past: &Past, program: &str) -> String {
+fn header(past: &PastSession, program: &str) -> String {
     let session = short_id(&past.session);
     let about = [("project", &past.project), ("branch", &past.branch), ("model", &past.model)];
     let about: String = about
@@ -118,7 +123,7 @@ fn header(past: &Past, program: &str) -> String {
     )
 }
 
-fn away(away: &Away) -> String {
+fn away(away: &RemoteMachine) -> String {
     let machine = one_line(&away.machine, MAX_NAME_CHARS);
     match away.missing.as_slice() {
         [] => format!("It ran on {machine}, another machine of this person.\n"),

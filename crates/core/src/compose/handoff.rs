@@ -4,16 +4,16 @@
 
 use super::cut::fitted;
 use super::frame::{ContextSection, short_id};
-use super::{Budget, Part, PartKind, PartState, Past};
+use super::{ContextBudget, ContextPart, ContextPartKind, ContextPartState, PastSession};
 
 /// Allowance for the characters between a title and its text.
 const SLACK: usize = 4;
 
 /// Returns the handoff within `room`; an empty section if there is none.
-pub fn section(past: &Past, program: &str, room: Budget) -> ContextSection {
+pub fn section(past: &PastSession, program: &str, room: ContextBudget) -> ContextSection {
     let Some(handoff) = &past.handoff else { return ContextSection::default() };
     let account = Account {
-        what: PartKind::Handoff,
+        what: ContextPartKind::Handoff,
         why: "the state that session passed on",
         title: "\nHandoff of that session:\n",
         how: format!("{program} handoff show {}", short_id(&past.session)),
@@ -30,10 +30,10 @@ pub fn section(past: &Past, program: &str, room: Budget) -> ContextSection {
 }
 
 /// Returns the summary within `room`; an empty section if there is none.
-pub fn summary(past: &Past, program: &str, room: Budget) -> ContextSection {
+pub fn summary(past: &PastSession, program: &str, room: ContextBudget) -> ContextSection {
     let Some(summary) = &past.summary else { return ContextSection::default() };
     let account = Account {
-        what: PartKind::Summary,
+        what: ContextPartKind::Summary,
         why: "what that session did, where its words are not here",
         title: "\nSummary of that session:\n",
         how: format!("{program} show {}", short_id(&past.session)),
@@ -51,7 +51,7 @@ pub fn summary(past: &Past, program: &str, room: Budget) -> ContextSection {
 }
 
 struct Account {
-    what: PartKind,
+    what: ContextPartKind,
     why: &'static str,
     title: &'static str,
     /// The command that shows the whole text.
@@ -59,23 +59,26 @@ struct Account {
 }
 
 impl Account {
-    fn section(&self, fields: &[(&str, &String)], room: Budget) -> ContextSection {
+    fn section(&self, fields: &[(&str, &String)], room: ContextBudget) -> ContextSection {
         let mut text = self.title.to_owned();
-        let mut state = PartState::Whole;
+        let mut state = ContextPartState::Whole;
         for (at, (title, words)) in fields.iter().filter(|(_, words)| !words.trim().is_empty()).enumerate() {
             let left = room.limit().saturating_sub(room.size_of(&text) + room.size_of(title) + SLACK);
             match fitted(words, &self.how, room.of(left / (fields.len() - at))) {
                 Some(field) => {
                     text.push_str(&format!("{title}: {}\n", field.text));
-                    state = if field.is_cut { PartState::Cut } else { state };
+                    state = if field.is_cut { ContextPartState::Cut } else { state };
                 }
-                None => state = PartState::Cut,
+                None => state = ContextPartState::Cut,
             }
         }
-        let part = |size, state| Part { what: self.what, why: self.why.into(), size, state };
+        let part = |size, state| ContextPart { what: self.what, why: self.why.into(), size, state };
         let size = room.size_of(&text);
         if size > room.limit() {
-            return ContextSection { parts: vec![part(0, PartState::LeftOut)], ..ContextSection::default() };
+            return ContextSection {
+                parts: vec![part(0, ContextPartState::LeftOut)],
+                ..ContextSection::default()
+            };
         }
         ContextSection { text, size, parts: vec![part(size, state)] }
     }

@@ -4,7 +4,9 @@
 
 use super::cut::one_line;
 use super::frame::{ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS, short_id};
-use super::{Budget, OlderTurn, Part, PartKind, PartState, Past, is_worth_giving};
+use super::{
+    ContextBudget, ContextPart, ContextPartKind, ContextPartState, OlderTurn, PastSession, is_worth_giving,
+};
 use crate::id::SessionKey;
 use std::borrow::Cow;
 
@@ -13,7 +15,7 @@ pub const MAX_LINE_CHARS: usize = 200;
 
 /// Lines of one session's turns, to be listed.
 pub struct Listing<'a, I: Iterator<Item = String>> {
-    pub what: PartKind,
+    pub what: ContextPartKind,
     pub why: &'static str,
     pub title: String,
     pub session: &'a SessionKey,
@@ -24,22 +26,22 @@ pub struct Listing<'a, I: Iterator<Item = String>> {
 
 impl<I: Iterator<Item = String>> Listing<'_, I> {
     /// As many lines as `room` holds.
-    pub fn section(self, program: &str, room: Budget) -> ContextSection {
+    pub fn section(self, program: &str, room: ContextBudget) -> ContextSection {
         if self.in_all == 0 {
             return ContextSection::default();
         }
         let session = short_id(self.session);
         let earlier = |number: usize| format!("({number} earlier: {program} turns {session})\n");
-        let part = |size, state| vec![Part { what: self.what, why: self.why.into(), size, state }];
+        let part = |size, state| vec![ContextPart { what: self.what, why: self.why.into(), size, state }];
         let frame = room.size_of(&self.title) + room.size_of(&earlier(self.in_all));
         let Some(left) = room.limit().checked_sub(frame) else {
-            return ContextSection { parts: part(0, PartState::LeftOut), ..ContextSection::default() };
+            return ContextSection { parts: part(0, ContextPartState::LeftOut), ..ContextSection::default() };
         };
         let kept = fitting(self.newest_first, room.of(left));
         let missing = self.in_all.saturating_sub(kept.lines.len());
         let (more, state) = match missing {
-            0 => (String::new(), PartState::Whole),
-            missing => (earlier(missing), PartState::Cut),
+            0 => (String::new(), ContextPartState::Whole),
+            missing => (earlier(missing), ContextPartState::Cut),
         };
         let size = room.size_of(&self.title) + room.size_of(&more) + kept.size;
         let text = [self.title, more].into_iter().chain(kept.lines).collect();
@@ -48,17 +50,17 @@ impl<I: Iterator<Item = String>> Listing<'_, I> {
 }
 
 /// The size of the lines of all turns, as far as `room` reaches.
-pub fn needed_size(past: &Past, room: Budget) -> usize {
+pub fn needed_size(past: &PastSession, room: ContextBudget) -> usize {
     fitting(newest_first(past, past.turns.len()), room).size
 }
 
 /// The lines of the turns before `first`, as many as `room` holds.
-pub fn section(past: &Past, first: usize, program: &str, room: Budget) -> ContextSection {
+pub fn section(past: &PastSession, first: usize, program: &str, room: ContextBudget) -> ContextSection {
     let is_worth = |turn: &&super::PastTurn| is_worth_giving(turn.origin);
     let given = past.turns[first..].iter().filter(is_worth).count();
     let listed = past.turns[..first].iter().filter(is_worth).count() + worth_giving(&past.older).count();
     let listing = Listing {
-        what: PartKind::OlderLines,
+        what: ContextPartKind::OlderLines,
         why: "what was done before, a line for each turn",
         title: "\nOlder turns, oldest first:\n".into(),
         session: &past.session,
@@ -89,7 +91,7 @@ pub fn worth_giving(turns: &[OlderTurn]) -> impl DoubleEndedIterator<Item = &Old
 }
 
 /// The lines of the turns before `first`, newest first.
-fn newest_first(past: &Past, first: usize) -> impl Iterator<Item = String> + '_ {
+fn newest_first(past: &PastSession, first: usize) -> impl Iterator<Item = String> + '_ {
     let worth = past.turns[..first].iter().rev().filter(|turn| is_worth_giving(turn.origin));
     let turns = worth.map(|turn| line(&past.session, &turn.id, &turn.clock, &turn.line));
     turns.chain(older(&past.session, &past.older))
@@ -101,7 +103,7 @@ struct FittedLines {
 }
 
 /// The longest prefix of `newest_first` that fits, reversed into reading order.
-fn fitting(newest_first: impl Iterator<Item = String>, room: Budget) -> FittedLines {
+fn fitting(newest_first: impl Iterator<Item = String>, room: ContextBudget) -> FittedLines {
     let mut kept = FittedLines { lines: vec![], size: 0 };
     for line in newest_first {
         let size = kept.size + room.size_of(&line);

@@ -16,32 +16,32 @@ pub mod tokens;
 mod turns;
 
 pub use crate::capture::Speaker;
-pub use budget::Budget;
+pub use budget::ContextBudget;
 pub use compaction::Compaction;
 pub use fence::CUT_TO_MAKE_ROOM;
-pub use remembered::{Remembered, RememberedKind};
+pub use remembered::{MemorySection, MemorySectionKind};
 
-use crate::event::Origin;
+use crate::event::PromptOrigin;
 use crate::id::SessionKey;
 use crate::memory::SummaryDraft;
-use crate::piece::Stop;
+use crate::piece::StopReason;
 
 /// Everything that a session might be given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Material {
+pub struct ComposeInput {
     /// The session whose work is continued.
-    pub past: Option<Past>,
+    pub past: Option<PastSession>,
     /// The turns that this session lost to a compaction. Its own past comes first: `past` is then ignored.
     pub compaction: Option<Compaction>,
     /// Memories from beside that session: finished parts, with the best items first.
-    pub remembered: Vec<Remembered>,
+    pub remembered: Vec<MemorySection>,
     /// The command line that invokes Towline in the session's environment.
     pub program: String,
 }
 
 /// An earlier session, as far as it is worth carrying over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Past {
+pub struct PastSession {
     pub session: SessionKey,
     /// How the work came to the new session, for the header: `/clear in the same pane`.
     pub way: String,
@@ -60,14 +60,14 @@ pub struct Past {
     pub answer_heard: Option<String>,
     pub handoff: Option<Handoff>,
     /// The other machine that it ran on, if any.
-    pub away: Option<Away>,
+    pub away: Option<RemoteMachine>,
     /// Its summary, given if its messages are not on this machine.
     pub summary: Option<SummaryDraft>,
 }
 
 /// Another machine that a session ran on, and the data that is only there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Away {
+pub struct RemoteMachine {
     pub machine: String,
     /// In words, for the header; empty if everything is on this machine.
     pub missing: Vec<&'static str>,
@@ -78,17 +78,17 @@ pub struct PastTurn {
     /// `1a2b3c4d#12`.
     pub id: String,
     pub clock: String,
-    pub origin: Origin,
+    pub origin: PromptOrigin,
     pub line: String,
-    pub words: Vec<Words>,
+    pub words: Vec<TurnMessage>,
     /// Tools and kinds of details with their counts.
     pub details: Vec<(String, u32)>,
     /// How it ended, if it ended without an answer.
-    pub stopped: Option<Stop>,
+    pub stopped: Option<StopReason>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
+pub struct TurnMessage {
     pub speaker: Speaker,
     pub text: String,
 }
@@ -98,7 +98,7 @@ pub struct Words {
 pub struct OlderTurn {
     pub id: String,
     pub clock: String,
-    pub origin: Origin,
+    pub origin: PromptOrigin,
     pub line: String,
 }
 
@@ -113,23 +113,23 @@ pub struct Handoff {
 
 /// The text for a session, and the outcome for each part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Composed {
+pub struct ComposedContext {
     /// Empty if there is no content, or not even room for the header.
     pub text: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<ContextPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    pub what: PartKind,
+pub struct ContextPart {
+    pub what: ContextPartKind,
     pub why: String,
     /// In the unit of the budget.
     pub size: usize,
-    pub state: PartState,
+    pub state: ContextPartState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartKind {
+pub enum ContextPartKind {
     Header,
     Handoff,
     Anchor,
@@ -137,29 +137,29 @@ pub enum PartKind {
     Turn,
     OlderLines,
     LostLines,
-    Remembered(RememberedKind),
+    Remembered(MemorySectionKind),
 }
 
-impl PartKind {
+impl ContextPartKind {
     pub fn name(self) -> &'static str {
         match self {
-            PartKind::Header => "header",
-            PartKind::Handoff => "handoff",
-            PartKind::Anchor => "anchor",
-            PartKind::Summary => "summary",
-            PartKind::Turn => "turn",
-            PartKind::OlderLines => "older lines",
-            PartKind::LostLines => "lost lines",
-            PartKind::Remembered(RememberedKind::Pinned) => "pinned",
-            PartKind::Remembered(RememberedKind::NextSteps) => "next steps",
-            PartKind::Remembered(RememberedKind::Memories) => "memories",
-            PartKind::Remembered(RememberedKind::Index) => "index",
+            ContextPartKind::Header => "header",
+            ContextPartKind::Handoff => "handoff",
+            ContextPartKind::Anchor => "anchor",
+            ContextPartKind::Summary => "summary",
+            ContextPartKind::Turn => "turn",
+            ContextPartKind::OlderLines => "older lines",
+            ContextPartKind::LostLines => "lost lines",
+            ContextPartKind::Remembered(MemorySectionKind::Pinned) => "pinned",
+            ContextPartKind::Remembered(MemorySectionKind::NextSteps) => "next steps",
+            ContextPartKind::Remembered(MemorySectionKind::Memories) => "memories",
+            ContextPartKind::Remembered(MemorySectionKind::Index) => "index",
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartState {
+pub enum ContextPartState {
     Whole,
     Cut,
     LeftOut,
@@ -169,7 +169,7 @@ pub enum PartState {
 const MAX_PROGRAM_CHARS: usize = 200;
 
 /// Returns the text for a session, never larger than `budget`.
-pub fn compose(material: &Material, budget: Budget) -> Composed {
+pub fn compose(material: &ComposeInput, budget: ContextBudget) -> ComposedContext {
     let program = cut::one_line(&material.program, MAX_PROGRAM_CHARS);
     match (&material.compaction, &material.past) {
         (Some(compaction), _) => compaction::lost_turns(compaction, &program, budget),
@@ -179,10 +179,10 @@ pub fn compose(material: &Material, budget: Budget) -> Composed {
 }
 
 /// Whether a turn carries information about the work.
-fn is_worth_giving(origin: Origin) -> bool {
+fn is_worth_giving(origin: PromptOrigin) -> bool {
     match origin {
-        Origin::Human | Origin::Command | Origin::Continuation => true,
-        Origin::Notification | Origin::Bookmark => false,
+        PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation => true,
+        PromptOrigin::Notification | PromptOrigin::Bookmark => false,
     }
 }
 

@@ -4,10 +4,10 @@
 
 use super::cut::one_line;
 use super::frame::ContextSection;
-use super::{Budget, Part, PartKind, PartState};
+use super::{ContextBudget, ContextPart, ContextPartKind, ContextPartState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RememberedKind {
+pub enum MemorySectionKind {
     Pinned,
     NextSteps,
     Memories,
@@ -16,8 +16,8 @@ pub enum RememberedKind {
 
 /// A title and its items, best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remembered {
-    pub kind: RememberedKind,
+pub struct MemorySection {
+    pub kind: MemorySectionKind,
     pub title: String,
     pub items: Vec<String>,
     pub why: String,
@@ -26,12 +26,12 @@ pub struct Remembered {
 const MAX_ITEM_CHARS: usize = 600;
 
 /// The size of all parts, as far as `room` reaches.
-pub fn needed_size(remembered: &[Remembered], room: Budget) -> usize {
+pub fn needed_size(remembered: &[MemorySection], room: ContextBudget) -> usize {
     section(remembered, room).size
 }
 
 /// Returns the parts in order, with as many items as `room` holds.
-pub fn section(remembered: &[Remembered], room: Budget) -> ContextSection {
+pub fn section(remembered: &[MemorySection], room: ContextBudget) -> ContextSection {
     let mut whole = ContextSection::default();
     for part in remembered {
         let added = part_section(part, room.of(room.limit() - whole.size));
@@ -42,7 +42,7 @@ pub fn section(remembered: &[Remembered], room: Budget) -> ContextSection {
     whole
 }
 
-fn part_section(remembered: &Remembered, room: Budget) -> ContextSection {
+fn part_section(remembered: &MemorySection, room: ContextBudget) -> ContextSection {
     let mut text = format!("\n{}:\n", one_line(&remembered.title, MAX_ITEM_CHARS));
     let mut size = room.size_of(&text);
     let mut given = 0;
@@ -55,15 +55,18 @@ fn part_section(remembered: &Remembered, room: Budget) -> ContextSection {
         (size, given) = (new_size, given + 1);
         text.push_str(&line);
     }
-    let part = |size, state| Part {
-        what: PartKind::Remembered(remembered.kind),
+    let part = |size, state| ContextPart {
+        what: ContextPartKind::Remembered(remembered.kind),
         why: remembered.why.clone(),
         size,
         state,
     };
     if given == 0 {
-        return ContextSection { parts: vec![part(0, PartState::LeftOut)], ..ContextSection::default() };
+        return ContextSection {
+            parts: vec![part(0, ContextPartState::LeftOut)],
+            ..ContextSection::default()
+        };
     }
-    let state = if given < remembered.items.len() { PartState::Cut } else { PartState::Whole };
+    let state = if given < remembered.items.len() { ContextPartState::Cut } else { ContextPartState::Whole };
     ContextSection { text, size, parts: vec![part(size, state)] }
 }

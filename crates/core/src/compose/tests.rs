@@ -3,15 +3,15 @@
 use super::*;
 use proptest::prelude::*;
 
-const CHARACTERS: Budget = Budget::Characters(9_500);
-const TOKENS: Budget = Budget::Tokens(2_400);
+const CHARACTERS: ContextBudget = ContextBudget::Characters(9_500);
+const TOKENS: ContextBudget = ContextBudget::Tokens(2_400);
 
-fn material(past: Past) -> Material {
-    Material { past: Some(past), compaction: None, remembered: vec![], program: "tow".into() }
+fn material(past: PastSession) -> ComposeInput {
+    ComposeInput { past: Some(past), compaction: None, remembered: vec![], program: "tow".into() }
 }
 
-fn past(number: usize) -> Past {
-    Past {
+fn past(number: usize) -> PastSession {
+    PastSession {
         session: SessionKey::parse("agent:0c9f6b2e-4d7a-4b1c-9e57-3f0a1a2b3c4d").unwrap(),
         way: "/clear in the same pane".into(),
         project: Some("harbour".into()),
@@ -32,12 +32,12 @@ fn turn(index: usize) -> PastTurn {
     let OlderTurn { id, clock, origin, line } = older(index);
     let subject = SUBJECTS[index % SUBJECTS.len()];
     let words = vec![
-        Words {
+        TurnMessage {
             speaker: Speaker::Person,
             text: format!("Please look into {subject} and say what you find."),
         },
-        Words { speaker: Speaker::Agent, text: format!("I read the code of {subject} first.") },
-        Words { speaker: Speaker::Agent, text: answer(index, subject) },
+        TurnMessage { speaker: Speaker::Agent, text: format!("I read the code of {subject} first.") },
+        TurnMessage { speaker: Speaker::Agent, text: answer(index, subject) },
     ];
     let details = vec![("Bash".to_owned(), 1 + u32::try_from(index % 5).unwrap()), ("Edit".to_owned(), 2)];
     PastTurn { id, clock, origin, line, words, details, stopped: None }
@@ -48,7 +48,7 @@ fn older(index: usize) -> OlderTurn {
     OlderTurn {
         id: format!("1a2b3c4d#{}", index + 1),
         clock: format!("{:02}:{:02}", 9 + index / 60 % 14, index % 60),
-        origin: Origin::Human,
+        origin: PromptOrigin::Human,
         line: format!("{subject}: edited src/tide.rs, src/port.rs; cargo test ok"),
     }
 }
@@ -62,8 +62,8 @@ fn answer(index: usize, subject: &str) -> String {
 }
 
 /// The composed text with its size and the state of each part.
-fn shown(material: &Material, budget: Budget) -> String {
-    let Composed { text, parts } = compose(material, budget);
+fn shown(material: &ComposeInput, budget: ContextBudget) -> String {
+    let ComposedContext { text, parts } = compose(material, budget);
     let size = budget.size_of(&text);
     assert!(size <= budget.limit(), "{size} is above {budget:?}");
     let parts: String = parts
@@ -73,17 +73,17 @@ fn shown(material: &Material, budget: Budget) -> String {
     format!("{text}--- {size} of {budget:?}\n{parts}")
 }
 
-fn words(turn: &mut PastTurn) -> &mut Vec<Words> {
+fn words(turn: &mut PastTurn) -> &mut Vec<TurnMessage> {
     &mut turn.words
 }
 
-fn said(speaker: Speaker, text: &str) -> Words {
-    Words { speaker, text: text.into() }
+fn said(speaker: Speaker, text: &str) -> TurnMessage {
+    TurnMessage { speaker, text: text.into() }
 }
 
 #[test]
 fn empty_input_gives_empty_text() {
-    let material = Material { past: None, compaction: None, remembered: vec![], program: "tow".into() };
+    let material = ComposeInput { past: None, compaction: None, remembered: vec![], program: "tow".into() };
     assert_eq!(compose(&material, CHARACTERS).text, "");
 }
 
@@ -127,7 +127,7 @@ fn long_words_in_the_anchor_and_in_a_turn_are_cut_and_say_how_to_get_the_rest() 
 fn a_session_that_was_stopped_before_it_answered() {
     let mut past = past(3);
     words(&mut past.turns[2]).truncate(1);
-    past.turns[2].stopped = Some(Stop::Interrupted);
+    past.turns[2].stopped = Some(StopReason::Interrupted);
     insta::assert_snapshot!(shown(&material(past), CHARACTERS));
 }
 
@@ -140,21 +140,25 @@ fn a_handoff_and_what_is_remembered_have_their_places() {
         remaining: "- docs\n- release".into(),
         key_context: "The port list is generated; do not edit it.".into(),
     });
-    let remembered = |kind, title: &str, items: &[&str]| Remembered {
+    let remembered = |kind, title: &str, items: &[&str]| MemorySection {
         kind,
         title: title.into(),
         items: items.iter().map(|item| (*item).to_owned()).collect(),
         why: format!("{kind:?} of this project"),
     };
-    let material = Material {
+    let material = ComposeInput {
         remembered: vec![
-            remembered(RememberedKind::Pinned, "Pinned", &["Tests need `TZ=UTC`."]),
-            remembered(RememberedKind::NextSteps, "Open next steps", &["Release 1.4", "Ask about the logo"]),
+            remembered(MemorySectionKind::Pinned, "Pinned", &["Tests need `TZ=UTC`."]),
+            remembered(
+                MemorySectionKind::NextSteps,
+                "Open next steps",
+                &["Release 1.4", "Ask about the logo"],
+            ),
         ],
         ..material(past)
     };
     insta::assert_snapshot!(shown(&material, TOKENS));
-    insta::assert_snapshot!("remembered_alone", shown(&Material { past: None, ..material }, CHARACTERS));
+    insta::assert_snapshot!("remembered_alone", shown(&ComposeInput { past: None, ..material }, CHARACTERS));
 }
 
 #[test]
@@ -164,7 +168,8 @@ fn a_session_of_another_machine_says_what_stayed_there_and_gives_its_summary() {
         turn.words.clear();
         turn.details.clear();
     });
-    past.away = Some(Away { machine: "desk".into(), missing: vec!["what was said", "its tool calls"] });
+    past.away =
+        Some(RemoteMachine { machine: "desk".into(), missing: vec!["what was said", "its tool calls"] });
     past.summary = Some(SummaryDraft {
         request: "Mend the tide table.".into(),
         next_steps: "Release it.".into(),
@@ -175,10 +180,10 @@ fn a_session_of_another_machine_says_what_stayed_there_and_gives_its_summary() {
 
 #[test]
 fn after_a_compaction_what_was_lost_is_offered_back_in_a_third_of_the_budget() {
-    let Past { session, .. } = past(1);
+    let PastSession { session, .. } = past(1);
     let compaction = Compaction { session, turns_in_all: 120, turns: (20..120).map(older).collect() };
     let material =
-        Material { past: None, compaction: Some(compaction), remembered: vec![], program: "tow".into() };
+        ComposeInput { past: None, compaction: Some(compaction), remembered: vec![], program: "tow".into() };
     let composed = compose(&material, CHARACTERS);
     assert!(CHARACTERS.size_of(&composed.text) <= 9_500 / 3);
     insta::assert_snapshot!(shown(&material, CHARACTERS));
@@ -187,8 +192,8 @@ fn after_a_compaction_what_was_lost_is_offered_back_in_a_third_of_the_budget() {
 #[test]
 fn bookmarks_and_notifications_are_left_out_but_the_agents_last_answer_is_given() {
     let mut past = past(4);
-    past.turns[2].origin = Origin::Bookmark;
-    past.turns[3].origin = Origin::Notification;
+    past.turns[2].origin = PromptOrigin::Bookmark;
+    past.turns[3].origin = PromptOrigin::Notification;
     words(&mut past.turns[3])[2].text = "The build is green. Shall I push?".into();
     let text = compose(&material(past), CHARACTERS).text;
     assert!(text.contains("The person's last directive (1a2b3c4d#2, 09:01)"), "{text}");
@@ -275,19 +280,19 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn any_origin() -> impl Strategy<Value = Origin> {
+fn any_origin() -> impl Strategy<Value = PromptOrigin> {
     prop_oneof![
-        6 => Just(Origin::Human),
-        1 => Just(Origin::Command),
-        1 => Just(Origin::Notification),
-        1 => Just(Origin::Bookmark),
-        1 => Just(Origin::Continuation),
+        6 => Just(PromptOrigin::Human),
+        1 => Just(PromptOrigin::Command),
+        1 => Just(PromptOrigin::Notification),
+        1 => Just(PromptOrigin::Bookmark),
+        1 => Just(PromptOrigin::Continuation),
     ]
 }
 
 fn any_turn() -> impl Strategy<Value = PastTurn> {
     let speaker = prop_oneof![Just(Speaker::Person), Just(Speaker::Agent)];
-    let word = (speaker, any_text()).prop_map(|(speaker, text)| Words { speaker, text });
+    let word = (speaker, any_text()).prop_map(|(speaker, text)| TurnMessage { speaker, text });
     let details = proptest::collection::vec((any_text(), any::<u32>()), 0..12);
     let words = proptest::collection::vec(word, 0..4);
     (any_text(), any_text(), any_origin(), words, details).prop_map(
@@ -303,7 +308,7 @@ fn any_turn() -> impl Strategy<Value = PastTurn> {
     )
 }
 
-fn any_material() -> impl Strategy<Value = Material> {
+fn any_material() -> impl Strategy<Value = ComposeInput> {
     let turns = proptest::collection::vec(any_turn(), 0..8);
     let handoff = proptest::option::of([any_text(), any_text(), any_text(), any_text()]);
     let items = proptest::collection::vec(any_text(), 0..5);
@@ -324,11 +329,11 @@ fn any_material() -> impl Strategy<Value = Material> {
             key_context,
         });
         (past.way, past.answer_heard) = (way, answer_heard);
-        let (kind, title, why) = (RememberedKind::Memories, "Memories".into(), "of this project".into());
-        Material {
+        let (kind, title, why) = (MemorySectionKind::Memories, "Memories".into(), "of this project".into());
+        ComposeInput {
             past: Some(past),
             compaction: None,
-            remembered: vec![Remembered { kind, title, items, why }],
+            remembered: vec![MemorySection { kind, title, items, why }],
             program,
         }
     })
@@ -338,10 +343,10 @@ fn as_older(turn: PastTurn) -> OlderTurn {
     OlderTurn { id: turn.id, clock: turn.clock, origin: turn.origin, line: turn.line }
 }
 
-fn any_budget() -> impl Strategy<Value = Budget> {
+fn any_budget() -> impl Strategy<Value = ContextBudget> {
     prop_oneof![
-        (0_usize..12_000).prop_map(Budget::Characters),
-        (0_usize..3_000).prop_map(Budget::Tokens),
+        (0_usize..12_000).prop_map(ContextBudget::Characters),
+        (0_usize..3_000).prop_map(ContextBudget::Tokens),
         Just(CHARACTERS),
         Just(TOKENS),
     ]
@@ -355,7 +360,7 @@ proptest! {
     ) {
         let composed = compose(&material, budget);
         prop_assert!(budget.size_of(&composed.text) <= budget.limit());
-        prop_assert!(composed.text.encode_utf16().count() <= budget.limit() || matches!(budget, Budget::Tokens(_)));
+        prop_assert!(composed.text.encode_utf16().count() <= budget.limit() || matches!(budget, ContextBudget::Tokens(_)));
         prop_assert!(!composed.text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')));
         if !composed.text.is_empty() {
             assert_fenced(&composed.text);
@@ -370,16 +375,16 @@ proptest! {
         let past = material.past.clone().unwrap();
         let turns: Vec<OlderTurn> = past.older.into_iter().chain(past.turns.into_iter().map(as_older)).collect();
         let compaction = Compaction { session: past.session, turns_in_all: past.turns_in_all, turns };
-        let composed = compose(&Material { compaction: Some(compaction), ..material }, budget);
+        let composed = compose(&ComposeInput { compaction: Some(compaction), ..material }, budget);
         prop_assert!(budget.size_of(&composed.text) <= budget.limit() / 3);
     }
 
     #[test]
     fn a_real_budget_never_loses_the_anchor(material in any_material(), in_tokens in any::<bool>()) {
-        let material = Material { program: "tow".into(), ..material };
+        let material = ComposeInput { program: "tow".into(), ..material };
         let budget = if in_tokens { TOKENS } else { CHARACTERS };
-        let anchor = compose(&material, budget).parts.into_iter().find(|part| part.what == PartKind::Anchor);
-        prop_assert!(anchor.is_none_or(|part| part.state != PartState::LeftOut));
+        let anchor = compose(&material, budget).parts.into_iter().find(|part| part.what == ContextPartKind::Anchor);
+        prop_assert!(anchor.is_none_or(|part| part.state != ContextPartState::LeftOut));
     }
 
     #[test]

@@ -6,9 +6,12 @@ use super::anchor::WorkAnchor;
 use super::cut::{fitted, one_line, plain};
 use super::frame::{ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
 use super::lines::{MAX_LINE_CHARS, number};
-use super::{Budget, Part, PartKind, PartState, Past, PastTurn, Speaker, is_worth_giving};
-use crate::event::Origin;
-use crate::piece::Stop;
+use super::{
+    ContextBudget, ContextPart, ContextPartKind, ContextPartState, PastSession, PastTurn, Speaker,
+    is_worth_giving,
+};
+use crate::event::PromptOrigin;
+use crate::piece::StopReason;
 
 const TITLE: &str = "\nThe last turns, oldest first:\n";
 
@@ -22,13 +25,18 @@ const MIN_ROOM_DIVISOR: usize = 8;
 struct ChosenTurns {
     /// Newest first.
     texts: Vec<String>,
-    parts: Vec<Part>,
+    parts: Vec<ContextPart>,
     /// The index of the oldest turn that was chosen or skipped.
     first: usize,
 }
 
 /// Returns the section and the index of its first turn; turns before that index are listed as older.
-pub fn section(past: &Past, anchor: &WorkAnchor<'_>, program: &str, room: Budget) -> (ContextSection, usize) {
+pub fn section(
+    past: &PastSession,
+    anchor: &WorkAnchor<'_>,
+    program: &str,
+    room: ContextBudget,
+) -> (ContextSection, usize) {
     let left = room.limit().saturating_sub(room.size_of(TITLE));
     let ChosenTurns { mut texts, mut parts, first } = chosen(past, anchor, program, room.of(left));
     if texts.is_empty() {
@@ -41,18 +49,18 @@ pub fn section(past: &Past, anchor: &WorkAnchor<'_>, program: &str, room: Budget
     (ContextSection { size, text: texts.concat(), parts }, first)
 }
 
-fn chosen(past: &Past, anchor: &WorkAnchor<'_>, program: &str, room: Budget) -> ChosenTurns {
+fn chosen(past: &PastSession, anchor: &WorkAnchor<'_>, program: &str, room: ContextBudget) -> ChosenTurns {
     let mut choice = ChosenTurns { texts: vec![], parts: vec![], first: past.turns.len() };
     let mut left = room.limit();
     for (index, turn) in past.turns.iter().enumerate().rev() {
-        let mut state = PartState::Whole;
+        let mut state = ContextPartState::Whole;
         if is_worth_giving(turn.origin) && !is_covered(turn, index, anchor) {
             let text = whole(past, index, anchor);
             let (text, size) = match room.of(left).size_if_held(&text) {
                 Some(size) => (text, size),
                 None if left < room.limit() / MIN_ROOM_DIVISOR => break,
                 None => {
-                    state = PartState::Cut;
+                    state = ContextPartState::Cut;
                     let Some(shorter) = cut(turn, &text, program, room.of(left)) else { break };
                     shorter
                 }
@@ -62,7 +70,7 @@ fn chosen(past: &Past, anchor: &WorkAnchor<'_>, program: &str, room: Budget) -> 
             choice.parts.push(part(turn, size, state));
         }
         choice.first = index;
-        if state == PartState::Cut {
+        if state == ContextPartState::Cut {
             break;
         }
     }
@@ -87,11 +95,11 @@ fn suffix(turn: &PastTurn) -> Option<String> {
 
 fn is_covered(turn: &PastTurn, index: usize, anchor: &WorkAnchor<'_>) -> bool {
     let is_given =
-        |(at, word): (usize, &super::Words)| anchor.covers(index, at) || word.text.trim().is_empty();
+        |(at, word): (usize, &super::TurnMessage)| anchor.covers(index, at) || word.text.trim().is_empty();
     !turn.words.is_empty() && turn.words.iter().enumerate().all(is_given)
 }
 
-fn whole(past: &Past, index: usize, anchor: &WorkAnchor<'_>) -> String {
+fn whole(past: &PastSession, index: usize, anchor: &WorkAnchor<'_>) -> String {
     let turn = &past.turns[index];
     let mut text = title(past, turn);
     for (at, words) in turn.words.iter().enumerate() {
@@ -111,17 +119,19 @@ fn whole(past: &Past, index: usize, anchor: &WorkAnchor<'_>) -> String {
 }
 
 /// The part of a turn that fits, and its size.
-fn cut(turn: &PastTurn, text: &str, program: &str, room: Budget) -> Option<(String, usize)> {
+fn cut(turn: &PastTurn, text: &str, program: &str, room: ContextBudget) -> Option<(String, usize)> {
     let how = format!("{program} detail {}", one_line(&turn.id, MAX_NAME_CHARS));
     let text = fitted(text, &how, room.of(room.limit().saturating_sub(1)))?.text + "\n";
     let size = room.size_if_held(&text)?;
     Some((text, size))
 }
 
-fn title(past: &Past, turn: &PastTurn) -> String {
+fn title(past: &PastSession, turn: &PastTurn) -> String {
     let origin = match turn.origin {
-        Origin::Human | Origin::Command | Origin::Notification | Origin::Bookmark => "",
-        Origin::Continuation => ", typed in the person's place",
+        PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Notification | PromptOrigin::Bookmark => {
+            ""
+        }
+        PromptOrigin::Continuation => ", typed in the person's place",
     };
     let (number, clock) = (number(&past.session, &turn.id), one_line(&turn.clock, MAX_CLOCK_CHARS));
     ["[", &number, " ", &clock, origin, "]\n"].concat()
@@ -134,16 +144,16 @@ fn speaker(speaker: Speaker) -> &'static str {
     }
 }
 
-fn ending(stopped: Option<Stop>) -> &'static str {
+fn ending(stopped: Option<StopReason>) -> &'static str {
     match stopped {
         None => "",
-        Some(Stop::Interrupted) => "(interrupted by the person)\n",
-        Some(Stop::Failed) => "(ended by an error)\n",
-        Some(Stop::Limited) => "(stopped by a usage limit)\n",
+        Some(StopReason::Interrupted) => "(interrupted by the person)\n",
+        Some(StopReason::Failed) => "(ended by an error)\n",
+        Some(StopReason::Limited) => "(stopped by a usage limit)\n",
     }
 }
 
-fn part(turn: &PastTurn, size: usize, state: PartState) -> Part {
+fn part(turn: &PastTurn, size: usize, state: ContextPartState) -> ContextPart {
     let why = format!("one of the last turns: {}", one_line(&turn.id, MAX_NAME_CHARS));
-    Part { what: PartKind::Turn, why, size, state }
+    ContextPart { what: ContextPartKind::Turn, why, size, state }
 }

@@ -3,10 +3,10 @@
 //! A pure function of its input. The barriers are a cooldown, limited counters, and the rule that no hop follows
 //! Towline's own action directly: a prompt must have come in between.
 
-use super::hop::Author;
-use crate::event::Origin;
-use crate::meter::Strategy;
-use crate::session::{Session, State};
+use super::hop::HandoffAuthor;
+use crate::event::PromptOrigin;
+use crate::meter::ContextStrategy;
+use crate::session::{Session, SessionState};
 use crate::time::Timestamp;
 use std::fmt;
 
@@ -15,7 +15,7 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// How often a seat may continue automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct HopLimits {
     /// Hops in a row without the user in between.
     pub most_hops: u32,
     pub per_hour: u32,
@@ -25,7 +25,7 @@ pub struct Limits {
 
 /// Earlier hops and compactions in this seat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Past {
+pub struct SeatHistory {
     /// Start times of hops and compaction requests in the last day.
     pub begun: Vec<Timestamp>,
     /// When one of them last changed its stage.
@@ -37,11 +37,11 @@ pub struct Past {
     /// The position in the chain of the next hop.
     pub ordinal: u32,
     /// Origin of the turn that has just ended.
-    pub last_turn: Option<Origin>,
+    pub last_turn: Option<PromptOrigin>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum TurnEnding {
     ByItself,
     /// A hook blocked the end before: another program's hook, or ours, which was handled already.
     AfterABlock,
@@ -49,47 +49,47 @@ pub enum Ending {
 
 /// How the handoff is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum HandoffMethod {
     /// By the agent, on request.
     Asked,
     /// From the captured turns, without a model.
     Mechanically,
 }
 
-impl Written {
-    pub const ALL: [Written; 2] = [Written::Asked, Written::Mechanically];
+impl HandoffMethod {
+    pub const ALL: [HandoffMethod; 2] = [HandoffMethod::Asked, HandoffMethod::Mechanically];
 
     pub fn name(self) -> &'static str {
         match self {
-            Written::Asked => "ask",
-            Written::Mechanically => "mechanical",
+            HandoffMethod::Asked => "ask",
+            HandoffMethod::Mechanically => "mechanical",
         }
     }
 
     /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<Written> {
-        Written::ALL.into_iter().find(|written| written.name() == name)
+    pub fn named(name: &str) -> Option<HandoffMethod> {
+        HandoffMethod::ALL.into_iter().find(|written| written.name() == name)
     }
 }
 
 /// The input of the decision at the end of a turn.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment<'a> {
+pub struct TurnEndInput<'a> {
     pub now: Timestamp,
-    pub strategy: Strategy,
-    pub written: Written,
+    pub strategy: ContextStrategy,
+    pub written: HandoffMethod,
     pub at_percent: u8,
     /// Context usage, if known.
     pub percent: Option<u8>,
     pub session: &'a Session,
-    pub ending: Ending,
-    pub past: &'a Past,
-    pub limits: Limits,
+    pub ending: TurnEnding,
+    pub past: &'a SeatHistory,
+    pub limits: HopLimits,
 }
 
 /// Why no hop begins although the context is nearly full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Barrier {
+pub enum HopBarrier {
     /// The previous hop has not ended.
     Open,
     Cooldown,
@@ -100,79 +100,79 @@ pub enum Barrier {
     OwnDoing,
 }
 
-impl Barrier {
+impl HopBarrier {
     /// Whether to notify the user: a reached limit needs them, the other barriers pass by themselves.
     pub fn is_a_limit(self) -> bool {
         match self {
-            Barrier::Chain | Barrier::Hour | Barrier::Day => true,
-            Barrier::Open | Barrier::Cooldown | Barrier::OwnDoing => false,
+            HopBarrier::Chain | HopBarrier::Hour | HopBarrier::Day => true,
+            HopBarrier::Open | HopBarrier::Cooldown | HopBarrier::OwnDoing => false,
         }
     }
 }
 
-impl fmt::Display for Barrier {
+impl fmt::Display for HopBarrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Barrier::Open => "the one before has not ended",
-            Barrier::Cooldown => "the one before was a moment ago",
-            Barrier::Chain => "as many followed each other as `continue.most_hops` allows",
-            Barrier::Hour => "there were as many in the last hour as `continue.per_hour` allows",
-            Barrier::Day => "there were as many in the last day as `continue.per_day` allows",
-            Barrier::OwnDoing => "nobody has asked for anything since the one before",
+            HopBarrier::Open => "the one before has not ended",
+            HopBarrier::Cooldown => "the one before was a moment ago",
+            HopBarrier::Chain => "as many followed each other as `continue.most_hops` allows",
+            HopBarrier::Hour => "there were as many in the last hour as `continue.per_hour` allows",
+            HopBarrier::Day => "there were as many in the last day as `continue.per_day` allows",
+            HopBarrier::OwnDoing => "nobody has asked for anything since the one before",
         })
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Decision {
+pub enum HopDecision {
     Nothing,
-    Barred(Barrier),
+    Barred(HopBarrier),
     Compact,
     /// A hop begins, with a handoff by this author.
-    Hop(Author),
+    Hop(HandoffAuthor),
 }
 
 /// Decides at the end of a turn of the session itself, not of a subagent.
-pub fn at_turns_end(moment: &Moment<'_>) -> Decision {
+pub fn at_turns_end(moment: &TurnEndInput<'_>) -> HopDecision {
     let is_full = moment.percent.is_some_and(|percent| percent >= moment.at_percent);
     // Running subagents would be lost with the conversation that they report to.
-    let is_finished = moment.session.state == State::Completed && moment.session.seat.is_some();
-    if !moment.strategy.types() || !is_full || !is_finished || moment.ending == Ending::AfterABlock {
-        return Decision::Nothing;
+    let is_finished = moment.session.state == SessionState::Completed && moment.session.seat.is_some();
+    if !moment.strategy.types() || !is_full || !is_finished || moment.ending == TurnEnding::AfterABlock {
+        return HopDecision::Nothing;
     }
     match (barrier(moment), moment.strategy) {
-        (Some(barrier), _) => Decision::Barred(barrier),
-        (None, Strategy::Off | Strategy::Notify) => Decision::Nothing,
-        (None, Strategy::Compact) => Decision::Compact,
-        (None, Strategy::Handoff) => Decision::Hop(match moment.written {
-            Written::Asked => Author::Agent,
-            Written::Mechanically => Author::Mechanical,
+        (Some(barrier), _) => HopDecision::Barred(barrier),
+        (None, ContextStrategy::Off | ContextStrategy::Notify) => HopDecision::Nothing,
+        (None, ContextStrategy::Compact) => HopDecision::Compact,
+        (None, ContextStrategy::Handoff) => HopDecision::Hop(match moment.written {
+            HandoffMethod::Asked => HandoffAuthor::Agent,
+            HandoffMethod::Mechanically => HandoffAuthor::Mechanical,
         }),
     }
 }
 
-fn barrier(moment: &Moment<'_>) -> Option<Barrier> {
+fn barrier(moment: &TurnEndInput<'_>) -> Option<HopBarrier> {
     let (past, limits, now) = (moment.past, moment.limits, moment.now);
     let count_within = |ms: i64| past.begun.iter().filter(|at| now.since_ms(**at) < ms).count();
     let is_cooling = past.last_moved.is_some_and(|at| now.since_ms(at) < limits.cooldown_ms);
     [
-        (past.is_open, Barrier::Open),
-        (!was_prompted_since(moment), Barrier::OwnDoing),
-        (is_cooling, Barrier::Cooldown),
-        (past.ordinal > limits.most_hops, Barrier::Chain),
-        (count_within(HOUR_MS) >= limits.per_hour as usize, Barrier::Hour),
-        (count_within(DAY_MS) >= limits.per_day as usize, Barrier::Day),
+        (past.is_open, HopBarrier::Open),
+        (!was_prompted_since(moment), HopBarrier::OwnDoing),
+        (is_cooling, HopBarrier::Cooldown),
+        (past.ordinal > limits.most_hops, HopBarrier::Chain),
+        (count_within(HOUR_MS) >= limits.per_hour as usize, HopBarrier::Hour),
+        (count_within(DAY_MS) >= limits.per_day as usize, HopBarrier::Day),
     ]
     .into_iter()
     .find_map(|(applies, barrier)| applies.then_some(barrier))
 }
 
 /// Whether the turn was prompted by the user or a continuation, after Towline's last action in this session.
-fn was_prompted_since(moment: &Moment<'_>) -> bool {
+fn was_prompted_since(moment: &TurnEndInput<'_>) -> bool {
     let is_work = match moment.past.last_turn {
-        Some(Origin::Human | Origin::Command | Origin::Continuation) => true,
-        Some(Origin::Notification | Origin::Bookmark) | None => false,
+        Some(PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation) => true,
+        Some(PromptOrigin::Notification | PromptOrigin::Bookmark) | None => false,
     };
     let prompted = moment.session.prompted_at;
     is_work && prompted.is_some_and(|at| moment.past.last_here.is_none_or(|last| at > last))

@@ -3,8 +3,8 @@
 //! Decides by events alone, so that every replay of a journal gives the same result. Anything unexpected ends the hop
 //! with a reason; no step is retried.
 
-use super::hop::{Author, Hop, Stage};
-use crate::event::{Event, Happening, Observed};
+use super::hop::{HandoffAuthor, Hop, HopStage};
+use crate::event::{Event, EventKind, ObservedChange};
 use crate::id::SessionKey;
 use crate::time::Timestamp;
 use crate::typing::{self, Intent};
@@ -14,7 +14,7 @@ const OVERDUE_MS: i64 = 15 * 60_000;
 
 /// The event, and the hop's two intents in their current stage.
 #[derive(Clone, Copy)]
-pub struct Around<'a> {
+pub struct HopContext<'a> {
     pub event: &'a Event,
     pub clear: Option<&'a Intent>,
     pub go_on: Option<&'a Intent>,
@@ -22,19 +22,19 @@ pub struct Around<'a> {
 
 /// The next stage of a hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Next {
-    pub to: Stage,
+pub struct HopTransition {
+    pub to: HopStage,
     pub why: Option<String>,
     pub successor: Option<SessionKey>,
 }
 
 /// The hop's next stage after this event; `None` if it stays.
-pub fn follow(hop: &Hop, around: &Around<'_>) -> Option<Next> {
+pub fn follow(hop: &Hop, around: &HopContext<'_>) -> Option<HopTransition> {
     match hop.stage {
-        Stage::Asked | Stage::Written => interrupted(hop, around.event),
-        Stage::Clearing => cleared(around),
-        Stage::Continuing => prompted(hop, around),
-        Stage::Done | Stage::Failed | Stage::Stopped => None,
+        HopStage::Asked | HopStage::Written => interrupted(hop, around.event),
+        HopStage::Clearing => cleared(around),
+        HopStage::Continuing => prompted(hop, around),
+        HopStage::Done | HopStage::Failed | HopStage::Stopped => None,
     }
 }
 
@@ -44,11 +44,11 @@ pub fn is_overdue(hop: &Hop, now: Timestamp) -> bool {
 }
 
 /// Before anything is typed, any other activity in the session ends the hop.
-fn interrupted(hop: &Hop, event: &Event) -> Option<Next> {
+fn interrupted(hop: &Hop, event: &Event) -> Option<HopTransition> {
     if event.session != hop.session || event.subagent.is_some() {
         return None;
     }
-    let awaits_handoff = hop.stage == Stage::Asked && hop.asking.author == Author::Agent;
+    let awaits_handoff = hop.stage == HopStage::Asked && hop.asking.author == HandoffAuthor::Agent;
     let why = if event.happening.is_real_prompt() {
         "somebody went on in the session"
     } else if is_session_end(&event.happening) {
@@ -61,38 +61,41 @@ fn interrupted(hop: &Hop, event: &Event) -> Option<Next> {
     Some(failed(why.to_owned()))
 }
 
-fn is_session_end(happening: &Happening) -> bool {
-    matches!(happening, Happening::SessionEnded { .. } | Happening::Observed { what: Observed::Gone, .. })
+fn is_session_end(happening: &EventKind) -> bool {
+    matches!(
+        happening,
+        EventKind::SessionEnded { .. } | EventKind::Observed { what: ObservedChange::Gone, .. }
+    )
 }
 
-fn is_turn_stop(happening: &Happening) -> bool {
-    let stops = [Observed::Interrupted, Observed::Failed, Observed::Limited];
-    matches!(happening, Happening::Interrupted | Happening::TurnFailed { .. })
-        || matches!(happening, Happening::Observed { what, .. } if stops.contains(what))
+fn is_turn_stop(happening: &EventKind) -> bool {
+    let stops = [ObservedChange::Interrupted, ObservedChange::Failed, ObservedChange::Limited];
+    matches!(happening, EventKind::Interrupted | EventKind::TurnFailed { .. })
+        || matches!(happening, EventKind::Observed { what, .. } if stops.contains(what))
 }
 
-fn cleared(around: &Around<'_>) -> Option<Next> {
+fn cleared(around: &HopContext<'_>) -> Option<HopTransition> {
     if let Some(why) = [around.clear, around.go_on].into_iter().find_map(intent_failure) {
         return Some(failed(why));
     }
-    let clear = around.clear.filter(|clear| clear.stage == typing::Stage::Confirmed)?;
-    Some(Next { to: Stage::Continuing, why: None, successor: clear.led_to.clone() })
+    let clear = around.clear.filter(|clear| clear.stage == typing::IntentStage::Confirmed)?;
+    Some(HopTransition { to: HopStage::Continuing, why: None, successor: clear.led_to.clone() })
 }
 
 /// Done only if the successor was prompted and had been given the handoff.
-fn prompted(hop: &Hop, around: &Around<'_>) -> Option<Next> {
+fn prompted(hop: &Hop, around: &HopContext<'_>) -> Option<HopTransition> {
     if let Some(why) = intent_failure(around.go_on) {
         return Some(failed(why));
     }
-    let go_on = around.go_on.filter(|go_on| go_on.stage == typing::Stage::Confirmed)?;
+    let go_on = around.go_on.filter(|go_on| go_on.stage == typing::IntentStage::Confirmed)?;
     if go_on.led_to != hop.successor {
         return Some(failed("another session was prompted".to_owned()));
     }
     let is_given = hop.given.as_ref().is_some_and(|(to, _)| Some(to) == hop.successor.as_ref());
     let is_over = hop.successor.as_ref() == Some(&around.event.session)
-        && matches!(around.event.happening, Happening::TurnEnded { .. });
+        && matches!(around.event.happening, EventKind::TurnEnded { .. });
     match (is_given, is_over) {
-        (true, _) => Some(Next { to: Stage::Done, why: None, successor: None }),
+        (true, _) => Some(HopTransition { to: HopStage::Done, why: None, successor: None }),
         (false, true) => Some(failed("the successor went on without the handoff".to_owned())),
         (false, false) => None,
     }
@@ -101,13 +104,13 @@ fn prompted(hop: &Hop, around: &Around<'_>) -> Option<Next> {
 /// Why an intent will never be confirmed.
 fn intent_failure(intent: Option<&Intent>) -> Option<String> {
     let Some(intent) = intent else { return Some("what was to be typed is not known any more".to_owned()) };
-    let is_failed = intent.stage.is_over() && intent.stage != typing::Stage::Confirmed;
+    let is_failed = intent.stage.is_over() && intent.stage != typing::IntentStage::Confirmed;
     let why = intent.why.as_deref().unwrap_or(intent.stage.name());
     is_failed.then(|| format!("{}: {why}", intent.wish.purpose.name()))
 }
 
-fn failed(why: String) -> Next {
-    Next { to: Stage::Failed, why: Some(why), successor: None }
+fn failed(why: String) -> HopTransition {
+    HopTransition { to: HopStage::Failed, why: Some(why), successor: None }
 }
 
 #[cfg(test)]

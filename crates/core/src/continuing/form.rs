@@ -16,14 +16,14 @@ const CLOSING: &str = "</handoff>";
 
 /// A parsed handoff, and whether the work continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct ParsedHandoff {
     pub handoff: Handoff,
     pub goes_on: bool,
 }
 
 /// Why a text is not a valid handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub enum HandoffFlaw {
     Missing,
     OtherId,
     Unclosed,
@@ -34,16 +34,16 @@ pub enum Flaw {
     Undecided,
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for HandoffFlaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Flaw::Missing => "the answer holds no handoff",
-            Flaw::OtherId => "the handoff does not carry the id that was asked for",
-            Flaw::Unclosed => "the handoff has no end",
-            Flaw::TooLong => "the handoff is longer than 12 kB",
-            Flaw::NoTask => "the handoff names no task",
-            Flaw::NoRemaining => "the handoff does not say what remains",
-            Flaw::Undecided => "the handoff's `continue` is neither true nor false",
+            HandoffFlaw::Missing => "the answer holds no handoff",
+            HandoffFlaw::OtherId => "the handoff does not carry the id that was asked for",
+            HandoffFlaw::Unclosed => "the handoff has no end",
+            HandoffFlaw::TooLong => "the handoff is longer than 12 kB",
+            HandoffFlaw::NoTask => "the handoff names no task",
+            HandoffFlaw::NoRemaining => "the handoff does not say what remains",
+            HandoffFlaw::Undecided => "the handoff's `continue` is neither true nor false",
         })
     }
 }
@@ -75,20 +75,20 @@ pub fn id(hop: Uid) -> String {
 }
 
 /// Parses the handoff with this id out of an answer.
-pub fn read(answer: &str, id: &str) -> Result<Read, Flaw> {
-    let at = answer.rfind(OPENING).ok_or(Flaw::Missing)?;
-    let (attributes, body) = answer[at + OPENING.len()..].split_once('>').ok_or(Flaw::Unclosed)?;
+pub fn read(answer: &str, id: &str) -> Result<ParsedHandoff, HandoffFlaw> {
+    let at = answer.rfind(OPENING).ok_or(HandoffFlaw::Missing)?;
+    let (attributes, body) = answer[at + OPENING.len()..].split_once('>').ok_or(HandoffFlaw::Unclosed)?;
     if id_of(attributes) != Some(id) {
-        return Err(Flaw::OtherId);
+        return Err(HandoffFlaw::OtherId);
     }
-    let end = body.rfind(CLOSING).ok_or(Flaw::Unclosed)?;
+    let end = body.rfind(CLOSING).ok_or(HandoffFlaw::Unclosed)?;
     validated(&body[..end])
 }
 
 /// Parses a handoff file, with or without front matter. Continues only if the file says so explicitly.
-pub fn read_file(text: &str) -> Result<Read, Flaw> {
+pub fn read_file(text: &str) -> Result<ParsedHandoff, HandoffFlaw> {
     let goes_on = decision(text)? == Some(true);
-    Ok(Read { goes_on, ..validated(text)? })
+    Ok(ParsedHandoff { goes_on, ..validated(text)? })
 }
 
 /// The handoff as stored and shown; `parts` is the inverse.
@@ -125,12 +125,12 @@ pub fn parts(text: &str) -> Handoff {
 }
 
 /// The first validation error of a handoff, if any.
-pub fn flaw(handoff: &Handoff) -> Option<Flaw> {
+pub fn flaw(handoff: &Handoff) -> Option<HandoffFlaw> {
     let is_blank = |text: &str| !text.chars().any(char::is_alphanumeric);
     match handoff {
-        _ if render(handoff).len() > LONGEST_BYTES => Some(Flaw::TooLong),
-        Handoff { task, .. } if is_blank(task) => Some(Flaw::NoTask),
-        Handoff { remaining, .. } if is_blank(remaining) => Some(Flaw::NoRemaining),
+        _ if render(handoff).len() > LONGEST_BYTES => Some(HandoffFlaw::TooLong),
+        Handoff { task, .. } if is_blank(task) => Some(HandoffFlaw::NoTask),
+        Handoff { remaining, .. } if is_blank(remaining) => Some(HandoffFlaw::NoRemaining),
         Handoff { .. } => None,
     }
 }
@@ -147,22 +147,22 @@ pub fn without(text: &str) -> String {
     left.trim().to_owned()
 }
 
-fn validated(body: &str) -> Result<Read, Flaw> {
+fn validated(body: &str) -> Result<ParsedHandoff, HandoffFlaw> {
     if body.len() > LONGEST_BYTES {
-        return Err(Flaw::TooLong);
+        return Err(HandoffFlaw::TooLong);
     }
     let handoff = parts(body);
     let goes_on = decision(body)?.unwrap_or(true);
     match flaw(&handoff) {
         // Finished work has nothing remaining.
-        Some(Flaw::NoRemaining) if !goes_on => Ok(Read { handoff, goes_on }),
+        Some(HandoffFlaw::NoRemaining) if !goes_on => Ok(ParsedHandoff { handoff, goes_on }),
         Some(flaw) => Err(flaw),
-        None => Ok(Read { handoff, goes_on }),
+        None => Ok(ParsedHandoff { handoff, goes_on }),
     }
 }
 
 /// The value of `continue:` in the lines before the first heading.
-fn decision(text: &str) -> Result<Option<bool>, Flaw> {
+fn decision(text: &str) -> Result<Option<bool>, HandoffFlaw> {
     let before = text.lines().take_while(|line| heading(line).is_none());
     let pairs = before.filter_map(|line| line.trim().split_once(':'));
     let mut pairs = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case("continue"));
@@ -170,7 +170,7 @@ fn decision(text: &str) -> Result<Option<bool>, Flaw> {
     match value.trim().to_ascii_lowercase().trim_matches(['"', '\'', '`', '.']) {
         "true" | "yes" => Ok(Some(true)),
         "false" | "no" => Ok(Some(false)),
-        _ => Err(Flaw::Undecided),
+        _ => Err(HandoffFlaw::Undecided),
     }
 }
 

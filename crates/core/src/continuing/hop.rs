@@ -3,14 +3,14 @@
 //! Stages only move forward. An ended hop never restarts; its handoff stays.
 
 use crate::id::{SessionKey, Uid};
-use crate::text::Kept;
+use crate::text::SafeText;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The author of a handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Author {
+pub enum HandoffAuthor {
     /// On our request.
     Agent,
     /// The agent wrote it into its file in the project.
@@ -20,28 +20,29 @@ pub enum Author {
     Person,
 }
 
-impl Author {
-    pub const ALL: [Author; 4] = [Author::Agent, Author::File, Author::Mechanical, Author::Person];
+impl HandoffAuthor {
+    pub const ALL: [HandoffAuthor; 4] =
+        [HandoffAuthor::Agent, HandoffAuthor::File, HandoffAuthor::Mechanical, HandoffAuthor::Person];
 
     pub fn name(self) -> &'static str {
         match self {
-            Author::Agent => "agent",
-            Author::File => "file",
-            Author::Mechanical => "mechanical",
-            Author::Person => "person",
+            HandoffAuthor::Agent => "agent",
+            HandoffAuthor::File => "file",
+            HandoffAuthor::Mechanical => "mechanical",
+            HandoffAuthor::Person => "person",
         }
     }
 
     /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<Author> {
-        Author::ALL.into_iter().find(|author| author.name() == name)
+    pub fn named(name: &str) -> Option<HandoffAuthor> {
+        HandoffAuthor::ALL.into_iter().find(|author| author.name() == name)
     }
 }
 
 /// The stage of a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum HopStage {
     /// The handoff was requested.
     Asked,
     /// The handoff exists; nothing was typed yet.
@@ -57,62 +58,62 @@ pub enum Stage {
     Stopped,
 }
 
-impl Stage {
-    pub const ALL: [Stage; 7] = [
-        Stage::Asked,
-        Stage::Written,
-        Stage::Clearing,
-        Stage::Continuing,
-        Stage::Done,
-        Stage::Failed,
-        Stage::Stopped,
+impl HopStage {
+    pub const ALL: [HopStage; 7] = [
+        HopStage::Asked,
+        HopStage::Written,
+        HopStage::Clearing,
+        HopStage::Continuing,
+        HopStage::Done,
+        HopStage::Failed,
+        HopStage::Stopped,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Stage::Asked => "asked",
-            Stage::Written => "written",
-            Stage::Clearing => "clearing",
-            Stage::Continuing => "continuing",
-            Stage::Done => "done",
-            Stage::Failed => "failed",
-            Stage::Stopped => "stopped",
+            HopStage::Asked => "asked",
+            HopStage::Written => "written",
+            HopStage::Clearing => "clearing",
+            HopStage::Continuing => "continuing",
+            HopStage::Done => "done",
+            HopStage::Failed => "failed",
+            HopStage::Stopped => "stopped",
         }
     }
 
     /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|stage| stage.name() == name)
+    pub fn named(name: &str) -> Option<HopStage> {
+        HopStage::ALL.into_iter().find(|stage| stage.name() == name)
     }
 
     /// Whether the stage is final.
     pub fn is_over(self) -> bool {
         match self {
-            Stage::Asked | Stage::Written | Stage::Clearing | Stage::Continuing => false,
-            Stage::Done | Stage::Failed | Stage::Stopped => true,
+            HopStage::Asked | HopStage::Written | HopStage::Clearing | HopStage::Continuing => false,
+            HopStage::Done | HopStage::Failed | HopStage::Stopped => true,
         }
     }
 
     /// Whether `to` is the next stage, or an end for a hop that has not ended.
-    pub fn may_become(self, to: Stage) -> bool {
+    pub fn may_become(self, to: HopStage) -> bool {
         match to {
-            Stage::Asked => false,
-            Stage::Written => self == Stage::Asked,
-            Stage::Clearing => self == Stage::Written,
-            Stage::Continuing => self == Stage::Clearing,
-            Stage::Done => self == Stage::Continuing,
-            Stage::Failed | Stage::Stopped => !self.is_over(),
+            HopStage::Asked => false,
+            HopStage::Written => self == HopStage::Asked,
+            HopStage::Clearing => self == HopStage::Written,
+            HopStage::Continuing => self == HopStage::Clearing,
+            HopStage::Done => self == HopStage::Continuing,
+            HopStage::Failed | HopStage::Stopped => !self.is_over(),
         }
     }
 }
 
 /// The start of a hop, as recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asking {
+pub struct HopRequest {
     /// The key of the seat.
     pub seat: String,
     /// The intended author of the handoff.
-    pub author: Author,
+    pub author: HandoffAuthor,
     /// The position in the chain of hops without the user in between.
     pub ordinal: u32,
     /// Context usage, if that was the reason.
@@ -122,7 +123,7 @@ pub struct Asking {
 
 /// Ids of the two intents typed for a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Typed {
+pub struct HopIntents {
     pub clear: Uid,
     pub go_on: Uid,
 }
@@ -133,16 +134,16 @@ pub struct Hop {
     pub uid: Uid,
     /// The session whose work is continued.
     pub session: SessionKey,
-    pub asking: Asking,
+    pub asking: HopRequest,
     pub began_at: Timestamp,
-    pub stage: Stage,
+    pub stage: HopStage,
     /// When it reached its stage.
     pub moved_at: Timestamp,
     /// The reason for its stage, as text.
     pub why: Option<String>,
     /// The handoff and its author.
-    pub handoff: Option<(Kept, Author)>,
-    pub typed: Option<Typed>,
+    pub handoff: Option<(SafeText, HandoffAuthor)>,
+    pub typed: Option<HopIntents>,
     /// The session that began when the agent was cleared.
     pub successor: Option<SessionKey>,
     /// The session that received the handoff, and when.
@@ -175,15 +176,17 @@ mod tests {
 
     #[test]
     fn every_name_parses_back() {
-        assert!(Stage::ALL.into_iter().all(|stage| Stage::named(stage.name()) == Some(stage)));
-        assert!(Author::ALL.into_iter().all(|author| Author::named(author.name()) == Some(author)));
-        assert_eq!((Stage::named("x"), Author::named("x")), (None, None));
+        assert!(HopStage::ALL.into_iter().all(|stage| HopStage::named(stage.name()) == Some(stage)));
+        assert!(
+            HandoffAuthor::ALL.into_iter().all(|author| HandoffAuthor::named(author.name()) == Some(author))
+        );
+        assert_eq!((HopStage::named("x"), HandoffAuthor::named("x")), (None, None));
     }
 
     #[test]
     fn a_stage_goes_forward_one_by_one_and_an_end_stays() {
-        for (at, from) in Stage::ALL.into_iter().enumerate() {
-            for (to_at, to) in Stage::ALL.into_iter().enumerate() {
+        for (at, from) in HopStage::ALL.into_iter().enumerate() {
+            for (to_at, to) in HopStage::ALL.into_iter().enumerate() {
                 let is_next = to_at == at + 1 && to_at <= 4;
                 let is_end = at <= 3 && to_at >= 5;
                 assert_eq!(from.may_become(to), is_next || is_end, "{from:?} {to:?}");

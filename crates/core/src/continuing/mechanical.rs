@@ -2,8 +2,8 @@
 //!
 //! Invents nothing. It is inferior to a handoff that the agent writes, and leaves fields open accordingly.
 
-use crate::compose::{Handoff, Past, PastTurn, Speaker};
-use crate::event::Origin;
+use crate::compose::{Handoff, PastSession, PastTurn, Speaker};
+use crate::event::PromptOrigin;
 use crate::text::{clip, clip_start};
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ const MAX_REMAINING_BYTES: usize = 4_000;
 /// Number of turns listed.
 const MAX_TURNS: usize = 12;
 
-pub fn mechanical(past: &Past) -> Handoff {
+pub fn mechanical(past: &PastSession) -> Handoff {
     let task = last_message(past, Speaker::Person).unwrap_or("The task was not recorded; ask for it.");
     let answer = last_message(past, Speaker::Agent).or(past.answer_heard.as_deref());
     let remaining = match answer.map(str::trim).filter(|answer| !answer.is_empty()) {
@@ -30,11 +30,11 @@ pub fn mechanical(past: &Past) -> Handoff {
     }
 }
 
-fn last_message(past: &Past, speaker: Speaker) -> Option<&str> {
+fn last_message(past: &PastSession, speaker: Speaker) -> Option<&str> {
     let is_work = |turn: &&PastTurn| match turn.origin {
-        Origin::Human | Origin::Command => true,
-        Origin::Continuation => speaker == Speaker::Agent,
-        Origin::Notification | Origin::Bookmark => false,
+        PromptOrigin::Human | PromptOrigin::Command => true,
+        PromptOrigin::Continuation => speaker == Speaker::Agent,
+        PromptOrigin::Notification | PromptOrigin::Bookmark => false,
     };
     past.turns.iter().rev().filter(is_work).find_map(|turn| {
         let words = turn.words.iter().rev().filter(|words| words.speaker == speaker);
@@ -43,7 +43,7 @@ fn last_message(past: &Past, speaker: Speaker) -> Option<&str> {
 }
 
 /// The newest lines, oldest first.
-fn completed(past: &Past) -> String {
+fn completed(past: &PastSession) -> String {
     let older = past.older.iter().map(|turn| turn.line.as_str());
     let lines: Vec<&str> = older
         .chain(past.turns.iter().map(|turn| turn.line.as_str()))
@@ -58,7 +58,7 @@ fn completed(past: &Past) -> String {
     clip_start(text.trim_end(), MAX_COMPLETED_BYTES).to_owned()
 }
 
-fn key_context(past: &Past) -> String {
+fn key_context(past: &PastSession) -> String {
     let names = [("project", &past.project), ("branch", &past.branch)];
     let names = names.iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_ref()?)));
     names.chain([format!("earlier session {}", past.session)]).collect::<Vec<_>>().join(", ")
@@ -67,11 +67,11 @@ fn key_context(past: &Past) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compose::{OlderTurn, Words};
+    use crate::compose::{OlderTurn, TurnMessage};
     use crate::id::SessionKey;
 
-    fn past() -> Past {
-        Past {
+    fn past() -> PastSession {
+        PastSession {
             session: SessionKey::parse("agent:one").unwrap(),
             way: String::new(),
             project: Some("app".into()),
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    fn turn(origin: Origin, line: &str, words: &[(Speaker, &str)]) -> PastTurn {
+    fn turn(origin: PromptOrigin, line: &str, words: &[(Speaker, &str)]) -> PastTurn {
         PastTurn {
             id: "one#1".into(),
             clock: "14:05".into(),
@@ -96,7 +96,7 @@ mod tests {
             line: line.into(),
             words: words
                 .iter()
-                .map(|(speaker, text)| Words { speaker: *speaker, text: (*text).into() })
+                .map(|(speaker, text)| TurnMessage { speaker: *speaker, text: (*text).into() })
                 .collect(),
             details: vec![],
             stopped: None,
@@ -108,18 +108,18 @@ mod tests {
         let older = vec![OlderTurn {
             id: "one#0".into(),
             clock: "14:00".into(),
-            origin: Origin::Human,
+            origin: PromptOrigin::Human,
             line: "read the plan".into(),
         }];
         let turns = vec![
             turn(
-                Origin::Human,
+                PromptOrigin::Human,
                 "painted the mast",
                 &[(Speaker::Person, "paint the mast"), (Speaker::Agent, "half done")],
             ),
-            turn(Origin::Bookmark, "", &[(Speaker::Person, "·"), (Speaker::Agent, "noted")]),
+            turn(PromptOrigin::Bookmark, "", &[(Speaker::Person, "·"), (Speaker::Agent, "noted")]),
         ];
-        let handoff = mechanical(&Past { older, turns, ..past() });
+        let handoff = mechanical(&PastSession { older, turns, ..past() });
         assert_eq!(handoff.task, "paint the mast");
         assert_eq!(handoff.completed, "- read the plan\n- painted the mast");
         assert_eq!(handoff.remaining, "Go on from the last answer:\nhalf done");

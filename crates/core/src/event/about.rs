@@ -2,8 +2,8 @@
 //!
 //! Derived from the event kind alone; `step` decides the effect on a session.
 
-use super::{Happening, Origin, ToolOutcome};
-use crate::text::Kept;
+use super::{EventKind, PromptOrigin, ToolOutcome};
+use crate::text::SafeText;
 
 /// How soon an event must be applied to the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,106 +18,106 @@ pub enum Urgency {
     Answered,
 }
 
-impl Happening {
+impl EventKind {
     pub fn urgency(&self) -> Urgency {
         match self {
-            Happening::ModelAnswered { .. }
-            | Happening::ContextMeasured { .. }
-            | Happening::ContextAnnounced { .. }
-            | Happening::MemoryGiven { .. }
-            | Happening::FolderChanged
-            | Happening::TaskCompleted
-            | Happening::BatonCame(_)
-            | Happening::InheritanceGiven { .. }
-            | Happening::IntentMade { .. }
-            | Happening::IntentMoved { .. }
-            | Happening::BookmarkSet(_)
-            | Happening::BookmarkPlaced { .. }
-            | Happening::BookmarkDeleted { .. }
-            | Happening::BookmarkRestored { .. }
-            | Happening::MarkerWanted { .. }
-            | Happening::HandoffAsked { .. }
-            | Happening::HandoffWritten { .. }
-            | Happening::HopMoved { .. }
-            | Happening::HandoffGiven { .. }
-            | Happening::HopTold { .. } => Urgency::Whenever,
-            Happening::ToolFinished { outcome: ToolOutcome::Interrupted, .. } => Urgency::Shown,
-            Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
-            | Happening::ToolsFinished => Urgency::UnlessWorking,
-            Happening::SessionEnded { .. }
-            | Happening::PermissionAsked { .. }
-            | Happening::PermissionRefused { .. }
-            | Happening::AttentionAsked { .. }
-            | Happening::AttentionGiven
-            | Happening::TurnFailed { .. }
-            | Happening::Interrupted
-            | Happening::SubagentStarted
-            | Happening::SubagentStopped
-            | Happening::CompactionStarted { .. }
-            | Happening::CompactionEnded { .. }
-            | Happening::TurnEnded { .. }
-            | Happening::SeatFound
-            | Happening::Seen
-            | Happening::BatonPassed
-            | Happening::BatonDropped
-            | Happening::FreshAsked
-            | Happening::FreshTakenBack
-            | Happening::InheritanceTaken { .. }
-            | Happening::Observed { .. } => Urgency::Shown,
-            Happening::SessionStarted { .. }
-            | Happening::PromptSubmitted { .. }
-            | Happening::HelperWanted { .. } => Urgency::Answered,
+            EventKind::ModelAnswered { .. }
+            | EventKind::ContextMeasured { .. }
+            | EventKind::ContextAnnounced { .. }
+            | EventKind::MemoryGiven { .. }
+            | EventKind::FolderChanged
+            | EventKind::TaskCompleted
+            | EventKind::BatonCame(_)
+            | EventKind::InheritanceGiven { .. }
+            | EventKind::IntentMade { .. }
+            | EventKind::IntentMoved { .. }
+            | EventKind::BookmarkSet(_)
+            | EventKind::BookmarkPlaced { .. }
+            | EventKind::BookmarkDeleted { .. }
+            | EventKind::BookmarkRestored { .. }
+            | EventKind::MarkerWanted { .. }
+            | EventKind::HandoffAsked { .. }
+            | EventKind::HandoffWritten { .. }
+            | EventKind::HopMoved { .. }
+            | EventKind::HandoffGiven { .. }
+            | EventKind::HopTold { .. } => Urgency::Whenever,
+            EventKind::ToolFinished { outcome: ToolOutcome::Interrupted, .. } => Urgency::Shown,
+            EventKind::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
+            | EventKind::ToolsFinished => Urgency::UnlessWorking,
+            EventKind::SessionEnded { .. }
+            | EventKind::PermissionAsked { .. }
+            | EventKind::PermissionRefused { .. }
+            | EventKind::AttentionAsked { .. }
+            | EventKind::AttentionGiven
+            | EventKind::TurnFailed { .. }
+            | EventKind::Interrupted
+            | EventKind::SubagentStarted
+            | EventKind::SubagentStopped
+            | EventKind::CompactionStarted { .. }
+            | EventKind::CompactionEnded { .. }
+            | EventKind::TurnEnded { .. }
+            | EventKind::SeatFound
+            | EventKind::Seen
+            | EventKind::BatonPassed
+            | EventKind::BatonDropped
+            | EventKind::FreshAsked
+            | EventKind::FreshTakenBack
+            | EventKind::InheritanceTaken { .. }
+            | EventKind::Observed { .. } => Urgency::Shown,
+            EventKind::SessionStarted { .. }
+            | EventKind::PromptSubmitted { .. }
+            | EventKind::HelperWanted { .. } => Urgency::Answered,
         }
     }
 
     /// The event kind as one word, for tables and users.
     pub fn name(&self) -> &'static str {
         match self {
-            Happening::SessionStarted { .. } => "session_started",
-            Happening::SessionEnded { .. } => "session_ended",
-            Happening::PromptSubmitted { .. } => "prompt_submitted",
-            Happening::ToolFinished { .. } => "tool_finished",
-            Happening::ToolsFinished => "tools_finished",
-            Happening::PermissionAsked { .. } => "permission_asked",
-            Happening::PermissionRefused { .. } => "permission_refused",
-            Happening::AttentionAsked { .. } => "attention_asked",
-            Happening::AttentionGiven => "attention_given",
-            Happening::TurnEnded { .. } => "turn_ended",
-            Happening::TurnFailed { .. } => "turn_failed",
-            Happening::Interrupted => "interrupted",
-            Happening::SubagentStarted => "subagent_started",
-            Happening::SubagentStopped => "subagent_stopped",
-            Happening::CompactionStarted { .. } => "compaction_started",
-            Happening::CompactionEnded { .. } => "compaction_ended",
-            Happening::ModelAnswered { .. } => "model_answered",
-            Happening::ContextMeasured { .. } => "context_measured",
-            Happening::ContextAnnounced { .. } => "context_announced",
-            Happening::MemoryGiven { .. } => "memory_given",
-            Happening::HelperWanted { .. } => "helper_wanted",
-            Happening::FolderChanged => "folder_changed",
-            Happening::TaskCompleted => "task_completed",
-            Happening::SeatFound => "seat_found",
-            Happening::Seen => "seen",
-            Happening::BatonPassed => "baton_passed",
-            Happening::BatonDropped => "baton_dropped",
-            Happening::BatonCame(_) => "baton_came",
-            Happening::FreshAsked => "fresh_asked",
-            Happening::FreshTakenBack => "fresh_taken_back",
-            Happening::InheritanceTaken { .. } => "inheritance_taken",
-            Happening::InheritanceGiven { .. } => "inheritance_given",
-            Happening::IntentMade { .. } => "intent_made",
-            Happening::IntentMoved { .. } => "intent_moved",
-            Happening::HandoffAsked { .. } => "handoff_asked",
-            Happening::HandoffWritten { .. } => "handoff_written",
-            Happening::HopMoved { .. } => "hop_moved",
-            Happening::HandoffGiven { .. } => "handoff_given",
-            Happening::HopTold { .. } => "hop_told",
-            Happening::Observed { .. } => "observed",
-            Happening::BookmarkSet(_) => "bookmark_set",
-            Happening::BookmarkPlaced { .. } => "bookmark_placed",
-            Happening::BookmarkDeleted { .. } => "bookmark_deleted",
-            Happening::BookmarkRestored { .. } => "bookmark_restored",
-            Happening::MarkerWanted { .. } => "marker_wanted",
+            EventKind::SessionStarted { .. } => "session_started",
+            EventKind::SessionEnded { .. } => "session_ended",
+            EventKind::PromptSubmitted { .. } => "prompt_submitted",
+            EventKind::ToolFinished { .. } => "tool_finished",
+            EventKind::ToolsFinished => "tools_finished",
+            EventKind::PermissionAsked { .. } => "permission_asked",
+            EventKind::PermissionRefused { .. } => "permission_refused",
+            EventKind::AttentionAsked { .. } => "attention_asked",
+            EventKind::AttentionGiven => "attention_given",
+            EventKind::TurnEnded { .. } => "turn_ended",
+            EventKind::TurnFailed { .. } => "turn_failed",
+            EventKind::Interrupted => "interrupted",
+            EventKind::SubagentStarted => "subagent_started",
+            EventKind::SubagentStopped => "subagent_stopped",
+            EventKind::CompactionStarted { .. } => "compaction_started",
+            EventKind::CompactionEnded { .. } => "compaction_ended",
+            EventKind::ModelAnswered { .. } => "model_answered",
+            EventKind::ContextMeasured { .. } => "context_measured",
+            EventKind::ContextAnnounced { .. } => "context_announced",
+            EventKind::MemoryGiven { .. } => "memory_given",
+            EventKind::HelperWanted { .. } => "helper_wanted",
+            EventKind::FolderChanged => "folder_changed",
+            EventKind::TaskCompleted => "task_completed",
+            EventKind::SeatFound => "seat_found",
+            EventKind::Seen => "seen",
+            EventKind::BatonPassed => "baton_passed",
+            EventKind::BatonDropped => "baton_dropped",
+            EventKind::BatonCame(_) => "baton_came",
+            EventKind::FreshAsked => "fresh_asked",
+            EventKind::FreshTakenBack => "fresh_taken_back",
+            EventKind::InheritanceTaken { .. } => "inheritance_taken",
+            EventKind::InheritanceGiven { .. } => "inheritance_given",
+            EventKind::IntentMade { .. } => "intent_made",
+            EventKind::IntentMoved { .. } => "intent_moved",
+            EventKind::HandoffAsked { .. } => "handoff_asked",
+            EventKind::HandoffWritten { .. } => "handoff_written",
+            EventKind::HopMoved { .. } => "hop_moved",
+            EventKind::HandoffGiven { .. } => "handoff_given",
+            EventKind::HopTold { .. } => "hop_told",
+            EventKind::Observed { .. } => "observed",
+            EventKind::BookmarkSet(_) => "bookmark_set",
+            EventKind::BookmarkPlaced { .. } => "bookmark_placed",
+            EventKind::BookmarkDeleted { .. } => "bookmark_deleted",
+            EventKind::BookmarkRestored { .. } => "bookmark_restored",
+            EventKind::MarkerWanted { .. } => "marker_wanted",
         }
     }
 
@@ -125,70 +125,70 @@ impl Happening {
     pub fn is_the_agents(&self) -> bool {
         let is_users = matches!(
             self,
-            Happening::Seen
-                | Happening::BatonPassed
-                | Happening::BatonDropped
-                | Happening::FreshAsked
-                | Happening::FreshTakenBack
-                | Happening::InheritanceTaken { .. }
-                | Happening::BookmarkDeleted { .. }
-                | Happening::BookmarkRestored { .. }
+            EventKind::Seen
+                | EventKind::BatonPassed
+                | EventKind::BatonDropped
+                | EventKind::FreshAsked
+                | EventKind::FreshTakenBack
+                | EventKind::InheritanceTaken { .. }
+                | EventKind::BookmarkDeleted { .. }
+                | EventKind::BookmarkRestored { .. }
         );
         let is_ours = matches!(
             self,
-            Happening::SeatFound
-                | Happening::Observed { .. }
-                | Happening::BatonCame(_)
-                | Happening::InheritanceGiven { .. }
-                | Happening::IntentMade { .. }
-                | Happening::IntentMoved { .. }
-                | Happening::BookmarkSet(_)
-                | Happening::BookmarkPlaced { .. }
-                | Happening::MarkerWanted { .. }
-                | Happening::ContextMeasured { .. }
-                | Happening::ContextAnnounced { .. }
-                | Happening::MemoryGiven { .. }
-                | Happening::HandoffAsked { .. }
-                | Happening::HandoffWritten { .. }
-                | Happening::HopMoved { .. }
-                | Happening::HandoffGiven { .. }
-                | Happening::HopTold { .. }
+            EventKind::SeatFound
+                | EventKind::Observed { .. }
+                | EventKind::BatonCame(_)
+                | EventKind::InheritanceGiven { .. }
+                | EventKind::IntentMade { .. }
+                | EventKind::IntentMoved { .. }
+                | EventKind::BookmarkSet(_)
+                | EventKind::BookmarkPlaced { .. }
+                | EventKind::MarkerWanted { .. }
+                | EventKind::ContextMeasured { .. }
+                | EventKind::ContextAnnounced { .. }
+                | EventKind::MemoryGiven { .. }
+                | EventKind::HandoffAsked { .. }
+                | EventKind::HandoffWritten { .. }
+                | EventKind::HopMoved { .. }
+                | EventKind::HandoffGiven { .. }
+                | EventKind::HopTold { .. }
         );
         !is_users && !is_ours
     }
 
     /// Whether the prompt asks the agent for work: reports of background tasks, markers and Towline commands do not.
     pub fn is_real_prompt(&self) -> bool {
-        let Happening::PromptSubmitted { origin, own: None, .. } = self else { return false };
+        let EventKind::PromptSubmitted { origin, own: None, .. } = self else { return false };
         match origin {
-            Origin::Human | Origin::Command | Origin::Continuation => true,
-            Origin::Notification | Origin::Bookmark => false,
+            PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation => true,
+            PromptOrigin::Notification | PromptOrigin::Bookmark => false,
         }
     }
 
     /// Whether the event is a bookmark marker in the conversation, which asks for nothing.
     pub fn is_marker(&self) -> bool {
-        matches!(self, Happening::PromptSubmitted { origin: Origin::Bookmark, .. })
+        matches!(self, EventKind::PromptSubmitted { origin: PromptOrigin::Bookmark, .. })
     }
 
     /// Whether the transcript is worth reading now: a turn or a session ended, or a compaction is about to cut it.
     pub fn ends_something(&self) -> bool {
         matches!(
             self,
-            Happening::TurnEnded { .. }
-                | Happening::TurnFailed { .. }
-                | Happening::Interrupted
-                | Happening::SubagentStopped
-                | Happening::CompactionStarted { .. }
-                | Happening::SessionEnded { .. }
+            EventKind::TurnEnded { .. }
+                | EventKind::TurnFailed { .. }
+                | EventKind::Interrupted
+                | EventKind::SubagentStopped
+                | EventKind::CompactionStarted { .. }
+                | EventKind::SessionEnded { .. }
         )
     }
 
-    pub fn tool(&self) -> Option<&Kept> {
-        let (Happening::ToolFinished { tool, .. }
-        | Happening::PermissionAsked { tool, .. }
-        | Happening::PermissionRefused { tool }
-        | Happening::HelperWanted { tool }) = self
+    pub fn tool(&self) -> Option<&SafeText> {
+        let (EventKind::ToolFinished { tool, .. }
+        | EventKind::PermissionAsked { tool, .. }
+        | EventKind::PermissionRefused { tool }
+        | EventKind::HelperWanted { tool }) = self
         else {
             return None;
         };

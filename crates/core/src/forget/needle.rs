@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-pub struct Needle {
+pub struct ForgetText {
     /// All in lower case.
     forms: Vec<String>,
 }
@@ -12,9 +12,9 @@ pub struct Needle {
 /// Shorter texts match everywhere by chance.
 const MIN_CHARS: usize = 3;
 
-impl Needle {
+impl ForgetText {
     /// `None` if the text is too short.
-    pub fn new(text: &str) -> Option<Needle> {
+    pub fn new(text: &str) -> Option<ForgetText> {
         let plain = text.trim();
         if plain.chars().count() < MIN_CHARS {
             return None;
@@ -26,7 +26,7 @@ impl Needle {
         forms.iter_mut().for_each(|form| *form = form.to_lowercase());
         forms.sort();
         forms.dedup();
-        Some(Needle { forms })
+        Some(ForgetText { forms })
     }
 
     pub fn is_in(&self, text: &str) -> bool {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_text_is_found_in_any_case_and_in_json_within_json() {
-        let needle = Needle::new("  Der \"Größte\"\n Plan ").unwrap();
+        let needle = ForgetText::new("  Der \"Größte\"\n Plan ").unwrap();
         assert!(needle.is_in("x der \"GRÖSSTE\"\n plan".replace("SS", "ß").as_str()));
         assert!(needle.is_in(r#"{"a":"der \"größte\"\n plan"}"#));
         assert!(needle.is_in(r#"{"a":"der \"gr\u00F6\u00dfte\"\n plan"}"#));
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_too_short_is_refused() {
-        assert!(Needle::new(" ab ").is_none() && Needle::new("").is_none());
-        assert!(Needle::new("abc").is_some_and(|needle| needle.longest() >= 3));
+        assert!(ForgetText::new(" ab ").is_none() && ForgetText::new("").is_none());
+        assert!(ForgetText::new("abc").is_some_and(|needle| needle.longest() >= 3));
     }
 }

@@ -1,9 +1,9 @@
 //! Tests for every inheritance rule and every reason to inherit nothing.
 
 use super::*;
-use crate::event::{Event, Happening, Origin, OwnCommand, Reason};
-use crate::step::{Before, step};
-use crate::text::{Keeping, Kept, Secrets};
+use crate::event::{BlockReason, Event, EventKind, OwnCommand, PromptOrigin};
+use crate::step::{StepInput, step};
+use crate::text::{SafeText, SecretPolicy, TextPolicy};
 use proptest::prelude::*;
 
 /// The start of the heir.
@@ -14,22 +14,22 @@ fn key(raw: &str) -> SessionKey {
     SessionKey::parse(raw).unwrap()
 }
 
-fn happens(session: Option<Session>, key: &str, at: Timestamp, happening: Happening) -> Session {
+fn happens(session: Option<Session>, key: &str, at: Timestamp, happening: EventKind) -> Session {
     let uid = Uid::v7(at, [u8::try_from(key.len()).unwrap(); 10]);
     let session_key = SessionKey::parse(key).unwrap();
     let event = Event { uid, at, session: session_key, subagent: None, turn: None, happening, scene: None };
-    step(Before { session, ..Before::default() }, &event).session.unwrap()
+    step(StepInput { session, ..StepInput::default() }, &event).session.unwrap()
 }
 
-fn prompt_of(origin: Origin, own: Option<OwnCommand>) -> Happening {
-    let keeping = Keeping { longest_bytes: 100, secrets: Secrets::Redacted };
-    Happening::PromptSubmitted { prompt: Kept::new("go on", keeping), origin, own }
+fn prompt_of(origin: PromptOrigin, own: Option<OwnCommand>) -> EventKind {
+    let keeping = TextPolicy { longest_bytes: 100, secrets: SecretPolicy::Redacted };
+    EventKind::PromptSubmitted { prompt: SafeText::new("go on", keeping), origin, own }
 }
 
 /// A terminal session, started this way at this time.
 fn started(name: &str, by: StartedBy, at: Timestamp) -> Session {
-    let start = Happening::SessionStarted { by, wishes: Wishes::default() };
-    Session { presence: Presence::Terminal, ..happens(None, name, at, start) }
+    let start = EventKind::SessionStarted { by, wishes: InheritSettings::default() };
+    Session { presence: SessionPresence::Terminal, ..happens(None, name, at, start) }
 }
 
 fn heir(by: StartedBy) -> Session {
@@ -38,21 +38,21 @@ fn heir(by: StartedBy) -> Session {
 
 fn prompted(session: Session, at: Timestamp) -> Session {
     let name = session.key.to_string();
-    happens(Some(session), &name, at, prompt_of(Origin::Human, None))
+    happens(Some(session), &name, at, prompt_of(PromptOrigin::Human, None))
 }
 
 /// A session that worked until a minute before the heir started, with its own decision settled.
 fn predecessor(name: &str) -> Session {
     let session = prompted(started(name, StartedBy::Startup, START.plus_ms(-HOUR_MS / 2)), minutes_before(1));
-    Session { inheriting: Inheriting::Settled, state: State::Completed, ..session }
+    Session { inheriting: InheritState::Settled, state: SessionState::Completed, ..session }
 }
 
 fn minutes_before(minutes: i64) -> Timestamp {
     START.plus_ms(-minutes * MINUTE_MS)
 }
 
-fn candidate(session: Session) -> Candidate {
-    Candidate { session, heir: None, sitting: Sitting::Unknown }
+fn candidate(session: Session) -> Predecessor {
+    Predecessor { session, heir: None, sitting: OpenState::Unknown }
 }
 
 fn baton(name: &str, seat: &str, passed_at: Timestamp) -> Baton {
@@ -60,7 +60,7 @@ fn baton(name: &str, seat: &str, passed_at: Timestamp) -> Baton {
         uid: Uid::v7(passed_at, [7; 10]),
         session: key(name),
         seat: Some(seat.into()),
-        reach: Reach::SameProject,
+        reach: BatonScope::SameProject,
         passed_at,
         is_withdrawn: false,
         afar: None,
@@ -69,16 +69,16 @@ fn baton(name: &str, seat: &str, passed_at: Timestamp) -> Baton {
 
 /// A baton passed on another machine, by that machine's clock, with its arrival time here.
 fn far_baton(name: &str, passed_at: Timestamp, came_at: Timestamp) -> Baton {
-    let afar = Some(Afar { machine: "desk".into(), came_at });
+    let afar = Some(RemoteOrigin { machine: "desk".into(), came_at });
     Baton { seat: None, afar, ..baton(name, "", passed_at) }
 }
 
-fn situation(heir: &Session) -> Situation<'_> {
-    Situation { heir, chain: vec![], batons: vec![], nearby: vec![] }
+fn situation(heir: &Session) -> InheritInput<'_> {
+    InheritInput { heir, chain: vec![], batons: vec![], nearby: vec![] }
 }
 
 /// Formats a decision as `clear a:before`; empty for a decision that is not stored.
-fn describe(decision: &Decision) -> String {
+fn describe(decision: &InheritDecision) -> String {
     match (&decision.from, decision.is_worth_keeping()) {
         (Some(from), _) => format!("{} {from}", decision.way.name()),
         (None, true) => decision.way.name().to_owned(),
@@ -87,7 +87,7 @@ fn describe(decision: &Decision) -> String {
 }
 
 #[track_caller]
-fn check(situation: &Situation<'_>, expected: &str) {
+fn check(situation: &InheritInput<'_>, expected: &str) {
     let decision = decide(situation);
     assert_eq!(describe(&decision), expected, "{decision:?}");
 }
@@ -95,7 +95,7 @@ fn check(situation: &Situation<'_>, expected: &str) {
 #[test]
 fn tl_12_a_plain_start_without_a_baton_inherits_nothing_and_leaves_no_trace() {
     let heir = heir(StartedBy::Startup);
-    check(&Situation { chain: vec![candidate(predecessor("a:before"))], ..situation(&heir) }, "");
+    check(&InheritInput { chain: vec![candidate(predecessor("a:before"))], ..situation(&heir) }, "");
     check(&situation(&heir), "");
 }
 
@@ -103,7 +103,7 @@ fn tl_12_a_plain_start_without_a_baton_inherits_nothing_and_leaves_no_trace() {
 fn tl_12_a_cleared_seat_goes_on_with_the_session_before() {
     let heir = heir(StartedBy::Clear);
     let chain = vec![candidate(predecessor("a:before"))];
-    check(&Situation { chain, ..situation(&heir) }, "clear a:before");
+    check(&InheritInput { chain, ..situation(&heir) }, "clear a:before");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn the_end_of_the_cleared_session_may_come_late_or_never() {
     for ended in [None, Some((minutes_before(0), EndedBy::Clear)), Some((minutes_before(30), EndedBy::Other))]
     {
         let before = Session { ended, ..predecessor("a:before") };
-        check(&Situation { chain: vec![candidate(before)], ..situation(&heir) }, "clear a:before");
+        check(&InheritInput { chain: vec![candidate(before)], ..situation(&heir) }, "clear a:before");
     }
 }
 
@@ -120,8 +120,8 @@ fn the_end_of_the_cleared_session_may_come_late_or_never() {
 fn a_session_that_was_left_or_another_agents_was_not_cleared() {
     let heir = heir(StartedBy::Clear);
     let left = Session { ended: Some((minutes_before(2), EndedBy::Exit)), ..predecessor("a:before") };
-    check(&Situation { chain: vec![candidate(left)], ..situation(&heir) }, "");
-    check(&Situation { chain: vec![candidate(predecessor("b:before"))], ..situation(&heir) }, "");
+    check(&InheritInput { chain: vec![candidate(left)], ..situation(&heir) }, "");
+    check(&InheritInput { chain: vec![candidate(predecessor("b:before"))], ..situation(&heir) }, "");
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn sessions_that_were_cleared_before_anything_was_asked_are_looked_behind() {
     let ghost = started("a:ghost", StartedBy::Clear, minutes_before(1));
     assert!(is_looked_behind(&ghost) && !is_looked_behind(&predecessor("a:before")));
     let chain = vec![candidate(ghost), candidate(predecessor("a:before"))];
-    check(&Situation { chain, ..situation(&heir) }, "clear a:before");
+    check(&InheritInput { chain, ..situation(&heir) }, "clear a:before");
     let new = started("a:new", StartedBy::Startup, minutes_before(1));
     assert!(!is_looked_behind(&new), "who began anew meant to");
-    check(&Situation { chain: vec![candidate(new)], ..situation(&heir) }, "");
+    check(&InheritInput { chain: vec![candidate(new)], ..situation(&heir) }, "");
 }
 
 #[test]
@@ -141,8 +141,8 @@ fn tl_13_work_that_somebody_goes_on_with_is_not_given_twice_unless_it_went_on_it
     let heir = heir(StartedBy::Clear);
     let given = |minutes| {
         let other = Some((key("a:other"), minutes_before(minutes)));
-        Situation {
-            chain: vec![Candidate { heir: other, ..candidate(predecessor("a:before")) }],
+        InheritInput {
+            chain: vec![Predecessor { heir: other, ..candidate(predecessor("a:before")) }],
             ..situation(&heir)
         }
     };
@@ -155,7 +155,7 @@ fn tl_13_work_that_somebody_goes_on_with_is_not_given_twice_unless_it_went_on_it
 fn tl_10_a_baton_of_the_seat_lives_for_an_hour() {
     let heir = heir(StartedBy::Startup);
     let passed =
-        |at: Timestamp| Situation { batons: vec![baton("a:before", "seat", at)], ..situation(&heir) };
+        |at: Timestamp| InheritInput { batons: vec![baton("a:before", "seat", at)], ..situation(&heir) };
     check(&passed(minutes_before(0)), "baton a:before");
     check(&passed(minutes_before(60)), "baton a:before");
     check(&passed(minutes_before(60).plus_ms(-1)), "none");
@@ -166,7 +166,7 @@ fn tl_10_a_baton_of_the_seat_lives_for_an_hour() {
 fn tl_16_a_baton_that_was_passed_after_the_birth_is_left_for_its_heir() {
     let heir = heir(StartedBy::Startup);
     let batons = vec![baton("a:before", "seat", START.plus_ms(1))];
-    check(&Situation { batons, ..situation(&heir) }, "");
+    check(&InheritInput { batons, ..situation(&heir) }, "");
 }
 
 #[test]
@@ -178,14 +178,14 @@ fn the_latest_baton_of_the_seat_wins_over_older_ones_and_over_clearing() {
         baton("a:elsewhere", "other seat", minutes_before(1)),
     ];
     let chain = vec![candidate(predecessor("a:before"))];
-    check(&Situation { chain, batons, ..situation(&heir) }, "baton a:late");
+    check(&InheritInput { chain, batons, ..situation(&heir) }, "baton a:late");
 }
 
 #[test]
 fn tl_13_a_session_never_inherits_from_itself() {
     let heir = heir(StartedBy::Startup);
     let batons = vec![baton("a:heir", "seat", START)];
-    check(&Situation { batons, ..situation(&heir) }, "");
+    check(&InheritInput { batons, ..situation(&heir) }, "");
     assert_eq!(taken(&heir, &heir), None);
 }
 
@@ -193,27 +193,28 @@ fn tl_13_a_session_never_inherits_from_itself() {
 fn the_only_baton_of_the_project_is_taken_by_any_agent() {
     let heir = heir(StartedBy::Startup);
     let batons = vec![baton("b:before", "other seat", minutes_before(3))];
-    check(&Situation { batons: batons.clone(), ..situation(&heir) }, "baton b:before");
+    check(&InheritInput { batons: batons.clone(), ..situation(&heir) }, "baton b:before");
     let unseated = Session { seat: None, ..heir.clone() };
-    check(&Situation { batons: batons.clone(), ..situation(&unseated) }, "baton b:before");
+    check(&InheritInput { batons: batons.clone(), ..situation(&unseated) }, "baton b:before");
     let cleared = Session { started_by: StartedBy::Clear, ..heir.clone() };
     let chain = vec![candidate(predecessor("a:before"))];
-    check(&Situation { chain, batons, ..situation(&cleared) }, "clear a:before");
+    check(&InheritInput { chain, batons, ..situation(&cleared) }, "clear a:before");
 }
 
 #[test]
 fn a_baton_of_another_project_is_taken_in_its_own_seat_only() {
     let heir = heir(StartedBy::Startup);
-    let elsewhere = |seat| Baton { reach: Reach::OtherProject, ..baton("a:before", seat, minutes_before(3)) };
-    check(&Situation { batons: vec![elsewhere("other seat")], ..situation(&heir) }, "");
-    check(&Situation { batons: vec![elsewhere("seat")], ..situation(&heir) }, "baton a:before");
+    let elsewhere =
+        |seat| Baton { reach: BatonScope::OtherProject, ..baton("a:before", seat, minutes_before(3)) };
+    check(&InheritInput { batons: vec![elsewhere("other seat")], ..situation(&heir) }, "");
+    check(&InheritInput { batons: vec![elsewhere("seat")], ..situation(&heir) }, "baton a:before");
 }
 
 #[test]
 fn several_batons_of_the_project_are_ambiguous_and_all_are_named() {
     let heir = heir(StartedBy::Startup);
     let batons = vec![baton("a:1", "x", minutes_before(3)), baton("b:22", "y", minutes_before(1))];
-    let situation = Situation { batons, ..situation(&heir) };
+    let situation = InheritInput { batons, ..situation(&heir) };
     check(&situation, "ambiguous");
     assert_eq!(decide(&situation).candidates, [key("a:1"), key("b:22")]);
 }
@@ -222,7 +223,7 @@ fn several_batons_of_the_project_are_ambiguous_and_all_are_named() {
 fn a_baton_of_another_machine_is_taken_like_one_of_the_project_and_says_where_it_was_passed() {
     let heir = heir(StartedBy::Startup);
     let batons = vec![far_baton("a:before", minutes_before(3), minutes_before(1))];
-    let decision = decide(&Situation { batons, ..situation(&heir) });
+    let decision = decide(&InheritInput { batons, ..situation(&heir) });
     assert_eq!(describe(&decision), "baton a:before");
     assert_eq!(decision.machine.as_deref(), Some("desk"));
     assert!(decision.reason.starts_with("a:before on desk passed the baton"), "{}", decision.reason);
@@ -232,7 +233,7 @@ fn a_baton_of_another_machine_is_taken_like_one_of_the_project_and_says_where_it
 fn a_baton_of_another_machine_beside_one_of_this_is_ambiguous_unless_that_is_of_the_seat() {
     let heir = heir(StartedBy::Startup);
     let far = far_baton("b:22", minutes_before(3), minutes_before(1));
-    let with = |seat| Situation {
+    let with = |seat| InheritInput {
         batons: vec![baton("a:1", seat, minutes_before(2)), far.clone()],
         ..situation(&heir)
     };
@@ -246,7 +247,7 @@ fn a_baton_of_another_machine_beside_one_of_this_is_ambiguous_unless_that_is_of_
 fn check_clocks(passed: i64, came: i64, expected: &str) {
     let heir = heir(StartedBy::Startup);
     let batons = vec![far_baton("a:before", minutes_before(passed), minutes_before(came))];
-    check(&Situation { batons, ..situation(&heir) }, expected);
+    check(&InheritInput { batons, ..situation(&heir) }, expected);
 }
 
 #[test]
@@ -279,18 +280,21 @@ fn a_session_of_another_machine_can_be_chosen_by_a_person() {
 fn a_fresh_start_wins_over_everything_and_can_be_taken_back() {
     let heir = heir(StartedBy::Clear);
     let wish = |session: Session, happening| happens(Some(session), "a:before", minutes_before(0), happening);
-    let fresh = wish(predecessor("a:before"), Happening::FreshAsked);
+    let fresh = wish(predecessor("a:before"), EventKind::FreshAsked);
     let batons = vec![baton("a:other", "seat", minutes_before(3))];
-    let with = |before: &Session| Situation {
+    let with = |before: &Session| InheritInput {
         chain: vec![candidate(before.clone())],
         batons: batons.clone(),
         ..situation(&heir)
     };
     check(&with(&fresh), "fresh");
-    for revoking in [Happening::FreshTakenBack, Happening::BatonPassed, prompt_of(Origin::Human, None)] {
+    for revoking in [EventKind::FreshTakenBack, EventKind::BatonPassed, prompt_of(PromptOrigin::Human, None)]
+    {
         check(&with(&wish(fresh.clone(), revoking)), "baton a:other");
     }
-    for keeping in [prompt_of(Origin::Bookmark, None), prompt_of(Origin::Command, Some(OwnCommand::Fresh))] {
+    for keeping in
+        [prompt_of(PromptOrigin::Bookmark, None), prompt_of(PromptOrigin::Command, Some(OwnCommand::Fresh))]
+    {
         check(&with(&wish(fresh.clone(), keeping)), "fresh");
     }
 }
@@ -301,13 +305,14 @@ fn a_fresh_start_may_be_asked_for_after_clearing_too_and_ends_with_being_obeyed(
         Some(started("a:heir", StartedBy::Clear, START)),
         "a:heir",
         START.plus_ms(1),
-        Happening::FreshAsked,
+        EventKind::FreshAsked,
     );
     let mut heir = Session { seat: Some("seat".into()), ..prompted(asked, START.plus_ms(2)) };
-    let decision = decide(&Situation { chain: vec![candidate(predecessor("a:before"))], ..situation(&heir) });
+    let decision =
+        decide(&InheritInput { chain: vec![candidate(predecessor("a:before"))], ..situation(&heir) });
     assert_eq!(describe(&decision), "fresh");
     settle(&mut heir, &decision);
-    assert_eq!((heir.fresh_at, heir.inheriting), (None, Inheriting::Settled));
+    assert_eq!((heir.fresh_at, heir.inheriting), (None, InheritState::Settled));
 }
 
 #[test]
@@ -316,7 +321,7 @@ fn an_old_wish_for_a_fresh_start_does_not_keep_a_new_session_from_a_new_baton() 
     let fresh = |minutes| Session { fresh_at: Some(minutes_before(minutes)), ..predecessor("a:before") };
     let batons = vec![baton("a:other", "other seat", minutes_before(3))];
     let with =
-        |before| Situation { chain: vec![candidate(before)], batons: batons.clone(), ..situation(&heir) };
+        |before| InheritInput { chain: vec![candidate(before)], batons: batons.clone(), ..situation(&heir) };
     check(&with(fresh(59)), "fresh");
     check(&with(fresh(61)), "baton a:other");
 }
@@ -325,20 +330,20 @@ fn an_old_wish_for_a_fresh_start_does_not_keep_a_new_session_from_a_new_baton() 
 fn a_baton_whose_session_asked_for_a_fresh_start_since_is_not_taken() {
     let heir = heir(StartedBy::Startup);
     let withdrawn = Baton { is_withdrawn: true, ..baton("a:1", "x", minutes_before(3)) };
-    check(&Situation { batons: vec![withdrawn], ..situation(&heir) }, "");
+    check(&InheritInput { batons: vec![withdrawn], ..situation(&heir) }, "");
 }
 
 #[test]
 fn the_wish_about_clearing_is_kept_for_pairs_and_for_the_fallback_and_not_for_batons() {
     let check_wish = |on_clear, pair: &str, fallback: &str| {
-        let wishes = Wishes { on_clear, ..Wishes::default() };
+        let wishes = InheritSettings { on_clear, ..InheritSettings::default() };
         let heir = Session { wishes, ..heir(StartedBy::Clear) };
         let chain = vec![candidate(predecessor("a:before"))];
-        check(&Situation { chain, ..situation(&heir) }, pair);
+        check(&InheritInput { chain, ..situation(&heir) }, pair);
         let nearby = vec![candidate(predecessor("a:before"))];
-        check(&Situation { nearby, ..situation(&heir) }, fallback);
+        check(&InheritInput { nearby, ..situation(&heir) }, fallback);
         let batons = vec![baton("a:before", "seat", minutes_before(1))];
-        check(&Situation { batons, ..situation(&heir) }, "baton a:before");
+        check(&InheritInput { batons, ..situation(&heir) }, "baton a:before");
     };
     check_wish(OnClear::Always, "clear a:before", "fallback a:before");
     check_wish(OnClear::Ask, "asked", "asked");
@@ -347,10 +352,10 @@ fn the_wish_about_clearing_is_kept_for_pairs_and_for_the_fallback_and_not_for_ba
 
 #[test]
 fn with_ask_the_decision_names_the_candidates() {
-    let wishes = Wishes { on_clear: OnClear::Ask, ..Wishes::default() };
+    let wishes = InheritSettings { on_clear: OnClear::Ask, ..InheritSettings::default() };
     let heir = Session { wishes, ..heir(StartedBy::Clear) };
     let chain = vec![candidate(predecessor("a:before"))];
-    let decision = decide(&Situation { chain, ..situation(&heir) });
+    let decision = decide(&InheritInput { chain, ..situation(&heir) });
     assert_eq!((decision.from, decision.candidates), (None, vec![key("a:before")]));
     assert!(decision.way.is_to_be_given());
 }
@@ -358,15 +363,15 @@ fn with_ask_the_decision_names_the_candidates() {
 #[test]
 fn tl_12_without_a_pair_the_only_session_that_can_have_been_cleared_is_taken() {
     let heir = heir(StartedBy::Clear);
-    let near = |session: Session| Situation { nearby: vec![candidate(session)], ..situation(&heir) };
+    let near = |session: Session| InheritInput { nearby: vec![candidate(session)], ..situation(&heir) };
     check(&near(predecessor("a:before")), "fallback a:before");
     let check_not = |session: Session| check(&near(session), "");
-    check_not(Session { presence: Presence::Headless, ..predecessor("a:before") });
-    check_not(Session { state: State::Working, ..predecessor("a:before") });
-    check_not(Session { state: State::Blocked(Reason::Permission), ..predecessor("a:before") });
+    check_not(Session { presence: SessionPresence::Headless, ..predecessor("a:before") });
+    check_not(Session { state: SessionState::Working, ..predecessor("a:before") });
+    check_not(Session { state: SessionState::Blocked(BlockReason::Permission), ..predecessor("a:before") });
     check_not(Session { last_event_at: minutes_before(61), ..predecessor("a:before") });
     check_not(Session { last_event_at: START.plus_ms(1), ..predecessor("a:before") });
-    check_not(Session { inheriting: Inheriting::Undecided, ..predecessor("a:before") });
+    check_not(Session { inheriting: InheritState::Undecided, ..predecessor("a:before") });
     check_not(predecessor("b:before"));
     check(
         &near(Session { last_event_at: minutes_before(60), ..predecessor("a:before") }),
@@ -374,46 +379,46 @@ fn tl_12_without_a_pair_the_only_session_that_can_have_been_cleared_is_taken() {
     );
     let startup = self::heir(StartedBy::Startup);
     let nearby = vec![candidate(predecessor("a:before"))];
-    check(&Situation { nearby, ..situation(&startup) }, "");
+    check(&InheritInput { nearby, ..situation(&startup) }, "");
 }
 
 #[test]
 fn the_fallback_skips_sessions_that_are_open_elsewhere_or_already_continued() {
     let heir = heir(StartedBy::Clear);
     let elsewhere = Session { seat: Some("other seat".into()), ..predecessor("a:before") };
-    let sits = Candidate { sitting: Sitting::InTerminal, ..candidate(elsewhere.clone()) };
-    check(&Situation { nearby: vec![sits], ..situation(&heir) }, "");
-    let given = Candidate { heir: Some((key("a:x"), START)), ..candidate(elsewhere) };
-    check(&Situation { nearby: vec![given], ..situation(&heir) }, "");
+    let sits = Predecessor { sitting: OpenState::InTerminal, ..candidate(elsewhere.clone()) };
+    check(&InheritInput { nearby: vec![sits], ..situation(&heir) }, "");
+    let given = Predecessor { heir: Some((key("a:x"), START)), ..candidate(elsewhere) };
+    check(&InheritInput { nearby: vec![given], ..situation(&heir) }, "");
 }
 
 #[test]
 fn the_fallback_prefers_its_own_seat_and_refuses_to_choose_among_others() {
     let heir = heir(StartedBy::Clear);
     let (one, two) = (candidate(predecessor("a:one")), candidate(predecessor("a:two")));
-    let several = Situation { nearby: vec![one.clone(), two.clone()], ..situation(&heir) };
+    let several = InheritInput { nearby: vec![one.clone(), two.clone()], ..situation(&heir) };
     check(&several, "ambiguous");
     assert_eq!(decide(&several).candidates, [key("a:one"), key("a:two")]);
     let at = |session: Session| candidate(Session { seat: Some("seat".into()), ..session });
     let early = Session { last_event_at: minutes_before(9), ..predecessor("a:early") };
     let nearby = vec![one, at(early), at(predecessor("a:here")), two];
-    check(&Situation { nearby, ..situation(&heir) }, "fallback a:here");
+    check(&InheritInput { nearby, ..situation(&heir) }, "fallback a:here");
 }
 
 #[test]
 fn tl_12_the_variable_turns_off_the_fallback_and_nothing_else() {
-    let wishes = Wishes { fallback: Fallback::Off, ..Wishes::default() };
+    let wishes = InheritSettings { fallback: Fallback::Off, ..InheritSettings::default() };
     let heir = Session { wishes, ..heir(StartedBy::Clear) };
     let one = || vec![candidate(predecessor("a:before"))];
-    check(&Situation { nearby: one(), ..situation(&heir) }, "off");
+    check(&InheritInput { nearby: one(), ..situation(&heir) }, "off");
     check(
-        &Situation {
+        &InheritInput {
             nearby: vec![candidate(predecessor("a:1")), candidate(predecessor("a:2"))],
             ..situation(&heir)
         },
         "off",
     );
-    check(&Situation { chain: one(), ..situation(&heir) }, "clear a:before");
+    check(&InheritInput { chain: one(), ..situation(&heir) }, "clear a:before");
     check(&situation(&heir), "");
 }
 
@@ -422,14 +427,14 @@ fn a_fresh_start_among_those_nearby_is_a_fresh_start() {
     let heir = heir(StartedBy::Clear);
     let fresh = Session { fresh_at: Some(minutes_before(1)), ..predecessor("a:fresh") };
     let nearby = vec![candidate(predecessor("a:other")), candidate(fresh)];
-    check(&Situation { nearby, ..situation(&heir) }, "fresh");
+    check(&InheritInput { nearby, ..situation(&heir) }, "fresh");
 }
 
 #[test]
 fn headless_sessions_inherit_nothing_and_have_nothing_to_pass_on() {
-    let heir = Session { presence: Presence::Headless, ..heir(StartedBy::Clear) };
+    let heir = Session { presence: SessionPresence::Headless, ..heir(StartedBy::Clear) };
     let batons = vec![baton("a:before", "seat", minutes_before(1))];
-    check(&Situation { batons, ..situation(&heir) }, "");
+    check(&InheritInput { batons, ..situation(&heir) }, "");
     assert!(!has_work(&heir) && has_work(&predecessor("a:before")));
     assert!(!has_work(&started("a:ghost", StartedBy::Startup, START)), "nothing was asked of it");
 }
@@ -438,42 +443,42 @@ fn headless_sessions_inherit_nothing_and_have_nothing_to_pass_on() {
 fn tl_16_the_first_thing_that_is_asked_decides_and_nothing_before_it() {
     let mut session = Session { seat: Some("seat".into()), ..started("a:1", StartedBy::Clear, START) };
     let not_deciding = [
-        prompt_of(Origin::Bookmark, None),
-        prompt_of(Origin::Notification, None),
-        prompt_of(Origin::Command, Some(OwnCommand::Baton)),
-        prompt_of(Origin::Command, Some(OwnCommand::Other)),
-        Happening::TurnEnded { background: Some(0), answer: None },
-        Happening::SessionEnded { by: EndedBy::Clear },
+        prompt_of(PromptOrigin::Bookmark, None),
+        prompt_of(PromptOrigin::Notification, None),
+        prompt_of(PromptOrigin::Command, Some(OwnCommand::Baton)),
+        prompt_of(PromptOrigin::Command, Some(OwnCommand::Other)),
+        EventKind::TurnEnded { background: Some(0), answer: None },
+        EventKind::SessionEnded { by: EndedBy::Clear },
     ];
     for happening in not_deciding {
         session = happens(Some(session), "a:1", START, happening);
-        assert_eq!(session.inheriting, Inheriting::Undecided);
+        assert_eq!(session.inheriting, InheritState::Undecided);
     }
-    for origin in [Origin::Human, Origin::Command, Origin::Continuation] {
+    for origin in [PromptOrigin::Human, PromptOrigin::Command, PromptOrigin::Continuation] {
         let asked = happens(Some(session.clone()), "a:1", START, prompt_of(origin, None));
-        assert!(is_time(Inheriting::Undecided, &asked));
+        assert!(is_time(InheritState::Undecided, &asked));
     }
 }
 
 #[test]
 fn only_a_session_that_starts_afresh_has_something_to_decide() {
     for by in [StartedBy::Resume, StartedBy::Compact, StartedBy::Fork, StartedBy::Unknown] {
-        assert_eq!(started("a:1", by, START).inheriting, Inheriting::Nothing);
+        assert_eq!(started("a:1", by, START).inheriting, InheritState::Nothing);
     }
     let worked = predecessor("a:before");
-    let again = Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() };
+    let again = EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() };
     let again = happens(Some(worked), "a:before", START, again);
-    assert_eq!(again.inheriting, Inheriting::Settled, "it was decided about before");
+    assert_eq!(again.inheriting, InheritState::Settled, "it was decided about before");
 }
 
 #[test]
 fn a_session_whose_seat_is_not_known_waits_for_one_event_more() {
     let unseated = prompted(started("a:1", StartedBy::Startup, START), START);
-    assert!(!is_time(Inheriting::Undecided, &unseated));
-    assert!(is_time(Inheriting::Prompted, &unseated));
-    let headless = Session { presence: Presence::Headless, ..unseated.clone() };
-    assert!(is_time(Inheriting::Undecided, &headless), "it never has one");
-    assert!(is_time(Inheriting::Prompted, &Session { seat: Some("seat".into()), ..unseated }));
+    assert!(!is_time(InheritState::Undecided, &unseated));
+    assert!(is_time(InheritState::Prompted, &unseated));
+    let headless = Session { presence: SessionPresence::Headless, ..unseated.clone() };
+    assert!(is_time(InheritState::Undecided, &headless), "it never has one");
+    assert!(is_time(InheritState::Prompted, &Session { seat: Some("seat".into()), ..unseated }));
 }
 
 #[test]
@@ -486,11 +491,11 @@ fn a_person_may_choose_an_older_session_only() {
 
 #[test]
 fn every_name_parses_back() {
-    assert!(Way::ALL.into_iter().all(|way| Way::parse(way.name()) == Some(way)));
-    assert!(Inheriting::ALL.into_iter().all(|state| Inheriting::parse(state.name()) == Some(state)));
+    assert!(InheritRule::ALL.into_iter().all(|way| InheritRule::parse(way.name()) == Some(way)));
+    assert!(InheritState::ALL.into_iter().all(|state| InheritState::parse(state.name()) == Some(state)));
     assert!(OnClear::ALL.into_iter().all(|wish| OnClear::parse(wish.name()) == Some(wish)));
     assert_eq!(
-        (Way::parse("x"), Inheriting::parse(""), OnClear::parse("maybe"), Fallback::parse("1")),
+        (InheritRule::parse("x"), InheritState::parse(""), OnClear::parse("maybe"), Fallback::parse("1")),
         (None, None, None, None)
     );
 }
@@ -534,8 +539,8 @@ proptest! {
                 ..of(*session, *seat, minutes_before(*minutes))
             })
             .collect();
-        let decision = decide(&Situation { batons: batons.clone(), ..situation(&heir) });
-        prop_assert_eq!(decision.baton.is_some(), decision.way == Way::Baton);
+        let decision = decide(&InheritInput { batons: batons.clone(), ..situation(&heir) });
+        prop_assert_eq!(decision.baton.is_some(), decision.way == InheritRule::Baton);
         if let Some(uid) = decision.baton {
             let taken = batons.iter().find(|baton| baton.uid == uid && !baton.is_withdrawn).unwrap();
             prop_assert!(Some(&taken.session) == decision.from.as_ref() && taken.session != heir.key);

@@ -6,7 +6,7 @@ use super::command::RunPurpose;
 use super::runs::{CommandRun, RunOutcome};
 use super::said::LastWord;
 use super::words::{TextLimit, clipped};
-use super::{Digest, FileSet, LONGEST, SampledText, TurnEnd};
+use super::{FileSet, LONGEST, SampledText, TurnDigest, TurnEnd};
 use std::cmp::Reverse;
 
 /// Minimum characters of the request and of the outcome; the rest is for the actions.
@@ -19,7 +19,7 @@ const BETWEEN: usize = 5;
 /// Fewer characters of an answer are not worth showing.
 const WORTH_SAYING: usize = 12;
 
-pub(super) fn line(digest: &Digest) -> String {
+pub(super) fn line(digest: &TurnDigest) -> String {
     let length = |text: &str| text.chars().count();
     let asked_len = length(&digest.asked);
     let said = digest.said.parsed();
@@ -55,7 +55,7 @@ fn ended(how: TurnEnd, said: &LastWord, room: usize) -> String {
 }
 
 /// The actions, in at most `room` characters: drops names first, then parts.
-fn done(digest: &Digest, room: usize) -> String {
+fn done(digest: &TurnDigest, room: usize) -> String {
     let fits = |text: &String| text.chars().count() <= room;
     for names in (1..=4).rev() {
         let whole = parts(digest, names).join("; ");
@@ -73,7 +73,7 @@ fn done(digest: &Digest, room: usize) -> String {
     done
 }
 
-fn parts(digest: &Digest, names: usize) -> Vec<String> {
+fn parts(digest: &TurnDigest, names: usize) -> Vec<String> {
     let main = [files("edited", &digest.changed, names), ran(digest, names), committed(digest, names)];
     let beside = [
         sampled("delegated", &digest.delegated),
@@ -99,7 +99,7 @@ fn files(verb: &str, files: &FileSet, names: usize) -> Option<String> {
 
 /// The most informative commands, in the order of their first run. Read-only commands are shown only if there are no
 /// others.
-fn ran(digest: &Digest, names: usize) -> Option<String> {
+fn ran(digest: &TurnDigest, names: usize) -> Option<String> {
     let all = &digest.runs;
     let has_informative = all.kept.iter().any(CommandRun::is_informative);
     if !has_informative && !digest.changed.is_empty() {
@@ -148,7 +148,7 @@ fn result(run: &CommandRun, came: RunOutcome) -> Option<String> {
     }
 }
 
-fn committed(digest: &Digest, names: usize) -> Option<String> {
+fn committed(digest: &TurnDigest, names: usize) -> Option<String> {
     let skipped = digest.commits.len().saturating_sub(names);
     let shown: Vec<String> = digest
         .commits

@@ -4,17 +4,17 @@ use super::*;
 use proptest::prelude::*;
 use std::borrow::Cow;
 
-fn ran(command: &str) -> Deed<'_> {
-    Deed::Ran { command: Cow::Borrowed(command) }
+fn ran(command: &str) -> ToolAction<'_> {
+    ToolAction::Ran { command: Cow::Borrowed(command) }
 }
 
-fn changed<'a>(paths: &[&'a str]) -> Deed<'a> {
-    Deed::Changed { paths: paths.iter().map(|path| Cow::Borrowed(*path)).collect() }
+fn changed<'a>(paths: &[&'a str]) -> ToolAction<'a> {
+    ToolAction::Changed { paths: paths.iter().map(|path| Cow::Borrowed(*path)).collect() }
 }
 
 /// A turn in which each call's result follows immediately.
-fn turn(prompt: &str, calls: &[(Deed<'_>, ToolOutcome, &str)]) -> Digest {
-    let mut digest = Digest::begin(prompt, Origin::Human);
+fn turn(prompt: &str, calls: &[(ToolAction<'_>, ToolOutcome, &str)]) -> TurnDigest {
+    let mut digest = TurnDigest::begin(prompt, PromptOrigin::Human);
     for (call, (deed, outcome, output)) in (0..).zip(calls) {
         digest.did(call, deed);
         digest.came_of(call, *outcome, output);
@@ -26,14 +26,14 @@ const DONE: ToolOutcome = ToolOutcome::Done;
 const FAILED: ToolOutcome = ToolOutcome::Failed;
 
 #[track_caller]
-fn check(digest: &Digest, expected: &str) {
+fn check(digest: &TurnDigest, expected: &str) {
     assert_eq!(digest.line(), expected);
 }
 
 #[test]
 fn a_line_says_what_was_asked_what_was_done_and_how_it_ended() {
     let calls = [
-        (Deed::Read { path: "/home/dev/p/src/login.rs".into() }, DONE, "fn login"),
+        (ToolAction::Read { path: "/home/dev/p/src/login.rs".into() }, DONE, "fn login"),
         (changed(&["/home/dev/p/src/login.rs"]), DONE, ""),
         (
             ran("cd /home/dev/p && cargo test 2>&1 | tail -20"),
@@ -59,7 +59,7 @@ fn a_line_says_what_was_asked_what_was_done_and_how_it_ended() {
 
 #[test]
 fn a_turn_without_tool_calls_shows_only_its_answer() {
-    let mut digest = Digest::begin("why is the sky blue?", Origin::Human);
+    let mut digest = TurnDigest::begin("why is the sky blue?", PromptOrigin::Human);
     check(&digest, "why is the sky blue?");
     digest.answered("Because of **Rayleigh** scattering.");
     check(&digest, "why is the sky blue? — done: \"Because of Rayleigh scattering\"");
@@ -68,10 +68,10 @@ fn a_turn_without_tool_calls_shows_only_its_answer() {
 #[test]
 fn a_turn_tells_how_it_was_stopped() {
     let mut digest = turn("go on", &[(ran("make"), FAILED, "")]);
-    digest.stopped(Stop::Interrupted);
+    digest.stopped(StopReason::Interrupted);
     check(&digest, "go on — ran make (failed); interrupted");
     digest.answered("Trying again.");
-    digest.stopped(Stop::Limited);
+    digest.stopped(StopReason::Limited);
     check(&digest, "go on — ran make (failed); stopped by the usage limit after \"Trying again\"");
     digest.answered("It builds now. Shall I commit it?");
     check(&digest, "go on — ran make (failed); asked: \"Shall I commit it?\"");
@@ -79,7 +79,7 @@ fn a_turn_tells_how_it_was_stopped() {
 
 #[test]
 fn text_before_the_last_call_is_not_the_answer() {
-    let mut digest = Digest::begin("fix it", Origin::Human);
+    let mut digest = TurnDigest::begin("fix it", PromptOrigin::Human);
     digest.answered("I will look at the tests first.");
     digest.did(1, &ran("cargo test"));
     check(&digest, "fix it — ran cargo test; last said: \"I will look at the tests first\"");
@@ -96,7 +96,7 @@ fn a_failed_edit_does_not_count() {
 
 #[test]
 fn results_come_late_out_of_order_or_never() {
-    let mut digest = Digest::begin("both", Origin::Human);
+    let mut digest = TurnDigest::begin("both", PromptOrigin::Human);
     digest.did(1, &ran("cargo test -p a"));
     digest.did(2, &ran("cargo test -p b"));
     digest.did(3, &ran("cargo test -p c"));
@@ -108,7 +108,7 @@ fn results_come_late_out_of_order_or_never() {
 
 #[test]
 fn a_running_command_is_judged_by_its_last_output() {
-    let mut digest = Digest::begin("test", Origin::Human);
+    let mut digest = TurnDigest::begin("test", PromptOrigin::Human);
     digest.did(1, &ran("cargo nextest run"));
     digest.came_of(
         1,
@@ -116,7 +116,7 @@ fn a_running_command_is_judged_by_its_last_output() {
         "Chunk ID: a\nWall time: 10 seconds\nProcess running with session ID 5\nOutput:\n",
     );
     check(&digest, "test — ran cargo nextest run (running)");
-    digest.did(2, &Deed::Waited);
+    digest.did(2, &ToolAction::Waited);
     digest.came_of(2, DONE, "Process exited with code 0\nOutput:\nSummary [ 9s] 9 tests run: 9 passed");
     check(&digest, "test — ran cargo nextest run (9 passed)");
 }
@@ -130,13 +130,13 @@ fn tests_that_failed_behind_a_pipe_failed() {
 
 #[test]
 fn the_most_informative_parts_survive_a_long_turn() {
-    let mut digest = Digest::begin("a long one", Origin::Human);
+    let mut digest = TurnDigest::begin("a long one", PromptOrigin::Human);
     for call in 0..5_000 {
         let (look, path) = (format!("ls dir{call}"), format!("/p/src/file{call}.rs"));
         digest.did(call * 4, &ran(&look));
         digest.did(call * 4 + 1, &changed(&[path.as_str()]));
-        digest.did(call * 4 + 2, &Deed::Searched { what: look.as_str().into() });
-        digest.did(call * 4 + 3, &Deed::Other);
+        digest.did(call * 4 + 2, &ToolAction::Searched { what: look.as_str().into() });
+        digest.did(call * 4 + 3, &ToolAction::Other);
         if call == 77 {
             digest.did(99_999, &ran("cargo test"));
             digest.came_of(99_999, FAILED, "");
@@ -183,7 +183,7 @@ fn each_part_survives_where_all_are_long() {
 #[test]
 fn the_fullest_digest_stays_small() {
     let (long, mut digest) =
-        ("\"漢\\字 ".repeat(100), Digest::begin(&"\"漢\\字 ".repeat(100), Origin::Human));
+        ("\"漢\\字 ".repeat(100), TurnDigest::begin(&"\"漢\\字 ".repeat(100), PromptOrigin::Human));
     let results = format!("test result: ok. 99999999 passed; 99999999 failed\n[m 0123456789abcdef] {long}");
     for call in 0..120_u64 {
         let text = format!("{call}{long}");
@@ -191,12 +191,12 @@ fn the_fullest_digest_stays_small() {
         let paths: Vec<String> = (0..9).map(|path| format!("/{path}{text}/{text}")).collect();
         for (part, deed) in (0..).zip([
             ran(&tests),
-            Deed::Read { path: text.as_str().into() },
-            Deed::Searched { what: text.as_str().into() },
-            Deed::Fetched { address: text.as_str().into() },
-            Deed::Delegated { task: text.as_str().into() },
-            Deed::Asked { question: text.as_str().into() },
-            Deed::Other,
+            ToolAction::Read { path: text.as_str().into() },
+            ToolAction::Searched { what: text.as_str().into() },
+            ToolAction::Fetched { address: text.as_str().into() },
+            ToolAction::Delegated { task: text.as_str().into() },
+            ToolAction::Asked { question: text.as_str().into() },
+            ToolAction::Other,
             ran("git commit"),
         ]) {
             let id = u64::MAX - call * 10 - part;
@@ -208,7 +208,7 @@ fn the_fullest_digest_stays_small() {
         digest.did(u64::MAX - call * 10 - 9, &changed(&paths.iter().map(String::as_str).collect::<Vec<_>>()));
     }
     digest.answered(&long);
-    digest.stopped(Stop::Interrupted);
+    digest.stopped(StopReason::Interrupted);
     let json = serde_json::to_string(&digest).unwrap();
     assert!(json.len() < 2_048, "{} {json}", json.len());
     assert!(digest.line().chars().count() <= LONGEST);
@@ -216,17 +216,17 @@ fn the_fullest_digest_stays_small() {
 
 #[test]
 fn other_origins_have_their_own_text() {
-    check(&Digest::begin("·", Origin::Bookmark), "bookmark");
-    check(&Digest::begin("/greet the cook", Origin::Command), "/greet the cook");
-    check(&Digest::begin("\u{1b}[2J\n", Origin::Human), "no words");
+    check(&TurnDigest::begin("·", PromptOrigin::Bookmark), "bookmark");
+    check(&TurnDigest::begin("/greet the cook", PromptOrigin::Command), "/greet the cook");
+    check(&TurnDigest::begin("\u{1b}[2J\n", PromptOrigin::Human), "no words");
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    Did(u64, Deed<'static>),
+    Did(u64, ToolAction<'static>),
     CameOf(u64, ToolOutcome, String),
     Answered(String),
-    Stopped(Stop),
+    Stopped(StopReason),
 }
 
 fn any_text() -> impl Strategy<Value = String> {
@@ -239,22 +239,22 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn any_deed() -> impl Strategy<Value = Deed<'static>> {
+fn any_deed() -> impl Strategy<Value = ToolAction<'static>> {
     let command = prop_oneof![
         any_text(),
         "(cargo test|git commit|ls) [a-z/\"\\\\]{0,60}",
         "[a-z'\"|&;<>(){}$ \n]{0,60}"
     ];
     prop_oneof![
-        any_text().prop_map(|path| Deed::Read { path: path.into() }),
+        any_text().prop_map(|path| ToolAction::Read { path: path.into() }),
         proptest::collection::vec(any_text(), 0..6)
-            .prop_map(|paths| Deed::Changed { paths: paths.into_iter().map(Cow::Owned).collect() }),
-        command.prop_map(|command| Deed::Ran { command: command.into() }),
-        any_text().prop_map(|what| Deed::Searched { what: what.into() }),
-        any_text().prop_map(|address| Deed::Fetched { address: address.into() }),
-        any_text().prop_map(|task| Deed::Delegated { task: task.into() }),
-        any_text().prop_map(|question| Deed::Asked { question: question.into() }),
-        prop_oneof![Just(Deed::Planned), Just(Deed::Other), Just(Deed::Waited)],
+            .prop_map(|paths| ToolAction::Changed { paths: paths.into_iter().map(Cow::Owned).collect() }),
+        command.prop_map(|command| ToolAction::Ran { command: command.into() }),
+        any_text().prop_map(|what| ToolAction::Searched { what: what.into() }),
+        any_text().prop_map(|address| ToolAction::Fetched { address: address.into() }),
+        any_text().prop_map(|task| ToolAction::Delegated { task: task.into() }),
+        any_text().prop_map(|question| ToolAction::Asked { question: question.into() }),
+        prop_oneof![Just(ToolAction::Planned), Just(ToolAction::Other), Just(ToolAction::Waited)],
     ]
 }
 
@@ -266,7 +266,8 @@ fn any_step() -> impl Strategy<Value = Step> {
         "test result: ok\\. [0-9]{1,12} passed; [0-9] failed",
         Just("Process running with session ID 5".to_owned()),
     ];
-    let stop = prop_oneof![Just(Stop::Interrupted), Just(Stop::Failed), Just(Stop::Limited)];
+    let stop =
+        prop_oneof![Just(StopReason::Interrupted), Just(StopReason::Failed), Just(StopReason::Limited)];
     prop_oneof![
         4 => (any::<u64>().prop_map(|call| call % 6), any_deed()).prop_map(|(call, deed)| Step::Did(call, deed)),
         3 => (any::<u64>().prop_map(|call| call % 6), outcome, output)
@@ -276,7 +277,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn apply(digest: &mut Digest, step: &Step) {
+fn apply(digest: &mut TurnDigest, step: &Step) {
     match step {
         Step::Did(call, deed) => digest.did(call.wrapping_mul(0x9e37_79b9_7f4a_7c15), deed),
         Step::CameOf(call, outcome, output) => {
@@ -295,7 +296,7 @@ proptest! {
         prompt in any_text(),
         steps in proptest::collection::vec(any_step(), 0..60),
     ) {
-        let mut digest = Digest::begin(&prompt, Origin::Human);
+        let mut digest = TurnDigest::begin(&prompt, PromptOrigin::Human);
         for step in &steps {
             apply(&mut digest, step);
         }
@@ -310,7 +311,7 @@ proptest! {
         prompt in any_text(),
         steps in proptest::collection::vec(any_step(), 0..30),
     ) {
-        let mut whole = Digest::begin(&prompt, Origin::Human);
+        let mut whole = TurnDigest::begin(&prompt, PromptOrigin::Human);
         let mut pieces = whole.clone();
         for step in &steps {
             apply(&mut whole, step);

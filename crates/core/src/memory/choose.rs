@@ -2,15 +2,15 @@
 //!
 //! Pure and deterministic. Recency decides only between equal scores. Never selects superseded or quarantined memories.
 
-use super::{Memory, Trust};
-use crate::compose::{Remembered, RememberedKind};
+use super::{Memory, MemoryTrust};
+use crate::compose::{MemorySection, MemorySectionKind};
 use crate::id::SessionKey;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The current work of the session that receives memories.
 #[derive(Clone, Debug, Default)]
-pub struct Here {
+pub struct CurrentWork {
     pub branch: Option<String>,
     /// Files touched recently.
     pub files: BTreeSet<String>,
@@ -20,7 +20,7 @@ pub struct Here {
 
 /// Formats memories. The callbacks do IO, so they are called only for selected memories.
 #[derive(Clone, Copy)]
-pub struct Wording<'a> {
+pub struct MemoryFormatter<'a> {
     /// The name of our command in the session's environment.
     pub program: &'a str,
     /// Formats a time for the user.
@@ -31,8 +31,8 @@ pub struct Wording<'a> {
 
 /// The selected memories, formatted, with their cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chosen {
-    pub parts: Vec<Remembered>,
+pub struct MemorySelection {
+    pub parts: Vec<MemorySection>,
     /// The sources of memories given with their facts, if known.
     learnt: Vec<LearningCost>,
 }
@@ -46,16 +46,16 @@ struct LearningCost {
 
 /// The cost of learning the given memories: their source turns and the tokens those used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Took {
+pub struct SelectionCost {
     pub memories: usize,
     pub turns: usize,
     pub tokens: u64,
 }
 
-impl Chosen {
+impl MemorySelection {
     /// The cost of the memories for which `is_given` returns true, by name. A turn counts once, however many memories
     /// came from it. Index entries and memories without a known turn or cost do not count.
-    pub fn took(&self, is_given: &dyn Fn(&str) -> bool) -> Took {
+    pub fn took(&self, is_given: &dyn Fn(&str) -> bool) -> SelectionCost {
         let mut turns = BTreeMap::new();
         let mut memories = 0;
         for learnt in self.learnt.iter().filter(|learnt| is_given(&learnt.memory)) {
@@ -63,7 +63,7 @@ impl Chosen {
             let tokens: &mut u64 = turns.entry(&learnt.turn).or_default();
             *tokens = learnt.tokens.max(*tokens);
         }
-        Took { memories, turns: turns.len(), tokens: turns.values().sum() }
+        SelectionCost { memories, turns: turns.len(), tokens: turns.values().sum() }
     }
 }
 
@@ -73,7 +73,12 @@ const LISTED: usize = 40;
 const FACTS: usize = 3;
 
 /// Selects from `candidates`. `next_steps` are the open steps of earlier sessions, newest first.
-pub fn choose(candidates: Vec<Memory>, next_steps: &[String], here: &Here, wording: Wording<'_>) -> Chosen {
+pub fn choose(
+    candidates: Vec<Memory>,
+    next_steps: &[String],
+    here: &CurrentWork,
+    wording: MemoryFormatter<'_>,
+) -> MemorySelection {
     let standing: Vec<Memory> = candidates.into_iter().filter(Memory::stands).collect();
     let (pinned, rest): (Vec<Memory>, Vec<Memory>) =
         standing.into_iter().partition(|memory| memory.pinned_at.is_some());
@@ -86,31 +91,31 @@ pub fn choose(candidates: Vec<Memory>, next_steps: &[String], here: &Here, wordi
     let more = format!("`{program} show m12` gives one whole, `{program} search WORDS` finds others");
     let parts = [
         part(
-            RememberedKind::Pinned,
+            MemorySectionKind::Pinned,
             "Pinned by the person",
             "pinned",
             pinned.iter().map(|memory| wording.whole(memory)),
         ),
         part(
-            RememberedKind::NextSteps,
+            MemorySectionKind::NextSteps,
             "Left to be done by earlier sessions",
             "stated as next steps",
             next_steps.iter().cloned(),
         ),
         part(
-            RememberedKind::Memories,
+            MemorySectionKind::Memories,
             &format!("Memories that may matter here ({more})"),
             "they share words, files or the branch with the work at hand",
             fitting.iter().map(|it| wording.whole(&it.memory)),
         ),
         part(
-            RememberedKind::Index,
+            MemorySectionKind::Index,
             &format!("Other memories of this project ({more})"),
             "the rest, newest first",
             others.iter().map(|it| wording.in_short(&it.memory)),
         ),
     ];
-    Chosen { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), learnt }
+    MemorySelection { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), learnt }
 }
 
 fn learning_cost(memory: &Memory) -> Option<LearningCost> {
@@ -119,11 +124,16 @@ fn learning_cost(memory: &Memory) -> Option<LearningCost> {
     Some(LearningCost { memory: memory.name(), turn, tokens: memory.cost })
 }
 
-fn part(kind: RememberedKind, title: &str, why: &str, items: impl Iterator<Item = String>) -> Remembered {
-    Remembered { kind, title: title.to_owned(), items: items.collect(), why: why.to_owned() }
+fn part(
+    kind: MemorySectionKind,
+    title: &str,
+    why: &str,
+    items: impl Iterator<Item = String>,
+) -> MemorySection {
+    MemorySection { kind, title: title.to_owned(), items: items.collect(), why: why.to_owned() }
 }
 
-impl Wording<'_> {
+impl MemoryFormatter<'_> {
     /// A memory with its facts: `m12 decision, 14:05: Use Valkey. It is free. Redis is not. [src/cache.rs]`
     fn whole(&self, memory: &Memory) -> String {
         let (content, clock) = (&memory.content, (self.clock)(memory.made_at));
@@ -146,9 +156,9 @@ impl Wording<'_> {
     /// Reasons not to rely on the memory, in parentheses.
     fn doubts(&self, memory: &Memory) -> String {
         let trust = match memory.trust {
-            Trust::Web => Some("from the web".to_owned()),
-            Trust::Tool => Some("from a tool's output".to_owned()),
-            Trust::Team | Trust::Agent | Trust::Person => None,
+            MemoryTrust::Web => Some("from the web".to_owned()),
+            MemoryTrust::Tool => Some("from a tool's output".to_owned()),
+            MemoryTrust::Team | MemoryTrust::Agent | MemoryTrust::Person => None,
         };
         let stale = (self.stale)(memory).map(|why| format!("stale: {why}"));
         let whose = memory.whose().map(|whose| format!("from {whose}"));
@@ -164,7 +174,7 @@ struct Ranked {
     fits: bool,
 }
 
-fn ranked(memories: Vec<Memory>, here: &Here) -> Vec<Ranked> {
+fn ranked(memories: Vec<Memory>, here: &CurrentWork) -> Vec<Ranked> {
     let words: Vec<BTreeSet<String>> = memories.iter().map(|memory| words(&memory.content.text())).collect();
     let rarity = WordRarity::of(&words);
     let prompt_words = self::words(&here.prompt);
@@ -182,7 +192,7 @@ fn ranked(memories: Vec<Memory>, here: &Here) -> Vec<Ranked> {
 }
 
 /// Scores shared files high, and a shared branch that is not the trunk a little.
-fn place_score(memory: &Memory, here: &Here) -> u64 {
+fn place_score(memory: &Memory, here: &CurrentWork) -> u64 {
     let files = memory.content.files.iter().filter(|(path, _)| here.files.contains(path)).count() as u64;
     let branch = memory.source.as_ref().and_then(|source| source.branch.as_deref());
     let is_trunk = |branch: &str| matches!(branch, "main" | "master" | "trunk" | "develop");
@@ -200,11 +210,11 @@ fn base_score(memory: &Memory) -> u64 {
         _ => 5,
     };
     let by_trust = match memory.trust {
-        Trust::Person => 20,
-        Trust::Agent => 10,
-        Trust::Team => 7,
-        Trust::Tool => 5,
-        Trust::Web => 0,
+        MemoryTrust::Person => 20,
+        MemoryTrust::Agent => 10,
+        MemoryTrust::Team => 7,
+        MemoryTrust::Tool => 5,
+        MemoryTrust::Web => 0,
     };
     by_type + by_trust + u64::from(memory.confidence.as_percent()) / 10 + u64::from(memory.found.min(5))
 }

@@ -3,7 +3,7 @@
 //! A draft is raw and its author untrusted. It becomes content only through `of`. Content is immutable: an edit makes a
 //! new one.
 
-use crate::capture::Touch;
+use crate::capture::FileAccess;
 use crate::redact::redact;
 use crate::text::clip;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ impl From<MemoryType> for String {
 
 /// The raw text of a memory, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct MemoryDraft {
     pub kind: MemoryType,
     pub title: String,
     pub subtitle: String,
@@ -77,12 +77,12 @@ pub struct Draft {
     pub facts: Vec<String>,
     pub narrative: String,
     pub concepts: Vec<String>,
-    pub files: Vec<(String, Touch)>,
+    pub files: Vec<(String, FileAccess)>,
 }
 
-impl Draft {
-    pub fn new(kind: MemoryType, title: impl Into<String>) -> Draft {
-        Draft {
+impl MemoryDraft {
+    pub fn new(kind: MemoryType, title: impl Into<String>) -> MemoryDraft {
+        MemoryDraft {
             kind,
             title: title.into(),
             subtitle: String::new(),
@@ -96,7 +96,7 @@ impl Draft {
 
 /// The stored text of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content(Draft);
+pub struct MemoryContent(MemoryDraft);
 
 const TITLE: usize = 160;
 const SUBTITLE: usize = 240;
@@ -108,15 +108,15 @@ const CONCEPTS: usize = 8;
 const PATH: usize = 400;
 const FILES: usize = 40;
 
-impl Content {
+impl MemoryContent {
     /// Redacts and bounds a draft; `None` if no title is left.
-    pub fn of(draft: Draft) -> Option<Content> {
+    pub fn of(draft: MemoryDraft) -> Option<MemoryContent> {
         let title = single_line(&draft.title, TITLE);
         if title.is_empty() {
             return None;
         }
         let files = draft.files.into_iter().take(FILES);
-        Some(Content(Draft {
+        Some(MemoryContent(MemoryDraft {
             kind: draft.kind,
             title,
             subtitle: single_line(&draft.subtitle, SUBTITLE),
@@ -128,7 +128,7 @@ impl Content {
     }
 
     /// Returns the text for editing; the result has to pass `of` again.
-    pub fn into_draft(self) -> Draft {
+    pub fn into_draft(self) -> MemoryDraft {
         self.0
     }
 
@@ -140,10 +140,10 @@ impl Content {
     }
 }
 
-impl Deref for Content {
-    type Target = Draft;
+impl Deref for MemoryContent {
+    type Target = MemoryDraft;
 
-    fn deref(&self) -> &Draft {
+    fn deref(&self) -> &MemoryDraft {
         &self.0
     }
 }

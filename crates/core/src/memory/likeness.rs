@@ -7,7 +7,7 @@
 mod replacing;
 mod words;
 
-use super::{Content, MemoryType};
+use super::{MemoryContent, MemoryType};
 use std::collections::BTreeSet;
 use words::{Token, TokenKind, containment, content, of_kind, overlap, words};
 
@@ -24,7 +24,7 @@ pub enum Likeness {
 }
 
 /// Compares two memories of one project.
-pub fn likeness(newer: &Content, older: &Content) -> Likeness {
+pub fn likeness(newer: &MemoryContent, older: &MemoryContent) -> Likeness {
     let (newer, older) = (Tokenized::of(newer), Tokenized::of(older));
     if !are_comparable(&newer.content.kind, &older.content.kind) {
         return Likeness::Other;
@@ -42,7 +42,7 @@ pub fn likeness(newer: &Content, older: &Content) -> Likeness {
 }
 
 /// The facts of `newer` that no fact of `older` states.
-pub fn new_facts(newer: &Content, older: &Content) -> Vec<String> {
+pub fn new_facts(newer: &MemoryContent, older: &MemoryContent) -> Vec<String> {
     let known: Vec<Vec<Token>> = older.facts.iter().map(|fact| words(fact)).collect();
     let is_new = |fact: &&String| !known.iter().any(|known| says_same(&words(fact), known));
     newer.facts.iter().filter(is_new).cloned().collect()
@@ -50,7 +50,7 @@ pub fn new_facts(newer: &Content, older: &Content) -> Vec<String> {
 
 /// A memory split into words.
 struct Tokenized<'c> {
-    content: &'c Content,
+    content: &'c MemoryContent,
     title: Vec<Token>,
     facts: Vec<Vec<Token>>,
     /// Everything but the title.
@@ -58,7 +58,7 @@ struct Tokenized<'c> {
 }
 
 impl Tokenized<'_> {
-    fn of(content: &Content) -> Tokenized<'_> {
+    fn of(content: &MemoryContent) -> Tokenized<'_> {
         let facts: Vec<Vec<Token>> = content.facts.iter().map(|fact| words(fact)).collect();
         let beside = words(&format!("{}\n{}", content.subtitle, content.narrative));
         let body = facts.iter().flatten().cloned().chain(beside).collect();
@@ -94,7 +94,7 @@ fn shares_file(one: &Tokenized<'_>, other: &Tokenized<'_>) -> bool {
 
 /// The number of shared concepts, ignoring case.
 fn shared_concepts(one: &Tokenized<'_>, other: &Tokenized<'_>) -> usize {
-    let lower = |content: &Content| -> BTreeSet<String> {
+    let lower = |content: &MemoryContent| -> BTreeSet<String> {
         content.concepts.iter().map(|concept| concept.to_lowercase()).collect()
     };
     lower(one.content).intersection(&lower(other.content)).count()

@@ -11,10 +11,10 @@ pub mod suspicion;
 mod told;
 mod trust;
 
-pub use content::{Content, Draft, MemoryType, Summary, SummaryDraft};
+pub use content::{MemoryContent, MemoryDraft, MemoryType, Summary, SummaryDraft};
 pub use likeness::{Likeness, likeness, new_facts};
-pub use told::{LONGEST, Untellable, told};
-pub use trust::{Confidence, Trust};
+pub use told::{LONGEST, RejectedText, told};
+pub use trust::{ConfidencePercent, MemoryTrust};
 
 use crate::id::{SessionKey, Uid};
 use crate::time::Timestamp;
@@ -25,7 +25,7 @@ pub struct Memory {
     pub uid: Uid,
     /// The number in its name, `m12`.
     pub number: i64,
-    pub content: Content,
+    pub content: MemoryContent,
     pub project: Option<String>,
     pub source: Option<Citation>,
     /// The owner; `None` for this user's own.
@@ -34,16 +34,16 @@ pub struct Memory {
     pub machine: Option<String>,
     /// Whether its owner does not share it.
     pub is_private: bool,
-    pub maker: Maker,
-    pub trust: Trust,
-    pub confidence: Confidence,
+    pub maker: MemoryAuthor,
+    pub trust: MemoryTrust,
+    pub confidence: ConfidencePercent,
     /// Tokens used by the turn it came from.
     pub cost: u64,
     pub made_at: Timestamp,
     pub changed_at: Timestamp,
     /// The time from which it holds.
     pub valid_from: Timestamp,
-    pub superseded: Option<Superseded>,
+    pub superseded: Option<Supersession>,
     pub pinned_at: Option<Timestamp>,
     /// The reason it is withheld from models until the user releases it.
     pub quarantine: Option<String>,
@@ -99,35 +99,35 @@ pub struct Citation {
 
 /// The author of a memory's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Maker {
+pub enum MemoryAuthor {
     Person,
     /// The built-in rules, without a model.
     Rules,
     Model(String),
 }
 
-impl Maker {
+impl MemoryAuthor {
     pub fn name(&self) -> &str {
         match self {
-            Maker::Person => "person",
-            Maker::Rules => "rules",
-            Maker::Model(model) => model,
+            MemoryAuthor::Person => "person",
+            MemoryAuthor::Rules => "rules",
+            MemoryAuthor::Model(model) => model,
         }
     }
 
     /// Parses the output of `name`.
-    pub fn named(name: &str) -> Maker {
+    pub fn named(name: &str) -> MemoryAuthor {
         match name {
-            "person" => Maker::Person,
-            "rules" => Maker::Rules,
-            model => Maker::Model(model.to_owned()),
+            "person" => MemoryAuthor::Person,
+            "rules" => MemoryAuthor::Rules,
+            model => MemoryAuthor::Model(model.to_owned()),
         }
     }
 }
 
 /// How a memory was superseded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Superseded {
+pub struct Supersession {
     /// The replacing memory; `None` if the user said that it no longer holds without a replacement.
     pub by: Option<i64>,
     pub at: Timestamp,

@@ -3,7 +3,7 @@
 //! Looks for instructions to a model, commands that exfiltrate secrets, and invisible text. The user's own text is
 //! never withheld. Ordinary talk about code must pass: each rule needs more than one word.
 
-use super::{Content, Draft, Trust};
+use super::{MemoryContent, MemoryDraft, MemoryTrust};
 use std::borrow::Cow;
 
 /// The reason a text is suspicious.
@@ -32,12 +32,12 @@ impl Suspicion {
 }
 
 /// The reason to quarantine a memory; `None` for the user's own.
-pub fn held_back(content: &Content, trust: Trust) -> Option<Suspicion> {
-    if trust >= Trust::Person { None } else { of_draft(content) }
+pub fn held_back(content: &MemoryContent, trust: MemoryTrust) -> Option<Suspicion> {
+    if trust >= MemoryTrust::Person { None } else { of_draft(content) }
 }
 
 /// Checks every part of a draft.
-pub fn of_draft(draft: &Draft) -> Option<Suspicion> {
+pub fn of_draft(draft: &MemoryDraft) -> Option<Suspicion> {
     let texts = [&draft.title, &draft.subtitle, &draft.narrative]
         .into_iter()
         .chain(&draft.facts)

@@ -1,10 +1,10 @@
 //! Tests for drafts becoming content, and for memory names.
 
 use super::*;
-use crate::capture::Touch;
+use crate::capture::FileAccess;
 
-fn draft(title: &str) -> Draft {
-    Draft::new(MemoryType::parse("decision").unwrap(), title)
+fn draft(title: &str) -> MemoryDraft {
+    MemoryDraft::new(MemoryType::parse("decision").unwrap(), title)
 }
 
 #[test]
@@ -32,10 +32,10 @@ fn a_type_is_one_short_word_and_may_be_of_the_users_own() {
 #[test]
 fn no_secret_and_no_control_byte_gets_into_a_memory() {
     let key = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-    let content = Content::of(Draft {
+    let content = MemoryContent::of(MemoryDraft {
         narrative: format!("it needs\n{key}\x07"),
         facts: vec![format!("the key is {key}"), "  ".into(), "twice".into(), "twice ".into()],
-        files: vec![("src/a\n.rs".into(), Touch::Changed)],
+        files: vec![("src/a\n.rs".into(), FileAccess::Changed)],
         ..draft(&format!("  use \x1b[31m{key}\nhere "))
     })
     .unwrap();
@@ -47,14 +47,14 @@ fn no_secret_and_no_control_byte_gets_into_a_memory() {
 
 #[test]
 fn every_part_is_bounded_and_a_title_is_required() {
-    assert_eq!(Content::of(draft(" \n\t ")), None);
+    assert_eq!(MemoryContent::of(draft(" \n\t ")), None);
     let long = "word ".repeat(100_000);
-    let content = Content::of(Draft {
+    let content = MemoryContent::of(MemoryDraft {
         subtitle: long.clone(),
         facts: (0..100).map(|fact| format!("{fact} {long}")).collect(),
         narrative: long.clone(),
         concepts: (0..100).map(|concept| concept.to_string()).collect(),
-        files: (0..100).map(|file| (format!("{file}{long}"), Touch::Read)).collect(),
+        files: (0..100).map(|file| (format!("{file}{long}"), FileAccess::Read)).collect(),
         ..draft(&long)
     })
     .unwrap();
@@ -65,10 +65,10 @@ fn every_part_is_bounded_and_a_title_is_required() {
 
 #[test]
 fn derived_text_has_the_lowest_trust_of_its_sources() {
-    assert_eq!(Trust::Person.and(Trust::Web), Trust::Web);
-    assert_eq!(Trust::Tool.and(Trust::Agent), Trust::Tool);
-    for trust in Trust::ALL {
-        assert_eq!((Trust::named(trust.name()), trust.and(trust)), (Some(trust), trust));
+    assert_eq!(MemoryTrust::Person.and(MemoryTrust::Web), MemoryTrust::Web);
+    assert_eq!(MemoryTrust::Tool.and(MemoryTrust::Agent), MemoryTrust::Tool);
+    for trust in MemoryTrust::ALL {
+        assert_eq!((MemoryTrust::named(trust.name()), trust.and(trust)), (Some(trust), trust));
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A short sentence becomes the title; a longer text the narrative. Text that is too long is refused, never cut.
 
-use super::{Draft, MemoryType};
+use super::{MemoryDraft, MemoryType};
 use crate::text::clip;
 
 /// Maximum bytes: a longer text is a document, not a memory.
@@ -13,29 +13,29 @@ const TITLE: usize = 150;
 
 /// The reason a text cannot be remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Untellable {
+pub enum RejectedText {
     Empty,
     /// The size of the text in bytes.
     TooLong(usize),
 }
 
 /// Makes a draft of the given type, or of the type guessed from the text.
-pub fn told(text: &str, kind: Option<MemoryType>) -> Result<Draft, Untellable> {
+pub fn told(text: &str, kind: Option<MemoryType>) -> Result<MemoryDraft, RejectedText> {
     let text = text.replace("\r\n", "\n").replace('\t', " ");
     let text = text.trim();
     if text.is_empty() {
-        return Err(Untellable::Empty);
+        return Err(RejectedText::Empty);
     }
     if text.len() > LONGEST {
-        return Err(Untellable::TooLong(text.len()));
+        return Err(RejectedText::TooLong(text.len()));
     }
-    let kind = kind.or_else(|| MemoryType::parse(guess_type(text))).ok_or(Untellable::Empty)?;
+    let kind = kind.or_else(|| MemoryType::parse(guess_type(text))).ok_or(RejectedText::Empty)?;
     let is_one_line = text.split_whitespace().collect::<Vec<_>>().join(" ") == text;
     if is_one_line && text.len() <= TITLE {
-        return Ok(Draft::new(kind, text));
+        return Ok(MemoryDraft::new(kind, text));
     }
     let first = text.lines().next().unwrap_or(text).trim();
-    Ok(Draft { narrative: text.to_owned(), ..Draft::new(kind, shortened(first)) })
+    Ok(MemoryDraft { narrative: text.to_owned(), ..MemoryDraft::new(kind, shortened(first)) })
 }
 
 /// Cuts at the last word that fits.
@@ -88,8 +88,8 @@ mod tests {
 
     #[test]
     fn a_text_that_does_not_fit_is_refused_and_not_cut() {
-        assert_eq!(told(" \n ", None), Err(Untellable::Empty));
-        assert_eq!(told(&"x".repeat(1 << 20), None), Err(Untellable::TooLong(1 << 20)));
+        assert_eq!(told(" \n ", None), Err(RejectedText::Empty));
+        assert_eq!(told(&"x".repeat(1 << 20), None), Err(RejectedText::TooLong(1 << 20)));
     }
 
     #[test]

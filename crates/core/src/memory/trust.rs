@@ -4,7 +4,7 @@
 
 /// The origin of a memory's text, least trusted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Trust {
+pub enum MemoryTrust {
     /// A page or a response from the web.
     Web,
     /// Output of a tool.
@@ -15,40 +15,41 @@ pub enum Trust {
     Person,
 }
 
-impl Trust {
-    pub const ALL: [Trust; 5] = [Trust::Web, Trust::Tool, Trust::Team, Trust::Agent, Trust::Person];
+impl MemoryTrust {
+    pub const ALL: [MemoryTrust; 5] =
+        [MemoryTrust::Web, MemoryTrust::Tool, MemoryTrust::Team, MemoryTrust::Agent, MemoryTrust::Person];
 
     /// The trust of a text derived from both.
-    pub fn and(self, other: Trust) -> Trust {
+    pub fn and(self, other: MemoryTrust) -> MemoryTrust {
         self.min(other)
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Trust::Web => "web",
-            Trust::Tool => "tool",
-            Trust::Team => "team",
-            Trust::Agent => "agent",
-            Trust::Person => "person",
+            MemoryTrust::Web => "web",
+            MemoryTrust::Tool => "tool",
+            MemoryTrust::Team => "team",
+            MemoryTrust::Agent => "agent",
+            MemoryTrust::Person => "person",
         }
     }
 
     /// Parses the output of `name`.
-    pub fn named(name: &str) -> Option<Trust> {
-        Trust::ALL.into_iter().find(|trust| trust.name() == name)
+    pub fn named(name: &str) -> Option<MemoryTrust> {
+        MemoryTrust::ALL.into_iter().find(|trust| trust.name() == name)
     }
 }
 
 /// Confidence in whole percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Confidence(u8);
+pub struct ConfidencePercent(u8);
 
-impl Confidence {
+impl ConfidencePercent {
     /// For statements of the user.
-    pub const SURE: Confidence = Confidence(100);
+    pub const SURE: ConfidencePercent = ConfidencePercent(100);
 
-    pub fn percent(percent: u8) -> Confidence {
-        Confidence(percent.min(100))
+    pub fn percent(percent: u8) -> ConfidencePercent {
+        ConfidencePercent(percent.min(100))
     }
 
     pub fn as_percent(self) -> u8 {

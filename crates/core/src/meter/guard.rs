@@ -2,14 +2,14 @@
 //!
 //! Announces a threshold once per crossing to each audience. Blocks only new subagents, and only by an exact number.
 
-use super::{Exactness, Fill};
-use crate::event::Happening;
+use super::{ContextUsage, Exactness};
+use crate::event::EventKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The configured reaction to a context that fills up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strategy {
+pub enum ContextStrategy {
     Off,
     #[default]
     Notify,
@@ -19,28 +19,29 @@ pub enum Strategy {
     Handoff,
 }
 
-impl Strategy {
-    pub const ALL: [Strategy; 4] = [Strategy::Off, Strategy::Notify, Strategy::Compact, Strategy::Handoff];
+impl ContextStrategy {
+    pub const ALL: [ContextStrategy; 4] =
+        [ContextStrategy::Off, ContextStrategy::Notify, ContextStrategy::Compact, ContextStrategy::Handoff];
 
     pub fn name(self) -> &'static str {
         match self {
-            Strategy::Off => "off",
-            Strategy::Notify => "notify",
-            Strategy::Compact => "compact",
-            Strategy::Handoff => "handoff",
+            ContextStrategy::Off => "off",
+            ContextStrategy::Notify => "notify",
+            ContextStrategy::Compact => "compact",
+            ContextStrategy::Handoff => "handoff",
         }
     }
 
     /// Parses the output of `name`.
-    pub fn parse(name: &str) -> Option<Strategy> {
-        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
+    pub fn parse(name: &str) -> Option<ContextStrategy> {
+        ContextStrategy::ALL.into_iter().find(|strategy| strategy.name() == name)
     }
 
     /// Whether the strategy types into the agent.
     pub fn types(self) -> bool {
         match self {
-            Strategy::Off | Strategy::Notify => false,
-            Strategy::Compact | Strategy::Handoff => true,
+            ContextStrategy::Off | ContextStrategy::Notify => false,
+            ContextStrategy::Compact | ContextStrategy::Handoff => true,
         }
     }
 }
@@ -48,20 +49,20 @@ impl Strategy {
 /// The recipient of an announcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Audience {
+pub enum NoticeAudience {
     Model,
     Person,
 }
 
-impl Audience {
+impl NoticeAudience {
     /// The recipients reachable at this event. At the end of a turn only the user is: text for the model would continue
     /// the turn.
-    pub fn at(happening: &Happening) -> &'static [Audience] {
-        let is_tools = matches!(happening, Happening::ToolFinished { .. } | Happening::ToolsFinished);
+    pub fn at(happening: &EventKind) -> &'static [NoticeAudience] {
+        let is_tools = matches!(happening, EventKind::ToolFinished { .. } | EventKind::ToolsFinished);
         if is_tools || happening.is_real_prompt() {
-            &[Audience::Model, Audience::Person]
-        } else if matches!(happening, Happening::TurnEnded { .. }) {
-            &[Audience::Person]
+            &[NoticeAudience::Model, NoticeAudience::Person]
+        } else if matches!(happening, EventKind::TurnEnded { .. }) {
+            &[NoticeAudience::Person]
         } else {
             &[]
         }
@@ -70,7 +71,7 @@ impl Audience {
 
 /// The highest threshold announced to each audience since usage was last below it; 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct NotifiedThresholds {
     pub model: u8,
     pub person: u8,
 }
@@ -78,34 +79,34 @@ pub struct Told {
 /// Hysteresis in percentage points: usage readings of two sources differ by less.
 const SLACK: u8 = 5;
 
-impl Told {
-    pub fn of(self, audience: Audience) -> u8 {
+impl NotifiedThresholds {
+    pub fn of(self, audience: NoticeAudience) -> u8 {
         match audience {
-            Audience::Model => self.model,
-            Audience::Person => self.person,
+            NoticeAudience::Model => self.model,
+            NoticeAudience::Person => self.person,
         }
     }
 
     /// The state after a threshold was announced.
-    pub fn and(mut self, audience: Audience, percent: u8) -> Told {
+    pub fn and(mut self, audience: NoticeAudience, percent: u8) -> NotifiedThresholds {
         match audience {
-            Audience::Model => self.model = self.model.max(percent),
-            Audience::Person => self.person = self.person.max(percent),
+            NoticeAudience::Model => self.model = self.model.max(percent),
+            NoticeAudience::Person => self.person = self.person.max(percent),
         }
         self
     }
 
     /// The state after usage changed to `percent`.
-    pub fn fallen_to(self, percent: u8) -> Told {
+    pub fn fallen_to(self, percent: u8) -> NotifiedThresholds {
         let fallen =
             |notified: u8| if percent.saturating_add(SLACK) <= notified { percent } else { notified };
-        Told { model: fallen(self.model), person: fallen(self.person) }
+        NotifiedThresholds { model: fallen(self.model), person: fallen(self.person) }
     }
 }
 
 /// A reached threshold and its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Notice<'a> {
+pub struct ThresholdNotice<'a> {
     pub percent: u8,
     message: &'a str,
 }
@@ -114,13 +115,13 @@ pub struct Notice<'a> {
 pub const PLACEHOLDERS: [&str; 3] = ["percent", "remaining", "session"];
 
 /// The announcement due at this usage for an audience last notified at `notified`: the highest threshold only.
-pub fn due(thresholds: &BTreeMap<u8, String>, percent: u8, notified: u8) -> Option<Notice<'_>> {
+pub fn due(thresholds: &BTreeMap<u8, String>, percent: u8, notified: u8) -> Option<ThresholdNotice<'_>> {
     let (reached, message) = thresholds.range(..=percent).next_back()?;
-    (*reached > notified).then_some(Notice { percent: *reached, message })
+    (*reached > notified).then_some(ThresholdNotice { percent: *reached, message })
 }
 
-impl Notice<'_> {
-    pub fn words(&self, fill: Fill, session: &str) -> String {
+impl ThresholdNotice<'_> {
+    pub fn words(&self, fill: ContextUsage, session: &str) -> String {
         let about = match fill.exact {
             Exactness::Exact => "",
             Exactness::Estimated => "about ",
@@ -139,7 +140,7 @@ pub fn unknown_placeholder(message: &str) -> Option<&str> {
 }
 
 /// The reason to refuse a new subagent; `None` if it may start. A limit of 0 refuses none.
-pub fn refusal(fill: Fill, limit: u8) -> Option<String> {
+pub fn refusal(fill: ContextUsage, limit: u8) -> Option<String> {
     let percent = fill.percent();
     let is_refused = limit > 0 && percent >= limit && fill.exact == Exactness::Exact;
     is_refused.then(|| {

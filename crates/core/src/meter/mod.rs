@@ -4,9 +4,12 @@
 
 mod guard;
 
-pub use guard::{Audience, Notice, PLACEHOLDERS, Strategy, Told, due, refusal, unknown_placeholder};
+pub use guard::{
+    ContextStrategy, NoticeAudience, NotifiedThresholds, PLACEHOLDERS, ThresholdNotice, due, refusal,
+    unknown_placeholder,
+};
 
-use crate::context::Context;
+use crate::context::ReportedContext;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +18,11 @@ pub const USUAL_WINDOW: u64 = 200_000;
 
 /// Tokens in the context and the size of its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fill {
+pub struct ContextUsage {
     pub tokens: u64,
     pub window: u64,
     pub exact: Exactness,
-    pub source: Source,
+    pub source: UsageSource,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +52,7 @@ impl Exactness {
 /// The source of a reading, in order of preference: a later source is used only if the earlier ones have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum UsageSource {
     /// The agent's own status display.
     Client,
     /// The newest answer in the transcript.
@@ -60,83 +63,94 @@ pub enum Source {
     Length,
 }
 
-impl Source {
-    const ALL: [Source; 4] = [Source::Client, Source::Transcript, Source::Hook, Source::Length];
+impl UsageSource {
+    const ALL: [UsageSource; 4] =
+        [UsageSource::Client, UsageSource::Transcript, UsageSource::Hook, UsageSource::Length];
 
     pub fn name(self) -> &'static str {
         match self {
-            Source::Client => "client",
-            Source::Transcript => "transcript",
-            Source::Hook => "hook",
-            Source::Length => "length",
+            UsageSource::Client => "client",
+            UsageSource::Transcript => "transcript",
+            UsageSource::Hook => "hook",
+            UsageSource::Length => "length",
         }
     }
 
     /// Reads back what `name` wrote.
-    pub fn parse(name: &str) -> Option<Source> {
-        Source::ALL.into_iter().find(|source| source.name() == name)
+    pub fn parse(name: &str) -> Option<UsageSource> {
+        UsageSource::ALL.into_iter().find(|source| source.name() == name)
     }
 }
 
 /// The usage state of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Meter {
+pub struct UsageMeter {
     /// The last reading and its time.
-    pub last: Option<(Fill, Timestamp)>,
+    pub last: Option<(ContextUsage, Timestamp)>,
     /// The thresholds announced so far.
-    pub told: Told,
+    pub told: NotifiedThresholds,
     /// When the context was last compacted.
     pub compacted_at: Option<Timestamp>,
     /// The usage at that compaction, in percent.
     pub compacted_percent: Option<u8>,
 }
 
-impl Fill {
+impl ContextUsage {
     /// A reading from the agent's own display; `None` for a window of 0.
-    pub fn shown(tokens: u64, window: u64) -> Option<Fill> {
-        (window > 0).then_some(Fill { tokens, window, exact: Exactness::Exact, source: Source::Client })
+    pub fn shown(tokens: u64, window: u64) -> Option<ContextUsage> {
+        (window > 0).then_some(ContextUsage {
+            tokens,
+            window,
+            exact: Exactness::Exact,
+            source: UsageSource::Client,
+        })
     }
 
     /// A reading from a transcript. An unknown window is assumed to be `USUAL_WINDOW`.
-    pub fn read(context: Context) -> Fill {
+    pub fn read(context: ReportedContext) -> ContextUsage {
         let window = context.window.filter(|window| *window > 0);
         let exact = if window.is_some() { Exactness::Exact } else { Exactness::Estimated };
         let window = window.unwrap_or_else(|| USUAL_WINDOW.max(context.tokens));
-        Fill { tokens: context.tokens, window, exact, source: Source::Transcript }
+        ContextUsage { tokens: context.tokens, window, exact, source: UsageSource::Transcript }
     }
 
     /// An estimate from a transcript's size: about half of it is bookkeeping, and a token has about four bytes.
-    pub fn guessed(bytes: u64) -> Fill {
+    pub fn guessed(bytes: u64) -> ContextUsage {
         let tokens = (bytes / 8).min(USUAL_WINDOW);
-        Fill { tokens, window: USUAL_WINDOW, exact: Exactness::Estimated, source: Source::Length }
+        ContextUsage {
+            tokens,
+            window: USUAL_WINDOW,
+            exact: Exactness::Estimated,
+            source: UsageSource::Length,
+        }
     }
 
     /// The same window with the token count after an answer.
-    pub fn answered(self, tokens: u64) -> Fill {
-        Fill { tokens, source: Source::Hook, ..self }
+    pub fn answered(self, tokens: u64) -> ContextUsage {
+        ContextUsage { tokens, source: UsageSource::Hook, ..self }
     }
 
     /// Merges this reading with an older one. A window reported by the agent itself is kept while the tokens fit in it;
     /// a length estimate never replaces a real reading.
-    pub fn after(self, known: Option<Fill>) -> Fill {
+    pub fn after(self, known: Option<ContextUsage>) -> ContextUsage {
         match known {
-            Some(known) if self.source == Source::Length && known.source != Source::Length => known,
+            Some(known) if self.source == UsageSource::Length && known.source != UsageSource::Length => known,
             Some(known) if known.exact == Exactness::Exact && self.is_less_sure_than(known) => {
-                Fill { window: known.window, exact: Exactness::Exact, ..self }
+                ContextUsage { window: known.window, exact: Exactness::Exact, ..self }
             }
             Some(_) | None => self,
         }
     }
 
     /// Other sources infer the window from the model's name, which may be wrong: the agent's own report wins.
-    fn is_less_sure_than(self, known: Fill) -> bool {
-        let is_reported = known.source == Source::Client && self.source != Source::Client;
+    fn is_less_sure_than(self, known: ContextUsage) -> bool {
+        let is_reported = known.source == UsageSource::Client && self.source != UsageSource::Client;
         (is_reported || self.exact == Exactness::Estimated) && self.tokens <= known.window
     }
 
     /// Usage in whole percent, at most 100.
     pub fn percent(self) -> u8 {
-        Context { tokens: self.tokens, window: Some(self.window), at: None }.percent().unwrap_or(0)
+        ReportedContext { tokens: self.tokens, window: Some(self.window), at: None }.percent().unwrap_or(0)
     }
 
     /// Free tokens in the window.
@@ -145,16 +159,16 @@ impl Fill {
     }
 }
 
-impl Meter {
-    pub fn fill(&self) -> Option<Fill> {
+impl UsageMeter {
+    pub fn fill(&self) -> Option<ContextUsage> {
         self.last.map(|(fill, _)| fill)
     }
 
     /// Records a reading. After usage fell below a threshold, that threshold is announced again when it rises.
     /// A display that still shows the value from before a compaction is ignored.
-    pub fn measured(&mut self, fill: Fill, at: Timestamp) {
+    pub fn measured(&mut self, fill: ContextUsage, at: Timestamp) {
         let is_old = self.last.is_none() && self.compacted_percent == Some(fill.percent());
-        if is_old && fill.source == Source::Client {
+        if is_old && fill.source == UsageSource::Client {
             return;
         }
         let fill = fill.after(self.fill());
@@ -171,12 +185,12 @@ impl Meter {
 
     /// Records a compaction: usage is unknown until the next answer, and all thresholds are announced again.
     pub fn compacted(&mut self, at: Timestamp) {
-        let compacted_percent = self.fill().map(Fill::percent).or(self.compacted_percent);
-        *self = Meter { compacted_at: Some(at), compacted_percent, ..Meter::default() };
+        let compacted_percent = self.fill().map(ContextUsage::percent).or(self.compacted_percent);
+        *self = UsageMeter { compacted_at: Some(at), compacted_percent, ..UsageMeter::default() };
     }
 
     /// Whether a transcript's reading is newer than the last compaction: agents write the compaction to the file late.
-    pub fn counts(&self, context: Context) -> bool {
+    pub fn counts(&self, context: ReportedContext) -> bool {
         self.compacted_at.is_none_or(|cut| context.at.is_some_and(|at| at > cut))
     }
 }

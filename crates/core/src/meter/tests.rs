@@ -1,9 +1,9 @@
 //! Tests for usage readings, and for thresholds over rising and falling usage.
 
-use super::guard::Strategy as ContextStrategy;
+use super::guard::ContextStrategy;
 use super::*;
-use crate::event::{Happening, Origin};
-use crate::text::Kept;
+use crate::event::{EventKind, PromptOrigin};
+use crate::text::SafeText;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ fn thresholds() -> BTreeMap<u8, String> {
     [40, 50, 60, 70].map(|percent| (percent, format!("from {percent}: {{remaining}} left"))).into()
 }
 
-fn shown(percent: u8) -> Fill {
-    Fill::shown(u64::from(percent) * 2_000, 200_000).unwrap()
+fn shown(percent: u8) -> ContextUsage {
+    ContextUsage::shown(u64::from(percent) * 2_000, 200_000).unwrap()
 }
 
 /// The thresholds announced to one audience over these usage values.
 fn announced(usage: &[u8]) -> Vec<u8> {
-    let (mut meter, thresholds, mut said) = (Meter::default(), thresholds(), vec![]);
+    let (mut meter, thresholds, mut said) = (UsageMeter::default(), thresholds(), vec![]);
     for percent in usage {
         meter.measured(shown(*percent), AT);
         if let Some(notice) = due(&thresholds, *percent, meter.told.model) {
             said.push(notice.percent);
-            meter.told = meter.told.and(Audience::Model, notice.percent);
+            meter.told = meter.told.and(NoticeAudience::Model, notice.percent);
         }
     }
     said
@@ -46,23 +46,23 @@ fn a_share_that_fell_back_is_announced_again_but_not_for_a_wobble() {
 
 #[test]
 fn a_compaction_makes_everything_news_and_is_remembered() {
-    let mut meter = Meter::default();
+    let mut meter = UsageMeter::default();
     meter.measured(shown(81), AT);
-    meter.told = meter.told.and(Audience::Person, 70);
+    meter.told = meter.told.and(NoticeAudience::Person, 70);
     meter.compacted(AT);
-    let cut = Meter { compacted_at: Some(AT), compacted_percent: Some(81), ..Meter::default() };
+    let cut = UsageMeter { compacted_at: Some(AT), compacted_percent: Some(81), ..UsageMeter::default() };
     assert_eq!(meter, cut);
-    let said = |at: Option<i64>| Context { tokens: 1, window: None, at: at.map(Timestamp) };
+    let said = |at: Option<i64>| ReportedContext { tokens: 1, window: None, at: at.map(Timestamp) };
     let counts = [Some(6), Some(7), Some(8), None].map(|at| meter.counts(said(at)));
     assert_eq!(counts, [false, false, true, false], "what was said before the cut is in the file still");
-    assert!(Meter::default().counts(said(None)));
+    assert!(UsageMeter::default().counts(said(None)));
     meter.compacted(Timestamp(9));
     assert_eq!(meter.compacted_percent, Some(81));
 }
 
 #[test]
 fn a_display_that_still_shows_what_there_was_before_a_compaction_brings_no_news() {
-    let mut meter = Meter::default();
+    let mut meter = UsageMeter::default();
     meter.measured(shown(45), AT);
     meter.compacted(AT);
     meter.measured(shown(45), AT);
@@ -74,29 +74,35 @@ fn a_display_that_still_shows_what_there_was_before_a_compaction_brings_no_news(
 
 #[test]
 fn model_and_user_are_notified_independently() {
-    let told = Told::default().and(Audience::Person, 50);
-    assert_eq!((told.of(Audience::Model), told.of(Audience::Person)), (0, 50));
+    let told = NotifiedThresholds::default().and(NoticeAudience::Person, 50);
+    assert_eq!((told.of(NoticeAudience::Model), told.of(NoticeAudience::Person)), (0, 50));
     assert!(due(&thresholds(), 55, told.person).is_none());
     assert_eq!(due(&thresholds(), 55, told.model).unwrap().percent, 50);
 }
 
 #[test]
 fn the_end_of_a_turn_is_for_the_person_alone_and_a_bookmark_for_nobody() {
-    let prompt = |origin| Happening::PromptSubmitted { prompt: Kept::default(), origin, own: None };
-    let stop = Happening::TurnEnded { background: None, answer: None };
-    assert_eq!(Audience::at(&prompt(Origin::Human)), [Audience::Model, Audience::Person]);
-    assert_eq!(Audience::at(&Happening::ToolsFinished), [Audience::Model, Audience::Person]);
-    assert_eq!(Audience::at(&stop), [Audience::Person]);
-    assert_eq!(Audience::at(&prompt(Origin::Bookmark)), []);
-    assert_eq!(Audience::at(&Happening::Seen), []);
+    let prompt = |origin| EventKind::PromptSubmitted { prompt: SafeText::default(), origin, own: None };
+    let stop = EventKind::TurnEnded { background: None, answer: None };
+    assert_eq!(
+        NoticeAudience::at(&prompt(PromptOrigin::Human)),
+        [NoticeAudience::Model, NoticeAudience::Person]
+    );
+    assert_eq!(
+        NoticeAudience::at(&EventKind::ToolsFinished),
+        [NoticeAudience::Model, NoticeAudience::Person]
+    );
+    assert_eq!(NoticeAudience::at(&stop), [NoticeAudience::Person]);
+    assert_eq!(NoticeAudience::at(&prompt(PromptOrigin::Bookmark)), []);
+    assert_eq!(NoticeAudience::at(&EventKind::Seen), []);
 }
 
 #[test]
 fn a_notice_says_how_full_it_is_and_what_is_left() {
     let thresholds = BTreeMap::from([(40, "{percent} of {session}, {remaining} left.".to_owned())]);
-    let said = |fill: Fill| due(&thresholds, 60, 0).unwrap().words(fill, "a:1");
+    let said = |fill: ContextUsage| due(&thresholds, 60, 0).unwrap().words(fill, "a:1");
     assert_eq!(said(shown(60)), "towline: the context is 60 % full. 60 of a:1, 80000 left.");
-    let guess = Fill::read(Context { tokens: 120_000, window: None, at: None });
+    let guess = ContextUsage::read(ReportedContext { tokens: 120_000, window: None, at: None });
     assert_eq!(said(guess), "towline: the context is about 60 % full. 60 of a:1, 80000 left.");
     assert_eq!(unknown_placeholder("{percent} {left}"), Some("left"));
     assert_eq!(unknown_placeholder("{percent} { remaining"), None);
@@ -108,53 +114,60 @@ fn helpers_are_refused_from_the_limit_on_and_never_by_a_guess() {
     let reason = refusal(shown(85), 85).unwrap();
     assert!(reason.contains("85 % full") && reason.contains("guard.refuse_helpers_at"), "{reason}");
     assert!(refusal(shown(100), 0).is_none());
-    assert!(refusal(Fill::read(Context { tokens: 190_000, window: None, at: None }), 85).is_none());
+    assert!(
+        refusal(ContextUsage::read(ReportedContext { tokens: 190_000, window: None, at: None }), 85)
+            .is_none()
+    );
 }
 
 #[test]
 fn both_windows_are_measured_by_their_own_size() {
-    assert_eq!(Fill::shown(150_000, 1_000_000).map(Fill::percent), Some(15));
-    assert_eq!(Fill::shown(150_000, 200_000).map(Fill::percent), Some(75));
-    assert_eq!(Fill::shown(5, 0), None);
+    assert_eq!(ContextUsage::shown(150_000, 1_000_000).map(ContextUsage::percent), Some(15));
+    assert_eq!(ContextUsage::shown(150_000, 200_000).map(ContextUsage::percent), Some(75));
+    assert_eq!(ContextUsage::shown(5, 0), None);
 }
 
 #[test]
 fn the_window_reported_by_the_agent_is_kept_while_the_tokens_fit() {
-    let told = Fill::shown(10_000, 1_000_000).unwrap();
-    let read = |tokens| Fill::read(Context { tokens, window: Some(200_000), at: None });
+    let told = ContextUsage::shown(10_000, 1_000_000).unwrap();
+    let read = |tokens| ContextUsage::read(ReportedContext { tokens, window: Some(200_000), at: None });
     assert_eq!(read(20_000).after(Some(told)).window, 1_000_000);
     assert_eq!(read(20_000).after(None).window, 200_000);
-    let small = Fill::shown(10_000, 200_000).unwrap();
-    let large = Fill::read(Context { tokens: 300_000, window: Some(1_000_000), at: None });
+    let small = ContextUsage::shown(10_000, 200_000).unwrap();
+    let large = ContextUsage::read(ReportedContext { tokens: 300_000, window: Some(1_000_000), at: None });
     assert_eq!(large.after(Some(small)).window, 1_000_000);
 }
 
 #[test]
 fn a_guess_never_takes_the_place_of_a_number() {
     let known = shown(30);
-    assert_eq!(Fill::guessed(1_000_000).after(Some(known)), known);
-    assert_eq!(known.after(Some(Fill::guessed(1_000_000))), known);
-    assert_eq!(Fill::guessed(80_000).percent(), 5);
-    assert_eq!(Fill::guessed(80_000).exact, Exactness::Estimated);
+    assert_eq!(ContextUsage::guessed(1_000_000).after(Some(known)), known);
+    assert_eq!(known.after(Some(ContextUsage::guessed(1_000_000))), known);
+    assert_eq!(ContextUsage::guessed(80_000).percent(), 5);
+    assert_eq!(ContextUsage::guessed(80_000).exact, Exactness::Estimated);
 }
 
 #[test]
 fn an_answer_without_a_window_says_nothing_by_itself() {
-    let mut meter = Meter::default();
+    let mut meter = UsageMeter::default();
     meter.answered(5_000, AT);
-    assert_eq!(meter, Meter::default());
-    meter.measured(Fill::read(Context { tokens: 1_000, window: Some(272_000), at: None }), AT);
+    assert_eq!(meter, UsageMeter::default());
+    meter
+        .measured(ContextUsage::read(ReportedContext { tokens: 1_000, window: Some(272_000), at: None }), AT);
     meter.answered(136_000, AT);
     let fill = meter.fill().unwrap();
-    assert_eq!((fill.percent(), fill.source, fill.exact), (50, Source::Hook, Exactness::Exact));
+    assert_eq!((fill.percent(), fill.source, fill.exact), (50, UsageSource::Hook, Exactness::Exact));
 }
 
 #[test]
 fn every_name_parses_back() {
-    assert!(Source::ALL.into_iter().all(|source| Source::parse(source.name()) == Some(source)));
+    assert!(UsageSource::ALL.into_iter().all(|source| UsageSource::parse(source.name()) == Some(source)));
     assert!(Exactness::ALL.into_iter().all(|exact| Exactness::parse(exact.name()) == Some(exact)));
     assert!(ContextStrategy::ALL.into_iter().all(|it| ContextStrategy::parse(it.name()) == Some(it)));
-    assert_eq!((Source::parse("x"), Exactness::parse("x"), ContextStrategy::parse("x")), (None, None, None));
+    assert_eq!(
+        (UsageSource::parse("x"), Exactness::parse("x"), ContextStrategy::parse("x")),
+        (None, None, None)
+    );
 }
 
 proptest! {
@@ -170,7 +183,7 @@ proptest! {
 
     #[test]
     fn a_threshold_is_announced_again_only_after_usage_fell_below_it(usage in proptest::collection::vec(0u8..=100, 1..60)) {
-        let (mut meter, thresholds) = (Meter::default(), thresholds());
+        let (mut meter, thresholds) = (UsageMeter::default(), thresholds());
         let mut lowest_since: BTreeMap<u8, u8> = BTreeMap::new();
         for percent in usage {
             meter.measured(shown(percent), AT);
@@ -178,16 +191,16 @@ proptest! {
             if let Some(notice) = due(&thresholds, percent, meter.told.model) {
                 let before = lowest_since.insert(notice.percent, percent);
                 prop_assert!(before.is_none_or(|lowest| lowest < notice.percent));
-                meter.told = meter.told.and(Audience::Model, notice.percent);
+                meter.told = meter.told.and(NoticeAudience::Model, notice.percent);
             }
         }
     }
 
     #[test]
     fn percent_and_remaining_stay_in_bounds(tokens: u64, window in 1u64.., known in proptest::option::of(any::<(u64, u64)>())) {
-        let known = known.and_then(|(tokens, window)| Fill::shown(tokens, window));
-        let read = Fill::read(Context { tokens, window: Some(window), at: None });
-        for fill in [read, read.after(known), Fill::guessed(tokens), Fill::read(Context { tokens, window: None, at: None })] {
+        let known = known.and_then(|(tokens, window)| ContextUsage::shown(tokens, window));
+        let read = ContextUsage::read(ReportedContext { tokens, window: Some(window), at: None });
+        for fill in [read, read.after(known), ContextUsage::guessed(tokens), ContextUsage::read(ReportedContext { tokens, window: None, at: None })] {
             prop_assert!(fill.percent() <= 100 && fill.remaining() <= fill.window && fill.window > 0);
         }
     }

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use super::bytes::{byte_at, contains, ends_with, is_word, length_of, start_of};
 use super::extent::{Quoting, ValueExtent};
-use super::kind::{Kind, holds_placeholder};
+use super::kind::{SecretKind, holds_placeholder};
 use super::makeup::Makeup;
-use super::scan::{Finding, ScanText};
+use super::scan::{ScanText, SecretMatch};
 use super::stand_in::is_stand_in;
 
 const LONGEST_AUTHORITY: usize = 512;
@@ -28,7 +28,7 @@ const WEBHOOKS: &[(&str, &str)] = &[
 ];
 
 /// Finds the password in `scheme://user:password@host`. `here` is the colon of the scheme.
-pub fn credentials(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn credentials(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let bytes = text.bytes;
     if byte_at(bytes, here + 2) != Some(b'/') {
         return None;
@@ -60,7 +60,7 @@ fn userinfo(info: &[u8]) -> Option<Range<usize>> {
 }
 
 /// Finds the password in `user:password@tcp(host)`. `here` is the opening bracket.
-pub fn data_source(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn data_source(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let sign = here.checked_sub(4).filter(|_| ends_with(text.bytes, text.floor, here, "@tcp"));
     let sign =
         sign.or_else(|| here.checked_sub(5).filter(|_| ends_with(text.bytes, text.floor, here, "@unix")))?;
@@ -71,7 +71,7 @@ pub fn data_source(text: ScanText<'_>, here: usize) -> Option<Finding> {
 }
 
 /// Finds the last field of `host:port:database:user:password`. `here` is the colon after the port.
-pub fn password_record(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn password_record(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let bytes = text.bytes;
     let port = start_of(bytes, text.floor, here, 5, |byte| byte.is_ascii_digit() || byte == b'*');
     let is_port = bytes[port..here] == *b"*" || here - port >= 4;
@@ -92,8 +92,8 @@ pub fn password_record(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let is_whole_line =
         is_fenced || matches!(byte_at(bytes, password.probed), None | Some(b'\n' | b'\r' | b'\\'));
     let is_secret = password.start == field && value.len() >= 4 && !is_stand_in(value);
-    (is_secret && is_whole_line).then(|| Finding {
-        kind: Kind::PASSWORD,
+    (is_secret && is_whole_line).then(|| SecretMatch {
+        kind: SecretKind::PASSWORD,
         start: field,
         end: password.end(bytes),
     })
@@ -119,7 +119,7 @@ fn record_end(bytes: &[u8], field: usize, host: usize) -> ValueExtent {
 }
 
 /// Finds the secret at the end of a webhook's path.
-pub fn webhook(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
+pub fn webhook(text: ScanText<'_>, run: Range<usize>) -> Option<SecretMatch> {
     let slash = run.start.checked_sub(1)?;
     if slash < text.floor || text.bytes[slash] != b'/' {
         return None;
@@ -128,11 +128,11 @@ pub fn webhook(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
     let start = start_of(text.bytes, text.floor, slash, 160, is_part);
     let (_, label) = WEBHOOKS.iter().find(|(path, _)| contains(&text.bytes[start..run.start], path))?;
     let end = run.end + length_of(text.bytes, run.end, usize::MAX, |byte| is_word(byte) || byte == b'/');
-    Some(Finding { kind: Kind::of_provider(label), start: run.start, end })
+    Some(SecretMatch { kind: SecretKind::of_provider(label), start: run.start, end })
 }
 
-fn finding(start: usize, end: usize) -> Finding {
-    Finding { kind: Kind::ADDRESS, start, end }
+fn finding(start: usize, end: usize) -> SecretMatch {
+    SecretMatch { kind: SecretKind::ADDRESS, start, end }
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //! lines before a lone END line are removed too. Certificates and public keys are not secrets.
 
 use super::bytes::{byte_at, contains, is_word, length_of, start_of, starts_with};
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::makeup::Makeup;
-use super::scan::{Finding, ScanText};
+use super::scan::{ScanText, SecretMatch};
 
 /// A block is secret if its title contains one of these.
 const TITLES: [&str; 2] = ["PRIVATE KEY", "OpenVPN Static key"];
@@ -23,17 +23,17 @@ const LINE: usize = 16;
 const SURE_LINE: usize = 32;
 
 /// Finds `-----BEGIN … PRIVATE KEY-----` and the lines after it, or the lines before a lone `-----END …`.
-pub fn block(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn block(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     if byte_at(text.bytes, here + 1) != Some(b'-') {
         return None;
     }
     let title = title_at(text.bytes, here)?;
     if title.is_end {
         let start = tail_start(text, here)?;
-        return Some(Finding { kind: Kind::PRIVATE_KEY, start, end: title.end });
+        return Some(SecretMatch { kind: SecretKind::PRIVATE_KEY, start, end: title.end });
     }
     let end = body_end(text.bytes, title.end)?;
-    Some(Finding { kind: Kind::PRIVATE_KEY, start: here, end })
+    Some(SecretMatch { kind: SecretKind::PRIVATE_KEY, start: here, end })
 }
 
 /// The end of the key lines that start at `from`; `None` if there are none.

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use super::bytes::{is_base64, is_gap, is_quote, length_of, start_of};
 use super::family::{Family, family_of};
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::makeup::Makeup;
 use super::provider::after_escape;
-use super::scan::{Finding, ScanText};
+use super::scan::{ScanText, SecretMatch};
 use super::stand_in::is_stand_in;
 use super::wrapped;
 
@@ -58,7 +58,7 @@ const HEAD: usize = 64;
 const JUDGED: usize = 512;
 
 /// Finds the secret that contains `run`, if a word before it announces one.
-pub fn secret(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
+pub fn secret(text: ScanText<'_>, run: Range<usize>) -> Option<SecretMatch> {
     let bytes = text.bytes;
     let is_part = |byte: u8| is_base64(byte) || matches!(byte, b'.' | b'~');
     let head = start_of(bytes, text.floor, run.start, HEAD, is_part);
@@ -75,7 +75,7 @@ pub fn secret(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
     let is_random = (makeup.is_random() || makeup.is_digest()) && !makeup.is_path() && !is_stand_in(value);
     is_random.then(|| {
         let end = judged + length_of(bytes, judged, usize::MAX, is_part);
-        Finding { kind: Kind::SECRET, start, end: wrapped::joined(bytes, end, is_base64) }
+        SecretMatch { kind: SecretKind::SECRET, start, end: wrapped::joined(bytes, end, is_base64) }
     })
 }
 

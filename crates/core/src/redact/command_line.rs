@@ -7,8 +7,8 @@ use super::extent::{Quoting, ValueExtent};
 use super::family::{Family, family_of};
 use super::header;
 use super::judge::{ValueContext, is_secret};
-use super::kind::{Kind, holds_placeholder};
-use super::scan::{Finding, ScanText};
+use super::kind::{SecretKind, holds_placeholder};
+use super::scan::{ScanText, SecretMatch};
 use super::stand_in::is_stand_in;
 
 /// How a short option carries its password.
@@ -40,7 +40,7 @@ const SHORT: &[(&str, u8, PasswordForm)] = &[
 const COMMAND: usize = 160;
 
 /// Finds the secret of the option that begins with the dash at `here`.
-pub fn flag(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn flag(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let before = here.checked_sub(1).map_or(b' ', |before| text.bytes[before]);
     if !(before.is_ascii_whitespace() || is_quote(before) || matches!(before, b'[' | b'(')) {
         return None;
@@ -52,7 +52,7 @@ pub fn flag(text: ScanText<'_>, here: usize) -> Option<Finding> {
 }
 
 /// `--password x`. With `=` instead of the blank, `named` handles it as an assignment.
-fn long(text: ScanText<'_>, start: usize) -> Option<Finding> {
+fn long(text: ScanText<'_>, start: usize) -> Option<SecretMatch> {
     let bytes = text.bytes;
     let end = start + length_of(bytes, start, 40, is_word);
     let is_apart = byte_at(bytes, end).is_some_and(|byte| is_gap(byte) || is_quote(byte));
@@ -77,12 +77,12 @@ fn long(text: ScanText<'_>, start: usize) -> Option<Finding> {
         Family::Weak | Family::Lines | Family::Value => {}
     }
     let is_option = value.first() == Some(&b'-') || (in_list && extent.is_bare());
-    let kind = if family == Family::Password { Kind::PASSWORD } else { Kind::SECRET };
-    let finding = || Finding { kind, start: extent.start, end: extent.end(bytes) };
+    let kind = if family == Family::Password { SecretKind::PASSWORD } else { SecretKind::SECRET };
+    let finding = || SecretMatch { kind, start: extent.start, end: extent.end(bytes) };
     (!is_option && is_secret(family, context, value, None)).then(finding)
 }
 
-fn short(text: ScanText<'_>, here: usize, letter: u8) -> Option<Finding> {
+fn short(text: ScanText<'_>, here: usize, letter: u8) -> Option<SecretMatch> {
     if !SHORT.iter().any(|(_, option, _)| *option == letter) {
         return None;
     }
@@ -105,7 +105,7 @@ fn short(text: ScanText<'_>, here: usize, letter: u8) -> Option<Finding> {
 }
 
 /// Finds the password of `user:password`.
-fn pair(text: ScanText<'_>, from: usize) -> Option<Finding> {
+fn pair(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
     let extent = ValueExtent::after(text.bytes, from, Quoting::ToBlank);
     let value = extent.probe(text.bytes);
     let colon = value.iter().position(|byte| *byte == b':')?;
@@ -119,8 +119,8 @@ fn pair(text: ScanText<'_>, from: usize) -> Option<Finding> {
     is_secret.then(|| finding(start, extent.end(text.bytes)))
 }
 
-fn finding(start: usize, end: usize) -> Finding {
-    Finding { kind: Kind::PASSWORD, start, end }
+fn finding(start: usize, end: usize) -> SecretMatch {
+    SecretMatch { kind: SecretKind::PASSWORD, start, end }
 }
 
 #[cfg(test)]

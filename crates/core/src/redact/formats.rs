@@ -3,7 +3,7 @@
 //! Excludes public identifiers (account ids, publishable keys). A prefix that is an ordinary word requires a tail that
 //! no word has.
 
-use super::kind::Kind;
+use super::kind::SecretKind;
 
 /// The characters of a key's tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum TailCheck {
 #[derive(Clone, Copy, Debug)]
 pub struct KeyFormat {
     pub prefix: &'static str,
-    pub kind: Kind,
+    pub kind: SecretKind,
     pub alphabet: Alphabet,
     pub min_len: usize,
     pub max_len: usize,
@@ -62,7 +62,7 @@ impl KeyFormat {
 const UNBOUNDED: usize = usize::MAX;
 
 const fn key(label: &'static str, prefix: &'static str, alphabet: Alphabet, min_len: usize) -> KeyFormat {
-    let kind = Kind::of_provider(label);
+    let kind = SecretKind::of_provider(label);
     KeyFormat { prefix, kind, alphabet, min_len, max_len: UNBOUNDED, tail_check: TailCheck::Any }
 }
 
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn sixty_providers_and_more_are_known() {
-        let kinds: BTreeSet<Kind> = FORMATS.iter().map(|format| format.kind).collect();
+        let kinds: BTreeSet<SecretKind> = FORMATS.iter().map(|format| format.kind).collect();
         assert!(kinds.len() >= 60, "{}", kinds.len());
     }
 

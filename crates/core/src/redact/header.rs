@@ -4,9 +4,9 @@
 
 use super::bytes::{byte_at, is_gap, is_word, length_of, starts_with};
 use super::extent::{Quoting, ValueExtent};
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::makeup::Makeup;
-use super::scan::{Finding, ScanText};
+use super::scan::{ScanText, SecretMatch};
 use super::stand_in::{is_code, is_stand_in};
 
 /// Schemes whose credentials are one word.
@@ -16,7 +16,7 @@ const ONE_WORD: [&str; 8] = ["bearer ", "basic ", "token ", "apikey ", "bot ", "
 const WHOLE_LINE: [&str; 5] = ["digest ", "aws4-hmac-sha256 ", "hawk ", "hmac ", "oauth "];
 
 /// Finds the credentials of an `Authorization` header whose value begins at `from`.
-pub fn authorization(text: ScanText<'_>, from: usize) -> Option<Finding> {
+pub fn authorization(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
     let bytes = text.bytes;
     let value = value_of(bytes, from);
     let probe = value.probe(bytes);
@@ -33,11 +33,11 @@ pub fn authorization(text: ScanText<'_>, from: usize) -> Option<Finding> {
         makeup.is_random()
     };
     let is_secret = word.len() >= 6 && is_credential && !is_stand_in(word) && !is_code(word, None);
-    is_secret.then_some(Finding { kind: Kind::AUTHORIZATION, start, end })
+    is_secret.then_some(SecretMatch { kind: SecretKind::AUTHORIZATION, start, end })
 }
 
 /// Finds all cookies of a header whose value begins at `from`.
-pub fn cookie(text: ScanText<'_>, from: usize) -> Option<Finding> {
+pub fn cookie(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
     let value = value_of(text.bytes, from);
     let probe = value.probe(text.bytes);
     let name = length_of(probe, 0, 64, |byte| is_word(byte) || byte == b'.');
@@ -50,7 +50,11 @@ pub fn cookie(text: ScanText<'_>, from: usize) -> Option<Finding> {
     let makeup = Makeup::of(content);
     let is_secret =
         content.len() >= 6 && makeup.is_mixed() && !is_stand_in(content) && !is_code(content, None);
-    is_secret.then(|| Finding { kind: Kind::COOKIE, start: value.start, end: value.end(text.bytes) })
+    is_secret.then(|| SecretMatch {
+        kind: SecretKind::COOKIE,
+        start: value.start,
+        end: value.end(text.bytes),
+    })
 }
 
 /// A header's value: the quoted text, or the rest of the line up to the end of the string around it.

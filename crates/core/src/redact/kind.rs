@@ -9,21 +9,21 @@ const OPENING: &str = "[redacted";
 
 /// The kind of a secret: the provider of a key, or the context it was found in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kind(&'static str);
+pub struct SecretKind(&'static str);
 
-impl Kind {
-    pub const PRIVATE: Kind = Kind("private");
-    pub const PRIVATE_KEY: Kind = Kind("private-key");
-    pub const PASSWORD: Kind = Kind("password");
-    pub const SECRET: Kind = Kind("secret");
-    pub const AUTHORIZATION: Kind = Kind("authorization");
-    pub const COOKIE: Kind = Kind("cookie");
-    pub const ADDRESS: Kind = Kind("address");
-    pub const JWT: Kind = Kind("jwt");
+impl SecretKind {
+    pub const PRIVATE: SecretKind = SecretKind("private");
+    pub const PRIVATE_KEY: SecretKind = SecretKind("private-key");
+    pub const PASSWORD: SecretKind = SecretKind("password");
+    pub const SECRET: SecretKind = SecretKind("secret");
+    pub const AUTHORIZATION: SecretKind = SecretKind("authorization");
+    pub const COOKIE: SecretKind = SecretKind("cookie");
+    pub const ADDRESS: SecretKind = SecretKind("address");
+    pub const JWT: SecretKind = SecretKind("jwt");
 
     /// The key of a provider. The label is part of the placeholder: lower-case letters, digits and hyphens.
-    pub(super) const fn of_provider(label: &'static str) -> Kind {
-        Kind(label)
+    pub(super) const fn of_provider(label: &'static str) -> SecretKind {
+        SecretKind(label)
     }
 
     /// The word between `[redacted:` and `]`.
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SecretKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn placeholder_tells_the_kind_alone() {
         let mut out = String::new();
-        Kind::of_provider("github").write_placeholder(&mut out);
+        SecretKind::of_provider("github").write_placeholder(&mut out);
         assert_eq!(out, "[redacted:github]");
         assert!(holds_placeholder(out.as_bytes()) && holds_placeholder(b"x[redacted]"));
     }

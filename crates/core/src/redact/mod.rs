@@ -32,9 +32,9 @@ mod wrapped;
 
 use std::borrow::Cow;
 
-pub use kind::Kind;
+pub use kind::SecretKind;
 pub use private::{cut_blocks, is_wholly_private};
-pub use scan::{Finding, Findings};
+pub use scan::{SecretMatch, SecretMatches};
 
 /// More than ever needed: only adversarial text has matches in the second pass.
 const MOST_PASSES: usize = 8;
@@ -55,7 +55,7 @@ fn without_findings(text: &str) -> Option<String> {
     findings.peek()?;
     let mut out = String::with_capacity(text.len());
     let mut kept = 0;
-    for Finding { kind, start, end } in findings {
+    for SecretMatch { kind, start, end } in findings {
         out.push_str(&text[kept..start]);
         kind.write_placeholder(&mut out);
         kept = end;
@@ -65,8 +65,8 @@ fn without_findings(text: &str) -> Option<String> {
 }
 
 /// Returns the secrets of `text`, in order and without overlap.
-pub fn findings(text: &str) -> Findings<'_> {
-    Findings::of(text)
+pub fn findings(text: &str) -> SecretMatches<'_> {
+    SecretMatches::of(text)
 }
 
 #[cfg(test)]

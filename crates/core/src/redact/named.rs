@@ -6,9 +6,9 @@ use super::bytes::{byte_at, ends_with, is_gap, is_quote, length_of, start_of, st
 use super::extent::{Quoting, ValueExtent};
 use super::family::{Family, Name, name_before};
 use super::judge::{ValueContext, is_secret};
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::makeup::Makeup;
-use super::scan::{Finding, ScanText};
+use super::scan::{ScanText, SecretMatch};
 use super::{armour, bytes, header, wrapped};
 
 /// Words allowed before a name at the start of a line.
@@ -21,7 +21,7 @@ const MNEMONIC_GAPS: usize = 11;
 const LONGEST_TYPE: usize = 40;
 
 /// Finds the value after the `=` or `:` at `here`.
-pub fn value(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn value(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let (this, next) = (text.bytes[here], byte_at(text.bytes, here + 1)?);
     let before = here.checked_sub(1).map_or(b' ', |before| text.bytes[before]);
     let is_operator = matches!((before, this), (b'=' | b'!' | b'<' | b'>' | b'~', b'=') | (b':', b':'))
@@ -38,14 +38,14 @@ pub fn value(text: ScanText<'_>, here: usize) -> Option<Finding> {
 }
 
 /// Finds the value after a percent-encoded `=` or `:`.
-pub fn value_after_encoded(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn value_after_encoded(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let rest = &text.bytes[here..];
     let sign = ["%253d", "%253a", "%3d", "%3a"].iter().find(|sign| starts_with(rest, 0, sign))?;
     value_at(text, name_before(text, here)?, here + sign.len())
 }
 
 /// Finds the content of `<password>…</password>`. `here` is the `>` of the opening tag.
-pub fn element(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn element(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let last = here.checked_sub(1).map(|last| text.bytes[last])?;
     if !last.is_ascii_alphanumeric() {
         return None;
@@ -59,7 +59,7 @@ pub fn element(text: ScanText<'_>, here: usize) -> Option<Finding> {
 }
 
 /// Finds the first argument of `setPassword("…")`.
-pub fn argument(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn argument(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let next = byte_at(text.bytes, here + 1)?;
     if !is_quote(next) && next != b'\\' {
         return None;
@@ -69,7 +69,7 @@ pub fn argument(text: ScanText<'_>, here: usize) -> Option<Finding> {
 }
 
 /// Finds the second string of `"GITHUB_TOKEN", "…"`.
-pub fn pair(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn pair(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let before = here.checked_sub(1).map(|before| text.bytes[before])?;
     if !is_quote(before) {
         return None;
@@ -87,7 +87,7 @@ fn says_enough(name: Name) -> bool {
 }
 
 /// Finds the value at `from` that belongs to `name`.
-fn value_at(text: ScanText<'_>, name: Name, from: usize) -> Option<Finding> {
+fn value_at(text: ScanText<'_>, name: Name, from: usize) -> Option<SecretMatch> {
     match name.family {
         Family::Authorization => header::authorization(text, from),
         Family::Cookie => header::cookie(text, from),
@@ -102,7 +102,7 @@ fn value_at(text: ScanText<'_>, name: Name, from: usize) -> Option<Finding> {
 }
 
 /// Quoted words, a mnemonic up to the end of the line, or one word like any password.
-fn phrase(text: ScanText<'_>, name: Name, from: usize) -> Option<Finding> {
+fn phrase(text: ScanText<'_>, name: Name, from: usize) -> Option<SecretMatch> {
     let line = ValueExtent::after(text.bytes, from, Quoting::ToLineEnd);
     let words = line.probe(text.bytes);
     let is_mnemonic = words.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b' ')
@@ -126,15 +126,15 @@ fn annotated(text: ScanText<'_>, here: usize, from: usize) -> Option<Name> {
 }
 
 /// Finds the lines of a PuTTY key, below the line that counts them.
-fn lines(text: ScanText<'_>, from: usize) -> Option<Finding> {
+fn lines(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
     let count = length_of(text.bytes, from, 16, |byte| byte.is_ascii_digit() || is_gap(byte));
     let start = from + count;
     let end = armour::body_end(text.bytes, start)?;
-    Some(Finding { kind: Kind::PRIVATE_KEY, start, end })
+    Some(SecretMatch { kind: SecretKind::PRIVATE_KEY, start, end })
 }
 
 /// Finds the `value: …` of a label given before it: `name: DB_PASSWORD`.
-fn labelled(text: ScanText<'_>, name: Name, from: usize) -> Option<Finding> {
+fn labelled(text: ScanText<'_>, name: Name, from: usize) -> Option<SecretMatch> {
     let is_between =
         |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b',' | b'\\' | b'-' | b'+');
     let end = start_of(text.bytes, text.floor, name.start, 32, is_between);
@@ -205,19 +205,19 @@ fn ends_line(bytes: &[u8], end: usize) -> bool {
 }
 
 /// The match, if the value is a secret.
-fn judged(text: ScanText<'_>, name: Name, extent: ValueExtent, context: ValueContext) -> Option<Finding> {
+fn judged(text: ScanText<'_>, name: Name, extent: ValueExtent, context: ValueContext) -> Option<SecretMatch> {
     let value = extent.probe(text.bytes);
     let after = if extent.is_bare() { byte_at(text.bytes, extent.probed) } else { None };
     if !is_secret(name.family, context, value, after) {
         return None;
     }
     let kind = match name.family {
-        Family::Password | Family::Phrase => Kind::PASSWORD,
-        Family::Token | Family::Signature | Family::Weak | Family::Value => Kind::SECRET,
-        Family::Authorization | Family::Cookie | Family::Lines => Kind::AUTHORIZATION,
+        Family::Password | Family::Phrase => SecretKind::PASSWORD,
+        Family::Token | Family::Signature | Family::Weak | Family::Value => SecretKind::SECRET,
+        Family::Authorization | Family::Cookie | Family::Lines => SecretKind::AUTHORIZATION,
     };
     let end = extent.end(text.bytes);
     let is_wrapped = extent.is_bare() && Makeup::of(value).is_random();
     let end = if is_wrapped { wrapped::joined(text.bytes, end, bytes::is_base64) } else { end };
-    Some(Finding { kind, start: extent.start, end })
+    Some(SecretMatch { kind, start: extent.start, end })
 }

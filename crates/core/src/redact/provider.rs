@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::bytes::{byte_at, is_base64, length_of, start_of};
 use super::formats::{FORMATS, KeyFormat, TailCheck};
-use super::kind::Kind;
-use super::scan::{Finding, ScanText};
+use super::kind::SecretKind;
+use super::scan::{ScanText, SecretMatch};
 use super::{shapes, wrapped};
 
 /// Maximum length of a prefix before its last dot: `NpmToken.`
@@ -29,7 +29,7 @@ enum KeyStart {
 }
 
 /// Finds the key in `run`, at any word start.
-pub fn key_in(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
+pub fn key_in(text: ScanText<'_>, run: Range<usize>) -> Option<SecretMatch> {
     let bytes = text.bytes;
     let word = after_escape(bytes, run.start).unwrap_or(run.start + usize::from(bytes[run.start] == b'-'));
     let starts = [Some(run.start), Some(word), dotted_start(text, run.start), base64_start(text, run.start)];
@@ -86,7 +86,7 @@ pub fn after_escape(bytes: &[u8], run: usize) -> Option<usize> {
     Some(run + skipped)
 }
 
-fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: KeyStart) -> Option<Finding> {
+fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: KeyStart) -> Option<SecretMatch> {
     let (first, second) = (byte_at(bytes, start)?, byte_at(bytes, start + 1)?);
     if INDEX.second[usize::from(first)] & second_bit(second) == 0 {
         return shapes::web_token(bytes, start, run.end);
@@ -96,14 +96,14 @@ fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: KeyStart) -> Op
         let is_sure = place == KeyStart::Word || format.tail_check == TailCheck::Any;
         if is_sure && let Some(end) = end_of(bytes, start, format) {
             let end = if format.kind == AWS { with_aws_secret(bytes, end) } else { end };
-            return Some(Finding { kind: format.kind, start, end });
+            return Some(SecretMatch { kind: format.kind, start, end });
         }
         next = INDEX.next[usize::from(next)];
     }
     shapes::web_token(bytes, start, run.end)
 }
 
-const AWS: Kind = Kind::of_provider("aws");
+const AWS: SecretKind = SecretKind::of_provider("aws");
 
 /// The end of a key of this format that begins at `start`, if there is one.
 fn end_of(bytes: &[u8], start: usize, format: &KeyFormat) -> Option<usize> {

@@ -5,14 +5,14 @@
 use std::ops::Range;
 
 use super::bytes::{is_word, length_of};
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::stops::{ScanStop, long_run, next_stop};
 use super::{address, armour, beside, command_line, named, private, provider, spoken};
 
 /// A secret: its kind and byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finding {
-    pub kind: Kind,
+pub struct SecretMatch {
+    pub kind: SecretKind,
     pub start: usize,
     pub end: usize,
 }
@@ -25,7 +25,7 @@ pub struct ScanText<'a> {
 }
 
 /// Iterator over the secrets of a text, in order.
-pub struct Findings<'a> {
+pub struct SecretMatches<'a> {
     bytes: &'a [u8],
     from: usize,
 }
@@ -33,16 +33,16 @@ pub struct Findings<'a> {
 /// This many dashes are a horizontal rule, not part of a word; the first precedes the counted ones.
 const RULE: usize = 3;
 
-impl<'a> Findings<'a> {
-    pub fn of(text: &'a str) -> Findings<'a> {
-        Findings { bytes: text.as_bytes(), from: 0 }
+impl<'a> SecretMatches<'a> {
+    pub fn of(text: &'a str) -> SecretMatches<'a> {
+        SecretMatches { bytes: text.as_bytes(), from: 0 }
     }
 }
 
-impl Iterator for Findings<'_> {
-    type Item = Finding;
+impl Iterator for SecretMatches<'_> {
+    type Item = SecretMatch;
 
-    fn next(&mut self) -> Option<Finding> {
+    fn next(&mut self) -> Option<SecretMatch> {
         let text = ScanText { bytes: self.bytes, floor: self.from };
         let mut from = self.from;
         while let Some(stop) = next_stop(text, from) {
@@ -59,7 +59,7 @@ impl Iterator for Findings<'_> {
 }
 
 /// The match at `stop`, and the offset to continue from if there is none.
-fn match_at(text: ScanText<'_>, stop: ScanStop) -> (Option<Finding>, usize) {
+fn match_at(text: ScanText<'_>, stop: ScanStop) -> (Option<SecretMatch>, usize) {
     let run = match stop {
         ScanStop::Run(run) => run,
         ScanStop::Mark(here) => {
@@ -85,7 +85,7 @@ fn rule_length(bytes: &[u8], here: usize) -> usize {
     if dashes < RULE { 0 } else { dashes }
 }
 
-fn match_at_mark(text: ScanText<'_>, here: usize) -> Option<Finding> {
+fn match_at_mark(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let before = here.checked_sub(1).filter(|before| *before >= text.floor);
     match (before.map_or(b'\n', |before| text.bytes[before]), text.bytes[here]) {
         (b':', b'/') => address::credentials(text, here - 1),
@@ -98,7 +98,7 @@ fn match_at_mark(text: ScanText<'_>, here: usize) -> Option<Finding> {
         (_, b',') => named::pair(text, here),
         (b'<', b'p' | b'P') => {
             let end = private::private_end(text.bytes, here - 1)?;
-            Some(Finding { kind: Kind::PRIVATE, start: here - 1, end })
+            Some(SecretMatch { kind: SecretKind::PRIVATE, start: here - 1, end })
         }
         (b'-', b'-') => armour::block(text, here - 1),
         (_, b'-') => command_line::flag(text, here),
@@ -107,7 +107,7 @@ fn match_at_mark(text: ScanText<'_>, here: usize) -> Option<Finding> {
     }
 }
 
-fn match_in_run(text: ScanText<'_>, run: Range<usize>) -> Option<Finding> {
+fn match_in_run(text: ScanText<'_>, run: Range<usize>) -> Option<SecretMatch> {
     if let Some(key) = provider::key_in(text, run.clone()) {
         return Some(key);
     }

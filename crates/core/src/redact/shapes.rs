@@ -5,9 +5,9 @@
 use std::ops::Range;
 
 use super::bytes::{byte_at, ends_with, is_word, length_of, start_of};
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::makeup::Makeup;
-use super::scan::{Finding, ScanText};
+use super::scan::{ScanText, SecretMatch};
 use super::wrapped;
 
 /// Minimum length of a part of a signed token.
@@ -20,7 +20,7 @@ const HEADERS: [&str; 5] = ["eyJhbGciO", "eyJ0eXAiO", "eyJraWQiO", "eyJlbmMiO", 
 const LONE_HEADER: usize = 60;
 
 /// Finds the key that contains `run`.
-pub fn key(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
+pub fn key(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
     let followed = match byte_at(text.bytes, run.end) {
         Some(b'.') => discord(text.bytes, run),
         Some(b':') => twilio(text.bytes, run),
@@ -36,7 +36,7 @@ pub fn key(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
 }
 
 /// Finds `eyJ….eyJ….…` from `start` on, with all its parts; the first part ends at `first`.
-pub fn web_token(bytes: &[u8], start: usize, first: usize) -> Option<Finding> {
+pub fn web_token(bytes: &[u8], start: usize, first: usize) -> Option<SecretMatch> {
     if !bytes[start..].starts_with(b"eyJ") || first < start + PART {
         return None;
     }
@@ -52,12 +52,12 @@ pub fn web_token(bytes: &[u8], start: usize, first: usize) -> Option<Finding> {
     let is_token = end > first + PART || (is_header && first - start >= LONE_HEADER);
     is_token.then(|| {
         let end = wrapped::joined(bytes, end, |byte| is_word(byte) || byte == b'.');
-        Finding { kind: Kind::JWT, start, end }
+        SecretMatch { kind: SecretKind::JWT, start, end }
     })
 }
 
 /// `id.time.signature`; the id is a base64 number.
-fn discord(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
+fn discord(bytes: &[u8], run: &Range<usize>) -> Option<SecretMatch> {
     let is_id = (24..=28).contains(&run.len()) && matches!(bytes[run.start], b'M' | b'N' | b'O');
     let time = length_of(bytes, run.end + 1, 8, is_word);
     let dot = run.end + 1 + time;
@@ -69,14 +69,14 @@ fn discord(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
 }
 
 /// `pat` and 14 characters, a dot, 64 hexadecimal digits.
-fn airtable(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
+fn airtable(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
     let start = start_of(text.bytes, text.floor, run.start - 1, 17, |byte| byte.is_ascii_alphanumeric());
     let is_key = run.len() == 64 && run.start - 1 - start == 17 && text.bytes[start..].starts_with(b"pat");
     is_key.then(|| finding("airtable", start, run.end))
 }
 
 /// An account id followed by its auth token.
-fn twilio(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
+fn twilio(bytes: &[u8], run: &Range<usize>) -> Option<SecretMatch> {
     let is_hex = |byte: u8| byte.is_ascii_hexdigit();
     let is_id = run.len() == 34 && bytes[run.start..].starts_with(b"AC");
     let token = length_of(bytes, run.end + 1, 33, is_hex);
@@ -84,14 +84,14 @@ fn twilio(bytes: &[u8], run: &Range<usize>) -> Option<Finding> {
 }
 
 /// A bot's number, a colon, 35 characters.
-fn telegram(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
+fn telegram(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
     let digits = start_of(text.bytes, text.floor, run.start - 1, 11, |byte| byte.is_ascii_digit());
     let is_token = (32..=40).contains(&run.len()) && text.bytes[run.start..].starts_with(b"AA");
     ((8..=10).contains(&(run.start - 1 - digits)) && is_token).then(|| finding("telegram", digits, run.end))
 }
 
 /// `1/number:32 hexadecimal digits`.
-fn asana(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
+fn asana(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
     let digits = start_of(text.bytes, text.floor, run.start - 1, 17, |byte| byte.is_ascii_digit());
     let is_key =
         run.len() == 32 && run.start - 1 - digits >= 15 && ends_with(text.bytes, text.floor, digits, "/");
@@ -99,7 +99,7 @@ fn asana(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
 }
 
 /// 14 characters, `.atlasv1.`, the rest.
-fn terraform(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
+fn terraform(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
     const MIDDLE: &str = ".atlasv1.";
     if run.len() < 50 || !ends_with(text.bytes, text.floor, run.start, MIDDLE) {
         return None;
@@ -110,7 +110,7 @@ fn terraform(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
 }
 
 /// A client secret: three characters, a digit, `Q~`, the rest.
-fn azure(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
+fn azure(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
     let is_part = |byte: u8| is_word(byte) || matches!(byte, b'.' | b'~');
     let start = start_of(text.bytes, text.floor, run.start - 2, 4, is_part);
     let has_mark = ends_with(text.bytes, text.floor, run.start, "Q~") && run.start - 2 - start >= 3;
@@ -119,7 +119,7 @@ fn azure(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
 }
 
 /// `access_token$production$merchant$secret`.
-fn braintree(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
+fn braintree(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
     let is_part =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'$' | b'_');
     let start = start_of(text.bytes, text.floor, run.start, 64, is_part);
@@ -128,6 +128,6 @@ fn braintree(text: ScanText<'_>, run: &Range<usize>) -> Option<Finding> {
     is_key.then(|| finding("braintree", start, run.end))
 }
 
-fn finding(label: &'static str, start: usize, end: usize) -> Finding {
-    Finding { kind: Kind::of_provider(label), start, end }
+fn finding(label: &'static str, start: usize, end: usize) -> SecretMatch {
+    SecretMatch { kind: SecretKind::of_provider(label), start, end }
 }

@@ -4,16 +4,16 @@
 
 use super::bytes::{ends_with, is_gap, length_of, start_of, starts_with};
 use super::extent::{Quoting, ValueExtent};
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::makeup::Makeup;
-use super::scan::{Finding, ScanText};
+use super::scan::{ScanText, SecretMatch};
 use super::stand_in::{is_code, is_stand_in};
 
 /// Words allowed between the word and the password.
 const LINKS: [&str; 9] = ["is ", "was ", "to ", "as ", "=> ", "-> ", "be ", "with ", "will be "];
 
 /// Finds the password after the word whose `w` is at `here`.
-pub fn password(text: ScanText<'_>, here: usize) -> Option<Finding> {
+pub fn password(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let bytes = text.bytes;
     let start = here.checked_sub(4).filter(|start| *start >= text.floor)?;
     let word = ["password", "passwd", "passwort"].iter().find(|word| starts_with(bytes, start, word))?;
@@ -29,7 +29,11 @@ pub fn password(text: ScanText<'_>, here: usize) -> Option<Finding> {
     let is_other = is_stand_in(value) || (extent.is_bare() && is_code(value, None));
     let is_whole = extent.start + value.len() < extent.probed;
     let end = || if is_whole { extent.start + value.len() } else { extent.end(bytes) };
-    (is_secret && !is_other).then(|| Finding { kind: Kind::PASSWORD, start: extent.start, end: end() })
+    (is_secret && !is_other).then(|| SecretMatch {
+        kind: SecretKind::PASSWORD,
+        start: extent.start,
+        end: end(),
+    })
 }
 
 /// Strips closing punctuation and markup.

@@ -5,7 +5,7 @@
 
 mod register;
 
-pub use register::{Register, Stamp};
+pub use register::{Register, WriteStamp};
 
 use crate::id::{SessionKey, Uid};
 use crate::time::Timestamp;
@@ -54,7 +54,7 @@ impl RowKind {
 
 /// The origin of a row. Never changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Provenance {
+pub struct RowProvenance {
     /// The team's name for the person.
     pub person: String,
     pub machine: Uid,
@@ -65,7 +65,7 @@ pub struct Provenance {
 
 /// The replacement of a memory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Replaced {
+pub struct RowReplacement {
     /// `None` if the memory no longer holds and has no replacement.
     pub by: Option<Uid>,
     pub at: Timestamp,
@@ -74,7 +74,7 @@ pub struct Replaced {
 
 /// Whether other machines may have the row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Presence {
+pub enum Visibility {
     #[default]
     Shared,
     /// Withdrawn by its owner: every other machine drops it. It may be shared again.
@@ -88,13 +88,13 @@ pub struct SharedRow {
     pub kind: RowKind,
     /// The project's id, the same for everyone who shares it.
     pub project: Uid,
-    pub from: Provenance,
-    pub life: Life,
+    pub from: RowProvenance,
+    pub life: RowLife,
 }
 
 /// Whether a row exists or was forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Life {
+pub enum RowLife {
     Lives(Box<Registers>),
     /// Permanent: no merge brings it back.
     Forgotten {
@@ -110,17 +110,17 @@ pub struct Registers {
     pub words: Register<String>,
     /// Since when it is pinned.
     pub pin: Register<Option<Timestamp>>,
-    pub standing: Register<Option<Replaced>>,
+    pub standing: Register<Option<RowReplacement>>,
     /// Why it is kept from every model until a user releases it.
     pub hold: Register<Option<String>>,
-    pub presence: Register<Presence>,
+    pub presence: Register<Visibility>,
     /// How often the same memory was found. Only grows.
     pub found: u32,
 }
 
 impl Registers {
     /// The registers of a row that has only text.
-    pub fn of_words(words: String, stamp: Stamp) -> Registers {
+    pub fn of_words(words: String, stamp: WriteStamp) -> Registers {
         Registers {
             words: Register { stamp, value: words },
             pin: Register::untouched(),
@@ -144,18 +144,18 @@ impl Registers {
     }
 }
 
-impl Life {
+impl RowLife {
     /// Forgetting wins over every other change; of two, the earlier is kept.
     #[must_use]
-    pub fn merged(self, other: Life) -> Life {
+    pub fn merged(self, other: RowLife) -> RowLife {
         match (self, other) {
-            (Life::Lives(one), Life::Lives(other)) => Life::Lives(Box::new(one.merged(*other))),
-            (Life::Forgotten { at, by }, Life::Forgotten { at: also_at, by: also_by }) => {
+            (RowLife::Lives(one), RowLife::Lives(other)) => RowLife::Lives(Box::new(one.merged(*other))),
+            (RowLife::Forgotten { at, by }, RowLife::Forgotten { at: also_at, by: also_by }) => {
                 let (at, by) = (at, by).min((also_at, also_by));
-                Life::Forgotten { at, by }
+                RowLife::Forgotten { at, by }
             }
-            (gone @ Life::Forgotten { .. }, Life::Lives(_))
-            | (Life::Lives(_), gone @ Life::Forgotten { .. }) => gone,
+            (gone @ RowLife::Forgotten { .. }, RowLife::Lives(_))
+            | (RowLife::Lives(_), gone @ RowLife::Forgotten { .. }) => gone,
         }
     }
 }
@@ -172,18 +172,21 @@ impl SharedRow {
     /// back. The presence is stamped with the machine that made the row: there it stays.
     #[must_use]
     pub fn taken_back(self, here: Uid) -> SharedRow {
-        let Life::Lives(registers) = self.life else { return self };
+        let RowLife::Lives(registers) = self.life else { return self };
         let made = self.from.machine;
         let Registers { words, pin, standing, hold, presence, found } = *registers;
-        let life = Life::Lives(Box::new(Registers {
+        let life = RowLife::Lives(Box::new(Registers {
             words: Register {
-                stamp: Stamp { count: words.stamp.count.saturating_add(Stamp::AHEAD), machine: here },
+                stamp: WriteStamp {
+                    count: words.stamp.count.saturating_add(WriteStamp::AHEAD),
+                    machine: here,
+                },
                 value: String::new(),
             },
             pin,
             standing: standing.cleared(here),
             hold: hold.cleared(here),
-            presence: Register { stamp: presence.stamp.next(made), value: Presence::Withdrawn },
+            presence: Register { stamp: presence.stamp.next(made), value: Visibility::Withdrawn },
             found,
         }));
         SharedRow { life, ..self }
@@ -192,8 +195,8 @@ impl SharedRow {
     /// Whether others may see it.
     pub fn is_shared(&self) -> bool {
         match &self.life {
-            Life::Lives(registers) => registers.presence.value == Presence::Shared,
-            Life::Forgotten { .. } => false,
+            RowLife::Lives(registers) => registers.presence.value == Visibility::Shared,
+            RowLife::Forgotten { .. } => false,
         }
     }
 }

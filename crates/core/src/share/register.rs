@@ -7,14 +7,14 @@ use crate::id::Uid;
 
 /// The last write of a register: its write count and the machine that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Stamp {
+pub struct WriteStamp {
     pub count: u64,
     pub machine: Uid,
 }
 
-impl Stamp {
+impl WriteStamp {
     /// The stamp of a register that was never written.
-    pub const NEVER: Stamp = Stamp { count: 0, machine: Uid([0; 16]) };
+    pub const NEVER: WriteStamp = WriteStamp { count: 0, machine: Uid([0; 16]) };
 
     /// Larger than any number of writes by a machine that has not yet learned of the withdrawal.
     pub const AHEAD: u64 = 1 << 20;
@@ -23,36 +23,36 @@ impl Stamp {
     pub const BYTES: usize = 24;
 
     /// The stamp of the next write on `machine`.
-    pub fn next(self, machine: Uid) -> Stamp {
-        Stamp { count: self.count.saturating_add(1), machine }
+    pub fn next(self, machine: Uid) -> WriteStamp {
+        WriteStamp { count: self.count.saturating_add(1), machine }
     }
 
     /// The byte order equals the order of stamps.
-    pub fn to_bytes(self) -> [u8; Stamp::BYTES] {
-        let mut bytes = [0; Stamp::BYTES];
+    pub fn to_bytes(self) -> [u8; WriteStamp::BYTES] {
+        let mut bytes = [0; WriteStamp::BYTES];
         bytes[..8].copy_from_slice(&self.count.to_be_bytes());
         bytes[8..].copy_from_slice(&self.machine.0);
         bytes
     }
 
     /// The inverse of `to_bytes`.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Stamp> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<WriteStamp> {
         let (count, machine) = bytes.split_first_chunk::<8>()?;
-        Some(Stamp { count: u64::from_be_bytes(*count), machine: Uid(machine.try_into().ok()?) })
+        Some(WriteStamp { count: u64::from_be_bytes(*count), machine: Uid(machine.try_into().ok()?) })
     }
 }
 
 /// A value with the stamp of its last write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register<T> {
-    pub stamp: Stamp,
+    pub stamp: WriteStamp,
     pub value: T,
 }
 
 impl<T: Default> Register<T> {
     /// A register that was never written.
     pub fn untouched() -> Register<T> {
-        Register { stamp: Stamp::NEVER, value: T::default() }
+        Register { stamp: WriteStamp::NEVER, value: T::default() }
     }
 }
 

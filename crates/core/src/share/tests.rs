@@ -3,8 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn stamp() -> impl Strategy<Value = Stamp> {
-    (0_u64..4, 0_u8..3).prop_map(|(count, machine)| Stamp { count, machine: Uid([machine; 16]) })
+fn stamp() -> impl Strategy<Value = WriteStamp> {
+    (0_u64..4, 0_u8..3).prop_map(|(count, machine)| WriteStamp { count, machine: Uid([machine; 16]) })
 }
 
 fn register<T: std::fmt::Debug>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Register<T>> {
@@ -12,12 +12,12 @@ fn register<T: std::fmt::Debug>(value: impl Strategy<Value = T>) -> impl Strateg
 }
 
 fn registers() -> impl Strategy<Value = Registers> {
-    let replaced = (0_u8..2, 0_i64..3).prop_map(|(by, at)| Replaced {
+    let replaced = (0_u8..2, 0_i64..3).prop_map(|(by, at)| RowReplacement {
         by: Some(Uid([by; 16])),
         at: Timestamp(at),
         why: String::new(),
     });
-    let presence = prop_oneof![Just(Presence::Shared), Just(Presence::Withdrawn)];
+    let presence = prop_oneof![Just(Visibility::Shared), Just(Visibility::Withdrawn)];
     (
         register("[ab]"),
         register(proptest::option::of((0_i64..3).prop_map(Timestamp))),
@@ -38,14 +38,14 @@ fn registers() -> impl Strategy<Value = Registers> {
 
 fn row() -> impl Strategy<Value = SharedRow> {
     let life = prop_oneof![
-        4 => registers().prop_map(|registers| Life::Lives(Box::new(registers))),
-        1 => (0_i64..3, "[pq]").prop_map(|(at, by)| Life::Forgotten { at: Timestamp(at), by }),
+        4 => registers().prop_map(|registers| RowLife::Lives(Box::new(registers))),
+        1 => (0_i64..3, "[pq]").prop_map(|(at, by)| RowLife::Forgotten { at: Timestamp(at), by }),
     ];
     (life, 0_u8..3).prop_map(|(life, machine)| SharedRow {
         uid: Uid([7; 16]),
         kind: RowKind::Memory,
         project: Uid([1; 16]),
-        from: Provenance {
+        from: RowProvenance {
             person: "ann".into(),
             machine: Uid([machine; 16]),
             session: None,
@@ -67,39 +67,44 @@ proptest! {
 
     #[test]
     fn a_forgotten_row_stays_forgotten(a in row(), b in row()) {
-        let gone = SharedRow { life: Life::Forgotten { at: Timestamp(9), by: "ann".into() }, ..a };
-        let is_gone = matches!(gone.merged(b).life, Life::Forgotten { .. });
+        let gone = SharedRow { life: RowLife::Forgotten { at: Timestamp(9), by: "ann".into() }, ..a };
+        let is_gone = matches!(gone.merged(b).life, RowLife::Forgotten { .. });
         prop_assert!(is_gone);
     }
 
     #[test]
     fn bytes_are_ordered_as_stamps_are(a in stamp(), b in stamp()) {
         prop_assert_eq!(a.cmp(&b), a.to_bytes().cmp(&b.to_bytes()));
-        prop_assert_eq!(Stamp::from_bytes(&a.to_bytes()), Some(a));
+        prop_assert_eq!(WriteStamp::from_bytes(&a.to_bytes()), Some(a));
     }
 }
 
 #[test]
 fn a_withdrawn_row_stays_empty_after_concurrent_writes_and_can_be_shared_again() {
     let [here, there] = [Uid([1; 16]), Uid([2; 16])];
-    let of_words = |text: &str, count| Registers::of_words(text.into(), Stamp { count, machine: there });
-    let from =
-        Provenance { person: "ann".into(), machine: there, session: None, turn: None, made_at: Timestamp(0) };
+    let of_words = |text: &str, count| Registers::of_words(text.into(), WriteStamp { count, machine: there });
+    let from = RowProvenance {
+        person: "ann".into(),
+        machine: there,
+        session: None,
+        turn: None,
+        made_at: Timestamp(0),
+    };
     let row = |registers| SharedRow {
         uid: Uid([7; 16]),
         kind: RowKind::Memory,
         project: Uid([1; 16]),
         from: from.clone(),
-        life: Life::Lives(Box::new(registers)),
+        life: RowLife::Lives(Box::new(registers)),
     };
     let mut given = of_words("kestrel", 3);
-    let why = Replaced { by: None, at: Timestamp(1), why: "kestrel".into() };
-    given.standing = Register { stamp: Stamp::NEVER.next(there), value: Some(why) };
-    given.hold = Register { stamp: Stamp::NEVER.next(there), value: Some("kestrel".into()) };
+    let why = RowReplacement { by: None, at: Timestamp(1), why: "kestrel".into() };
+    given.standing = Register { stamp: WriteStamp::NEVER.next(there), value: Some(why) };
+    given.hold = Register { stamp: WriteStamp::NEVER.next(there), value: Some("kestrel".into()) };
     let back = row(given.clone()).taken_back(here);
     let merged = back.clone().merged(row(of_words("kestrel flies", 9))).merged(row(given.clone()));
     assert!(!merged.is_shared() && !format!("{merged:?}").contains("kestrel"), "{merged:?}");
-    let Life::Lives(registers) = &back.life else { panic!() };
+    let RowLife::Lives(registers) = &back.life else { panic!() };
     assert_eq!(registers.presence.stamp.machine, there, "it stays where it was made");
     given.words.stamp = registers.words.stamp.next(there);
     given.presence.stamp = registers.presence.stamp.next(there);
@@ -109,7 +114,7 @@ fn a_withdrawn_row_stays_empty_after_concurrent_writes_and_can_be_shared_again()
 #[test]
 fn an_edit_here_and_a_pin_there_both_hold() {
     let [here, there] = [Uid([1; 16]), Uid([2; 16])];
-    let first = Registers::of_words("old".into(), Stamp::NEVER.next(here));
+    let first = Registers::of_words("old".into(), WriteStamp::NEVER.next(here));
     let mut edited = first.clone();
     edited.words = Register { stamp: first.words.stamp.next(here), value: "new".into() };
     let mut pinned = first;
@@ -120,8 +125,8 @@ fn an_edit_here_and_a_pin_there_both_hold() {
 
 #[test]
 fn a_stamp_of_another_length_is_none() {
-    assert_eq!(Stamp::from_bytes(&[0; 23]), None);
-    assert_eq!(Stamp::from_bytes(&[0; 25]), None);
+    assert_eq!(WriteStamp::from_bytes(&[0; 23]), None);
+    assert_eq!(WriteStamp::from_bytes(&[0; 25]), None);
 }
 
 #[test]

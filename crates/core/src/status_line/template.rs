@@ -4,7 +4,7 @@
 
 /// A parsed template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Template {
+pub struct StatusTemplate {
     pub(super) sections: Vec<TemplateSection>,
 }
 
@@ -154,9 +154,9 @@ impl std::fmt::Display for BadTemplate {
     }
 }
 
-impl Template {
+impl StatusTemplate {
     /// Parses a template. A doubled bracket is a literal one.
-    pub fn parse(text: &str) -> Result<Template, BadTemplate> {
+    pub fn parse(text: &str) -> Result<StatusTemplate, BadTemplate> {
         let mut parser = TemplateParser::default();
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
@@ -192,7 +192,7 @@ impl Template {
             return Err(BadTemplate::Unbalanced('['));
         }
         parser.end_section();
-        Ok(Template { sections: parser.sections })
+        Ok(StatusTemplate { sections: parser.sections })
     }
 }
 

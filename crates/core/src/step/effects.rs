@@ -3,46 +3,48 @@
 //! Describes effects as data; carries out none.
 
 use super::is_marker;
-use crate::bookmark::Point;
-use crate::effect::{About, Effect};
-use crate::event::{Event, Happening, Presence};
-use crate::session::{Session, State};
+use crate::bookmark::BookmarkPoint;
+use crate::effect::{ChangeCause, Effect};
+use crate::event::{Event, EventKind, SessionPresence};
+use crate::session::{Session, SessionState};
 
-pub fn announce(from: Option<State>, session: &Session, event: &Event) -> Vec<Effect> {
+pub fn announce(from: Option<SessionState>, session: &Session, event: &Event) -> Vec<Effect> {
     if from == Some(session.state) {
         return vec![];
     }
-    let is_marked = event.happening.is_marker() && from == Some(State::Completed);
-    let is_back = session.state == State::Completed && session.since < event.at;
-    let about = if is_marked || is_back { About::Marker } else { About::Work };
+    let is_marked = event.happening.is_marker() && from == Some(SessionState::Completed);
+    let is_back = session.state == SessionState::Completed && session.since < event.at;
+    let about = if is_marked || is_back { ChangeCause::Marker } else { ChangeCause::Work };
     let (session, seat, to) = (session.key.clone(), session.seat.clone(), session.state);
     vec![Effect::StateChanged { session, seat, from, to, at: event.at, about }]
 }
 
 pub fn announce_bookmark(session: &Session, event: &Event) -> Option<Effect> {
     let key = session.key.clone();
-    if is_marker(session, event) || matches!(event.happening, Happening::BookmarkSet(_)) {
+    if is_marker(session, event) || matches!(event.happening, EventKind::BookmarkSet(_)) {
         return Some(Effect::BookmarkMade { session: key });
     }
-    if let Happening::MarkerWanted { reason } = event.happening {
+    if let EventKind::MarkerWanted { reason } = event.happening {
         let seat = session.seat.clone()?;
         return Some(Effect::MarkerWanted { session: key, seat, reason, at: event.at });
     }
-    let is_end = matches!(event.happening, Happening::TurnEnded { .. }) && event.subagent.is_none();
-    let is_return = matches!(event.happening, Happening::SubagentStopped);
+    let is_end = matches!(event.happening, EventKind::TurnEnded { .. }) && event.subagent.is_none();
+    let is_return = matches!(event.happening, EventKind::SubagentStopped);
     if is_end || is_return { reached_point(session, event) } else { None }
 }
 
 /// A failed or interrupted turn is no point to return to, nor is any turn of a headless session. Markers are typed in
 /// terminals only.
 fn reached_point(session: &Session, event: &Event) -> Option<Effect> {
-    let is_healthy = matches!(session.state, State::Working | State::Blocked(_) | State::Completed);
-    if session.presence == Presence::Headless || !is_healthy || !session.since_bookmark.has_happened() {
+    let is_healthy =
+        matches!(session.state, SessionState::Working | SessionState::Blocked(_) | SessionState::Completed);
+    if session.presence == SessionPresence::Headless || !is_healthy || !session.since_bookmark.has_happened()
+    {
         return None;
     }
-    Some(Effect::PointReached(Box::new(Point {
+    Some(Effect::PointReached(Box::new(BookmarkPoint {
         session: session.key.clone(),
-        seat: session.seat.clone().filter(|_| session.presence == Presence::Terminal),
+        seat: session.seat.clone().filter(|_| session.presence == SessionPresence::Terminal),
         turn: event.turn.clone(),
         after_turn: session.turns,
         at: event.at,

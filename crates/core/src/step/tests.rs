@@ -1,12 +1,12 @@
 //! Tests of a session's life, event by event.
 
 use super::*;
-use crate::event::Trigger;
+use crate::event::CompactionTrigger;
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
-use crate::inherit::{BatonFate, FarBaton};
-use crate::project::ProjectTraces;
-use crate::seat::{Proof, SeatKind};
-use crate::text::{Keeping, Secrets};
+use crate::inherit::{BatonFate, RemoteBaton};
+use crate::project::ProjectIdentity;
+use crate::seat::{SeatKind, SeatProof};
+use crate::text::{SecretPolicy, TextPolicy};
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 struct World {
     sessions: BTreeMap<SessionKey, Session>,
     seats: BTreeMap<String, Seat>,
-    ended: Vec<Turn>,
-    waits: Vec<Wait>,
+    ended: Vec<SessionTurn>,
+    waits: Vec<UserWait>,
     clock: i64,
 }
 
 impl World {
-    fn feed(&mut self, session: &str, happening: Happening) -> &Session {
+    fn feed(&mut self, session: &str, happening: EventKind) -> &Session {
         self.feed_event(event(session, happening))
     }
 
@@ -32,7 +32,7 @@ impl World {
         let seat_key = event.scene.as_ref().and_then(|s| s.place.as_ref()).map(|p| p.key.clone());
         let session = self.sessions.get(&event.session).cloned();
         let former = session.as_ref().and_then(|session| session.seat.clone());
-        let before = Before {
+        let before = StepInput {
             session,
             seat: seat_key.as_ref().and_then(|key| self.seats.get(key).cloned()),
             former_seat: former.as_ref().and_then(|key| self.seats.get(key).cloned()),
@@ -49,18 +49,18 @@ impl World {
     }
 }
 
-fn event(session: &str, happening: Happening) -> Event {
+fn event(session: &str, happening: EventKind) -> Event {
     let session = SessionKey::parse(session).unwrap();
     let uid = Uid([0; 16]);
     Event { uid, at: Timestamp(0), session, subagent: None, turn: None, happening, scene: None }
 }
 
-fn far_baton() -> FarBaton {
-    FarBaton {
+fn far_baton() -> RemoteBaton {
+    RemoteBaton {
         baton: Uid([1; 16]),
         machine: Uid([2; 16]),
-        called: Kept::default(),
-        project: ProjectTraces { root: "/boat".into(), remote: None, name: None, branch: None },
+        called: SafeText::default(),
+        project: ProjectIdentity { root: "/boat".into(), remote: None, name: None, branch: None },
         passed_at: Timestamp(0),
         count: 1,
         fate: BatonFate::Waits,
@@ -72,8 +72,8 @@ fn in_subagent(mut event: Event) -> Event {
     event
 }
 
-fn at_pane(mut event: Event, pane: &str, presence: Presence) -> Event {
-    let place = Place {
+fn at_pane(mut event: Event, pane: &str, presence: SessionPresence) -> Event {
+    let place = SeatLocation {
         key: format!("tmux:{pane}"),
         kind: SeatKind::Tmux,
         pane: Some(pane.into()),
@@ -82,36 +82,46 @@ fn at_pane(mut event: Event, pane: &str, presence: Presence) -> Event {
         pid: 7,
         started: 1,
         program: None,
-        proof: Proof::Terminal,
+        proof: SeatProof::Terminal,
     };
-    let scene =
-        Scene { presence, folder: None, transcript: None, model: None, place: Some(place), project: None };
+    let scene = EventScene {
+        presence,
+        folder: None,
+        transcript: None,
+        model: None,
+        place: Some(place),
+        project: None,
+    };
     event.scene = Some(scene);
     event
 }
 
-fn start() -> Happening {
-    Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() }
+fn start() -> EventKind {
+    EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() }
 }
 
-fn prompt(text: &str) -> Happening {
-    let keeping = Keeping { longest_bytes: 100, secrets: Secrets::Redacted };
-    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin: Origin::Human, own: None }
+fn prompt(text: &str) -> EventKind {
+    let keeping = TextPolicy { longest_bytes: 100, secrets: SecretPolicy::Redacted };
+    EventKind::PromptSubmitted {
+        prompt: SafeText::new(text, keeping),
+        origin: PromptOrigin::Human,
+        own: None,
+    }
 }
 
-fn tool(outcome: ToolOutcome) -> Happening {
-    Happening::ToolFinished { tool: Kept::default(), outcome, bytes: 0 }
+fn tool(outcome: ToolOutcome) -> EventKind {
+    EventKind::ToolFinished { tool: SafeText::default(), outcome, bytes: 0 }
 }
 
-const STOP: Happening = Happening::TurnEnded { background: Some(0), answer: None };
+const STOP: EventKind = EventKind::TurnEnded { background: Some(0), answer: None };
 
 #[test]
 fn an_ordinary_turn_goes_from_idle_over_working_to_completed() {
     let mut world = World::default();
-    assert_eq!(world.feed("a:1", start()).state, State::Idle);
-    assert_eq!(world.feed("a:1", prompt("hi")).state, State::Working);
-    assert_eq!(world.feed("a:1", tool(ToolOutcome::Failed)).state, State::Working);
-    assert_eq!(world.feed("a:1", STOP).state, State::Completed);
+    assert_eq!(world.feed("a:1", start()).state, SessionState::Idle);
+    assert_eq!(world.feed("a:1", prompt("hi")).state, SessionState::Working);
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Failed)).state, SessionState::Working);
+    assert_eq!(world.feed("a:1", STOP).state, SessionState::Completed);
     let turn = &world.ended[0];
     assert_eq!((turn.ordinal, turn.tool_calls, turn.tool_failures), (1, 1, 1));
     assert_eq!(turn.ended.unwrap().1, TurnOutcome::Completed);
@@ -121,10 +131,12 @@ fn an_ordinary_turn_goes_from_idle_over_working_to_completed() {
 fn a_permission_blocks_at_once_and_a_tool_result_ends_the_block() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    let blocked =
-        world.feed("a:1", Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission });
-    assert_eq!(blocked.state, State::Blocked(Reason::Permission));
-    assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, State::Working);
+    let blocked = world.feed(
+        "a:1",
+        EventKind::PermissionAsked { tool: SafeText::default(), reason: BlockReason::Permission },
+    );
+    assert_eq!(blocked.state, SessionState::Blocked(BlockReason::Permission));
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, SessionState::Working);
 }
 
 #[test]
@@ -132,29 +144,29 @@ fn a_late_notice_does_not_block_a_session_that_is_done() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
     world.feed("a:1", STOP);
-    let after = world.feed("a:1", Happening::AttentionAsked { reason: Reason::Permission });
-    assert_eq!(after.state, State::Completed);
+    let after = world.feed("a:1", EventKind::AttentionAsked { reason: BlockReason::Permission });
+    assert_eq!(after.state, SessionState::Completed);
 }
 
 #[test]
 fn late_tool_result_does_not_revive_an_ended_session() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    world.feed("a:1", Happening::SessionEnded { by: EndedBy::Exit });
-    assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, State::Ended);
+    world.feed("a:1", EventKind::SessionEnded { by: EndedBy::Exit });
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, SessionState::Ended);
 }
 
 #[test]
 fn a_lone_end_of_an_unknown_session_leaves_no_trace() {
-    let after = step(Before::default(), &event("a:1", Happening::SessionEnded { by: EndedBy::Other }));
-    assert_eq!(after, After::default());
+    let after = step(StepInput::default(), &event("a:1", EventKind::SessionEnded { by: EndedBy::Other }));
+    assert_eq!(after, StepOutput::default());
 }
 
 #[test]
 fn a_session_met_in_the_middle_is_working() {
     let mut world = World::default();
     let met = world.feed("a:1", tool(ToolOutcome::Done));
-    assert_eq!((met.state, met.started_by), (State::Working, StartedBy::Unknown));
+    assert_eq!((met.state, met.started_by), (SessionState::Working, StartedBy::Unknown));
 }
 
 #[test]
@@ -162,22 +174,22 @@ fn background_tasks_keep_a_session_working_after_its_turn() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
     assert_eq!(
-        world.feed("a:1", Happening::TurnEnded { background: Some(2), answer: None }).state,
-        State::Working
+        world.feed("a:1", EventKind::TurnEnded { background: Some(2), answer: None }).state,
+        SessionState::Working
     );
-    assert_eq!(world.feed("a:1", STOP).state, State::Completed);
+    assert_eq!(world.feed("a:1", STOP).state, SessionState::Completed);
 }
 
 #[test]
 fn a_subagent_keeps_its_session_working_until_it_stops() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    world.feed_event(in_subagent(event("a:1", Happening::SubagentStarted)));
+    world.feed_event(in_subagent(event("a:1", EventKind::SubagentStarted)));
     assert_eq!(
-        world.feed("a:1", Happening::TurnEnded { background: None, answer: None }).state,
-        State::Working
+        world.feed("a:1", EventKind::TurnEnded { background: None, answer: None }).state,
+        SessionState::Working
     );
-    let after = world.feed_event(in_subagent(event("a:1", Happening::SubagentStopped)));
+    let after = world.feed_event(in_subagent(event("a:1", EventKind::SubagentStopped)));
     assert!(after.subagents.is_empty());
 }
 
@@ -211,8 +223,11 @@ fn a_new_prompt_abandons_the_turn_that_never_ended() {
 fn a_notification_is_a_turn_but_not_what_the_person_asked() {
     let mut world = World::default();
     world.feed("a:1", prompt("asked"));
-    let notice =
-        Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Notification, own: None };
+    let notice = EventKind::PromptSubmitted {
+        prompt: SafeText::default(),
+        origin: PromptOrigin::Notification,
+        own: None,
+    };
     let after = world.feed("a:1", notice);
     assert_eq!((after.turns, after.prompt.as_ref().unwrap().as_str()), (2, "asked"));
 }
@@ -220,10 +235,10 @@ fn a_notification_is_a_turn_but_not_what_the_person_asked() {
 #[test]
 fn clearing_starts_a_new_session_in_the_same_seat_and_links_it() {
     let mut world = World::default();
-    world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
-    world.feed("a:1", Happening::SessionEnded { by: EndedBy::Clear });
-    let clear = Happening::SessionStarted { by: StartedBy::Clear, wishes: Wishes::default() };
-    let next = world.feed_event(at_pane(event("a:2", clear), "%1", Presence::Terminal));
+    world.feed_event(at_pane(event("a:1", start()), "%1", SessionPresence::Terminal));
+    world.feed("a:1", EventKind::SessionEnded { by: EndedBy::Clear });
+    let clear = EventKind::SessionStarted { by: StartedBy::Clear, wishes: InheritSettings::default() };
+    let next = world.feed_event(at_pane(event("a:2", clear), "%1", SessionPresence::Terminal));
     assert_eq!(next.previous, Some(SessionKey::parse("a:1").unwrap()));
     assert_eq!(world.seats["tmux:%1"].current, Some(SessionKey::parse("a:2").unwrap()));
 }
@@ -231,10 +246,10 @@ fn clearing_starts_a_new_session_in_the_same_seat_and_links_it() {
 #[test]
 fn resuming_an_older_session_of_a_seat_makes_no_circle() {
     let mut world = World::default();
-    world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
-    world.feed_event(at_pane(event("a:2", start()), "%1", Presence::Terminal));
-    let resume = Happening::SessionStarted { by: StartedBy::Resume, wishes: Wishes::default() };
-    let first = world.feed_event(at_pane(event("a:1", resume), "%1", Presence::Terminal));
+    world.feed_event(at_pane(event("a:1", start()), "%1", SessionPresence::Terminal));
+    world.feed_event(at_pane(event("a:2", start()), "%1", SessionPresence::Terminal));
+    let resume = EventKind::SessionStarted { by: StartedBy::Resume, wishes: InheritSettings::default() };
+    let first = world.feed_event(at_pane(event("a:1", resume), "%1", SessionPresence::Terminal));
     assert_eq!(first.previous, None);
     assert_eq!(world.seats["tmux:%1"].current, Some(SessionKey::parse("a:1").unwrap()));
 }
@@ -242,8 +257,8 @@ fn resuming_an_older_session_of_a_seat_makes_no_circle() {
 #[test]
 fn a_headless_session_takes_nobodys_seat() {
     let mut world = World::default();
-    world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
-    let script = world.feed_event(at_pane(event("a:2", start()), "%1", Presence::Headless));
+    world.feed_event(at_pane(event("a:1", start()), "%1", SessionPresence::Terminal));
+    let script = world.feed_event(at_pane(event("a:2", start()), "%1", SessionPresence::Headless));
     assert_eq!((script.seat.clone(), script.previous.clone()), (None, None));
     assert_eq!(world.seats["tmux:%1"].current, Some(SessionKey::parse("a:1").unwrap()));
 }
@@ -252,27 +267,32 @@ fn a_headless_session_takes_nobodys_seat() {
 fn compaction_is_counted_and_changes_no_state() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    world.feed("a:1", Happening::CompactionStarted { trigger: Trigger::Auto });
-    world.feed("a:1", Happening::SessionStarted { by: StartedBy::Compact, wishes: Wishes::default() });
-    let after = world.feed("a:1", Happening::CompactionEnded { trigger: Trigger::Auto });
-    assert_eq!((after.state, after.compactions, after.turns), (State::Working, 1, 1));
+    world.feed("a:1", EventKind::CompactionStarted { trigger: CompactionTrigger::Auto });
+    world.feed(
+        "a:1",
+        EventKind::SessionStarted { by: StartedBy::Compact, wishes: InheritSettings::default() },
+    );
+    let after = world.feed("a:1", EventKind::CompactionEnded { trigger: CompactionTrigger::Auto });
+    assert_eq!((after.state, after.compactions, after.turns), (SessionState::Working, 1, 1));
 }
 
 #[test]
 fn only_a_change_of_state_is_announced() {
-    let first = step(Before::default(), &event("a:1", prompt("hi")));
+    let first = step(StepInput::default(), &event("a:1", prompt("hi")));
     assert_eq!(first.effects.len(), 1);
-    let again =
-        step(Before { session: first.session, ..Before::default() }, &event("a:1", tool(ToolOutcome::Done)));
+    let again = step(
+        StepInput { session: first.session, ..StepInput::default() },
+        &event("a:1", tool(ToolOutcome::Done)),
+    );
     assert!(again.effects.is_empty());
 }
 
 #[test]
 fn resuming_elsewhere_leaves_the_old_seat_free() {
     let mut world = World::default();
-    world.feed_event(at_pane(event("a:1", start()), "%1", Presence::Terminal));
-    let resume = Happening::SessionStarted { by: StartedBy::Resume, wishes: Wishes::default() };
-    let moved = world.feed_event(at_pane(event("a:1", resume), "%2", Presence::Terminal));
+    world.feed_event(at_pane(event("a:1", start()), "%1", SessionPresence::Terminal));
+    let resume = EventKind::SessionStarted { by: StartedBy::Resume, wishes: InheritSettings::default() };
+    let moved = world.feed_event(at_pane(event("a:1", resume), "%2", SessionPresence::Terminal));
     assert_eq!(moved.seat.as_deref(), Some("tmux:%2"));
     assert_eq!(world.seats["tmux:%1"].current, None);
     assert_eq!(world.seats["tmux:%2"].current, Some(SessionKey::parse("a:1").unwrap()));
@@ -282,11 +302,11 @@ fn resuming_elsewhere_leaves_the_old_seat_free() {
 fn a_tool_that_a_person_stopped_ends_the_turn_and_a_late_result_does_not_revive_it() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    assert_eq!(world.feed("a:1", tool(ToolOutcome::Interrupted)).state, State::Interrupted);
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Interrupted)).state, SessionState::Interrupted);
     assert_eq!(world.ended[0].ended.unwrap().1, TurnOutcome::Interrupted);
-    assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, State::Interrupted);
+    assert_eq!(world.feed("a:1", tool(ToolOutcome::Done)).state, SessionState::Interrupted);
     let helper = world.feed_event(in_subagent(event("a:1", tool(ToolOutcome::Done))));
-    assert_eq!(helper.state, State::Working);
+    assert_eq!(helper.state, SessionState::Working);
 }
 
 #[test]
@@ -295,7 +315,7 @@ fn looking_changes_nothing_but_that_it_was_seen() {
     world.feed("a:1", prompt("hi"));
     assert!(!world.feed("a:1", STOP).seen);
     let (before, after) =
-        (world.sessions[&SessionKey::parse("a:1").unwrap()].clone(), world.feed("a:1", Happening::Seen));
+        (world.sessions[&SessionKey::parse("a:1").unwrap()].clone(), world.feed("a:1", EventKind::Seen));
     assert!(after.seen);
     assert_eq!(
         (before.state, before.since, before.last_event_at),
@@ -309,16 +329,17 @@ fn an_observation_holds_only_if_nothing_has_happened_since() {
     let mut world = World::default();
     let as_of = world.feed("a:1", prompt("hi")).last_event_at;
     world.feed("a:1", tool(ToolOutcome::Done));
-    let stale = Happening::Observed { what: Observed::Interrupted, as_of, until: None };
+    let stale = EventKind::Observed { what: ObservedChange::Interrupted, as_of, until: None };
     let after = world.feed("a:1", stale);
-    assert_eq!(after.state, State::Working);
+    assert_eq!(after.state, SessionState::Working);
     let as_of = after.last_event_at;
-    let after = world.feed("a:1", Happening::Observed { what: Observed::Interrupted, as_of, until: None });
-    assert_eq!(after.state, State::Interrupted);
+    let after =
+        world.feed("a:1", EventKind::Observed { what: ObservedChange::Interrupted, as_of, until: None });
+    assert_eq!(after.state, SessionState::Interrupted);
     let as_of = after.last_event_at;
     assert_eq!(
-        world.feed("a:1", Happening::Observed { what: Observed::Gone, as_of, until: None }).state,
-        State::Ended
+        world.feed("a:1", EventKind::Observed { what: ObservedChange::Gone, as_of, until: None }).state,
+        SessionState::Ended
     );
 }
 
@@ -327,18 +348,20 @@ fn a_prompt_that_a_program_typed_is_activity_but_not_what_the_person_asked() {
     let mut world = World::default();
     world.feed("a:1", prompt("asked"));
     world.feed("a:1", STOP);
-    let dot = Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Bookmark, own: None };
+    let dot =
+        EventKind::PromptSubmitted { prompt: SafeText::default(), origin: PromptOrigin::Bookmark, own: None };
     let after = world.feed("a:1", dot);
-    assert_eq!((after.state, after.prompt.as_ref().unwrap().as_str()), (State::Working, "asked"));
+    assert_eq!((after.state, after.prompt.as_ref().unwrap().as_str()), (SessionState::Working, "asked"));
 }
 
 #[test]
 fn another_tools_result_does_not_end_a_block() {
-    let named = |name: &str| Kept::new(name, Keeping { longest_bytes: 100, secrets: Secrets::Redacted });
-    let asks = |name: &str| Happening::PermissionAsked { tool: named(name), reason: Reason::Permission };
+    let named =
+        |name: &str| SafeText::new(name, TextPolicy { longest_bytes: 100, secrets: SecretPolicy::Redacted });
+    let asks = |name: &str| EventKind::PermissionAsked { tool: named(name), reason: BlockReason::Permission };
     let finished =
-        |name: &str| Happening::ToolFinished { tool: named(name), outcome: ToolOutcome::Done, bytes: 0 };
-    let blocked = State::Blocked(Reason::Permission);
+        |name: &str| EventKind::ToolFinished { tool: named(name), outcome: ToolOutcome::Done, bytes: 0 };
+    let blocked = SessionState::Blocked(BlockReason::Permission);
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
     world.feed("a:1", asks("Bash"));
@@ -346,30 +369,30 @@ fn another_tools_result_does_not_end_a_block() {
     assert_eq!(world.feed_event(in_subagent(event("a:1", finished("Bash")))).state, blocked, "a helper's");
     assert_eq!(world.feed("a:1", asks("Edit")).state, blocked);
     assert_eq!(world.feed("a:1", finished("Bash")).state, blocked, "the one that was allowed before");
-    assert_eq!(world.feed("a:1", finished("Edit")).state, State::Working);
+    assert_eq!(world.feed("a:1", finished("Edit")).state, SessionState::Working);
 }
 
 #[test]
 fn a_refused_tool_ends_its_block_with_its_round_of_tools() {
-    let asks = || Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission };
+    let asks = || EventKind::PermissionAsked { tool: SafeText::default(), reason: BlockReason::Permission };
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
     world.feed("a:1", asks());
-    let helpers = world.feed_event(in_subagent(event("a:1", Happening::ToolsFinished)));
-    assert_eq!(helpers.state, State::Blocked(Reason::Permission), "a helper's round");
-    assert_eq!(world.feed("a:1", Happening::ToolsFinished).state, State::Working);
+    let helpers = world.feed_event(in_subagent(event("a:1", EventKind::ToolsFinished)));
+    assert_eq!(helpers.state, SessionState::Blocked(BlockReason::Permission), "a helper's round");
+    assert_eq!(world.feed("a:1", EventKind::ToolsFinished).state, SessionState::Working);
     world.feed("a:1", STOP);
-    assert_eq!(world.feed("a:1", Happening::ToolsFinished).state, State::Completed);
+    assert_eq!(world.feed("a:1", EventKind::ToolsFinished).state, SessionState::Completed);
 }
 
 #[test]
 fn a_wait_whose_end_nobody_saw_counts_only_as_far_as_something_was_heard() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    let asked = Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission };
+    let asked = EventKind::PermissionAsked { tool: SafeText::default(), reason: BlockReason::Permission };
     let as_of = world.feed("a:1", asked).last_event_at;
     world.clock += 200_000_000;
-    world.feed("a:1", Happening::Observed { what: Observed::Gone, as_of, until: None });
+    world.feed("a:1", EventKind::Observed { what: ObservedChange::Gone, as_of, until: None });
     assert_eq!((world.waits[0].began_at, world.waits[0].ended_at), (as_of, as_of));
 }
 
@@ -377,12 +400,13 @@ fn a_wait_whose_end_nobody_saw_counts_only_as_far_as_something_was_heard() {
 fn a_block_is_remembered_as_a_wait_with_its_reason() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    world.feed("a:1", Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Question });
-    world.feed("a:1", Happening::Seen);
+    world
+        .feed("a:1", EventKind::PermissionAsked { tool: SafeText::default(), reason: BlockReason::Question });
+    world.feed("a:1", EventKind::Seen);
     world.feed("a:1", tool(ToolOutcome::Done));
     world.feed("a:1", STOP);
     let waits: Vec<_> = world.waits.iter().map(|wait| (wait.reason, wait.began_at, wait.ended_at)).collect();
-    assert_eq!(waits, [(Reason::Question, Timestamp(2), Timestamp(4))]);
+    assert_eq!(waits, [(BlockReason::Question, Timestamp(2), Timestamp(4))]);
 }
 
 #[test]
@@ -390,9 +414,9 @@ fn the_end_of_a_usage_limit_is_known_until_the_session_goes_on() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
     let until = Some(Timestamp(500));
-    let limited = world.feed("a:1", Happening::TurnFailed { failure: Failure::UsageLimit, until });
-    assert_eq!((limited.state, limited.limited_until), (State::Limited, until));
-    let again = world.feed("a:1", Happening::TurnFailed { failure: Failure::UsageLimit, until: None });
+    let limited = world.feed("a:1", EventKind::TurnFailed { failure: TurnFailure::UsageLimit, until });
+    assert_eq!((limited.state, limited.limited_until), (SessionState::Limited, until));
+    let again = world.feed("a:1", EventKind::TurnFailed { failure: TurnFailure::UsageLimit, until: None });
     assert_eq!(again.limited_until, until, "what is known is not forgotten by being told less");
     assert_eq!(world.feed("a:1", prompt("again")).limited_until, None);
 }
@@ -401,73 +425,74 @@ fn the_end_of_a_usage_limit_is_known_until_the_session_goes_on() {
 fn completed_tasks_are_counted_until_the_next_prompt_and_change_no_state() {
     let mut world = World::default();
     world.feed("a:1", prompt("hi"));
-    world.feed("a:1", Happening::TaskCompleted);
-    let after = world.feed("a:1", Happening::TaskCompleted);
-    assert_eq!((after.state, after.tasks), (State::Working, 2));
+    world.feed("a:1", EventKind::TaskCompleted);
+    let after = world.feed("a:1", EventKind::TaskCompleted);
+    assert_eq!((after.state, after.tasks), (SessionState::Working, 2));
     world.feed("a:1", STOP);
     assert_eq!(world.feed("a:1", prompt("again")).tasks, 0);
 }
 
 /// One event of every kind, with its name.
-fn kinds() -> Vec<(&'static str, Happening)> {
-    let permission = Happening::PermissionAsked { tool: Kept::default(), reason: Reason::Permission };
-    let observed = |what| Happening::Observed { what, as_of: Timestamp(i64::MAX), until: None };
+fn kinds() -> Vec<(&'static str, EventKind)> {
+    let permission =
+        EventKind::PermissionAsked { tool: SafeText::default(), reason: BlockReason::Permission };
+    let observed = |what| EventKind::Observed { what, as_of: Timestamp(i64::MAX), until: None };
     vec![
         ("session_started", start()),
         (
             "session_started (compact)",
-            Happening::SessionStarted { by: StartedBy::Compact, wishes: Wishes::default() },
+            EventKind::SessionStarted { by: StartedBy::Compact, wishes: InheritSettings::default() },
         ),
-        ("session_ended", Happening::SessionEnded { by: EndedBy::Exit }),
+        ("session_ended", EventKind::SessionEnded { by: EndedBy::Exit }),
         ("prompt_submitted", prompt("p")),
         ("tool_finished", tool(ToolOutcome::Done)),
         ("tool_finished (interrupted)", tool(ToolOutcome::Interrupted)),
-        ("tools_finished", Happening::ToolsFinished),
+        ("tools_finished", EventKind::ToolsFinished),
         ("permission_asked", permission),
-        ("permission_refused", Happening::PermissionRefused { tool: Kept::default() }),
-        ("attention_asked", Happening::AttentionAsked { reason: Reason::Elicitation }),
-        ("attention_given", Happening::AttentionGiven),
+        ("permission_refused", EventKind::PermissionRefused { tool: SafeText::default() }),
+        ("attention_asked", EventKind::AttentionAsked { reason: BlockReason::Elicitation }),
+        ("attention_given", EventKind::AttentionGiven),
         ("turn_ended", STOP),
-        ("turn_ended (background)", Happening::TurnEnded { background: Some(1), answer: None }),
-        ("turn_failed", Happening::TurnFailed { failure: Failure::Other, until: None }),
-        ("turn_failed (limit)", Happening::TurnFailed { failure: Failure::UsageLimit, until: None }),
-        ("interrupted", Happening::Interrupted),
-        ("subagent_started", Happening::SubagentStarted),
-        ("subagent_stopped", Happening::SubagentStopped),
-        ("compaction_started", Happening::CompactionStarted { trigger: Trigger::Auto }),
-        ("compaction_ended", Happening::CompactionEnded { trigger: Trigger::Auto }),
-        ("model_answered", Happening::ModelAnswered { context_tokens: 1 }),
-        ("context_measured", Happening::ContextMeasured { fill: Fill::shown(1, 2).unwrap() }),
-        ("context_announced", Happening::ContextAnnounced { percent: 40, to: Audience::Model }),
-        ("helper_wanted", Happening::HelperWanted { tool: Kept::default() }),
-        ("folder_changed", Happening::FolderChanged),
-        ("task_completed", Happening::TaskCompleted),
-        ("seat_found", Happening::SeatFound),
-        ("seen", Happening::Seen),
-        ("baton_passed", Happening::BatonPassed),
-        ("baton_dropped", Happening::BatonDropped),
-        ("baton_came", Happening::BatonCame(Box::new(far_baton()))),
-        ("fresh_asked", Happening::FreshAsked),
-        ("fresh_taken_back", Happening::FreshTakenBack),
-        ("inheritance_taken", Happening::InheritanceTaken { from: SessionKey::parse("a:0").unwrap() }),
-        ("inheritance_given", Happening::InheritanceGiven { decision: Uid([0; 16]) }),
-        ("observed (gone)", observed(Observed::Gone)),
-        ("observed (interrupted)", observed(Observed::Interrupted)),
-        ("observed (failed)", observed(Observed::Failed)),
-        ("observed (limited)", observed(Observed::Limited)),
-        ("observed (answered)", observed(Observed::Answered)),
+        ("turn_ended (background)", EventKind::TurnEnded { background: Some(1), answer: None }),
+        ("turn_failed", EventKind::TurnFailed { failure: TurnFailure::Other, until: None }),
+        ("turn_failed (limit)", EventKind::TurnFailed { failure: TurnFailure::UsageLimit, until: None }),
+        ("interrupted", EventKind::Interrupted),
+        ("subagent_started", EventKind::SubagentStarted),
+        ("subagent_stopped", EventKind::SubagentStopped),
+        ("compaction_started", EventKind::CompactionStarted { trigger: CompactionTrigger::Auto }),
+        ("compaction_ended", EventKind::CompactionEnded { trigger: CompactionTrigger::Auto }),
+        ("model_answered", EventKind::ModelAnswered { context_tokens: 1 }),
+        ("context_measured", EventKind::ContextMeasured { fill: ContextUsage::shown(1, 2).unwrap() }),
+        ("context_announced", EventKind::ContextAnnounced { percent: 40, to: NoticeAudience::Model }),
+        ("helper_wanted", EventKind::HelperWanted { tool: SafeText::default() }),
+        ("folder_changed", EventKind::FolderChanged),
+        ("task_completed", EventKind::TaskCompleted),
+        ("seat_found", EventKind::SeatFound),
+        ("seen", EventKind::Seen),
+        ("baton_passed", EventKind::BatonPassed),
+        ("baton_dropped", EventKind::BatonDropped),
+        ("baton_came", EventKind::BatonCame(Box::new(far_baton()))),
+        ("fresh_asked", EventKind::FreshAsked),
+        ("fresh_taken_back", EventKind::FreshTakenBack),
+        ("inheritance_taken", EventKind::InheritanceTaken { from: SessionKey::parse("a:0").unwrap() }),
+        ("inheritance_given", EventKind::InheritanceGiven { decision: Uid([0; 16]) }),
+        ("observed (gone)", observed(ObservedChange::Gone)),
+        ("observed (interrupted)", observed(ObservedChange::Interrupted)),
+        ("observed (failed)", observed(ObservedChange::Failed)),
+        ("observed (limited)", observed(ObservedChange::Limited)),
+        ("observed (answered)", observed(ObservedChange::Answered)),
     ]
 }
 
-fn marker() -> Happening {
-    Happening::PromptSubmitted { prompt: Kept::default(), origin: Origin::Bookmark, own: None }
+fn marker() -> EventKind {
+    EventKind::PromptSubmitted { prompt: SafeText::default(), origin: PromptOrigin::Bookmark, own: None }
 }
 
 #[test]
 fn a_marker_and_its_answer_leave_the_session_what_it_was() {
     let answer = |text: &str| {
-        let kept = Kept::new(text, Keeping { longest_bytes: 100, secrets: Secrets::Redacted });
-        Happening::TurnEnded { background: Some(0), answer: Some(kept) }
+        let kept = SafeText::new(text, TextPolicy { longest_bytes: 100, secrets: SecretPolicy::Redacted });
+        EventKind::TurnEnded { background: Some(0), answer: Some(kept) }
     };
     for (looks_before, looks_meanwhile, seen) in
         [(false, false, false), (true, false, true), (false, true, true)]
@@ -476,15 +501,15 @@ fn a_marker_and_its_answer_leave_the_session_what_it_was() {
         world.feed("a:1", prompt("hi"));
         let finished = world.feed("a:1", answer("done")).since;
         if looks_before {
-            world.feed("a:1", Happening::Seen);
+            world.feed("a:1", EventKind::Seen);
         }
-        assert_eq!(world.feed("a:1", marker()).state, State::Working);
+        assert_eq!(world.feed("a:1", marker()).state, SessionState::Working);
         if looks_meanwhile {
-            world.feed("a:1", Happening::Seen);
+            world.feed("a:1", EventKind::Seen);
         }
         let after = world.feed("a:1", answer("ok"));
-        assert_eq!((after.state, after.since, after.seen), (State::Completed, finished, seen));
-        assert_eq!(after.answer.as_ref().map(Kept::as_str), Some("done"));
+        assert_eq!((after.state, after.since, after.seen), (SessionState::Completed, finished, seen));
+        assert_eq!(after.answer.as_ref().map(SafeText::as_str), Some("done"));
         world.feed("a:1", prompt("more"));
         let after = world.feed("a:1", answer("more is done"));
         assert!(after.since > finished && !after.seen, "what was asked for is news again");
@@ -499,31 +524,33 @@ fn a_marker_that_becomes_work_is_work() {
     world.feed("a:1", marker());
     world.feed("a:1", prompt("and now this"));
     let after = world.feed("a:1", STOP);
-    assert!(after.state == State::Completed && after.since > finished);
+    assert!(after.state == SessionState::Completed && after.since > finished);
 }
 
 /// Every state against every kind of event, as a snapshot for review.
 #[test]
 fn transition_table() {
     let states = [
-        State::Idle,
-        State::Working,
-        State::Blocked(Reason::Permission),
-        State::Completed,
-        State::Interrupted,
-        State::Limited,
-        State::Ended,
+        SessionState::Idle,
+        SessionState::Working,
+        SessionState::Blocked(BlockReason::Permission),
+        SessionState::Completed,
+        SessionState::Interrupted,
+        SessionState::Limited,
+        SessionState::Ended,
     ];
     let mut world = World::default();
     let working = world.feed("a:1", prompt("before")).clone();
     let mut table = format!("{:28}{}\n", "", states.map(|state| format!("{:12}", state.name())).concat());
     for (name, happening) in kinds() {
-        let cell = |state: State| {
-            let open_turn =
-                working.open_turn.clone().filter(|_| matches!(state, State::Working | State::Blocked(_)));
+        let cell = |state: SessionState| {
+            let open_turn = working
+                .open_turn
+                .clone()
+                .filter(|_| matches!(state, SessionState::Working | SessionState::Blocked(_)));
             let session = Some(Session { state, open_turn, ..working.clone() });
             let event = Event { at: Timestamp(99), ..event("a:1", happening.clone()) };
-            let after = step(Before { session, ..Before::default() }, &event).session.unwrap().state;
+            let after = step(StepInput { session, ..StepInput::default() }, &event).session.unwrap().state;
             if after == state { format!("{:12}", "·") } else { format!("{:12}", after.name()) }
         };
         table += &format!("{name:28}{}\n", states.map(cell).concat().trim_end());

@@ -2,10 +2,10 @@
 //!
 //! Its stage only moves forward. Only an event of the agent confirms it, never elapsed time; no intent is typed twice.
 
-use crate::event::{Event, Happening, Origin, StartedBy, Trigger};
+use crate::event::{CompactionTrigger, Event, EventKind, PromptOrigin, StartedBy};
 use crate::id::{SessionKey, Uid};
-use crate::session::{Session, State};
-use crate::text::{Keeping, Kept, Secrets};
+use crate::session::{Session, SessionState};
+use crate::text::{SafeText, SecretPolicy, TextPolicy};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,7 +19,7 @@ const COMMAND_MARKS: [char; 3] = ['/', '!', '&'];
 /// Why text is typed. Decides when it may be typed, and which event confirms it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purpose {
+pub enum IntentPurpose {
     /// A marker that becomes a point to return to.
     Bookmark,
     /// Make the agent compact its context.
@@ -32,58 +32,68 @@ pub enum Purpose {
     Resume,
 }
 
-impl Purpose {
-    pub const ALL: [Purpose; 5] =
-        [Purpose::Bookmark, Purpose::Compact, Purpose::Clear, Purpose::Continue, Purpose::Resume];
+impl IntentPurpose {
+    pub const ALL: [IntentPurpose; 5] = [
+        IntentPurpose::Bookmark,
+        IntentPurpose::Compact,
+        IntentPurpose::Clear,
+        IntentPurpose::Continue,
+        IntentPurpose::Resume,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Purpose::Bookmark => "bookmark",
-            Purpose::Compact => "compact",
-            Purpose::Clear => "clear",
-            Purpose::Continue => "continue",
-            Purpose::Resume => "resume",
+            IntentPurpose::Bookmark => "bookmark",
+            IntentPurpose::Compact => "compact",
+            IntentPurpose::Clear => "clear",
+            IntentPurpose::Continue => "continue",
+            IntentPurpose::Resume => "resume",
         }
     }
 
     /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<Purpose> {
-        Purpose::ALL.into_iter().find(|purpose| purpose.name() == name)
+    pub fn named(name: &str) -> Option<IntentPurpose> {
+        IntentPurpose::ALL.into_iter().find(|purpose| purpose.name() == name)
     }
 
     /// Whether it is a command of the agent itself: during a turn such a command is lost, or worse.
     pub fn is_command(self) -> bool {
         match self {
-            Purpose::Compact | Purpose::Clear => true,
-            Purpose::Bookmark | Purpose::Continue | Purpose::Resume => false,
+            IntentPurpose::Compact | IntentPurpose::Clear => true,
+            IntentPurpose::Bookmark | IntentPurpose::Continue | IntentPurpose::Resume => false,
         }
     }
 
     /// Whether it may be typed into a session in this state.
-    pub fn suits(self, state: State) -> bool {
+    pub fn suits(self, state: SessionState) -> bool {
         match self {
-            Purpose::Bookmark | Purpose::Compact | Purpose::Clear | Purpose::Continue => {
-                matches!(state, State::Idle | State::Completed)
+            IntentPurpose::Bookmark
+            | IntentPurpose::Compact
+            | IntentPurpose::Clear
+            | IntentPurpose::Continue => {
+                matches!(state, SessionState::Idle | SessionState::Completed)
             }
-            Purpose::Resume => state == State::Limited,
+            IntentPurpose::Resume => state == SessionState::Limited,
         }
     }
 
     /// The origin of the resulting prompt; `None` if it is a command.
-    pub fn origin(self) -> Option<Origin> {
+    pub fn origin(self) -> Option<PromptOrigin> {
         match self {
-            Purpose::Bookmark => Some(Origin::Bookmark),
-            Purpose::Continue | Purpose::Resume => Some(Origin::Continuation),
-            Purpose::Compact | Purpose::Clear => None,
+            IntentPurpose::Bookmark => Some(PromptOrigin::Bookmark),
+            IntentPurpose::Continue | IntentPurpose::Resume => Some(PromptOrigin::Continuation),
+            IntentPurpose::Compact | IntentPurpose::Clear => None,
         }
     }
 
     /// The awaited confirmation, for display.
     pub fn confirmation(self) -> &'static str {
         match self {
-            Purpose::Bookmark | Purpose::Continue | Purpose::Resume => "the prompt was submitted",
-            Purpose::Compact => "compaction began",
-            Purpose::Clear => "a new session began in the seat",
+            IntentPurpose::Bookmark | IntentPurpose::Continue | IntentPurpose::Resume => {
+                "the prompt was submitted"
+            }
+            IntentPurpose::Compact => "compaction began",
+            IntentPurpose::Clear => "a new session began in the seat",
         }
     }
 }
@@ -91,7 +101,7 @@ impl Purpose {
 /// The progress of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum IntentStage {
     Waiting,
     /// From here on it is never typed again, regardless of the outcome.
     Typing,
@@ -105,65 +115,75 @@ pub enum Stage {
     Dropped,
 }
 
-impl Stage {
-    pub const ALL: [Stage; 7] = [
-        Stage::Waiting,
-        Stage::Typing,
-        Stage::Typed,
-        Stage::Confirmed,
-        Stage::Refused,
-        Stage::Expired,
-        Stage::Dropped,
+impl IntentStage {
+    pub const ALL: [IntentStage; 7] = [
+        IntentStage::Waiting,
+        IntentStage::Typing,
+        IntentStage::Typed,
+        IntentStage::Confirmed,
+        IntentStage::Refused,
+        IntentStage::Expired,
+        IntentStage::Dropped,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Stage::Waiting => "waiting",
-            Stage::Typing => "typing",
-            Stage::Typed => "typed",
-            Stage::Confirmed => "confirmed",
-            Stage::Refused => "refused",
-            Stage::Expired => "expired",
-            Stage::Dropped => "dropped",
+            IntentStage::Waiting => "waiting",
+            IntentStage::Typing => "typing",
+            IntentStage::Typed => "typed",
+            IntentStage::Confirmed => "confirmed",
+            IntentStage::Refused => "refused",
+            IntentStage::Expired => "expired",
+            IntentStage::Dropped => "dropped",
         }
     }
 
     /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|stage| stage.name() == name)
+    pub fn named(name: &str) -> Option<IntentStage> {
+        IntentStage::ALL.into_iter().find(|stage| stage.name() == name)
     }
 
     /// Whether the stage is final.
     pub fn is_over(self) -> bool {
         match self {
-            Stage::Waiting | Stage::Typing | Stage::Typed => false,
-            Stage::Confirmed | Stage::Refused | Stage::Expired | Stage::Dropped => true,
+            IntentStage::Waiting | IntentStage::Typing | IntentStage::Typed => false,
+            IntentStage::Confirmed | IntentStage::Refused | IntentStage::Expired | IntentStage::Dropped => {
+                true
+            }
         }
     }
 
     /// Whether keys may have been pressed without confirmation by the agent yet.
     pub fn is_in_flight(self) -> bool {
-        matches!(self, Stage::Typing | Stage::Typed)
+        matches!(self, IntentStage::Typing | IntentStage::Typed)
     }
 
     /// Only forward, and never out of a final stage. Pressed keys cannot be withdrawn.
-    pub fn may_become(self, to: Stage) -> bool {
+    pub fn may_become(self, to: IntentStage) -> bool {
         match self {
-            Stage::Waiting => matches!(to, Stage::Typing | Stage::Refused | Stage::Expired | Stage::Dropped),
-            Stage::Typing => matches!(to, Stage::Typed | Stage::Confirmed | Stage::Refused | Stage::Expired),
-            Stage::Typed => matches!(to, Stage::Confirmed | Stage::Expired),
-            Stage::Confirmed | Stage::Refused | Stage::Expired | Stage::Dropped => false,
+            IntentStage::Waiting => matches!(
+                to,
+                IntentStage::Typing | IntentStage::Refused | IntentStage::Expired | IntentStage::Dropped
+            ),
+            IntentStage::Typing => matches!(
+                to,
+                IntentStage::Typed | IntentStage::Confirmed | IntentStage::Refused | IntentStage::Expired
+            ),
+            IntentStage::Typed => matches!(to, IntentStage::Confirmed | IntentStage::Expired),
+            IntentStage::Confirmed | IntentStage::Refused | IntentStage::Expired | IntentStage::Dropped => {
+                false
+            }
         }
     }
 }
 
 /// The request that creates an intent, as stored in the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wish {
+pub struct IntentRequest {
     /// The key of the seat.
     pub seat: String,
-    pub purpose: Purpose,
-    pub text: Kept,
+    pub purpose: IntentPurpose,
+    pub text: SafeText,
     pub expires_at: Timestamp,
     /// An intent that must be confirmed first. The session it led to is then the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,9 +218,14 @@ impl fmt::Display for BadIntent {
 
 impl std::error::Error for BadIntent {}
 
-impl Wish {
+impl IntentRequest {
     /// Redacts secrets regardless of the user's settings: typed text is stored, displayed, and read by the agent.
-    pub fn new(seat: &str, purpose: Purpose, raw: &str, expires_at: Timestamp) -> Result<Wish, BadIntent> {
+    pub fn new(
+        seat: &str,
+        purpose: IntentPurpose,
+        raw: &str,
+        expires_at: Timestamp,
+    ) -> Result<IntentRequest, BadIntent> {
         let text = raw.trim();
         if text.is_empty() {
             return Err(BadIntent::Blank);
@@ -211,17 +236,17 @@ impl Wish {
         if purpose.origin().is_some() && text.starts_with(COMMAND_MARKS) {
             return Err(BadIntent::Command);
         }
-        let whole = Keeping { longest_bytes: LONGEST_BYTES * 4, secrets: Secrets::Redacted };
-        let text = Kept::new(text, whole);
+        let whole = TextPolicy { longest_bytes: LONGEST_BYTES * 4, secrets: SecretPolicy::Redacted };
+        let text = SafeText::new(text, whole);
         match text.as_str().len() {
             bytes if bytes > LONGEST_BYTES => Err(BadIntent::TooLong { bytes }),
-            _ => Ok(Wish { seat: seat.to_owned(), purpose, text, expires_at, after: None }),
+            _ => Ok(IntentRequest { seat: seat.to_owned(), purpose, text, expires_at, after: None }),
         }
     }
 
     /// Delays the request until `before` is confirmed.
-    pub fn after(self, before: Uid) -> Wish {
-        Wish { after: Some(before), ..self }
+    pub fn after(self, before: Uid) -> IntentRequest {
+        IntentRequest { after: Some(before), ..self }
     }
 }
 
@@ -231,9 +256,9 @@ pub struct Intent {
     pub uid: Uid,
     /// The session that it was made for.
     pub session: SessionKey,
-    pub wish: Wish,
+    pub wish: IntentRequest,
     pub made_at: Timestamp,
-    pub stage: Stage,
+    pub stage: IntentStage,
     /// When it reached its stage.
     pub moved_at: Timestamp,
     /// When typing began.
@@ -257,26 +282,28 @@ pub fn answers(intent: &Intent, event: &Event, session: &Session) -> bool {
         && session.started_by == StartedBy::Clear
         && session.started_at >= since;
     match (intent.wish.purpose, &event.happening) {
-        (Purpose::Clear, Happening::SessionStarted { .. } | Happening::SeatFound) => is_cleared,
-        (Purpose::Compact, Happening::CompactionStarted { trigger: Trigger::Manual }) => session.key == *into,
-        (Purpose::Bookmark | Purpose::Continue | Purpose::Resume, happening) => {
+        (IntentPurpose::Clear, EventKind::SessionStarted { .. } | EventKind::SeatFound) => is_cleared,
+        (IntentPurpose::Compact, EventKind::CompactionStarted { trigger: CompactionTrigger::Manual }) => {
+            session.key == *into
+        }
+        (IntentPurpose::Bookmark | IntentPurpose::Continue | IntentPurpose::Resume, happening) => {
             (session.key == *into || is_cleared) && is_prompted(intent, happening, session, since)
         }
-        (Purpose::Clear | Purpose::Compact, _) => false,
+        (IntentPurpose::Clear | IntentPurpose::Compact, _) => false,
     }
 }
 
 /// Matches the prompt itself or, if the seat is found later than that, the turn that it began.
-fn is_prompted(intent: &Intent, happening: &Happening, session: &Session, since: Timestamp) -> bool {
-    if let Happening::PromptSubmitted { prompt, .. } = happening {
+fn is_prompted(intent: &Intent, happening: &EventKind, session: &Session, since: Timestamp) -> bool {
+    if let EventKind::PromptSubmitted { prompt, .. } = happening {
         return shows(prompt, &intent.wish.text);
     }
     let turn = session.open_turn.as_ref().filter(|turn| turn.started_at >= since);
-    *happening == Happening::SeatFound && turn.is_some_and(|turn| shows(&turn.prompt, &intent.wish.text))
+    *happening == EventKind::SeatFound && turn.is_some_and(|turn| shows(&turn.prompt, &intent.wish.text))
 }
 
 /// Whether a prompt is this text, as far as it was stored: prompts are bounded when they are recorded.
-pub fn shows(prompt: &Kept, text: &Kept) -> bool {
+pub fn shows(prompt: &SafeText, text: &SafeText) -> bool {
     let (prompt, text) = (prompt.as_str().trim(), text.as_str());
     let is_truncated = |kept: &str| !kept.is_empty() && text.len() > kept.len() && text.starts_with(kept);
     prompt == text || prompt.strip_suffix('…').is_some_and(is_truncated)

@@ -2,36 +2,39 @@
 //!
 //! Every uncertainty is a reason not to type. Does not wait, observe or type; callers ask again right before they type.
 
-use super::{Abilities, Ability, InputLine, Intent, Look, Purpose, Shown, Stage};
-use crate::arbiter::ProcessSight;
+use super::{
+    InputLine, Intent, IntentPurpose, IntentStage, PaneObservation, ShownSession, TerminalAbilities,
+    TerminalAbility,
+};
+use crate::arbiter::ProcessProbe;
 use crate::id::SessionKey;
 use crate::seat::Seat;
-use crate::session::{Session, State};
-use crate::text::Kept;
+use crate::session::{Session, SessionState};
+use crate::text::SafeText;
 use crate::time::Timestamp;
 use std::fmt;
 
 /// The user's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct TypingRules {
     pub enabled: bool,
-    pub pause: Option<Pause>,
+    pub pause: Option<TypingPause>,
     /// How long the user must not have typed in the seat.
     pub quiet_ms: i64,
     /// Abilities the user accepts to go without if a terminal lacks them. Empty by default.
-    pub without: Vec<Ability>,
+    pub without: Vec<TerminalAbility>,
 }
 
 /// A pause of all typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pause {
+pub struct TypingPause {
     /// When it ends by itself.
     pub until: Option<Timestamp>,
 }
 
 /// When an agent reports that a session has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Starts {
+pub enum SessionStartReport {
     AtOnce,
     /// Only with the first prompt: a clear cannot be confirmed before text is typed after it.
     WithFirstPrompt,
@@ -39,21 +42,21 @@ pub enum Starts {
 
 /// All facts and observations at the time of the decision.
 #[derive(Clone, Copy)]
-pub struct Moment<'a> {
+pub struct TypingContext<'a> {
     pub now: Timestamp,
     /// The intent's seat and its target session; `None` if they are no longer known.
     pub seat: Option<&'a Seat>,
     pub session: Option<&'a Session>,
     /// The prompt of the session's last turn, from any origin.
-    pub asked: Option<&'a Kept>,
+    pub asked: Option<&'a SafeText>,
     /// The intent that this one follows.
     pub before: Option<&'a Intent>,
-    pub starts: Starts,
-    pub process: ProcessSight,
-    pub abilities: Abilities,
-    pub look: &'a Look,
+    pub starts: SessionStartReport,
+    pub process: ProcessProbe,
+    pub abilities: TerminalAbilities,
+    pub look: &'a PaneObservation,
     pub line: &'a InputLine,
-    pub shown: &'a Shown,
+    pub shown: &'a ShownSession,
 }
 
 impl Intent {
@@ -65,19 +68,19 @@ impl Intent {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Verdict {
+pub enum TypingVerdict {
     Ready,
     /// It may become possible.
-    NotYet(Why),
+    NotYet(TypingObstacle),
     /// It never will.
-    Refused(Why),
+    Refused(TypingObstacle),
 }
 
 /// One reason not to type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum TypingObstacle {
     Off,
-    Paused(Pause),
+    Paused(TypingPause),
     Forgotten,
     TooLate,
     /// The intent it follows is not confirmed yet.
@@ -90,14 +93,14 @@ pub enum Why {
     SessionEnded,
     TurnRuns,
     DialogOpen,
-    Unsuited(State),
+    Unsuited(SessionState),
     LimitLasts,
     PromptedSince,
     AgentGone,
     /// The terminal has no means to report it.
-    CannotTell(Ability),
+    CannotTell(TerminalAbility),
     /// It has, but did not report it now.
-    NotTold(Ability),
+    NotTold(TerminalAbility),
     PaneGone,
     OtherProgram,
     InMode,
@@ -113,138 +116,158 @@ pub enum Why {
     TypedMeanwhile,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for TypingObstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Why::Off => "typing is off (`tow config set typing.enabled true`)",
-            Why::Paused(Pause { until: Some(until) }) => {
+            TypingObstacle::Off => "typing is off (`tow config set typing.enabled true`)",
+            TypingObstacle::Paused(TypingPause { until: Some(until) }) => {
                 return write!(f, "typing is paused until {} (`tow resume`)", until.to_utc());
             }
-            Why::Paused(Pause { until: None }) => "typing is paused (`tow resume`)",
-            Why::Forgotten => "its text was forgotten",
-            Why::TooLate => "its time is over",
-            Why::Before => "what it comes after is not confirmed yet",
-            Why::BeforeFailed => "what it comes after was not confirmed",
-            Why::SeatUnknown => "its seat or its session is not known any more",
-            Why::SeatTaken => "another session sits in the seat",
-            Why::SeatLeft => "the session does not sit there any more",
-            Why::SessionEnded => "the session has ended",
-            Why::TurnRuns => "a turn runs",
-            Why::DialogOpen => "the agent waits for an answer",
-            Why::Unsuited(state) => return write!(f, "the session is {}", state.name()),
-            Why::LimitLasts => "the usage limit still lasts",
-            Why::PromptedSince => "somebody has gone on since: the session was prompted",
-            Why::AgentGone => "the agent's process has ended",
-            Why::CannotTell(ability) => {
+            TypingObstacle::Paused(TypingPause { until: None }) => "typing is paused (`tow resume`)",
+            TypingObstacle::Forgotten => "its text was forgotten",
+            TypingObstacle::TooLate => "its time is over",
+            TypingObstacle::Before => "what it comes after is not confirmed yet",
+            TypingObstacle::BeforeFailed => "what it comes after was not confirmed",
+            TypingObstacle::SeatUnknown => "its seat or its session is not known any more",
+            TypingObstacle::SeatTaken => "another session sits in the seat",
+            TypingObstacle::SeatLeft => "the session does not sit there any more",
+            TypingObstacle::SessionEnded => "the session has ended",
+            TypingObstacle::TurnRuns => "a turn runs",
+            TypingObstacle::DialogOpen => "the agent waits for an answer",
+            TypingObstacle::Unsuited(state) => return write!(f, "the session is {}", state.name()),
+            TypingObstacle::LimitLasts => "the usage limit still lasts",
+            TypingObstacle::PromptedSince => "somebody has gone on since: the session was prompted",
+            TypingObstacle::AgentGone => "the agent's process has ended",
+            TypingObstacle::CannotTell(ability) => {
                 let (tells, name) = (ability.tells(), ability.name());
                 return write!(f, "this terminal cannot tell {tells} (`typing.without` accepts \"{name}\")");
             }
-            Why::NotTold(ability) => return write!(f, "the terminal did not tell {}", ability.tells()),
-            Why::PaneGone => "the pane is gone, or is another one by now",
-            Why::OtherProgram => "another program would get the keys",
-            Why::InMode => "the pane is in a mode of the terminal program, such as copy mode",
-            Why::LineHolds => "something stands in the input line",
-            Why::Busy => "the agent's screen shows that it works",
-            Why::Covered => "a dialog or a menu is open",
-            Why::NotUnderstood => "the agent's screen was not understood",
-            Why::SomebodyTypes => "somebody typed there a moment ago",
-            Why::OtherSession => "the agent shows another session there",
-            Why::LineDiffers => "the input line does not hold exactly what was typed",
-            Why::TypedMeanwhile => "somebody typed there in the meantime",
+            TypingObstacle::NotTold(ability) => {
+                return write!(f, "the terminal did not tell {}", ability.tells());
+            }
+            TypingObstacle::PaneGone => "the pane is gone, or is another one by now",
+            TypingObstacle::OtherProgram => "another program would get the keys",
+            TypingObstacle::InMode => "the pane is in a mode of the terminal program, such as copy mode",
+            TypingObstacle::LineHolds => "something stands in the input line",
+            TypingObstacle::Busy => "the agent's screen shows that it works",
+            TypingObstacle::Covered => "a dialog or a menu is open",
+            TypingObstacle::NotUnderstood => "the agent's screen was not understood",
+            TypingObstacle::SomebodyTypes => "somebody typed there a moment ago",
+            TypingObstacle::OtherSession => "the agent shows another session there",
+            TypingObstacle::LineDiffers => "the input line does not hold exactly what was typed",
+            TypingObstacle::TypedMeanwhile => "somebody typed there in the meantime",
         };
         f.write_str(text)
     }
 }
 
 /// Whether the intent may be typed now.
-pub fn may_type(intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+pub fn may_type(intent: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     let checks = [is_enabled, in_order, in_seat, is_suited, is_there, gets_keys, is_empty, is_shown, is_idle];
     first_objection(&checks, intent, moment, rules)
 }
 
 /// Whether Enter may be pressed: all conditions still hold, the line holds the text, and no key was pressed since
 /// `typed_on`, the observation right before typing.
-pub fn may_press(intent: &Intent, moment: &Moment<'_>, rules: &Rules, typed_on: &Look) -> Verdict {
+pub fn may_press(
+    intent: &Intent,
+    moment: &TypingContext<'_>,
+    rules: &TypingRules,
+    typed_on: &PaneObservation,
+) -> TypingVerdict {
     let checks = [is_enabled, in_order, in_seat, is_suited, is_there, gets_keys, is_shown];
     let current = first_objection(&checks, intent, moment, rules);
-    if current != Verdict::Ready {
+    if current != TypingVerdict::Ready {
         return current;
     }
     if moment.look.last_key_at != typed_on.last_key_at {
-        return Verdict::Refused(Why::TypedMeanwhile);
+        return TypingVerdict::Refused(TypingObstacle::TypedMeanwhile);
     }
     line_holds_text(intent, moment)
 }
 
-type PermitCheck = fn(&Intent, &Moment<'_>, &Rules) -> Verdict;
+type PermitCheck = fn(&Intent, &TypingContext<'_>, &TypingRules) -> TypingVerdict;
 
 /// The first refusal, or else the first reason to wait.
-fn first_objection(checks: &[PermitCheck], intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+fn first_objection(
+    checks: &[PermitCheck],
+    intent: &Intent,
+    moment: &TypingContext<'_>,
+    rules: &TypingRules,
+) -> TypingVerdict {
     let all = || checks.iter().map(|check| check(intent, moment, rules));
-    let refused = all().find(|verdict| matches!(verdict, Verdict::Refused(_)));
-    let waits = || all().find(|verdict| matches!(verdict, Verdict::NotYet(_)));
-    refused.or_else(waits).unwrap_or(Verdict::Ready)
+    let refused = all().find(|verdict| matches!(verdict, TypingVerdict::Refused(_)));
+    let waits = || all().find(|verdict| matches!(verdict, TypingVerdict::NotYet(_)));
+    refused.or_else(waits).unwrap_or(TypingVerdict::Ready)
 }
 
-fn is_enabled(intent: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+fn is_enabled(intent: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     let pause = rules.pause.filter(|pause| pause.until.is_none_or(|until| moment.now < until));
     match pause {
-        _ if !rules.enabled => Verdict::Refused(Why::Off),
-        Some(pause) => Verdict::Refused(Why::Paused(pause)),
-        None if intent.wish.text.is_blank() => Verdict::Refused(Why::Forgotten),
-        None if moment.now >= intent.wish.expires_at => Verdict::Refused(Why::TooLate),
-        None => Verdict::Ready,
+        _ if !rules.enabled => TypingVerdict::Refused(TypingObstacle::Off),
+        Some(pause) => TypingVerdict::Refused(TypingObstacle::Paused(pause)),
+        None if intent.wish.text.is_blank() => TypingVerdict::Refused(TypingObstacle::Forgotten),
+        None if moment.now >= intent.wish.expires_at => TypingVerdict::Refused(TypingObstacle::TooLate),
+        None => TypingVerdict::Ready,
     }
 }
 
 /// A clear that only the next prompt can confirm need not be confirmed before that prompt.
-fn in_order(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
-    let Some(_) = intent.wish.after else { return Verdict::Ready };
-    let Some(before) = moment.before else { return Verdict::Refused(Why::BeforeFailed) };
+fn in_order(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVerdict {
+    let Some(_) = intent.wish.after else { return TypingVerdict::Ready };
+    let Some(before) = moment.before else { return TypingVerdict::Refused(TypingObstacle::BeforeFailed) };
     match before.stage {
-        Stage::Confirmed => Verdict::Ready,
-        Stage::Typed if is_confirmed_late(before, moment) => Verdict::Ready,
-        Stage::Waiting | Stage::Typing | Stage::Typed => Verdict::NotYet(Why::Before),
-        Stage::Refused | Stage::Expired | Stage::Dropped => Verdict::Refused(Why::BeforeFailed),
+        IntentStage::Confirmed => TypingVerdict::Ready,
+        IntentStage::Typed if is_confirmed_late(before, moment) => TypingVerdict::Ready,
+        IntentStage::Waiting | IntentStage::Typing | IntentStage::Typed => {
+            TypingVerdict::NotYet(TypingObstacle::Before)
+        }
+        IntentStage::Refused | IntentStage::Expired | IntentStage::Dropped => {
+            TypingVerdict::Refused(TypingObstacle::BeforeFailed)
+        }
     }
 }
 
-fn is_confirmed_late(before: &Intent, moment: &Moment<'_>) -> bool {
-    moment.starts == Starts::WithFirstPrompt && before.wish.purpose == Purpose::Clear
+fn is_confirmed_late(before: &Intent, moment: &TypingContext<'_>) -> bool {
+    moment.starts == SessionStartReport::WithFirstPrompt && before.wish.purpose == IntentPurpose::Clear
 }
 
-fn in_seat(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
+fn in_seat(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVerdict {
     let (Some(seat), Some(session)) = (moment.seat, moment.session) else {
-        return Verdict::Refused(Why::SeatUnknown);
+        return TypingVerdict::Refused(TypingObstacle::SeatUnknown);
     };
     let is_meant = session.key == *intent.meant(moment.before) && seat.place.key == intent.wish.seat;
     match seat.current.as_ref() {
-        _ if session.state == State::Ended => Verdict::Refused(Why::SessionEnded),
-        Some(current) if is_meant && *current == session.key => Verdict::Ready,
-        Some(_) => Verdict::Refused(Why::SeatTaken),
-        None => Verdict::Refused(Why::SeatLeft),
+        _ if session.state == SessionState::Ended => TypingVerdict::Refused(TypingObstacle::SessionEnded),
+        Some(current) if is_meant && *current == session.key => TypingVerdict::Ready,
+        Some(_) => TypingVerdict::Refused(TypingObstacle::SeatTaken),
+        None => TypingVerdict::Refused(TypingObstacle::SeatLeft),
     }
 }
 
 /// A user who has continued since must not be interrupted by an older intent.
-fn is_suited(intent: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
-    let Some(session) = moment.session else { return Verdict::Refused(Why::SeatUnknown) };
+fn is_suited(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVerdict {
+    let Some(session) = moment.session else { return TypingVerdict::Refused(TypingObstacle::SeatUnknown) };
     let purpose = intent.wish.purpose;
     if session.prompted_at.is_some_and(|prompted| prompted > intent.made_at) {
-        return Verdict::Refused(Why::PromptedSince);
+        return TypingVerdict::Refused(TypingObstacle::PromptedSince);
     }
     match session.state {
-        State::Working if purpose.is_command() => Verdict::Refused(Why::TurnRuns),
-        State::Working => Verdict::NotYet(Why::TurnRuns),
-        State::Blocked(_) => Verdict::NotYet(Why::DialogOpen),
-        State::Limited if purpose.suits(State::Limited) && limit_lasts(session, moment.now) => {
-            Verdict::NotYet(Why::LimitLasts)
+        SessionState::Working if purpose.is_command() => TypingVerdict::Refused(TypingObstacle::TurnRuns),
+        SessionState::Working => TypingVerdict::NotYet(TypingObstacle::TurnRuns),
+        SessionState::Blocked(_) => TypingVerdict::NotYet(TypingObstacle::DialogOpen),
+        SessionState::Limited if purpose.suits(SessionState::Limited) && limit_lasts(session, moment.now) => {
+            TypingVerdict::NotYet(TypingObstacle::LimitLasts)
         }
-        state @ (State::Idle | State::Completed | State::Interrupted | State::Limited | State::Ended) => {
+        state @ (SessionState::Idle
+        | SessionState::Completed
+        | SessionState::Interrupted
+        | SessionState::Limited
+        | SessionState::Ended) => {
             if purpose.suits(state) {
-                Verdict::Ready
+                TypingVerdict::Ready
             } else {
-                Verdict::Refused(Why::Unsuited(state))
+                TypingVerdict::Refused(TypingObstacle::Unsuited(state))
             }
         }
     }
@@ -254,64 +277,81 @@ fn limit_lasts(session: &Session, now: Timestamp) -> bool {
     session.limited_until.is_some_and(|until| now < until)
 }
 
-fn is_there(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+fn is_there(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     match (moment.process, moment.look.is_there) {
-        (ProcessSight::Gone, _) => Verdict::Refused(Why::AgentGone),
-        (ProcessSight::Alive | ProcessSight::Unknown, Some(true)) => Verdict::Ready,
-        (ProcessSight::Alive | ProcessSight::Unknown, Some(false)) => Verdict::Refused(Why::PaneGone),
-        (ProcessSight::Alive | ProcessSight::Unknown, None) => unseen(Ability::Identity, moment, rules),
+        (ProcessProbe::Gone, _) => TypingVerdict::Refused(TypingObstacle::AgentGone),
+        (ProcessProbe::Alive | ProcessProbe::Unknown, Some(true)) => TypingVerdict::Ready,
+        (ProcessProbe::Alive | ProcessProbe::Unknown, Some(false)) => {
+            TypingVerdict::Refused(TypingObstacle::PaneGone)
+        }
+        (ProcessProbe::Alive | ProcessProbe::Unknown, None) => {
+            unseen(TerminalAbility::Identity, moment, rules)
+        }
     }
 }
 
 /// The keys would go to the agent only.
-fn gets_keys(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+fn gets_keys(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     let agent = moment.seat.map(|seat| seat.place.pid);
     let foreground = match moment.look.foreground {
-        Some(pid) if Some(pid) == agent => Verdict::Ready,
-        Some(_) => Verdict::NotYet(Why::OtherProgram),
-        None => unseen(Ability::Foreground, moment, rules),
+        Some(pid) if Some(pid) == agent => TypingVerdict::Ready,
+        Some(_) => TypingVerdict::NotYet(TypingObstacle::OtherProgram),
+        None => unseen(TerminalAbility::Foreground, moment, rules),
     };
     let mode = match moment.look.in_mode {
-        Some(false) => Verdict::Ready,
-        Some(true) => Verdict::NotYet(Why::InMode),
-        None => unseen(Ability::Mode, moment, rules),
+        Some(false) => TypingVerdict::Ready,
+        Some(true) => TypingVerdict::NotYet(TypingObstacle::InMode),
+        None => unseen(TerminalAbility::Mode, moment, rules),
     };
-    if matches!(mode, Verdict::Refused(_)) || foreground == Verdict::Ready { mode } else { foreground }
+    if matches!(mode, TypingVerdict::Refused(_)) || foreground == TypingVerdict::Ready {
+        mode
+    } else {
+        foreground
+    }
 }
 
-fn is_empty(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+fn is_empty(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     if moment.look.screen.is_none() {
-        return unseen(Ability::Screen, moment, rules);
+        return unseen(TerminalAbility::Screen, moment, rules);
     }
     match moment.line {
-        InputLine::Empty => Verdict::Ready,
-        InputLine::Holds { .. } => Verdict::NotYet(Why::LineHolds),
-        InputLine::Busy => Verdict::NotYet(Why::Busy),
-        InputLine::Covered => Verdict::NotYet(Why::Covered),
-        InputLine::Unknown => Verdict::NotYet(Why::NotUnderstood),
+        InputLine::Empty => TypingVerdict::Ready,
+        InputLine::Holds { .. } => TypingVerdict::NotYet(TypingObstacle::LineHolds),
+        InputLine::Busy => TypingVerdict::NotYet(TypingObstacle::Busy),
+        InputLine::Covered => TypingVerdict::NotYet(TypingObstacle::Covered),
+        InputLine::Unknown => TypingVerdict::NotYet(TypingObstacle::NotUnderstood),
     }
 }
 
 /// The agent shows the target session, as far as it is visible; after an unconfirmed clear, a new one.
-fn is_shown(_: &Intent, moment: &Moment<'_>, _: &Rules) -> Verdict {
-    let is_cleared = |before: &&Intent| before.stage == Stage::Typed && is_confirmed_late(before, moment);
+fn is_shown(_: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVerdict {
+    let is_cleared =
+        |before: &&Intent| before.stage == IntentStage::Typed && is_confirmed_late(before, moment);
     let prompts = [moment.asked, moment.session.and_then(|session| session.prompt.as_ref())];
     match (moment.shown, moment.before.filter(is_cleared)) {
-        (Shown::Unknown, _) | (Shown::New, Some(_)) => Verdict::Ready,
-        (Shown::Said(_) | Shown::Begins(_), Some(_)) => Verdict::NotYet(Why::Before),
-        (Shown::Said(text), None) if prompts.into_iter().flatten().any(|prompt| is_prompt(text, prompt)) => {
-            Verdict::Ready
+        (ShownSession::Unknown, _) | (ShownSession::New, Some(_)) => TypingVerdict::Ready,
+        (ShownSession::Said(_) | ShownSession::Begins(_), Some(_)) => {
+            TypingVerdict::NotYet(TypingObstacle::Before)
         }
-        (Shown::Begins(start), None) if prompts.into_iter().flatten().any(|prompt| begins(start, prompt)) => {
-            Verdict::Ready
+        (ShownSession::Said(text), None)
+            if prompts.into_iter().flatten().any(|prompt| is_prompt(text, prompt)) =>
+        {
+            TypingVerdict::Ready
         }
-        (Shown::New | Shown::Said(_) | Shown::Begins(_), None) => Verdict::NotYet(Why::OtherSession),
+        (ShownSession::Begins(start), None)
+            if prompts.into_iter().flatten().any(|prompt| begins(start, prompt)) =>
+        {
+            TypingVerdict::Ready
+        }
+        (ShownSession::New | ShownSession::Said(_) | ShownSession::Begins(_), None) => {
+            TypingVerdict::NotYet(TypingObstacle::OtherSession)
+        }
     }
 }
 
 /// Whether the screen shows this prompt, of which only the beginning may be stored. The shown text ends at the first
 /// blank line at the latest.
-fn is_prompt(shown: &str, prompt: &Kept) -> bool {
+fn is_prompt(shown: &str, prompt: &SafeText) -> bool {
     let prompt = prompt.as_str().trim();
     let paragraph = prompt.split("\n\n").next().unwrap_or_default();
     let is_cut = |start: &str| !start.is_empty() && is_prefix(start, shown);
@@ -319,7 +359,7 @@ fn is_prompt(shown: &str, prompt: &Kept) -> bool {
 }
 
 /// Whether the prompt begins with the shown text; both may be truncated.
-fn begins(start: &str, prompt: &Kept) -> bool {
+fn begins(start: &str, prompt: &SafeText) -> bool {
     let prompt = prompt.as_str().trim();
     let is_longer = |kept: &str| !kept.is_empty() && is_prefix(kept, start);
     let is_shown = non_blanks(start).next().is_some() && is_prefix(start, prompt);
@@ -328,31 +368,31 @@ fn begins(start: &str, prompt: &Kept) -> bool {
 
 /// Terminals report the last key with a resolution of about a second, rounded up: until then a key pressed after the
 /// observation could not be told from the one before it, however short the configured wait.
-fn is_idle(_: &Intent, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+fn is_idle(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     match moment.look.last_key_at {
-        None => unseen(Ability::Activity, moment, rules),
+        None => unseen(TerminalAbility::Activity, moment, rules),
         Some(typed) if moment.now <= typed || moment.now.since_ms(typed) < rules.quiet_ms => {
-            Verdict::NotYet(Why::SomebodyTypes)
+            TypingVerdict::NotYet(TypingObstacle::SomebodyTypes)
         }
-        Some(_) => Verdict::Ready,
+        Some(_) => TypingVerdict::Ready,
     }
 }
 
 /// A line that is still empty may not be drawn yet; a line with other text will never match.
-fn line_holds_text(intent: &Intent, moment: &Moment<'_>) -> Verdict {
+fn line_holds_text(intent: &Intent, moment: &TypingContext<'_>) -> TypingVerdict {
     if moment.look.screen.is_none() && !moment.abilities.screen {
-        return Verdict::Ready;
+        return TypingVerdict::Ready;
     }
     match moment.line {
-        InputLine::Holds { text } if is_same(text, intent.wish.text.as_str()) => Verdict::Ready,
+        InputLine::Holds { text } if is_same(text, intent.wish.text.as_str()) => TypingVerdict::Ready,
         InputLine::Holds { text } if is_prefix(text, intent.wish.text.as_str()) => {
-            Verdict::NotYet(Why::LineDiffers)
+            TypingVerdict::NotYet(TypingObstacle::LineDiffers)
         }
-        InputLine::Holds { .. } => Verdict::Refused(Why::LineDiffers),
-        InputLine::Empty => Verdict::NotYet(Why::LineDiffers),
-        InputLine::Busy => Verdict::NotYet(Why::Busy),
-        InputLine::Covered => Verdict::NotYet(Why::Covered),
-        InputLine::Unknown => Verdict::NotYet(Why::NotUnderstood),
+        InputLine::Holds { .. } => TypingVerdict::Refused(TypingObstacle::LineDiffers),
+        InputLine::Empty => TypingVerdict::NotYet(TypingObstacle::LineDiffers),
+        InputLine::Busy => TypingVerdict::NotYet(TypingObstacle::Busy),
+        InputLine::Covered => TypingVerdict::NotYet(TypingObstacle::Covered),
+        InputLine::Unknown => TypingVerdict::NotYet(TypingObstacle::NotUnderstood),
     }
 }
 
@@ -373,11 +413,11 @@ fn non_blanks(text: &str) -> impl Iterator<Item = char> + '_ {
 
 /// A fact that the terminal cannot report is a reason to refuse, unless the user accepts its absence. A fact that it
 /// could report but did not is no permission either.
-fn unseen(ability: Ability, moment: &Moment<'_>, rules: &Rules) -> Verdict {
+fn unseen(ability: TerminalAbility, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     match moment.abilities.has(ability) {
-        true => Verdict::NotYet(Why::NotTold(ability)),
-        false if rules.without.contains(&ability) => Verdict::Ready,
-        false => Verdict::Refused(Why::CannotTell(ability)),
+        true => TypingVerdict::NotYet(TypingObstacle::NotTold(ability)),
+        false if rules.without.contains(&ability) => TypingVerdict::Ready,
+        false => TypingVerdict::Refused(TypingObstacle::CannotTell(ability)),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Contains no built-in models, and never matches a model to a merely similar name.
 
-use super::{Cost, Used};
-use crate::piece::Tokens;
+use super::{BandUsage, Cost};
+use crate::piece::TokenCounts;
 use crate::time::Timestamp;
 
 /// Prompt sizes above which some models cost more. Sums are kept separate per band: a price can only change at one of
@@ -17,7 +17,7 @@ pub fn band_of(prompt_tokens: u64) -> u8 {
 
 /// The cost per token, in picodollars: dollars per million tokens, times a million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rates {
+pub struct TokenRates {
     pub input: u64,
     pub cache_read: u64,
     pub cache_write: u64,
@@ -26,17 +26,17 @@ pub struct Rates {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Price {
+pub struct ModelPrice {
     pub model: String,
     /// The price applies from this time on.
     pub from: Timestamp,
-    pub rates: Rates,
+    pub rates: TokenRates,
     /// The rates of whole messages whose prompts exceed this size: one of `BANDS`.
-    pub long: Option<(u64, Rates)>,
+    pub long: Option<(u64, TokenRates)>,
 }
 
-impl Price {
-    pub fn cost(&self, used: &Used) -> Cost {
+impl ModelPrice {
+    pub fn cost(&self, used: &BandUsage) -> Cost {
         let rates = match self.long {
             Some((above, rates)) if used.band > band_of(above) => rates,
             Some(_) | None => self.rates,
@@ -45,8 +45,8 @@ impl Price {
     }
 }
 
-impl Rates {
-    fn cost(self, tokens: Tokens) -> Cost {
+impl TokenRates {
+    fn cost(self, tokens: TokenCounts) -> Cost {
         let total = |count: u64, rate: u64| u128::from(count) * u128::from(rate);
         let long_lived = tokens.cache_write_1h.min(tokens.cache_write);
         Cost(
@@ -60,18 +60,18 @@ impl Rates {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prices {
-    all: Vec<Price>,
+pub struct ModelPrices {
+    all: Vec<ModelPrice>,
 }
 
-impl Prices {
+impl ModelPrices {
     /// Of several prices for one model and start time, the last one counts.
-    pub fn new(all: Vec<Price>) -> Prices {
-        Prices { all }
+    pub fn new(all: Vec<ModelPrice>) -> ModelPrices {
+        ModelPrices { all }
     }
 
     /// The price of the model at this time.
-    pub fn of(&self, model: &str, at: Timestamp) -> Option<&Price> {
+    pub fn of(&self, model: &str, at: Timestamp) -> Option<&ModelPrice> {
         let of_model = self.all.iter().filter(|price| price.from <= at && matches_name(model, &price.model));
         // If two names match, the longer one is more specific.
         of_model.max_by_key(|price| (price.model.len(), price.from))

@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn rates(dollars: u64) -> Rates {
+fn rates(dollars: u64) -> TokenRates {
     let input = dollars * 1_000_000;
-    Rates {
+    TokenRates {
         input,
         cache_read: input / 10,
         cache_write: input * 5 / 4,
@@ -13,39 +13,39 @@ fn rates(dollars: u64) -> Rates {
     }
 }
 
-fn price(model: &str, from: i64, dollars: u64) -> Price {
-    Price { model: model.to_owned(), from: Timestamp(from), rates: rates(dollars), long: None }
+fn price(model: &str, from: i64, dollars: u64) -> ModelPrice {
+    ModelPrice { model: model.to_owned(), from: Timestamp(from), rates: rates(dollars), long: None }
 }
 
-fn used(model: &str, tokens: Tokens) -> Used {
-    Used { model: Some(model.to_owned()), band: band_of(tokens.prompt()), messages: 1, tokens }
+fn used(model: &str, tokens: TokenCounts) -> BandUsage {
+    BandUsage { model: Some(model.to_owned()), band: band_of(tokens.prompt()), messages: 1, tokens }
 }
 
-const SOME: Tokens =
-    Tokens { input: 7242, cache_read: 220_000, cache_write: 14_000, cache_write_1h: 0, output: 310 };
+const SOME: TokenCounts =
+    TokenCounts { input: 7242, cache_read: 220_000, cache_write: 14_000, cache_write_1h: 0, output: 310 };
 
 #[test]
 fn a_cost_is_what_the_client_itself_makes_of_the_same_tokens() {
-    let mut spent = Spent::default();
-    let used = Used { band: 0, ..used("sonnet", SOME) };
-    spent.add(&used, &Prices::new(vec![price("sonnet", 0, 3)]), Timestamp(1));
+    let mut spent = UsageTotal::default();
+    let used = BandUsage { band: 0, ..used("sonnet", SOME) };
+    spent.add(&used, &ModelPrices::new(vec![price("sonnet", 0, 3)]), Timestamp(1));
     assert_eq!(spent.cost, Cost(144_876_000_000));
     assert_eq!((spent.cost.spelt().as_str(), spent.cache_percent()), ("$0.14", Some(91)));
 }
 
 #[test]
 fn one_hour_cache_writes_have_their_own_price() {
-    let tokens = Tokens { cache_write: 1_000_000, cache_write_1h: 400_000, ..Tokens::default() };
+    let tokens = TokenCounts { cache_write: 1_000_000, cache_write_1h: 400_000, ..TokenCounts::default() };
     let cost = price("m", 0, 4).cost(&used("m", tokens));
     assert_eq!(cost.spelt(), "$6.20");
-    let too_much = Tokens { cache_write_1h: 9_000_000, ..tokens };
+    let too_much = TokenCounts { cache_write_1h: 9_000_000, ..tokens };
     assert_eq!(price("m", 0, 4).cost(&used("m", too_much)).spelt(), "$8.00");
 }
 
 #[test]
 fn a_message_with_a_long_prompt_costs_more_as_a_whole() {
-    let price = Price { long: Some((200_000, rates(6))), ..price("m", 0, 3) };
-    let cost = |input| price.cost(&used("m", Tokens { input, ..Tokens::default() })).spelt();
+    let price = ModelPrice { long: Some((200_000, rates(6))), ..price("m", 0, 3) };
+    let cost = |input| price.cost(&used("m", TokenCounts { input, ..TokenCounts::default() })).spelt();
     assert_eq!(
         (cost(200_000).as_str(), cost(200_001).as_str(), cost(900_000).as_str()),
         ("$0.60", "$1.20", "$5.40")
@@ -54,7 +54,7 @@ fn a_message_with_a_long_prompt_costs_more_as_a_whole() {
 
 #[test]
 fn the_price_of_the_time_counts() {
-    let prices = Prices::new(vec![price("m", 0, 2), price("m", 100, 3), price("n", 100, 9)]);
+    let prices = ModelPrices::new(vec![price("m", 0, 2), price("m", 100, 3), price("n", 100, 9)]);
     let at = |at| prices.of("m", Timestamp(at)).map(|price| price.rates.input / 1_000_000);
     assert_eq!((at(0), at(99), at(100), at(i64::MAX)), (Some(2), Some(2), Some(3), Some(3)));
     assert_eq!((prices.of("n", Timestamp(99)), prices.changes()), (None, vec![Timestamp(100)]));
@@ -62,7 +62,8 @@ fn the_price_of_the_time_counts() {
 
 #[test]
 fn a_model_is_known_by_its_name_wherever_it_is_served_and_never_by_a_likeness() {
-    let prices = Prices::new(vec![price("sonnet-4", 0, 1), price("sonnet-4-5", 0, 2), price("gpt-5", 0, 3)]);
+    let prices =
+        ModelPrices::new(vec![price("sonnet-4", 0, 1), price("sonnet-4-5", 0, 2), price("gpt-5", 0, 3)]);
     let of = |id: &str| prices.of(id, Timestamp(1)).map(|price| price.model.as_str());
     for id in ["sonnet-4-5", "sonnet-4-5-20250929", "sonnet-4-5[1m]", "us.vendor.sonnet-4-5-20250929-v1:0"] {
         assert_eq!(of(id), Some("sonnet-4-5"), "{id}");
@@ -87,13 +88,13 @@ fn a_model_is_known_by_its_name_wherever_it_is_served_and_never_by_a_likeness() 
 
 #[test]
 fn tokens_without_a_price_are_counted_and_their_cost_is_unknown() {
-    let prices = Prices::new(vec![price("m", 0, 1)]);
-    let mut spent = Spent::default();
-    assert_eq!(spent.bill(), Bill::Whole(Cost(0)));
+    let prices = ModelPrices::new(vec![price("m", 0, 1)]);
+    let mut spent = UsageTotal::default();
+    assert_eq!(spent.bill(), CostEstimate::Whole(Cost(0)));
     spent.add(&used("strange", SOME), &prices, Timestamp(1));
-    assert_eq!((spent.bill(), spent.bill().spelt().as_str()), (Bill::Unknown, "?"));
-    spent.add(&used("m", Tokens { output: 1_000_000, ..Tokens::default() }), &prices, Timestamp(1));
-    spent.add(&Used { model: None, ..used("", SOME) }, &prices, Timestamp(1));
+    assert_eq!((spent.bill(), spent.bill().spelt().as_str()), (CostEstimate::Unknown, "?"));
+    spent.add(&used("m", TokenCounts { output: 1_000_000, ..TokenCounts::default() }), &prices, Timestamp(1));
+    spent.add(&BandUsage { model: None, ..used("", SOME) }, &prices, Timestamp(1));
     assert_eq!((spent.bill().spelt().as_str(), spent.unpriced), (">$5.00", 2 * SOME.total()));
     assert_eq!((spent.unpriced_models.len(), spent.messages), (1, 3));
     let twice = spent.clone().plus(&spent);
@@ -112,5 +113,5 @@ fn money_and_counts_are_spelt_as_people_read_them() {
 
 #[test]
 fn without_sent_tokens_there_is_no_cache_percentage() {
-    assert_eq!(Spent::default().cache_percent(), None);
+    assert_eq!(UsageTotal::default().cache_percent(), None);
 }

@@ -9,17 +9,17 @@ const SECONDS_OF_DAY: u32 = 86_400;
 
 /// A day of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Date {
+pub struct CivilDate {
     /// Days since 1970-01-01.
     days: i64,
 }
 
-impl Date {
+impl CivilDate {
     /// `None` for a day that does not exist or has no four-digit year.
-    pub fn new(year: i64, month: i64, day: i64) -> Option<Date> {
+    pub fn new(year: i64, month: i64, day: i64) -> Option<CivilDate> {
         let is_sane = (1..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
         let days = is_sane.then(|| days_from_civil(year, month, day))?;
-        (civil_from_days(days) == (year, month, day)).then_some(Date { days })
+        (civil_from_days(days) == (year, month, day)).then_some(CivilDate { days })
     }
 
     pub fn year_month_day(self) -> (i64, i64, i64) {
@@ -31,22 +31,22 @@ impl Date {
         self.days * i64::from(SECONDS_OF_DAY)
     }
 
-    pub(super) fn next(self) -> Date {
-        Date { days: self.days + 1 }
+    pub(super) fn next(self) -> CivilDate {
+        CivilDate { days: self.days + 1 }
     }
 
-    pub(super) fn back(self, days: i64) -> Date {
-        Date { days: self.days - days }
+    pub(super) fn back(self, days: i64) -> CivilDate {
+        CivilDate { days: self.days - days }
     }
 
     /// This day and all before it, newest first.
-    pub(super) fn and_before(self) -> impl Iterator<Item = Date> {
+    pub(super) fn and_before(self) -> impl Iterator<Item = CivilDate> {
         let first = days_from_civil(1, 1, 1);
-        (first..=self.days).rev().map(|days| Date { days })
+        (first..=self.days).rev().map(|days| CivilDate { days })
     }
 
     /// The latest such weekday, this day included.
-    pub(super) fn last(self, weekday: Weekday) -> Date {
+    pub(super) fn last(self, weekday: Weekday) -> CivilDate {
         let known_monday = days_from_civil(2026, 11, 9);
         let today = (self.days - known_monday).rem_euclid(7);
         let target = Weekday::ALL.iter().position(|day| *day == weekday).map_or(0, |at| at as i64);
@@ -54,7 +54,7 @@ impl Date {
     }
 }
 
-impl fmt::Display for Date {
+impl fmt::Display for CivilDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = self.year_month_day();
         write!(f, "{year:04}-{month:02}-{day:02}")
@@ -133,32 +133,32 @@ impl fmt::Display for ClockTime {
 
 /// A point in civil time. `second` counts from midnight; a whole day's seconds mean the next midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment {
-    pub date: Date,
+pub struct CivilTime {
+    pub date: CivilDate,
     pub second: u32,
 }
 
 /// A range of civil time, the end excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    pub from: Moment,
-    pub until: Moment,
+pub struct CivilRange {
+    pub from: CivilTime,
+    pub until: CivilTime,
 }
 
-impl Window {
-    pub fn of_day(date: Date) -> Window {
-        Window { from: Moment { date, second: 0 }, until: Moment { date, second: SECONDS_OF_DAY } }
+impl CivilRange {
+    pub fn of_day(date: CivilDate) -> CivilRange {
+        CivilRange { from: CivilTime { date, second: 0 }, until: CivilTime { date, second: SECONDS_OF_DAY } }
     }
 }
 
-impl fmt::Display for Moment {
+impl fmt::Display for CivilTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (hour, minute, second) = (self.second / 3600, self.second / 60 % 60, self.second % 60);
         write!(f, "{} {hour:02}:{minute:02}:{second:02}", self.date)
     }
 }
 
-impl fmt::Display for Window {
+impl fmt::Display for CivilRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} .. {}", self.from, self.until)
     }

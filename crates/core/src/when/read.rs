@@ -2,15 +2,15 @@
 //!
 //! Text that looks like a time is parsed as one and rejected as one: a mistyped hour never becomes a session's name.
 
-use super::civil::{ClockTime, Date, Weekday};
-use super::{BadExpression, ClockSpan, DayExpr, SessionHint, Wanted};
+use super::civil::{CivilDate, ClockTime, Weekday};
+use super::{BadExpression, ClockSpan, DayExpr, SessionHint, TimeExpression};
 use crate::id::{AgentName, SessionId};
 use crate::time::Timestamp;
 
 /// Fewer characters of an id would match too many sessions.
 const SHORTEST_ID: usize = 4;
 
-pub fn parse_expression(raw: &str) -> Result<Wanted, BadExpression> {
+pub fn parse_expression(raw: &str) -> Result<TimeExpression, BadExpression> {
     let text = raw.trim();
     if text.is_empty() {
         return Err(bad(raw, "it is empty"));
@@ -19,15 +19,15 @@ pub fn parse_expression(raw: &str) -> Result<Wanted, BadExpression> {
         return turn(session, turns);
     }
     if let Some(duration) = duration_ago(text) {
-        return Ok(Wanted::Ago { ms: milliseconds(duration)? });
+        return Ok(TimeExpression::Ago { ms: milliseconds(duration)? });
     }
     if let Some((day, rest)) = leading_day(text)? {
         return on_day(day, rest);
     }
     if text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(':') {
-        return Ok(Wanted::Clock { span: span(text)?, day: None });
+        return Ok(TimeExpression::Clock { span: span(text)?, day: None });
     }
-    Ok(Wanted::Session(session_hint(text)?))
+    Ok(TimeExpression::Session(session_hint(text)?))
 }
 
 fn bad(part: &str, why: &'static str) -> BadExpression {
@@ -36,7 +36,7 @@ fn bad(part: &str, why: &'static str) -> BadExpression {
     BadExpression { part: shown, why }
 }
 
-fn turn(session: &str, turns: &str) -> Result<Wanted, BadExpression> {
+fn turn(session: &str, turns: &str) -> Result<TimeExpression, BadExpression> {
     if session.trim().is_empty() {
         return Err(bad(&format!("#{turns}"), "the session before the # is missing"));
     }
@@ -49,7 +49,7 @@ fn turn(session: &str, turns: &str) -> Result<Wanted, BadExpression> {
     if let Some((turn, detail)) = turns.split_once('.').filter(|_| !turns.contains("..")) {
         let from = number(turn, TURN)?;
         let detail = Some(number(detail, "a detail's number is 1 or more")?);
-        return Ok(Wanted::Turn { session, from, to: from, detail });
+        return Ok(TimeExpression::Turn { session, from, to: from, detail });
     }
     let (from, to) = match ends(turns) {
         Some((from, to)) => (number(from, TURN)?, number(to, TURN)?),
@@ -58,7 +58,7 @@ fn turn(session: &str, turns: &str) -> Result<Wanted, BadExpression> {
     if to < from {
         return Err(bad(turns, "the last turn comes before the first"));
     }
-    Ok(Wanted::Turn { session, from, to, detail: None })
+    Ok(TimeExpression::Turn { session, from, to, detail: None })
 }
 
 fn session_hint(text: &str) -> Result<SessionHint, BadExpression> {
@@ -147,17 +147,17 @@ fn date_length(text: &str) -> Option<usize> {
     is_over.then_some(at)
 }
 
-fn date(text: &str) -> Result<Date, BadExpression> {
+fn date(text: &str) -> Result<CivilDate, BadExpression> {
     let mut parts = text.split('-').map(|part| part.parse::<i64>().unwrap_or(0));
     let mut next = || parts.next().unwrap_or(0);
-    Date::new(next(), next(), next()).ok_or_else(|| bad(text, "there is no such day"))
+    CivilDate::new(next(), next(), next()).ok_or_else(|| bad(text, "there is no such day"))
 }
 
-fn on_day(day: DayExpr, rest: &str) -> Result<Wanted, BadExpression> {
+fn on_day(day: DayExpr, rest: &str) -> Result<TimeExpression, BadExpression> {
     let joined = rest.strip_prefix(['T', 't']);
     let time = joined.unwrap_or(rest).trim();
     if time.is_empty() && joined.is_none() {
-        return Ok(Wanted::Day(day));
+        return Ok(TimeExpression::Day(day));
     }
     if time.is_empty() {
         return Err(bad(&format!("{day}{rest}"), "a time is missing behind the T"));
@@ -167,7 +167,7 @@ fn on_day(day: DayExpr, rest: &str) -> Result<Wanted, BadExpression> {
     {
         return instant(date, time, zone);
     }
-    Ok(Wanted::Clock { span: span(time)?, day: Some(day) })
+    Ok(TimeExpression::Clock { span: span(time)?, day: Some(day) })
 }
 
 /// Splits a time from its zone. A dash usually makes a span; it is an offset only after seconds, which machines write,
@@ -184,7 +184,7 @@ fn split_zone(time: &str, is_joined: bool) -> Option<(&str, &str)> {
     (clock.matches(':').count() == 2 && is_offset && &offset[1..] <= "12:00").then_some((clock, offset))
 }
 
-fn instant(date: Date, time: &str, zone: &str) -> Result<Wanted, BadExpression> {
+fn instant(date: CivilDate, time: &str, zone: &str) -> Result<TimeExpression, BadExpression> {
     // Fractions of a second distinguish no two turns.
     let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
     if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -193,7 +193,7 @@ fn instant(date: Date, time: &str, zone: &str) -> Result<Wanted, BadExpression> 
     let clock = clock(whole)?;
     let midnight = date.utc_seconds() - offset_seconds(zone)?;
     let at = |second: u32| Timestamp((midnight + i64::from(second)) * 1000);
-    Ok(Wanted::Exact { from: at(clock.first_second()), until: at(clock.end()) })
+    Ok(TimeExpression::Exact { from: at(clock.first_second()), until: at(clock.end()) })
 }
 
 fn offset_seconds(zone: &str) -> Result<i64, BadExpression> {

@@ -4,14 +4,14 @@ use super::*;
 use proptest::prelude::*;
 
 /// A Saturday.
-fn today() -> Date {
-    Date::new(2026, 11, 14).unwrap()
+fn today() -> CivilDate {
+    CivilDate::new(2026, 11, 14).unwrap()
 }
 
 /// Compares the first window of an expression.
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    let wanted = Wanted::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let wanted = TimeExpression::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let window = wanted.windows(today()).next().unwrap_or_else(|| panic!("{text} means no civil time"));
     assert_eq!(window.to_string(), expected, "{text}");
 }
@@ -69,7 +69,7 @@ fn days_have_names() {
 
 #[test]
 fn a_time_without_a_day_is_looked_for_today_and_then_back_day_by_day() {
-    let windows: Vec<String> = Wanted::parse("23:50-00:10")
+    let windows: Vec<String> = TimeExpression::parse("23:50-00:10")
         .unwrap()
         .windows(today())
         .take(3)
@@ -83,14 +83,14 @@ fn a_time_without_a_day_is_looked_for_today_and_then_back_day_by_day() {
             "2026-11-12 23:50:00 .. 2026-11-13 00:11:00",
         ]
     );
-    let count = |text: &str| Wanted::parse(text).unwrap().windows(today()).count();
+    let count = |text: &str| TimeExpression::parse(text).unwrap().windows(today()).count();
     assert_eq!(count("14:05"), 739_934);
     assert_eq!((count("today 14:05"), count("friday 14:05"), count("saturday 14:05")), (1, 1, 2));
 }
 
 #[track_caller]
 fn check_stretch(text: &str, from: i64, until: i64) {
-    let stretch = Wanted::parse(text).unwrap().stretch(Timestamp(1_800_000_000_000));
+    let stretch = TimeExpression::parse(text).unwrap().stretch(Timestamp(1_800_000_000_000));
     assert_eq!(stretch, Some((Timestamp(from), Timestamp(until))), "{text}");
 }
 
@@ -126,25 +126,25 @@ fn a_while_ago_is_all_since_then() {
 #[test]
 fn turns_and_details_have_numbers() {
     let hint = |agent: Option<&str>| SessionHint { agent: agent.map(str::to_owned), id: "1a2b3c4d".into() };
-    let turn = |agent, from, to, detail| Wanted::Turn { session: hint(agent), from, to, detail };
+    let turn = |agent, from, to, detail| TimeExpression::Turn { session: hint(agent), from, to, detail };
     for (text, expected) in [
         ("1a2b3c4d#12", turn(None, 12, 12, None)),
         ("1a2b3c4d#12.3", turn(None, 12, 12, Some(3))),
         ("1a2b3c4d#10-12", turn(None, 10, 12, None)),
         ("1a2b3c4d#10..12", turn(None, 10, 12, None)),
         ("agent:1a2b3c4d#7", turn(Some("agent"), 7, 7, None)),
-        ("1a2b3c4d", Wanted::Session(hint(None))),
-        ("agent:1a2b3c4d", Wanted::Session(hint(Some("agent")))),
+        ("1a2b3c4d", TimeExpression::Session(hint(None))),
+        ("agent:1a2b3c4d", TimeExpression::Session(hint(Some("agent")))),
     ] {
-        assert_eq!(Wanted::parse(text), Ok(expected), "{text}");
+        assert_eq!(TimeExpression::parse(text), Ok(expected), "{text}");
     }
 }
 
 #[test]
 fn a_session_is_named_by_either_end_of_its_id() {
     let session = crate::id::SessionKey::parse("agent:0c9f6b2e-4d7a-4b1c-9e57-3f0a1a2b3c4d").unwrap();
-    let fits = |text: &str| match Wanted::parse(text) {
-        Ok(Wanted::Session(hint)) => hint.fits(&session),
+    let fits = |text: &str| match TimeExpression::parse(text) {
+        Ok(TimeExpression::Session(hint)) => hint.fits(&session),
         other => panic!("{text} is {other:?}"),
     };
     for text in ["0c9f6b2e", "1a2b3c4d", "agent:1a2b3c4d", "0c9f6b2e-4d7a-4b1c-9e57-3f0a1a2b3c4d", "0c9f"] {
@@ -178,7 +178,7 @@ fn an_error_names_the_invalid_part_and_lists_the_forms() {
         ("1a2", "1a2", "at least 4"),
         ("two o'clock", "two o'clock", "neither a time nor an id"),
     ] {
-        let error = Wanted::parse(text).unwrap_err().to_string();
+        let error = TimeExpression::parse(text).unwrap_err().to_string();
         assert!(error.contains(&format!("`{part}`")) && error.contains(why), "{text}: {error}");
         assert!(error.contains(FORMS), "{text}: {error}");
     }
@@ -188,7 +188,7 @@ proptest! {
     #[test]
     fn parsing_accepts_any_text_without_panic(text in any::<String>(), like in "[0-9a-zT:#.+ -]{0,30}") {
         for text in [&text, &like] {
-            if let Ok(wanted) = Wanted::parse(text) {
+            if let Ok(wanted) = TimeExpression::parse(text) {
                 let _ = (wanted.windows(today()).take(3).count(), wanted.stretch(Timestamp(i64::MAX)));
             }
         }
@@ -196,7 +196,7 @@ proptest! {
 
     #[test]
     fn a_printed_expression_parses_back(wanted in any_wanted()) {
-        prop_assert_eq!(Wanted::parse(&wanted.to_string()), Ok(wanted));
+        prop_assert_eq!(TimeExpression::parse(&wanted.to_string()), Ok(wanted));
     }
 }
 
@@ -209,8 +209,8 @@ fn any_clock() -> impl Strategy<Value = ClockTime> {
 }
 
 fn any_day() -> impl Strategy<Value = DayExpr> {
-    let date =
-        (1_i64..=9999, 1_i64..=12, 1_i64..=28).prop_map(|(year, month, day)| Date::new(year, month, day));
+    let date = (1_i64..=9999, 1_i64..=12, 1_i64..=28)
+        .prop_map(|(year, month, day)| CivilDate::new(year, month, day));
     prop_oneof![
         date.prop_map(|date| DayExpr::Date(date.unwrap())),
         Just(DayExpr::Today),
@@ -219,22 +219,22 @@ fn any_day() -> impl Strategy<Value = DayExpr> {
     ]
 }
 
-fn any_wanted() -> impl Strategy<Value = Wanted> {
+fn any_wanted() -> impl Strategy<Value = TimeExpression> {
     let span = (any_clock(), any_clock()).prop_map(|(from, to)| ClockSpan { from, to });
     let hint =
         (proptest::option::of("[a-z]{3,8}"), "[0-9a-f]{8}").prop_map(|(agent, id)| SessionHint { agent, id });
     let turn = (hint.clone(), 1_u32..10_000, 0_u32..10, proptest::option::of(1_u32..100));
     prop_oneof![
-        (span, proptest::option::of(any_day())).prop_map(|(span, day)| Wanted::Clock { span, day }),
-        any_day().prop_map(Wanted::Day),
-        (0_i64..1_000_000).prop_map(|seconds| Wanted::Ago { ms: seconds * 1000 }),
+        (span, proptest::option::of(any_day())).prop_map(|(span, day)| TimeExpression::Clock { span, day }),
+        any_day().prop_map(TimeExpression::Day),
+        (0_i64..1_000_000).prop_map(|seconds| TimeExpression::Ago { ms: seconds * 1000 }),
         (0_i64..4_000_000_000)
             .prop_map(|seconds| Timestamp(seconds * 1000))
-            .prop_map(|from| Wanted::Exact { from, until: from.plus_ms(1000) }),
-        hint.prop_map(Wanted::Session),
+            .prop_map(|from| TimeExpression::Exact { from, until: from.plus_ms(1000) }),
+        hint.prop_map(TimeExpression::Session),
         turn.prop_map(|(session, from, more, detail)| {
             let to = if detail.is_some() { from } else { from + more };
-            Wanted::Turn { session, from, to, detail }
+            TimeExpression::Turn { session, from, to, detail }
         }),
     ]
 }

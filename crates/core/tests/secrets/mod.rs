@@ -33,11 +33,11 @@ impl Alphabet {
 }
 
 /// A deterministic generator: equal seeds give equal numbers.
-pub struct Chance(u64);
+pub struct SeededRng(u64);
 
-impl Chance {
-    pub fn new(seed: u64) -> Chance {
-        Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+impl SeededRng {
+    pub fn new(seed: u64) -> SeededRng {
+        SeededRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
@@ -164,7 +164,7 @@ const KEYS: &[(&str, &[&str], Alphabet, usize)] = &[
 ];
 
 /// Keys of providers, each alone.
-pub fn keys(rng: &mut Chance) -> Vec<Sample> {
+pub fn keys(rng: &mut SeededRng) -> Vec<Sample> {
     let mut samples = Vec::new();
     for (name, beginning, alphabet, length) in KEYS {
         let secret = rng.text(*alphabet, *length);
@@ -276,7 +276,7 @@ const ANNOUNCED: &[&str] = &[
 ];
 
 /// Shapeless secrets, each with every announcement.
-pub fn announced(rng: &mut Chance) -> Vec<Sample> {
+pub fn announced(rng: &mut SeededRng) -> Vec<Sample> {
     let mut samples = Vec::new();
     for announcement in ANNOUNCED {
         for secret in [
@@ -317,7 +317,7 @@ pub fn passwords() -> Vec<Sample> {
 }
 
 /// Private keys in PEM armour, with every way to break their lines.
-pub fn armoured(rng: &mut Chance) -> Vec<Sample> {
+pub fn armoured(rng: &mut SeededRng) -> Vec<Sample> {
     let titles =
         ["RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"];
     let breaks = ["\n", "\r\n", "\\n", "\\\\n", "\n+", "\n-", "\n    ", "\n> "];

@@ -14,10 +14,10 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
-use towline_core::telling::Telling;
-use towline_store::Home;
+use towline_core::telling::Notification;
+use towline_store::DataFolder;
 use towline_store::lock::wait_for;
-use towline_store::told::{self, Told};
+use towline_store::told::{self, LastNotification};
 
 /// Upper bound of a sleep: seats and settings may have changed, and clocks jump.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
@@ -57,7 +57,7 @@ struct Post {
 }
 
 impl Post {
-    fn take(home: &Home) -> io::Result<Option<Post>> {
+    fn take(home: &DataFolder) -> io::Result<Option<Post>> {
         let Some(lock) = wait_for(&home.alert_lock(), [])? else { return Ok(None) };
         // Left behind by a killed process: we hold the lock.
         let _ = fs::remove_file(home.alert_socket());
@@ -120,13 +120,13 @@ fn take_due_steps(begun: &Env) -> Result<Option<Duration>, Failure> {
 
 /// A step that cannot be stored is not taken: it would be repeated endlessly.
 fn take(env: &Env, notify: &Notify, step: &Step) -> Result<(), Failure> {
-    let told = Told { since: step.seat.since, at: env.now };
+    let told = LastNotification { since: step.seat.since, at: env.now };
     told::remember(&env.home, &step.topic, told).map_err(|error| {
         let folder = env.home.told();
         fault(env, format!("nothing can be told while {} cannot be written", folder.display()));
         Failure::about(format!("could not write to {}", folder.display()), &error).hint("Run `tow doctor`.")
     })?;
-    let telling = Telling::of(&step.seat, None, step.seat.state);
+    let telling = Notification::of(&step.seat, None, step.seat.state);
     match errand(notify, step.topic.way, &telling) {
         None => fault(env, format!("`{}`: {NO_DESKTOP}", step.topic.way.name())),
         Some(errand) => match errand.run(Voice::Silent, PATIENCE) {

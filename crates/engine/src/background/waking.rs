@@ -12,12 +12,12 @@ use crate::runtime::failure::Failure;
 use crate::status::probe::SAID_WITHIN_MS;
 use std::time::Duration;
 use towline_core::id::Uid;
-use towline_core::session::{Session, State};
+use towline_core::session::{Session, SessionState};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Purpose, Wish};
-use towline_core::waking::{Next, next};
+use towline_core::typing::{IntentPurpose, IntentRequest};
+use towline_core::waking::{NextWake, next};
 use towline_store::lock::wait_for;
-use towline_store::{Store, StoreError, WantedIntents};
+use towline_store::{IntentFilter, Store, StoreError};
 
 /// Upper bound of a sleep: machines suspend, clocks jump, and users change their settings.
 const LONGEST_SLEEP_MS: i64 = 30_000;
@@ -81,23 +81,27 @@ fn look(begun: &Env) -> Result<Todo, Failure> {
     }
     let woken = |session: &Session| last_waking(&store, session);
     Ok(match next(&sessions, &woken, now) {
-        Next::Nothing => Todo::Nothing,
-        Next::Wait(at) => Todo::Sleep(at.since_ms(now).clamp(1, LONGEST_SLEEP_MS).unsigned_abs()),
-        Next::Wake(session) => Todo::Wake(Box::new(session.clone()), config.limits.words),
+        NextWake::Nothing => Todo::Nothing,
+        NextWake::Wait(at) => Todo::Sleep(at.since_ms(now).clamp(1, LONGEST_SLEEP_MS).unsigned_abs()),
+        NextWake::Wake(session) => Todo::Wake(Box::new(session.clone()), config.limits.words),
     })
 }
 
 /// Whether its transcript may still come to say when the limit ends.
 fn is_end_awaited(session: &Session, now: Timestamp) -> bool {
-    let is_open = session.state == State::Limited && session.limited_until.is_none();
+    let is_open = session.state == SessionState::Limited && session.limited_until.is_none();
     is_open && session.seat.is_some() && now.since_ms(session.since) < SAID_WITHIN_MS
 }
 
 /// Time of the last attempt. If it cannot be read, a time in the future prevents typing on a guess.
 fn last_waking(store: &Store, session: &Session) -> Option<Timestamp> {
-    let wanted = WantedIntents { session: Some(&session.key), limit: u32::MAX, ..WantedIntents::default() };
+    let wanted = IntentFilter { session: Some(&session.key), limit: u32::MAX, ..IntentFilter::default() };
     let Ok(intents) = store.intents(&wanted) else { return Some(Timestamp(i64::MAX / 2)) };
-    intents.iter().filter(|intent| intent.wish.purpose == Purpose::Resume).map(|intent| intent.made_at).max()
+    intents
+        .iter()
+        .filter(|intent| intent.wish.purpose == IntentPurpose::Resume)
+        .map(|intent| intent.made_at)
+        .max()
 }
 
 /// Wakes one session, and returns once the outcome is known.
@@ -105,7 +109,7 @@ fn wake(begun: &Env, session: &Session, words: &str) -> Result<(), Failure> {
     let env = begun.later();
     let limit_ms = settings(&env).typing.limit_ms;
     let Some(seat) = &session.seat else { return Ok(()) };
-    let wish = Wish::new(seat, Purpose::Resume, words, env.now.plus_ms(limit_ms));
+    let wish = IntentRequest::new(seat, IntentPurpose::Resume, words, env.now.plus_ms(limit_ms));
     let wish = wish.map_err(|error| Failure::about("nothing can be typed after a usage limit", &error))?;
     let intent = typing::make(&env, &session.key, wish)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;

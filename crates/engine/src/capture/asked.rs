@@ -3,7 +3,7 @@
 //! Only narrows: excluded projects stay excluded in any scope.
 
 use std::path::{Path, PathBuf};
-use towline_core::project::ProjectTraces;
+use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
 /// Everything by default.
@@ -20,13 +20,13 @@ pub enum Project {
     /// A folder and the project traces found in it.
     At {
         folder: PathBuf,
-        traces: ProjectTraces,
+        traces: ProjectIdentity,
     },
 }
 
 impl Project {
     /// Whether a session in this folder belongs to the project.
-    pub fn has(&self, folder: &str, traces: &ProjectTraces) -> bool {
+    pub fn has(&self, folder: &str, traces: &ProjectIdentity) -> bool {
         match self {
             Project::Named(name) => traces.display_name() == name,
             Project::At { folder: asked, traces: of_asked } => {
@@ -51,8 +51,8 @@ impl Project {
 mod tests {
     use super::*;
 
-    fn traces(root: &str, name: Option<&str>) -> ProjectTraces {
-        ProjectTraces { root: root.into(), remote: None, name: name.map(str::to_owned), branch: None }
+    fn traces(root: &str, name: Option<&str>) -> ProjectIdentity {
+        ProjectIdentity { root: root.into(), remote: None, name: name.map(str::to_owned), branch: None }
     }
 
     #[test]

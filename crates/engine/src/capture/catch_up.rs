@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::project::ProjectTraces;
+use towline_core::project::ProjectIdentity;
 use towline_store::{Archive, LiveTranscript, Store, StoreError, archive, journal, marks};
 
 /// How long a query waits for new data.
@@ -35,7 +35,7 @@ pub enum Caught {
 pub fn catch_up(
     env: &Env,
     wishes: &Wishes,
-    project: Option<&ProjectTraces>,
+    project: Option<&ProjectIdentity>,
 ) -> Result<(Option<Archive>, Caught), StoreError> {
     let archive = Archive::read(&env.home, PATIENCE)?;
     if is_quiet(env) {
@@ -60,7 +60,7 @@ fn is_quiet(env: &Env) -> bool {
 }
 
 /// The transcripts of sessions that may still write.
-fn live(env: &Env, project: Option<&ProjectTraces>) -> Vec<Transcript> {
+fn live(env: &Env, project: Option<&ProjectIdentity>) -> Vec<Transcript> {
     let store = Store::read(&env.home, PATIENCE).ok().flatten();
     let since = |ms: i64| env.now.plus_ms(-ms);
     let found =

@@ -3,7 +3,7 @@
 use super::door::knock;
 use crate::runtime::spawn::{PLACE, start_and_go};
 use std::path::Path;
-use towline_store::Home;
+use towline_store::DataFolder;
 
 /// Whether bookmarks or marker requests were appended to the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,12 @@ pub enum Bookmarked {
 
 /// Starts a capture of the transcripts of a session and its subagent, unless one is pending. With bookmarks
 /// it records the code state first. Must be the last thing that a hook does.
-pub fn capture_detached(home: &Home, agent: &str, transcripts: [&Option<String>; 2], bookmarks: Bookmarked) {
+pub fn capture_detached(
+    home: &DataFolder,
+    agent: &str,
+    transcripts: [&Option<String>; 2],
+    bookmarks: Bookmarked,
+) {
     let is_there = |path: &&str| path.starts_with('/') && Path::new(path).exists();
     let is_left = |path: &&str| !knock(home, Path::new(path));
     let files = transcripts.into_iter().flatten().map(String::as_str).filter(is_there).filter(is_left);

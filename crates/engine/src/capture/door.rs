@@ -8,12 +8,12 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use towline_core::id::Mark;
-use towline_store::Home;
+use towline_core::id::IdHash;
+use towline_store::DataFolder;
 use towline_store::home::private_folder;
 
 /// Returns whether a capture is waiting for the rest of this transcript. If so, it now waits a little longer.
-pub fn knock(home: &Home, transcript: &Path) -> bool {
+pub fn knock(home: &DataFolder, transcript: &Path) -> bool {
     let Ok(mut door) = OpenOptions::new().append(true).open(place(home, transcript)) else { return false };
     door.write_all(KNOCK).is_ok() && matches!(door.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
@@ -31,7 +31,7 @@ pub struct Door {
 
 impl Door {
     /// Takes the lock. `None` if another process holds it; that one then sees our knock.
-    pub fn keep(home: &Home, transcript: &Path) -> io::Result<Option<Door>> {
+    pub fn keep(home: &DataFolder, transcript: &Path) -> io::Result<Option<Door>> {
         let place = place(home, transcript);
         let open = || OpenOptions::new().append(true).create(true).mode(0o600).open(&place);
         let mut file = open().or_else(|_| private_folder(&home.doors()).and_then(|()| open()))?;
@@ -56,27 +56,27 @@ impl Door {
     }
 }
 
-fn place(home: &Home, transcript: &Path) -> PathBuf {
-    home.doors().join(format!("{:016x}", Mark::of(&transcript.to_string_lossy()).0))
+fn place(home: &DataFolder, transcript: &Path) -> PathBuf {
+    home.doors().join(format!("{:016x}", IdHash::of(&transcript.to_string_lossy()).0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn home() -> (tempfile::TempDir, Home) {
+    fn home() -> (tempfile::TempDir, DataFolder) {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         (folder, home)
     }
 
     const FILE: &str = "/t/a.jsonl";
 
-    fn keep(home: &Home) -> Option<Door> {
+    fn keep(home: &DataFolder) -> Option<Door> {
         Door::keep(home, Path::new(FILE)).unwrap()
     }
 
-    fn knock_at(home: &Home) -> bool {
+    fn knock_at(home: &DataFolder) -> bool {
         knock(home, Path::new(FILE))
     }
 

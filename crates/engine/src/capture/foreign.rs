@@ -17,10 +17,10 @@ pub use learnt::Learnt;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use towline_agents::Agent;
-use towline_core::capture::Rules;
+use towline_core::capture::CaptureRules;
 use towline_core::text::clip_start;
-use towline_store::archive::{Packed, Source, Taken};
-use towline_store::foreign::{Extent, Foreign, ForeignSession, Product, Survey};
+use towline_store::archive::{PackedRow, TakenRows, TranscriptSource};
+use towline_store::foreign::{ForeignDatabase, ForeignSession, ForeignSurvey, Product, ReadScope};
 use towline_store::{Archive, StoreError};
 use verdict::{Judge, Verdict};
 
@@ -29,13 +29,13 @@ use verdict::{Judge, Verdict};
 pub struct TakenOver {
     pub product: &'static str,
     pub path: PathBuf,
-    pub survey: Survey,
+    pub survey: ForeignSurvey,
     /// How many sessions got each verdict.
     pub sessions: BTreeMap<Verdict, u64>,
     /// Turns and rows of the sessions that are imported.
     pub turns_found: u64,
     pub rows_found: u64,
-    pub taken: Taken,
+    pub taken: TakenRows,
     pub learnt: Learnt,
     /// Another process wrote to the database meanwhile.
     pub was_changed: bool,
@@ -44,7 +44,7 @@ pub struct TakenOver {
 }
 
 #[derive(Clone, Copy)]
-pub struct ForeignDatabase<'a> {
+pub struct ForeignFile<'a> {
     pub product: Product,
     pub path: &'a Path,
 }
@@ -69,14 +69,14 @@ impl Destination<'_> {
 pub fn take_over(
     env: &Env,
     wishes: &Wishes,
-    database: ForeignDatabase<'_>,
+    database: ForeignFile<'_>,
     into: &Destination<'_>,
     transcripts: &[PathBuf],
     progress: &mut dyn Progress,
 ) -> Result<TakenOver, CaptureError> {
-    let ForeignDatabase { product, path } = database;
+    let ForeignFile { product, path } = database;
     let mut done = TakenOver { product: product.name(), path: path.to_owned(), ..TakenOver::default() };
-    let foreign = match Foreign::open(product, path, &env.home) {
+    let foreign = match ForeignDatabase::open(product, path, &env.home) {
         Ok(foreign) => foreign,
         Err(error) => return Ok(TakenOver { problem: Some(chain(&error)), ..done }),
     };
@@ -111,14 +111,14 @@ fn sessions_of(transcripts: &[PathBuf]) -> HashSet<String> {
 /// The stored read state of a session, keyed by database path and session key.
 fn known(
     archive: Option<&Archive>,
-    foreign: &Foreign,
+    foreign: &ForeignDatabase,
     session: &ForeignSession,
-) -> Result<Option<Source>, StoreError> {
+) -> Result<Option<TranscriptSource>, StoreError> {
     let Some(archive) = archive else { return Ok(None) };
     archive.source(&name(foreign, session))
 }
 
-fn name(foreign: &Foreign, session: &ForeignSession) -> String {
+fn name(foreign: &ForeignDatabase, session: &ForeignSession) -> String {
     format!("{}#{}", super::whole(foreign.path()).to_string_lossy(), session.key)
 }
 
@@ -126,10 +126,10 @@ struct Taking<'a> {
     env: &'a Env,
     wishes: &'a Wishes,
     archive: &'a Archive,
-    foreign: &'a Foreign,
+    foreign: &'a ForeignDatabase,
 }
 
-type WantedSession<'a> = (&'a ForeignSession, Extent, Option<Source>);
+type WantedSession<'a> = (&'a ForeignSession, ReadScope, Option<TranscriptSource>);
 
 impl Taking<'_> {
     fn take_all(
@@ -142,8 +142,9 @@ impl Taking<'_> {
         progress.begin(size, wanted.len());
         let mut rows = 0;
         for (number, (session, extent, source)) in wanted.into_iter().enumerate() {
-            let source = source
-                .unwrap_or_else(|| Source::fresh(session.key.agent.as_str(), &name(self.foreign, session)));
+            let source = source.unwrap_or_else(|| {
+                TranscriptSource::fresh(session.key.agent.as_str(), &name(self.foreign, session))
+            });
             match self.take_session(session, extent, source)? {
                 Ok((taken, learnt)) => {
                     done.taken = done.taken.plus(taken);
@@ -166,26 +167,26 @@ impl Taking<'_> {
     fn take_session(
         &self,
         session: &ForeignSession,
-        extent: Extent,
-        source: Source,
-    ) -> Result<Result<(Taken, Learnt), String>, CaptureError> {
+        extent: ReadScope,
+        source: TranscriptSource,
+    ) -> Result<Result<(TakenRows, Learnt), String>, CaptureError> {
         let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Ok(Default::default())) };
         self.wishes.with_rules(agent, None, |rules| self.take_by(rules, session, extent, source))
     }
 
     fn take_by(
         &self,
-        rules: &Rules<'_, '_>,
+        rules: &CaptureRules<'_, '_>,
         session: &ForeignSession,
-        extent: Extent,
-        source: Source,
-    ) -> Result<Result<(Taken, Learnt), String>, CaptureError> {
+        extent: ReadScope,
+        source: TranscriptSource,
+    ) -> Result<Result<(TakenRows, Learnt), String>, CaptureError> {
         let conversation = self.archive.conversation(&session.key)?;
         let turns = conversation.map(|conversation| self.archive.turn_marks(&conversation)).transpose()?;
         let mut basket = Basket::new(rules, turns.unwrap_or_default())
             .map_err(|source| CaptureError::Read { path: self.foreign.path().to_owned(), source })?;
         basket.open(session, self.wishes);
-        let mut written = BatchWriter { taking: self, source, taken: Taken::default(), failed: None };
+        let mut written = BatchWriter { taking: self, source, taken: TakenRows::default(), failed: None };
         let read = self.foreign.read(session, extent, &mut |found| {
             basket.put(found);
             if basket.is_full() {
@@ -208,13 +209,13 @@ impl Taking<'_> {
 /// Writes batches of rows; after a failure it writes no more.
 struct BatchWriter<'a> {
     taking: &'a Taking<'a>,
-    source: Source,
-    taken: Taken,
+    source: TranscriptSource,
+    taken: TakenRows,
     failed: Option<StoreError>,
 }
 
 impl BatchWriter<'_> {
-    fn write(&mut self, rows: Vec<Packed>) {
+    fn write(&mut self, rows: Vec<PackedRow>) {
         if self.failed.is_some() {
             return;
         }
@@ -226,7 +227,7 @@ impl BatchWriter<'_> {
         }
     }
 
-    fn finished(self) -> Result<Taken, CaptureError> {
+    fn finished(self) -> Result<TakenRows, CaptureError> {
         self.failed.map_or(Ok(self.taken), |error| Err(error.into()))
     }
 }

@@ -16,7 +16,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use towline_core::forget::Forgotten;
 use towline_store::StoreError;
-use towline_store::archive::{Source, Taken, Together};
+use towline_store::archive::{TakenRows, TranscriptSource, WriteBatch};
 
 /// Steps that may be queued per reader; each holds the rows of one block.
 const WAITING: usize = 2;
@@ -28,7 +28,7 @@ pub struct Imported {
     /// Files with new content.
     pub changed: usize,
     pub bytes: u64,
-    pub taken: Taken,
+    pub taken: TakenRows,
     /// Files that could not be read, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
 }
@@ -36,7 +36,7 @@ pub struct Imported {
 /// A file to read, and its stored read state.
 struct ReadJob {
     file: Transcript,
-    source: Source,
+    source: TranscriptSource,
     bytes: u64,
 }
 
@@ -196,9 +196,9 @@ struct ImportWriter<'a> {
     env: &'a Env,
     writable: &'a Writable,
     jobs: &'a [ReadJob],
-    sources: Vec<Source>,
+    sources: Vec<TranscriptSource>,
     /// The open transaction, and how many bytes of input it holds.
-    together: Option<Together<'a>>,
+    together: Option<WriteBatch<'a>>,
     held: u64,
     /// New bytes per file.
     grown: Vec<u64>,
@@ -231,7 +231,7 @@ impl<'a> ImportWriter<'a> {
             Message::Step { job, fresh, step } => {
                 if fresh {
                     let source = &mut self.sources[job];
-                    *source = Source::fresh(&source.agent, &source.path);
+                    *source = TranscriptSource::fresh(&source.agent, &source.path);
                 }
                 let (taken, grown) = self.take_in(job, step)?;
                 self.all.taken = self.all.taken.plus(taken);
@@ -249,7 +249,7 @@ impl<'a> ImportWriter<'a> {
         Ok(self.all)
     }
 
-    fn take_in(&mut self, job: usize, step: Step) -> Result<(Taken, u64), StoreError> {
+    fn take_in(&mut self, job: usize, step: Step) -> Result<(TakenRows, u64), StoreError> {
         let together = match self.together.take() {
             Some(together) => together,
             None => self.writable.archive.together()?,

@@ -18,7 +18,7 @@ pub use asked::{Asked, Project};
 pub use catch_up::{Caught, catch_up};
 pub use detached::{Bookmarked, capture_detached};
 pub use door::knock;
-pub use foreign::{Destination, ForeignDatabase, Learnt, TakenOver, take_over};
+pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use rules::Wishes;
 pub use settle::capture_settled;
@@ -32,10 +32,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 use towline_agents::Agent;
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_store::archive::{ArchiveRetention, Source, Taken};
+use towline_store::archive::{ArchiveRetention, TakenRows, TranscriptSource};
 use towline_store::{Archive, StoreError};
 
 /// How long one capture waits for another: the first one does the work of both.
@@ -61,18 +61,18 @@ pub struct Transcript {
 /// The captured counts and the archive, still locked for writing: a caller with more to write need not reopen
 /// it.
 pub struct Captured {
-    pub taken: Taken,
+    pub taken: TakenRows,
     pub writable: Writable,
 }
 
 /// Captures what is new in these files. `None` if another writer held the archive for too long.
 pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Captured>, CaptureError> {
     let Some(writable) = open(env, PATIENCE)? else { return Ok(None) };
-    let mut taken = Taken::default();
+    let mut taken = TakenRows::default();
     for file in files {
         taken = taken.plus(capture_one(&writable, wishes, file, env.now)?);
     }
-    if taken != Taken::default() {
+    if taken != TakenRows::default() {
         // A subagent's file may have been captured before its session's, by a capture that waited for less.
         writable.archive.seat_helpers()?;
     }
@@ -96,7 +96,7 @@ pub fn hurry(env: &Env, session: &Session) {
         Ok(())
     };
     if let Err(error) = quickly() {
-        let fault = Fault { at: env.now, kind: FaultKind::Store, detail: chain(&error) };
+        let fault = FaultRecord { at: env.now, kind: FaultKind::Store, detail: chain(&error) };
         record_here(env, fault);
     }
 }
@@ -122,7 +122,7 @@ fn capture_one(
     wishes: &Wishes,
     file: &Transcript,
     now: Timestamp,
-) -> Result<Taken, CaptureError> {
+) -> Result<TakenRows, CaptureError> {
     let mut all = take_in(writable, wishes, file, now)?;
     for path in file.agent.helpers_of(&file.path) {
         all = all.plus(take_in(writable, wishes, &Transcript { agent: file.agent, path }, now)?);
@@ -135,7 +135,7 @@ fn take_in(
     wishes: &Wishes,
     file: &Transcript,
     now: Timestamp,
-) -> Result<Taken, CaptureError> {
+) -> Result<TakenRows, CaptureError> {
     Ok(take_in_while(writable, wishes, file, now, &|| true)?.0)
 }
 
@@ -146,8 +146,8 @@ fn take_in_while(
     file: &Transcript,
     now: Timestamp,
     has_time: &dyn Fn() -> bool,
-) -> Result<(Taken, Caught), CaptureError> {
-    let mut all = Taken::default();
+) -> Result<(TakenRows, Caught), CaptureError> {
+    let mut all = TakenRows::default();
     let mut source = known(&writable.archive, file)?;
     let unreadable = |source| CaptureError::Read { path: file.path.clone(), source };
     let mut kit = Kit::new()?;
@@ -164,14 +164,14 @@ fn take_in_while(
 }
 
 /// The stored read state of the file, keyed by its canonical path.
-fn known(archive: &Archive, file: &Transcript) -> Result<Source, StoreError> {
+fn known(archive: &Archive, file: &Transcript) -> Result<TranscriptSource, StoreError> {
     known_as(archive, file, &whole(&file.path))
 }
 
-fn known_as(archive: &Archive, file: &Transcript, path: &Path) -> Result<Source, StoreError> {
+fn known_as(archive: &Archive, file: &Transcript, path: &Path) -> Result<TranscriptSource, StoreError> {
     let path = path.to_string_lossy();
     let found = archive.source(&path)?.filter(|source| source.agent == file.agent.name());
-    Ok(found.unwrap_or_else(|| Source::fresh(file.agent.name(), &path)))
+    Ok(found.unwrap_or_else(|| TranscriptSource::fresh(file.agent.name(), &path)))
 }
 
 fn whole(path: &Path) -> PathBuf {

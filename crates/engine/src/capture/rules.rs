@@ -12,16 +12,16 @@ use crate::runtime::projects;
 use std::io::ErrorKind;
 use std::path::Path;
 use towline_agents::Agent;
-use towline_core::capture::{Caps, Rules};
-use towline_core::deed::Deed;
-use towline_core::forget::Gone;
-use towline_core::project::ProjectTraces;
-use towline_core::text::Secrets;
+use towline_core::capture::{CaptureLimits, CaptureRules};
+use towline_core::deed::ToolAction;
+use towline_core::forget::ForgottenParts;
+use towline_core::project::ProjectIdentity;
+use towline_core::text::SecretPolicy;
 use towline_core::time::Timestamp;
 
 /// More text than this per item is of no use; the cut is noted in place.
-const CAPS: Caps =
-    Caps { body: 256 << 10, input: 64 << 10, output: 256 << 10, thinking: 64 << 10, note: 32 << 10 };
+const CAPS: CaptureLimits =
+    CaptureLimits { body: 256 << 10, input: 64 << 10, output: 256 << 10, thinking: 64 << 10, note: 32 << 10 };
 
 pub struct Wishes {
     config: Config,
@@ -77,7 +77,7 @@ impl Wishes {
     }
 
     /// Whether secrets are redacted before anything is stored.
-    pub fn secrets(&self) -> Secrets {
+    pub fn secrets(&self) -> SecretPolicy {
         self.config.secrets
     }
 
@@ -85,10 +85,10 @@ impl Wishes {
     pub(super) fn with_rules<'f, T>(
         &self,
         agent: Agent,
-        gone: Option<Gone<'f>>,
-        gather: impl FnOnce(&mut Rules<'_, 'f>) -> T,
+        gone: Option<ForgottenParts<'f>>,
+        gather: impl FnOnce(&mut CaptureRules<'_, 'f>) -> T,
     ) -> T {
-        gather(&mut Rules {
+        gather(&mut CaptureRules {
             caps: CAPS,
             secrets: self.config.secrets,
             is_excluded_tool: &|tool| self.config.excludes_tool(tool),
@@ -164,11 +164,11 @@ impl Wishes {
         format!("{secrets:?} {exclude_projects:?} {exclude_tools:?} {exclude_paths:?}")
     }
 
-    pub fn traces(&self, folder: &Path) -> ProjectTraces {
+    pub fn traces(&self, folder: &Path) -> ProjectIdentity {
         projects::traces(&self.config, folder)
     }
 }
 
-fn understood_by(agent: Agent) -> impl for<'t, 'i> Fn(&'t str, &'i str) -> Deed<'i> {
+fn understood_by(agent: Agent) -> impl for<'t, 'i> Fn(&'t str, &'i str) -> ToolAction<'i> {
     move |tool, input| agent.deed(tool, input)
 }

@@ -116,13 +116,13 @@ mod tests {
     use super::super::door::knock;
     use super::*;
     use towline_agents::Agent;
-    use towline_store::Home;
+    use towline_store::DataFolder;
     use towline_store::lock::ArchiveLock;
 
     /// The duration and result of `settled`, with a client that writes and hooks that knock at these pauses.
     fn took(writes: impl Fn(u32) -> bool, knocks: impl Fn(u32) -> bool) -> (Duration, SettleResult) {
         let folder = tempfile::tempdir().unwrap();
-        let (home, path) = (Home::at(folder.path()), folder.path().join("transcript.jsonl"));
+        let (home, path) = (DataFolder::at(folder.path()), folder.path().join("transcript.jsonl"));
         fs::write(&path, "{}\n").unwrap();
         let file = Transcript { agent: Agent::ALL[0], path: path.clone() };
         let door = Door::keep(&home, &path).unwrap();
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn nobody_is_kept_from_the_archive_by_one_who_waits() {
         let folder = tempfile::tempdir().unwrap();
-        let (home, path) = (Home::at(folder.path()), folder.path().join("transcript.jsonl"));
+        let (home, path) = (DataFolder::at(folder.path()), folder.path().join("transcript.jsonl"));
         fs::write(&path, "{}\n").unwrap();
         let env = Env::at(home.clone(), folder.path().join("config.toml"));
         let files = [Transcript { agent: Agent::ALL[0], path: path.clone() }];

@@ -11,14 +11,14 @@ use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use towline_agents::{Agent, Reader};
-use towline_core::capture::{Gatherer, Row, Rules};
-use towline_core::event::Origin;
-use towline_core::forget::{Forgotten, Gone, marks_of};
+use towline_agents::{Agent, TranscriptReader};
+use towline_core::capture::{CaptureRules, CaptureState, CapturedRow};
+use towline_core::event::PromptOrigin;
+use towline_core::forget::{Forgotten, ForgottenParts, marks_of};
 use towline_core::id::{AgentName, SessionId, SessionKey};
-use towline_core::piece::Content;
-use towline_core::project::ProjectTraces;
-use towline_store::archive::{Packed, Packer, Reading, Source};
+use towline_core::piece::PieceContent;
+use towline_core::project::ProjectIdentity;
+use towline_store::archive::{PackedRow, Packer, ReadPosition, TranscriptSource};
 use towline_terminal::tail::bytes_at;
 
 /// Enough of a file's start to tell it from another one.
@@ -28,22 +28,22 @@ const TAIL: u64 = 1024;
 
 /// A batch of rows, and the read state after it.
 pub struct Step {
-    pub rows: Vec<Packed>,
-    pub reading: Reading,
+    pub rows: Vec<PackedRow>,
+    pub reading: ReadPosition,
 }
 
 /// The parser state kept between two reads of a file.
 #[derive(Serialize, Deserialize)]
 struct ParserState {
-    reader: Reader,
-    gatherer: Gatherer,
+    reader: TranscriptReader,
+    gatherer: CaptureState,
 }
 
 /// Buffers and project lookups that are reused from file to file.
 pub struct Kit {
     packer: Packer,
     buffer: Vec<u8>,
-    projects: HashMap<String, ProjectTraces>,
+    projects: HashMap<String, ProjectIdentity>,
 }
 
 impl Kit {
@@ -56,13 +56,13 @@ pub struct Steps<'w> {
     agent: Agent,
     lines: LineReader<'w>,
     memory: ParserState,
-    reading: Reading,
+    reading: ReadPosition,
     wishes: &'w Wishes,
     /// Erased content that must not come back: all of it, and the part that concerns this file's session.
     forgotten: &'w Forgotten,
-    gone: Option<Gone<'w>>,
+    gone: Option<ForgottenParts<'w>>,
     packer: &'w mut Packer,
-    projects: &'w mut HashMap<String, ProjectTraces>,
+    projects: &'w mut HashMap<String, ProjectIdentity>,
     is_excluded: bool,
 }
 
@@ -71,7 +71,7 @@ impl<'w> Steps<'w> {
     /// is nothing new, or no file.
     pub fn open(
         file: &Transcript,
-        source: &mut Source,
+        source: &mut TranscriptSource,
         wishes: &'w Wishes,
         forgotten: &'w Forgotten,
         kit: &'w mut Kit,
@@ -87,19 +87,19 @@ impl<'w> Steps<'w> {
         }
         let size = meta.len();
         if source.reading.offset > 0 && !is_the_same(&opened, size, &source.reading)? {
-            *source = Source::fresh(&source.agent, &source.path);
+            *source = TranscriptSource::fresh(&source.agent, &source.path);
         }
         if size <= source.reading.offset {
             return Ok(None);
         }
         let memory = serde_json::from_str(&source.reading.state).ok();
         let offset = if memory.is_some() { source.reading.offset } else { 0 };
-        let fresh = || ParserState { reader: file.agent.reader(), gatherer: Gatherer::default() };
+        let fresh = || ParserState { reader: file.agent.reader(), gatherer: CaptureState::default() };
         Ok(Some(Self {
             agent: file.agent,
             lines: LineReader::from(opened, offset, &mut kit.buffer)?,
             memory: memory.unwrap_or_else(fresh),
-            reading: Reading { offset, ..source.reading.clone() },
+            reading: ReadPosition { offset, ..source.reading.clone() },
             wishes,
             forgotten,
             gone: source.gone(forgotten),
@@ -141,9 +141,9 @@ impl<'w> Steps<'w> {
     }
 
     /// The session's folder determines its project, and whether anything of it may be kept.
-    fn find_projects(&mut self, rows: &mut [Packed]) {
+    fn find_projects(&mut self, rows: &mut [PackedRow]) {
         for row in rows {
-            let Packed::Opened(opening) = row else { continue };
+            let PackedRow::Opened(opening) = row else { continue };
             self.is_excluded |= !self.wishes.takes(opening.folder.as_deref());
             let Some(folder) = &opening.folder else { continue };
             let traces =
@@ -172,7 +172,7 @@ fn gone_of<'f>(
     session: &str,
     wishes: &Wishes,
     folder: Option<&str>,
-) -> Option<Gone<'f>> {
+) -> Option<ForgottenParts<'f>> {
     if forgotten.is_empty() {
         return None;
     }
@@ -184,16 +184,16 @@ fn gone_of<'f>(
 struct LineGatherer<'g, 'r, 'f> {
     memory: &'g mut ParserState,
     packer: &'g mut Packer,
-    rules: &'g mut Rules<'r, 'f>,
-    gone_of: &'g dyn Fn(&str, Option<&str>) -> Option<Gone<'f>>,
+    rules: &'g mut CaptureRules<'r, 'f>,
+    gone_of: &'g dyn Fn(&str, Option<&str>) -> Option<ForgottenParts<'f>>,
     is_marker: &'g dyn Fn(&str) -> bool,
 }
 
 impl LineGatherer<'_, '_, '_> {
-    fn rows(&mut self, lines: &[u8]) -> Vec<Packed> {
+    fn rows(&mut self, lines: &[u8]) -> Vec<PackedRow> {
         let mut packed = vec![];
         let mut found = vec![];
-        let mut rows: Vec<Row<'_>> = vec![];
+        let mut rows: Vec<CapturedRow<'_>> = vec![];
         let mut rest = lines;
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let line = &rest[..end];
@@ -201,12 +201,12 @@ impl LineGatherer<'_, '_, '_> {
             // An unparsable line yields no pieces, but still counts as a line.
             let _ = self.memory.reader.read(line, &mut found);
             for mut piece in found.drain(..) {
-                if let Content::Prompt { text, origin: origin @ Origin::Human } = &mut piece.what
+                if let PieceContent::Prompt { text, origin: origin @ PromptOrigin::Human } = &mut piece.what
                     && (self.is_marker)(text)
                 {
-                    *origin = Origin::Bookmark;
+                    *origin = PromptOrigin::Bookmark;
                 }
-                if let Content::Opened { session, folder, .. } = &piece.what {
+                if let PieceContent::Opened { session, folder, .. } = &piece.what {
                     self.rules.gone = (self.gone_of)(session, folder.as_deref());
                 }
                 self.memory.gatherer.take(piece, self.rules, &mut rows);
@@ -219,7 +219,7 @@ impl LineGatherer<'_, '_, '_> {
 }
 
 /// Whether the file is unchanged since it was read to its end.
-fn is_known_whole(meta: &Metadata, reading: &Reading) -> bool {
+fn is_known_whole(meta: &Metadata, reading: &ReadPosition) -> bool {
     meta.len() == reading.offset && reading.offset > 0 && modified(meta) == reading.modified
 }
 
@@ -229,7 +229,7 @@ pub(super) fn modified(meta: &Metadata) -> i64 {
 }
 
 /// Whether the file's start and the bytes before the offset are unchanged.
-fn is_the_same(file: &File, size: u64, reading: &Reading) -> io::Result<bool> {
+fn is_the_same(file: &File, size: u64, reading: &ReadPosition) -> io::Result<bool> {
     Ok(size >= reading.offset
         && checksum(file, 0, reading.head_bytes.into())? == reading.head
         && tail(file, reading.offset)? == reading.tail)

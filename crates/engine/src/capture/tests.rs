@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use tempfile::TempDir;
 use towline_core::id::Uid;
-use towline_store::Home;
+use towline_store::DataFolder;
 use towline_store::archive::DetailRow;
 use towline_store::lock::ArchiveLock;
 
@@ -45,7 +45,7 @@ impl Bench {
     }
 
     fn writable(&self) -> Writable {
-        let home = Home::at(self.folder.path().join("data"));
+        let home = DataFolder::at(self.folder.path().join("data"));
         home.create().unwrap();
         let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
         let archive = Archive::open(&home, &lock, PATIENCE, Uid([7; 16])).unwrap();
@@ -259,7 +259,7 @@ fn a_second_capture_of_the_same_file_changes_nothing() {
         bench.write(&recorded.bytes);
         bench.capture();
         let taken = take_in(&bench.writable(), &bench.wishes, &bench.file, Timestamp(2)).unwrap();
-        assert_eq!(taken, Taken::default(), "{}", recorded.name);
+        assert_eq!(taken, TakenRows::default(), "{}", recorded.name);
     }
 }
 

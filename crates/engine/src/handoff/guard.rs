@@ -8,15 +8,17 @@ use crate::runtime::env::Env;
 use crate::runtime::failure::chain;
 use crate::runtime::faults;
 use crate::status::probe;
-use towline_agents::{Agent, Heard};
-use towline_core::event::{Event, Happening, ToolOutcome};
-use towline_core::fault::{Fault, FaultKind};
-use towline_core::meter::{Audience, Fill, Source, Strategy, Told, due, refusal};
-use towline_core::reply::{Reply, Verdict};
+use towline_agents::{Agent, HookEvent};
+use towline_core::event::{Event, EventKind, ToolOutcome};
+use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::meter::{
+    ContextStrategy, ContextUsage, NoticeAudience, NotifiedThresholds, UsageSource, due, refusal,
+};
+use towline_core::reply::{Reply, ReplyVerdict};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_store::journal::{self, Record};
-use towline_store::meters::{self, Noted};
+use towline_store::journal::{self, JournalRecord};
+use towline_store::meters::{self, CachedUsage};
 use towline_store::{Store, StoreError, marks};
 
 /// How long the agent's own status display is assumed to run and to report every change.
@@ -24,13 +26,13 @@ const DISPLAY_LASTS_MS: i64 = 600_000;
 
 /// Whether an event that would otherwise only be journaled warrants a context check. The end of a single tool
 /// does not: the end of the round follows, or the answer before it has lifted the mark.
-pub fn asks_at(happening: &Happening) -> bool {
-    matches!(happening, Happening::ToolsFinished | Happening::ModelAnswered { .. })
+pub fn asks_at(happening: &EventKind) -> bool {
+    matches!(happening, EventKind::ToolsFinished | EventKind::ModelAnswered { .. })
 }
 
 /// Whether the model is to be notified about its context, as far as known without the database.
-pub fn is_due(env: &Env, config: &Config, agent: Agent, heard: &Heard) -> bool {
-    let is_off = config.guard.strategy_in(heard.folder.as_deref()) == Strategy::Off;
+pub fn is_due(env: &Env, config: &Config, agent: Agent, heard: &HookEvent) -> bool {
+    let is_off = config.guard.strategy_in(heard.folder.as_deref()) == ContextStrategy::Off;
     if is_off || heard.subagent.is_some() {
         return false;
     }
@@ -40,21 +42,27 @@ pub fn is_due(env: &Env, config: &Config, agent: Agent, heard: &Heard) -> bool {
 }
 
 /// Whether the model was not yet notified at this level, according to the noted meter.
-fn is_news(config: &Config, fill: Fill, noted: Option<Noted>) -> bool {
+fn is_news(config: &Config, fill: ContextUsage, noted: Option<CachedUsage>) -> bool {
     due(&config.guard.thresholds, fill.percent(), still_told(fill, noted)).is_some()
 }
 
-fn still_told(fill: Fill, noted: Option<Noted>) -> u8 {
-    let told = Told { model: noted.map_or(0, |noted| noted.told), person: 0 };
+fn still_told(fill: ContextUsage, noted: Option<CachedUsage>) -> u8 {
+    let told = NotifiedThresholds { model: noted.map_or(0, |noted| noted.told), person: 0 };
     told.fallen_to(fill.percent()).model
 }
 
 /// How full the context is, as far as known without the database.
-fn glimpse(agent: Agent, heard: &Heard, noted: Option<Noted>, now: Timestamp) -> Option<Fill> {
+fn glimpse(
+    agent: Agent,
+    heard: &HookEvent,
+    noted: Option<CachedUsage>,
+    now: Timestamp,
+) -> Option<ContextUsage> {
     let known = noted.map(|noted| noted.fill);
-    let is_shown =
-        |noted: &Noted| noted.fill.source == Source::Client && now.since_ms(noted.at) < DISPLAY_LASTS_MS;
-    if let Happening::ModelAnswered { context_tokens } = heard.happening {
+    let is_shown = |noted: &CachedUsage| {
+        noted.fill.source == UsageSource::Client && now.since_ms(noted.at) < DISPLAY_LASTS_MS
+    };
+    if let EventKind::ModelAnswered { context_tokens } = heard.happening {
         return known.or_else(|| read(agent, heard)).map(|fill| fill.answered(context_tokens));
     }
     if noted.as_ref().is_some_and(is_shown) {
@@ -63,14 +71,14 @@ fn glimpse(agent: Agent, heard: &Heard, noted: Option<Noted>, now: Timestamp) ->
     read(agent, heard).map(|fill| known.map_or(fill, |known| known.answered(fill.tokens)))
 }
 
-fn read(agent: Agent, heard: &Heard) -> Option<Fill> {
-    probe::context_near(agent, heard.transcript.as_deref()?).map(Fill::read)
+fn read(agent: Agent, heard: &HookEvent) -> Option<ContextUsage> {
+    probe::context_near(agent, heard.transcript.as_deref()?).map(ContextUsage::read)
 }
 
 /// A session at an event where the guard acts, and the context measured there.
 pub struct Gauge {
     pub session: Session,
-    news: Vec<Record>,
+    news: Vec<JournalRecord>,
     is_read: bool,
 }
 
@@ -88,18 +96,21 @@ impl Gauge {
     /// once everything up to the last event is applied: otherwise the model may have been notified already.
     pub fn read(&mut self, env: &Env) {
         self.is_read = true;
-        let before = self.session.meter.fill().map_or(0, Fill::percent);
+        let before = self.session.meter.fill().map_or(0, ContextUsage::percent);
         let Some(fill) = probe::said(&self.session) else { return };
         if fill.percent() != before {
             self.session.meter.measured(fill, env.now);
-            self.news =
-                vec![Record::Event(own_event(env, &self.session, Happening::ContextMeasured { fill }))];
+            self.news = vec![JournalRecord::Event(own_event(
+                env,
+                &self.session,
+                EventKind::ContextMeasured { fill },
+            ))];
         }
     }
 
     /// The measured fill in whole percent; `None` before a measurement, since no hop begins on a guess.
     pub fn percent(&self) -> Option<u8> {
-        self.session.meter.fill().filter(|_| self.is_read).map(Fill::percent)
+        self.session.meter.fill().filter(|_| self.is_read).map(ContextUsage::percent)
     }
 }
 
@@ -109,11 +120,11 @@ pub fn reply(env: &Env, config: &Config, gauge: Gauge, event: &Event) -> Reply {
     let (reply, announced) = said(config, &session, event);
     for (percent, to) in announced {
         session.meter.told = session.meter.told.and(to, percent);
-        records.push(record(env, event, Happening::ContextAnnounced { percent, to }));
+        records.push(record(env, event, EventKind::ContextAnnounced { percent, to }));
     }
     if let Err(error) = accept(env, &records) {
         // Without a record, the same notice would be repeated at every event from now on.
-        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: error });
+        faults::record_here(env, FaultRecord { at: env.now, kind: FaultKind::Journal, detail: error });
         return Reply { notices: vec![], context: vec![], ..reply };
     }
     remember(env, &session);
@@ -121,55 +132,55 @@ pub fn reply(env: &Env, config: &Config, gauge: Gauge, event: &Event) -> Reply {
 }
 
 /// Events at which the guard can reply, or should measure.
-fn is_occasion(happening: &Happening) -> bool {
+fn is_occasion(happening: &EventKind) -> bool {
     matches!(
         happening,
-        Happening::PromptSubmitted { .. }
-            | Happening::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
-            | Happening::ToolsFinished
-            | Happening::TurnEnded { .. }
-            | Happening::CompactionStarted { .. }
-            | Happening::CompactionEnded { .. }
-            | Happening::HelperWanted { .. }
+        EventKind::PromptSubmitted { .. }
+            | EventKind::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
+            | EventKind::ToolsFinished
+            | EventKind::TurnEnded { .. }
+            | EventKind::CompactionStarted { .. }
+            | EventKind::CompactionEnded { .. }
+            | EventKind::HelperWanted { .. }
     )
 }
 
 /// The notices due at this event, and the thresholds that they use up.
-fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, Audience)>) {
+fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, NoticeAudience)>) {
     let mut reply = Reply::default();
     let mut announced = vec![];
-    let is_off = config.guard.strategy_in(session.folder.as_deref()) == Strategy::Off;
+    let is_off = config.guard.strategy_in(session.folder.as_deref()) == ContextStrategy::Off;
     let Some(fill) = session.meter.fill().filter(|_| !is_off) else { return (reply, announced) };
-    if let Happening::HelperWanted { .. } = event.happening {
+    if let EventKind::HelperWanted { .. } = event.happening {
         if let Some(reason) = refusal(fill, config.guard.refuse_helpers_at) {
-            reply.verdict = Verdict::Block { reason };
+            reply.verdict = ReplyVerdict::Block { reason };
         }
         return (reply, announced);
     }
-    for audience in Audience::at(&event.happening) {
+    for audience in NoticeAudience::at(&event.happening) {
         let told = session.meter.told.of(*audience);
         let Some(notice) = due(&config.guard.thresholds, fill.percent(), told) else { continue };
         let words = notice.words(fill, &session.key.to_string());
         match audience {
-            Audience::Model => reply.context.push(words),
-            Audience::Person => reply.notices.push(words),
+            NoticeAudience::Model => reply.context.push(words),
+            NoticeAudience::Person => reply.notices.push(words),
         }
         announced.push((notice.percent, *audience));
     }
     (reply, announced)
 }
 
-fn record(env: &Env, event: &Event, happening: Happening) -> Record {
+fn record(env: &Env, event: &Event, happening: EventKind) -> JournalRecord {
     let event = Event { uid: env.uid(), at: env.now, turn: None, happening, scene: None, ..event.clone() };
-    Record::Event(event)
+    JournalRecord::Event(event)
 }
 
-fn own_event(env: &Env, session: &Session, happening: Happening) -> Event {
+fn own_event(env: &Env, session: &Session, happening: EventKind) -> Event {
     let (uid, at, session) = (env.uid(), env.now, session.key.clone());
     Event { uid, at, session, subagent: None, turn: None, happening, scene: None }
 }
 
-fn accept(env: &Env, records: &[Record]) -> Result<(), String> {
+fn accept(env: &Env, records: &[JournalRecord]) -> Result<(), String> {
     if records.is_empty() {
         return Ok(());
     }
@@ -182,31 +193,34 @@ fn remember(env: &Env, session: &Session) {
     let known = meters::last(&env.home, &session.key);
     let last = session.meter.last.or_else(|| known.map(|known| (known.fill, known.at)));
     let Some((fill, at)) = last else { return };
-    let noted = Noted { fill, at, told: session.meter.told.model };
-    if known.is_none_or(|known| Noted { at, ..known } != noted) {
+    let noted = CachedUsage { fill, at, told: session.meter.told.model };
+    if known.is_none_or(|known| CachedUsage { at, ..known } != noted) {
         let _ = meters::note(&env.home, &session.key, noted);
     }
 }
 
 /// Records the fill shown by an agent's status display if it changed: one event, and the session's mark is
 /// lifted if its model is to be notified.
-pub fn shown(env: &Env, config: &Config, status: &towline_agents::Status) {
+pub fn shown(env: &Env, config: &Config, status: &towline_agents::StatusLineInput) {
     let Some(fill) = status.fill else { return };
     let noted = meters::last(&env.home, &status.session);
     if noted.is_some_and(|noted| noted.fill == fill && env.now.since_ms(noted.at) < DISPLAY_LASTS_MS / 2) {
         return;
     }
-    let happening = Happening::ContextMeasured { fill };
+    let happening = EventKind::ContextMeasured { fill };
     let (uid, at, session) = (env.uid(), env.now, status.session.clone());
     let event = Event { uid, at, session, subagent: None, turn: None, happening, scene: None };
     let is_same = noted.is_some_and(|noted| noted.fill == fill);
-    if !is_same && let Err(error) = accept(env, &[Record::Event(event)]) {
-        return faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: error });
+    if !is_same && let Err(error) = accept(env, &[JournalRecord::Event(event)]) {
+        return faults::record_here(
+            env,
+            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: error },
+        );
     }
-    let is_off = config.guard.strategy_in(status.folder.as_deref()) == Strategy::Off;
+    let is_off = config.guard.strategy_in(status.folder.as_deref()) == ContextStrategy::Off;
     if !is_off && is_news(config, fill, noted) {
         marks::lift(&env.home, &status.session);
     }
     let told = still_told(fill, noted);
-    let _ = meters::note(&env.home, &status.session, Noted { fill, at: env.now, told });
+    let _ = meters::note(&env.home, &status.session, CachedUsage { fill, at: env.now, told });
 }

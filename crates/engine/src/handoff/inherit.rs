@@ -13,17 +13,19 @@ use crate::runtime::failure::chain;
 use crate::runtime::faults;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::compose::{Composed, Material, Part, PartKind, PartState, compose};
+use towline_core::compose::{
+    ComposeInput, ComposedContext, ContextPart, ContextPartKind, ContextPartState, compose,
+};
 use towline_core::continuing::Hop;
 use towline_core::escape::{fit, for_terminal};
-use towline_core::event::{Event, Happening, OwnCommand};
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::event::{Event, EventKind, OwnCommand};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::id::SessionKey;
-use towline_core::inherit::Way;
-use towline_core::memory::choose::Chosen;
+use towline_core::inherit::InheritRule;
+use towline_core::memory::choose::MemorySelection;
 use towline_core::reply::Reply;
 use towline_core::session::Session;
-use towline_store::journal::{self, Record};
+use towline_store::journal::{self, JournalRecord};
 use towline_store::{Archive, Inheritance, Store, StoreError};
 
 /// The context for answering one prompt: environment, store and the prompted session.
@@ -85,13 +87,13 @@ impl Giver<'_> {
             return Ok(Reply::default());
         }
         // A user who starts afresh gets no memories.
-        if alone.is_none() && self.store.way_of(&self.session.key)? == Some(Way::Fresh) {
-            let nothing = Composed { text: String::new(), parts: vec![] };
-            recall::given(self.env, self.config, self.session, &nothing, &Chosen::default());
+        if alone.is_none() && self.store.way_of(&self.session.key)? == Some(InheritRule::Fresh) {
+            let nothing = ComposedContext { text: String::new(), parts: vec![] };
+            recall::given(self.env, self.config, self.session, &nothing, &MemorySelection::default());
             return Ok(Reply::default());
         }
         let nothing =
-            || Material { past: None, compaction: None, remembered: vec![], program: env::program() };
+            || ComposeInput { past: None, compaction: None, remembered: vec![], program: env::program() };
         let (hop, material) =
             alone.map_or_else(|| (None, nothing()), |(hop, material)| (Some(hop), material));
         self.hand(hop.as_ref(), material, archive)
@@ -101,14 +103,14 @@ impl Giver<'_> {
     fn hand(
         &self,
         hop: Option<&Hop>,
-        mut material: Material,
+        mut material: ComposeInput,
         archive: Option<Archive>,
     ) -> Result<Reply, StoreError> {
         let Giver { env, config, session, .. } = *self;
         let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Reply::default()) };
         // Without an archive there are no memories, and no notice about them.
         let due = archive.filter(|_| session.recalled_at.is_none());
-        let mut chosen = Chosen::default();
+        let mut chosen = MemorySelection::default();
         if let Some(archive) = &due {
             let from = material.past.as_ref().map(|past| past.session.clone());
             let not_of = |key: &SessionKey| {
@@ -119,7 +121,9 @@ impl Giver<'_> {
             material.remembered.clone_from(&chosen.parts);
         }
         let composed = compose(&material, agent.budget());
-        let is_in = |part: &Part| part.what == PartKind::Handoff && part.state != PartState::LeftOut;
+        let is_in = |part: &ContextPart| {
+            part.what == ContextPartKind::Handoff && part.state != ContextPartState::LeftOut
+        };
         if let Some(hop) = hop.filter(|_| composed.parts.iter().any(is_in)) {
             continuing::mark_given(env, hop, &session.key);
         }
@@ -137,13 +141,17 @@ fn is_anothers(archive: Option<&Archive>, from: &SessionKey) -> Result<bool, Sto
 }
 
 /// How the work came to the heir, for the model: short, and without the names shown beside it.
-fn came_by(way: Way) -> String {
+fn came_by(way: InheritRule) -> String {
     let words = match way {
-        Way::Baton => "it passed the baton",
-        Way::Clear => "cleared in the same seat",
-        Way::Fallback => "the only one that can have been cleared",
-        Way::Taken => "the person chose it",
-        Way::Fresh | Way::Asked | Way::Ambiguous | Way::Off | Way::None => "",
+        InheritRule::Baton => "it passed the baton",
+        InheritRule::Clear => "cleared in the same seat",
+        InheritRule::Fallback => "the only one that can have been cleared",
+        InheritRule::Taken => "the person chose it",
+        InheritRule::Fresh
+        | InheritRule::Asked
+        | InheritRule::Ambiguous
+        | InheritRule::Off
+        | InheritRule::None => "",
     };
     words.to_owned()
 }
@@ -158,12 +166,12 @@ pub fn offered_back(env: &Env, store: &Store, session: &SessionKey) -> Result<Re
     Ok(material.map(|material| said_to(session, &material)).unwrap_or_default())
 }
 
-fn said_to(session: &SessionKey, material: &Material) -> Reply {
+fn said_to(session: &SessionKey, material: &ComposeInput) -> Reply {
     let Some(agent) = Agent::named(session.agent.as_str()) else { return Reply::default() };
     said(compose(material, agent.budget()))
 }
 
-fn said(composed: Composed) -> Reply {
+fn said(composed: ComposedContext) -> Reply {
     let context = if composed.text.is_empty() { vec![] } else { vec![composed.text] };
     Reply { context, ..Reply::default() }
 }
@@ -174,12 +182,15 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Marks the inheritance as given, in the store and in the journal, from which a lost database is rebuilt.
 pub fn mark_given(env: &Env, store: &Store, due: &Inheritance) -> Result<(), StoreError> {
     store.mark_given(due.uid, env.now)?;
-    let happening = Happening::InheritanceGiven { decision: due.uid };
+    let happening = EventKind::InheritanceGiven { decision: due.uid };
     let session = due.heir.clone();
     let event =
         Event { uid: env.uid(), at: env.now, session, subagent: None, turn: None, happening, scene: None };
-    if let Err(error) = journal::append(&env.home, &[Record::Event(event)]) {
-        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
+    if let Err(error) = journal::append(&env.home, &[JournalRecord::Event(event)]) {
+        faults::record_here(
+            env,
+            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) },
+        );
     }
     Ok(())
 }
@@ -215,14 +226,22 @@ fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> 
     let first = due.candidates.first().map_or("SESSION", SessionKey::short);
     let take = |id: &str| format!("`tow inherit take {id}`, and the next prompt has its work");
     Ok(match due.way {
-        Way::Asked => vec![format!("towline: to go on with {}, run {}.", names.join(", "), take(first))],
-        Way::Ambiguous => vec![format!(
+        InheritRule::Asked => {
+            vec![format!("towline: to go on with {}, run {}.", names.join(", "), take(first))]
+        }
+        InheritRule::Ambiguous => vec![format!(
             "towline: nothing was carried over: {} ({}). Choose one by {}.",
             due.reason,
             names.join(", "),
             take("ID")
         )],
-        Way::Baton | Way::Clear | Way::Fallback | Way::Taken | Way::Fresh | Way::Off | Way::None => vec![],
+        InheritRule::Baton
+        | InheritRule::Clear
+        | InheritRule::Fallback
+        | InheritRule::Taken
+        | InheritRule::Fresh
+        | InheritRule::Off
+        | InheritRule::None => vec![],
     })
 }
 

@@ -10,12 +10,14 @@ use crate::runtime::env::program;
 use crate::runtime::projects;
 use std::path::Path;
 use towline_agents::Agent;
-use towline_core::compose::{Away, Compaction, Material, OlderTurn, Past, PastTurn, Speaker, Words};
-use towline_core::event::{Origin, OwnCommand};
+use towline_core::compose::{
+    Compaction, ComposeInput, OlderTurn, PastSession, PastTurn, RemoteMachine, Speaker, TurnMessage,
+};
+use towline_core::event::{OwnCommand, PromptOrigin};
 use towline_core::id::SessionKey;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_store::archive::{Archive, BodyRow, Conversation, TurnRow};
+use towline_store::archive::{Archive, Conversation, MessageRow, TurnRow};
 use towline_store::{Store, StoreError};
 
 /// More turns than any agent's budget can hold.
@@ -45,10 +47,10 @@ pub fn material(
     from: &SessionKey,
     way: String,
     now: Timestamp,
-) -> Result<Material, StoreError> {
+) -> Result<ComposeInput, StoreError> {
     let heard = hot.map(|store| store.session(from)).transpose()?.flatten();
     let conversation = archive.map(|archive| archive.conversation(from)).transpose()?.flatten();
-    let mut past = Past {
+    let mut past = PastSession {
         session: from.clone(),
         way,
         project: heard
@@ -72,19 +74,20 @@ pub fn material(
     if let Some(heard) = &heard {
         hear(&mut past, heard, conversation.as_ref(), now);
     }
-    Ok(Material { past: Some(past), compaction: None, remembered: vec![], program: program() })
+    Ok(ComposeInput { past: Some(past), compaction: None, remembered: vec![], program: program() })
 }
 
 /// Notes that the session ran on another machine and which parts are missing here; its summary fills in.
 pub fn put_away(
-    material: &mut Material,
+    material: &mut ComposeInput,
     archive: Option<&Archive>,
     machine: String,
 ) -> Result<(), StoreError> {
     let Some(past) = &mut material.past else { return Ok(()) };
     let conversation = archive.map(|archive| archive.conversation(&past.session)).transpose()?.flatten();
     let (Some(archive), Some(conversation)) = (archive, conversation) else {
-        past.away = Some(Away { machine, missing: vec!["all of its turns, which have not come yet"] });
+        past.away =
+            Some(RemoteMachine { machine, missing: vec!["all of its turns, which have not come yet"] });
         return Ok(());
     };
     let has_words = past.turns.iter().any(|turn| !turn.words.is_empty());
@@ -93,7 +96,7 @@ pub fn put_away(
     let tools: u32 = turns.iter().map(|turn| turn.tools).sum();
     let missing = [(!has_words, "what was said"), (!has_details && tools > 0, "its tool calls")];
     let missing = missing.into_iter().filter_map(|(is_missing, what)| is_missing.then_some(what)).collect();
-    past.away = Some(Away { machine, missing });
+    past.away = Some(RemoteMachine { machine, missing });
     if !has_words {
         past.summary = archive.summary(&conversation)?.map(|kept| (*kept.summary).clone());
     }
@@ -101,7 +104,7 @@ pub fn put_away(
 }
 
 fn fill(
-    past: &mut Past,
+    past: &mut PastSession,
     archive: &Archive,
     conversation: &Conversation,
     now: Timestamp,
@@ -131,7 +134,7 @@ fn fill(
 /// Whether a turn only passes the work on or discards it: it does not show where the work stood.
 fn only_hands_on(session: &SessionKey, turn: &PastTurn) -> bool {
     let Some(agent) = Agent::named(session.agent.as_str()) else { return false };
-    let is_ours = |words: &Words| match agent.own_command(&words.text) {
+    let is_ours = |words: &TurnMessage| match agent.own_command(&words.text) {
         // Any further text in that prompt is meant for the successor.
         Some(OwnCommand::Baton) => words.text.split_whitespace().count() == 1,
         Some(OwnCommand::Fresh) => true,
@@ -145,7 +148,7 @@ fn only_hands_on(session: &SessionKey, turn: &PastTurn) -> bool {
 const TOGETHER_MS: i64 = 10_000;
 
 /// Adds the last prompt and the last answer from hooks, if the transcript does not hold them yet.
-fn hear(past: &mut Past, heard: &Session, conversation: Option<&Conversation>, now: Timestamp) {
+fn hear(past: &mut PastSession, heard: &Session, conversation: Option<&Conversation>, now: Timestamp) {
     past.answer_heard = heard.answer.as_ref().map(|answer| answer.as_str().to_owned());
     let (Some(prompt), Some(at)) = (&heard.prompt, heard.prompted_at) else { return };
     let captured = conversation.map_or(0, |conversation| conversation.last_at.0);
@@ -157,9 +160,9 @@ fn hear(past: &mut Past, heard: &Session, conversation: Option<&Conversation>, n
     past.turns.push(PastTurn {
         id: heard.key.short().to_owned(),
         clock: clock(at, now),
-        origin: Origin::Human,
+        origin: PromptOrigin::Human,
         line: String::new(),
-        words: vec![Words { speaker: Speaker::Person, text: prompt.as_str().to_owned() }],
+        words: vec![TurnMessage { speaker: Speaker::Person, text: prompt.as_str().to_owned() }],
         details: vec![],
         stopped: None,
     });
@@ -168,12 +171,12 @@ fn hear(past: &mut Past, heard: &Session, conversation: Option<&Conversation>, n
 fn with_words(
     archive: &Archive,
     conversation: &Conversation,
-    turns: Vec<(TurnRow, Vec<BodyRow>)>,
+    turns: Vec<(TurnRow, Vec<MessageRow>)>,
     now: Timestamp,
 ) -> Result<Vec<PastTurn>, StoreError> {
     let (Some((first, _)), Some((last, _))) = (turns.first(), turns.last()) else { return Ok(vec![]) };
     let mut tools = archive.tools(conversation, first.ordinal..=last.ordinal)?;
-    let said = |body: BodyRow| Words { speaker: body.speaker, text: body.text };
+    let said = |body: MessageRow| TurnMessage { speaker: body.speaker, text: body.text };
     let turns = turns.into_iter().map(|(turn, bodies)| PastTurn {
         id: conversation.turn_id(&turn),
         clock: clock(turn.at, now),
@@ -200,7 +203,7 @@ pub fn compacted(
     archive: &Archive,
     session: &SessionKey,
     now: Timestamp,
-) -> Result<Option<Material>, StoreError> {
+) -> Result<Option<ComposeInput>, StoreError> {
     let Some(conversation) = archive.conversation(session)? else { return Ok(None) };
     let turns = archive.last_turns(&conversation, AS_LINES)?;
     let compaction = Compaction {
@@ -208,7 +211,12 @@ pub fn compacted(
         turns_in_all: archive.turns_worth_giving(&conversation)?,
         turns: turns.iter().map(|turn| as_line(&conversation, turn, now)).collect(),
     };
-    Ok(Some(Material { past: None, compaction: Some(compaction), remembered: vec![], program: program() }))
+    Ok(Some(ComposeInput {
+        past: None,
+        compaction: Some(compaction),
+        remembered: vec![],
+        program: program(),
+    }))
 }
 
 #[cfg(test)]
@@ -220,11 +228,14 @@ mod tests {
         let turn = PastTurn {
             id: "1a2b3c4d#4".into(),
             clock: "14:05".into(),
-            origin: Origin::Command,
+            origin: PromptOrigin::Command,
             line: String::new(),
             words: vec![
-                Words { speaker: Speaker::Person, text: prompt.to_owned() },
-                Words { speaker: Speaker::Agent, text: "The next session will go on from this one.".into() },
+                TurnMessage { speaker: Speaker::Person, text: prompt.to_owned() },
+                TurnMessage {
+                    speaker: Speaker::Agent,
+                    text: "The next session will go on from this one.".into(),
+                },
             ],
             details: vec![],
             stopped: None,

@@ -5,8 +5,10 @@
 use super::FindError;
 use std::collections::HashMap;
 use towline_core::memory::Memory;
-use towline_search::{Document, Kind};
-use towline_store::archive::{Archive, Change, Conversation, KeptSummary, MemoriesAsked, Text, TextKind};
+use towline_search::{Document, DocumentKind};
+use towline_store::archive::{
+    Archive, ArchiveChange, Conversation, IndexText, KeptSummary, MemoryQuery, SearchTextKind,
+};
 
 /// A row that the search can return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +16,7 @@ pub enum IndexedRow {
     Memory(i64),
     /// The row of the conversation.
     Summary(i64),
-    Text(TextKind, i64),
+    Text(SearchTextKind, i64),
     /// The position in the list of searched bookmarks.
     Bookmark(i64),
     /// The position in the list of hub rows.
@@ -29,9 +31,9 @@ impl IndexedRow {
         let (row, kind) = match self {
             IndexedRow::Memory(row) => (row, 0),
             IndexedRow::Summary(row) => (row, 1),
-            IndexedRow::Text(TextKind::Prompt, row) => (row, 2),
-            IndexedRow::Text(TextKind::Answer, row) => (row, 3),
-            IndexedRow::Text(TextKind::Detail, row) => (row, 4),
+            IndexedRow::Text(SearchTextKind::Prompt, row) => (row, 2),
+            IndexedRow::Text(SearchTextKind::Answer, row) => (row, 3),
+            IndexedRow::Text(SearchTextKind::Detail, row) => (row, 4),
             IndexedRow::Bookmark(row) => (row, 5),
             IndexedRow::Team(row) => (row, 6),
         };
@@ -44,9 +46,9 @@ impl IndexedRow {
         match id.rem_euclid(KINDS) {
             0 => Some(IndexedRow::Memory(row)),
             1 => Some(IndexedRow::Summary(row)),
-            2 => Some(IndexedRow::Text(TextKind::Prompt, row)),
-            3 => Some(IndexedRow::Text(TextKind::Answer, row)),
-            4 => Some(IndexedRow::Text(TextKind::Detail, row)),
+            2 => Some(IndexedRow::Text(SearchTextKind::Prompt, row)),
+            3 => Some(IndexedRow::Text(SearchTextKind::Answer, row)),
+            4 => Some(IndexedRow::Text(SearchTextKind::Detail, row)),
             5 => Some(IndexedRow::Bookmark(row)),
             6 => Some(IndexedRow::Team(row)),
             _ => None,
@@ -62,19 +64,19 @@ pub fn project_key(name: Option<&str>) -> String {
 /// Visits the documents affected by a change.
 pub fn each_of(
     archive: &Archive,
-    change: Change,
+    change: ArchiveChange,
     each: &mut dyn FnMut(Document) -> Result<(), FindError>,
 ) -> Result<(), FindError> {
     match change {
-        Change::Conversation { row, from_turn } => match archive.conversation_at(row)? {
+        ArchiveChange::Conversation { row, from_turn } => match archive.conversation_at(row)? {
             Some(conversation) => of_conversation(archive, &conversation, from_turn, each),
             None => Ok(()),
         },
-        Change::Memory { number } => match archive.memory(number)? {
+        ArchiveChange::Memory { number } => match archive.memory(number)? {
             Some(memory) => each(of_memory(&memory)),
             None => Ok(()),
         },
-        Change::Summary { conversation } => match archive.conversation_at(conversation)? {
+        ArchiveChange::Summary { conversation } => match archive.conversation_at(conversation)? {
             Some(of) => archive.summary(&of)?.map_or(Ok(()), |kept| each(of_summary(&of, &kept))),
             None => Ok(()),
         },
@@ -82,16 +84,18 @@ pub fn each_of(
 }
 
 /// The document id of a memory or summary that no longer exists.
-pub fn gone(archive: &Archive, change: Change) -> Result<Option<i64>, FindError> {
+pub fn gone(archive: &Archive, change: ArchiveChange) -> Result<Option<i64>, FindError> {
     let is_gone = match change {
-        Change::Conversation { .. } => false,
-        Change::Memory { number } => archive.memory(number)?.is_none(),
-        Change::Summary { conversation } => archive.conversation_at(conversation)?.is_none(),
+        ArchiveChange::Conversation { .. } => false,
+        ArchiveChange::Memory { number } => archive.memory(number)?.is_none(),
+        ArchiveChange::Summary { conversation } => archive.conversation_at(conversation)?.is_none(),
     };
     Ok(match change {
-        Change::Memory { number } if is_gone => Some(IndexedRow::Memory(number).id()),
-        Change::Summary { conversation } if is_gone => Some(IndexedRow::Summary(conversation).id()),
-        Change::Conversation { .. } | Change::Memory { .. } | Change::Summary { .. } => None,
+        ArchiveChange::Memory { number } if is_gone => Some(IndexedRow::Memory(number).id()),
+        ArchiveChange::Summary { conversation } if is_gone => Some(IndexedRow::Summary(conversation).id()),
+        ArchiveChange::Conversation { .. } | ArchiveChange::Memory { .. } | ArchiveChange::Summary { .. } => {
+            None
+        }
     })
 }
 
@@ -105,20 +109,22 @@ fn of_conversation(
     for file in archive.files(of, from_turn..=u32::MAX)? {
         files.entry(file.turn).or_default().push(file.path);
     }
-    archive.each_text(of, from_turn, &mut |text: Text| {
+    archive.each_text(of, from_turn, &mut |text: IndexText| {
         let of_turn = match text.kind {
-            TextKind::Prompt | TextKind::Answer => files.get(&text.turn).cloned().unwrap_or_default(),
-            TextKind::Detail => vec![],
+            SearchTextKind::Prompt | SearchTextKind::Answer => {
+                files.get(&text.turn).cloned().unwrap_or_default()
+            }
+            SearchTextKind::Detail => vec![],
         };
         each(of_text(of, text, of_turn))
     })
 }
 
-fn of_text(of: &Conversation, text: Text, files: Vec<String>) -> Document {
+fn of_text(of: &Conversation, text: IndexText, files: Vec<String>) -> Document {
     let kind = match text.kind {
-        TextKind::Prompt => Kind::Prompt,
-        TextKind::Answer => Kind::Body,
-        TextKind::Detail => Kind::Detail,
+        SearchTextKind::Prompt => DocumentKind::Prompt,
+        SearchTextKind::Answer => DocumentKind::Body,
+        SearchTextKind::Detail => DocumentKind::Detail,
     };
     Document {
         id: IndexedRow::Text(text.kind, text.row).id(),
@@ -141,7 +147,7 @@ fn within(of: &Conversation) -> Document {
         branch: of.branch.clone().unwrap_or_default(),
         agent: of.session.agent.as_str().to_owned(),
         session: of.session.id.as_str().to_owned(),
-        ..Document::plain(0, Kind::Body, "")
+        ..Document::plain(0, DocumentKind::Body, "")
     }
 }
 
@@ -149,7 +155,7 @@ pub fn of_memory(memory: &Memory) -> Document {
     let source = memory.source.as_ref();
     Document {
         id: IndexedRow::Memory(memory.number).id(),
-        kind: Kind::Memory,
+        kind: DocumentKind::Memory,
         title: memory.content.title.clone(),
         text: memory.content.text(),
         files: memory.content.files.iter().map(|(path, _)| path.clone()).collect(),
@@ -169,7 +175,7 @@ fn of_summary(of: &Conversation, kept: &KeptSummary) -> Document {
     let text: Vec<&str> = parts.iter().map(|(_, text)| *text).filter(|text| !text.is_empty()).collect();
     Document {
         id: IndexedRow::Summary(of.row()).id(),
-        kind: Kind::Summary,
+        kind: DocumentKind::Summary,
         title: kept.summary.request.lines().next().unwrap_or("").to_owned(),
         text: text.join("\n"),
         turn: kept.turn,
@@ -189,8 +195,8 @@ pub fn each(
         let Some(end) = rows.last() else { break };
         last = *end;
         for row in rows {
-            each_of(archive, Change::Conversation { row, from_turn: 0 }, each)?;
-            each_of(archive, Change::Summary { conversation: row }, each)?;
+            each_of(archive, ArchiveChange::Conversation { row, from_turn: 0 }, each)?;
+            each_of(archive, ArchiveChange::Summary { conversation: row }, each)?;
         }
     }
     each_memory(archive, each)
@@ -202,7 +208,7 @@ fn each_memory(
 ) -> Result<(), FindError> {
     let mut before = None;
     loop {
-        let asked = MemoriesAsked { before, limit: AT_ONCE, ..MemoriesAsked::default() };
+        let asked = MemoryQuery { before, limit: AT_ONCE, ..MemoryQuery::default() };
         let memories = archive.memories(&asked)?;
         let Some(last) = memories.last() else { return Ok(()) };
         before = Some(last.number);
@@ -223,9 +229,9 @@ mod tests {
             for place in [
                 IndexedRow::Memory(row),
                 IndexedRow::Summary(row),
-                IndexedRow::Text(TextKind::Prompt, row),
-                IndexedRow::Text(TextKind::Answer, row),
-                IndexedRow::Text(TextKind::Detail, row),
+                IndexedRow::Text(SearchTextKind::Prompt, row),
+                IndexedRow::Text(SearchTextKind::Answer, row),
+                IndexedRow::Text(SearchTextKind::Detail, row),
                 IndexedRow::Bookmark(row),
                 IndexedRow::Team(row),
             ] {

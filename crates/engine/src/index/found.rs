@@ -8,8 +8,8 @@ use crate::index::labels::short;
 use serde_json::{Value, json};
 use towline_core::time::Timestamp;
 use towline_search::snippet;
-use towline_store::KnownBookmark;
-use towline_store::archive::{Archive, Conversation, Text, TextKind};
+use towline_store::BookmarkRow;
+use towline_store::archive::{Archive, Conversation, IndexText, SearchTextKind};
 
 /// One search hit with its references.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,15 +110,15 @@ pub fn summary(archive: &Archive, row: i64, question: &Question) -> Result<Optio
 
 pub fn text(
     archive: &Archive,
-    kind: TextKind,
+    kind: SearchTextKind,
     row: i64,
     question: &Question,
 ) -> Result<Option<Found>, FindError> {
     let Some((of, text)) = archive.text_of(kind, row)? else { return Ok(None) };
     let turn = format!("{}#{}", of.short, text.turn);
     let (id, kind) = match text.kind {
-        TextKind::Prompt | TextKind::Answer => (turn, "body"),
-        TextKind::Detail => {
+        SearchTextKind::Prompt | SearchTextKind::Answer => (turn, "body"),
+        SearchTextKind::Detail => {
             let number = archive.detail_number(&of, &text)?;
             (number.map_or(turn.clone(), |number| format!("{turn}.{number}")), "detail")
         }
@@ -138,15 +138,15 @@ pub fn text(
 }
 
 /// A prompt has the title of its turn; an answer uses the start of its snippet.
-fn title(text: &Text, found: &str) -> String {
+fn title(text: &IndexText, found: &str) -> String {
     match text.kind {
-        TextKind::Prompt if !text.title.is_empty() => text.title.clone(),
-        TextKind::Detail => text.title.clone(),
-        TextKind::Prompt | TextKind::Answer => found.chars().take(80).collect(),
+        SearchTextKind::Prompt if !text.title.is_empty() => text.title.clone(),
+        SearchTextKind::Detail => text.title.clone(),
+        SearchTextKind::Prompt | SearchTextKind::Answer => found.chars().take(80).collect(),
     }
 }
 
-pub fn bookmark(known: &KnownBookmark, label: &str) -> Found {
+pub fn bookmark(known: &BookmarkRow, label: &str) -> Found {
     Found {
         id: short(known.bookmark.uid),
         kind: "bookmark",

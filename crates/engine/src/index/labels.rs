@@ -6,13 +6,13 @@ use crate::runtime::failure::Failure;
 use crate::runtime::text::plain;
 use std::collections::HashMap;
 use std::time::Duration;
-use towline_core::bookmark::{How, label};
-use towline_core::event::Origin;
+use towline_core::bookmark::{BookmarkOrigin, label};
+use towline_core::event::PromptOrigin;
 use towline_core::id::{SessionKey, Uid};
-use towline_core::session::Turn;
-use towline_core::text::Kept;
-use towline_store::archive::{Archive, TurnsAsked, Which};
-use towline_store::{KnownBookmark, Store, StoreError};
+use towline_core::session::SessionTurn;
+use towline_core::text::SafeText;
+use towline_store::archive::{Archive, TurnFilter, TurnQuery};
+use towline_store::{BookmarkRow, Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -26,7 +26,7 @@ pub fn short(uid: Uid) -> String {
 }
 
 /// The bookmark whose id begins or ends with `part`.
-pub fn named(store: &Store, part: &str) -> Result<KnownBookmark, Failure> {
+pub fn named(store: &Store, part: &str) -> Result<BookmarkRow, Failure> {
     let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
     let mut found = store.bookmarks_named(part).map_err(failed)?;
     if found.len() > 1 {
@@ -45,7 +45,7 @@ pub fn named(store: &Store, part: &str) -> Result<KnownBookmark, Failure> {
 pub struct Labels<'a> {
     store: &'a Store,
     archive: Option<Archive>,
-    heard: HashMap<SessionKey, Vec<Turn>>,
+    heard: HashMap<SessionKey, Vec<SessionTurn>>,
 }
 
 impl<'a> Labels<'a> {
@@ -55,7 +55,7 @@ impl<'a> Labels<'a> {
     }
 
     /// The user's label, or a description of the work since the previous bookmark.
-    pub fn label(&mut self, known: &KnownBookmark) -> Result<String, StoreError> {
+    pub fn label(&mut self, known: &BookmarkRow) -> Result<String, StoreError> {
         if let Some(named) = known.bookmark.set.label.as_ref().filter(|named| !named.is_blank()) {
             return Ok(named.as_str().to_owned());
         }
@@ -65,39 +65,40 @@ impl<'a> Labels<'a> {
     }
 
     /// One line for each turn between the previous bookmark and this one.
-    pub fn lines(&self, known: &KnownBookmark) -> Result<Vec<String>, StoreError> {
+    pub fn lines(&self, known: &BookmarkRow) -> Result<Vec<String>, StoreError> {
         let Some(archive) = &self.archive else { return Ok(vec![]) };
         let Some(conversation) = archive.conversation(&known.session)? else { return Ok(vec![]) };
         let until = known.bookmark.at.plus_ms(1);
-        let asked = TurnsAsked { before: until, ..TurnsAsked::last(MOST_TURNS, Which::Standing) };
+        let asked = TurnQuery { before: until, ..TurnQuery::last(MOST_TURNS, TurnFilter::Standing) };
         let turns = archive.turns_of(&conversation, &asked)?;
         let is_since = |until| known.before.is_none_or(|before| until > before);
         Ok(turns.into_iter().filter(|turn| is_since(turn.until)).map(|turn| turn.line).collect())
     }
 
     /// The last prompt before the bookmark.
-    fn prompt(&mut self, known: &KnownBookmark) -> Result<Option<String>, StoreError> {
-        let is_asked = |turn: &&Turn| {
+    fn prompt(&mut self, known: &BookmarkRow) -> Result<Option<String>, StoreError> {
+        let is_asked = |turn: &&SessionTurn| {
             turn.started_at <= known.bookmark.at
-                && !matches!(turn.origin, Origin::Bookmark | Origin::Notification)
+                && !matches!(turn.origin, PromptOrigin::Bookmark | PromptOrigin::Notification)
         };
         let last = self.heard(&known.session)?.iter().rev().find(is_asked);
-        Ok(last.map(|turn| Kept::as_str(&turn.prompt).to_owned()))
+        Ok(last.map(|turn| SafeText::as_str(&turn.prompt).to_owned()))
     }
 
     /// The turns after the bookmark, oldest first, with the marker's own. Rewind goes back through them.
-    pub fn turns_since(&mut self, known: &KnownBookmark) -> Result<Vec<Turn>, StoreError> {
+    pub fn turns_since(&mut self, known: &BookmarkRow) -> Result<Vec<SessionTurn>, StoreError> {
         let set = &known.bookmark.set;
         // A typed marker is itself the first turn after its bookmark.
         let first = match set.how {
-            How::Typed => set.after_turn,
-            How::Silent | How::Manual => set.after_turn + 1,
+            BookmarkOrigin::Typed => set.after_turn,
+            BookmarkOrigin::Silent | BookmarkOrigin::Manual => set.after_turn + 1,
         };
-        let is_listed = |turn: &&Turn| turn.ordinal >= first && turn.origin != Origin::Notification;
+        let is_listed =
+            |turn: &&SessionTurn| turn.ordinal >= first && turn.origin != PromptOrigin::Notification;
         Ok(self.heard(&known.session)?.iter().filter(is_listed).cloned().collect())
     }
 
-    fn heard(&mut self, session: &SessionKey) -> Result<&[Turn], StoreError> {
+    fn heard(&mut self, session: &SessionKey) -> Result<&[SessionTurn], StoreError> {
         if !self.heard.contains_key(session) {
             let turns = self.store.heard_turns(session)?;
             self.heard.insert(session.clone(), turns);

@@ -25,7 +25,7 @@ pub enum FindError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
-    Index(#[from] towline_search::Error),
+    Index(#[from] towline_search::IndexError),
     #[error(transparent)]
     Model(#[from] towline_search::ModelError),
 }

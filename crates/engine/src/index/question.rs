@@ -11,16 +11,18 @@ use crate::index::labels::Labels;
 use std::collections::HashSet;
 use std::time::Duration;
 use towline_core::time::Timestamp;
-use towline_search::{Document, Filters, Here, Hit, Index, Kind, Near, Query};
+use towline_search::{
+    Document, DocumentKind, Filters, Hit, Query, QueryContext, QuerySimilarity, SearchIndex,
+};
 use towline_store::archive::Archive;
-use towline_store::{BookmarksAsked, Deleted, Home, KnownBookmark, Store};
+use towline_store::{BookmarkFilter, BookmarkRow, DataFolder, DeletedBookmarks, Store};
 
 /// A search query.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     pub text: String,
     pub filters: Filters,
-    pub here: Here,
+    pub here: QueryContext,
     pub limit: usize,
     /// Include replaced memories.
     pub with_replaced: bool,
@@ -28,7 +30,7 @@ pub struct Question {
 
 /// The data to search.
 pub struct Library<'a> {
-    pub home: &'a Home,
+    pub home: &'a DataFolder,
     pub archive: &'a Archive,
     pub now: Timestamp,
     /// The embedding of the query, if a model is available.
@@ -71,7 +73,7 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
             project: question.filters.project.as_deref().map(|name| project_key(Some(name))),
             ..question.filters.clone()
         },
-        here: Here {
+        here: QueryContext {
             project: question.here.project.as_deref().map(|name| project_key(Some(name))),
             ..question.here.clone()
         },
@@ -80,7 +82,7 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
         limit: question.limit * 3 + 10,
     };
     let near = sentences.map(|asked| {
-        let here = asked.vectors.as_ref().map(|vectors| Near::to(vectors, &asked.meaning));
+        let here = asked.vectors.as_ref().map(|vectors| QuerySimilarity::to(vectors, &asked.meaning));
         let of_team = team
             .iter()
             .zip(0..)
@@ -93,7 +95,7 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
 
 /// Opens the index and loads missing rows. An index far behind is updated first, here or by its writer.
 #[expect(clippy::disallowed_methods, reason = "who writes the index tells nobody when it is done")]
-fn caught_up(home: &Home, archive: &Archive) -> Result<(Index, Vec<Document>), FindError> {
+fn caught_up(home: &DataFolder, archive: &Archive) -> Result<(SearchIndex, Vec<Document>), FindError> {
     for wait_ms in WAITS_MS {
         let index = open(home)?;
         if let Some(fresh) = fresh(archive, &index)? {
@@ -109,7 +111,7 @@ fn caught_up(home: &Home, archive: &Archive) -> Result<(Index, Vec<Document>), F
 }
 
 /// The rows the index lacks; `None` if there are too many.
-fn fresh(archive: &Archive, index: &Index) -> Result<Option<Vec<Document>>, FindError> {
+fn fresh(archive: &Archive, index: &SearchIndex) -> Result<Option<Vec<Document>>, FindError> {
     let Some(checkpoint) = index.checkpoint()? else { return Ok(None) };
     if !archive.holds_changes_after(checkpoint)? {
         return Ok(None);
@@ -135,12 +137,13 @@ fn fresh(archive: &Archive, index: &Index) -> Result<Option<Vec<Document>>, Find
 }
 
 /// Bookmarks are few and in another database, so they are never indexed.
-fn bookmarks(home: &Home, question: &Question) -> Result<Vec<(KnownBookmark, String)>, FindError> {
+fn bookmarks(home: &DataFolder, question: &Question) -> Result<Vec<(BookmarkRow, String)>, FindError> {
     let kinds = &question.filters.kinds;
-    let is_wanted = kinds.is_empty() || kinds.contains(&Kind::Bookmark);
+    let is_wanted = kinds.is_empty() || kinds.contains(&DocumentKind::Bookmark);
     let Some(store) = Store::read(home, PATIENCE)?.filter(|_| is_wanted) else { return Ok(vec![]) };
     let project = question.filters.project.as_deref();
-    let asked = BookmarksAsked { session: None, project, deleted: Deleted::LeftOut, most: BOOKMARKS };
+    let asked =
+        BookmarkFilter { session: None, project, deleted: DeletedBookmarks::LeftOut, most: BOOKMARKS };
     let mut labels = Labels::of(&store)?;
     let labelled = store.bookmarks(&asked)?.into_iter().map(|known| {
         let label = labels.label(&known)?;
@@ -149,7 +152,7 @@ fn bookmarks(home: &Home, question: &Question) -> Result<Vec<(KnownBookmark, Str
     labelled.collect()
 }
 
-fn of_bookmark(known: &KnownBookmark, label: &str, row: i64) -> Document {
+fn of_bookmark(known: &BookmarkRow, label: &str, row: i64) -> Document {
     let branch = known.code.as_ref().and_then(|code| code.branch.as_ref());
     Document {
         title: label.to_owned(),
@@ -159,14 +162,14 @@ fn of_bookmark(known: &KnownBookmark, label: &str, row: i64) -> Document {
         session: known.session.id.as_str().to_owned(),
         turn: known.bookmark.set.after_turn,
         at: known.bookmark.at.0,
-        ..Document::plain(IndexedRow::Bookmark(row).id(), Kind::Bookmark, label)
+        ..Document::plain(IndexedRow::Bookmark(row).id(), DocumentKind::Bookmark, label)
     }
 }
 
 /// The ranked hits, and the sources of those that are not in the archive.
 struct Candidates<'a> {
     hits: &'a [Hit],
-    bookmarks: &'a [(KnownBookmark, String)],
+    bookmarks: &'a [(BookmarkRow, String)],
     team: &'a [TeamRow],
 }
 

@@ -3,8 +3,8 @@
 //! Each commit writes documents and checkpoint together, so a killed update resumes from the last commit.
 
 use super::{FindError, documents, folder};
-use towline_search::{Error, Index, Writer};
-use towline_store::Home;
+use towline_search::{IndexError, IndexWriter, SearchIndex};
+use towline_store::DataFolder;
 use towline_store::archive::Archive;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,23 +20,23 @@ pub struct Updated {
 const CHANGES_AT_ONCE: u32 = 2_000;
 
 /// Opens the index; an unusable one is rebuilt.
-pub fn open(home: &Home) -> Result<Index, FindError> {
+pub fn open(home: &DataFolder) -> Result<SearchIndex, FindError> {
     let folder = folder(home);
-    match Index::open(&folder) {
-        Err(error) if error.calls_for_rebuild() => Ok(Index::rebuild(&folder)?),
+    match SearchIndex::open(&folder) {
+        Err(error) if error.calls_for_rebuild() => Ok(SearchIndex::rebuild(&folder)?),
         opened => Ok(opened?),
     }
 }
 
 /// Indexes all pending changes. `seen` receives the number of documents so far.
-pub fn update(home: &Home, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Result<Updated, FindError> {
+pub fn update(home: &DataFolder, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Result<Updated, FindError> {
     let mut index = open(home)?;
     if index.checkpoint()?.is_some_and(|place| !archive.holds_changes_after(place).unwrap_or(true)) {
         // The checkpoint was pruned or belongs to another archive, so the changes since are unknown.
-        index = Index::rebuild(&folder(home))?;
+        index = SearchIndex::rebuild(&folder(home))?;
     }
     let mut writer = match index.writer() {
-        Err(Error::Busy) => return Ok(Updated { busy: true, ..Updated::default() }),
+        Err(IndexError::Busy) => return Ok(Updated { busy: true, ..Updated::default() }),
         opened => opened?,
     };
     let mut updated = Updated::default();
@@ -50,17 +50,17 @@ pub fn update(home: &Home, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Resu
 }
 
 /// The checkpoint of the index; `None` if there is no usable index.
-pub fn read_up_to(home: &Home) -> Option<i64> {
+pub fn read_up_to(home: &DataFolder) -> Option<i64> {
     let folder = folder(home);
     if !folder.exists() {
         return None;
     }
-    Index::open(&folder).ok()?.checkpoint().ok()?
+    SearchIndex::open(&folder).ok()?.checkpoint().ok()?
 }
 
 fn begin(
     archive: &Archive,
-    writer: &mut Writer<'_>,
+    writer: &mut IndexWriter<'_>,
     updated: &mut Updated,
     seen: &mut dyn FnMut(u64),
 ) -> Result<(), FindError> {
@@ -77,7 +77,7 @@ fn begin(
 
 fn go_on(
     archive: &Archive,
-    writer: &mut Writer<'_>,
+    writer: &mut IndexWriter<'_>,
     mut checkpoint: i64,
     updated: &mut Updated,
     seen: &mut dyn FnMut(u64),

@@ -12,7 +12,7 @@ use crate::runtime::spawn;
 use crate::status::push;
 use std::time::Duration;
 use towline_core::effect::Effect;
-use towline_core::session::State;
+use towline_core::session::SessionState;
 use towline_store::{Store, StoreError};
 
 /// A push takes tmux a few milliseconds; slower servers are served by a detached process.
@@ -51,8 +51,9 @@ pub fn carry_out(env: &Env, config: &Config, store: &Store, effects: &[Effect]) 
 
 /// Starts the process that waits for the end of a usage limit if a session has just hit one.
 fn await_limits(config: &Config, effects: &[Effect]) {
-    let is_met =
-        |effect: &Effect| matches!(effect, Effect::StateChanged { to: State::Limited, seat: Some(_), .. });
+    let is_met = |effect: &Effect| {
+        matches!(effect, Effect::StateChanged { to: SessionState::Limited, seat: Some(_), .. })
+    };
     if config.resumes_after_limits() && effects.iter().any(is_met) {
         spawn::wake_detached();
     }

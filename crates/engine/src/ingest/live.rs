@@ -21,15 +21,15 @@ use std::io;
 use std::time::Duration;
 use towline_core::arbiter::judge;
 use towline_core::effect::Effect;
-use towline_core::event::{Happening, Observed};
-use towline_core::meter::Source;
-use towline_core::seat::Place;
+use towline_core::event::{EventKind, ObservedChange};
+use towline_core::meter::UsageSource;
+use towline_core::seat::SeatLocation;
 use towline_core::session::Session;
-use towline_core::shown::{Shown, by_urgency};
+use towline_core::shown::{SeatView, by_urgency};
 use towline_core::time::Timestamp;
-use towline_store::journal::{self, Record};
-use towline_store::lock::{FoldLock, pauses};
-use towline_store::{Pace, Store, StoreError};
+use towline_store::journal::{self, JournalRecord};
+use towline_store::lock::{ProjectionLock, pauses};
+use towline_store::{ProjectionLimits, Store, StoreError};
 
 /// How long a user waits for another process that is applying the journal before the current rows are shown.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -37,13 +37,13 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// The seats, and the watch that detects changes to them.
 pub struct Live {
     /// Sorted by urgency.
-    pub seats: Vec<Shown>,
+    pub seats: Vec<SeatView>,
     /// Compared with the outside world by the next refresh.
     pub watch: Watch,
 }
 
 /// All seats with an agent, sorted by urgency.
-pub fn seats(env: &Env, glance: Glance) -> Result<Vec<Shown>, Failure> {
+pub fn seats(env: &Env, glance: Glance) -> Result<Vec<SeatView>, Failure> {
     Ok(look(env, glance)?.seats)
 }
 
@@ -72,12 +72,12 @@ pub fn look(env: &Env, glance: Glance) -> Result<Live, Failure> {
 
 fn context_of(session: &Session) -> Option<u8> {
     // Skip estimates: they would look like measured numbers here.
-    let (fill, _) = probe::fill(session).filter(|(fill, _)| fill.source != Source::Length)?;
+    let (fill, _) = probe::fill(session).filter(|(fill, _)| fill.source != UsageSource::Length)?;
     Some(fill.percent())
 }
 
 /// The seats as last applied: applies nothing, probes no process, takes no lock.
-pub fn glance(env: &Env) -> Result<Vec<Shown>, Failure> {
+pub fn glance(env: &Env) -> Result<Vec<SeatView>, Failure> {
     let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
     store.map_or_else(|| Ok(vec![]), |store| seats_of(&store).map_err(failed))
 }
@@ -92,13 +92,13 @@ pub fn push(env: &Env) -> Result<bool, Failure> {
 }
 
 /// The session in this seat, and its place.
-pub fn sitting_at(env: &Env, seat: &str) -> Result<(Session, Place), Failure> {
+pub fn sitting_at(env: &Env, seat: &str) -> Result<(Session, SeatLocation), Failure> {
     let found = sitting_now(env)?.into_iter().find(|(_, place)| place.key == seat);
     found.ok_or_else(|| Failure::input(format!("nobody sits at {seat} any more")).hint("Run `tow status`."))
 }
 
 /// All sessions that have a seat, with their places.
-pub fn sitting_now(env: &Env) -> Result<Vec<(Session, Place)>, Failure> {
+pub fn sitting_now(env: &Env) -> Result<Vec<(Session, SeatLocation)>, Failure> {
     let opened = open(env, Glance::Thorough)?;
     Ok(opened.map(|(store, _)| sitting(&store)).transpose().map_err(failed)?.unwrap_or_default())
 }
@@ -131,10 +131,11 @@ pub fn fold(env: &Env) -> Result<Option<Store>, Failure> {
         return Ok(None);
     }
     let has_time = || env.elapsed() < PATIENCE;
-    let pace = Pace { has_time: &has_time, now: env.now, new_machine: env.uid(), patience: PATIENCE };
+    let pace =
+        ProjectionLimits { has_time: &has_time, now: env.now, new_machine: env.uid(), patience: PATIENCE };
     for _ in 0..ROUNDS {
         let Some(lock) =
-            FoldLock::take_within(home, pauses(PATIENCE)).map_err(|error| unusable(env, &error))?
+            ProjectionLock::take_within(home, pauses(PATIENCE)).map_err(|error| unusable(env, &error))?
         else {
             break;
         };
@@ -176,12 +177,12 @@ fn observe(env: &Env, seated: &Seated, glance: Glance) -> Result<bool, Failure> 
         let verdict = judge(session, &sights);
         Some((session, verdict.observed?, verdict.until))
     });
-    let displaced = seated.displaced.iter().map(|session| (session, Observed::Gone, None));
-    let record = |(session, what, until): (&Session, Observed, Option<Timestamp>)| {
-        let happening = Happening::Observed { what, as_of: session.last_event_at, until };
-        Record::Event(event(env, session.key.clone(), happening))
+    let displaced = seated.displaced.iter().map(|session| (session, ObservedChange::Gone, None));
+    let record = |(session, what, until): (&Session, ObservedChange, Option<Timestamp>)| {
+        let happening = EventKind::Observed { what, as_of: session.last_event_at, until };
+        JournalRecord::Event(event(env, session.key.clone(), happening))
     };
-    let records: Vec<Record> = verdicts.chain(displaced).map(record).collect();
+    let records: Vec<JournalRecord> = verdicts.chain(displaced).map(record).collect();
     accept(env, &records)?;
     Ok(!records.is_empty())
 }

@@ -19,10 +19,12 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
-use towline_agents::{Agent, Status};
-use towline_core::meter::Fill;
-use towline_core::shown::Light;
-use towline_core::status_line::{Canvas, Colours, Facts, Limit, Span, Template};
+use towline_agents::{Agent, StatusLineInput};
+use towline_core::meter::ContextUsage;
+use towline_core::shown::SeatLight;
+use towline_core::status_line::{
+    LimitPeriod, StatusCanvas, StatusColours, StatusFacts, StatusTemplate, UsageLimit,
+};
 use towline_core::time::Timestamp;
 use towline_core::usage::Cost;
 
@@ -116,10 +118,10 @@ fn has_ended(child: &mut Child) -> bool {
     false
 }
 
-fn line(env: Option<&Env>, config: &Config, status: &Status) -> String {
+fn line(env: Option<&Env>, config: &Config, status: &StatusLineInput) -> String {
     let folder = status.folder.as_deref().map(Path::new);
     let traces = folder.map(|folder| projects::traces(config, folder));
-    let facts = Facts {
+    let facts = StatusFacts {
         model: status.model.clone(),
         fill: status.fill,
         project: traces.as_ref().map(|traces| traces.display_name().to_owned()),
@@ -133,15 +135,15 @@ fn line(env: Option<&Env>, config: &Config, status: &Status) -> String {
 }
 
 /// The configuration holds only checked templates.
-fn template(config: &Config) -> Template {
-    let usual = || Template::parse(&Config::compiled_in().statusline.template);
-    Template::parse(&config.statusline.template).or_else(|_| usual()).unwrap_or_default()
+fn template(config: &Config) -> StatusTemplate {
+    let usual = || StatusTemplate::parse(&Config::compiled_in().statusline.template);
+    StatusTemplate::parse(&config.statusline.template).or_else(|_| usual()).unwrap_or_default()
 }
 
-fn canvas(config: &Config) -> Canvas {
+fn canvas(config: &Config) -> StatusCanvas {
     let is_plain = variable("NO_COLOR").is_some() || variable("TERM").as_deref() == Some("dumb");
     let columns = Some(config.statusline.columns).filter(|columns| *columns > 0).or_else(terminal_columns);
-    Canvas { columns, colours: if is_plain { Colours::Hidden } else { Colours::Shown } }
+    StatusCanvas { columns, colours: if is_plain { StatusColours::Hidden } else { StatusColours::Shown } }
 }
 
 /// Columns that the agent keeps free beside the line.
@@ -160,23 +162,26 @@ const WIDTHS: [usize; 3] = [120, 80, 40];
 /// Renders sample facts at several widths.
 fn preview(config: &Config) -> String {
     let now = Timestamp(1_794_744_000_000);
-    let limit =
-        |span, percent, minutes: i64| Limit { span, percent, resets_at: Some(now.plus_ms(minutes * 60_000)) };
-    let facts = Facts {
+    let limit = |span, percent, minutes: i64| UsageLimit {
+        span,
+        percent,
+        resets_at: Some(now.plus_ms(minutes * 60_000)),
+    };
+    let facts = StatusFacts {
         model: Some("Opus 5.5".to_owned()),
-        fill: Fill::shown(84_000, 200_000),
+        fill: ContextUsage::shown(84_000, 200_000),
         project: Some("app".to_owned()),
         branch: Some("main".to_owned()),
         cost: Some(Cost(1_234_000_000_000)),
-        limits: vec![limit(Span::FiveHours, 23, 133), limit(Span::Week, 71, 4_400)],
-        others: Some(vec![Light::Blocked, Light::Working, Light::Working, Light::Idle]),
+        limits: vec![limit(LimitPeriod::FiveHours, 23, 133), limit(LimitPeriod::Week, 71, 4_400)],
+        others: Some(vec![SeatLight::Blocked, SeatLight::Working, SeatLight::Working, SeatLight::Idle]),
         now,
     };
-    let colours = if io::stdout().is_terminal() { canvas(config).colours } else { Colours::Hidden };
+    let colours = if io::stdout().is_terminal() { canvas(config).colours } else { StatusColours::Hidden };
     let template = template(config);
     let mut page = format!("statusline.template = {:?}\n", config.statusline.template);
     for columns in WIDTHS {
-        let line = template.draw(&facts, Canvas { columns: Some(columns), colours });
+        let line = template.draw(&facts, StatusCanvas { columns: Some(columns), colours });
         page += &format!("\n{columns} columns:\n{line}\n");
     }
     page

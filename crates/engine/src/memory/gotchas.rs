@@ -11,14 +11,14 @@ use crate::runtime::privacy;
 use crate::runtime::projects;
 use std::path::Path;
 use std::time::Duration;
-use towline_agents::settings::{Refusal, Target};
-use towline_agents::{Agent, FilesWanted};
-use towline_core::compose::{RememberedKind, fence};
+use towline_agents::settings::{EditRefusal, Target};
+use towline_agents::{Agent, PendingFiles};
+use towline_core::compose::{MemorySectionKind, fence};
 use towline_core::id::SessionKey;
-use towline_core::memory::choose::{Here, Wording, choose};
+use towline_core::memory::choose::{CurrentWork, MemoryFormatter, choose};
 use towline_core::memory::{Memory, MemoryType};
 use towline_core::reply::Reply;
-use towline_store::archive::{Archive, MemoriesAsked, Only};
+use towline_store::archive::{Archive, MemoryFilter, MemoryQuery};
 use towline_store::{StoreError, warned};
 
 /// An agent waits.
@@ -28,12 +28,12 @@ const FILES: usize = 5;
 const NEWEST: u32 = 20;
 
 /// The agent's hook settings. They contain the file hook only if the user enabled gotchas.
-pub fn target(config: &Config, agent: Agent, folder: &Path, tow: &Path) -> Result<Target, Refusal> {
+pub fn target(config: &Config, agent: Agent, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
     if config.memory.gotchas { agent.target_with_files(folder, tow) } else { agent.target(folder, tow) }
 }
 
 /// The warning for the model before a tool touches these files.
-pub fn warning(env: &Env, config: &Config, wanted: &FilesWanted) -> Result<Reply, StoreError> {
+pub fn warning(env: &Env, config: &Config, wanted: &PendingFiles) -> Result<Reply, StoreError> {
     let Some(folder) = wanted.folder.as_deref() else { return Ok(Reply::default()) };
     if privacy::is_excluded(config, folder) || config.inherits_nothing(folder) {
         return Ok(Reply::default());
@@ -62,13 +62,13 @@ fn known(
         return Ok(found);
     }
     for file in files {
-        let asked = MemoriesAsked {
+        let asked = MemoryQuery {
             project,
             kind: kind.as_ref(),
             file: Some(file),
-            only: Only::Standing,
+            only: MemoryFilter::Standing,
             limit: NEWEST,
-            ..MemoriesAsked::default()
+            ..MemoryQuery::default()
         };
         found.extend(archive.memories(&asked)?);
     }
@@ -81,11 +81,14 @@ fn best(env: &Env, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String
         memories.iter().map(|memory| (memory.number, format!("{} ", memory.name()))).collect();
     // Pinned memories were already given with the first prompt.
     let memories = memories.into_iter().filter(|memory| memory.pinned_at.is_none()).collect();
-    let here = Here { files: files.iter().map(|file| (*file).to_owned()).collect(), ..Here::default() };
+    let here = CurrentWork {
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        ..CurrentWork::default()
+    };
     let program = env::program();
-    let wording = Wording { program: &program, clock: &|at| clock(at, env.now), stale: &|_| None };
+    let wording = MemoryFormatter { program: &program, clock: &|at| clock(at, env.now), stale: &|_| None };
     let chosen = choose(memories, &[], &here, wording);
-    let fitting = chosen.parts.into_iter().find(|part| part.kind == RememberedKind::Memories)?;
+    let fitting = chosen.parts.into_iter().find(|part| part.kind == MemorySectionKind::Memories)?;
     let line = fitting.items.into_iter().next()?;
     let number = numbers.iter().find(|(_, name)| line.starts_with(name))?.0;
     Some((number, line))

@@ -18,17 +18,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
-use towline_core::capture::Touch;
-use towline_core::compose::{Composed, tokens};
-use towline_core::event::{EndedBy, Happening};
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::capture::FileAccess;
+use towline_core::compose::{ComposedContext, tokens};
+use towline_core::event::{EndedBy, EventKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::id::SessionKey;
 use towline_core::memory::Memory;
-use towline_core::memory::choose::{Chosen, Here, Took, Wording, choose};
-use towline_core::project::ProjectTraces;
+use towline_core::memory::choose::{CurrentWork, MemoryFormatter, MemorySelection, SelectionCost, choose};
+use towline_core::project::ProjectIdentity;
 use towline_core::session::Session;
 use towline_store::archive::Archive;
-use towline_store::journal::{self, Record};
+use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// More than fit into any agent's context budget.
@@ -46,7 +46,7 @@ const LATELY: (usize, u32) = (2, 10);
 #[derive(Clone, Copy)]
 pub struct Asker<'a> {
     pub folder: Option<&'a str>,
-    pub project: Option<&'a ProjectTraces>,
+    pub project: Option<&'a ProjectIdentity>,
     pub prompt: &'a str,
     /// Excludes sessions whose next steps it receives anyway or that others work on.
     pub not_of: &'a dyn Fn(&SessionKey) -> bool,
@@ -64,10 +64,15 @@ impl<'a> Asker<'a> {
 }
 
 /// Collects the memories for a session; none if the user disabled them.
-pub fn gather(env: &Env, config: &Config, archive: &Archive, asker: Asker<'_>) -> Result<Chosen, StoreError> {
+pub fn gather(
+    env: &Env,
+    config: &Config,
+    archive: &Archive,
+    asker: Asker<'_>,
+) -> Result<MemorySelection, StoreError> {
     let folder = asker.folder;
     if !config.memory.give || folder.is_some_and(|folder| config.inherits_nothing(folder)) {
-        return Ok(Chosen::default());
+        return Ok(MemorySelection::default());
     }
     let project = asker.project.map(|traces| archive.project(traces)).transpose()?.flatten();
     let mut memories = archive.pinned_memories(project)?;
@@ -77,14 +82,14 @@ pub fn gather(env: &Env, config: &Config, archive: &Archive, asker: Asker<'_>) -
         let both = newest.into_iter().chain(older);
         memories.extend(both.filter(|memory| memory.pinned_at.is_none()));
     }
-    let here = Here {
+    let here = CurrentWork {
         branch: asker.project.and_then(|traces| traces.branch.clone()),
         files: files_lately(archive, project)?,
         prompt: asker.prompt.to_owned(),
     };
     let staleness = Staleness::of(&memories, asker);
     let program = env::program();
-    let wording = Wording {
+    let wording = MemoryFormatter {
         program: &program,
         clock: &|at| clock(at, env.now),
         stale: &|memory| staleness.why(memory),
@@ -117,7 +122,8 @@ fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<Stri
     for conversation in archive.latest_conversations(Some(project), sessions)? {
         let last = conversation.turns;
         let touched = archive.files(&conversation, last.saturating_sub(turns)..=last)?;
-        files.extend(touched.into_iter().filter(|file| file.how == Touch::Changed).map(|file| file.path));
+        files
+            .extend(touched.into_iter().filter(|file| file.how == FileAccess::Changed).map(|file| file.path));
     }
     Ok(files)
 }
@@ -155,14 +161,17 @@ pub fn given(
     env: &Env,
     config: &Config,
     session: &Session,
-    composed: &Composed,
-    chosen: &Chosen,
+    composed: &ComposedContext,
+    chosen: &MemorySelection,
 ) -> Vec<String> {
     let given = Given::of(composed, chosen);
     let items = u32::try_from(given.items).unwrap_or(u32::MAX);
-    let event = record::event(env, session.key.clone(), Happening::MemoryGiven { items });
-    if let Err(error) = journal::append(&env.home, &[Record::Event(event)]) {
-        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
+    let event = record::event(env, session.key.clone(), EventKind::MemoryGiven { items });
+    if let Err(error) = journal::append(&env.home, &[JournalRecord::Event(event)]) {
+        faults::record_here(
+            env,
+            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) },
+        );
     }
     if items == 0 || !config.memory.notice {
         return vec![];
@@ -178,11 +187,11 @@ pub fn given(
 pub struct Given {
     pub items: usize,
     pub tokens: usize,
-    pub took: Took,
+    pub took: SelectionCost,
 }
 
 impl Given {
-    pub fn of(composed: &Composed, chosen: &Chosen) -> Given {
+    pub fn of(composed: &ComposedContext, chosen: &MemorySelection) -> Given {
         let begins = |item: &String| format!("\n- {}", item.chars().take(RECOGNISED).collect::<String>());
         let items = chosen.parts.iter().flat_map(|part| &part.items);
         let given: Vec<&String> = items.filter(|item| composed.text.contains(&begins(item))).collect();
@@ -195,7 +204,7 @@ impl Given {
 impl fmt::Display for Given {
     /// `~420 tokens; 3 of them learnt in 2 turns that took 18300`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Took { memories, turns, tokens } = self.took;
+        let SelectionCost { memories, turns, tokens } = self.took;
         write!(f, "~{} tokens", self.tokens)?;
         match turns {
             0 => Ok(()),
@@ -222,18 +231,18 @@ const RECOGNISED: usize = 30;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use towline_core::compose::{Budget, Material, Remembered, RememberedKind, compose};
+    use towline_core::compose::{ComposeInput, ContextBudget, MemorySection, MemorySectionKind, compose};
 
     #[test]
     fn only_what_had_room_counts_as_given() {
         let items = (1..100).map(|number| format!("m{number} change: {}", "word ".repeat(40))).collect();
         let (title, why) = ("Other memories".to_owned(), String::new());
-        let part = Remembered { kind: RememberedKind::Index, title, items, why };
-        let mut chosen = Chosen::default();
+        let part = MemorySection { kind: MemorySectionKind::Index, title, items, why };
+        let mut chosen = MemorySelection::default();
         chosen.parts.push(part);
         let remembered = chosen.parts.clone();
-        let material = Material { past: None, compaction: None, remembered, program: "tow".into() };
-        let given = |limit| Given::of(&compose(&material, Budget::Characters(limit)), &chosen).items;
+        let material = ComposeInput { past: None, compaction: None, remembered, program: "tow".into() };
+        let given = |limit| Given::of(&compose(&material, ContextBudget::Characters(limit)), &chosen).items;
         assert!((3..12).contains(&given(2_000)), "{}", given(2_000));
         assert_eq!((given(10), given(1_000_000)), (0, 99));
     }

@@ -8,25 +8,25 @@ use crate::runtime::env::{Env, on_path};
 use crate::runtime::spawn;
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixDatagram;
-use towline_core::shown::Shown;
-use towline_core::telling::Telling;
-use towline_store::Home;
-use towline_store::told::{self, Way};
+use towline_core::shown::SeatView;
+use towline_core::telling::Notification;
+use towline_store::DataFolder;
+use towline_store::told::{self, NotifyChannel};
 
 /// Wakes the alert process, or starts one if none runs.
-pub fn rouse(home: &Home) {
+pub fn rouse(home: &DataFolder) {
     if !nudge(home) {
         spawn::alert_detached();
     }
 }
 
 /// The notification steps still pending for these seats.
-pub fn steps(env: &Env, notify: &Notify, seats: &[Shown]) -> Vec<Step> {
+pub fn steps(env: &Env, notify: &Notify, seats: &[SeatView]) -> Vec<Step> {
     plan(seats, notify, &|topic| told::last(&env.home, topic), env.now)
 }
 
 /// Returns whether an alert process was woken. A full queue means that it is about to wake anyway.
-pub fn nudge(home: &Home) -> bool {
+pub fn nudge(home: &DataFolder) -> bool {
     let send = || {
         let socket = UnixDatagram::unbound()?;
         socket.set_nonblocking(true)?;
@@ -38,10 +38,10 @@ pub fn nudge(home: &Home) -> bool {
 pub const NO_DESKTOP: &str = "neither notify-send nor osascript is on the PATH";
 
 /// The command for this channel; `None` if no program is available.
-pub fn errand(notify: &Notify, way: Way, telling: &Telling) -> Option<Errand> {
+pub fn errand(notify: &Notify, way: NotifyChannel, telling: &Notification) -> Option<Errand> {
     match way {
-        Way::Desktop => desktop(telling, &|name| on_path(name).is_some()),
-        Way::Phone => Some(Errand::new("notify.phone", &notify.phone, telling)),
-        Way::AtOnce => None,
+        NotifyChannel::Desktop => desktop(telling, &|name| on_path(name).is_some()),
+        NotifyChannel::Phone => Some(Errand::new("notify.phone", &notify.phone, telling)),
+        NotifyChannel::AtOnce => None,
     }
 }

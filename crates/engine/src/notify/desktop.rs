@@ -3,11 +3,11 @@
 //! Texts are passed as arguments: none can become an option, a part of a script, or markup.
 
 use super::errand::Errand;
-use towline_core::session::State;
-use towline_core::telling::Telling;
+use towline_core::session::SessionState;
+use towline_core::telling::Notification;
 
 /// The notification command for the first program on the PATH; `None` if there is none.
-pub fn desktop(telling: &Telling, is_there: &dyn Fn(&str) -> bool) -> Option<Errand> {
+pub fn desktop(telling: &Notification, is_there: &dyn Fn(&str) -> bool) -> Option<Errand> {
     let words = if is_there("notify-send") {
         notify_send(telling)
     } else if is_there("osascript") {
@@ -24,8 +24,8 @@ pub fn desktop(telling: &Telling, is_there: &dyn Fn(&str) -> bool) -> Option<Err
     })
 }
 
-fn notify_send(telling: &Telling) -> Vec<String> {
-    let urgency = if matches!(telling.to, State::Blocked(_)) { "critical" } else { "normal" };
+fn notify_send(telling: &Notification) -> Vec<String> {
+    let urgency = if matches!(telling.to, SessionState::Blocked(_)) { "critical" } else { "normal" };
     // Most desktops interpret the body as markup.
     let body = telling.body().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let options =
@@ -33,7 +33,7 @@ fn notify_send(telling: &Telling) -> Vec<String> {
     options.into_iter().chain([telling.heading(), body]).collect()
 }
 
-fn osascript(telling: &Telling) -> Vec<String> {
+fn osascript(telling: &Notification) -> Vec<String> {
     let script = [
         "on run argv",
         "display notification (item 2 of argv) with title \"Towline\" subtitle (item 1 of argv)",
@@ -48,27 +48,28 @@ fn osascript(telling: &Telling) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use towline_core::event::Reason;
-    use towline_core::shown::Shown;
+    use towline_core::event::BlockReason;
+    use towline_core::shown::SeatView;
     use towline_core::time::Timestamp;
 
-    fn words(there: &str, state: State) -> Option<Vec<String>> {
-        let seat = Shown {
+    fn words(there: &str, state: SessionState) -> Option<Vec<String>> {
+        let seat = SeatView {
             session: Some("agent:id".into()),
             state,
             seen: false,
             project: Some("-app".into()),
             prompt: Some("<b>\"do\" & shell script</b>".into()),
-            ..Shown::at("s", "agent", Timestamp(0))
+            ..SeatView::at("s", "agent", Timestamp(0))
         };
-        let errand =
-            desktop(&Telling::of(&seat, None, state), &|name| there.split(' ').any(|known| known == name))?;
+        let errand = desktop(&Notification::of(&seat, None, state), &|name| {
+            there.split(' ').any(|known| known == name)
+        })?;
         Some([vec![errand.program], errand.arguments].concat())
     }
 
     #[test]
     fn texts_are_neither_options_nor_markup_for_notify_send() {
-        let blocked = words("osascript notify-send", State::Blocked(Reason::Question)).unwrap();
+        let blocked = words("osascript notify-send", SessionState::Blocked(BlockReason::Question)).unwrap();
         assert_eq!(
             blocked,
             [
@@ -80,12 +81,14 @@ mod tests {
                 "agent · &lt;b&gt;\"do\" &amp; shell script&lt;/b&gt;"
             ]
         );
-        assert!(words("notify-send", State::Completed).unwrap().contains(&"--urgency=normal".to_owned()));
+        assert!(
+            words("notify-send", SessionState::Completed).unwrap().contains(&"--urgency=normal".to_owned())
+        );
     }
 
     #[test]
     fn texts_are_no_part_of_an_apple_script() {
-        let words = words("osascript", State::Limited).unwrap();
+        let words = words("osascript", SessionState::Limited).unwrap();
         let at = words.iter().position(|word| word == "--").unwrap();
         assert_eq!(words[at + 1..], ["-app: limited", "agent · <b>\"do\" & shell script</b>"]);
         assert!(words[..at].iter().all(|word| !word.contains("app:")));
@@ -93,6 +96,6 @@ mod tests {
 
     #[test]
     fn without_either_program_there_is_no_desktop() {
-        assert_eq!(words("notify", State::Completed), None);
+        assert_eq!(words("notify", SessionState::Completed), None);
     }
 }

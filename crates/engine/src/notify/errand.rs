@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use towline_core::telling::Telling;
+use towline_core::telling::Notification;
 
 /// A command with its arguments and environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Outcome {
 }
 
 impl Errand {
-    pub fn new(name: impl Into<String>, words: &[String], telling: &Telling) -> Errand {
+    pub fn new(name: impl Into<String>, words: &[String], telling: &Notification) -> Errand {
         let (program, rest) =
             words.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
         Errand {

@@ -26,15 +26,15 @@ use crate::status::tmux::options::Options;
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
-use towline_core::effect::{About, Effect};
-use towline_core::event::{Event, Happening};
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::effect::{ChangeCause, Effect};
+use towline_core::event::{Event, EventKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::id::SessionKey;
-use towline_core::session::State;
-use towline_core::shown::Shown;
-use towline_core::telling::{Sign, Telling};
+use towline_core::session::SessionState;
+use towline_core::shown::SeatView;
+use towline_core::telling::{Notification, TerminalSignal};
 use towline_core::time::Timestamp;
-use towline_store::told::{self, Told, Topic, Way};
+use towline_store::told::{self, LastNotification, NotificationTopic, NotifyChannel};
 use towline_store::{Store, StoreError};
 
 /// Events applied later than this are no longer news: a rebuild replays months of journal.
@@ -72,31 +72,33 @@ pub fn terminal(notify: &Notify, store: &Store, event: &Event) -> Result<String,
         return Ok(String::new());
     }
     // A bookmark marker leaves the session's state as it was; only the title has to be restored.
-    let is_end = matches!(event.happening, Happening::TurnEnded { .. });
+    let is_end = matches!(event.happening, EventKind::TurnEnded { .. });
     let Some(seat) = seat_of(store, &event.session)?.filter(|seat| seat.since == event.at || is_end) else {
         return Ok(String::new());
     };
     if notify.mutes(seat.project.as_deref()) {
         return Ok(String::new());
     }
-    let telling = Telling::of(&seat, None, seat.state);
+    let telling = Notification::of(&seat, None, seat.state);
     let title = if notify.title { telling.title() } else { String::new() };
-    let topic = Topic { session: event.session.clone(), state: seat.state, way: Way::AtOnce };
+    let topic =
+        NotificationTopic { session: event.session.clone(), state: seat.state, way: NotifyChannel::AtOnce };
     let is_told = notify.tells(seat.state)
         && told::last(store.home(), &topic).is_some_and(|told| told.since == event.at);
-    Ok(title + &telling.sign(if is_told { notify.terminal } else { Sign::Off }))
+    Ok(title + &telling.sign(if is_told { notify.terminal } else { TerminalSignal::Off }))
 }
 
 /// Looks the seat up in the store: it may come from a later event than the state change.
-fn seat_of(store: &Store, session: &SessionKey) -> Result<Option<Shown>, StoreError> {
+fn seat_of(store: &Store, session: &SessionKey) -> Result<Option<SeatView>, StoreError> {
     let Some(session) = store.session(session)? else { return Ok(None) };
     let seat = session.seat.as_deref().map(|key| store.seat(key)).transpose()?.flatten();
     Ok(seat.map(|seat| seats::show(&session, &seat.place)))
 }
 
 /// Restarts the alert process if notifications are pending: the last one may have been killed.
-pub fn catch_up(env: &Env, seats: &[Shown]) {
-    let may_wait = |seat: &Shown| !seat.seen && !matches!(seat.state, State::Idle | State::Working);
+pub fn catch_up(env: &Env, seats: &[SeatView]) {
+    let may_wait =
+        |seat: &SeatView| !seat.seen && !matches!(seat.state, SessionState::Idle | SessionState::Working);
     if !seats.iter().any(may_wait) {
         return;
     }
@@ -108,16 +110,16 @@ pub fn catch_up(env: &Env, seats: &[Shown]) {
 
 /// Records a fault for `tow doctor`.
 pub fn fault(env: &Env, detail: String) {
-    faults::record_here(env, Fault { at: env.now, kind: FaultKind::Notify, detail });
+    faults::record_here(env, FaultRecord { at: env.now, kind: FaultKind::Notify, detail });
 }
 
 struct StateChange<'a> {
     session: &'a SessionKey,
     seat: Option<&'a str>,
-    from: Option<State>,
-    to: State,
+    from: Option<SessionState>,
+    to: SessionState,
     at: Timestamp,
-    about: About,
+    about: ChangeCause,
 }
 
 /// Returns a state change that is still news. The place to drop stops that Towline itself continues from.
@@ -130,7 +132,7 @@ fn change(effect: &Effect, now: Timestamp) -> Option<StateChange<'_>> {
         | Effect::BookmarkMade { .. }
         | Effect::MarkerWanted { .. } => return None,
     };
-    let begins = from.is_none() && *to == State::Idle;
+    let begins = from.is_none() && *to == SessionState::Idle;
     let is_news = !begins && now.since_ms(*at) <= FRESH_MS;
     is_news.then_some(StateChange {
         session,
@@ -162,7 +164,7 @@ impl Notifier<'_> {
             return Ok(false);
         }
         let Some(novelty) = self.remember(change) else { return Ok(false) };
-        let telling = Telling::of(&seat, change.from, change.to);
+        let telling = Notification::of(&seat, change.from, change.to);
         let books = [("notify.on_", &self.notify.commands), ("@towline-on-", &of_tmux)];
         for (name, words) in commands(change.to, novelty, books) {
             self.start(&Errand::new(name, words, &telling));
@@ -181,7 +183,7 @@ impl Notifier<'_> {
             return Ok(());
         }
         let prompt = Some(format!("does not go on by itself: {why}"));
-        let telling = Telling::of(&Shown { prompt, ..seat.clone() }, None, seat.state);
+        let telling = Notification::of(&SeatView { prompt, ..seat.clone() }, None, seat.state);
         let is_there = |name: &str| on_path(name).is_some();
         let desktop = self.notify.desktop_after.and_then(|_| desktop(&telling, &is_there));
         let phone = self.notify.phone_after.filter(|_| !self.notify.phone.is_empty());
@@ -198,23 +200,31 @@ impl Notifier<'_> {
         known.or_insert_with(|| Options::remembered(home, &server).commands).clone()
     }
 
-    fn concerns(&self, to: State, of_tmux: &Commands) -> bool {
+    fn concerns(&self, to: SessionState, of_tmux: &Commands) -> bool {
         let runs = |book: &Commands| book.contains_key(to.name()) || book.contains_key("transition");
-        let signs = self.notify.terminal != Sign::Off || self.notify.escalates();
+        let signs = self.notify.terminal != TerminalSignal::Off || self.notify.escalates();
         runs(&self.notify.commands) || runs(of_tmux) || (signs && self.notify.tells(to))
     }
 
     /// Changes caused by a bookmark marker run only the `transition` commands: the user asked for nothing.
     fn remember(&self, change: &StateChange<'_>) -> Option<Novelty> {
-        if change.about == About::Marker {
+        if change.about == ChangeCause::Marker {
             return Some(Novelty::Repeated);
         }
-        let topic = Topic { session: change.session.clone(), state: change.to, way: Way::AtOnce };
+        let topic = NotificationTopic {
+            session: change.session.clone(),
+            state: change.to,
+            way: NotifyChannel::AtOnce,
+        };
         let last = told::last(&self.env.home, &topic);
         let novelty = novelty(last, change.at, self.notify.debounce)?;
         if novelty == Novelty::New {
             // If this fails, the change is announced twice at worst.
-            let _ = told::remember(&self.env.home, &topic, Told { since: change.at, at: self.env.now });
+            let _ = told::remember(
+                &self.env.home,
+                &topic,
+                LastNotification { since: change.at, at: self.env.now },
+            );
         }
         Some(novelty)
     }
@@ -232,7 +242,7 @@ fn not_started(errand: &Errand, error: &io::Error) -> String {
 
 /// Compares a change with the last announcement of the same state. `None` if this change was announced
 /// already: events may be applied twice.
-fn novelty(last: Option<Told>, at: Timestamp, debounce: Duration) -> Option<Novelty> {
+fn novelty(last: Option<LastNotification>, at: Timestamp, debounce: Duration) -> Option<Novelty> {
     let Some(last) = last else { return Some(Novelty::New) };
     if at == last.since {
         return None;
@@ -244,7 +254,7 @@ fn novelty(last: Option<Told>, at: Timestamp, debounce: Duration) -> Option<Nove
 /// The commands for a change: first those of its state, then `transition`. A repeated state skips its own
 /// commands, but `transition` runs on every change.
 fn commands<'a>(
-    to: State,
+    to: SessionState,
     novelty: Novelty,
     books: [(&str, &'a Commands); 2],
 ) -> Vec<(String, &'a Vec<String>)> {
@@ -261,23 +271,26 @@ fn commands<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use towline_core::event::Reason;
+    use towline_core::event::BlockReason;
 
-    const BLOCKED: State = State::Blocked(Reason::Permission);
+    const BLOCKED: SessionState = SessionState::Blocked(BlockReason::Permission);
 
-    fn effect(from: Option<State>, to: State, at: i64) -> Effect {
+    fn effect(from: Option<SessionState>, to: SessionState, at: i64) -> Effect {
         let session = SessionKey::parse("agent:id").unwrap();
         let (seat, at) = (Some("s".into()), Timestamp(at));
-        Effect::StateChanged { session, seat, from, to, at, about: About::Work }
+        Effect::StateChanged { session, seat, from, to, at, about: ChangeCause::Work }
     }
 
     #[test]
     fn a_session_that_begins_is_no_change_and_an_old_change_is_no_news() {
         let is_news = |from, to, now| change(&effect(from, to, 1000), Timestamp(now)).is_some();
-        assert!(!is_news(None, State::Idle, 1000));
-        assert!(is_news(None, State::Working, 1000) && is_news(Some(State::Ended), State::Idle, 1000));
-        assert!(is_news(Some(State::Working), BLOCKED, 61_000));
-        assert!(!is_news(Some(State::Working), BLOCKED, 61_001));
+        assert!(!is_news(None, SessionState::Idle, 1000));
+        assert!(
+            is_news(None, SessionState::Working, 1000)
+                && is_news(Some(SessionState::Ended), SessionState::Idle, 1000)
+        );
+        assert!(is_news(Some(SessionState::Working), BLOCKED, 61_000));
+        assert!(!is_news(Some(SessionState::Working), BLOCKED, 61_001));
     }
 
     #[test]
@@ -297,7 +310,7 @@ mod tests {
 
     #[test]
     fn the_same_again_within_a_moment_is_a_repetition_and_a_fold_repeated_is_nothing() {
-        let last = Some(Told { since: Timestamp(100_000), at: Timestamp(100_000) });
+        let last = Some(LastNotification { since: Timestamp(100_000), at: Timestamp(100_000) });
         let judged = |at| novelty(last, Timestamp(at), Duration::from_secs(2));
         assert_eq!(novelty(None, Timestamp(5), Duration::ZERO), Some(Novelty::New));
         assert_eq!(judged(100_000), None);

@@ -5,9 +5,9 @@
 use crate::runtime::config::Notify;
 use std::time::Duration;
 use towline_core::id::SessionKey;
-use towline_core::shown::Shown;
+use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
-use towline_store::told::{Told, Topic, Way};
+use towline_store::told::{LastNotification, NotificationTopic, NotifyChannel};
 
 /// Steps overdue by more than this are dropped; the notification history is kept for longer.
 const LATEST_MS: i64 = 12 * 3600 * 1000;
@@ -15,21 +15,21 @@ const LATEST_MS: i64 = 12 * 3600 * 1000;
 /// One pending notification: a seat's state over one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    pub topic: Topic,
-    pub seat: Shown,
+    pub topic: NotificationTopic,
+    pub seat: SeatView,
     pub due: Timestamp,
 }
 
 /// All pending steps, the next one first.
 pub fn plan(
-    seats: &[Shown],
+    seats: &[SeatView],
     notify: &Notify,
-    told: &dyn Fn(&Topic) -> Option<Told>,
+    told: &dyn Fn(&NotificationTopic) -> Option<LastNotification>,
     now: Timestamp,
 ) -> Vec<Step> {
     let waits =
-        |seat: &&Shown| !seat.seen && notify.tells(seat.state) && !notify.mutes(seat.project.as_deref());
-    let ways: Vec<(Way, Duration)> = ways(notify);
+        |seat: &&SeatView| !seat.seen && notify.tells(seat.state) && !notify.mutes(seat.project.as_deref());
+    let ways: Vec<(NotifyChannel, Duration)> = ways(notify);
     let mut steps: Vec<Step> = seats
         .iter()
         .filter(waits)
@@ -42,20 +42,24 @@ pub fn plan(
     steps
 }
 
-fn ways(notify: &Notify) -> Vec<(Way, Duration)> {
+fn ways(notify: &Notify) -> Vec<(NotifyChannel, Duration)> {
     let phone = notify.phone_after.filter(|_| !notify.phone.is_empty());
-    let ways = [(Way::Desktop, notify.desktop_after), (Way::Phone, phone)];
+    let ways = [(NotifyChannel::Desktop, notify.desktop_after), (NotifyChannel::Phone, phone)];
     ways.into_iter().filter_map(|(way, after)| Some((way, after?))).collect()
 }
 
-fn step(seat: &Shown, way: Way, after: Duration) -> Option<Step> {
+fn step(seat: &SeatView, way: NotifyChannel, after: Duration) -> Option<Step> {
     let session = SessionKey::parse(seat.session.as_deref()?).ok()?;
-    let topic = Topic { session, state: seat.state, way };
+    let topic = NotificationTopic { session, state: seat.state, way };
     Some(Step { topic, seat: seat.clone(), due: seat.since.plus_ms(milliseconds(after)) })
 }
 
 /// Drops a step that was taken already; a state entered again waits for the debounce interval.
-fn left(step: Step, debounce: Duration, told: &dyn Fn(&Topic) -> Option<Told>) -> Option<Step> {
+fn left(
+    step: Step,
+    debounce: Duration,
+    told: &dyn Fn(&NotificationTopic) -> Option<LastNotification>,
+) -> Option<Step> {
     match told(&step.topic) {
         None => Some(step),
         Some(told) if told.since == step.seat.since => None,
@@ -66,8 +70,8 @@ fn left(step: Step, debounce: Duration, told: &dyn Fn(&Topic) -> Option<Told>) -
     }
 }
 
-fn past(told: Told, now: Timestamp) -> Told {
-    Told { at: told.at.min(now), ..told }
+fn past(told: LastNotification, now: Timestamp) -> LastNotification {
+    LastNotification { at: told.at.min(now), ..told }
 }
 
 fn milliseconds(time: Duration) -> i64 {
@@ -77,10 +81,10 @@ fn milliseconds(time: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use towline_core::event::Reason;
-    use towline_core::session::State;
+    use towline_core::event::BlockReason;
+    use towline_core::session::SessionState;
 
-    const BLOCKED: State = State::Blocked(Reason::Permission);
+    const BLOCKED: SessionState = SessionState::Blocked(BlockReason::Permission);
 
     fn notify() -> Notify {
         Notify {
@@ -92,17 +96,21 @@ mod tests {
         }
     }
 
-    fn seat(name: &str, state: State, since: i64) -> Shown {
-        Shown {
+    fn seat(name: &str, state: SessionState, since: i64) -> SeatView {
+        SeatView {
             session: Some(format!("agent:{name}")),
             state,
             seen: false,
             project: Some("app".into()),
-            ..Shown::at(name, "agent", Timestamp(since * 1000))
+            ..SeatView::at(name, "agent", Timestamp(since * 1000))
         }
     }
 
-    fn planned(seats: &[Shown], notify: &Notify, told: &dyn Fn(&Topic) -> Option<Told>) -> Vec<String> {
+    fn planned(
+        seats: &[SeatView],
+        notify: &Notify,
+        told: &dyn Fn(&NotificationTopic) -> Option<LastNotification>,
+    ) -> Vec<String> {
         let line =
             |step: &Step| format!("{} {} {}", step.due.0 / 1000, step.seat.seat, step.topic.way.name());
         plan(seats, notify, told, Timestamp(100_000)).iter().map(line).collect()
@@ -110,16 +118,16 @@ mod tests {
 
     #[test]
     fn each_way_has_its_time_and_the_next_step_comes_first() {
-        let seats = [seat("a", BLOCKED, 100), seat("b", State::Completed, 50)];
+        let seats = [seat("a", BLOCKED, 100), seat("b", SessionState::Completed, 50)];
         let steps = planned(&seats, &notify(), &|_| None);
         assert_eq!(steps, ["80 b desktop", "130 a desktop", "650 b phone", "700 a phone"]);
     }
 
     #[test]
     fn what_was_seen_or_works_or_is_muted_is_not_told() {
-        let seen = Shown { seen: true, ..seat("a", BLOCKED, 1) };
-        let muted = Shown { project: Some("noise".into()), ..seat("b", BLOCKED, 1) };
-        let seats = [seen, muted, seat("c", State::Working, 1), seat("d", State::Idle, 1)];
+        let seen = SeatView { seen: true, ..seat("a", BLOCKED, 1) };
+        let muted = SeatView { project: Some("noise".into()), ..seat("b", BLOCKED, 1) };
+        let seats = [seen, muted, seat("c", SessionState::Working, 1), seat("d", SessionState::Idle, 1)];
         assert_eq!(planned(&seats, &notify(), &|_| None), Vec::<String>::new());
     }
 
@@ -132,8 +140,9 @@ mod tests {
     #[test]
     fn a_step_is_taken_once_and_the_same_state_entered_anew_waits_a_moment() {
         let seats = [seat("a", BLOCKED, 100)];
-        let at =
-            |since: i64, at: i64| move |_: &Topic| Some(Told { since: Timestamp(since), at: Timestamp(at) });
+        let at = |since: i64, at: i64| {
+            move |_: &NotificationTopic| Some(LastNotification { since: Timestamp(since), at: Timestamp(at) })
+        };
         assert_eq!(planned(&seats, &notify(), &at(100_000, 130_000)), Vec::<String>::new());
         let at_once = Notify { desktop_after: Some(Duration::ZERO), phone_after: None, ..notify() };
         assert_eq!(planned(&seats, &at_once, &at(99_000, 99_500)), ["101 a desktop"]);

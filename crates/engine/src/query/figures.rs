@@ -8,7 +8,7 @@ use crate::runtime::failure::Failure;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use towline_core::capture::Touch;
+use towline_core::capture::FileAccess;
 use towline_core::deed::Commit;
 use towline_core::escape::for_terminal;
 use towline_store::archive::{Conversation, ModelUsage};
@@ -18,14 +18,14 @@ const MOST_FILES: usize = 50;
 
 pub struct Figures {
     /// By path; changed wins over read.
-    files: BTreeMap<String, Touch>,
+    files: BTreeMap<String, FileAccess>,
     commits: Vec<Commit>,
     usage: Vec<ModelUsage>,
 }
 
 pub fn figures(past: &Past, of: &Conversation, turns: RangeInclusive<u32>) -> Result<Figures, Failure> {
     let archive = &past.archive;
-    let mut files: BTreeMap<String, Touch> = BTreeMap::new();
+    let mut files: BTreeMap<String, FileAccess> = BTreeMap::new();
     for file in archive.files(of, turns.clone()).map_err(unreadable)? {
         let known = files.entry(file.path).or_insert(file.how);
         *known = (*known).max(file.how);
@@ -37,8 +37,8 @@ pub fn figures(past: &Past, of: &Conversation, turns: RangeInclusive<u32>) -> Re
 
 impl Figures {
     pub fn text(&self, page: &mut Page) {
-        self.files_text(page, "changed files", Touch::Changed);
-        self.files_text(page, "read files", Touch::Read);
+        self.files_text(page, "changed files", FileAccess::Changed);
+        self.files_text(page, "read files", FileAccess::Read);
         if !self.commits.is_empty() {
             page.line("commits:");
         }
@@ -58,7 +58,7 @@ impl Figures {
         }
     }
 
-    fn files_text(&self, page: &mut Page, heading: &str, how: Touch) {
+    fn files_text(&self, page: &mut Page, heading: &str, how: FileAccess) {
         let of_kind = self.files.iter().filter(|(_, touched)| **touched == how);
         let paths: Vec<&String> = of_kind.map(|(path, _)| path).collect();
         if paths.is_empty() {

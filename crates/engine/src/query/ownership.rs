@@ -9,11 +9,11 @@ use crate::runtime::env::Env;
 use crate::runtime::env::variable;
 use crate::runtime::failure::Failure;
 use towline_agents::Agent;
-use towline_core::event::Presence;
+use towline_core::event::SessionPresence;
 use towline_core::id::SessionKey;
-use towline_core::project::ProjectTraces;
+use towline_core::project::ProjectIdentity;
 use towline_core::seat::Seat;
-use towline_core::session::{Session, State};
+use towline_core::session::{Session, SessionState};
 use towline_store::{Store, StoreError};
 use towline_terminal::place::seat_of;
 use towline_terminal::process::{Process, ancestors};
@@ -112,7 +112,7 @@ fn in_terminal(store: &Store, line: &[Process]) -> Result<Option<SessionKey>, St
         return Ok(None);
     }
     let attached = line.iter().find(|process| process.terminal().is_some());
-    let Some(place) = attached.and_then(|process| seat_of(process, Presence::Terminal)) else {
+    let Some(place) = attached.and_then(|process| seat_of(process, SessionPresence::Terminal)) else {
         return Ok(None);
     };
     Ok(store.seat(&place.key)?.and_then(|seat| seat.current))
@@ -122,7 +122,7 @@ fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
     let traces = traces();
     let is_here = |session: &Session| {
         let project = session.project.as_ref().zip(traces.as_ref());
-        session.state != State::Ended
+        session.state != SessionState::Ended
             && project.is_some_and(|(own, traces)| traces.lead_to(&own.root, own.remote.as_deref()))
     };
     let mut open: Vec<Session> = store.live_sessions().map_err(failed)?.into_iter().filter(is_here).collect();
@@ -141,7 +141,7 @@ fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
 }
 
 /// The project of the current folder.
-fn traces() -> Option<ProjectTraces> {
+fn traces() -> Option<ProjectIdentity> {
     let folder = Process::read(std::process::id())?.folder()?;
     Some(project::traces(&folder, &project_name))
 }

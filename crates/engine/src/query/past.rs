@@ -13,7 +13,7 @@ use crate::runtime::text::plain;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_core::escape::for_terminal;
-use towline_core::project::ProjectTraces;
+use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 use towline_store::archive::ProjectRow;
 use towline_store::{Archive, StoreError};
@@ -72,7 +72,7 @@ impl Past {
 fn opened(
     env: &Env,
     wishes: Option<&Wishes>,
-    project: Option<&ProjectTraces>,
+    project: Option<&ProjectIdentity>,
 ) -> Result<(Option<Archive>, Caught), StoreError> {
     match wishes {
         Some(wishes) => catch_up(env, wishes, project),
@@ -95,7 +95,7 @@ impl ProjectScope {
         }
     }
 
-    fn choose(&self, archive: &Archive, traces: Option<&ProjectTraces>) -> Result<Chosen, Failure> {
+    fn choose(&self, archive: &Archive, traces: Option<&ProjectIdentity>) -> Result<Chosen, Failure> {
         if let Some(traces) = traces {
             let name = for_terminal(traces.display_name());
             let row = archive.project(traces).map_err(unreadable)?;

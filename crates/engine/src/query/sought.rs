@@ -6,8 +6,8 @@ use super::{Past, call, unreadable};
 use crate::runtime::calendar;
 use crate::runtime::failure::Failure;
 use towline_core::time::Timestamp;
-use towline_core::when::{SessionHint, Wanted};
-use towline_store::archive::{Conversation, TurnRow, TurnsAsked, Which};
+use towline_core::when::{SessionHint, TimeExpression};
+use towline_store::archive::{Conversation, TurnFilter, TurnQuery, TurnRow};
 
 /// A time without a date is searched at most this many days back.
 const MOST_DAYS: usize = 1_000;
@@ -25,13 +25,14 @@ pub struct Found {
 }
 
 /// The turns that an expression means, at most `most` of a session.
-pub fn seek(past: &Past, wanted: &Wanted, most: usize) -> Result<Found, Failure> {
+pub fn seek(past: &Past, wanted: &TimeExpression, most: usize) -> Result<Found, Failure> {
     match wanted {
-        Wanted::Turn { session, from, to, detail } => numbered(past, session, *from, *to, *detail),
-        Wanted::Session(session) => whole_session(past, session, most),
-        Wanted::Clock { .. } | Wanted::Day(_) | Wanted::Exact { .. } | Wanted::Ago { .. } => {
-            at_time(past, wanted)
-        }
+        TimeExpression::Turn { session, from, to, detail } => numbered(past, session, *from, *to, *detail),
+        TimeExpression::Session(session) => whole_session(past, session, most),
+        TimeExpression::Clock { .. }
+        | TimeExpression::Day(_)
+        | TimeExpression::Exact { .. }
+        | TimeExpression::Ago { .. } => at_time(past, wanted),
     }
 }
 
@@ -50,7 +51,7 @@ fn numbered(
 
 fn whole_session(past: &Past, session: &SessionHint, most: usize) -> Result<Found, Failure> {
     let Some(of) = call(past, session)? else { return Ok(nothing(no_session(session))) };
-    let asked = TurnsAsked::last(most, Which::Standing);
+    let asked = TurnQuery::last(most, TurnFilter::Standing);
     let turns = past.archive.turns_of(&of, &asked).map_err(unreadable)?;
     let (_, standing) = past.archive.count_turns(&of, &asked).map_err(unreadable)?;
     let left_out = (standing as usize).saturating_sub(turns.len());
@@ -70,7 +71,7 @@ fn nothing(looked: String) -> Found {
 }
 
 /// The turns under way at that time, on the first candidate day that has any.
-fn at_time(past: &Past, wanted: &Wanted) -> Result<Found, Failure> {
+fn at_time(past: &Past, wanted: &TimeExpression) -> Result<Found, Failure> {
     if past.project.is_empty() {
         return Ok(nothing(past.project.words()));
     }
@@ -107,7 +108,10 @@ fn stretch_words(from: Timestamp, until: Timestamp, now: Timestamp) -> String {
 }
 
 /// The candidate time spans, likeliest first, without those that do not exist.
-fn stretches<'w>(past: &Past, wanted: &'w Wanted) -> Box<dyn Iterator<Item = (Timestamp, Timestamp)> + 'w> {
+fn stretches<'w>(
+    past: &Past,
+    wanted: &'w TimeExpression,
+) -> Box<dyn Iterator<Item = (Timestamp, Timestamp)> + 'w> {
     if let Some(stretch) = wanted.stretch(past.now) {
         return Box::new(std::iter::once(stretch));
     }
@@ -117,7 +121,7 @@ fn stretches<'w>(past: &Past, wanted: &'w Wanted) -> Box<dyn Iterator<Item = (Ti
 }
 
 /// Start of the latest matching time span that has begun.
-pub fn beginning(wanted: &Wanted, now: Timestamp) -> Option<Timestamp> {
+pub fn beginning(wanted: &TimeExpression, now: Timestamp) -> Option<Timestamp> {
     if let Some((from, _)) = wanted.stretch(now) {
         return Some(from);
     }

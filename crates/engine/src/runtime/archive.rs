@@ -8,9 +8,9 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_store::lock::{ArchiveLock, pauses};
-use towline_store::{Archive, Home, StoreError, archive};
+use towline_store::{Archive, DataFolder, StoreError, archive};
 
 /// The longest time one writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -60,11 +60,11 @@ fn begin_anew(env: &Env, lock: &ArchiveLock, cause: &str) -> Result<Archive, Sto
         "the archive was damaged ({cause}) and is kept at {}; run `tow import` to read the transcripts again",
         aside.display()
     );
-    record_here(env, Fault { at: env.now, kind: FaultKind::Rebuilt, detail });
+    record_here(env, FaultRecord { at: env.now, kind: FaultKind::Rebuilt, detail });
     Archive::open(&env.home, lock, PATIENCE, env.uid())
 }
 
-pub fn index_folder(home: &Home) -> PathBuf {
+pub fn index_folder(home: &DataFolder) -> PathBuf {
     home.folder().join("index")
 }
 
@@ -72,7 +72,7 @@ pub fn index_folder(home: &Home) -> PathBuf {
 ///
 /// The next use rebuilds it. A concurrent index writer fails because its folder is gone, so it cannot write
 /// erased text back.
-pub fn forget_index(home: &Home) -> Result<(), StoreError> {
+pub fn forget_index(home: &DataFolder) -> Result<(), StoreError> {
     let folder = index_folder(home);
     let gone = folder.with_extension("gone");
     let failed = |path: &Path, source| StoreError::Folder { path: path.to_owned(), source };

@@ -8,12 +8,12 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use std::path::Path;
 use std::sync::OnceLock;
-use towline_core::ledger::Day;
+use towline_core::ledger::LedgerDay;
 use towline_core::time::Timestamp;
 use towline_core::when;
 
 /// The last `number` days, oldest first, including the day of `now`.
-pub fn last_days(now: Timestamp, number: u32) -> Vec<Day> {
+pub fn last_days(now: Timestamp, number: u32) -> Vec<LedgerDay> {
     let zone = zone();
     let Ok(instant) = jiff::Timestamp::from_millisecond(now.0) else { return vec![] };
     let today = zone.to_datetime(instant).date();
@@ -21,21 +21,21 @@ pub fn last_days(now: Timestamp, number: u32) -> Vec<Day> {
 }
 
 /// If clocks change at midnight, the day begins with its first minute that exists.
-fn day(zone: &TimeZone, today: Date, days_ago: i64) -> Option<Day> {
+fn day(zone: &TimeZone, today: Date, days_ago: i64) -> Option<LedgerDay> {
     let date = today.checked_sub(jiff::Span::new().try_days(days_ago).ok()?).ok()?;
     let midnight = |date: Date| zone.to_timestamp(date.at(0, 0, 0, 0)).ok();
     let ms = |date: Date| Some(Timestamp(midnight(date)?.as_millisecond()));
     let name = date.strftime("%a %Y-%m-%d").to_string();
-    Some(Day { name, begins: ms(date)?, ends: ms(date.tomorrow().ok()?)? })
+    Some(LedgerDay { name, begins: ms(date)?, ends: ms(date.tomorrow().ok()?)? })
 }
 
-pub fn today(now: Timestamp) -> Option<when::Date> {
+pub fn today(now: Timestamp) -> Option<when::CivilDate> {
     today_in(zone(), now)
 }
 
 /// The instants of a civil time window, end excluded. An hour that occurs twice counts both times; a
 /// skipped hour has no instants.
-pub fn stretch(window: when::Window) -> Option<(Timestamp, Timestamp)> {
+pub fn stretch(window: when::CivilRange) -> Option<(Timestamp, Timestamp)> {
     stretch_in(zone(), window)
 }
 
@@ -72,9 +72,9 @@ fn zone_in(file: &Path) -> Option<TimeZone> {
     TimeZone::tzif("", &std::fs::read(file).ok()?).ok()
 }
 
-fn today_in(zone: &TimeZone, now: Timestamp) -> Option<when::Date> {
+fn today_in(zone: &TimeZone, now: Timestamp) -> Option<when::CivilDate> {
     let date = civil(zone, now)?.date();
-    when::Date::new(date.year().into(), date.month().into(), date.day().into())
+    when::CivilDate::new(date.year().into(), date.month().into(), date.day().into())
 }
 
 fn clock_in(zone: &TimeZone, at: Timestamp, now: Timestamp) -> String {
@@ -87,13 +87,13 @@ fn civil(zone: &TimeZone, at: Timestamp) -> Option<DateTime> {
     Some(zone.to_datetime(jiff::Timestamp::from_millisecond(at.0).ok()?))
 }
 
-fn stretch_in(zone: &TimeZone, window: when::Window) -> Option<(Timestamp, Timestamp)> {
+fn stretch_in(zone: &TimeZone, window: when::CivilRange) -> Option<(Timestamp, Timestamp)> {
     let second = jiff::Span::new().try_seconds(1).ok()?;
     let last = date_time(window.until)?.checked_sub(second).ok()?;
     Some((beginning(zone, date_time(window.from)?)?, end(zone, last)?))
 }
 
-fn date_time(moment: when::Moment) -> Option<DateTime> {
+fn date_time(moment: when::CivilTime) -> Option<DateTime> {
     let (year, month, day) = moment.date.year_month_day();
     let date = Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
     date.at(0, 0, 0, 0).checked_add(jiff::Span::new().try_seconds(moment.second).ok()?).ok()
@@ -160,8 +160,8 @@ mod tests {
     /// The UTC windows that an expression means to a user in Berlin.
     #[track_caller]
     fn check(text: &str, from: &str, until: &str) {
-        let today = when::Date::new(2026, 11, 14).unwrap();
-        let window = when::Wanted::parse(text).unwrap().windows(today).next().unwrap();
+        let today = when::CivilDate::new(2026, 11, 14).unwrap();
+        let window = when::TimeExpression::parse(text).unwrap().windows(today).next().unwrap();
         let (begins, ends) = stretch_in(&berlin(), window).unwrap();
         assert_eq!((begins.to_utc().as_str(), ends.to_utc().as_str()), (from, until), "{text}");
     }
@@ -198,8 +198,8 @@ mod tests {
         assert_eq!(shown("2026-11-13T23:00:00Z"), "00:00:00");
         assert_eq!(shown("2026-11-13T22:59:59Z"), "2026-11-13 23:59");
         assert_eq!(shown("2026-11-14T23:00:00Z"), "2026-11-15 00:00");
-        assert_eq!(today_in(&berlin(), now), when::Date::new(2026, 11, 14));
-        assert_eq!(today_in(&berlin(), now.plus_ms(1000)), when::Date::new(2026, 11, 15));
+        assert_eq!(today_in(&berlin(), now), when::CivilDate::new(2026, 11, 14));
+        assert_eq!(today_in(&berlin(), now.plus_ms(1000)), when::CivilDate::new(2026, 11, 15));
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         let now = Timestamp(1_794_708_799_999);
         for hours in 0..9_000 {
             let at = now.plus_ms(-hours * 3_599_000);
-            let shown = when::Wanted::parse(&clock_in(&berlin(), at, now)).unwrap();
+            let shown = when::TimeExpression::parse(&clock_in(&berlin(), at, now)).unwrap();
             let window = shown.windows(today_in(&berlin(), now).unwrap()).next().unwrap();
             let (begins, ends) = stretch_in(&berlin(), window).unwrap();
             assert!(begins <= at && at < ends, "{shown}");
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn the_zone_of_the_system_tells_the_same_day_and_clock() {
         let now = Timestamp(1_794_708_799_999);
-        let window = when::Window::of_day(today(now).unwrap());
+        let window = when::CivilRange::of_day(today(now).unwrap());
         let (begins, ends) = stretch(window).unwrap();
         assert!(begins <= now && now < ends);
         assert_eq!(clock(now, now).len(), "14:05:10".len());

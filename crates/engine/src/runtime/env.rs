@@ -10,14 +10,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use towline_agents::settings::PLACES;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
-use towline_store::Home;
+use towline_store::DataFolder;
 
 /// Set in every process we start: an agent running below us is not doing the user's work.
 pub const GUARD: &str = "TOWLINE_CHILD";
 
 /// The values this process took from its environment.
 pub struct Env {
-    pub home: Home,
+    pub home: DataFolder,
     pub config_file: PathBuf,
     pub now: Timestamp,
     /// The sub-millisecond part of the time that `now` does not show, in 4096ths.
@@ -39,7 +39,7 @@ impl Env {
             .or(given);
         let (now, fraction) = now();
         Some(Env {
-            home: Home::at(data?),
+            home: DataFolder::at(data?),
             config_file: settings?.join("config.toml"),
             now,
             fraction,
@@ -50,7 +50,7 @@ impl Env {
 
     /// For tests of long-running code: a separate home and the real clock.
     #[cfg(test)]
-    pub fn at(home: Home, config_file: PathBuf) -> Env {
+    pub fn at(home: DataFolder, config_file: PathBuf) -> Env {
         let (now, fraction) = now();
         Env { home, config_file, now, fraction, begun: begun(), drawn: Cell::new(0) }
     }

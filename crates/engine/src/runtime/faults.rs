@@ -9,24 +9,24 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::time::Timestamp;
-use towline_store::journal::{self, Record};
+use towline_store::journal::{self, JournalRecord};
 
 /// A fallback log that is larger than this is not appended to.
 const LARGEST_LOG: u64 = 256 * 1024;
 
 pub fn record(env: Option<&Env>, kind: FaultKind, detail: String) {
     let at = env.map_or(Timestamp(0), |env| env.now);
-    let fault = Fault { at, kind, detail };
+    let fault = FaultRecord { at, kind, detail };
     match env {
         Some(env) => record_here(env, fault),
         None => drop(log_to(&runtime_log(), &fault)),
     }
 }
 
-pub fn record_here(env: &Env, fault: Fault) {
-    if journal::append(&env.home, &[Record::Fault(fault.clone())]).is_ok() {
+pub fn record_here(env: &Env, fault: FaultRecord) {
+    if journal::append(&env.home, &[JournalRecord::Fault(fault.clone())]).is_ok() {
         return;
     }
     if log_to(&env.home.fault_log(), &fault).is_err() {
@@ -39,7 +39,7 @@ pub fn fallback_logs(env: &Env) -> [PathBuf; 2] {
     [env.home.fault_log(), runtime_log()]
 }
 
-fn log_to(path: &Path, fault: &Fault) -> std::io::Result<()> {
+fn log_to(path: &Path, fault: &FaultRecord) -> std::io::Result<()> {
     let mut log = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
     if log.metadata()?.len() > LARGEST_LOG {
         return Ok(());
@@ -47,7 +47,7 @@ fn log_to(path: &Path, fault: &Fault) -> std::io::Result<()> {
     log.write_all(line(fault).as_bytes())
 }
 
-pub fn line(fault: &Fault) -> String {
+pub fn line(fault: &FaultRecord) -> String {
     format!("{} {} {}\n", fault.at.to_utc(), fault.kind.name(), fault.detail.replace('\n', " "))
 }
 

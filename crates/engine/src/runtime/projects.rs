@@ -5,10 +5,10 @@
 use crate::runtime::config::Config;
 use crate::runtime::config::project_name;
 use std::path::Path;
-use towline_core::project::ProjectTraces;
+use towline_core::project::ProjectIdentity;
 use towline_terminal::project;
 
-pub fn traces(config: &Config, folder: &Path) -> ProjectTraces {
+pub fn traces(config: &Config, folder: &Path) -> ProjectIdentity {
     let mut traces = project::traces(folder, &project_name);
     if traces.name.is_none() {
         traces.name = folder.to_str().and_then(|folder| config.name_of(folder)).map(str::to_owned);

@@ -2,17 +2,17 @@
 
 use super::env::Env;
 use super::failure::Failure;
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::SessionKey;
-use towline_store::journal::{self, Record};
+use towline_store::journal::{self, JournalRecord};
 
 /// A new event of this session, at the current time.
-pub fn event(env: &Env, session: SessionKey, happening: Happening) -> Event {
+pub fn event(env: &Env, session: SessionKey, happening: EventKind) -> Event {
     Event { uid: env.uid(), at: env.now, session, subagent: None, turn: None, happening, scene: None }
 }
 
 /// Appends the records to the journal in one write.
-pub fn accept(env: &Env, records: &[Record]) -> Result<(), Failure> {
+pub fn accept(env: &Env, records: &[JournalRecord]) -> Result<(), Failure> {
     if records.is_empty() {
         return Ok(());
     }

@@ -9,14 +9,14 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
-use towline_store::Home;
+use towline_store::DataFolder;
 
 /// The polling interval without kernel notification.
 const PULSE: Duration = Duration::from_millis(200);
 
 /// Watches the data folder for writes.
 pub struct Watch {
-    home: Home,
+    home: DataFolder,
     notices: Option<told::Notices>,
     seen: FileStamps,
 }
@@ -26,7 +26,7 @@ type FileStamps = [Option<(u64, i64, i64)>; 5];
 
 impl Watch {
     /// Reports every write from now on.
-    pub fn on(home: &Home) -> Watch {
+    pub fn on(home: &DataFolder) -> Watch {
         Watch { home: home.clone(), notices: told::Notices::of(home), seen: seen(home) }
     }
 
@@ -66,7 +66,7 @@ fn rest(ends: &mut [PollFd<'_>], patience: Duration) -> bool {
     poll(ends, Some(&limit)).is_ok_and(|ready| ready > 0)
 }
 
-fn seen(home: &Home) -> FileStamps {
+fn seen(home: &DataFolder) -> FileStamps {
     let of = |path: &Path| {
         let meta = fs::metadata(path).ok()?;
         Some((meta.len(), meta.mtime(), meta.mtime_nsec()))
@@ -89,7 +89,7 @@ mod told {
     use std::mem::MaybeUninit;
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::time::Duration;
-    use towline_store::Home;
+    use towline_store::DataFolder;
 
     pub struct Notices(OwnedFd);
 
@@ -99,7 +99,7 @@ mod told {
 
     impl Notices {
         /// Returns `None` if the inotify limit is reached.
-        pub fn of(home: &Home) -> Option<Notices> {
+        pub fn of(home: &DataFolder) -> Option<Notices> {
             let notices = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
             let written = WatchFlags::MODIFY | WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::DELETE;
             add_watch(&notices, home.folder(), written).ok()?;
@@ -136,12 +136,12 @@ mod told {
 
     use std::os::fd::BorrowedFd;
     use std::time::Duration;
-    use towline_store::Home;
+    use towline_store::DataFolder;
 
     pub struct Notices;
 
     impl Notices {
-        pub fn of(_: &Home) -> Option<Notices> {
+        pub fn of(_: &DataFolder) -> Option<Notices> {
             None
         }
 
@@ -161,14 +161,14 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(10);
 
-    fn home() -> (tempfile::TempDir, Home) {
+    fn home() -> (tempfile::TempDir, DataFolder) {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
         (folder, home)
     }
 
-    fn both(home: &Home) -> [Watch; 2] {
+    fn both(home: &DataFolder) -> [Watch; 2] {
         let told = Watch::on(home);
         let looking = Watch { notices: None, ..Watch::on(home) };
         [told, looking]

@@ -12,11 +12,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::SILENT_MS;
 use towline_core::id::SessionKey;
-use towline_core::seat::Place;
-use towline_core::session::{Session, State};
-use towline_core::shown::{Light, Shown};
+use towline_core::seat::SeatLocation;
+use towline_core::session::{Session, SessionState};
+use towline_core::shown::{SeatLight, SeatView};
 use towline_core::time::Timestamp;
-use towline_store::home::{Home, put_small};
+use towline_store::home::{DataFolder, put_small};
 use towline_terminal::process::Process;
 
 /// The facts recorded by the last full refresh.
@@ -79,22 +79,23 @@ pub fn still(env: &Env, look: Look<'_>) -> bool {
 }
 
 /// Whether files and processes are unchanged since `watch` was taken.
-pub fn holds(watch: &Watch, home: &Home) -> bool {
+pub fn holds(watch: &Watch, home: &DataFolder) -> bool {
     watch.journal == stamp(&home.journal().join("active")) && watch.seats.iter().all(is_as_it_was)
 }
 
 /// The lights of all other agents at the last refresh; `None` without a recent refresh.
-pub fn others(env: &Env, session: &SessionKey) -> Option<Vec<Light>> {
+pub fn others(env: &Env, session: &SessionKey) -> Option<Vec<SeatLight>> {
     let quiet = recall(&env.home)?;
     let is_recent = env.now < quiet.until.plus_ms(LONGEST_MS) && quiet.until.since_ms(env.now) <= LONGEST_MS;
     let own = session.to_string();
     let others = quiet.lights.iter().filter(|(name, _)| *name != own);
-    let lights = others.filter_map(|(_, light)| Light::ALL.into_iter().find(|known| known.name() == light));
+    let lights =
+        others.filter_map(|(_, light)| SeatLight::ALL.into_iter().find(|known| known.name() == light));
     is_recent.then(|| lights.collect())
 }
 
 /// The facts to compare next time. Taken before probing, so that changes during the probe count as news.
-pub fn watch(home: &Home, sitting: &[(Session, Place)]) -> Watch {
+pub fn watch(home: &DataFolder, sitting: &[(Session, SeatLocation)]) -> Watch {
     Watch {
         journal: stamp(&home.journal().join("active")),
         seats: sitting.iter().map(|(session, place)| watched(session, place)).collect(),
@@ -103,14 +104,14 @@ pub fn watch(home: &Home, sitting: &[(Session, Place)]) -> Watch {
 }
 
 fn silent_at(session: &Session) -> Option<Timestamp> {
-    let works = session.state == State::Working;
+    let works = session.state == SessionState::Working;
     let written = session.transcript.as_deref().and_then(|path| stamp(Path::new(path)));
     let written = written.map_or(session.last_event_at, |stamp| Timestamp(stamp.seconds * 1000));
     works.then(|| session.last_event_at.max(written).plus_ms(SILENT_MS + 1))
 }
 
 /// Records the seats that were shown, with the facts from when `watch` was taken.
-pub fn remember(env: &Env, watch: Watch, seats: &[Shown]) {
+pub fn remember(env: &Env, watch: Watch, seats: &[SeatView]) {
     let unseen = seats.iter().filter(|seat| calls_for_a_look(seat)).filter_map(|seat| seat.pane.clone());
     let silent_at = watch.silent_at.iter().copied().filter(|at| *at > env.now).min();
     let tick = next_tick(seats, env.now);
@@ -121,14 +122,14 @@ pub fn remember(env: &Env, watch: Watch, seats: &[Shown]) {
 }
 
 /// When the timer of the longest block changes, or a prompt may have been answered without a hook.
-fn next_tick(seats: &[Shown], now: Timestamp) -> Timestamp {
-    let blocked = seats.iter().filter(|seat| seat.light() == Light::Blocked).map(|seat| seat.since);
+fn next_tick(seats: &[SeatView], now: Timestamp) -> Timestamp {
+    let blocked = seats.iter().filter(|seat| seat.light() == SeatLight::Blocked).map(|seat| seat.since);
     let tick = blocked.min().map(|since| 60_000 - now.since_ms(since) % 60_000);
     now.plus_ms(tick.map_or(LONGEST_MS, |tick| tick.min(LONGEST_BLOCKED_MS)))
 }
 
-fn watched(session: &Session, place: &Place) -> Watched {
-    let may_end = matches!(session.state, State::Working | State::Blocked(_));
+fn watched(session: &Session, place: &SeatLocation) -> Watched {
+    let may_end = matches!(session.state, SessionState::Working | SessionState::Blocked(_));
     let transcript = session.transcript.clone().filter(|_| may_end);
     let transcript = transcript.map(|path| {
         let stamp = stamp(Path::new(&path));
@@ -153,11 +154,11 @@ fn stamp(path: &Path) -> Option<WriteStamp> {
     })
 }
 
-fn file(home: &Home) -> PathBuf {
+fn file(home: &DataFolder) -> PathBuf {
     home.bars().join("quiet")
 }
 
-fn recall(home: &Home) -> Option<Quiet> {
+fn recall(home: &DataFolder) -> Option<Quiet> {
     serde_json::from_slice(&fs::read(file(home)).ok()?).ok()
 }
 
@@ -168,23 +169,23 @@ mod tests {
     #[test]
     fn what_others_do_is_known_for_as_long_as_somebody_refreshes() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
         let mut env = Env::at(home, folder.path().join("config.toml"));
         let own = SessionKey::parse("alpha:own").unwrap();
         assert_eq!(others(&env, &own), None);
-        let shown = |session: &str, state| Shown {
+        let shown = |session: &str, state| SeatView {
             session: Some(session.to_owned()),
             state,
-            ..Shown::at("seat", "alpha", env.now)
+            ..SeatView::at("seat", "alpha", env.now)
         };
         let seats = [
-            shown("alpha:own", State::Working),
-            shown("alpha:other", State::Working),
-            shown("beta:x", State::Idle),
+            shown("alpha:own", SessionState::Working),
+            shown("alpha:other", SessionState::Working),
+            shown("beta:x", SessionState::Idle),
         ];
         remember(&env, Watch::default(), &seats);
-        assert_eq!(others(&env, &own), Some(vec![Light::Working, Light::Idle]));
+        assert_eq!(others(&env, &own), Some(vec![SeatLight::Working, SeatLight::Idle]));
         env.now = env.now.plus_ms(2 * LONGEST_MS);
         assert_eq!(others(&env, &own), None);
     }

@@ -15,15 +15,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
 use towline_core::escape::for_tmux;
-use towline_core::shown::{Light, Shown};
+use towline_core::shown::{SeatLight, SeatView};
 use towline_store::StoreError;
-use towline_store::home::{Home, private_folder, put_small};
+use towline_store::home::{DataFolder, private_folder, put_small};
 use towline_store::lock::{pauses, wait_for};
 use towline_terminal::process::Process;
-use towline_terminal::tmux::{Order, Server};
+use towline_terminal::tmux::{StatusUpdate, TmuxServer};
 
 /// Reads the current seats.
-pub type Reading<'a> = &'a dyn Fn() -> Result<Vec<Shown>, StoreError>;
+pub type Reading<'a> = &'a dyn Fn() -> Result<Vec<SeatView>, StoreError>;
 
 /// Pushes to every server with a seat, and to those that lost their last one. Returns whether all were
 /// reached: a server still busy with the previous push needs another one.
@@ -39,30 +39,30 @@ pub fn push(env: &Env, patience: Duration, seats: Reading<'_>) -> Result<bool, S
 }
 
 /// The servers by process id, which is in the key of each of their seats and safe in a path.
-pub fn servers(seats: &[Shown]) -> BTreeMap<String, Server> {
-    let alive = |server: &Server| is_alive(&server.pid);
+pub fn servers(seats: &[SeatView]) -> BTreeMap<String, TmuxServer> {
+    let alive = |server: &TmuxServer| is_alive(&server.pid);
     let found = seats.iter().filter_map(|seat| server_of(&seat.seat)).filter(alive);
     found.map(|server| (server.pid.clone(), server)).collect()
 }
 
 /// The tmux server of a seat, parsed from its key: socket, process, pane.
-pub fn server_of(seat: &str) -> Option<Server> {
+pub fn server_of(seat: &str) -> Option<TmuxServer> {
     let mut parts = seat.strip_prefix("tmux:")?.rsplitn(3, ':');
     let (_pane, pid, socket) = (parts.next()?, parts.next()?.to_owned(), parts.next()?.to_owned());
     let sound = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
-    sound.then_some(Server { socket, pid })
+    sound.then_some(TmuxServer { socket, pid })
 }
 
 /// The running servers that have received a push.
-pub fn told_servers(home: &Home) -> Vec<Server> {
+pub fn told_servers(home: &DataFolder) -> Vec<TmuxServer> {
     let entries = fs::read_dir(home.bars()).into_iter().flatten().filter_map(Result::ok);
     let pids = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let pids = pids.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()) && is_alive(name));
-    pids.filter_map(|pid| Some(Server { socket: read(home, &pid)?.socket, pid })).collect()
+    pids.filter_map(|pid| Some(TmuxServer { socket: read(home, &pid)?.socket, pid })).collect()
 }
 
 /// Files of servers that have ended: last push, options, locks.
-pub fn leftovers(home: &Home) -> Vec<PathBuf> {
+pub fn leftovers(home: &DataFolder) -> Vec<PathBuf> {
     let entries = fs::read_dir(home.bars()).into_iter().flatten().filter_map(Result::ok);
     let is_of_dead_server = |path: &PathBuf| {
         let pid = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
@@ -72,7 +72,7 @@ pub fn leftovers(home: &Home) -> Vec<PathBuf> {
 }
 
 /// The servers without seats.
-fn left(home: &Home, seats: &[Shown]) -> Vec<Server> {
+fn left(home: &DataFolder, seats: &[SeatView]) -> Vec<TmuxServer> {
     let sat_in = servers(seats);
     let mut told = told_servers(home);
     told.retain(|server| !sat_in.contains_key(&server.pid));
@@ -101,12 +101,12 @@ struct PaneState {
 }
 
 impl PushedState {
-    fn nothing(server: &Server) -> PushedState {
+    fn nothing(server: &TmuxServer) -> PushedState {
         PushedState { socket: server.socket.clone(), text: String::new(), panes: vec![] }
     }
 }
 
-fn wanted(env: &Env, server: &Server, seats: &[Shown]) -> PushedState {
+fn wanted(env: &Env, server: &TmuxServer, seats: &[SeatView]) -> PushedState {
     let style = Options::remembered(&env.home, server).style;
     let panes = panes(seats, server, &style);
     if panes.is_empty() {
@@ -115,11 +115,11 @@ fn wanted(env: &Env, server: &Server, seats: &[Shown]) -> PushedState {
     PushedState { text: bar(seats, &style, env.now), panes, ..PushedState::nothing(server) }
 }
 
-fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
+fn panes(seats: &[SeatView], server: &TmuxServer, style: &BarStyle) -> Vec<PaneState> {
     let in_it = seats.iter().rev().filter(|seat| server_of(&seat.seat).as_ref() == Some(server));
-    let state = |seat: &Shown| {
+    let state = |seat: &SeatView| {
         let light = seat.light();
-        let mark = if light == Light::Idle { String::new() } else { for_tmux(&style.look(light).icon) };
+        let mark = if light == SeatLight::Idle { String::new() } else { for_tmux(&style.look(light).icon) };
         let (pane, unseen) = (seat.pane.clone()?, calls_for_a_look(seat));
         Some(PaneState { pane, state: seat.word().to_owned(), mark, unseen })
     };
@@ -127,7 +127,7 @@ fn panes(seats: &[Shown], server: &Server, style: &BarStyle) -> Vec<PaneState> {
 }
 
 /// Reads the seats again under the lock, so that a later push never carries older data.
-fn tell(env: &Env, server: &Server, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
+fn tell(env: &Env, server: &TmuxServer, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
     let lock = env.home.bars().join(format!("{}.lock", server.pid));
     let turn = private_folder(&env.home.bars()).and_then(|()| wait_for(&lock, pauses(patience)));
     let Ok(Some(turn)) = turn else { return Ok(false) };
@@ -145,56 +145,56 @@ fn tell(env: &Env, server: &Server, patience: Duration, seats: Reading<'_>) -> R
 /// The orders that turn `last` into `now`. The most urgent pane is sent last and decides its window's state,
 /// so windows are sent again from the first changed pane. If a pane was left, its window may hold other
 /// agents: all windows are cleared and sent again.
-fn orders<'a>(last: &'a PushedState, now: &'a PushedState) -> Vec<Order<'a>> {
+fn orders<'a>(last: &'a PushedState, now: &'a PushedState) -> Vec<StatusUpdate<'a>> {
     let mut orders = vec![];
     if now.text != last.text {
-        orders.push(Order::Bar { text: &now.text });
+        orders.push(StatusUpdate::Bar { text: &now.text });
     }
     if now.panes == last.panes {
         return orders;
     }
     let left = last.panes.iter().filter(|old| !now.panes.iter().any(|new| new.pane == old.pane));
-    orders.extend(left.map(|old| Order::PaneLeft { pane: &old.pane }));
+    orders.extend(left.map(|old| StatusUpdate::PaneLeft { pane: &old.pane }));
     let mut first = now.panes.iter().position(|new| !last.panes.contains(new)).unwrap_or(now.panes.len());
-    if orders.iter().any(|order| matches!(order, Order::PaneLeft { .. })) {
-        orders.push(Order::ClearWindows);
+    if orders.iter().any(|order| matches!(order, StatusUpdate::PaneLeft { .. })) {
+        orders.push(StatusUpdate::ClearWindows);
         first = 0;
     }
     for PaneState { pane, state, unseen, .. } in now.panes.iter().filter(|new| !last.panes.contains(new)) {
-        orders.push(Order::Pane { pane, state, unseen: if *unseen { "1" } else { "" } });
+        orders.push(StatusUpdate::Pane { pane, state, unseen: if *unseen { "1" } else { "" } });
     }
     for PaneState { pane, state, mark, .. } in &now.panes[first..] {
-        orders.push(Order::Window { pane, state, mark });
+        orders.push(StatusUpdate::Window { pane, state, mark });
     }
     orders
 }
 
 /// Drops the record of the last push if the server shows something else: it failed or was undone.
-pub fn compare(home: &Home, server: &Server, bar: &str) {
+pub fn compare(home: &DataFolder, server: &TmuxServer, bar: &str) {
     if read(home, &server.pid).is_some_and(|told| told.text != bar) {
         let _ = fs::remove_file(file(home, &server.pid));
     }
 }
 
-fn recall(home: &Home, server: &Server) -> PushedState {
+fn recall(home: &DataFolder, server: &TmuxServer) -> PushedState {
     read(home, &server.pid)
         .filter(|told| told.socket == server.socket)
         .unwrap_or_else(|| PushedState::nothing(server))
 }
 
-fn read(home: &Home, pid: &str) -> Option<PushedState> {
+fn read(home: &DataFolder, pid: &str) -> Option<PushedState> {
     serde_json::from_slice(&fs::read(file(home, pid)).ok()?).ok()
 }
 
 /// A failed write costs one extra push.
-fn remember(home: &Home, server: &Server, told: &PushedState) {
+fn remember(home: &DataFolder, server: &TmuxServer, told: &PushedState) {
     let _ = match told.panes.is_empty() {
         true => fs::remove_file(file(home, &server.pid)),
         false => serde_json::to_vec(told).map_or(Ok(()), |bytes| put_small(&file(home, &server.pid), &bytes)),
     };
 }
 
-fn file(home: &Home, pid: &str) -> PathBuf {
+fn file(home: &DataFolder, pid: &str) -> PathBuf {
     home.bars().join(pid)
 }
 
@@ -211,9 +211,9 @@ mod tests {
     fn the_bar_is_told_before_panes_and_windows() {
         let (last, now) = (told("1.", "idle"), told("1*", "working"));
         let expected = [
-            Order::Bar { text: "1*" },
-            Order::Pane { pane: "%1", state: "working", unseen: "" },
-            Order::Window { pane: "%1", state: "working", mark: "*" },
+            StatusUpdate::Bar { text: "1*" },
+            StatusUpdate::Pane { pane: "%1", state: "working", unseen: "" },
+            StatusUpdate::Window { pane: "%1", state: "working", mark: "*" },
         ];
         assert_eq!(orders(&last, &now), expected);
     }
@@ -232,8 +232,11 @@ mod tests {
         let windows = |now: &PushedState| -> Vec<String> {
             let orders = orders(&last, now);
             let told = orders.iter().filter_map(|order| match order {
-                Order::Window { pane, .. } => Some((*pane).to_owned()),
-                Order::Bar { .. } | Order::Pane { .. } | Order::PaneLeft { .. } | Order::ClearWindows => None,
+                StatusUpdate::Window { pane, .. } => Some((*pane).to_owned()),
+                StatusUpdate::Bar { .. }
+                | StatusUpdate::Pane { .. }
+                | StatusUpdate::PaneLeft { .. }
+                | StatusUpdate::ClearWindows => None,
             });
             told.collect()
         };
@@ -244,7 +247,7 @@ mod tests {
     #[test]
     fn minutes_that_go_by_change_the_bar_alone() {
         let (last, now) = (told("1!1m", "blocked"), told("1!2m", "blocked"));
-        assert_eq!(orders(&last, &now), [Order::Bar { text: "1!2m" }]);
+        assert_eq!(orders(&last, &now), [StatusUpdate::Bar { text: "1!2m" }]);
         assert_eq!(orders(&now, &now), []);
     }
 }

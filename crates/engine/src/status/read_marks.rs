@@ -9,11 +9,11 @@ use crate::runtime::failure::Failure;
 use crate::runtime::record::{accept, event};
 use crate::status::push::server_of;
 use crate::status::tmux::options::Options;
-use towline_core::event::Happening;
+use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
-use towline_core::shown::{Light, Shown};
-use towline_store::journal::Record;
-use towline_terminal::tmux::Server;
+use towline_core::shown::{SeatLight, SeatView};
+use towline_store::journal::JournalRecord;
+use towline_terminal::tmux::TmuxServer;
 
 /// The pane that tmux reports as looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Look<'a> {
 const AWAY_MS: i64 = 120_000;
 
 /// Records a look if it is news; returns whether it was.
-pub fn by_look(env: &Env, seats: &[Shown], look: Look<'_>) -> Result<bool, Failure> {
+pub fn by_look(env: &Env, seats: &[SeatView], look: Look<'_>) -> Result<bool, Failure> {
     let found = match look {
         Look::Nowhere => None,
         Look::Focused(pane) => unseen_at(seats, pane),
@@ -40,28 +40,29 @@ pub fn by_look(env: &Env, seats: &[Shown], look: Look<'_>) -> Result<bool, Failu
 }
 
 /// Appends the look to the journal as an event.
-pub fn see(env: &Env, seat: &Shown) -> Result<(), Failure> {
+pub fn see(env: &Env, seat: &SeatView) -> Result<(), Failure> {
     let Some(session) = &seat.session else { return Ok(()) };
     let session = SessionKey::parse(session).map_err(|error| Failure::new(&error))?;
-    accept(env, &[Record::Event(event(env, session, Happening::Seen))])
+    accept(env, &[JournalRecord::Event(event(env, session, EventKind::Seen))])
 }
 
 /// Whether a look at this seat would change anything.
-pub fn calls_for_a_look(seat: &Shown) -> bool {
-    !seat.seen && matches!(seat.light(), Light::Blocked | Light::Stopped | Light::Completed)
+pub fn calls_for_a_look(seat: &SeatView) -> bool {
+    !seat.seen && matches!(seat.light(), SeatLight::Blocked | SeatLight::Stopped | SeatLight::Completed)
 }
 
 /// The unseen seat in this pane of the current tmux server.
-fn unseen_at<'a>(seats: &'a [Shown], pane: &str) -> Option<&'a Shown> {
-    let server = variable("TMUX").as_deref().and_then(Server::parse)?;
-    let is_it =
-        |seat: &&Shown| seat.pane.as_deref() == Some(pane) && server_of(&seat.seat) == Some(server.clone());
+fn unseen_at<'a>(seats: &'a [SeatView], pane: &str) -> Option<&'a SeatView> {
+    let server = variable("TMUX").as_deref().and_then(TmuxServer::parse)?;
+    let is_it = |seat: &&SeatView| {
+        seat.pane.as_deref() == Some(pane) && server_of(&seat.seat) == Some(server.clone())
+    };
     seats.iter().filter(|seat| calls_for_a_look(seat)).find(is_it)
 }
 
 /// A pane that stays on screen gets no focus event: it counts as seen after the delay if a client had input
 /// recently. A delay of 0 turns this off.
-fn is_before_a_person(env: &Env, seat: &Shown) -> bool {
+fn is_before_a_person(env: &Env, seat: &SeatView) -> bool {
     let (Some(server), Some(pane)) = (server_of(&seat.seat), &seat.pane) else { return false };
     let delay = Options::remembered(&env.home, &server).completed_delay_ms;
     let waited = env.now.since_ms(seat.since);

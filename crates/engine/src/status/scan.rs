@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
 use towline_agents::Agent;
-use towline_core::event::Presence;
-use towline_core::seat::Place;
-use towline_core::shown::Shown;
+use towline_core::event::SessionPresence;
+use towline_core::seat::SeatLocation;
+use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
-use towline_store::home::{Home, put_small};
+use towline_store::home::{DataFolder, put_small};
 use towline_terminal::place::seat_of;
 use towline_terminal::process::{Process, of_same_user};
 use towline_terminal::project;
@@ -24,7 +24,7 @@ use towline_terminal::project;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stray {
     pub agent: String,
-    pub place: Place,
+    pub place: SeatLocation,
     pub folder: Option<String>,
     project: Option<String>,
     branch: Option<String>,
@@ -41,7 +41,7 @@ struct ScanCache {
 const STALE_MS: i64 = 60_000;
 
 /// The strays of the last scan, without those that have ended or have a session by now.
-pub fn remembered(home: &Home, places: &[Place]) -> Vec<Stray> {
+pub fn remembered(home: &DataFolder, places: &[SeatLocation]) -> Vec<Stray> {
     let found = recall(home).unwrap_or_default();
     found
         .strays
@@ -51,7 +51,7 @@ pub fn remembered(home: &Home, places: &[Place]) -> Vec<Stray> {
 }
 
 /// The strays as of at most a minute ago.
-pub fn recent(env: &Env, places: &[Place]) -> Vec<Stray> {
+pub fn recent(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
     match recall(&env.home) {
         Some(found) if found.at <= env.now && env.now.since_ms(found.at) < STALE_MS => {
             remembered(&env.home, places)
@@ -61,7 +61,7 @@ pub fn recent(env: &Env, places: &[Place]) -> Vec<Stray> {
 }
 
 /// Scans the processes now.
-pub fn now(env: &Env, places: &[Place]) -> Vec<Stray> {
+pub fn now(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
     let before = recall(&env.home).unwrap_or_default().strays;
     let config = settings(env);
     let is_excluded = |stray: &Stray| stray.folder.as_deref().is_some_and(|folder| config.excludes(folder));
@@ -81,13 +81,13 @@ pub fn now(env: &Env, places: &[Place]) -> Vec<Stray> {
     strays
 }
 
-pub fn show(stray: &Stray) -> Shown {
-    Shown {
+pub fn show(stray: &Stray) -> SeatView {
+    SeatView {
         project: stray.project.clone(),
         branch: stray.branch.clone(),
         pane: stray.place.pane.clone(),
         server: stray.place.server.clone(),
-        ..Shown::at(&stray.place.key, &stray.agent, stray.found_at)
+        ..SeatView::at(&stray.place.key, &stray.agent, stray.found_at)
     }
 }
 
@@ -110,7 +110,7 @@ fn shares_our_home(process: &Process) -> bool {
 }
 
 fn stray(env: &Env, agent: Agent, process: &Process) -> Option<Stray> {
-    let place = seat_of(process, Presence::Terminal)?;
+    let place = seat_of(process, SessionPresence::Terminal)?;
     let folder = process.folder();
     let traces = folder.as_deref().map(|folder| project::traces(folder, &project_name));
     Some(Stray {
@@ -124,28 +124,28 @@ fn stray(env: &Env, agent: Agent, process: &Process) -> Option<Stray> {
 }
 
 /// A terminal holds one agent: if a session is known there, this process belongs to it.
-fn sits_at_known_terminal(process: &Process, places: &[Place]) -> bool {
+fn sits_at_known_terminal(process: &Process, places: &[SeatLocation]) -> bool {
     let terminal = process.terminal();
     places.iter().any(|place| place.tty == terminal)
 }
 
-fn is_known(stray: &Place, places: &[Place]) -> bool {
+fn is_known(stray: &SeatLocation, places: &[SeatLocation]) -> bool {
     places.iter().any(|place| place.tty == stray.tty)
 }
 
-fn is_there(place: &Place) -> bool {
+fn is_there(place: &SeatLocation) -> bool {
     Process::read(place.pid).is_some_and(|process| process.started == place.started)
 }
 
-fn file(home: &Home) -> PathBuf {
+fn file(home: &DataFolder) -> PathBuf {
     home.bars().join("strays")
 }
 
-fn recall(home: &Home) -> Option<ScanCache> {
+fn recall(home: &DataFolder) -> Option<ScanCache> {
     serde_json::from_slice(&fs::read(file(home)).ok()?).ok()
 }
 
 /// If the write fails, the next refresh scans again.
-fn keep(home: &Home, found: &ScanCache) {
+fn keep(home: &DataFolder, found: &ScanCache) {
     let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home), &bytes));
 }

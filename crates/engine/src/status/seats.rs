@@ -3,9 +3,9 @@
 //! Only reads the store. Applying the journal and probing the seats is `ingest::live`.
 
 use super::scan::{self, Stray};
-use towline_core::seat::Place;
+use towline_core::seat::SeatLocation;
 use towline_core::session::Session;
-use towline_core::shown::{Shown, by_urgency};
+use towline_core::shown::{SeatView, by_urgency};
 use towline_store::{Store, StoreError};
 
 /// How thoroughly the seats are probed.
@@ -18,7 +18,7 @@ pub enum Glance {
 }
 
 /// The seats of an open store whose journal is applied, without probing.
-pub fn seats_of(store: &Store) -> Result<Vec<Shown>, StoreError> {
+pub fn seats_of(store: &Store) -> Result<Vec<SeatView>, StoreError> {
     let sitting = sitting(store)?;
     let strays = scan::remembered(store.home(), &places(&sitting));
     let mut shown = shown(&sitting, &strays);
@@ -26,23 +26,23 @@ pub fn seats_of(store: &Store) -> Result<Vec<Shown>, StoreError> {
     Ok(shown)
 }
 
-pub fn places(sitting: &[(Session, Place)]) -> Vec<Place> {
+pub fn places(sitting: &[(Session, SeatLocation)]) -> Vec<SeatLocation> {
     sitting.iter().map(|(_, place)| place.clone()).collect()
 }
 
-pub fn shown(sitting: &[(Session, Place)], strays: &[Stray]) -> Vec<Shown> {
+pub fn shown(sitting: &[(Session, SeatLocation)], strays: &[Stray]) -> Vec<SeatView> {
     sitting.iter().map(|(session, place)| show(session, place)).chain(strays.iter().map(scan::show)).collect()
 }
 
 /// The live sessions, as far as the store knows.
 #[derive(Default)]
 pub struct Seated {
-    pub sitting: Vec<(Session, Place)>,
+    pub sitting: Vec<(Session, SeatLocation)>,
     /// Sessions whose seat another session has taken: they ended without a hook.
     pub displaced: Vec<Session>,
 }
 
-pub fn sitting(store: &Store) -> Result<Vec<(Session, Place)>, StoreError> {
+pub fn sitting(store: &Store) -> Result<Vec<(Session, SeatLocation)>, StoreError> {
     Ok(seated(store)?.sitting)
 }
 
@@ -61,9 +61,9 @@ pub fn seated(store: &Store) -> Result<Seated, StoreError> {
     Ok(seated)
 }
 
-pub fn show(session: &Session, place: &Place) -> Shown {
+pub fn show(session: &Session, place: &SeatLocation) -> SeatView {
     let project = session.project.as_ref();
-    Shown {
+    SeatView {
         seat: session.seat.clone().unwrap_or_default(),
         agent: session.key.agent.to_string(),
         session: Some(session.key.to_string()),

@@ -6,16 +6,16 @@
 use super::Sharing;
 use crate::runtime::env::Env;
 use serde::Deserialize;
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::SessionKey;
-use towline_core::inherit::{BatonFate, FarBaton, HOUR_MS};
-use towline_core::project::ProjectTraces;
+use towline_core::inherit::{BatonFate, HOUR_MS, RemoteBaton};
+use towline_core::project::ProjectIdentity;
 use towline_core::share::RowKind;
-use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
-use towline_store::archive::{Archive, Elsewhere, SharedProject};
-use towline_store::journal::{self, AppendError, Record};
-use towline_store::{KnownBaton, Store, StoreError};
+use towline_store::archive::{Archive, RemoteNote, SharedProject};
+use towline_store::journal::{self, AppendError, JournalRecord};
+use towline_store::{BatonRow, Store, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum BatonsError {
@@ -75,7 +75,7 @@ pub fn tell(env: &Env, archive: &Archive, sharing: Sharing<'_>) -> Result<(), Ba
     if records.is_empty() { Ok(()) } else { Ok(journal::append(&env.home, &records)?) }
 }
 
-fn is_news(note: &Elsewhere, fate: &BatonFate, known: Option<&KnownBaton>, now: Timestamp) -> bool {
+fn is_news(note: &RemoteNote, fate: &BatonFate, known: Option<&BatonRow>, now: Timestamp) -> bool {
     match known {
         Some(known) if known.is_over() => false,
         Some(known) => fate.is_over() || known.afar.is_some() && note.count > known.revision,
@@ -87,18 +87,21 @@ fn is_news(note: &Elsewhere, fate: &BatonFate, known: Option<&KnownBaton>, now: 
 fn record(
     env: &Env,
     archive: &Archive,
-    note: &Elsewhere,
+    note: &RemoteNote,
     project: &SharedProject,
     fate: BatonFate,
     now: Timestamp,
-) -> Result<Option<Record>, StoreError> {
+) -> Result<Option<JournalRecord>, StoreError> {
     let Some(session) = &note.session else { return Ok(None) };
     let called = archive.machine_called(note.machine)?.unwrap_or_else(|| "another machine".to_owned());
-    let far = FarBaton {
+    let far = RemoteBaton {
         baton: note.uid,
         machine: note.machine,
-        called: Kept::new(&called, Keeping { longest_bytes: LONGEST_NAME, secrets: Secrets::Redacted }),
-        project: ProjectTraces {
+        called: SafeText::new(
+            &called,
+            TextPolicy { longest_bytes: LONGEST_NAME, secrets: SecretPolicy::Redacted },
+        ),
+        project: ProjectIdentity {
             root: project.root.clone(),
             remote: project.remote.clone(),
             name: Some(project.name.clone()),
@@ -112,12 +115,12 @@ fn record(
 }
 
 /// Withdrawn by its user, or its session was forgotten.
-fn withdrawn(env: &Env, lost: &KnownBaton, now: Timestamp) -> Record {
-    let far = FarBaton {
+fn withdrawn(env: &Env, lost: &BatonRow, now: Timestamp) -> JournalRecord {
+    let far = RemoteBaton {
         baton: lost.uid,
         machine: lost.machine,
-        called: Kept::default(),
-        project: ProjectTraces { root: String::new(), remote: None, name: None, branch: None },
+        called: SafeText::default(),
+        project: ProjectIdentity { root: String::new(), remote: None, name: None, branch: None },
         passed_at: lost.passed_at,
         count: lost.revision,
         fate: BatonFate::Dropped,
@@ -125,9 +128,17 @@ fn withdrawn(env: &Env, lost: &KnownBaton, now: Timestamp) -> Record {
     event(env, lost.session.clone(), far, now)
 }
 
-fn event(env: &Env, session: SessionKey, far: FarBaton, at: Timestamp) -> Record {
-    let happening = Happening::BatonCame(Box::new(far));
-    Record::Event(Event { uid: env.uid(), at, session, subagent: None, turn: None, happening, scene: None })
+fn event(env: &Env, session: SessionKey, far: RemoteBaton, at: Timestamp) -> JournalRecord {
+    let happening = EventKind::BatonCame(Box::new(far));
+    JournalRecord::Event(Event {
+        uid: env.uid(),
+        at,
+        session,
+        subagent: None,
+        turn: None,
+        happening,
+        scene: None,
+    })
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ use crate::runtime::failure::Failure;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use towline_core::id::Uid;
-use towline_core::share::{Life, RowKind, SharedRow};
-use towline_store::archive::{Archive, Arrival, Carried, SharedProject, TakenIn};
-use towline_store::erase::Eraser;
+use towline_core::share::{RowKind, RowLife, SharedRow};
+use towline_store::archive::{Archive, PullCounts, PulledRows, SharedProject, SyncRow};
+use towline_store::erase::EraseGuard;
 use towline_store::{Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Arrivals<'a> {
     env: &'a Env,
     sharing: Sharing<'a>,
-    eraser: Option<Eraser>,
+    eraser: Option<EraseGuard>,
     gone: u32,
 }
 
@@ -42,10 +42,10 @@ impl<'a> Arrivals<'a> {
         project: &SharedProject,
         rows: Vec<SharedRow>,
         after: u64,
-    ) -> Result<TakenIn, Failure> {
+    ) -> Result<PullCounts, Failure> {
         let Arrivals { env, sharing, .. } = *self;
         if sharing.wishes.excludes(&project.root) {
-            return Ok(TakenIn::default());
+            return Ok(PullCounts::default());
         }
         if let Some(losses) = losses(env, &rows)? {
             if self.eraser.is_none() {
@@ -57,7 +57,7 @@ impl<'a> Arrivals<'a> {
         if writable.archive.own_person().map_err(failed)? != sharing.person {
             writable.archive.set_person(sharing.person).map_err(failed)?;
         }
-        let arrival = Arrival { rows: rows.into_iter().map(carried).collect(), after, now: env.now };
+        let arrival = PulledRows { rows: rows.into_iter().map(carried).collect(), after, now: env.now };
         let taken = writable.archive.take(project, arrival).map_err(failed)?;
         self.gone += taken.gone;
         Ok(taken)
@@ -109,7 +109,7 @@ fn losses(env: &Env, rows: &[SharedRow]) -> Result<Option<Losses>, Failure> {
 }
 
 fn forgotten(rows: &[SharedRow]) -> impl Iterator<Item = &SharedRow> {
-    rows.iter().filter(|row| matches!(row.life, Life::Forgotten { .. }))
+    rows.iter().filter(|row| matches!(row.life, RowLife::Forgotten { .. }))
 }
 
 /// Forgotten bookmarks and batons that the local database holds, from any machine.
@@ -130,13 +130,13 @@ fn forgotten_notes(env: &Env, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, Store
 }
 
 /// Content that cannot be parsed is dropped: a newer version on another machine wrote it.
-fn carried(mut row: SharedRow) -> Carried<towline_core::text::Clean<'static>> {
+fn carried(mut row: SharedRow) -> SyncRow<towline_core::text::CleanText<'static>> {
     row.from.person = words::short(&row.from.person);
     let words = match &row.life {
-        Life::Lives(registers) if row.is_shared() => {
+        RowLife::Lives(registers) if row.is_shared() => {
             words::read(row.kind, &registers.words.value).ok().flatten()
         }
-        Life::Lives(_) | Life::Forgotten { .. } => None,
+        RowLife::Lives(_) | RowLife::Forgotten { .. } => None,
     };
-    Carried { row, words }
+    SyncRow { row, words }
 }

@@ -13,8 +13,8 @@ use crate::runtime::failure::Failure;
 use std::time::Duration;
 use towline_core::id::Uid;
 use towline_core::share::RowKind;
-use towline_hub::Outgoing;
-use towline_store::archive::LeavingProject;
+use towline_hub::OutgoingRow;
+use towline_store::archive::WithdrawingProject;
 
 /// Rows in one transaction of the hub, and of the archive.
 const AT_ONCE: u32 = 500;
@@ -31,7 +31,7 @@ pub enum Reached {
 pub fn take_back(
     env: &Env,
     link: &mut Link,
-    project: &LeavingProject,
+    project: &WithdrawingProject,
     after: u64,
 ) -> Result<Reached, NoLink> {
     let page = link.hub.own_rows(&link.membership, project.id, after, AT_ONCE)?;
@@ -42,7 +42,7 @@ pub fn take_back(
         writable()?.archive.note_taken_back(&rows)?;
     }
     let count = rows.len() as u64;
-    let told = rows.into_iter().map(|row| Outgoing { row, text: String::new(), meaning: None });
+    let told = rows.into_iter().map(|row| OutgoingRow { row, text: String::new(), meaning: None });
     link.hub.push(&link.membership, &told.collect::<Vec<_>>())?;
     if page.is_all {
         writable()?.archive.end_leaving(project)?;

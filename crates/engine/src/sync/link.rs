@@ -13,12 +13,12 @@ use crate::runtime::failure::chain;
 use crate::runtime::hub_url::{self, BadUrl, Url};
 use std::path::PathBuf;
 use std::time::Duration;
-use towline_hub::{Address, Hub, HubError, Machine, Membership, Secret, Tls};
+use towline_hub::{HubAddress, HubClient, HubError, HubPassword, Machine, Membership, Tls};
 use towline_store::StoreError;
 
 /// A connection and its membership.
 pub struct Link {
-    pub hub: Hub,
+    pub hub: HubClient,
     pub membership: Membership,
     pub wanted: Wanted,
 }
@@ -101,16 +101,16 @@ impl Link {
 }
 
 /// Connects to the configured address without joining.
-pub fn reach(env: &Env, wanted: &Wanted, patience: Duration) -> Result<Hub, NoLink> {
+pub fn reach(env: &Env, wanted: &Wanted, patience: Duration) -> Result<HubClient, NoLink> {
     if wanted.url.is_empty() {
         return Err(NoLink::NotJoined);
     }
     let url = hub_url::parse(&wanted.url)?;
     let tls = tls(wanted, &url)?;
     let secret =
-        password::found(env, wanted, &url)?.map(|password| Secret::new(password.reveal().to_owned()));
+        password::found(env, wanted, &url)?.map(|password| HubPassword::new(password.reveal().to_owned()));
     let Url { host, port, database, user } = url;
-    Ok(Hub::connect(&Address { host, port, database, user, tls }, secret.as_ref(), patience)?)
+    Ok(HubClient::connect(&HubAddress { host, port, database, user, tls }, secret.as_ref(), patience)?)
 }
 
 fn tls(wanted: &Wanted, url: &Url) -> Result<Tls, NoLink> {

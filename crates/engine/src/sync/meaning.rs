@@ -11,8 +11,8 @@ use crate::runtime::config::settings;
 use crate::runtime::env::Env;
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use towline_hub::{Meaning, Meanings, VECTOR_LENGTH};
-use towline_search::{Document, Encoder, Kind, ModelError, Vectors, embedded, mark_of};
+use towline_hub::{Embedding, EmbeddingSupport, VECTOR_LENGTH};
+use towline_search::{Document, DocumentKind, Encoder, ModelError, VectorFile, embedded, mark_of};
 
 /// Whether the team's embeddings and this machine's model are compatible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +32,11 @@ pub fn model_here(env: &Env) -> Option<Model> {
     }
 }
 
-pub fn agreement(here: Option<&Model>, team: Meanings) -> Agreement {
+pub fn agreement(here: Option<&Model>, team: EmbeddingSupport) -> Agreement {
     match (here, team) {
-        (None, _) | (_, Meanings::None) => Agreement::None,
+        (None, _) | (_, EmbeddingSupport::None) => Agreement::None,
         (Some(model), team) if team.takes(model.mark) => Agreement::Same,
-        (Some(_), Meanings::Undecided | Meanings::Of(_)) => Agreement::Other,
+        (Some(_), EmbeddingSupport::Undecided | EmbeddingSupport::Of(_)) => Agreement::Other,
     }
 }
 
@@ -45,7 +45,7 @@ pub struct Sense {
     model: u64,
     encoder: Encoder,
     /// Embeddings of the search index.
-    kept: Option<Vectors>,
+    kept: Option<VectorFile>,
     /// Position of each text's embedding in it; loaded on first use.
     places: OnceCell<HashMap<u64, usize>>,
 }
@@ -69,21 +69,21 @@ impl Sense {
     }
 
     /// The embedding of a text, if the search index has it.
-    pub fn known(&self, text: &str) -> Option<Meaning> {
+    pub fn known(&self, text: &str) -> Option<Embedding> {
         let vectors = self.kept.as_ref()?;
         let places = self.places.get_or_init(|| vectors.places());
         let vector = vectors.at(*places.get(&mark_of(&given(text)))?)?;
-        Some(Meaning { model: self.model, vector })
+        Some(Embedding { model: self.model, vector })
     }
 
     /// The embedding of a text, computed if needed.
-    pub fn made(&self, text: &str) -> Meaning {
-        let make = || Meaning { model: self.model, vector: self.encoder.embed(&given(text)) };
+    pub fn made(&self, text: &str) -> Embedding {
+        let make = || Embedding { model: self.model, vector: self.encoder.embed(&given(text)) };
         self.known(text).unwrap_or_else(make)
     }
 }
 
 /// The model's input for a text: the same as the index uses, so that its embeddings can be reused.
 fn given(text: &str) -> String {
-    embedded(&Document::plain(0, Kind::Body, text))
+    embedded(&Document::plain(0, DocumentKind::Body, text))
 }

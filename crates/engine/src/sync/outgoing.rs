@@ -8,8 +8,8 @@ use super::words::{self, WordsError};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use towline_core::id::Uid;
-use towline_core::share::{Life, RowKind, SharedRow};
-use towline_store::archive::{Archive, Carried, Change, Outcome};
+use towline_core::share::{RowKind, RowLife, SharedRow};
+use towline_store::archive::{Archive, ArchiveChange, SendState, SyncRow};
 use towline_store::{Store, StoreError};
 
 /// Approximate bytes of one batch.
@@ -69,7 +69,7 @@ pub fn outgoing(
         (None, false) => (HubCursor::Changes(place), false),
     };
     let rows: Vec<SharedRow> = gathering.rows.iter().map(|sending| sending.row.clone()).collect();
-    archive.note_sent(&rows, Outcome::Offered)?;
+    archive.note_sent(&rows, SendState::Offered)?;
     Ok(Batch { rows: gathering.rows, is_all, place })
 }
 
@@ -110,7 +110,7 @@ pub fn preview(
 pub fn note_sent(archive: &Archive, batch: &Batch) -> Result<(), StoreError> {
     let rows: Vec<SharedRow> = batch.rows.iter().map(|sending| sending.row.clone()).collect();
     archive.as_one(|| {
-        archive.note_sent(&rows, Outcome::Had)?;
+        archive.note_sent(&rows, SendState::Had)?;
         match batch.place {
             HubCursor::Changes(seq) => archive.set_hub_place(seq),
             HubCursor::Scan(memory, conversation) => archive.set_scan((memory, conversation)),
@@ -172,9 +172,9 @@ impl<'a> OutgoingRows<'a> {
         let Some(store) = store else { return Ok(ControlFlow::Continue(())) };
         let (person, here, mut left) = (self.archive.own_person()?, self.archive.machine(), HashSet::new());
         for project in self.archive.shared_projects()? {
-            for Carried { row, words } in store.carried_notes(&project, (&person, here))? {
+            for SyncRow { row, words } in store.carried_notes(&project, (&person, here))? {
                 left.insert(row.uid);
-                let carried = Carried { row: self.archive.raised(row)?, words };
+                let carried = SyncRow { row: self.archive.raised(row)?, words };
                 if self.add(carried)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -203,11 +203,11 @@ impl<'a> OutgoingRows<'a> {
         Ok((HubCursor::Changes(place), is_last))
     }
 
-    fn change(&mut self, change: Change) -> Result<ControlFlow<()>, OutgoingError> {
+    fn change(&mut self, change: ArchiveChange) -> Result<ControlFlow<()>, OutgoingError> {
         match change {
-            Change::Memory { number } => self.memory(number),
-            Change::Conversation { row, from_turn } => self.conversation(row, from_turn),
-            Change::Summary { conversation } => match self.archive.carried_summary(conversation)? {
+            ArchiveChange::Memory { number } => self.memory(number),
+            ArchiveChange::Conversation { row, from_turn } => self.conversation(row, from_turn),
+            ArchiveChange::Summary { conversation } => match self.archive.carried_summary(conversation)? {
                 Some(summary) => self.add(summary),
                 None => Ok(ControlFlow::Continue(())),
             },
@@ -253,13 +253,13 @@ impl<'a> OutgoingRows<'a> {
     }
 
     /// Adds a row that the hub does not have in this version, if there is room.
-    fn add(&mut self, mut carried: Carried<String>) -> Result<ControlFlow<()>, OutgoingError> {
+    fn add(&mut self, mut carried: SyncRow<String>) -> Result<ControlFlow<()>, OutgoingError> {
         if self.excluded.contains(&carried.row.project) || self.seen.contains(&carried.row.uid) {
             return Ok(ControlFlow::Continue(()));
         }
         let (machine, words) = (self.archive.machine(), carried.words.take());
         let is_ours = carried.row.from.machine == machine;
-        let is_bare = words.is_none() && matches!(carried.row.life, Life::Lives(_));
+        let is_bare = words.is_none() && matches!(carried.row.life, RowLife::Lives(_));
         let may_go = (is_ours || carried.is_by(machine)) && !is_bare;
         if !may_go && !self.archive.was_offered(carried.row.uid)? {
             return Ok(ControlFlow::Continue(()));
@@ -268,7 +268,7 @@ impl<'a> OutgoingRows<'a> {
         let (words, text) =
             lettered.map_or_else(Default::default, |lettered| (lettered.words, lettered.text));
         let row = carried.lettered(words);
-        let is_tomb = matches!(row.life, Life::Forgotten { .. });
+        let is_tomb = matches!(row.life, RowLife::Forgotten { .. });
         let is_known =
             || Ok::<_, StoreError>(self.archive.is_sent(&row)? || self.archive.is_taken_back(row.uid)?);
         if !is_tomb && is_known()? {
@@ -287,12 +287,12 @@ impl<'a> OutgoingRows<'a> {
 
 fn words_len(row: &SharedRow) -> usize {
     match &row.life {
-        Life::Lives(registers) => registers.words.value.len(),
-        Life::Forgotten { .. } => 0,
+        RowLife::Lives(registers) => registers.words.value.len(),
+        RowLife::Forgotten { .. } => 0,
     }
 }
 
 /// Held-back rows are not searchable.
 fn is_held(row: &SharedRow) -> bool {
-    matches!(&row.life, Life::Lives(registers) if row.kind == RowKind::Memory && registers.hold.value.is_some())
+    matches!(&row.life, RowLife::Lives(registers) if row.kind == RowKind::Memory && registers.hold.value.is_some())
 }

@@ -3,7 +3,7 @@
 //! A forgotten row shows only that it was forgotten.
 
 use serde_json::{Value, json};
-use towline_core::share::{Life, Presence, Registers, SharedRow};
+use towline_core::share::{Registers, RowLife, SharedRow, Visibility};
 
 /// Everything known of a row. `key` is its project's key.
 pub fn row_json(row: &SharedRow, key: &str) -> Value {
@@ -13,10 +13,10 @@ pub fn row_json(row: &SharedRow, key: &str) -> Value {
         "session": from.session, "turn": from.turn, "made_at": from.made_at.to_utc(),
     });
     match &row.life {
-        Life::Forgotten { at, by } => {
+        RowLife::Forgotten { at, by } => {
             all["forgotten"] = json!({"at": at.to_utc(), "by": by});
         }
-        Life::Lives(registers) => add(&mut all, registers),
+        RowLife::Lives(registers) => add(&mut all, registers),
     }
     all
 }
@@ -25,7 +25,7 @@ fn add(all: &mut Value, registers: &Registers) {
     let words = &registers.words.value;
     // Content that is not JSON comes from another version: pass it on unchanged.
     all["words"] = serde_json::from_str(words).unwrap_or_else(|_| json!(words));
-    all["withdrawn"] = json!(registers.presence.value == Presence::Withdrawn);
+    all["withdrawn"] = json!(registers.presence.value == Visibility::Withdrawn);
     all["pinned_at"] = json!(registers.pin.value.map(|at| at.to_utc()));
     all["held_back"] = json!(registers.hold.value);
     all["found"] = json!(registers.found);
@@ -41,11 +41,11 @@ fn add(all: &mut Value, registers: &Registers) {
 mod tests {
     use super::*;
     use towline_core::id::Uid;
-    use towline_core::share::{Provenance, RowKind, Stamp};
+    use towline_core::share::{RowKind, RowProvenance, WriteStamp};
     use towline_core::time::Timestamp;
 
-    fn row(life: Life) -> SharedRow {
-        let from = Provenance {
+    fn row(life: RowLife) -> SharedRow {
+        let from = RowProvenance {
             person: "ann".into(),
             machine: Uid([2; 16]),
             session: None,
@@ -57,10 +57,10 @@ mod tests {
 
     #[test]
     fn a_row_that_lives_has_its_words_and_one_that_was_forgotten_has_none() {
-        let words = Registers::of_words(r#"{"title":"Ports"}"#.into(), Stamp::NEVER);
-        let lives = row_json(&row(Life::Lives(Box::new(words))), "host/app");
+        let words = Registers::of_words(r#"{"title":"Ports"}"#.into(), WriteStamp::NEVER);
+        let lives = row_json(&row(RowLife::Lives(Box::new(words))), "host/app");
         assert_eq!((&lives["words"]["title"], &lives["project"]), (&json!("Ports"), &json!("host/app")));
-        let gone = row_json(&row(Life::Forgotten { at: Timestamp(0), by: "bob".into() }), "host/app");
+        let gone = row_json(&row(RowLife::Forgotten { at: Timestamp(0), by: "bob".into() }), "host/app");
         assert_eq!((gone.get("words"), &gone["forgotten"]["by"]), (None, &json!("bob")));
     }
 }

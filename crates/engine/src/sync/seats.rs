@@ -5,7 +5,7 @@
 use super::link::{Link, NoLink};
 use crate::ingest::live;
 use crate::runtime::env::Env;
-use towline_core::shown::Shown;
+use towline_core::shown::SeatView;
 use towline_hub::FleetSeat;
 
 /// Sends the current seats to the hub. If they cannot be listed, nothing is sent.
@@ -16,7 +16,7 @@ pub fn tell(env: &Env, link: &mut Link) -> Result<(), NoLink> {
     Ok(link.hub.put_seats(&link.membership, &told)?)
 }
 
-fn told(seat: &Shown) -> FleetSeat {
+fn told(seat: &SeatView) -> FleetSeat {
     FleetSeat {
         seat: seat.seat.clone(),
         state: seat.state.name().to_owned(),

@@ -20,9 +20,9 @@ use crate::runtime::failure::chain;
 use crate::runtime::faults::record_here;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::share::RowKind;
-use towline_hub::Outgoing;
+use towline_hub::OutgoingRow;
 use towline_store::archive::SharedProject;
 use towline_store::lock::{HubLock, pauses};
 use towline_store::{Archive, Store, StoreError};
@@ -134,7 +134,7 @@ fn note(env: &Env, error: &NoLink) -> Result<(), StoreError> {
     let now = env.later().now;
     let trouble = state::note_trouble(env, error.told(), error.mend().unwrap_or_default(), now)?;
     if !error.is_passing() && trouble.is_some_and(|trouble| trouble.failures == 1) {
-        record_here(env, Fault { at: now, kind: FaultKind::Notify, detail: error.told() });
+        record_here(env, FaultRecord { at: now, kind: FaultKind::Notify, detail: error.told() });
     }
     Ok(())
 }
@@ -228,7 +228,8 @@ impl Exchange<'_> {
         while self.has_time() {
             let batch = self.batch(sharing)?;
             if !batch.rows.is_empty() {
-                let rows: Vec<Outgoing> = batch.rows.iter().map(|sending| offered(sending, sense)).collect();
+                let rows: Vec<OutgoingRow> =
+                    batch.rows.iter().map(|sending| offered(sending, sense)).collect();
                 link.hub.push(&link.membership, &rows).map_err(NoLink::from)?;
                 self.done.sent += rows.len() as u64;
                 (self.seen)(&self.done);
@@ -349,14 +350,14 @@ impl Exchange<'_> {
 }
 
 /// Attaches the embedding from the search index, if any; others are computed after the rows are sent.
-fn offered(sending: &Sending, sense: Option<&Sense>) -> Outgoing {
+fn offered(sending: &Sending, sense: Option<&Sense>) -> OutgoingRow {
     let text = sending.text.clone();
     let may_have = match sending.row.kind {
         RowKind::Memory | RowKind::Summary | RowKind::Line | RowKind::Body => !text.is_empty(),
         RowKind::Detail | RowKind::Bookmark | RowKind::Baton => false,
     };
     let meaning = sense.filter(|_| may_have).and_then(|sense| sense.known(&text));
-    Outgoing { row: sending.row.clone(), text, meaning }
+    OutgoingRow { row: sending.row.clone(), text, meaning }
 }
 
 /// Background sync, if one is due, limited to `A_WHILE`. Errors are recorded and do not stop other work.
@@ -386,7 +387,7 @@ pub fn exchange_if_due(env: &Env) -> bool {
             | NoExchange::Batons(_)
             | NoExchange::Told(_)),
         ) => {
-            record_here(env, Fault { at: env.now, kind: FaultKind::Store, detail: chain(&error) });
+            record_here(env, FaultRecord { at: env.now, kind: FaultKind::Store, detail: chain(&error) });
             false
         }
     }

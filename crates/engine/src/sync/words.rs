@@ -6,13 +6,15 @@
 use crate::sync::export::wire::BadWord;
 use crate::sync::export::wire::Line;
 use serde::{Deserialize, Serialize};
-use towline_core::capture::Touch;
-use towline_core::id::Mark;
-use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust, suspicion};
-use towline_core::share::{Life, RowKind, SharedRow};
-use towline_core::text::{Clean, Keeping, Kept, Secrets, clip};
+use towline_core::capture::FileAccess;
+use towline_core::id::IdHash;
+use towline_core::memory::{
+    ConfidencePercent, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType, suspicion,
+};
+use towline_core::share::{RowKind, RowLife, SharedRow};
+use towline_core::text::{CleanText, SafeText, SecretPolicy, TextPolicy, clip};
 use towline_core::time::Timestamp;
-use towline_store::archive::{KeptRow, KeptSummary, LineWords, MemoryWords, PieceWords, Words};
+use towline_store::archive::{ExportedRow, KeptSummary, LineContent, RowContent, SharedMemory, SharedPiece};
 
 /// Search matches in a long text are near its beginning.
 const LOOKED_FOR: usize = 16_000;
@@ -66,61 +68,61 @@ pub struct Lettered {
     pub text: String,
 }
 
-pub fn letters(words: Words<String>) -> Result<Lettered, WordsError> {
+pub fn letters(words: RowContent<String>) -> Result<Lettered, WordsError> {
     match words {
-        Words::Memory(memory) => {
+        RowContent::Memory(memory) => {
             let text = clip(&memory.content.text(), LOOKED_FOR).to_owned();
             Ok(Lettered { words: serde_json::to_string(&memory_letters(*memory))?, text })
         }
-        Words::Summary(summary) => {
+        RowContent::Summary(summary) => {
             let text = summary_text(&summary);
-            said(KeptRow::Summary(*summary), text, |letters| letters)
+            said(ExportedRow::Summary(*summary), text, |letters| letters)
         }
-        Words::Line(line) => {
-            let LineWords { turn, branch, base } = *line;
-            let turn = towline_store::archive::KeptTurn { line: clean(&turn.line), ..turn };
+        RowContent::Line(line) => {
+            let LineContent { turn, branch, base } = *line;
+            let turn = towline_store::archive::ExportedTurn { line: clean(&turn.line), ..turn };
             let text = turn.line.clone();
             let (forked_from, forked_before) = base.unzip();
             let branch = branch.map(|branch| short(&branch));
-            said(KeptRow::Turn(turn), text, |letters| SaidLetters {
+            said(ExportedRow::Turn(turn), text, |letters| SaidLetters {
                 branch,
                 forked_from,
                 forked_before,
                 ..letters
             })
         }
-        Words::Body(body) => {
-            let PieceWords { mut piece, turn_mark } = *body;
+        RowContent::Body(body) => {
+            let SharedPiece { mut piece, turn_mark } = *body;
             piece.text = clean(&piece.text);
             let text = clip(&piece.text, LOOKED_FOR).to_owned();
-            said(KeptRow::Body(piece), text, |letters| SaidLetters {
+            said(ExportedRow::Body(piece), text, |letters| SaidLetters {
                 turn_mark: turn_mark.map(digits),
                 ..letters
             })
         }
-        Words::Detail(detail) => {
-            let PieceWords { mut piece, turn_mark } = *detail;
+        RowContent::Detail(detail) => {
+            let SharedPiece { mut piece, turn_mark } = *detail;
             piece.text = clean(&piece.text);
             let text = clip(&piece.text, LOOKED_FOR).to_owned();
-            said(KeptRow::Detail(piece), text, |letters| SaidLetters {
+            said(ExportedRow::Detail(piece), text, |letters| SaidLetters {
                 turn_mark: turn_mark.map(digits),
                 ..letters
             })
         }
-        Words::Noted(words) => Ok(Lettered { text: String::new(), words }),
+        RowContent::Noted(words) => Ok(Lettered { text: String::new(), words }),
     }
 }
 
 /// The plain text of a hub row, as `letters` produces it. `None` if it is empty or from a newer version.
 pub fn text_of(row: &SharedRow) -> Option<String> {
-    let Life::Lives(registers) = &row.life else { return None };
+    let RowLife::Lives(registers) = &row.life else { return None };
     let text = match read(row.kind, &registers.words.value).ok().flatten()? {
-        Words::Memory(memory) => memory.content.text(),
-        Words::Summary(summary) => summary_text(&summary),
-        Words::Line(line) => clean(&line.turn.line),
-        Words::Body(body) => body.piece.text.as_str().to_owned(),
-        Words::Detail(detail) => detail.piece.text.as_str().to_owned(),
-        Words::Noted(_) => return None,
+        RowContent::Memory(memory) => memory.content.text(),
+        RowContent::Summary(summary) => summary_text(&summary),
+        RowContent::Line(line) => clean(&line.turn.line),
+        RowContent::Body(body) => body.piece.text.as_str().to_owned(),
+        RowContent::Detail(detail) => detail.piece.text.as_str().to_owned(),
+        RowContent::Noted(_) => return None,
     };
     Some(clip(&text, LOOKED_FOR).to_owned()).filter(|text| !text.trim().is_empty())
 }
@@ -132,7 +134,7 @@ fn summary_text(kept: &KeptSummary) -> String {
 }
 
 fn said<'a>(
-    row: KeptRow<String>,
+    row: ExportedRow<String>,
     text: String,
     with: impl FnOnce(SaidLetters<'a>) -> SaidLetters<'a>,
 ) -> Result<Lettered, WordsError> {
@@ -146,7 +148,7 @@ fn said<'a>(
     Ok(Lettered { words: serde_json::to_string(&with(bare))?, text })
 }
 
-fn memory_letters(words: MemoryWords) -> MemoryLetters {
+fn memory_letters(words: SharedMemory) -> MemoryLetters {
     let draft = words.content.into_draft();
     MemoryLetters {
         sort: draft.kind,
@@ -167,21 +169,21 @@ fn memory_letters(words: MemoryWords) -> MemoryLetters {
 }
 
 /// Parses the content of a row. `None` if it is empty after redaction or from a newer version.
-pub fn read(kind: RowKind, words: &str) -> Result<Option<Words<Clean<'static>>>, WordsError> {
+pub fn read(kind: RowKind, words: &str) -> Result<Option<RowContent<CleanText<'static>>>, WordsError> {
     match kind {
         RowKind::Memory => {
-            Ok(memory(serde_json::from_str(words)?).map(|words| Words::Memory(Box::new(words))))
+            Ok(memory(serde_json::from_str(words)?).map(|words| RowContent::Memory(Box::new(words))))
         }
-        RowKind::Bookmark | RowKind::Baton => Ok(Some(Words::Noted(clean(words)))),
+        RowKind::Bookmark | RowKind::Baton => Ok(Some(RowContent::Noted(clean(words)))),
         RowKind::Summary | RowKind::Line | RowKind::Body | RowKind::Detail => {
             said_words(serde_json::from_str(words)?)
         }
     }
 }
 
-fn memory(letters: MemoryLetters) -> Option<MemoryWords> {
-    let files = letters.files.into_iter().filter_map(|(path, how)| Some((path, Touch::named(&how)?)));
-    let content = Content::of(Draft {
+fn memory(letters: MemoryLetters) -> Option<SharedMemory> {
+    let files = letters.files.into_iter().filter_map(|(path, how)| Some((path, FileAccess::named(&how)?)));
+    let content = MemoryContent::of(MemoryDraft {
         kind: letters.sort,
         title: letters.title,
         subtitle: letters.subtitle,
@@ -190,53 +192,55 @@ fn memory(letters: MemoryLetters) -> Option<MemoryWords> {
         concepts: letters.concepts,
         files: files.collect(),
     })?;
-    Some(MemoryWords {
+    Some(SharedMemory {
         content,
         branch: letters.branch.map(|branch| short(&branch)),
         commit: letters.commit.map(|commit| short(&commit)),
-        maker: Maker::named(&short(&letters.maker)),
+        maker: MemoryAuthor::named(&short(&letters.maker)),
         // An unknown trust class gets the lowest trust.
-        trust: Trust::named(&letters.trust).unwrap_or(Trust::Web),
-        confidence: Confidence::percent(letters.confidence),
+        trust: MemoryTrust::named(&letters.trust).unwrap_or(MemoryTrust::Web),
+        confidence: ConfidencePercent::percent(letters.confidence),
         cost: letters.cost,
         valid_from: letters.valid_from,
     })
 }
 
-fn said_words(letters: SaidLetters<'_>) -> Result<Option<Words<Clean<'static>>>, WordsError> {
+fn said_words(letters: SaidLetters<'_>) -> Result<Option<RowContent<CleanText<'static>>>, WordsError> {
     let SaidLetters { row, branch, forked_from, forked_before, turn_mark } = letters;
-    let turn_mark = turn_mark.and_then(|digits| digits.parse().ok()).map(Mark);
-    let Some(row) = row.row(Secrets::Redacted)? else { return Ok(None) };
-    Ok(match row.map_text(Clean::into_owned) {
-        KeptRow::Turn(turn) => {
+    let turn_mark = turn_mark.and_then(|digits| digits.parse().ok()).map(IdHash);
+    let Some(row) = row.row(SecretPolicy::Redacted)? else { return Ok(None) };
+    Ok(match row.map_text(CleanText::into_owned) {
+        ExportedRow::Turn(turn) => {
             let (branch, base) = (branch.map(|branch| short(&branch)), forked_from.zip(forked_before));
-            Some(Words::Line(Box::new(LineWords { turn, branch, base })))
+            Some(RowContent::Line(Box::new(LineContent { turn, branch, base })))
         }
-        KeptRow::Body(piece) => Some(Words::Body(Box::new(PieceWords { piece, turn_mark }))),
-        KeptRow::Detail(piece) => Some(Words::Detail(Box::new(PieceWords { piece, turn_mark }))),
-        KeptRow::Summary(summary) => Some(Words::Summary(Box::new(summary))),
-        KeptRow::Conversation(_)
-        | KeptRow::Usage(_)
-        | KeptRow::File { .. }
-        | KeptRow::Commit { .. }
-        | KeptRow::Revert { .. }
-        | KeptRow::Memory(_) => None,
+        ExportedRow::Body(piece) => Some(RowContent::Body(Box::new(SharedPiece { piece, turn_mark }))),
+        ExportedRow::Detail(piece) => Some(RowContent::Detail(Box::new(SharedPiece { piece, turn_mark }))),
+        ExportedRow::Summary(summary) => Some(RowContent::Summary(Box::new(summary))),
+        ExportedRow::Conversation(_)
+        | ExportedRow::Usage(_)
+        | ExportedRow::File { .. }
+        | ExportedRow::Commit { .. }
+        | ExportedRow::Revert { .. }
+        | ExportedRow::Memory(_) => None,
     })
 }
 
-fn digits(mark: Mark) -> String {
+fn digits(mark: IdHash) -> String {
     mark.0.to_string()
 }
 
 fn clean(text: &str) -> String {
-    let keeping = Keeping { longest_bytes: usize::MAX, secrets: Secrets::Redacted };
-    Clean::new(text.into(), keeping).as_str().to_owned()
+    let keeping = TextPolicy { longest_bytes: usize::MAX, secrets: SecretPolicy::Redacted };
+    CleanText::new(text.into(), keeping).as_str().to_owned()
 }
 
 /// A name: short, and without secrets.
 pub fn short(text: &str) -> String {
     const LONGEST: usize = 400;
-    Kept::new(text, Keeping { longest_bytes: LONGEST, secrets: Secrets::Redacted }).as_str().to_owned()
+    SafeText::new(text, TextPolicy { longest_bytes: LONGEST, secrets: SecretPolicy::Redacted })
+        .as_str()
+        .to_owned()
 }
 
 /// A machine's name as its user wrote it: short, one line. `None` if it looks like a prompt injection.

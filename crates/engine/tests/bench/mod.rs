@@ -6,18 +6,19 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use towline_core::capture::{DetailKind, Speaker};
-use towline_core::event::Origin;
-use towline_core::id::{Mark, SessionKey, Uid};
-use towline_core::project::ProjectTraces;
-use towline_core::text::{Clean, Keeping, Secrets};
+use towline_core::event::PromptOrigin;
+use towline_core::id::{IdHash, SessionKey, Uid};
+use towline_core::project::ProjectIdentity;
+use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
 use towline_engine::memory::model::provider::{Key, Wire};
 use towline_engine::memory::model::{Drained, Draining, Opened, Provider, drain, make_jobs};
 use towline_store::archive::{
-    KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, MemoriesAsked, Only, Restoring,
+    ExportedConversation, ExportedDetail, ExportedMessage, ExportedRow, ExportedTurn, ImportState,
+    MemoryFilter, MemoryQuery,
 };
 use towline_store::lock::{ArchiveLock, pauses};
-use towline_store::{Archive, Home, StoreError};
+use towline_store::{Archive, DataFolder, StoreError};
 use towline_testkit::{Model, Rule, Step};
 
 pub const START: Timestamp = Timestamp(1_790_000_000_000);
@@ -45,17 +46,17 @@ impl Bench {
     /// A session with so many turns, each of which has a mark of its own: `TURN-3.`
     pub fn with_turns(turns: u32) -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        Home::at(folder.path()).create().unwrap();
+        DataFolder::at(folder.path()).create().unwrap();
         let bench = Bench { folder, now: Cell::new(START), daily_tokens: 1_000_000 };
-        let rows = std::iter::once(KeptRow::Conversation(conversation()));
+        let rows = std::iter::once(ExportedRow::Conversation(conversation()));
         let rows = rows.chain((1..=turns).flat_map(turn)).collect();
-        bench.open().archive.restore(&mut Restoring::new().unwrap(), rows).unwrap();
+        bench.open().archive.restore(&mut ImportState::new().unwrap(), rows).unwrap();
         make_jobs(&bench.open().archive, START, &|_| false).unwrap();
         bench
     }
 
-    pub fn home(&self) -> Home {
-        Home::at(self.folder.path())
+    pub fn home(&self) -> DataFolder {
+        DataFolder::at(self.folder.path())
     }
 
     pub fn open(&self) -> Writable {
@@ -75,7 +76,7 @@ impl Bench {
     }
 
     pub fn titles(&self) -> Vec<String> {
-        let asked = MemoriesAsked { only: Only::Standing, limit: 10_000, ..MemoriesAsked::default() };
+        let asked = MemoryQuery { only: MemoryFilter::Standing, limit: 10_000, ..MemoryQuery::default() };
         let memories = self.open().archive.memories(&asked).unwrap();
         let mut titles: Vec<String> = memories.iter().map(|memory| memory.content.title.clone()).collect();
         titles.sort();
@@ -94,13 +95,13 @@ impl Bench {
     }
 }
 
-pub fn opened(home: &Home) -> Result<Writable, StoreError> {
+pub fn opened(home: &DataFolder) -> Result<Writable, StoreError> {
     let lock = ArchiveLock::take_within(home, pauses(Duration::from_secs(30))).unwrap().unwrap();
     let archive = Archive::open(home, &lock, Duration::from_secs(10), Uid([7; 16]))?;
     Ok(Writable { archive, _lock: lock })
 }
 
-pub fn work(home: &Home, provider: &dyn Provider, now: Timestamp, daily_tokens: u64) -> Drained {
+pub fn work(home: &DataFolder, provider: &dyn Provider, now: Timestamp, daily_tokens: u64) -> Drained {
     drain(&Draining {
         provider,
         open: &|| Ok(Some(Box::new(opened(home)?) as Box<dyn Opened>)),
@@ -133,10 +134,10 @@ pub fn model(turns: u32, tool: Option<&str>) -> Model {
     Model::start((1..=turns).map(|turn| Rule::when(mark(turn)).then(say(turn))).collect::<Vec<_>>())
 }
 
-fn conversation() -> KeptConversation {
+fn conversation() -> ExportedConversation {
     let traces =
-        ProjectTraces { root: "/boat".into(), remote: None, name: None, branch: Some("main".into()) };
-    KeptConversation {
+        ProjectIdentity { root: "/boat".into(), remote: None, name: None, branch: Some("main".into()) };
+    ExportedConversation {
         session: SessionKey::parse(SESSION).unwrap(),
         folder: Some("/boat".into()),
         project: Some(traces),
@@ -147,16 +148,16 @@ fn conversation() -> KeptConversation {
     }
 }
 
-fn turn(ordinal: u32) -> Vec<KeptRow<Clean<'static>>> {
+fn turn(ordinal: u32) -> Vec<ExportedRow<CleanText<'static>>> {
     let at = START.plus_ms(-3_000_000 + i64::from(ordinal) * 1000);
     let clean = |text: String| {
-        Clean::new(text.into(), Keeping { longest_bytes: usize::MAX, secrets: Secrets::Redacted })
+        CleanText::new(text.into(), TextPolicy { longest_bytes: usize::MAX, secrets: SecretPolicy::Redacted })
             .into_owned()
     };
     let body = |speaker: Speaker, text: String| {
-        KeptRow::Body(KeptBody {
+        ExportedRow::Body(ExportedMessage {
             turn: ordinal,
-            mark: Mark::of(&text),
+            mark: IdHash::of(&text),
             message: format!("{} {ordinal}", speaker.name()),
             place: u64::from(ordinal) * 10,
             at,
@@ -166,28 +167,28 @@ fn turn(ordinal: u32) -> Vec<KeptRow<Clean<'static>>> {
         })
     };
     let detail = |kind: DetailKind, text: String| {
-        KeptRow::Detail(KeptDetail {
+        ExportedRow::Detail(ExportedDetail {
             turn: ordinal,
-            mark: Mark::of(&text),
+            mark: IdHash::of(&text),
             place: u64::from(ordinal) * 10 + 1,
             at,
             kind,
             subagent: None,
             tool: Some("Bash".into()),
-            call: Some(Mark::of(&format!("call {ordinal}"))),
+            call: Some(IdHash::of(&format!("call {ordinal}"))),
             outcome: Some("done".into()),
             cut: 0,
             text: clean(text),
         })
     };
-    let begun = KeptTurn {
+    let begun = ExportedTurn {
         uid: Uid::derived(at, &["turn", &ordinal.to_string()]),
         ordinal,
-        mark: Mark::of(&format!("prompt {ordinal}")),
+        mark: IdHash::of(&format!("prompt {ordinal}")),
         place: u64::from(ordinal) * 10,
         at,
         until: at,
-        origin: Origin::Human,
+        origin: PromptOrigin::Human,
         agent_turn: None,
         stopped: None,
         tools: 1,
@@ -196,7 +197,7 @@ fn turn(ordinal: u32) -> Vec<KeptRow<Clean<'static>>> {
         reverted: false,
     };
     vec![
-        KeptRow::Turn(begun),
+        ExportedRow::Turn(begun),
         body(Speaker::Person, format!("Look why the mast leans. {}", mark(ordinal))),
         detail(DetailKind::Input, json!({"command": format!("make mast {ordinal}")}).to_string()),
         detail(DetailKind::Output, format!("mast {ordinal}: 3 degrees off\n{}", "rivet holds\n".repeat(300))),

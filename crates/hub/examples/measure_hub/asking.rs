@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use towline_core::id::Uid;
-use towline_hub::{Asked, CANDIDATES};
+use towline_hub::{CANDIDATES, HubQuery};
 
 use crate::chance::Chance;
 use crate::figure;
@@ -57,8 +57,12 @@ pub fn measure(world: &mut BenchWorld, name: &str, questions: usize) {
 }
 
 fn ask(world: &mut BenchWorld, text: &str, projects: &[Uid]) {
-    let asked =
-        Asked { text: text.to_owned(), projects: projects.to_vec(), most: CANDIDATES, ..Asked::default() };
+    let asked = HubQuery {
+        text: text.to_owned(),
+        projects: projects.to_vec(),
+        most: CANDIDATES,
+        ..HubQuery::default()
+    };
     world.hub.search(&world.membership, &asked).unwrap();
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Checks a sample, and panics on a difference: figures of other data would mean nothing.
 
-use towline_hub::Asked;
+use towline_hub::HubQuery;
 
 use crate::chance::Chance;
 use crate::database::BenchUid;
@@ -45,7 +45,7 @@ fn check_row(world: &mut BenchWorld, number: u64) {
     let before = world.laid.seq_of(number) as u64 - 1;
     let pulled = world.hub.pull(&world.membership, row.project, before, 1).unwrap();
     assert_eq!(pulled.rows, std::slice::from_ref(&row), "row {number} is pulled as it was made");
-    let asked = Asked { text: made.name.unwrap_or_default(), most: 1, ..Asked::default() };
+    let asked = HubQuery { text: made.name.unwrap_or_default(), most: 1, ..HubQuery::default() };
     let found = world.hub.search(&world.membership, &asked).unwrap();
     assert_eq!(found.first().map(|it| &it.row), Some(&row), "row {number} is found by its own word");
 }

@@ -14,7 +14,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, accepts, to_sql_checked};
 use tokio_postgres::{Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use towline_core::id::Uid;
-use towline_hub::Address;
+use towline_hub::HubAddress;
 
 pub struct Database {
     runtime: Runtime,
@@ -24,7 +24,7 @@ pub struct Database {
 pub type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 impl Database {
-    pub fn connect(address: &Address, password: &str, ca: &Path) -> Database {
+    pub fn connect(address: &HubAddress, password: &str, ca: &Path) -> Database {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let mut config = Config::new();
         config.host(&address.host).port(address.port).dbname(&address.database).user(&address.user);

@@ -9,7 +9,7 @@ use std::thread;
 
 use tokio_postgres::Statement;
 use towline_core::id::Uid;
-use towline_core::share::Life;
+use towline_core::share::RowLife;
 
 use crate::database::{BenchUid, Database};
 use crate::texts::{MadeRow, PEOPLE, Texts};
@@ -155,7 +155,7 @@ pub fn laid(texts: &Texts, number: u64) -> MadeRow {
 
 fn words(made: &MadeRow) -> Option<(&str, Vec<u8>)> {
     match &made.outgoing.row.life {
-        Life::Lives(it) => Some((it.words.value.as_str(), it.words.stamp.to_bytes().to_vec())),
-        Life::Forgotten { .. } => None,
+        RowLife::Lives(it) => Some((it.words.value.as_str(), it.words.stamp.to_bytes().to_vec())),
+        RowLife::Forgotten { .. } => None,
     }
 }

@@ -3,8 +3,8 @@
 
 use tokio_postgres::Statement;
 use towline_core::id::Uid;
-use towline_core::share::Life;
-use towline_hub::Outgoing;
+use towline_core::share::RowLife;
+use towline_hub::OutgoingRow;
 
 use crate::database::{BenchUid, Database};
 use crate::world::BenchWorld;
@@ -37,21 +37,21 @@ impl Plain {
     }
 
     /// One transaction per row.
-    pub fn one_by_one(&mut self, rows: &[Outgoing]) {
+    pub fn one_by_one(&mut self, rows: &[OutgoingRow]) {
         rows.iter().for_each(|outgoing| self.insert(outgoing));
     }
 
     /// One transaction for all, with one statement per row.
-    pub fn together(&mut self, rows: &[Outgoing]) {
+    pub fn together(&mut self, rows: &[OutgoingRow]) {
         self.database.run("begin");
         self.one_by_one(rows);
         self.database.run("commit");
     }
 
-    fn insert(&mut self, outgoing: &Outgoing) {
+    fn insert(&mut self, outgoing: &OutgoingRow) {
         self.seq += 1;
         let row = &outgoing.row;
-        let Life::Lives(registers) = &row.life else { return };
+        let RowLife::Lives(registers) = &row.life else { return };
         let session = row.from.session.as_ref().map(ToString::to_string);
         let turn = row.from.turn.map(i64::from);
         let stamp = registers.words.stamp.to_bytes();

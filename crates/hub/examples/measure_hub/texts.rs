@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use towline_core::id::{SessionKey, Uid};
-use towline_core::share::{Life, Provenance, Registers, RowKind, SharedRow, Stamp};
+use towline_core::share::{Registers, RowKind, RowLife, RowProvenance, SharedRow, WriteStamp};
 use towline_core::time::Timestamp;
-use towline_hub::Outgoing;
+use towline_hub::OutgoingRow;
 
 use crate::chance::{Chance, Zipf};
 
@@ -42,7 +42,7 @@ pub struct Texts {
 
 /// A row, and its unique word.
 pub struct MadeRow {
-    pub outgoing: Outgoing,
+    pub outgoing: OutgoingRow,
     /// The unique word, if it has one.
     pub name: Option<String>,
 }
@@ -75,16 +75,16 @@ impl Texts {
         };
         let session = format!("agent:{:08x}-0000-4000-8000-{:012x}", number / 40, number / 40);
         let machine = machine(person);
-        let from = Provenance {
+        let from = RowProvenance {
             person: PEOPLE[person].into(),
             machine,
             session: SessionKey::parse(&session).ok(),
             turn: Some((number % 40) as u32 + 1),
             made_at,
         };
-        let life = Life::Lives(Box::new(Registers::of_words(words, Stamp { count: 1, machine })));
+        let life = RowLife::Lives(Box::new(Registers::of_words(words, WriteStamp { count: 1, machine })));
         let row = SharedRow { uid, kind, project, from, life };
-        MadeRow { outgoing: Outgoing { row, text, meaning: None }, name }
+        MadeRow { outgoing: OutgoingRow { row, text, meaning: None }, name }
     }
 
     /// Content words of a row, as a user searches for it.

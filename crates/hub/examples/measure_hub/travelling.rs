@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use towline_hub::Outgoing;
+use towline_hub::OutgoingRow;
 
 use crate::figure;
 use crate::plain::Plain;
@@ -61,13 +61,13 @@ pub fn measure(world: &mut BenchWorld, name: &str, pushed: usize) {
     report("pull", pulled.per_second());
 }
 
-fn rows(world: &mut BenchWorld, count: usize) -> Vec<Outgoing> {
+fn rows(world: &mut BenchWorld, count: usize) -> Vec<OutgoingRow> {
     let numbers = world.next..world.next + count as u64;
     world.next = numbers.end;
     numbers.map(|number| world.texts.row(number, 0).outgoing).collect()
 }
 
-fn push(world: &mut BenchWorld, batch: &[Outgoing]) {
+fn push(world: &mut BenchWorld, batch: &[OutgoingRow]) {
     let pushed = world.hub.push(&world.membership, batch).unwrap();
     assert_eq!(pushed.changed, batch.len() as u64, "every row is new");
 }

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use towline_core::id::Uid;
-use towline_hub::{Address, Hub, HubProject, Machine, Membership, Reach, Rights, Secret, Tls, Wanted};
+use towline_hub::{
+    HubAddress, HubClient, HubPassword, HubProject, InitOptions, Machine, MemberRole, Membership,
+    ProjectVisibility, Tls,
+};
 use towline_testkit::Postgres;
 
 use crate::database::Database;
@@ -24,7 +27,7 @@ pub struct BenchWorld {
     pub texts: Texts,
     pub team: Uid,
     /// Ann, who sees all projects.
-    pub hub: Hub,
+    pub hub: HubClient,
     pub membership: Membership,
     /// Bypasses all policies.
     pub admin: Database,
@@ -56,19 +59,22 @@ impl BenchWorld {
         }
         postgres.run(&format!("alter role {ADMINISTRATOR} superuser"));
         let mut owner = connect(&postgres, OWNER);
-        owner.init(&Wanted::default()).unwrap();
+        owner.init(&InitOptions::default()).unwrap();
         owner.found_team("crew", OWNER).unwrap();
         let crew = owner.join("crew", &Machine { id: Uid([9; 16]), name: OWNER.into() }).unwrap();
         for person in PEOPLE {
-            owner.add_member(&crew, person, person, Rights::Member).unwrap();
+            owner.add_member(&crew, person, person, MemberRole::Member).unwrap();
         }
         let mut hub = connect(&postgres, PEOPLE[0]);
         let membership = join(&mut hub, 0);
         for number in 0..PROJECTS {
             let name = format!("p{number}");
             let key = format!("example.com/{name}");
-            hub.share(&membership, &HubProject { id: project(number), key, name, reach: Reach::Team })
-                .unwrap();
+            hub.share(
+                &membership,
+                &HubProject { id: project(number), key, name, reach: ProjectVisibility::Team },
+            )
+            .unwrap();
         }
         let admin = database(&postgres, ADMINISTRATOR);
         let (team, texts, laid) = (membership.team, Texts::new(), Laid::default());
@@ -77,7 +83,7 @@ impl BenchWorld {
 
     /// Lets the crate recreate missing schema objects, as after an upgrade.
     pub fn look_after(&self) {
-        connect(&self.postgres, OWNER).init(&Wanted::default()).unwrap();
+        connect(&self.postgres, OWNER).init(&InitOptions::default()).unwrap();
     }
 
     /// Another administrator connection.
@@ -92,22 +98,22 @@ impl BenchWorld {
 }
 
 /// Joins the team with this person's machine.
-fn join(hub: &mut Hub, person: usize) -> Membership {
+fn join(hub: &mut HubClient, person: usize) -> Membership {
     let name = format!("{}'s laptop", PEOPLE[person]);
     hub.join("crew", &Machine { id: machine(person), name }).unwrap()
 }
 
-fn connect(postgres: &Postgres, login: &str) -> Hub {
-    let secret = Secret::new(password(login));
-    Hub::connect(&address(postgres, login), Some(&secret), PATIENCE).unwrap()
+fn connect(postgres: &Postgres, login: &str) -> HubClient {
+    let secret = HubPassword::new(password(login));
+    HubClient::connect(&address(postgres, login), Some(&secret), PATIENCE).unwrap()
 }
 
 fn database(postgres: &Postgres, login: &str) -> Database {
     Database::connect(&address(postgres, login), &password(login), &ca(postgres))
 }
 
-fn address(postgres: &Postgres, login: &str) -> Address {
-    Address {
+fn address(postgres: &Postgres, login: &str) -> HubAddress {
+    HubAddress {
         host: postgres.host().into(),
         port: postgres.port(),
         database: DATABASE.into(),

@@ -5,10 +5,11 @@
 use std::time::Duration;
 
 use towline_core::id::Uid;
-use towline_core::share::{Life, Provenance, Registers, RowKind, SharedRow, Stamp};
+use towline_core::share::{Registers, RowKind, RowLife, RowProvenance, SharedRow, WriteStamp};
 use towline_core::time::Timestamp;
 use towline_hub::{
-    Address, Hub, HubProject, Machine, Membership, Outgoing, Reach, Rights, Secret, Tls, Wanted,
+    HubAddress, HubClient, HubPassword, HubProject, InitOptions, Machine, MemberRole, Membership,
+    OutgoingRow, ProjectVisibility, Tls,
 };
 use towline_testkit::Postgres;
 
@@ -55,29 +56,29 @@ impl HubBench {
     pub fn new(build: Build) -> HubBench {
         let bench = HubBench::empty(build);
         let mut olga = bench.connect("olga");
-        olga.init(&Wanted { partitions: 4 }).unwrap();
+        olga.init(&InitOptions { partitions: 4 }).unwrap();
         olga.found_team("red", "olga").unwrap();
         olga.found_team("blue", "olga").unwrap();
         let red = olga.join("red", &machine("olga")).unwrap();
         for name in ["ann", "bob", "cat"] {
-            olga.add_member(&red, name, name, Rights::Member).unwrap();
+            olga.add_member(&red, name, name, MemberRole::Member).unwrap();
         }
         let blue = olga.join("blue", &machine("olga")).unwrap();
-        olga.add_member(&blue, "dan", "dan", Rights::Member).unwrap();
+        olga.add_member(&blue, "dan", "dan", MemberRole::Member).unwrap();
         let (mut ann, red) = bench.join("ann");
-        ann.share(&red, &project(OPEN, Reach::Team)).unwrap();
-        ann.share(&red, &project(CLOSED, Reach::Chosen)).unwrap();
+        ann.share(&red, &project(OPEN, ProjectVisibility::Team)).unwrap();
+        ann.share(&red, &project(CLOSED, ProjectVisibility::Chosen)).unwrap();
         let (mut dan, blue) = bench.join("dan");
-        dan.share(&blue, &project(BLUE, Reach::Team)).unwrap();
+        dan.share(&blue, &project(BLUE, ProjectVisibility::Team)).unwrap();
         bench
     }
 
-    pub fn address(&self, user: &str) -> Address {
+    pub fn address(&self, user: &str) -> HubAddress {
         let tls = match self.build {
             Build::Debian => Tls::Verified { ca: Some(self.postgres.ca()) },
             Build::Vectors => Tls::Plain,
         };
-        Address {
+        HubAddress {
             host: self.postgres.host().into(),
             port: self.postgres.port(),
             database: DATABASE.into(),
@@ -86,12 +87,12 @@ impl HubBench {
         }
     }
 
-    pub fn connect(&self, user: &str) -> Hub {
-        Hub::connect(&self.address(user), Some(&Secret::new(password(user))), PATIENCE).unwrap()
+    pub fn connect(&self, user: &str) -> HubClient {
+        HubClient::connect(&self.address(user), Some(&HubPassword::new(password(user))), PATIENCE).unwrap()
     }
 
     /// Connects a member and joins their team.
-    pub fn join(&self, user: &str) -> (Hub, Membership) {
+    pub fn join(&self, user: &str) -> (HubClient, Membership) {
         let mut hub = self.connect(user);
         let team = if user == "dan" { "blue" } else { "red" };
         let membership = hub.join(team, &machine(user)).unwrap();
@@ -118,7 +119,7 @@ pub fn machine(user: &str) -> Machine {
     Machine { id: Uid([letter; 16]), name: format!("{user}'s laptop") }
 }
 
-pub fn project(id: Uid, reach: Reach) -> HubProject {
+pub fn project(id: Uid, reach: ProjectVisibility) -> HubProject {
     HubProject { id, key: format!("example.com/{}", id.0[0]), name: format!("p{}", id.0[0]), reach }
 }
 
@@ -129,27 +130,30 @@ pub fn memory(person: &str, uid: u8, words: &str) -> SharedRow {
         uid: Uid([uid; 16]),
         kind: RowKind::Memory,
         project: OPEN,
-        from: Provenance {
+        from: RowProvenance {
             person: person.into(),
             machine: at,
             session: None,
             turn: None,
             made_at: Timestamp(1_000),
         },
-        life: Life::Lives(Box::new(Registers::of_words(words.into(), Stamp { count: 1, machine: at }))),
+        life: RowLife::Lives(Box::new(Registers::of_words(
+            words.into(),
+            WriteStamp { count: 1, machine: at },
+        ))),
     }
 }
 
-pub fn outgoing(row: SharedRow) -> Outgoing {
+pub fn outgoing(row: SharedRow) -> OutgoingRow {
     let text = match &row.life {
-        Life::Lives(registers) => registers.words.value.clone(),
-        Life::Forgotten { .. } => String::new(),
+        RowLife::Lives(registers) => registers.words.value.clone(),
+        RowLife::Forgotten { .. } => String::new(),
     };
-    Outgoing { row, text, meaning: None }
+    OutgoingRow { row, text, meaning: None }
 }
 
 /// All rows of a project, as this member pulls them from the beginning.
-pub fn all_of(hub: &mut Hub, membership: &Membership, project: Uid) -> Vec<SharedRow> {
+pub fn all_of(hub: &mut HubClient, membership: &Membership, project: Uid) -> Vec<SharedRow> {
     let pulled = hub.pull(membership, project, 0, 10_000).unwrap();
     assert!(pulled.is_all);
     pulled.rows

@@ -2,15 +2,15 @@
 
 use crate::bench::{Build, DATABASE, HubBench, PATIENCE, password};
 use std::time::Duration;
-use towline_hub::{Address, Hub, HubError, Secret, Tls};
+use towline_hub::{HubAddress, HubClient, HubError, HubPassword, Tls};
 use towline_testkit::{Cut, Served};
 
 const WRONG: &str = "hush-wrong-hush";
 
 /// Asserts that connecting fails and that the error contains no password.
 #[track_caller]
-fn refusal(address: &Address, secret: &str, patience: Duration) -> HubError {
-    let Err(error) = Hub::connect(address, Some(&Secret::new(secret)), patience) else {
+fn refusal(address: &HubAddress, secret: &str, patience: Duration) -> HubError {
+    let Err(error) = HubClient::connect(address, Some(&HubPassword::new(secret)), patience) else {
         panic!("{address} was reached")
     };
     let said = format!("{error} {error:?}");
@@ -22,22 +22,22 @@ fn refusal(address: &Address, secret: &str, patience: Duration) -> HubError {
 fn a_server_that_does_not_prove_its_name_is_refused() {
     let bench = HubBench::empty(Build::Debian);
     let right = bench.address("ann");
-    let with_ca = |ca| Address { tls: Tls::Verified { ca: Some(ca) }, ..right.clone() };
+    let with_ca = |ca| HubAddress { tls: Tls::Verified { ca: Some(ca) }, ..right.clone() };
     let secret = password("ann");
-    let check = |address: &Address, why: &str| {
+    let check = |address: &HubAddress, why: &str| {
         let error = refusal(address, &secret, PATIENCE);
         assert!(matches!(&error, HubError::Unprotected { .. }), "{error:?}");
         assert!(error.to_string().contains(why), "{error}");
     };
     check(&with_ca(bench.postgres.other_ca()), "certificate");
-    check(&Address { tls: Tls::Verified { ca: None }, ..right.clone() }, "certificate");
+    check(&HubAddress { tls: Tls::Verified { ca: None }, ..right.clone() }, "certificate");
     check(&with_ca("/nowhere/ca.crt".into()), "/nowhere/ca.crt");
     bench.postgres.serve(Served::Expired);
     check(&right, "xpired");
     bench.postgres.serve(Served::OtherHost);
     check(&right, "not valid for name");
     bench.postgres.serve(Served::Right);
-    assert!(Hub::connect(&right, Some(&Secret::new(secret.clone())), PATIENCE).is_ok());
+    assert!(HubClient::connect(&right, Some(&HubPassword::new(secret.clone())), PATIENCE).is_ok());
     let log = bench.postgres.log();
     assert!(!log.contains("hush"), "{log}");
 }
@@ -45,15 +45,15 @@ fn a_server_that_does_not_prove_its_name_is_refused() {
 #[test]
 fn plain_text_is_refused_by_either_side() {
     let bench = HubBench::empty(Build::Debian);
-    let plain = Address { tls: Tls::Plain, ..bench.address("ann") };
+    let plain = HubAddress { tls: Tls::Plain, ..bench.address("ann") };
     assert!(matches!(refusal(&plain, &password("ann"), PATIENCE), HubError::Unprotected { .. }));
-    let far = Address { host: "db.example.com".into(), ..plain };
+    let far = HubAddress { host: "db.example.com".into(), ..plain };
     let error = refusal(&far, &password("ann"), PATIENCE);
     assert!(error.to_string().contains("on another machine, and TLS is off"), "{error}");
 
     // A server without TLS, or a man in the middle who claims so.
     let bench = HubBench::empty(Build::Vectors);
-    let wanted = Address { tls: Tls::Verified { ca: None }, ..bench.address("ann") };
+    let wanted = HubAddress { tls: Tls::Verified { ca: None }, ..bench.address("ann") };
     let error = refusal(&wanted, &password("ann"), PATIENCE);
     assert!(matches!(&error, HubError::Unprotected { .. }), "{error:?}");
     assert!(error.to_string().contains("does not support TLS"), "{error}");
@@ -69,7 +69,7 @@ fn a_wrong_login_is_reported_as_such() {
             assert!(error.to_string().contains(user), "{error}");
             assert!(!error.is_passing());
         }
-        let Err(none) = Hub::connect(&bench.address("ann"), None, PATIENCE) else {
+        let Err(none) = HubClient::connect(&bench.address("ann"), None, PATIENCE) else {
             panic!("no password was wanted")
         };
         assert!(matches!(&none, HubError::Login { .. }), "{none:?}");
@@ -80,10 +80,10 @@ fn a_wrong_login_is_reported_as_such() {
 fn a_server_that_is_gone_silent_or_slow_costs_no_more_than_the_patience() {
     let bench = HubBench::new(Build::Debian);
     let cut = Cut::before(bench.postgres.port());
-    let address = Address { port: cut.port(), ..bench.address("ann") };
-    let secret = Secret::new(password("ann"));
+    let address = HubAddress { port: cut.port(), ..bench.address("ann") };
+    let secret = HubPassword::new(password("ann"));
     let short = Duration::from_millis(700);
-    let mut hub = Hub::connect(&address, Some(&secret), short).unwrap();
+    let mut hub = HubClient::connect(&address, Some(&secret), short).unwrap();
     assert_eq!(hub.teams().unwrap().len(), 1);
     cut.silence();
     assert!(matches!(hub.teams(), Err(HubError::Timeout { .. })));
@@ -94,7 +94,7 @@ fn a_server_that_is_gone_silent_or_slow_costs_no_more_than_the_patience() {
     cut.cut();
     assert!(matches!(refusal(&address, "hush", short), HubError::Unreachable { .. }));
     cut.heal();
-    assert!(Hub::connect(&address, Some(&secret), PATIENCE).is_ok());
+    assert!(HubClient::connect(&address, Some(&secret), PATIENCE).is_ok());
     bench.postgres.stop();
     let error = refusal(&bench.address("ann"), "hush", PATIENCE);
     assert!(matches!(&error, HubError::Unreachable { .. }), "{error:?}");
@@ -115,7 +115,7 @@ fn a_connection_does_not_outlive_a_restart_of_the_server_but_a_new_one_works() {
 #[test]
 fn a_database_that_does_not_exist_is_named() {
     let bench = HubBench::empty(Build::Debian);
-    let address = Address { database: format!("{DATABASE}2"), ..bench.address("ann") };
+    let address = HubAddress { database: format!("{DATABASE}2"), ..bench.address("ann") };
     let error = refusal(&address, &password("ann"), PATIENCE);
     assert!(error.to_string().contains("\"shared2\" does not exist"), "{error}");
 }

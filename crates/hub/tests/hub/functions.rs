@@ -4,11 +4,13 @@ use std::ops::ControlFlow;
 
 use crate::bench::{BLUE, Build, CLOSED, HubBench, OPEN, all_of, machine, memory, outgoing, project};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::share::{Life, Presence, Register, Registers, Replaced, RowKind, SharedRow, Stamp};
+use towline_core::share::{
+    Register, Registers, RowKind, RowLife, RowReplacement, SharedRow, Visibility, WriteStamp,
+};
 use towline_core::time::Timestamp;
 use towline_hub::{
-    Asked, CANDIDATES, Extension, FleetSeat, Hub, HubError, Membership, Reach, Rights, Schema, VERSION,
-    Wanted,
+    CANDIDATES, Extension, FleetSeat, HubClient, HubError, HubQuery, HubSchema, InitOptions, MemberRole,
+    Membership, ProjectVisibility, VERSION,
 };
 
 /// A row with every field set.
@@ -16,12 +18,12 @@ fn full(uid: u8) -> SharedRow {
     let mut row = memory("ann", uid, r#"{"title":"parseHeader reads the length first"}"#);
     row.from.session = Some(SessionKey::parse("codex:0199-aa").unwrap());
     row.from.turn = Some(7);
-    let stamp = |count| Stamp { count, machine: Uid([3; 16]) };
-    let Life::Lives(registers) = &mut row.life else { panic!("it lives") };
+    let stamp = |count| WriteStamp { count, machine: Uid([3; 16]) };
+    let RowLife::Lives(registers) = &mut row.life else { panic!("it lives") };
     registers.pin = Register { stamp: stamp(4), value: Some(Timestamp(77)) };
     registers.standing = Register {
         stamp: stamp(5),
-        value: Some(Replaced { by: Some(Uid([8; 16])), at: Timestamp(5), why: "newer".into() }),
+        value: Some(RowReplacement { by: Some(Uid([8; 16])), at: Timestamp(5), why: "newer".into() }),
     };
     registers.hold = Register { stamp: stamp(u64::MAX), value: Some("looks odd".into()) };
     registers.found = 3;
@@ -30,18 +32,18 @@ fn full(uid: u8) -> SharedRow {
 
 fn registers(row: &mut SharedRow) -> &mut Registers {
     match &mut row.life {
-        Life::Lives(registers) => registers,
-        Life::Forgotten { .. } => panic!("it lives"),
+        RowLife::Lives(registers) => registers,
+        RowLife::Forgotten { .. } => panic!("it lives"),
     }
 }
 
-fn found(hub: &mut Hub, membership: &Membership, asked: Asked) -> Vec<u8> {
+fn found(hub: &mut HubClient, membership: &Membership, asked: HubQuery) -> Vec<u8> {
     let candidates = hub.search(membership, &asked).unwrap();
     candidates.iter().map(|candidate| candidate.row.uid.0[0]).collect()
 }
 
-fn for_words(text: &str) -> Asked {
-    Asked { text: text.into(), most: CANDIDATES, ..Asked::default() }
+fn for_words(text: &str) -> HubQuery {
+    HubQuery { text: text.into(), most: CANDIDATES, ..HubQuery::default() }
 }
 
 #[test]
@@ -50,13 +52,13 @@ fn a_hub_is_made_once_and_looked_after_again() {
         let bench = HubBench::empty(build);
         let mut olga = bench.connect("olga");
         let before = olga.standing().unwrap();
-        assert_eq!((before.schema, before.owner, before.login.as_str()), (Schema::Absent, None, "olga"));
+        assert_eq!((before.schema, before.owner, before.login.as_str()), (HubSchema::Absent, None, "olga"));
         assert!(matches!(olga.teams(), Err(HubError::NoSchema { .. })));
-        let made = olga.init(&Wanted::default()).unwrap();
+        let made = olga.init(&InitOptions::default()).unwrap();
         assert_eq!((made.before, made.now), (None, VERSION));
-        assert_eq!(olga.init(&Wanted::default()).unwrap().before, Some(VERSION));
+        assert_eq!(olga.init(&InitOptions::default()).unwrap().before, Some(VERSION));
         let standing = olga.standing().unwrap();
-        assert_eq!(standing.schema, Schema::Open { version: VERSION, writable_by: 1 });
+        assert_eq!(standing.schema, HubSchema::Open { version: VERSION, writable_by: 1 });
         let extensions = [standing.trigrams, standing.project_index, standing.vectors];
         let expected = match build {
             Build::Debian => [Extension::Used, Extension::Used, Extension::Missing],
@@ -67,7 +69,7 @@ fn a_hub_is_made_once_and_looked_after_again() {
             bench.sql("select count(*) from pg_inherits where inhparent = 'towline.rows'::regclass"),
             "16"
         );
-        assert_eq!(bench.connect("eve").standing().unwrap().schema, Schema::Closed);
+        assert_eq!(bench.connect("eve").standing().unwrap().schema, HubSchema::Closed);
     }
 }
 
@@ -77,7 +79,7 @@ fn a_row_comes_back_as_it_was_pushed() {
         let bench = HubBench::new(build);
         let (mut ann, red) = bench.join("ann");
         let mut gone = memory("ann", 2, "");
-        gone.life = Life::Forgotten { at: Timestamp(9), by: "ann".into() };
+        gone.life = RowLife::Forgotten { at: Timestamp(9), by: "ann".into() };
         let rows = [full(1), gone];
         let sent: Vec<_> = rows.iter().cloned().map(outgoing).collect();
         assert_eq!(ann.push(&red, &sent).unwrap().changed, 2);
@@ -102,7 +104,7 @@ fn a_pull_goes_on_where_the_last_one_ended() {
     assert_eq!((none.rows.len(), none.is_all, none.after), (0, true, second.after));
     let mut pinned = memory("ann", 2, "w");
     registers(&mut pinned).pin =
-        Register { stamp: Stamp { count: 1, machine: red.machine }, value: Some(Timestamp(1)) };
+        Register { stamp: WriteStamp { count: 1, machine: red.machine }, value: Some(Timestamp(1)) };
     ann.push(&red, &[outgoing(pinned.clone())]).unwrap();
     assert_eq!(ann.pull(&red, OPEN, second.after, 3).unwrap().rows, [pinned], "a change comes again");
 }
@@ -116,11 +118,11 @@ fn a_teammate_changes_and_forgets_but_never_brings_rows_of_others() {
     ann.push(&of_ann, &[outgoing(memory("ann", 1, "mine"))]).unwrap();
     let mut edited = memory("ann", 1, "");
     registers(&mut edited).words =
-        Register { stamp: Stamp { count: 2, machine: of_bob.machine }, value: "better".into() };
+        Register { stamp: WriteStamp { count: 2, machine: of_bob.machine }, value: "better".into() };
     assert_eq!(bob.push(&of_bob, &[outgoing(edited.clone())]).unwrap().changed, 1);
     assert_eq!(all_of(&mut ann, &of_ann, OPEN), [edited]);
     let mut gone = memory("ann", 1, "");
-    gone.life = Life::Forgotten { at: Timestamp(50), by: "bob".into() };
+    gone.life = RowLife::Forgotten { at: Timestamp(50), by: "bob".into() };
     bob.push(&of_bob, &[outgoing(gone.clone())]).unwrap();
     assert_eq!(ann.push(&of_ann, &[outgoing(memory("ann", 1, "again"))]).unwrap().changed, 0);
     assert_eq!(all_of(&mut ann, &of_ann, OPEN), [gone]);
@@ -153,9 +155,9 @@ fn words_are_found_whole_in_part_and_by_any_of_them() {
         );
         assert_eq!(found(&mut ann, &red, for_words("'; & | !( <-> \\ :*")), [0; 0]);
         assert_eq!(found(&mut ann, &red, for_words("")), [0; 0]);
-        let elsewhere = Asked { projects: vec![CLOSED], ..for_words("header") };
+        let elsewhere = HubQuery { projects: vec![CLOSED], ..for_words("header") };
         assert_eq!(found(&mut ann, &red, elsewhere), [0; 0]);
-        let lines = Asked { kinds: vec![RowKind::Line], ..for_words("header") };
+        let lines = HubQuery { kinds: vec![RowKind::Line], ..for_words("header") };
         assert_eq!(found(&mut ann, &red, lines), [0; 0]);
         if build == Build::Debian {
             assert_eq!(found(&mut ann, &red, for_words("lenght")), [1], "a slip of the finger");
@@ -170,11 +172,11 @@ fn what_was_withdrawn_is_not_found_until_it_is_shared_again() {
     let (mut ann, red) = bench.join("ann");
     ann.push(&red, &[outgoing(memory("ann", 1, "a lantern"))]).unwrap();
     let mut row = memory("ann", 1, "a lantern");
-    let stamp = |count| Stamp { count, machine: red.machine };
-    registers(&mut row).presence = Register { stamp: stamp(1), value: Presence::Withdrawn };
+    let stamp = |count| WriteStamp { count, machine: red.machine };
+    registers(&mut row).presence = Register { stamp: stamp(1), value: Visibility::Withdrawn };
     ann.push(&red, &[outgoing(row.clone())]).unwrap();
     assert_eq!(found(&mut ann, &red, for_words("lantern")), [0; 0]);
-    registers(&mut row).presence = Register { stamp: stamp(2), value: Presence::Shared };
+    registers(&mut row).presence = Register { stamp: stamp(2), value: Visibility::Shared };
     ann.push(&red, &[outgoing(row)]).unwrap();
     assert_eq!(found(&mut ann, &red, for_words("lantern")), [1]);
 }
@@ -196,10 +198,10 @@ fn no_word_of_what_was_forgotten_or_changed_is_kept_for_its_spelling() {
     ann.push(&red, &[outgoing(row.clone())]).unwrap();
     assert_eq!(words(&bench), "lanterns lisbon porto");
     registers(&mut row).pin =
-        Register { stamp: Stamp { count: 3, machine: red.machine }, value: Some(Timestamp(9)) };
+        Register { stamp: WriteStamp { count: 3, machine: red.machine }, value: Some(Timestamp(9)) };
     ann.push(&red, &[outgoing(row.clone())]).unwrap();
     assert_eq!(words(&bench), "lanterns lisbon porto", "a pin changes no word");
-    row.life = Life::Forgotten { at: Timestamp(10), by: "ann".into() };
+    row.life = RowLife::Forgotten { at: Timestamp(10), by: "ann".into() };
     ann.push(&red, &[outgoing(row)]).unwrap();
     assert_eq!(words(&bench), "lisbon");
 }
@@ -208,15 +210,21 @@ fn no_word_of_what_was_forgotten_or_changed_is_kept_for_its_spelling() {
 fn members_come_and_go() {
     let bench = HubBench::new(Build::Debian);
     let (mut olga, red) = bench.join("olga");
-    assert_eq!(red.rights, Rights::Admin);
+    assert_eq!(red.rights, MemberRole::Admin);
     let teams: Vec<String> = olga.teams().unwrap().into_iter().map(|team| team.name).collect();
     assert_eq!(teams, ["blue", "red"]);
     let (mut bob, of_bob) = bench.join("bob");
-    assert!(matches!(bob.add_member(&of_bob, "eve", "eve", Rights::Member), Err(HubError::Refused { .. })));
+    assert!(matches!(
+        bob.add_member(&of_bob, "eve", "eve", MemberRole::Member),
+        Err(HubError::Refused { .. })
+    ));
     assert!(matches!(bob.found_team("green", "bob"), Err(HubError::Refused { .. })));
-    assert!(matches!(olga.add_member(&red, "zoe", "zoe", Rights::Member), Err(HubError::NoSuch { .. })));
-    assert!(matches!(olga.add_member(&red, "bob", "eve", Rights::Member), Err(HubError::NoSuch { .. })));
-    assert!(matches!(olga.add_member(&red, "bobby", "bob", Rights::Member), Err(HubError::NoSuch { .. })));
+    assert!(matches!(olga.add_member(&red, "zoe", "zoe", MemberRole::Member), Err(HubError::NoSuch { .. })));
+    assert!(matches!(olga.add_member(&red, "bob", "eve", MemberRole::Member), Err(HubError::NoSuch { .. })));
+    assert!(matches!(
+        olga.add_member(&red, "bobby", "bob", MemberRole::Member),
+        Err(HubError::NoSuch { .. })
+    ));
     assert!(matches!(olga.revoke_member(&red, "olga"), Err(HubError::Refused { .. })));
     olga.revoke_member(&red, "bob").unwrap();
     assert!(matches!(bob.pull(&of_bob, OPEN, 0, 1), Err(HubError::NotAMember { .. })));
@@ -224,7 +232,7 @@ fn members_come_and_go() {
     let bob_now = members.iter().find(|member| member.name == "bob").unwrap();
     assert!(bob_now.revoked_at.is_some());
     assert_eq!(bob_now.machines, ["bob's laptop"]);
-    olga.add_member(&red, "bob", "bob", Rights::Member).unwrap();
+    olga.add_member(&red, "bob", "bob", MemberRole::Member).unwrap();
     assert!(bob.pull(&of_bob, OPEN, 0, 1).is_ok());
     bob.leave(&of_bob).unwrap();
     let members = olga.members(&red).unwrap();
@@ -236,18 +244,18 @@ fn a_closed_project_opens_to_whoever_is_allowed() {
     let bench = HubBench::new(Build::Debian);
     let (mut ann, of_ann) = bench.join("ann");
     let (mut bob, of_bob) = bench.join("bob");
-    let seen = |hub: &mut Hub, of: &Membership| -> Vec<Uid> {
+    let seen = |hub: &mut HubClient, of: &Membership| -> Vec<Uid> {
         hub.projects(of).unwrap().into_iter().map(|project| project.id).collect()
     };
     assert_eq!(seen(&mut bob, &of_bob), [OPEN]);
-    let again = project(CLOSED, Reach::Team);
+    let again = project(CLOSED, ProjectVisibility::Team);
     assert!(matches!(bob.share(&of_bob, &again), Err(HubError::Refused { .. })));
     assert!(matches!(bob.allow(&of_bob, CLOSED, "bob"), Err(HubError::Refused { .. })));
     ann.allow(&of_ann, CLOSED, "bob").unwrap();
     assert_eq!(seen(&mut bob, &of_bob), [OPEN, CLOSED]);
     ann.disallow(&of_ann, CLOSED, "bob").unwrap();
     assert_eq!(seen(&mut bob, &of_bob), [OPEN]);
-    ann.set_reach(&of_ann, CLOSED, Reach::Team).unwrap();
+    ann.set_reach(&of_ann, CLOSED, ProjectVisibility::Team).unwrap();
     assert_eq!(seen(&mut bob, &of_bob), [OPEN, CLOSED]);
     ann.push(&of_ann, &[outgoing(memory("ann", 1, "kept"))]).unwrap();
     assert_eq!(ann.unshare(&of_ann, OPEN).unwrap(), 1);

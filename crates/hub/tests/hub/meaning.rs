@@ -2,42 +2,44 @@
 
 use crate::bench::{BLUE, Build, CLOSED, HubBench, OPEN, memory, outgoing};
 use towline_core::id::Uid;
-use towline_core::share::{Life, Presence, Register, Registers, RowKind, SharedRow, Stamp};
+use towline_core::share::{Register, Registers, RowKind, RowLife, SharedRow, Visibility, WriteStamp};
 use towline_core::time::Timestamp;
-use towline_hub::{Asked, Hub, HubError, Meaning, Meanings, Membership, Outgoing, VECTOR_LENGTH};
+use towline_hub::{
+    Embedding, EmbeddingSupport, HubClient, HubError, HubQuery, Membership, OutgoingRow, VECTOR_LENGTH,
+};
 
 const MODEL: u64 = 0x0123_4567_89ab_cdef;
 const OTHER: u64 = 7;
 
 /// The unit vector of an axis.
-fn towards(axis: usize, model: u64) -> Meaning {
+fn towards(axis: usize, model: u64) -> Embedding {
     let mut vector = vec![0.0; VECTOR_LENGTH];
     vector[axis] = 1.0;
-    Meaning { model, vector }
+    Embedding { model, vector }
 }
 
-fn meant(row: SharedRow, meaning: Meaning) -> Outgoing {
-    Outgoing { meaning: Some(meaning), ..outgoing(row) }
+fn meant(row: SharedRow, meaning: Embedding) -> OutgoingRow {
+    OutgoingRow { meaning: Some(meaning), ..outgoing(row) }
 }
 
-fn near(meaning: Meaning, most: u32) -> Asked {
-    Asked { meaning: Some(meaning), most, ..Asked::default() }
+fn near(meaning: Embedding, most: u32) -> HubQuery {
+    HubQuery { meaning: Some(meaning), most, ..HubQuery::default() }
 }
 
-fn found(hub: &mut Hub, membership: &Membership, asked: &Asked) -> Vec<u8> {
+fn found(hub: &mut HubClient, membership: &Membership, asked: &HubQuery) -> Vec<u8> {
     let candidates = hub.search(membership, asked).unwrap();
     candidates.iter().map(|candidate| candidate.row.uid.0[0]).collect()
 }
 
-fn without(hub: &mut Hub, membership: &Membership) -> Vec<u8> {
+fn without(hub: &mut HubClient, membership: &Membership) -> Vec<u8> {
     let rows = hub.without_meaning(membership, OPEN, None, 100).unwrap();
     rows.iter().map(|row| row.uid.0[0]).collect()
 }
 
 fn registers(row: &mut SharedRow) -> &mut Registers {
     match &mut row.life {
-        Life::Lives(registers) => registers,
-        Life::Forgotten { .. } => panic!("it lives"),
+        RowLife::Lives(registers) => registers,
+        RowLife::Forgotten { .. } => panic!("it lives"),
     }
 }
 
@@ -49,7 +51,7 @@ fn the_nearest_by_meaning_are_found_without_a_common_word() {
         [0, 1, 2].map(|axis| meant(memory("ann", axis as u8 + 1, "plain words"), towards(axis, MODEL)));
     ann.push(&red, &sent).unwrap();
     assert_eq!(found(&mut ann, &red, &near(towards(1, MODEL), 1)), [2]);
-    let both = Asked { text: "plain".into(), ..near(towards(1, MODEL), 10) };
+    let both = HubQuery { text: "plain".into(), ..near(towards(1, MODEL), 10) };
     let candidates = ann.search(&red, &both).unwrap();
     let second = candidates.iter().find(|candidate| candidate.row.uid.0[0] == 2).unwrap();
     assert!(second.rank.is_some() && second.nearness.is_some_and(|near| near > 0.99), "{second:?}");
@@ -62,18 +64,21 @@ fn a_hub_without_vectors_takes_rows_and_questions_and_leaves_vectors_out() {
     let bench = HubBench::new(Build::Debian);
     let (mut ann, red) = bench.join("ann");
     ann.push(&red, &[meant(memory("ann", 1, "a lantern"), towards(0, MODEL))]).unwrap();
-    assert_eq!(ann.meanings(&red).unwrap(), Meanings::None);
+    assert_eq!(ann.meanings(&red).unwrap(), EmbeddingSupport::None);
     assert_eq!(found(&mut ann, &red, &near(towards(0, MODEL), 9)), [0; 0]);
-    assert_eq!(found(&mut ann, &red, &Asked { text: "lantern".into(), ..near(towards(0, MODEL), 9) }), [1]);
+    assert_eq!(
+        found(&mut ann, &red, &HubQuery { text: "lantern".into(), ..near(towards(0, MODEL), 9) }),
+        [1]
+    );
 }
 
 #[test]
 fn vectors_of_two_models_are_never_compared() {
     let bench = HubBench::new(Build::Vectors);
     let (mut ann, red) = bench.join("ann");
-    assert_eq!(ann.meanings(&red).unwrap(), Meanings::Undecided);
+    assert_eq!(ann.meanings(&red).unwrap(), EmbeddingSupport::Undecided);
     ann.push(&red, &[meant(memory("ann", 1, "one"), towards(0, MODEL))]).unwrap();
-    assert_eq!(ann.meanings(&red).unwrap(), Meanings::Of(MODEL));
+    assert_eq!(ann.meanings(&red).unwrap(), EmbeddingSupport::Of(MODEL));
     let (mut bob, of_bob) = bench.join("bob");
     assert_eq!(bob.push(&of_bob, &[meant(memory("bob", 2, "two"), towards(0, OTHER))]).unwrap().changed, 1);
     assert_eq!(found(&mut bob, &of_bob, &near(towards(0, OTHER), 9)), [0; 0]);
@@ -83,12 +88,12 @@ fn vectors_of_two_models_are_never_compared() {
         "the row came, its vector did not"
     );
     let (mut dan, blue) = bench.join("dan");
-    assert_eq!(dan.meanings(&blue).unwrap(), Meanings::Undecided, "another team decides for itself");
+    assert_eq!(dan.meanings(&blue).unwrap(), EmbeddingSupport::Undecided, "another team decides for itself");
 
     assert!(matches!(bob.adopt_model(&of_bob, OTHER), Err(HubError::Refused { .. })), "no administrator");
     let (mut olga, of_olga) = bench.join("olga");
     olga.adopt_model(&of_olga, OTHER).unwrap();
-    assert_eq!(bob.meanings(&of_bob).unwrap(), Meanings::Of(OTHER));
+    assert_eq!(bob.meanings(&of_bob).unwrap(), EmbeddingSupport::Of(OTHER));
     assert_eq!(without(&mut bob, &of_bob), [2, 1], "those of the former model are gone");
     olga.adopt_model(&of_olga, OTHER).unwrap();
 }
@@ -97,7 +102,7 @@ fn vectors_of_two_models_are_never_compared() {
 fn rows_that_have_no_vector_get_theirs_later_piece_by_piece() {
     let bench = HubBench::new(Build::Vectors);
     let (mut ann, red) = bench.join("ann");
-    let mut sent: Vec<Outgoing> = (1..=5).map(|uid| outgoing(memory("ann", uid, "w"))).collect();
+    let mut sent: Vec<OutgoingRow> = (1..=5).map(|uid| outgoing(memory("ann", uid, "w"))).collect();
     sent[2].row.kind = RowKind::Detail;
     ann.push(&red, &sent).unwrap();
     let newest = ann.without_meaning(&red, OPEN, None, 2).unwrap();
@@ -124,7 +129,7 @@ fn a_row_whose_words_change_has_no_vector_until_the_one_of_the_new_words_comes()
     let before = memory("ann", 1, "the mast is of oak");
     ann.push(&red, &[meant(before.clone(), towards(0, MODEL))]).unwrap();
     let mut pinned = before.clone();
-    let stamp = |count| Stamp { count, machine: red.machine };
+    let stamp = |count| WriteStamp { count, machine: red.machine };
     registers(&mut pinned).pin = Register { stamp: stamp(1), value: Some(Timestamp(5)) };
     ann.push(&red, &[outgoing(pinned)]).unwrap();
     assert_eq!(found(&mut ann, &red, &near(towards(0, MODEL), 9)), [1], "a pin changes no words");
@@ -150,9 +155,9 @@ fn what_was_withdrawn_or_forgotten_has_no_vector() {
     let sent = rows.clone().map(|row| meant(row, towards(0, MODEL)));
     ann.push(&red, &sent).unwrap();
     let [mut away, mut gone] = rows.clone();
-    let stamp = Stamp { count: 1, machine: red.machine };
-    registers(&mut away).presence = Register { stamp, value: Presence::Withdrawn };
-    gone.life = Life::Forgotten { at: Timestamp(9), by: "ann".into() };
+    let stamp = WriteStamp { count: 1, machine: red.machine };
+    registers(&mut away).presence = Register { stamp, value: Visibility::Withdrawn };
+    gone.life = RowLife::Forgotten { at: Timestamp(9), by: "ann".into() };
     ann.push(&red, &[outgoing(away), outgoing(gone)]).unwrap();
     let late: Vec<_> = rows.iter().zip(sent.iter().filter_map(|sent| sent.meaning.as_ref())).collect();
     assert_eq!(ann.put_meanings(&red, &late).unwrap(), 0, "not even one that was under way");
@@ -161,11 +166,11 @@ fn what_was_withdrawn_or_forgotten_has_no_vector() {
 }
 
 /// A direction of its own, plus `weight` of the first axis.
-fn noisy(number: u8, weight: f32) -> Meaning {
+fn noisy(number: u8, weight: f32) -> Embedding {
     let noise = |axis: usize| 0.05 * (12.9898 * f32::from(number) * (axis + 1) as f32).sin();
     let mut vector: Vec<f32> = (0..VECTOR_LENGTH).map(noise).collect();
     vector[0] += weight;
-    Meaning { model: MODEL, vector }
+    Embedding { model: MODEL, vector }
 }
 
 /// Two thousand rows of ann's closed project that are nearer to the first axis than the three of the open one.
@@ -192,7 +197,7 @@ fn crowded() -> HubBench {
 #[test]
 fn a_small_project_beside_a_large_one_is_found_by_meaning() {
     let bench = crowded();
-    let asked = Asked { projects: vec![OPEN], ..near(towards(0, MODEL), 3) };
+    let asked = HubQuery { projects: vec![OPEN], ..near(towards(0, MODEL), 3) };
     let search = || {
         let (mut ann, red) = bench.join("ann");
         found(&mut ann, &red, &asked).len()

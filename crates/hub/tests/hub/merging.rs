@@ -6,12 +6,12 @@ use proptest::test_runner::{Config, TestRunner};
 use std::collections::BTreeMap;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::share::{
-    Life, Presence, Provenance, Register, Registers, Replaced, RowKind, SharedRow, Stamp,
+    Register, Registers, RowKind, RowLife, RowProvenance, RowReplacement, SharedRow, Visibility, WriteStamp,
 };
 use towline_core::time::Timestamp;
 
-fn stamp() -> impl Strategy<Value = Stamp> {
-    (0_u64..4, 0_u8..3).prop_map(|(count, machine)| Stamp { count, machine: Uid([machine; 16]) })
+fn stamp() -> impl Strategy<Value = WriteStamp> {
+    (0_u64..4, 0_u8..3).prop_map(|(count, machine)| WriteStamp { count, machine: Uid([machine; 16]) })
 }
 
 fn register<T: std::fmt::Debug>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Register<T>> {
@@ -21,8 +21,8 @@ fn register<T: std::fmt::Debug>(value: impl Strategy<Value = T>) -> impl Strateg
 fn registers() -> impl Strategy<Value = Registers> {
     let by = proptest::option::of((0_u8..3).prop_map(|by| Uid([by; 16])));
     let replaced =
-        (by, -1_i64..2, "[aB_é]?").prop_map(|(by, at, why)| Replaced { by, at: Timestamp(at), why });
-    let presence = prop_oneof![4 => Just(Presence::Shared), 1 => Just(Presence::Withdrawn)];
+        (by, -1_i64..2, "[aB_é]?").prop_map(|(by, at, why)| RowReplacement { by, at: Timestamp(at), why });
+    let presence = prop_oneof![4 => Just(Visibility::Shared), 1 => Just(Visibility::Withdrawn)];
     (
         register("[aBé_]{0,2}"),
         register(proptest::option::of((-1_i64..2).prop_map(Timestamp))),
@@ -42,10 +42,10 @@ fn registers() -> impl Strategy<Value = Registers> {
 }
 
 /// Sessions whose names sort differently as plain text than as agent and id.
-fn origin() -> impl Strategy<Value = Provenance> {
+fn origin() -> impl Strategy<Value = RowProvenance> {
     let session = proptest::option::of(prop_oneof![Just("codex:b"), Just("codex-x:a"), Just("codex:-")]);
     (0_u8..2, session, proptest::option::of(0_u32..2), 0_i64..2).prop_map(|(machine, session, turn, at)| {
-        Provenance {
+        RowProvenance {
             person: "ann".into(),
             machine: Uid([machine; 16]),
             session: session.map(|session| SessionKey::parse(session).unwrap()),
@@ -57,8 +57,8 @@ fn origin() -> impl Strategy<Value = Provenance> {
 
 fn row() -> impl Strategy<Value = SharedRow> {
     let life = prop_oneof![
-        9 => registers().prop_map(|registers| Life::Lives(Box::new(registers))),
-        1 => (0_i64..3, "[pQ]").prop_map(|(at, by)| Life::Forgotten { at: Timestamp(at), by }),
+        9 => registers().prop_map(|registers| RowLife::Lives(Box::new(registers))),
+        1 => (0_i64..3, "[pQ]").prop_map(|(at, by)| RowLife::Forgotten { at: Timestamp(at), by }),
     ];
     (life, origin(), 0_u8..6).prop_map(|(life, from, uid)| SharedRow {
         uid: Uid([uid; 16]),
@@ -102,7 +102,7 @@ fn the_hub_comes_to_what_core_comes_to() {
         prop_assert_eq!(&found, &expected);
         let searched: usize = bench.sql("select count(*) from towline.finds").parse().unwrap();
         let worth_it = |row: &&SharedRow| {
-            matches!(&row.life, Life::Lives(it) if !it.words.value.is_empty()) && row.is_shared()
+            matches!(&row.life, RowLife::Lives(it) if !it.words.value.is_empty()) && row.is_shared()
         };
         prop_assert_eq!(searched, expected.values().filter(worth_it).count());
         Ok(())
@@ -174,12 +174,13 @@ fn a_push_that_is_cut_off_is_there_whole_or_not_at_all() {
     let cut = towline_testkit::Cut::before(bench.postgres.port());
     let mut address = bench.address("ann");
     address.port = cut.port();
-    let secret = towline_hub::Secret::new(password("ann"));
+    let secret = towline_hub::HubPassword::new(password("ann"));
     let rows: Vec<_> = (1..=200).map(|uid| outgoing(memory("ann", uid, "whole"))).collect();
     for delay_ms in [1, 3, 6, 10, 15, 25] {
         bench.sql("truncate towline.rows, towline.finds");
         cut.heal();
-        let mut hub = towline_hub::Hub::connect(&address, Some(&secret), crate::bench::PATIENCE).unwrap();
+        let mut hub =
+            towline_hub::HubClient::connect(&address, Some(&secret), crate::bench::PATIENCE).unwrap();
         let red = hub.join("red", &machine("ann")).unwrap();
         let pushed = std::thread::scope(|scope| {
             scope.spawn(|| {

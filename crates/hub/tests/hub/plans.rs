@@ -44,7 +44,7 @@ fn a_search_in_one_project_reads_its_part_of_the_index() {
     let condition = plan.lines().find(|line| line.contains("Index Cond")).unwrap_or_default();
     assert!(condition.contains("project") && condition.contains("@@"), "{plan}");
     let (mut ann, red) = bench.join("ann");
-    let asked = towline_hub::Asked { text: "word400".into(), most: 1, ..Default::default() };
+    let asked = towline_hub::HubQuery { text: "word400".into(), most: 1, ..Default::default() };
     assert_eq!(ann.search(&red, &asked).unwrap().len(), 1);
     let waiting = ann.lag(&red, &[(OPEN, 30_000)]).unwrap();
     assert_eq!(waiting, [(OPEN, 5_000)]);
@@ -55,12 +55,13 @@ fn a_word_that_is_everywhere_is_looked_for_in_what_is_newest() {
     let bench = filled();
     let (mut ann, red) = bench.join("ann");
     for projects in [vec![], vec![OPEN]] {
-        let asked = towline_hub::Asked { text: "harbour".into(), projects, most: 100, ..Default::default() };
+        let asked =
+            towline_hub::HubQuery { text: "harbour".into(), projects, most: 100, ..Default::default() };
         let found = ann.search(&red, &asked).unwrap();
         let oldest = found.iter().map(|candidate| candidate.row.from.made_at.0).min();
         assert!(found.len() == 100 && oldest > Some(20_000), "{} rows, the oldest {oldest:?}", found.len());
     }
-    let asked = towline_hub::Asked { text: "harbour word400".into(), most: 1, ..Default::default() };
+    let asked = towline_hub::HubQuery { text: "harbour word400".into(), most: 1, ..Default::default() };
     let found = ann.search(&red, &asked).unwrap();
     assert_eq!(found[0].row.from.made_at.0, 400, "a rare word beside it finds old ones, too");
 }
@@ -73,7 +74,7 @@ fn one_row_is_found_by_a_rare_word_that_the_planner_takes_for_frequent() {
     );
     let (mut ann, red) = bench.join("ann");
     for most in [1, 2, 100] {
-        let asked = towline_hub::Asked { text: "word400".into(), most, ..Default::default() };
+        let asked = towline_hub::HubQuery { text: "word400".into(), most, ..Default::default() };
         let found = ann.search(&red, &asked).unwrap();
         let first = found.first().map(|candidate| candidate.row.from.made_at.0);
         assert_eq!(first, Some(400), "the best of {most}");

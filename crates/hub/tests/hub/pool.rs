@@ -5,7 +5,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
-use towline_hub::{Address, Asked, Hub, Secret, Tls};
+use towline_hub::{HubAddress, HubClient, HubPassword, HubQuery, Tls};
 use towline_testkit::wait;
 
 struct Pool {
@@ -65,9 +65,10 @@ fn clients_that_share_one_connection_do_not_disturb_each_other() {
     let bench = HubBench::new(Build::Vectors);
     let pool = Pool::before(&bench);
     let connect = |user: &str| {
-        let address = Address { port: pool.port, tls: Tls::Plain, ..bench.address(user) };
+        let address = HubAddress { port: pool.port, tls: Tls::Plain, ..bench.address(user) };
         let mut hub =
-            Hub::connect(&address, Some(&Secret::new(password(user))), crate::bench::PATIENCE).unwrap();
+            HubClient::connect(&address, Some(&HubPassword::new(password(user))), crate::bench::PATIENCE)
+                .unwrap();
         let membership = hub.join("red", &machine(user)).unwrap();
         (hub, membership)
     };
@@ -80,7 +81,7 @@ fn clients_that_share_one_connection_do_not_disturb_each_other() {
         bob.push(&of_bob, &[outgoing(memory("bob", 100 + uid, "another lantern"))]).unwrap();
     }
     assert_eq!(all_of(&mut ann, &of_ann, OPEN).len(), 60);
-    let asked = Asked { text: "lantern".into(), most: 100, ..Asked::default() };
+    let asked = HubQuery { text: "lantern".into(), most: 100, ..HubQuery::default() };
     assert_eq!(also_ann.search(&of_ann, &asked).unwrap().len(), 40);
     assert_eq!(ann.lag(&of_ann, &[(OPEN, 0)]).unwrap(), [(OPEN, 60)]);
     also_ann.put_seats(&of_ann, &[]).unwrap();

@@ -6,9 +6,9 @@ use crate::bench::{
     BLUE, Build, CLOSED, DATABASE, HubBench, OPEN, all_of, machine, memory, outgoing, password,
 };
 use towline_core::id::Uid;
-use towline_core::share::{Life, SharedRow};
+use towline_core::share::{RowLife, SharedRow};
 use towline_core::time::Timestamp;
-use towline_hub::{Asked, FleetSeat, HubError};
+use towline_hub::{FleetSeat, HubError, HubQuery};
 
 /// A hub with a secret of ann's in the closed project, one of dan's in the blue team, and a seat of ann's.
 fn bench() -> HubBench {
@@ -172,7 +172,7 @@ fn a_dishonest_change_is_refused() {
     }
     let (mut ann, red) = bench.join("ann");
     let mut gone = memory("ann", 2, "");
-    gone.life = Life::Forgotten { at: Timestamp(5), by: "ann".into() };
+    gone.life = RowLife::Forgotten { at: Timestamp(5), by: "ann".into() };
     ann.push(&red, &[outgoing(gone)]).unwrap();
     let back =
         "update towline.rows set forgotten_at = null, words = 'x', seq = 3 where forgotten_at is not null";
@@ -218,9 +218,9 @@ fn a_member_reaches_nothing_of_another_team_or_a_closed_project() {
     let (_, red) = bench.join("ann");
     let (mut dan, mut of_dan) = bench.join("dan");
     let (mut bob, of_bob) = bench.join("bob");
-    let asked = Asked { text: "lantern".into(), most: 10, ..Asked::default() };
+    let asked = HubQuery { text: "lantern".into(), most: 10, ..HubQuery::default() };
     assert_eq!(bob.search(&of_bob, &asked).unwrap().len(), 1, "the open one alone");
-    let closed = Asked { projects: vec![CLOSED], ..asked.clone() };
+    let closed = HubQuery { projects: vec![CLOSED], ..asked.clone() };
     assert!(bob.search(&of_bob, &closed).unwrap().is_empty());
     assert!(matches!(bob.pull(&of_bob, CLOSED, 0, 9), Err(HubError::NotAMember { .. })));
     assert_eq!(bob.lag(&of_bob, &[(CLOSED, 0)]).unwrap(), [(CLOSED, 0)]);

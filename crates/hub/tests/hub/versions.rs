@@ -1,14 +1,14 @@
 //! Hubs of other versions than this program's, and concurrent initialisation.
 
 use crate::bench::{Build, DATABASE, HubBench, memory, outgoing, password};
-use towline_hub::{Hub, HubError, Initialised, VERSION, Wanted};
+use towline_hub::{HubClient, HubError, InitOptions, InitOutcome, VERSION};
 
 #[test]
 fn four_at_once_make_one_hub() {
     let bench = HubBench::empty(Build::Debian);
-    let made: Vec<Initialised> = std::thread::scope(|scope| {
+    let made: Vec<InitOutcome> = std::thread::scope(|scope| {
         let makers: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| bench.connect("olga").init(&Wanted { partitions: 2 }).unwrap()))
+            .map(|_| scope.spawn(|| bench.connect("olga").init(&InitOptions { partitions: 2 }).unwrap()))
             .collect();
         makers.into_iter().map(|maker| maker.join().unwrap()).collect()
     });
@@ -24,7 +24,11 @@ fn an_older_program_writes_a_newer_hub_only_while_that_allows_it() {
     bench.sql("update towline.facts set value = '99' where name = 'version'");
     let (mut ann, _) = bench.join("ann");
     assert_eq!(ann.push(&red, &[outgoing(memory("ann", 1, "w"))]).unwrap().changed, 1);
-    assert_eq!(bench.connect("olga").init(&Wanted::default()).unwrap().now, 99, "a newer hub is left alone");
+    assert_eq!(
+        bench.connect("olga").init(&InitOptions::default()).unwrap().now,
+        99,
+        "a newer hub is left alone"
+    );
     bench.sql("update towline.facts set value = '99' where name = 'writable_by'");
     let refused = connected.push(&red, &[outgoing(memory("ann", 2, "w"))]).unwrap_err();
     assert!(
@@ -49,7 +53,7 @@ fn a_newer_program_asks_for_the_hub_to_be_brought_up_to_date() {
 fn only_the_owner_looks_after_a_hub() {
     let bench = HubBench::new(Build::Debian);
     for user in ["ann", "eve"] {
-        let error = bench.connect(user).init(&Wanted::default()).unwrap_err();
+        let error = bench.connect(user).init(&InitOptions::default()).unwrap_err();
         assert!(matches!(error, HubError::Refused { .. }), "{user}: {error:?}");
     }
 }
@@ -57,7 +61,7 @@ fn only_the_owner_looks_after_a_hub() {
 #[test]
 fn a_superuser_makes_no_hub_for_policies_would_not_hold() {
     let bench = HubBench::empty(Build::Debian);
-    let script = Hub::sql(&Wanted::default());
+    let script = HubClient::sql(&InitOptions::default());
     let run = bench.postgres.try_in(DATABASE, &script);
     assert!(run.stderr.contains("policies do not hold for postgres"), "{}", run.stderr);
     assert_eq!(bench.sql("select count(*) from pg_namespace where nspname = 'towline'"), "0");
@@ -66,13 +70,13 @@ fn a_superuser_makes_no_hub_for_policies_would_not_hold() {
 #[test]
 fn the_printed_script_makes_the_same_hub_by_hand() {
     let bench = HubBench::empty(Build::Debian);
-    let script = Hub::sql(&Wanted { partitions: 3 });
+    let script = HubClient::sql(&InitOptions { partitions: 3 });
     for _ in 0..2 {
         bench.postgres.run_as(("olga", &password("olga")), DATABASE, &script).ok();
     }
     let mut olga = bench.connect("olga");
     olga.found_team("red", "olga").unwrap();
-    assert_eq!(olga.init(&Wanted::default()).unwrap().before, Some(VERSION));
+    assert_eq!(olga.init(&InitOptions::default()).unwrap().before, Some(VERSION));
     assert_eq!(bench.sql("select count(*) from pg_inherits where inhparent = 'towline.rows'::regclass"), "3");
 }
 
@@ -81,10 +85,10 @@ fn extensions_that_come_later_are_taken_up_by_the_next_init() {
     let bench = HubBench::empty(Build::Vectors);
     bench.sql("drop extension vector");
     let mut olga = bench.connect("olga");
-    olga.init(&Wanted { partitions: 1 }).unwrap();
+    olga.init(&InitOptions { partitions: 1 }).unwrap();
     assert_eq!(olga.standing().unwrap().vectors, towline_hub::Extension::Offered);
     bench.sql("create extension vector");
-    olga.init(&Wanted { partitions: 1 }).unwrap();
+    olga.init(&InitOptions { partitions: 1 }).unwrap();
     let column = "select count(*) from information_schema.columns where table_name = 'finds' and column_name = 'meaning'";
     assert_eq!(bench.sql(column), "1");
 }

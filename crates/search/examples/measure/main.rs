@@ -15,7 +15,9 @@ mod speed;
 use std::path::Path;
 
 use sets::{Ranks, Set, figures};
-use towline_search::{Encoder, Near, Tier, VectorWriter, Vectors, VectorsOf, embedded};
+use towline_search::{
+    Encoder, QuerySimilarity, RankingStages, VectorFile, VectorFormat, VectorWriter, embedded,
+};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,10 +55,10 @@ enum OutputDetail {
 
 fn quality(output: OutputDetail) {
     for (name, set) in [("DevMemBench", sets::dev_mem_bench()), ("own", sets::own())] {
-        for tier in [Tier::Words, Tier::Meaning, Tier::Whole] {
+        for tier in [RankingStages::Words, RankingStages::Meaning, RankingStages::Whole] {
             let ranks = set.ranks(tier);
             print_figures(&format!("{name}, {tier:?}"), &ranks);
-            if tier == Tier::Whole && output == OutputDetail::Missed {
+            if tier == RankingStages::Whole && output == OutputDetail::Missed {
                 print_missed(&set, &ranks);
             }
         }
@@ -66,15 +68,15 @@ fn quality(output: OutputDetail) {
 /// Ranks with the model's vectors added to all other stages.
 fn ranks_near(set: &Set, encoder: &Encoder) -> Ranks {
     let folder = tempfile::tempdir().unwrap();
-    let of = VectorsOf { model: 1, dimensions: encoder.dimensions() };
+    let of = VectorFormat { model: 1, dimensions: encoder.dimensions() };
     let file = folder.path().join("vectors");
     let mut writer = VectorWriter::open(&file, of).unwrap().unwrap();
     for document in &set.documents {
         writer.add(document.id, 1, &encoder.embed(&embedded(document))).unwrap();
     }
-    let vectors = Vectors::open(&file, of).unwrap().unwrap();
+    let vectors = VectorFile::open(&file, of).unwrap().unwrap();
     set.ranks_by(&|index, query| {
-        let near = Near::to(&vectors, &encoder.embed(&query.text));
+        let near = QuerySimilarity::to(&vectors, &encoder.embed(&query.text));
         index.search_near(query, &[], Some(&near)).unwrap()
     })
 }

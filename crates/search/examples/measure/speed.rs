@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use towline_search::{Document, Encoder, Index, Kind, Near, Query, VectorWriter, Vectors, VectorsOf};
+use towline_search::{
+    Document, DocumentKind, Encoder, Query, QuerySimilarity, SearchIndex, VectorFile, VectorFormat,
+    VectorWriter,
+};
 
 /// Documents of one session, and sessions of one project.
 const IN_SESSION: usize = 40;
@@ -22,7 +25,7 @@ const QUESTIONS: &str = "questions.txt";
 pub fn index(folder: &Path, count: usize, texts: &[&str]) {
     let cuts = cuts(texts, count);
     let before = cpu_seconds();
-    let index = Index::rebuild(&folder.join("index")).unwrap();
+    let index = SearchIndex::rebuild(&folder.join("index")).unwrap();
     let mut writer = index.writer().unwrap();
     for number in 0..count {
         writer.add(&document(number, &cuts)).unwrap();
@@ -43,7 +46,7 @@ pub fn index(folder: &Path, count: usize, texts: &[&str]) {
 
 /// Searches in one process, and prints the cost per query once the index is in memory.
 pub fn ask(folder: &Path, rounds: usize) {
-    let index = Index::open(&folder.join("index")).unwrap();
+    let index = SearchIndex::open(&folder.join("index")).unwrap();
     let questions = std::fs::read_to_string(folder.join(QUESTIONS)).unwrap();
     let questions: Vec<&str> = questions.lines().take(rounds).collect();
     questions.iter().for_each(|question| drop(index.search(&query(question), &[]).unwrap()));
@@ -102,7 +105,7 @@ fn evict(folder: &Path) {
 }
 
 pub fn once(folder: &Path, question: &str) {
-    let index = Index::open(&folder.join("index")).unwrap();
+    let index = SearchIndex::open(&folder.join("index")).unwrap();
     let hits = index.search(&query(question), &[]).unwrap();
     assert!(!hits.is_empty());
 }
@@ -137,14 +140,14 @@ pub fn embed(folder: &Path, rounds: usize) {
 fn scan(encoder: &Encoder, rounds: usize) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("vectors");
-    let of = VectorsOf { model: 1, dimensions: encoder.dimensions() };
+    let of = VectorFormat { model: 1, dimensions: encoder.dimensions() };
     let vector = encoder.embed(QUESTION);
     let mut writer = VectorWriter::open(&file, of).unwrap().unwrap();
     (0..100_000).for_each(|id| writer.add(id, 1, &vector).unwrap());
-    let vectors = Vectors::open(&file, of).unwrap().unwrap();
-    drop(Near::to(&vectors, &vector));
+    let vectors = VectorFile::open(&file, of).unwrap().unwrap();
+    drop(QuerySimilarity::to(&vectors, &vector));
     let before = cpu_nanoseconds();
-    (0..rounds).for_each(|_| drop(Near::to(&vectors, &vector)));
+    (0..rounds).for_each(|_| drop(QuerySimilarity::to(&vectors, &vector)));
     println!(
         "scanning 100000 vectors, CPU ms = {:.2}",
         (cpu_nanoseconds() - before) as f64 / 1e6 / rounds as f64
@@ -211,7 +214,13 @@ fn text_of(number: usize, cuts: &[String]) -> String {
 
 fn document(number: usize, cuts: &[String]) -> Document {
     let session = number / IN_SESSION;
-    let kinds = [Kind::Prompt, Kind::Body, Kind::Detail, Kind::Detail, Kind::Line];
+    let kinds = [
+        DocumentKind::Prompt,
+        DocumentKind::Body,
+        DocumentKind::Detail,
+        DocumentKind::Detail,
+        DocumentKind::Line,
+    ];
     Document {
         session: format!("session-{session}"),
         project: format!("project-{}", session / IN_PROJECT),

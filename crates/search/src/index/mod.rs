@@ -20,19 +20,19 @@ use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
 
 use crate::document::Document;
 use crate::query::Query;
-use crate::rank::{self, Hit, Tier};
+use crate::rank::{self, Hit, RankingStages};
 use crate::source::DocSource;
-use crate::vectors::Near;
+use crate::vectors::QuerySimilarity;
 
 use fresh::Fresh;
 use schema::{FORMAT, Fields, schema};
 use segment::Segment;
 
-pub use writer::Writer;
+pub use writer::IndexWriter;
 
 /// Why an index cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum IndexError {
     /// The folder itself cannot be used.
     #[error("could not use the folder of the search index at {path}")]
     Folder { path: PathBuf, source: std::io::Error },
@@ -50,27 +50,27 @@ pub enum Error {
     Write { complaint: String },
 }
 
-impl Error {
+impl IndexError {
     /// Whether a rebuild fixes the error.
     pub fn calls_for_rebuild(&self) -> bool {
         match self {
-            Error::OtherFormat { .. } | Error::Damaged { .. } => true,
-            Error::Folder { .. } | Error::Busy | Error::Write { .. } => false,
+            IndexError::OtherFormat { .. } | IndexError::Damaged { .. } => true,
+            IndexError::Folder { .. } | IndexError::Busy | IndexError::Write { .. } => false,
         }
     }
 
-    fn damaged(complaint: impl ToString) -> Error {
-        Error::Damaged { complaint: complaint.to_string() }
+    fn damaged(complaint: impl ToString) -> IndexError {
+        IndexError::Damaged { complaint: complaint.to_string() }
     }
 
-    fn write(complaint: impl ToString) -> Error {
-        Error::Write { complaint: complaint.to_string() }
+    fn write(complaint: impl ToString) -> IndexError {
+        IndexError::Write { complaint: complaint.to_string() }
     }
 }
 
-impl From<std::io::Error> for Error {
-    fn from(error: std::io::Error) -> Error {
-        Error::damaged(error)
+impl From<std::io::Error> for IndexError {
+    fn from(error: std::io::Error) -> IndexError {
+        IndexError::damaged(error)
     }
 }
 
@@ -82,7 +82,7 @@ struct Payload {
 }
 
 /// A search index in a folder.
-pub struct Index {
+pub struct SearchIndex {
     folder: PathBuf,
     index: tantivy::Index,
     reader: IndexReader,
@@ -95,44 +95,44 @@ const BLOCK: usize = 4096;
 /// Created by the library with the first commit.
 const META: &str = "meta.json";
 
-impl Index {
+impl SearchIndex {
     /// Opens the index, or creates an empty one if there is none.
-    pub fn open(folder: &Path) -> Result<Index, Error> {
-        catch_panics(|| Index::open_files(folder))
+    pub fn open(folder: &Path) -> Result<SearchIndex, IndexError> {
+        catch_panics(|| SearchIndex::open_files(folder))
     }
 
     /// Opens the index if there is one; creates nothing.
-    pub fn open_existing(folder: &Path) -> Result<Option<Index>, Error> {
-        if folder.join(META).exists() { Index::open(folder).map(Some) } else { Ok(None) }
+    pub fn open_existing(folder: &Path) -> Result<Option<SearchIndex>, IndexError> {
+        if folder.join(META).exists() { SearchIndex::open(folder).map(Some) } else { Ok(None) }
     }
 
-    fn open_files(folder: &Path) -> Result<Index, Error> {
+    fn open_files(folder: &Path) -> Result<SearchIndex, IndexError> {
         create_folder(folder)?;
         if !folder.join(META).exists() {
             create(folder)?;
         }
         let (index, fields) = open_or_create(folder)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).num_warming_threads(0);
-        let reader = reader.try_into().map_err(Error::damaged)?;
-        let index = Index { folder: folder.to_owned(), index, reader, fields };
+        let reader = reader.try_into().map_err(IndexError::damaged)?;
+        let index = SearchIndex { folder: folder.to_owned(), index, reader, fields };
         index.checkpoint()?;
         Ok(index)
     }
 
     /// Deletes the folder's content and creates an empty index there.
-    pub fn rebuild(folder: &Path) -> Result<Index, Error> {
+    pub fn rebuild(folder: &Path) -> Result<SearchIndex, IndexError> {
         match std::fs::remove_dir_all(folder) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::Folder { path: folder.to_owned(), source });
+                return Err(IndexError::Folder { path: folder.to_owned(), source });
             }
             Ok(()) | Err(_) => {}
         }
-        Index::open(folder)
+        SearchIndex::open(folder)
     }
 
     /// The checkpoint of the last commit; `None` before the first.
-    pub fn checkpoint(&self) -> Result<Option<i64>, Error> {
-        let meta = self.index.load_metas().map_err(Error::damaged)?;
+    pub fn checkpoint(&self) -> Result<Option<i64>, IndexError> {
+        let meta = self.index.load_metas().map_err(IndexError::damaged)?;
         let Some(payload) = meta.payload else {
             let is_new = meta.segments.is_empty();
             return if is_new { Ok(None) } else { Err(self.other_format()) };
@@ -143,8 +143,8 @@ impl Index {
         }
     }
 
-    fn other_format(&self) -> Error {
-        Error::OtherFormat { path: self.folder.clone() }
+    fn other_format(&self) -> IndexError {
+        IndexError::OtherFormat { path: self.folder.clone() }
     }
 
     /// The number of searchable documents.
@@ -153,31 +153,36 @@ impl Index {
     }
 
     /// Loads commits that other processes made since this index was opened.
-    pub fn reload(&self) -> Result<(), Error> {
-        self.reader.reload().map_err(Error::damaged)
+    pub fn reload(&self) -> Result<(), IndexError> {
+        self.reader.reload().map_err(IndexError::damaged)
     }
 
     /// Compares every file with its checksum. For `doctor`; too slow for a search.
-    pub fn verify(&self) -> Result<(), Error> {
-        let broken = self.index.validate_checksum().map_err(Error::damaged)?;
+    pub fn verify(&self) -> Result<(), IndexError> {
+        let broken = self.index.validate_checksum().map_err(IndexError::damaged)?;
         match broken.iter().next() {
             None => Ok(()),
-            Some(file) => Err(Error::damaged(format!("{} is not what was written", file.display()))),
+            Some(file) => Err(IndexError::damaged(format!("{} is not what was written", file.display()))),
         }
     }
 
     /// Opens the index for writing. There is at most one writer at a time, on the whole machine.
-    pub fn writer(&self) -> Result<Writer<'_>, Error> {
-        Writer::open(self)
+    pub fn writer(&self) -> Result<IndexWriter<'_>, IndexError> {
+        IndexWriter::open(self)
     }
 
     /// The best hits, best first. `fresh` holds documents that are not indexed yet, or changed since.
-    pub fn search(&self, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>, Error> {
-        self.search_with(Tier::Whole, query, fresh)
+    pub fn search(&self, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>, IndexError> {
+        self.search_with(RankingStages::Whole, query, fresh)
     }
 
     /// `search` limited to some ranking stages, to measure what each is worth.
-    pub fn search_with(&self, tier: Tier, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>, Error> {
+    pub fn search_with(
+        &self,
+        tier: RankingStages,
+        query: &Query,
+        fresh: &[Document],
+    ) -> Result<Vec<Hit>, IndexError> {
         self.ranked(tier, query, fresh, None)
     }
 
@@ -186,18 +191,18 @@ impl Index {
         &self,
         query: &Query,
         fresh: &[Document],
-        near: Option<&Near<'_>>,
-    ) -> Result<Vec<Hit>, Error> {
-        self.ranked(Tier::Whole, query, fresh, near)
+        near: Option<&QuerySimilarity<'_>>,
+    ) -> Result<Vec<Hit>, IndexError> {
+        self.ranked(RankingStages::Whole, query, fresh, near)
     }
 
     fn ranked(
         &self,
-        tier: Tier,
+        tier: RankingStages,
         query: &Query,
         fresh: &[Document],
-        near: Option<&Near<'_>>,
-    ) -> Result<Vec<Hit>, Error> {
+        near: Option<&QuerySimilarity<'_>>,
+    ) -> Result<Vec<Hit>, IndexError> {
         catch_panics(|| {
             let searcher = self.reader.searcher();
             let segments = self.segments(&searcher, fresh)?;
@@ -209,21 +214,25 @@ impl Index {
         })
     }
 
-    fn segments<'a>(&self, searcher: &'a Searcher, fresh: &[Document]) -> Result<Vec<Segment<'a>>, Error> {
+    fn segments<'a>(
+        &self,
+        searcher: &'a Searcher,
+        fresh: &[Document],
+    ) -> Result<Vec<Segment<'a>>, IndexError> {
         let readers = searcher.segment_readers().iter();
         readers.map(|reader| Segment::open(reader, self.fields, fresh)).collect()
     }
 }
 
 /// Catches panics of the library, which damaged files can cause, and reports the index as damaged.
-fn catch_panics<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+fn catch_panics<T>(work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
     catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(Error::damaged("a file is not what was written")))
+        .unwrap_or_else(|_| Err(IndexError::damaged("a file is not what was written")))
 }
 
-fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields), Error> {
+fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields), IndexError> {
     let (schema, fields) = schema();
-    let directory = MmapDirectory::open(folder).map_err(Error::damaged)?;
+    let directory = MmapDirectory::open(folder).map_err(IndexError::damaged)?;
     let builder =
         tantivy::Index::builder().schema(schema).settings(settings()).tokenizers(schema::tokenizers());
     let index = builder.open_or_create(directory).map_err(|error| open_error(folder, &error))?;
@@ -231,7 +240,7 @@ fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields), Error> {
 }
 
 /// Creates an empty index beside the folder and renames it into place: concurrent openers see all of it or nothing.
-fn create(folder: &Path) -> Result<(), Error> {
+fn create(folder: &Path) -> Result<(), IndexError> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let aside = folder.with_extension(format!("new.{}.{number}", std::process::id()));
@@ -243,11 +252,11 @@ fn create(folder: &Path) -> Result<(), Error> {
     if moved? || folder.join(META).exists() {
         return Ok(());
     }
-    Err(Error::damaged(format!("{META} is missing in {}", folder.display())))
+    Err(IndexError::damaged(format!("{META} is missing in {}", folder.display())))
 }
 
-fn create_folder(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(|source| Error::Folder { path: folder.to_owned(), source })
+fn create_folder(folder: &Path) -> Result<(), IndexError> {
+    std::fs::create_dir_all(folder).map_err(|source| IndexError::Folder { path: folder.to_owned(), source })
 }
 
 fn settings() -> IndexSettings {
@@ -259,9 +268,9 @@ fn settings() -> IndexSettings {
     }
 }
 
-fn open_error(folder: &Path, error: &tantivy::TantivyError) -> Error {
+fn open_error(folder: &Path, error: &tantivy::TantivyError) -> IndexError {
     if let tantivy::TantivyError::SchemaError(_) | tantivy::TantivyError::IncompatibleIndex(_) = error {
-        return Error::OtherFormat { path: folder.to_owned() };
+        return IndexError::OtherFormat { path: folder.to_owned() };
     }
-    Error::damaged(error)
+    IndexError::damaged(error)
 }

@@ -11,9 +11,9 @@ use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::store::StoreReader;
 use tantivy::{InvertedIndexReader, SegmentReader, TantivyDocument, TantivyError, Term};
 
-use super::Error;
+use super::IndexError;
 use super::schema::{AT, Fields, ID, KIND, SESSION, TURN};
-use crate::document::{Document, Kind};
+use crate::document::{Document, DocumentKind};
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::{PIECES, WordPiece};
 use crate::words::{Bm25, EditAutomaton, Relation, SubstringAutomaton, TermDictionary, short_hashes};
@@ -44,8 +44,12 @@ struct Columns {
 }
 
 impl<'a> Segment<'a> {
-    pub fn open(reader: &'a SegmentReader, fields: Fields, fresh: &[Document]) -> Result<Segment<'a>, Error> {
-        Segment::read(reader, fields, fresh).map_err(Error::damaged)
+    pub fn open(
+        reader: &'a SegmentReader,
+        fields: Fields,
+        fresh: &[Document],
+    ) -> Result<Segment<'a>, IndexError> {
+        Segment::read(reader, fields, fresh).map_err(IndexError::damaged)
     }
 
     fn read(
@@ -121,11 +125,11 @@ impl DocSource for Segment<'_> {
         !self.reader.is_deleted(doc) && !self.outdated.contains(&doc)
     }
 
-    fn doc_freq(&self, word: &str) -> Result<u32, Error> {
+    fn doc_freq(&self, word: &str) -> Result<u32, IndexError> {
         Ok(self.words.doc_freq(&self.word(word))?)
     }
 
-    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches, Error> {
+    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches, IndexError> {
         let mut matches = Matches::none(self.doc_count());
         for (number, term) in terms.iter().enumerate() {
             for (spelling, weight) in term.spellings {
@@ -140,7 +144,7 @@ impl DocSource for Segment<'_> {
         let kind = columns.kind.first(doc).unwrap_or_default() as usize;
         DocFacts {
             id: columns.id.first(doc).unwrap_or_default(),
-            kind: Kind::ALL.get(kind).copied().unwrap_or(Kind::Body),
+            kind: DocumentKind::ALL.get(kind).copied().unwrap_or(DocumentKind::Body),
             at: self.at(doc),
             session: columns.session.first(doc).unwrap_or_default(),
             turn: u32::try_from(columns.turn.first(doc).unwrap_or_default()).unwrap_or(u32::MAX),
@@ -151,16 +155,16 @@ impl DocSource for Segment<'_> {
         self.columns.at.first(doc).unwrap_or_default()
     }
 
-    fn find_id(&self, id: i64) -> Result<Option<u32>, Error> {
+    fn find_id(&self, id: i64) -> Result<Option<u32>, IndexError> {
         let docs = postings(&self.ids, &Term::from_field_i64(self.fields.id, id))?;
         Ok(docs.into_iter().find(|doc| self.is_live(*doc)))
     }
 
-    fn in_session(&self, session: u64) -> Result<Vec<u32>, Error> {
+    fn in_session(&self, session: u64) -> Result<Vec<u32>, IndexError> {
         Ok(postings(&self.sessions, &Term::from_field_u64(self.fields.session, session))?)
     }
 
-    fn tagged(&self, tag: &str) -> Result<Vec<u32>, Error> {
+    fn tagged(&self, tag: &str) -> Result<Vec<u32>, IndexError> {
         if !tag.ends_with('/') {
             return Ok(postings(&self.tags, &Term::from_field_text(self.fields.tags, tag))?);
         }
@@ -172,7 +176,7 @@ impl DocSource for Segment<'_> {
         Ok(docs)
     }
 
-    fn tags(&self, prefix: &str) -> Result<Vec<String>, Error> {
+    fn tags(&self, prefix: &str) -> Result<Vec<String>, IndexError> {
         let mut found = Vec::new();
         let mut stream = self.tags.terms().range().ge(prefix).into_stream()?;
         while stream.advance() && stream.key().starts_with(prefix.as_bytes()) {
@@ -181,8 +185,8 @@ impl DocSource for Segment<'_> {
         Ok(found)
     }
 
-    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>, Error> {
-        let document: TantivyDocument = self.store.get(doc).map_err(Error::damaged)?;
+    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>, IndexError> {
+        let document: TantivyDocument = self.store.get(doc).map_err(IndexError::damaged)?;
         let bytes =
             document.get_first(self.fields.pieces).and_then(|value| value.as_bytes()).unwrap_or_default();
         let pieces = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
@@ -197,7 +201,7 @@ impl Segment<'_> {
         bm25: Bm25,
         number: usize,
         matches: &mut Matches,
-    ) -> Result<(), Error> {
+    ) -> Result<(), IndexError> {
         let term = self.word(spelling);
         let Some(mut blocks) = self.words.read_block_postings(&term, IndexRecordOption::WithFreqs)? else {
             return Ok(());

@@ -4,11 +4,11 @@
 //! never found.
 
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
+use tantivy::{IndexWriter as TantivyWriter, TantivyDocument, TantivyError, Term};
 
 use super::schema::FORMAT;
-use super::{Error, Index, Payload};
-use crate::document::{Document, Kind};
+use super::{IndexError, Payload, SearchIndex};
+use crate::document::{Document, DocumentKind};
 
 /// Bytes buffered in memory before they become a segment.
 const HEAP: usize = 40_000_000;
@@ -18,30 +18,30 @@ const SEGMENTS_TO_MERGE: usize = 6;
 const DELETED_AT_MOST: f32 = 0.3;
 
 /// The single writer of an index.
-pub struct Writer<'a> {
-    index: &'a Index,
-    writer: IndexWriter,
+pub struct IndexWriter<'a> {
+    index: &'a SearchIndex,
+    writer: TantivyWriter,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn open(index: &'a Index) -> Result<Writer<'a>, Error> {
+impl<'a> IndexWriter<'a> {
+    pub(super) fn open(index: &'a SearchIndex) -> Result<IndexWriter<'a>, IndexError> {
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
             .num_merge_threads(1)
             .memory_budget_per_thread(HEAP)
             .build();
-        let writer: IndexWriter = index.index.writer_with_options(options).map_err(open_error)?;
+        let writer: TantivyWriter = index.index.writer_with_options(options).map_err(open_error)?;
         let mut policy = LogMergePolicy::default();
         policy.set_min_num_segments(SEGMENTS_TO_MERGE);
         policy.set_del_docs_ratio_before_merge(DELETED_AT_MOST);
         writer.set_merge_policy(Box::new(policy));
-        Ok(Writer { index, writer })
+        Ok(IndexWriter { index, writer })
     }
 
     /// Adds a document, replacing one with the same id.
-    pub fn add(&self, document: &Document) -> Result<(), Error> {
+    pub fn add(&self, document: &Document) -> Result<(), IndexError> {
         self.remove(document.id);
-        self.writer.add_document(self.indexed(document)).map_err(Error::write)?;
+        self.writer.add_document(self.indexed(document)).map_err(IndexError::write)?;
         Ok(())
     }
 
@@ -51,37 +51,38 @@ impl<'a> Writer<'a> {
     }
 
     /// Commits all changes since the last commit together with the caller's `checkpoint`.
-    pub fn commit(&mut self, checkpoint: i64) -> Result<(), Error> {
+    pub fn commit(&mut self, checkpoint: i64) -> Result<(), IndexError> {
         self.commit_as(Some(checkpoint))
     }
 
     /// Removes documents so that nothing of them is left in any file, and waits for it. Earlier changes are committed
     /// too; the checkpoint stays.
-    pub fn erase(mut self, ids: &[i64]) -> Result<(), Error> {
+    pub fn erase(mut self, ids: &[i64]) -> Result<(), IndexError> {
         ids.iter().for_each(|id| self.remove(*id));
         let checkpoint = self.index.checkpoint()?;
         self.commit_as(checkpoint)?;
-        let segments = self.index.index.searchable_segment_metas().map_err(Error::damaged)?;
+        let segments = self.index.index.searchable_segment_metas().map_err(IndexError::damaged)?;
         let touched = segments.iter().filter(|segment| segment.num_deleted_docs() > 0);
         for segment in touched.map(|segment| segment.id()).collect::<Vec<_>>() {
-            self.writer.merge(&[segment]).wait().map_err(Error::write)?;
+            self.writer.merge(&[segment]).wait().map_err(IndexError::write)?;
         }
         self.index.reload()?;
-        self.writer.garbage_collect_files().wait().map_err(Error::write)?;
+        self.writer.garbage_collect_files().wait().map_err(IndexError::write)?;
         self.close()
     }
 
     /// Waits for running merges. A writer that is dropped leaves them to the next.
-    pub fn close(self) -> Result<(), Error> {
-        self.writer.wait_merging_threads().map_err(Error::write)?;
+    pub fn close(self) -> Result<(), IndexError> {
+        self.writer.wait_merging_threads().map_err(IndexError::write)?;
         self.index.reload()
     }
 
-    fn commit_as(&mut self, checkpoint: Option<i64>) -> Result<(), Error> {
-        let payload = serde_json::to_string(&Payload { format: FORMAT, checkpoint }).map_err(Error::write)?;
-        let mut prepared = self.writer.prepare_commit().map_err(Error::write)?;
+    fn commit_as(&mut self, checkpoint: Option<i64>) -> Result<(), IndexError> {
+        let payload =
+            serde_json::to_string(&Payload { format: FORMAT, checkpoint }).map_err(IndexError::write)?;
+        let mut prepared = self.writer.prepare_commit().map_err(IndexError::write)?;
         prepared.set_payload(&payload);
-        prepared.commit().map_err(Error::write)?;
+        prepared.commit().map_err(IndexError::write)?;
         self.index.reload()
     }
 
@@ -103,10 +104,10 @@ impl<'a> Writer<'a> {
 }
 
 /// A kind's number in the index.
-fn kind_number(kind: Kind) -> u64 {
-    Kind::ALL.iter().position(|known| *known == kind).unwrap_or_default() as u64
+fn kind_number(kind: DocumentKind) -> u64 {
+    DocumentKind::ALL.iter().position(|known| *known == kind).unwrap_or_default() as u64
 }
 
-fn open_error(error: TantivyError) -> Error {
-    if let TantivyError::LockFailure(..) = error { Error::Busy } else { Error::write(error) }
+fn open_error(error: TantivyError) -> IndexError {
+    if let TantivyError::LockFailure(..) = error { IndexError::Busy } else { IndexError::write(error) }
 }

@@ -4,12 +4,12 @@
 
 use std::collections::HashSet;
 
-use super::Why;
+use super::BoostReason;
 use super::candidates::{DocAddress, RankCandidate, SearchContext};
 use super::filter::file_tags;
 use super::meaning::scaled;
-use crate::document::Kind;
-use crate::index::Error;
+use crate::document::DocumentKind;
+use crate::index::IndexError;
 use crate::query::Query;
 use crate::source::{TagKind, tag};
 use crate::table::{WordPiece, pieces};
@@ -26,40 +26,42 @@ const RECENT: f32 = 0.1;
 /// Shorter project names are ordinary words.
 const SHORTEST_NAME: usize = 3;
 
-pub fn add(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<(), Error> {
+pub fn add(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<(), IndexError> {
     let query = search.query;
-    boost_tagged(search, candidates, Why::File, FILE_NAMED, &files_named(&query.text))?;
+    boost_tagged(search, candidates, BoostReason::File, FILE_NAMED, &files_named(&query.text))?;
     let files_here: Vec<String> = query.here.files.iter().flat_map(|file| file_tags(file)).collect();
-    boost_tagged(search, candidates, Why::File, FILE_HERE, &files_here)?;
-    boost_tagged(search, candidates, Why::Project, PROJECT_NAMED, &projects_named(search)?)?;
+    boost_tagged(search, candidates, BoostReason::File, FILE_HERE, &files_here)?;
+    boost_tagged(search, candidates, BoostReason::Project, PROJECT_NAMED, &projects_named(search)?)?;
     let project_here: Vec<String> =
         query.here.project.iter().map(|project| tag(TagKind::Project, project)).collect();
-    boost_tagged(search, candidates, Why::Project, PROJECT_HERE, &project_here)?;
+    boost_tagged(search, candidates, BoostReason::Project, PROJECT_HERE, &project_here)?;
     let branch_here: Vec<String> =
         query.here.branch.iter().map(|branch| tag(TagKind::Branch, branch)).collect();
-    boost_tagged(search, candidates, Why::Branch, BRANCH_HERE, &branch_here)?;
+    boost_tagged(search, candidates, BoostReason::Branch, BRANCH_HERE, &branch_here)?;
     add_phrases(query, candidates);
     add_times(search, candidates);
-    candidates.iter_mut().for_each(|candidate| candidate.boost(Why::Kind, kind_boost(candidate.facts.kind)));
+    candidates
+        .iter_mut()
+        .for_each(|candidate| candidate.boost(BoostReason::Kind, kind_boost(candidate.facts.kind)));
     Ok(())
 }
 
-fn kind_boost(kind: Kind) -> f32 {
+fn kind_boost(kind: DocumentKind) -> f32 {
     match kind {
-        Kind::Memory => 0.08,
-        Kind::Summary | Kind::Bookmark => 0.05,
-        Kind::Prompt | Kind::Body | Kind::Line => 0.03,
-        Kind::Detail => 0.0,
+        DocumentKind::Memory => 0.08,
+        DocumentKind::Summary | DocumentKind::Bookmark => 0.05,
+        DocumentKind::Prompt | DocumentKind::Body | DocumentKind::Line => 0.03,
+        DocumentKind::Detail => 0.0,
     }
 }
 
 fn boost_tagged(
     search: &SearchContext<'_>,
     candidates: &mut [RankCandidate],
-    why: Why,
+    why: BoostReason,
     by: f32,
     tags: &[String],
-) -> Result<(), Error> {
+) -> Result<(), IndexError> {
     let mut tagged = HashSet::new();
     for (source, documents) in search.sources.iter().enumerate() {
         for tag in tags {
@@ -92,7 +94,7 @@ fn is_like_a_file(word: &str) -> bool {
 }
 
 /// Projects whose whole name occurs in the query.
-fn projects_named(search: &SearchContext<'_>) -> Result<Vec<String>, Error> {
+fn projects_named(search: &SearchContext<'_>) -> Result<Vec<String>, IndexError> {
     let question = spaced(&search.query.text);
     let mut named = Vec::new();
     for source in search.sources {
@@ -115,7 +117,7 @@ fn spaced(text: &str) -> String {
 fn add_phrases(query: &Query, candidates: &mut [RankCandidate]) {
     for phrase in quoted(&query.text) {
         for candidate in candidates.iter_mut().filter(|candidate| contains(&candidate.pieces, &phrase)) {
-            candidate.boost(Why::Phrase, PHRASE);
+            candidate.boost(BoostReason::Phrase, PHRASE);
         }
     }
 }
@@ -139,10 +141,10 @@ fn add_times(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) {
     let by_time = scaled(candidates.iter().map(|candidate| (candidate.facts.at / 1000) as f32).collect());
     for (candidate, newness) in candidates.iter_mut().zip(by_time) {
         if times.contain(candidate.facts.at) {
-            candidate.boost(Why::Date, date);
+            candidate.boost(BoostReason::Date, date);
         }
         if times.asks_for_latest() {
-            candidate.boost(Why::Recent, RECENT * newness);
+            candidate.boost(BoostReason::Recent, RECENT * newness);
         }
     }
 }

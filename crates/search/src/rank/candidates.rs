@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::dates::Times;
 use super::filter::Filter;
-use super::{Boost, Tier, Why};
-use crate::index::Error;
+use super::{Boost, BoostReason, RankingStages};
+use crate::index::IndexError;
 use crate::query::Query;
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::WordPiece;
-use crate::vectors::Near;
+use crate::vectors::QuerySimilarity;
 use crate::words::{
     Bm25, Collection, Expansion, MAX_TERMS, QueryTerm, QueryWord, TermDictionary, expand, words_of,
 };
@@ -61,7 +61,7 @@ pub struct RankCandidate {
 }
 
 impl RankCandidate {
-    pub fn boost(&mut self, why: Why, by: f32) {
+    pub fn boost(&mut self, why: BoostReason, by: f32) {
         if by != 0.0 {
             self.boosts.push(Boost { why, by });
         }
@@ -82,7 +82,7 @@ pub struct SearchContext<'a> {
     /// Times that the query names.
     pub times: Times,
     pub sources: &'a [&'a dyn DocSource],
-    pub near: Option<&'a Near<'a>>,
+    pub near: Option<&'a QuerySimilarity<'a>>,
     pub collection: Collection,
     pub terms: Vec<QueryTerm>,
     /// One per source.
@@ -93,8 +93,8 @@ impl<'a> SearchContext<'a> {
     pub fn new(
         query: &'a Query,
         sources: &'a [&'a dyn DocSource],
-        near: Option<&'a Near<'a>>,
-    ) -> Result<SearchContext<'a>, Error> {
+        near: Option<&'a QuerySimilarity<'a>>,
+    ) -> Result<SearchContext<'a>, IndexError> {
         let collection = collection(sources);
         let times = Times::parse(query);
         let terms = terms(query, &times, sources)?;
@@ -128,7 +128,7 @@ impl<'a> SearchContext<'a> {
     }
 
     /// All live documents of a session.
-    pub fn in_session(&self, session: u64) -> Result<Vec<DocAddress>, Error> {
+    pub fn in_session(&self, session: u64) -> Result<Vec<DocAddress>, IndexError> {
         let mut members = Vec::new();
         for (source, documents) in self.sources.iter().enumerate() {
             let addresses = documents.in_session(session)?.into_iter().filter(|doc| documents.is_live(*doc));
@@ -145,7 +145,7 @@ impl<'a> SearchContext<'a> {
         self.sources[address.source].facts(address.doc)
     }
 
-    pub fn candidates(&self, tier: Tier) -> Result<Vec<RankCandidate>, Error> {
+    pub fn candidates(&self, tier: RankingStages) -> Result<Vec<RankCandidate>, IndexError> {
         let filter = Filter::new(self.query, self.sources)?;
         let matched = if self.terms.is_empty() { self.newest(&filter) } else { self.best(&filter) };
         let mut addresses: BTreeMap<DocAddress, FoundBy> =
@@ -154,21 +154,28 @@ impl<'a> SearchContext<'a> {
             addresses.entry(address).or_insert(FoundBy::Vector);
         }
         let times = &self.times;
-        if tier == Tier::Whole && times.are_named() {
+        if tier == RankingStages::Whole && times.are_named() {
             self.of_times(times, &filter).into_iter().for_each(|address| {
                 addresses.entry(address).or_insert(FoundBy::Time);
             });
         }
-        if tier != Tier::Words {
+        if tier != RankingStages::Words {
             self.fill_up(&matched, &mut addresses, &filter)?;
         }
         addresses.into_iter().map(|(address, found_by)| self.candidate(address, found_by, tier)).collect()
     }
 
-    fn candidate(&self, address: DocAddress, found_by: FoundBy, tier: Tier) -> Result<RankCandidate, Error> {
+    fn candidate(
+        &self,
+        address: DocAddress,
+        found_by: FoundBy,
+        tier: RankingStages,
+    ) -> Result<RankCandidate, IndexError> {
         let pieces = match tier {
-            Tier::Words => Vec::new(),
-            Tier::Meaning | Tier::Whole => self.sources[address.source].pieces(address.doc)?,
+            RankingStages::Words => Vec::new(),
+            RankingStages::Meaning | RankingStages::Whole => {
+                self.sources[address.source].pieces(address.doc)?
+            }
         };
         Ok(RankCandidate {
             address,
@@ -208,7 +215,7 @@ impl<'a> SearchContext<'a> {
     }
 
     /// Documents similar in meaning, whatever their words are.
-    fn by_vectors(&self, filter: &Filter) -> Result<Vec<DocAddress>, Error> {
+    fn by_vectors(&self, filter: &Filter) -> Result<Vec<DocAddress>, IndexError> {
         let mut addresses = Vec::new();
         let Some(near) = self.near.filter(|_| !self.terms.is_empty()) else { return Ok(addresses) };
         for id in near.nearest(NEAR_BY_VECTORS, VECTORS_LOOKED_UP) {
@@ -248,7 +255,7 @@ impl<'a> SearchContext<'a> {
         matched: &[DocAddress],
         addresses: &mut BTreeMap<DocAddress, FoundBy>,
         filter: &Filter,
-    ) -> Result<(), Error> {
+    ) -> Result<(), IndexError> {
         if addresses.len() >= CANDIDATES || self.terms.is_empty() {
             return Ok(());
         }
@@ -286,7 +293,7 @@ fn collection(sources: &[&dyn DocSource]) -> Collection {
 }
 
 /// The query's terms, expanded if no document contains them; the rarest of too many.
-fn terms(query: &Query, times: &Times, sources: &[&dyn DocSource]) -> Result<Vec<QueryTerm>, Error> {
+fn terms(query: &Query, times: &Times, sources: &[&dyn DocSource]) -> Result<Vec<QueryTerm>, IndexError> {
     let mut looked_up = Vec::new();
     for word in words_of(&query.text) {
         let doc_freq: u32 =

@@ -2,7 +2,7 @@
 //!
 //! Candidates are compared with each other alone; a score says nothing outside of its query.
 
-use super::Why;
+use super::BoostReason;
 use super::candidates::{FoundBy, RankCandidate, SearchContext};
 use crate::table::{DIMENSIONS, PIECES, WordPiece, pieces, row, share};
 
@@ -50,8 +50,8 @@ pub fn fuse(search: &SearchContext<'_>, candidates: &mut Vec<RankCandidate>) {
         .collect();
     let meaning = combined(scaled(by_pieces), scaled(by_whole), by_vector);
     for (number, candidate) in candidates.iter_mut().enumerate() {
-        candidate.boost(Why::Words, BY_WORDS * words[number]);
-        candidate.boost(Why::Meaning, meaning[number]);
+        candidate.boost(BoostReason::Words, BY_WORDS * words[number]);
+        candidate.boost(BoostReason::Meaning, meaning[number]);
     }
     let mut is_kept = is_kept.into_iter();
     candidates.retain(|_| is_kept.next().unwrap_or(true));

@@ -9,11 +9,11 @@ mod filter;
 mod meaning;
 mod structure;
 
-use crate::document::Kind;
-use crate::index::Error;
+use crate::document::DocumentKind;
+use crate::index::IndexError;
 use crate::query::Query;
 use crate::source::DocSource;
-use crate::vectors::Near;
+use crate::vectors::QuerySimilarity;
 
 use candidates::{RankCandidate, SearchContext};
 
@@ -21,7 +21,7 @@ use candidates::{RankCandidate, SearchContext};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub id: i64,
-    pub kind: Kind,
+    pub kind: DocumentKind,
     pub at: i64,
     /// Higher is better; comparable only among hits of the same query.
     pub score: f32,
@@ -33,13 +33,13 @@ pub struct Hit {
 /// One contribution to a hit's score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Boost {
-    pub why: Why,
+    pub why: BoostReason,
     pub by: f32,
 }
 
 /// The reason for a boost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Why {
+pub enum BoostReason {
     /// It contains words of the query.
     Words,
     /// Its meaning is similar.
@@ -66,7 +66,7 @@ pub enum Why {
 
 /// Which ranking stages run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
+pub enum RankingStages {
     /// BM25 alone.
     Words,
     /// Words and meaning.
@@ -80,19 +80,19 @@ const SAME: f32 = 0.002;
 
 /// `near` holds the query's similarity to document vectors, if a model is available.
 pub fn rank(
-    tier: Tier,
+    tier: RankingStages,
     query: &Query,
     sources: &[&dyn DocSource],
-    near: Option<&Near<'_>>,
-) -> Result<Vec<Hit>, Error> {
+    near: Option<&QuerySimilarity<'_>>,
+) -> Result<Vec<Hit>, IndexError> {
     let search = SearchContext::new(query, sources, near)?;
     let mut candidates = search.candidates(tier)?;
     match tier {
-        Tier::Words => {
-            candidates.iter_mut().for_each(|candidate| candidate.boost(Why::Words, candidate.words))
+        RankingStages::Words => {
+            candidates.iter_mut().for_each(|candidate| candidate.boost(BoostReason::Words, candidate.words))
         }
-        Tier::Meaning => meaning::fuse(&search, &mut candidates),
-        Tier::Whole => {
+        RankingStages::Meaning => meaning::fuse(&search, &mut candidates),
+        RankingStages::Whole => {
             meaning::fuse(&search, &mut candidates);
             structure::lend(&search, &mut candidates)?;
             boosts::add(&search, &mut candidates)?;

@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::Why;
+use super::BoostReason;
 use super::candidates::{DocAddress, RankCandidate, SearchContext, by_address};
 use super::meaning::scaled;
-use crate::index::Error;
+use crate::index::IndexError;
 use crate::words::{Bm25, Collection};
 
 /// Shares of the score of the previous turn, the next turn, and the rest of the same turn.
@@ -19,7 +19,7 @@ const FROM_SESSION: f32 = 0.3;
 /// The weight of a match that is no candidate, relative to the best: its meaning was not compared.
 const BY_WORDS_ALONE: f32 = 0.4;
 
-pub fn lend(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<(), Error> {
+pub fn lend(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<(), IndexError> {
     let sessions = SessionMatches::of(search, candidates)?;
     let best_words = candidates.iter().map(|candidate| candidate.words).fold(f32::MIN_POSITIVE, f32::max);
     let turns = turns(search, &sessions, candidates, best_words);
@@ -27,10 +27,10 @@ pub fn lend(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Res
     for candidate in candidates.iter_mut().filter(|candidate| candidate.facts.session != 0) {
         let session = candidate.facts.session;
         if let Some(turns) = turns.get(&session) {
-            candidate.boost(Why::Neighbour, from_neighbours(turns, candidate));
+            candidate.boost(BoostReason::Neighbour, from_neighbours(turns, candidate));
         }
         let prior = priors.get(&session).copied().unwrap_or_default();
-        candidate.boost(Why::Session, FROM_SESSION * prior);
+        candidate.boost(BoostReason::Session, FROM_SESSION * prior);
     }
     Ok(())
 }
@@ -43,7 +43,7 @@ struct SessionMatches {
 }
 
 impl SessionMatches {
-    fn of(search: &SearchContext<'_>, candidates: &[RankCandidate]) -> Result<SessionMatches, Error> {
+    fn of(search: &SearchContext<'_>, candidates: &[RankCandidate]) -> Result<SessionMatches, IndexError> {
         let mut sessions = SessionMatches { matching: BTreeMap::new(), lengths: HashMap::new() };
         let named: BTreeSet<u64> = candidates.iter().map(|candidate| candidate.facts.session).collect();
         for session in named.into_iter().filter(|session| *session != 0) {

@@ -6,7 +6,7 @@
 mod near;
 mod writer;
 
-pub use near::Near;
+pub use near::QuerySimilarity;
 pub use writer::VectorWriter;
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
 /// The model and length of a file's vectors. Vectors of different models cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VectorsOf {
+pub struct VectorFormat {
     /// Identifies the model.
     pub model: u64,
     pub dimensions: usize,
@@ -38,9 +38,9 @@ const ROW_SUFFIX: usize = 4;
 /// A row with this document id holds the caller's checkpoint.
 const CHECKPOINT: i64 = i64::MIN;
 
-impl VectorsOf {
+impl VectorFormat {
     /// Reads the header of a file; `None` if there is no vector file.
-    pub fn of_file(file: &Path) -> Result<Option<VectorsOf>, Error> {
+    pub fn of_file(file: &Path) -> Result<Option<VectorFormat>, Error> {
         let mut header = [0; HEADER];
         match File::open(file).and_then(|mut file| file.read_exact(&mut header)) {
             Ok(()) => {}
@@ -50,7 +50,7 @@ impl VectorsOf {
             Err(error) => return Err(error),
         }
         let (dimensions, model) = (VectorRow(&header).number(8) as usize, VectorRow(&header).number(16));
-        let format = VectorsOf { model, dimensions };
+        let format = VectorFormat { model, dimensions };
         Ok((header == format.header()).then_some(format))
     }
 
@@ -69,8 +69,8 @@ impl VectorsOf {
 }
 
 /// A memory-mapped vector file.
-pub struct Vectors {
-    format: VectorsOf,
+pub struct VectorFile {
+    format: VectorFormat,
     bytes: OwnedBytes,
 }
 
@@ -78,9 +78,9 @@ pub struct Vectors {
 #[derive(Clone, Copy)]
 struct VectorRow<'a>(&'a [u8]);
 
-impl Vectors {
+impl VectorFile {
     /// Opens the file for reading; `None` if there is no file of this model.
-    pub fn open(file: &Path, format: VectorsOf) -> Result<Option<Vectors>, Error> {
+    pub fn open(file: &Path, format: VectorFormat) -> Result<Option<VectorFile>, Error> {
         let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
             return Err(Error::from(ErrorKind::InvalidFilename));
         };
@@ -92,7 +92,7 @@ impl Vectors {
             Err(OpenReadError::FileDoesNotExist(_)) => return Ok(None),
             opened => opened.map_err(Error::other)?.read_bytes()?,
         };
-        Ok(bytes.starts_with(&format.header()).then_some(Vectors { format, bytes }))
+        Ok(bytes.starts_with(&format.header()).then_some(VectorFile { format, bytes }))
     }
 
     /// The number of rows, replaced ones included.

@@ -4,41 +4,41 @@
 
 use std::collections::HashMap;
 
-use super::{CHECKPOINT, VectorRow, Vectors};
+use super::{CHECKPOINT, VectorFile, VectorRow};
 
 const LANES: usize = 16;
 
 /// The similarity of a query to documents.
 #[derive(Default)]
-pub struct Near<'a> {
+pub struct QuerySimilarity<'a> {
     /// `None` if only `others` is known.
-    vectors: Option<&'a Vectors>,
+    vectors: Option<&'a VectorFile>,
     /// One per row.
     cosines: Vec<f32>,
     /// Similarities of documents whose vectors are stored elsewhere.
     others: HashMap<i64, f32>,
 }
 
-impl<'a> Near<'a> {
+impl<'a> QuerySimilarity<'a> {
     /// `asked` is the query's vector, normalised to length 1.
-    pub fn to(vectors: &'a Vectors, query: &[f32]) -> Near<'a> {
+    pub fn to(vectors: &'a VectorFile, query: &[f32]) -> QuerySimilarity<'a> {
         let largest = query.iter().fold(f32::MIN_POSITIVE, |most, value| most.max(value.abs()));
         // With 10-bit queries and 8-bit rows the sum of products stays far below 32 bits.
         let scale = largest / 1023.0;
         let query: Vec<i16> = query.iter().map(|value| (value / scale).round() as i16).collect();
         let cosine = |row: VectorRow<'_>| product(row.numbers(), &query) as f32 * row.scale() * scale;
         let cosines = vectors.rows().map(|row| if row.id() == CHECKPOINT { 0.0 } else { cosine(row) });
-        Near { vectors: Some(vectors), cosines: cosines.collect(), others: HashMap::new() }
+        QuerySimilarity { vectors: Some(vectors), cosines: cosines.collect(), others: HashMap::new() }
     }
 
     /// Adds documents that another store (the hub) compared with the query, by the same model.
     #[must_use]
-    pub fn with_others(self, others: impl IntoIterator<Item = (i64, f32)>) -> Near<'a> {
-        Near { others: others.into_iter().collect(), ..self }
+    pub fn with_others(self, others: impl IntoIterator<Item = (i64, f32)>) -> QuerySimilarity<'a> {
+        QuerySimilarity { others: others.into_iter().collect(), ..self }
     }
 
     fn rows(&self) -> impl Iterator<Item = VectorRow<'a>> {
-        self.vectors.into_iter().flat_map(Vectors::rows)
+        self.vectors.into_iter().flat_map(VectorFile::rows)
     }
 
     /// The most similar documents with a cosine of at least `at_least`, best first.

@@ -8,19 +8,19 @@ use std::io::{Error, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{CHECKPOINT, HEADER, Vectors, VectorsOf, row};
+use super::{CHECKPOINT, HEADER, VectorFile, VectorFormat, row};
 
 /// The single writer of a vector file.
 pub struct VectorWriter {
     path: PathBuf,
-    format: VectorsOf,
+    format: VectorFormat,
     file: File,
     _lock: File,
 }
 
 impl VectorWriter {
     /// Opens the file for writing and creates it if there is none of this model. `None` while another process writes.
-    pub fn open(path: &Path, format: VectorsOf) -> Result<Option<VectorWriter>, Error> {
+    pub fn open(path: &Path, format: VectorFormat) -> Result<Option<VectorWriter>, Error> {
         let lock =
             OpenOptions::new().create(true).append(true).mode(0o600).open(path.with_extension("lock"))?;
         match lock.try_lock() {
@@ -28,7 +28,7 @@ impl VectorWriter {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        if Vectors::open(path, format)?.is_none() {
+        if VectorFile::open(path, format)?.is_none() {
             replace(path, &format.header())?;
         }
         let mut file = OpenOptions::new().append(true).open(path)?;
@@ -55,7 +55,7 @@ impl VectorWriter {
 
     /// Rewrites the file with only the current rows for which `is_kept(id, mark)` holds, and removes the rest for good.
     pub fn keep_only(self, is_kept: &dyn Fn(i64, u64) -> bool) -> Result<VectorWriter, Error> {
-        let Some(vectors) = Vectors::open(&self.path, self.format)? else { return Ok(self) };
+        let Some(vectors) = VectorFile::open(&self.path, self.format)? else { return Ok(self) };
         let known = vectors.known();
         let counts = |id, mark| known.get(&id) == Some(&mark) && is_kept(id, mark);
         let mut bytes = self.format.header().to_vec();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use towline_search::{Document, Hit, Index, Kind, Query, Tier};
+use towline_search::{Document, DocumentKind, Hit, Query, RankingStages, SearchIndex};
 
 /// Documents and questions about them.
 pub struct Set {
@@ -42,14 +42,14 @@ pub type Ranks = Vec<Option<usize>>;
 
 impl Set {
     /// The rank of each question's first right answer: among sessions or, if a turn is asked for, among turns.
-    pub fn ranks(&self, tier: Tier) -> Ranks {
+    pub fn ranks(&self, tier: RankingStages) -> Ranks {
         self.ranks_by(&|index, query| index.search_with(tier, query, &[]).unwrap())
     }
 
     /// `ranks` with a custom search function.
-    pub fn ranks_by(&self, search: &dyn Fn(&Index, &Query) -> Vec<Hit>) -> Ranks {
+    pub fn ranks_by(&self, search: &dyn Fn(&SearchIndex, &Query) -> Vec<Hit>) -> Ranks {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::open(folder.path()).unwrap();
+        let index = SearchIndex::open(folder.path()).unwrap();
         let mut writer = index.writer().unwrap();
         self.documents.iter().for_each(|document| writer.add(document).unwrap());
         writer.commit(1).unwrap();
@@ -132,7 +132,7 @@ pub fn dev_mem_bench() -> Set {
     let mut documents = Vec::new();
     for session in &sessions {
         for (turn, message) in (0..).zip(&session.messages) {
-            let kind = if message.role == "user" { Kind::Prompt } else { Kind::Body };
+            let kind = if message.role == "user" { DocumentKind::Prompt } else { DocumentKind::Body };
             documents.push(Document {
                 session: session.session_id.clone(),
                 project: session.metadata.project.clone(),
@@ -193,7 +193,11 @@ pub fn own() -> Set {
                 branch: session.branch.clone(),
                 turn,
                 at: day(&session.date) + i64::from(turn) * 60_000,
-                ..Document::plain(documents.len() as i64 + 1, Kind::of_word(&own.kind).unwrap(), &own.text)
+                ..Document::plain(
+                    documents.len() as i64 + 1,
+                    DocumentKind::of_word(&own.kind).unwrap(),
+                    &own.text,
+                )
             });
         }
     }

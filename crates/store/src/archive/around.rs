@@ -12,18 +12,18 @@ use towline_core::time::Timestamp;
 
 /// Before or after a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum TimeSide {
     Before,
     /// Includes the time itself.
     After,
 }
 
-impl Side {
+impl TimeSide {
     /// The SQL comparison, and the order that puts the nearest row first.
     pub(crate) fn words(self) -> (&'static str, &'static str) {
         match self {
-            Side::Before => ("<", "desc"),
-            Side::After => (">=", "asc"),
+            TimeSide::Before => ("<", "desc"),
+            TimeSide::After => (">=", "asc"),
         }
     }
 }
@@ -35,7 +35,7 @@ impl Archive {
         &self,
         project: Option<i64>,
         at: Timestamp,
-        (side, most): (Side, u32),
+        (side, most): (TimeSide, u32),
     ) -> Result<Vec<Memory>, StoreError> {
         let projects = match project {
             Some(project) => vec![Some(project)],
@@ -48,8 +48,8 @@ impl Archive {
         found.sort_by_key(|memory| (memory.made_at, memory.number));
         let surplus = found.len().saturating_sub(usize::try_from(most).unwrap_or(usize::MAX));
         match side {
-            Side::Before => drop(found.drain(..surplus)),
-            Side::After => found.truncate(found.len() - surplus),
+            TimeSide::Before => drop(found.drain(..surplus)),
+            TimeSide::After => found.truncate(found.len() - surplus),
         }
         Ok(found)
     }
@@ -59,7 +59,7 @@ impl Archive {
         &self,
         project: Option<i64>,
         at: Timestamp,
-        side: Side,
+        side: TimeSide,
         most: u32,
     ) -> Result<Vec<Memory>, StoreError> {
         let mut statement = self.db.prepare_cached(&nearest(side))?;
@@ -71,7 +71,7 @@ impl Archive {
         &self,
         project: Option<i64>,
         at: Timestamp,
-        (side, most): (Side, u32),
+        (side, most): (TimeSide, u32),
     ) -> Result<Vec<KeptSummary>, StoreError> {
         let (compare, order) = side.words();
         let query = format!(
@@ -89,7 +89,7 @@ impl Archive {
         &self,
         project: Option<i64>,
         at: Timestamp,
-        (side, most): (Side, u32),
+        (side, most): (TimeSide, u32),
     ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
         let (compare, order) = side.words();
         let query = format!(
@@ -105,7 +105,7 @@ impl Archive {
     }
 }
 
-fn nearest(side: Side) -> String {
+fn nearest(side: TimeSide) -> String {
     let (compare, order) = side.words();
     format!(
         "{MEMORY} where m.project is ?1 and m.made_at {compare} ?2 order by m.made_at {order}, m.id {order} limit ?3"
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_nearest_memories_of_a_project_are_read_by_its_index() {
-        for side in [Side::Before, Side::After] {
+        for side in [TimeSide::Before, TimeSide::After] {
             let plan = Bench::new().plan(&nearest(side));
             assert!(plan.contains("memories_by_project (project=? AND made_at"), "{plan}");
             assert!(!plan.contains("TEMP B-TREE"), "{plan}");
@@ -137,9 +137,9 @@ mod tests {
             let found = archive.turns_around(project, Timestamp(3 * MINUTE), (side, most)).unwrap();
             found.iter().map(|(_, turn)| turn.at.0 / MINUTE).collect()
         };
-        assert_eq!(minutes(None, Side::Before, 5), [1, 2]);
-        assert_eq!(minutes(None, Side::After, 2), [3, 4]);
-        assert_eq!(minutes(Some(boat), Side::Before, 1), [1]);
-        assert_eq!(minutes(Some(boat), Side::After, 5), [3, 5]);
+        assert_eq!(minutes(None, TimeSide::Before, 5), [1, 2]);
+        assert_eq!(minutes(None, TimeSide::After, 2), [3, 4]);
+        assert_eq!(minutes(Some(boat), TimeSide::Before, 1), [1]);
+        assert_eq!(minutes(Some(boat), TimeSide::After, 5), [3, 5]);
     }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum TurnFilter {
     /// Without bookmarks, notifications and reverted turns.
     Standing,
     All,
@@ -17,19 +17,19 @@ pub enum Which {
 
 /// The last turns within bounds.
 #[derive(Clone, Copy, Debug)]
-pub struct TurnsAsked {
+pub struct TurnQuery {
     pub since: Timestamp,
     /// Exclusive.
     pub before: Timestamp,
     /// Exclusive.
     pub before_ordinal: u32,
-    pub which: Which,
+    pub which: TurnFilter,
     pub most: usize,
 }
 
-impl TurnsAsked {
+impl TurnQuery {
     /// The last `most` turns of all.
-    pub fn last(most: usize, which: Which) -> Self {
+    pub fn last(most: usize, which: TurnFilter) -> Self {
         let (since, before) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
         Self { since, before, before_ordinal: u32::MAX, which, most }
     }
@@ -37,7 +37,7 @@ impl TurnsAsked {
 
 /// The latest sessions within bounds.
 #[derive(Clone, Copy, Debug)]
-pub struct SessionsAsked<'a> {
+pub struct SessionQuery<'a> {
     pub project: Option<i64>,
     pub agent: Option<&'a str>,
     pub since: Timestamp,
@@ -104,12 +104,12 @@ impl Archive {
     pub fn turns_of(
         &self,
         conversation: &Conversation,
-        asked: &TurnsAsked,
+        asked: &TurnQuery,
     ) -> Result<Vec<TurnRow>, StoreError> {
         let query = format!("{TURN} {}", OF_CONVERSATION.replace("standing", STANDING));
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
         let (since, before) = (asked.since.0, asked.before.0);
-        let all = asked.which == Which::All;
+        let all = asked.which == TurnFilter::All;
         let mut turns =
             self.turn_rows(&query, (conversation.id, asked.before_ordinal, since, before, all, most))?;
         turns.reverse();
@@ -121,24 +121,24 @@ impl Archive {
         &self,
         conversation: &Conversation,
         after: u32,
-        asked: &TurnsAsked,
+        asked: &TurnQuery,
     ) -> Result<Vec<TurnRow>, StoreError> {
         let query = format!("{TURN} {}", BEHIND_TURN.replace("standing", STANDING));
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
-        self.turn_rows(&query, (conversation.id, after, asked.which == Which::All, most))
+        self.turn_rows(&query, (conversation.id, after, asked.which == TurnFilter::All, most))
     }
 
     /// The last turns within the bounds over all sessions of a project, or of all, oldest first.
     pub fn turns_across(
         &self,
         project: Option<i64>,
-        asked: &TurnsAsked,
+        asked: &TurnQuery,
     ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
         let mut found: Vec<(Conversation, TurnRow)> = vec![];
         let mut most = AT_A_TIME;
         let mut seen = 0;
         loop {
-            let sessions = SessionsAsked { project, agent: None, since: asked.since, behind: None, most };
+            let sessions = SessionQuery { project, agent: None, since: asked.since, behind: None, most };
             let conversations = self.sessions_asked(&sessions)?;
             for conversation in &conversations[seen.min(conversations.len())..] {
                 let is_full = found.len() >= asked.most;
@@ -162,7 +162,7 @@ impl Archive {
     pub fn count_turns(
         &self,
         conversation: &Conversation,
-        asked: &TurnsAsked,
+        asked: &TurnQuery,
     ) -> Result<(u32, u32), StoreError> {
         let mut statement = self.db.prepare_cached(&COUNT.replace("standing", STANDING))?;
         let row = (conversation.id, asked.before_ordinal, asked.since.0, asked.before.0);
@@ -187,7 +187,7 @@ impl Archive {
     }
 
     /// The latest first.
-    pub fn sessions_asked(&self, asked: &SessionsAsked<'_>) -> Result<Vec<Conversation>, StoreError> {
+    pub fn sessions_asked(&self, asked: &SessionQuery<'_>) -> Result<Vec<Conversation>, StoreError> {
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
         let end = PageKey { last_at: Timestamp(i64::MAX), row: i64::MAX };
         let (since, agent, behind) = (asked.since.0, asked.agent, asked.behind.unwrap_or(end));

@@ -2,18 +2,18 @@
 //!
 //! Uses `restore` like any import: no table is written by hand.
 
-use super::keep::{KeptConversation, KeptDetail, KeptRow, KeptTurn};
-use super::restore::Restoring;
-use super::{Archive, KeptBody};
-use crate::home::Home;
+use super::keep::{ExportedConversation, ExportedDetail, ExportedRow, ExportedTurn};
+use super::restore::ImportState;
+use super::{Archive, ExportedMessage};
+use crate::home::DataFolder;
 use crate::lock::ArchiveLock;
 use std::time::Duration;
 use tempfile::TempDir;
 use towline_core::capture::{DetailKind, Speaker};
-use towline_core::event::Origin;
-use towline_core::id::{Mark, SessionKey, Uid};
-use towline_core::project::ProjectTraces;
-use towline_core::text::{Clean, Keeping, Secrets};
+use towline_core::event::PromptOrigin;
+use towline_core::id::{IdHash, SessionKey, Uid};
+use towline_core::project::ProjectIdentity;
+use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
 
 pub const MINUTE: i64 = 60_000;
@@ -28,15 +28,15 @@ pub struct Bench {
 impl Bench {
     pub fn new() -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
         let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
         let archive = Archive::open(&home, &lock, Duration::ZERO, Uid([7; 16])).unwrap();
         Bench { _folder: folder, _lock: lock, archive }
     }
 
-    pub fn put(&self, rows: Vec<KeptRow<Clean<'_>>>) {
-        self.archive.restore(&mut Restoring::new().unwrap(), rows).unwrap();
+    pub fn put(&self, rows: Vec<ExportedRow<CleanText<'_>>>) {
+        self.archive.restore(&mut ImportState::new().unwrap(), rows).unwrap();
     }
 
     /// A session of one project with turns that begin and end at these times.
@@ -44,8 +44,8 @@ impl Bench {
         let spans = (1..).zip(turns).map(|(ordinal, (at, until))| turn(key, ordinal, *at, *until));
         let first = turns.first().map_or(0, |(at, _)| *at);
         let last = turns.iter().map(|(_, until)| *until).max().unwrap_or(0);
-        let head = KeptRow::Conversation(conversation(key, project, first, last));
-        self.put(std::iter::once(head).chain(spans.map(KeptRow::Turn)).collect());
+        let head = ExportedRow::Conversation(conversation(key, project, first, last));
+        self.put(std::iter::once(head).chain(spans.map(ExportedRow::Turn)).collect());
     }
 
     /// The lines of the query plan.
@@ -57,10 +57,14 @@ impl Bench {
     }
 }
 
-pub fn conversation(key: &str, project: &str, first: i64, last: i64) -> KeptConversation {
-    let traces =
-        ProjectTraces { root: format!("/{project}"), remote: None, name: None, branch: Some("main".into()) };
-    KeptConversation {
+pub fn conversation(key: &str, project: &str, first: i64, last: i64) -> ExportedConversation {
+    let traces = ProjectIdentity {
+        root: format!("/{project}"),
+        remote: None,
+        name: None,
+        branch: Some("main".into()),
+    };
+    ExportedConversation {
         session: SessionKey::parse(key).unwrap(),
         folder: Some(format!("/{project}")),
         project: Some(traces),
@@ -71,15 +75,15 @@ pub fn conversation(key: &str, project: &str, first: i64, last: i64) -> KeptConv
     }
 }
 
-pub fn turn(key: &str, ordinal: u32, at: i64, until: i64) -> KeptTurn {
-    KeptTurn {
+pub fn turn(key: &str, ordinal: u32, at: i64, until: i64) -> ExportedTurn {
+    ExportedTurn {
         uid: Uid::derived(Timestamp(at), &[key, &ordinal.to_string()]),
         ordinal,
-        mark: Mark::of(&format!("prompt {ordinal}")),
+        mark: IdHash::of(&format!("prompt {ordinal}")),
         place: ordinal.into(),
         at: Timestamp(at),
         until: Timestamp(until),
-        origin: Origin::Human,
+        origin: PromptOrigin::Human,
         agent_turn: None,
         stopped: None,
         tools: 0,
@@ -89,14 +93,14 @@ pub fn turn(key: &str, ordinal: u32, at: i64, until: i64) -> KeptTurn {
     }
 }
 
-pub fn clean(text: &str) -> Clean<'_> {
-    Clean::new(text.into(), Keeping { longest_bytes: usize::MAX, secrets: Secrets::Redacted })
+pub fn clean(text: &str) -> CleanText<'_> {
+    CleanText::new(text.into(), TextPolicy { longest_bytes: usize::MAX, secrets: SecretPolicy::Redacted })
 }
 
-pub fn body(turn: u32, text: &str) -> KeptBody<Clean<'_>> {
-    KeptBody {
+pub fn body(turn: u32, text: &str) -> ExportedMessage<CleanText<'_>> {
+    ExportedMessage {
         turn,
-        mark: Mark::of(text),
+        mark: IdHash::of(text),
         message: format!("message {turn}"),
         place: turn.into(),
         at: Timestamp(turn.into()),
@@ -106,16 +110,16 @@ pub fn body(turn: u32, text: &str) -> KeptBody<Clean<'_>> {
     }
 }
 
-pub fn detail(turn: u32, text: &str) -> KeptDetail<Clean<'_>> {
-    KeptDetail {
+pub fn detail(turn: u32, text: &str) -> ExportedDetail<CleanText<'_>> {
+    ExportedDetail {
         turn,
-        mark: Mark::of(text),
+        mark: IdHash::of(text),
         place: turn.into(),
         at: Timestamp(turn.into()),
         kind: DetailKind::Output,
         subagent: None,
         tool: Some("Bash".into()),
-        call: Some(Mark(-1)),
+        call: Some(IdHash(-1)),
         outcome: Some("done".into()),
         cut: 0,
         text: clean(text),

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Row};
 
 /// A row to read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ArchiveChange {
     /// The turns of a conversation from this one on; the conversation may be deleted.
     Conversation { row: i64, from_turn: u32 },
     /// A memory that was made, changed or dropped.
@@ -34,7 +34,7 @@ impl Archive {
     }
 
     /// Changes after this number, in order, each with its own number.
-    pub fn changes_after(&self, seq: i64, most: u32) -> Result<Vec<(i64, Change)>, StoreError> {
+    pub fn changes_after(&self, seq: i64, most: u32) -> Result<Vec<(i64, ArchiveChange)>, StoreError> {
         let mut statement = self.db.prepare_cached(AFTER)?;
         let found = statement.query_map((seq, most), change)?.collect::<Result<Vec<_>, _>>()?;
         Ok(found.into_iter().filter_map(|(seq, change)| Some((seq, change?))).collect())
@@ -80,15 +80,15 @@ impl Archive {
 }
 
 /// `None` for a kind of a newer version.
-fn change(row: &Row<'_>) -> rusqlite::Result<(i64, Option<Change>)> {
+fn change(row: &Row<'_>) -> rusqlite::Result<(i64, Option<ArchiveChange>)> {
     let (kind, id): (String, i64) = (row.get(1)?, row.get(2)?);
     let change = match kind.as_str() {
         "conversation" => {
             let from_turn = row.get::<_, Option<u32>>(3)?.unwrap_or(0);
-            Some(Change::Conversation { row: id, from_turn })
+            Some(ArchiveChange::Conversation { row: id, from_turn })
         }
-        "memory" => Some(Change::Memory { number: id }),
-        "summary" => Some(Change::Summary { conversation: id }),
+        "memory" => Some(ArchiveChange::Memory { number: id }),
+        "summary" => Some(ArchiveChange::Summary { conversation: id }),
         _ => None,
     };
     Ok((row.get(0)?, change))

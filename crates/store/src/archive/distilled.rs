@@ -51,7 +51,7 @@ impl Archive {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Change;
+    use super::super::ArchiveChange;
     use super::super::bench::Bench;
     use super::*;
 
@@ -71,7 +71,7 @@ mod tests {
         let changes = bench.archive.changes_after(before, 10).unwrap();
         assert_eq!(changes.len(), 2);
         for (_, change) in changes {
-            let Change::Conversation { row, from_turn: 0 } = change else { panic!("{change:?}") };
+            let ArchiveChange::Conversation { row, from_turn: 0 } = change else { panic!("{change:?}") };
             let conversation = bench.archive.conversation_at(row).unwrap().unwrap();
             assert!(bench.archive.project_of(&conversation).unwrap().is_some());
             assert!(!bench.archive.has_lost_details(&conversation).unwrap());

@@ -7,44 +7,46 @@ use super::share::{Burial, TombFate};
 use super::{Archive, Conversation, gone};
 use crate::StoreError;
 use crate::sql_text::{add_holds, add_unpacked};
-use crate::tables::projects::KnownProject;
+use crate::tables::projects::ProjectLocation;
 use rusqlite::{Params, Row, Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use towline_core::forget::{Forgotten, Needle, Stretch, project_marks};
-use towline_core::id::{Mark, SessionKey};
+use towline_core::forget::{ForgetText, Forgotten, TimeRange, project_marks};
+use towline_core::id::{IdHash, SessionKey};
 use towline_core::share::RowKind;
 use towline_core::time::Timestamp;
 
 /// Selects what to erase.
-pub enum Extent<'a> {
+pub enum EraseScope<'a> {
     /// Turns of one conversation by ordinal, both ends included, and their copies in forks.
     Turns { of: &'a Conversation, from: u32, to: u32 },
     /// The content of these sessions in a time range.
-    Sessions { sessions: &'a [SessionKey], stretch: Stretch },
+    Sessions { sessions: &'a [SessionKey], stretch: TimeRange },
     /// The content of a project in a time range.
-    Project { project: &'a KnownProject, stretch: Stretch },
+    Project { project: &'a ProjectLocation, stretch: TimeRange },
     /// All content of a time range.
-    Everyone { stretch: Stretch },
+    Everyone { stretch: TimeRange },
     /// Memories, by their numbers.
     Memories(&'a [i64]),
     /// Every row that contains this text.
-    Text(Arc<Needle>),
+    Text(Arc<ForgetText>),
 }
 
-impl Extent<'_> {
+impl EraseScope<'_> {
     /// Rows selected by name go everywhere. By time or text, users decide only about their own rows.
     fn others_fate(&self) -> TombFate {
         match self {
-            Extent::Turns { .. } | Extent::Sessions { .. } | Extent::Memories(_) => TombFate::Forgotten,
-            Extent::Project { .. } | Extent::Everyone { .. } | Extent::Text(_) => TombFate::Away,
+            EraseScope::Turns { .. } | EraseScope::Sessions { .. } | EraseScope::Memories(_) => {
+                TombFate::Forgotten
+            }
+            EraseScope::Project { .. } | EraseScope::Everyone { .. } | EraseScope::Text(_) => TombFate::Away,
         }
     }
 }
 
 /// Whether to commit, or only to preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Erasing {
+pub enum EraseMode {
     ForGood,
     Rehearsal,
 }
@@ -142,11 +144,11 @@ impl Archive {
     /// Erases the selected rows, and prevents captures and other machines from bringing them back.
     pub fn erase(
         &mut self,
-        extent: &Extent<'_>,
-        erasing: Erasing,
+        extent: &EraseScope<'_>,
+        erasing: EraseMode,
         at: Timestamp,
     ) -> Result<ErasedRows, StoreError> {
-        if let Extent::Text(needle) = extent {
+        if let EraseScope::Text(needle) = extent {
             add_holds(&self.db, needle.clone())?;
             add_unpacked(&self.db)?;
         }
@@ -156,7 +158,7 @@ impl Archive {
         let mut eraser = ArchiveEraser::new(self, burial);
         eraser.erase(extent)?;
         let ArchiveEraser { erased, forgotten, .. } = eraser;
-        if erasing == Erasing::Rehearsal {
+        if erasing == EraseMode::Rehearsal {
             transaction.rollback()?;
             return Ok(erased);
         }
@@ -199,11 +201,11 @@ impl<'a> ArchiveEraser<'a> {
         ArchiveEraser { archive, burial, erased, forgotten, dropped: BTreeSet::new() }
     }
 
-    fn erase(&mut self, extent: &Extent<'_>) -> Result<(), StoreError> {
+    fn erase(&mut self, extent: &EraseScope<'_>) -> Result<(), StoreError> {
         self.link_memories()?;
         match extent {
-            Extent::Turns { of, from, to } => self.erase_turns(of, *from, *to)?,
-            Extent::Sessions { sessions, stretch } => {
+            EraseScope::Turns { of, from, to } => self.erase_turns(of, *from, *to)?,
+            EraseScope::Sessions { sessions, stretch } => {
                 for session in *sessions {
                     self.forgotten.add_stretch(session, *stretch);
                     let named = (session.agent.as_str(), session.id.as_str());
@@ -212,7 +214,7 @@ impl<'a> ArchiveEraser<'a> {
                     self.notes_of_session(session, *stretch)?;
                 }
             }
-            Extent::Project { project, stretch } => {
+            EraseScope::Project { project, stretch } => {
                 let marks = project_marks(&project.root, project.remote.as_deref());
                 self.forgotten.add_project(&marks, *stretch);
                 let named = (&project.root, &project.remote);
@@ -220,19 +222,19 @@ impl<'a> ArchiveEraser<'a> {
                 self.memories_of_project(project, *stretch)?;
                 self.notes_of_project(project, *stretch)?;
             }
-            Extent::Everyone { stretch } => {
+            EraseScope::Everyone { stretch } => {
                 self.forgotten.add_everyone(*stretch);
                 let ends = (stretch.from.0, stretch.until.0);
                 self.erase_stretch(&self.archive.list(OF_TIME, ends, |row| row.get(0))?, *stretch)?;
                 self.memories_in_range(*stretch)?;
                 self.notes_in_range(*stretch)?;
             }
-            Extent::Memories(numbers) => {
+            EraseScope::Memories(numbers) => {
                 for number in *numbers {
                     self.erase_memory(*number)?;
                 }
             }
-            Extent::Text(_) => self.erase_text()?,
+            EraseScope::Text(_) => self.erase_text()?,
         }
         self.drop_taken_facts()?;
         self.archive.change(DROP_UNUSED_PROJECTS, [])?;
@@ -240,12 +242,12 @@ impl<'a> ArchiveEraser<'a> {
     }
 
     fn erase_turns(&mut self, of: &Conversation, from: u32, to: u32) -> Result<(), StoreError> {
-        let known = |row: &Row<'_>| Ok((Mark(row.get(1)?), Timestamp(row.get(2)?), Timestamp(row.get(3)?)));
+        let known = |row: &Row<'_>| Ok((IdHash(row.get(1)?), Timestamp(row.get(2)?), Timestamp(row.get(3)?)));
         for (mark, from, until) in self.archive.list(TURNS, (of.id, from, to), known)? {
             let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
             for (conversation, ordinal) in self.archive.list(COPIES, (mark.0, from.0), pair)? {
                 let session = self.archive.conversation_by_row(conversation)?.session;
-                self.forgotten.add_turn(&session, mark, Stretch { from, until });
+                self.forgotten.add_turn(&session, mark, TimeRange { from, until });
                 self.drop_turn(conversation, ordinal)?;
                 self.finish_conversation(conversation)?;
             }
@@ -257,7 +259,7 @@ impl<'a> ArchiveEraser<'a> {
     fn drop_turn(&mut self, conversation: i64, ordinal: i64) -> Result<(), StoreError> {
         let session = self.archive.conversation_by_row(conversation)?.session;
         let turn = (conversation, ordinal);
-        for mark in self.archive.list(SUBAGENT_MARKS, turn, |row| row.get(0).map(Mark))? {
+        for mark in self.archive.list(SUBAGENT_MARKS, turn, |row| row.get(0).map(IdHash))? {
             self.forgotten.add_piece(&session, mark);
         }
         self.bury_turn(conversation, ordinal)?;
@@ -282,7 +284,7 @@ impl<'a> ArchiveEraser<'a> {
     }
 
     /// Deletes turns that began in the range whole, and from other turns the rows within it.
-    fn erase_stretch(&mut self, conversations: &[i64], stretch: Stretch) -> Result<(), StoreError> {
+    fn erase_stretch(&mut self, conversations: &[i64], stretch: TimeRange) -> Result<(), StoreError> {
         for id in conversations {
             let range = (*id, stretch.from.0, stretch.until.0);
             let before = self.erased;

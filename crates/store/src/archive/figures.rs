@@ -20,7 +20,7 @@ pub struct ArchiveCounts {
 
 /// A project with its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProjectFigures {
+pub struct ProjectCounts {
     pub name: String,
     pub root: String,
     pub remote: Option<String>,
@@ -77,10 +77,10 @@ impl Archive {
     }
 
     /// The most recently active project first.
-    pub fn project_figures(&self) -> Result<Vec<ProjectFigures>, StoreError> {
+    pub fn project_figures(&self) -> Result<Vec<ProjectCounts>, StoreError> {
         let mut statement = self.db.prepare_cached(PROJECTS)?;
         let read = |row: &Row<'_>| {
-            Ok(ProjectFigures {
+            Ok(ProjectCounts {
                 name: row.get(0)?,
                 root: row.get(1)?,
                 remote: row.get(2)?,

@@ -3,13 +3,13 @@
 //! Stored beside the archive, so that it survives a damaged or recreated one. Holds marks and times, no text.
 
 use crate::StoreError;
-use crate::home::{Home, put_for_good};
+use crate::home::{DataFolder, put_for_good};
 use std::fs;
 use std::io::ErrorKind;
 use towline_core::forget::Forgotten;
 
 /// An unreadable file is an error for every writer: capturing nothing is better than capturing forgotten content.
-pub(super) fn load(home: &Home) -> Result<Forgotten, StoreError> {
+pub(super) fn load(home: &DataFolder) -> Result<Forgotten, StoreError> {
     let path = home.forgotten();
     match fs::read_to_string(&path) {
         Ok(text) => Ok(Forgotten::parse(&text)),
@@ -19,7 +19,7 @@ pub(super) fn load(home: &Home) -> Result<Forgotten, StoreError> {
 }
 
 /// Durable before rows are erased: they must not be captured again in between.
-pub(super) fn save(home: &Home, forgotten: &Forgotten) -> Result<(), StoreError> {
+pub(super) fn save(home: &DataFolder, forgotten: &Forgotten) -> Result<(), StoreError> {
     let path = home.forgotten();
     put_for_good(&path, forgotten.to_string().as_bytes())
         .map_err(|source| StoreError::Folder { path, source })

@@ -5,30 +5,30 @@
 
 use super::memories::NewMemory;
 use super::read::unknown;
-use super::spending::{Spent, day};
+use super::spending::{CallCost, day};
 use super::summaries::KeptSummary;
 use super::{Archive, Conversation, TurnRow};
 use crate::StoreError;
 use rusqlite::{OptionalExtension, Row, params};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::memory::Maker;
+use towline_core::memory::MemoryAuthor;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobKind {
+pub enum DistilJobKind {
     /// Distil a turn into memories, by a model.
     Distil,
 }
 
-impl JobKind {
+impl DistilJobKind {
     pub fn name(self) -> &'static str {
         match self {
-            JobKind::Distil => "distil",
+            DistilJobKind::Distil => "distil",
         }
     }
 
-    fn named(name: &str) -> Option<JobKind> {
-        [JobKind::Distil].into_iter().find(|kind| kind.name() == name)
+    fn named(name: &str) -> Option<DistilJobKind> {
+        [DistilJobKind::Distil].into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -61,7 +61,7 @@ impl JobState {
 
 #[derive(Clone, Copy, Debug)]
 pub struct NewJob<'a> {
-    pub kind: JobKind,
+    pub kind: DistilJobKind,
     pub of: &'a Conversation,
     pub turn: &'a TurnRow,
     pub at: Timestamp,
@@ -69,7 +69,7 @@ pub struct NewJob<'a> {
 
 /// A job that this process may work on until its lease expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct DistilJob {
     id: i64,
     lease: i64,
     pub uid: Uid,
@@ -81,7 +81,7 @@ pub struct Job {
     pub covers: Timestamp,
 }
 
-impl Job {
+impl DistilJob {
     pub fn number(&self) -> i64 {
         self.id
     }
@@ -89,20 +89,20 @@ impl Job {
 
 /// The results of a job.
 #[derive(Clone, Debug)]
-pub struct Came {
+pub struct JobResults {
     pub memories: Vec<NewMemory>,
     pub summary: Option<KeptSummary>,
     pub provider: String,
-    pub spent: Spent,
+    pub spent: CallCost,
     pub at: Timestamp,
 }
 
 /// Why a job was given up for now.
 #[derive(Clone, Debug)]
-pub struct Abandoned<'a> {
+pub struct JobFailure<'a> {
     pub error: &'a str,
     pub provider: &'a str,
-    pub spent: Spent,
+    pub spent: CallCost,
     pub at: Timestamp,
     pub again_at: Timestamp,
     /// The job's own failure, and how many of those it may have; `None` if the job is not to blame.
@@ -111,10 +111,10 @@ pub struct Abandoned<'a> {
 
 /// A job as shown to users.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptJob {
+pub struct JobRow {
     pub number: i64,
     /// `None` for a kind of a newer version.
-    pub kind: Option<JobKind>,
+    pub kind: Option<DistilJobKind>,
     pub state: JobState,
     pub session: Option<SessionKey>,
     pub turn: Option<u32>,
@@ -214,12 +214,12 @@ impl Archive {
     /// Leases the job of this kind that has been due longest, until `until`.
     pub fn lease_job(
         &self,
-        kind: JobKind,
+        kind: DistilJobKind,
         now: Timestamp,
         until: Timestamp,
-    ) -> Result<Option<Job>, StoreError> {
+    ) -> Result<Option<DistilJob>, StoreError> {
         let job = |row: &Row<'_>| {
-            Ok(Job {
+            Ok(DistilJob {
                 id: row.get(0)?,
                 lease: row.get(1)?,
                 uid: Uid(row.get(2)?),
@@ -234,21 +234,26 @@ impl Archive {
     }
 
     /// The conversation and the turn of a job; `None` if they were deleted.
-    pub fn subject(&self, job: &Job) -> Result<Option<(Conversation, TurnRow)>, StoreError> {
+    pub fn subject(&self, job: &DistilJob) -> Result<Option<(Conversation, TurnRow)>, StoreError> {
         let Some(conversation) = self.conversation_at(job.conversation)? else { return Ok(None) };
         let turn = self.turns(&conversation, job.turn, job.turn)?.into_iter().next();
         Ok(turn.map(|turn| (conversation, turn)))
     }
 
     /// Reserves tokens for the job's call. False if the lease was lost.
-    pub(super) fn reserve_tokens(&self, job: &Job, tokens: u64, now: Timestamp) -> Result<bool, StoreError> {
+    pub(super) fn reserve_tokens(
+        &self,
+        job: &DistilJob,
+        tokens: u64,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let row = (job.id, job.lease, tokens.cast_signed(), day(now));
         Ok(self.db.prepare_cached(RESERVE)?.execute(row)? > 0)
     }
 
     /// Finishes the job and stores its results in one transaction. Returns the memory numbers; `None` if the lease was
     /// lost.
-    pub fn finish_job(&self, job: &Job, results: &Came) -> Result<Option<Vec<i64>>, StoreError> {
+    pub fn finish_job(&self, job: &DistilJob, results: &JobResults) -> Result<Option<Vec<i64>>, StoreError> {
         self.as_one(|| {
             if !self.holds_lease(job)? {
                 return Ok(None);
@@ -275,7 +280,7 @@ impl Archive {
         self.add_memory(new)
     }
 
-    fn supersede_untouched(&self, job: &Job, kept: &[i64], at: Timestamp) -> Result<(), StoreError> {
+    fn supersede_untouched(&self, job: &DistilJob, kept: &[i64], at: Timestamp) -> Result<(), StoreError> {
         let Some(best) = kept.first() else { return Ok(()) };
         let mut statement = self.db.prepare_cached(UNTOUCHED)?;
         let rows = statement.query_map((job.conversation, job.turn), |row| row.get::<_, i64>(0))?;
@@ -290,13 +295,15 @@ impl Archive {
     fn put_newer_summary(&self, row: i64, summary: &KeptSummary) -> Result<(), StoreError> {
         let Some(conversation) = self.conversation_at(row)? else { return Ok(()) };
         match self.summary(&conversation)? {
-            Some(existing) if existing.turn > summary.turn || existing.maker == Maker::Person => Ok(()),
+            Some(existing) if existing.turn > summary.turn || existing.maker == MemoryAuthor::Person => {
+                Ok(())
+            }
             Some(_) | None => self.put_summary(&conversation, summary),
         }
     }
 
     /// Records a failure: the job waits for its next attempt, or is dead. `None` if the lease was lost.
-    pub fn abandon_job(&self, job: &Job, why: &Abandoned<'_>) -> Result<Option<JobState>, StoreError> {
+    pub fn abandon_job(&self, job: &DistilJob, why: &JobFailure<'_>) -> Result<Option<JobState>, StoreError> {
         self.as_one(|| {
             if !self.holds_lease(job)? {
                 return Ok(None);
@@ -317,12 +324,12 @@ impl Archive {
     }
 
     /// Returns an untried job to the queue, due no earlier than `until`.
-    pub fn give_job_back(&self, job: &Job, until: Timestamp) -> Result<(), StoreError> {
+    pub fn give_job_back(&self, job: &DistilJob, until: Timestamp) -> Result<(), StoreError> {
         self.db.prepare_cached(GIVE_BACK)?.execute((job.id, job.lease, until.0))?;
         Ok(())
     }
 
-    fn holds_lease(&self, job: &Job) -> Result<bool, StoreError> {
+    fn holds_lease(&self, job: &DistilJob) -> Result<bool, StoreError> {
         Ok(self.db.prepare_cached(HOLDS_LEASE)?.exists((job.id, job.lease))?)
     }
 
@@ -348,14 +355,14 @@ impl Archive {
     }
 
     /// The newest first.
-    pub fn jobs(&self, states: &[JobState], most: u32) -> Result<Vec<KeptJob>, StoreError> {
+    pub fn jobs(&self, states: &[JobState], most: u32) -> Result<Vec<JobRow>, StoreError> {
         let names: Vec<String> = states.iter().map(|state| format!("'{}'", state.name())).collect();
         let query = format!("{JOB} where j.state in ({}) order by j.id desc limit ?1", names.join(", "));
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement.query_map([most], kept_job)?.collect::<Result<_, _>>()?)
     }
 
-    pub fn job(&self, number: i64) -> Result<Option<KeptJob>, StoreError> {
+    pub fn job(&self, number: i64) -> Result<Option<JobRow>, StoreError> {
         let query = format!("{JOB} where j.id = ?1");
         Ok(self.db.prepare_cached(&query)?.query_row([number], kept_job).optional()?)
     }
@@ -382,11 +389,11 @@ impl Archive {
     }
 }
 
-fn kept_job(row: &Row<'_>) -> rusqlite::Result<KeptJob> {
+fn kept_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
-    Ok(KeptJob {
+    Ok(JobRow {
         number: row.get(0)?,
-        kind: JobKind::named(&row.get::<_, String>(1)?),
+        kind: DistilJobKind::named(&row.get::<_, String>(1)?),
         state: JobState::named(&row.get::<_, String>(2)?).ok_or_else(|| unknown(2))?,
         session: row.get::<_, Option<String>>(3)?.and_then(|key| SessionKey::parse(&key).ok()),
         turn: row.get(4)?,

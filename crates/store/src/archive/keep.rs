@@ -9,29 +9,29 @@ use super::tally::touch;
 use super::{Archive, KeptSummary};
 use crate::StoreError;
 use rusqlite::Row;
-use towline_core::capture::{DetailKind, Speaker, Touch};
+use towline_core::capture::{DetailKind, FileAccess, Speaker};
 use towline_core::deed::Commit;
-use towline_core::event::Origin;
-use towline_core::id::{Mark, SessionKey, Uid};
+use towline_core::event::PromptOrigin;
+use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::memory::Memory;
-use towline_core::piece::{Stop, Tokens};
-use towline_core::project::ProjectTraces;
+use towline_core::piece::{StopReason, TokenCounts};
+use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
 /// A row of an archive. Its text type is plain for export and `Clean` for import.
 #[derive(Clone, Debug, PartialEq)]
-pub enum KeptRow<Text> {
+pub enum ExportedRow<Text> {
     /// Precedes all other rows of its conversation.
-    Conversation(KeptConversation),
+    Conversation(ExportedConversation),
     /// Precedes the rows it contains.
-    Turn(KeptTurn),
-    Body(KeptBody<Text>),
-    Detail(KeptDetail<Text>),
-    Usage(KeptUsage),
+    Turn(ExportedTurn),
+    Body(ExportedMessage<Text>),
+    Detail(ExportedDetail<Text>),
+    Usage(ExportedUsage),
     File {
         turn: u32,
         path: String,
-        how: Touch,
+        how: FileAccess,
     },
     Commit {
         turn: u32,
@@ -43,15 +43,15 @@ pub enum KeptRow<Text> {
     },
     Summary(KeptSummary),
     /// Belongs to no conversation: a memory outlives its session.
-    Memory(Box<KeptMemory>),
+    Memory(Box<ExportedMemory>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeptConversation {
+pub struct ExportedConversation {
     pub session: SessionKey,
     pub folder: Option<String>,
     /// Includes the branch.
-    pub project: Option<ProjectTraces>,
+    pub project: Option<ProjectIdentity>,
     /// The session it was forked from, and the position up to which the two share turns.
     pub base: Option<(String, u64)>,
     pub first_at: Timestamp,
@@ -60,16 +60,16 @@ pub struct KeptConversation {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeptTurn {
+pub struct ExportedTurn {
     pub uid: Uid,
     pub ordinal: u32,
-    pub mark: Mark,
+    pub mark: IdHash,
     pub place: u64,
     pub at: Timestamp,
     pub until: Timestamp,
-    pub origin: Origin,
+    pub origin: PromptOrigin,
     pub agent_turn: Option<String>,
-    pub stopped: Option<Stop>,
+    pub stopped: Option<StopReason>,
     pub tools: u32,
     pub failures: u32,
     pub line: String,
@@ -77,9 +77,9 @@ pub struct KeptTurn {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeptBody<Text> {
+pub struct ExportedMessage<Text> {
     pub turn: u32,
-    pub mark: Mark,
+    pub mark: IdHash,
     pub message: String,
     pub place: u64,
     pub at: Timestamp,
@@ -89,44 +89,44 @@ pub struct KeptBody<Text> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeptDetail<Text> {
+pub struct ExportedDetail<Text> {
     /// 0 before the first turn.
     pub turn: u32,
-    pub mark: Mark,
+    pub mark: IdHash,
     pub place: u64,
     pub at: Timestamp,
     pub kind: DetailKind,
     pub subagent: Option<String>,
     pub tool: Option<String>,
-    pub call: Option<Mark>,
+    pub call: Option<IdHash>,
     pub outcome: Option<String>,
     pub cut: u64,
     pub text: Text,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeptUsage {
+pub struct ExportedUsage {
     pub turn: u32,
     pub message: String,
     pub at: Timestamp,
     pub subagent: Option<String>,
     pub model: Option<String>,
-    pub tokens: Tokens,
+    pub tokens: TokenCounts,
 }
 
 /// A memory with all that an import needs, except its trace.
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeptMemory {
+pub struct ExportedMemory {
     pub memory: Memory,
     /// The traces of its project, by which another machine finds it.
-    pub traces: Option<ProjectTraces>,
+    pub traces: Option<ProjectIdentity>,
     /// The global id of the memory that replaced it.
     pub replaced_by: Option<Uid>,
 }
 
 /// Selects the memories of an export.
 #[derive(Clone, Copy, Debug)]
-pub enum WhichMemories<'a> {
+pub enum MemorySelector<'a> {
     OfSession(&'a SessionKey),
     /// Of one project or of all, made since then.
     Since {
@@ -135,17 +135,17 @@ pub enum WhichMemories<'a> {
     },
 }
 
-impl<Text> KeptRow<Text> {
+impl<Text> ExportedRow<Text> {
     /// The same row with another text type.
-    pub fn map_text<Other>(self, map: impl FnOnce(Text) -> Other) -> KeptRow<Other> {
+    pub fn map_text<Other>(self, map: impl FnOnce(Text) -> Other) -> ExportedRow<Other> {
         match self {
-            KeptRow::Conversation(conversation) => KeptRow::Conversation(conversation),
-            KeptRow::Turn(turn) => KeptRow::Turn(turn),
-            KeptRow::Body(KeptBody { turn, mark, message, place, at, speaker, cut, text }) => {
+            ExportedRow::Conversation(conversation) => ExportedRow::Conversation(conversation),
+            ExportedRow::Turn(turn) => ExportedRow::Turn(turn),
+            ExportedRow::Body(ExportedMessage { turn, mark, message, place, at, speaker, cut, text }) => {
                 let text = map(text);
-                KeptRow::Body(KeptBody { turn, mark, message, place, at, speaker, cut, text })
+                ExportedRow::Body(ExportedMessage { turn, mark, message, place, at, speaker, cut, text })
             }
-            KeptRow::Detail(detail) => KeptRow::Detail(KeptDetail {
+            ExportedRow::Detail(detail) => ExportedRow::Detail(ExportedDetail {
                 turn: detail.turn,
                 mark: detail.mark,
                 place: detail.place,
@@ -158,12 +158,12 @@ impl<Text> KeptRow<Text> {
                 cut: detail.cut,
                 text: map(detail.text),
             }),
-            KeptRow::Usage(usage) => KeptRow::Usage(usage),
-            KeptRow::File { turn, path, how } => KeptRow::File { turn, path, how },
-            KeptRow::Commit { turn, commit } => KeptRow::Commit { turn, commit },
-            KeptRow::Revert { from, at } => KeptRow::Revert { from, at },
-            KeptRow::Summary(summary) => KeptRow::Summary(summary),
-            KeptRow::Memory(memory) => KeptRow::Memory(memory),
+            ExportedRow::Usage(usage) => ExportedRow::Usage(usage),
+            ExportedRow::File { turn, path, how } => ExportedRow::File { turn, path, how },
+            ExportedRow::Commit { turn, commit } => ExportedRow::Commit { turn, commit },
+            ExportedRow::Revert { from, at } => ExportedRow::Revert { from, at },
+            ExportedRow::Summary(summary) => ExportedRow::Summary(summary),
+            ExportedRow::Memory(memory) => ExportedRow::Memory(memory),
         }
     }
 }
@@ -204,7 +204,7 @@ const OF_MEMORY: &str = "
     from memories m left join projects p on p.id = m.project where m.id = ?1";
 
 /// Receives the rows one by one; an error stops the iteration.
-type EachRow<'a, E> = &'a mut dyn FnMut(KeptRow<String>) -> Result<(), E>;
+type EachRow<'a, E> = &'a mut dyn FnMut(ExportedRow<String>) -> Result<(), E>;
 
 impl Archive {
     /// Conversations of one project or of all that were active since `since`, by start time.
@@ -226,22 +226,22 @@ impl Archive {
         conversation: &Conversation,
         each: EachRow<'_, E>,
     ) -> Result<(), E> {
-        each(KeptRow::Conversation(self.kept_conversation(conversation)?))?;
-        self.each_of(TURNS, conversation, &mut |row| Ok(KeptRow::Turn(kept_turn(row)?)), each)?;
-        self.each_of(BODIES, conversation, &mut |row| Ok(KeptRow::Body(kept_body(row)?)), each)?;
-        self.each_of(DETAILS, conversation, &mut |row| Ok(KeptRow::Detail(kept_detail(row)?)), each)?;
-        self.each_of(USAGE, conversation, &mut |row| Ok(KeptRow::Usage(kept_usage(row)?)), each)?;
+        each(ExportedRow::Conversation(self.kept_conversation(conversation)?))?;
+        self.each_of(TURNS, conversation, &mut |row| Ok(ExportedRow::Turn(kept_turn(row)?)), each)?;
+        self.each_of(BODIES, conversation, &mut |row| Ok(ExportedRow::Body(kept_body(row)?)), each)?;
+        self.each_of(DETAILS, conversation, &mut |row| Ok(ExportedRow::Detail(kept_detail(row)?)), each)?;
+        self.each_of(USAGE, conversation, &mut |row| Ok(ExportedRow::Usage(kept_usage(row)?)), each)?;
         self.each_of(FILES, conversation, &mut kept_file, each)?;
         self.each_of(COMMITS, conversation, &mut kept_commit, each)?;
         self.each_of(REVERTS, conversation, &mut kept_revert, each)?;
         let summary = self.summary(conversation)?;
-        summary.map_or(Ok(()), |summary| each(KeptRow::Summary(summary)))
+        summary.map_or(Ok(()), |summary| each(ExportedRow::Summary(summary)))
     }
 
     /// Passes every selected memory to `each`, by number.
     pub fn each_memory<E: From<StoreError>>(
         &self,
-        which: WhichMemories<'_>,
+        which: MemorySelector<'_>,
         each: EachRow<'_, E>,
     ) -> Result<(), E> {
         const AT_ONCE: u32 = 200;
@@ -251,20 +251,20 @@ impl Archive {
             let Some(end) = memories.last().map(|kept| kept.memory.number) else { return Ok(()) };
             last = end;
             for kept in memories {
-                each(KeptRow::Memory(Box::new(kept)))?;
+                each(ExportedRow::Memory(Box::new(kept)))?;
             }
         }
     }
 
     fn memories_after(
         &self,
-        which: WhichMemories<'_>,
+        which: MemorySelector<'_>,
         last: i64,
         most: u32,
-    ) -> Result<Vec<KeptMemory>, StoreError> {
+    ) -> Result<Vec<ExportedMemory>, StoreError> {
         let (session, project, since) = match which {
-            WhichMemories::OfSession(session) => (Some(session.to_string()), None, i64::MIN),
-            WhichMemories::Since { project, since } => (None, project, since.0),
+            MemorySelector::OfSession(session) => (Some(session.to_string()), None, i64::MIN),
+            MemorySelector::Since { project, since } => (None, project, since.0),
         };
         let query = format!("{MEMORY} {AFTER}");
         let mut statement = self.db.prepare_cached(&query)?;
@@ -273,22 +273,22 @@ impl Archive {
         found.into_iter().map(|memory| self.kept_memory(memory)).collect()
     }
 
-    fn kept_memory(&self, memory: Memory) -> Result<KeptMemory, StoreError> {
+    fn kept_memory(&self, memory: Memory) -> Result<ExportedMemory, StoreError> {
         let read = |row: &Row<'_>| {
             let root: Option<String> = row.get(0)?;
             let (remote, name, by) = (row.get(1)?, row.get(2)?, row.get::<_, Option<[u8; 16]>>(3)?);
-            let traces = root.map(|root| ProjectTraces { root, remote, name, branch: None });
+            let traces = root.map(|root| ProjectIdentity { root, remote, name, branch: None });
             Ok((traces, by.map(Uid)))
         };
         let (traces, replaced_by) = self.db.prepare_cached(OF_MEMORY)?.query_row([memory.number], read)?;
-        Ok(KeptMemory { memory, traces, replaced_by })
+        Ok(ExportedMemory { memory, traces, replaced_by })
     }
 
     fn each_of<E: From<StoreError>>(
         &self,
         query: &str,
         conversation: &Conversation,
-        read: &mut dyn FnMut(&Row<'_>) -> Result<KeptRow<String>, StoreError>,
+        read: &mut dyn FnMut(&Row<'_>) -> Result<ExportedRow<String>, StoreError>,
         each: EachRow<'_, E>,
     ) -> Result<(), E> {
         let mut statement = self.db.prepare_cached(query).map_err(StoreError::from)?;
@@ -299,15 +299,15 @@ impl Archive {
         Ok(())
     }
 
-    fn kept_conversation(&self, conversation: &Conversation) -> Result<KeptConversation, StoreError> {
+    fn kept_conversation(&self, conversation: &Conversation) -> Result<ExportedConversation, StoreError> {
         let mut statement = self.db.prepare_cached(HEAD)?;
         let (project, before) = statement.query_row([conversation.id], |row| {
             let root: Option<String> = row.get(0)?;
             let (remote, name, branch) = (row.get(1)?, row.get(2)?, conversation.branch.clone());
-            let project = root.map(|root| ProjectTraces { root, remote, name, branch });
+            let project = root.map(|root| ProjectIdentity { root, remote, name, branch });
             Ok((project, row.get::<_, Option<i64>>(3)?))
         })?;
-        Ok(KeptConversation {
+        Ok(ExportedConversation {
             session: conversation.session.clone(),
             folder: conversation.folder.clone(),
             project,
@@ -319,17 +319,17 @@ impl Archive {
     }
 }
 
-pub(super) fn kept_turn(row: &Row<'_>) -> Result<KeptTurn, StoreError> {
-    Ok(KeptTurn {
+pub(super) fn kept_turn(row: &Row<'_>) -> Result<ExportedTurn, StoreError> {
+    Ok(ExportedTurn {
         uid: Uid(row.get(0)?),
         ordinal: row.get(1)?,
-        mark: Mark(row.get(2)?),
+        mark: IdHash(row.get(2)?),
         place: row.get::<_, i64>(3)?.cast_unsigned(),
         at: Timestamp(row.get(4)?),
         until: Timestamp(row.get(5)?),
-        origin: Origin::named(&row.get::<_, String>(6)?).ok_or_else(|| unknown(6))?,
+        origin: PromptOrigin::named(&row.get::<_, String>(6)?).ok_or_else(|| unknown(6))?,
         agent_turn: row.get(7)?,
-        stopped: row.get::<_, Option<String>>(8)?.and_then(|name| Stop::named(&name)),
+        stopped: row.get::<_, Option<String>>(8)?.and_then(|name| StopReason::named(&name)),
         tools: row.get(9)?,
         failures: row.get(10)?,
         line: row.get(11)?,
@@ -337,10 +337,10 @@ pub(super) fn kept_turn(row: &Row<'_>) -> Result<KeptTurn, StoreError> {
     })
 }
 
-pub(super) fn kept_body(row: &Row<'_>) -> Result<KeptBody<String>, StoreError> {
-    Ok(KeptBody {
+pub(super) fn kept_body(row: &Row<'_>) -> Result<ExportedMessage<String>, StoreError> {
+    Ok(ExportedMessage {
         turn: row.get(0)?,
-        mark: Mark(row.get(1)?),
+        mark: IdHash(row.get(1)?),
         message: row.get(2)?,
         place: row.get::<_, i64>(3)?.cast_unsigned(),
         at: Timestamp(row.get(4)?),
@@ -350,33 +350,33 @@ pub(super) fn kept_body(row: &Row<'_>) -> Result<KeptBody<String>, StoreError> {
     })
 }
 
-pub(super) fn kept_detail(row: &Row<'_>) -> Result<KeptDetail<String>, StoreError> {
+pub(super) fn kept_detail(row: &Row<'_>) -> Result<ExportedDetail<String>, StoreError> {
     let bytes: Vec<u8> = row.get(11)?;
     let content = if row.get(10)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) };
-    Ok(KeptDetail {
+    Ok(ExportedDetail {
         turn: row.get(0)?,
-        mark: Mark(row.get(1)?),
+        mark: IdHash(row.get(1)?),
         place: row.get::<_, i64>(2)?.cast_unsigned(),
         at: Timestamp(row.get(3)?),
         kind: DetailKind::named(&row.get::<_, String>(4)?).ok_or_else(|| unknown(4))?,
         subagent: row.get(5)?,
         tool: row.get(6)?,
-        call: row.get::<_, Option<i64>>(7)?.map(Mark),
+        call: row.get::<_, Option<i64>>(7)?.map(IdHash),
         outcome: row.get(8)?,
         cut: row.get::<_, i64>(9)?.cast_unsigned(),
         text: content.text()?,
     })
 }
 
-fn kept_usage(row: &Row<'_>) -> Result<KeptUsage, StoreError> {
+fn kept_usage(row: &Row<'_>) -> Result<ExportedUsage, StoreError> {
     let tokens = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
-    Ok(KeptUsage {
+    Ok(ExportedUsage {
         turn: row.get(0)?,
         message: row.get(1)?,
         at: Timestamp(row.get(2)?),
         subagent: row.get(3)?,
         model: row.get(4)?,
-        tokens: Tokens {
+        tokens: TokenCounts {
             input: tokens(5)?,
             cache_read: tokens(6)?,
             cache_write: tokens(7)?,
@@ -386,15 +386,15 @@ fn kept_usage(row: &Row<'_>) -> Result<KeptUsage, StoreError> {
     })
 }
 
-fn kept_file(row: &Row<'_>) -> Result<KeptRow<String>, StoreError> {
-    Ok(KeptRow::File { turn: row.get(0)?, path: row.get(1)?, how: touch(row, 2)? })
+fn kept_file(row: &Row<'_>) -> Result<ExportedRow<String>, StoreError> {
+    Ok(ExportedRow::File { turn: row.get(0)?, path: row.get(1)?, how: touch(row, 2)? })
 }
 
-fn kept_commit(row: &Row<'_>) -> Result<KeptRow<String>, StoreError> {
+fn kept_commit(row: &Row<'_>) -> Result<ExportedRow<String>, StoreError> {
     let commit = Commit { hash: row.get(1)?, subject: row.get(2)? };
-    Ok(KeptRow::Commit { turn: row.get(0)?, commit })
+    Ok(ExportedRow::Commit { turn: row.get(0)?, commit })
 }
 
-fn kept_revert(row: &Row<'_>) -> Result<KeptRow<String>, StoreError> {
-    Ok(KeptRow::Revert { from: row.get::<_, i64>(0)?.cast_unsigned(), at: Timestamp(row.get(1)?) })
+fn kept_revert(row: &Row<'_>) -> Result<ExportedRow<String>, StoreError> {
+    Ok(ExportedRow::Revert { from: row.get::<_, i64>(0)?.cast_unsigned(), at: Timestamp(row.get(1)?) })
 }

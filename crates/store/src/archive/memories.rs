@@ -13,29 +13,30 @@ use crate::StoreError;
 use listing::listing;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params, params_from_iter};
 use std::fmt;
-use towline_core::capture::Touch;
-use towline_core::forget::{Whose, project_marks};
-use towline_core::id::{Mark, SessionKey, Uid};
+use towline_core::capture::FileAccess;
+use towline_core::forget::{PieceSource, project_marks};
+use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::memory::{
-    Citation, Confidence, Content, Draft, Maker, Memory, MemoryType, Superseded, Trust,
+    Citation, ConfidencePercent, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
+    Supersession,
 };
-use towline_core::share::Presence;
+use towline_core::share::Visibility;
 use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug)]
 pub struct NewMemory {
     pub uid: Uid,
-    pub content: Content,
+    pub content: MemoryContent,
     /// The project's row.
     pub project: Option<i64>,
     pub session: Option<SessionKey>,
     pub turn: Option<u32>,
     pub branch: Option<String>,
     pub commit: Option<String>,
-    pub maker: Maker,
-    pub trust: Trust,
-    pub confidence: Confidence,
+    pub maker: MemoryAuthor,
+    pub trust: MemoryTrust,
+    pub confidence: ConfidencePercent,
     pub cost: u64,
     pub at: Timestamp,
     pub valid_from: Timestamp,
@@ -44,7 +45,7 @@ pub struct NewMemory {
 
 /// Selects memories; `None` matches all.
 #[derive(Clone, Debug, Default)]
-pub struct MemoriesAsked<'a> {
+pub struct MemoryQuery<'a> {
     pub project: Option<i64>,
     pub kind: Option<&'a MemoryType>,
     pub concept: Option<&'a str>,
@@ -55,14 +56,14 @@ pub struct MemoriesAsked<'a> {
     pub branch: Option<&'a str>,
     pub from: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    pub only: Only,
+    pub only: MemoryFilter,
     /// The page starts behind this memory.
     pub before: Option<i64>,
     pub limit: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Only {
+pub enum MemoryFilter {
     #[default]
     All,
     /// Neither superseded nor in quarantine.
@@ -73,13 +74,13 @@ pub enum Only {
 
 /// An occurrence of something that a known memory says already; its id in the trace makes it count once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finding<'a> {
+pub struct MemoryOccurrence<'a> {
     pub uid: Uid,
     pub session: Option<&'a SessionKey>,
     pub turn: Option<u32>,
 }
 
-impl fmt::Display for Finding<'_> {
+impl fmt::Display for MemoryOccurrence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.session, self.turn) {
             (Some(session), Some(turn)) => write!(f, "{} {session}#{turn}", self.uid),
@@ -91,7 +92,7 @@ impl fmt::Display for Finding<'_> {
 
 /// One entry of a memory's history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
+pub struct MemoryTrace {
     pub at: Timestamp,
     /// `made`, `found again`, `edited`, `pinned`, `unpinned`, `superseded`, `released`, `held back`, `kept private`,
     /// `shared`, `changed elsewhere`.
@@ -233,7 +234,7 @@ impl Archive {
         };
         let project = self.db.prepare_cached(PROJECT)?.query_row([new.project], marks).optional()?;
         let gone = self.forgotten.of(session, &project.unwrap_or_default());
-        Ok(gone.is_some_and(|gone| gone.is_time_gone(new.valid_from, Whose::Session)))
+        Ok(gone.is_some_and(|gone| gone.is_time_gone(new.valid_from, PieceSource::Session)))
     }
 
     pub fn memory(&self, number: i64) -> Result<Option<Memory>, StoreError> {
@@ -242,7 +243,7 @@ impl Archive {
     }
 
     /// The newest first: of one project by creation time, as indexed; of all projects by number.
-    pub fn memories(&self, asked: &MemoriesAsked<'_>) -> Result<Vec<Memory>, StoreError> {
+    pub fn memories(&self, asked: &MemoryQuery<'_>) -> Result<Vec<Memory>, StoreError> {
         let (query, values) = listing(asked);
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement.query_map(params_from_iter(values), memory)?.collect::<Result<_, _>>()?)
@@ -268,7 +269,11 @@ impl Archive {
     }
 
     /// A standing memory of the project with the same words.
-    pub fn same_memory(&self, content: &Content, project: Option<i64>) -> Result<Option<i64>, StoreError> {
+    pub fn same_memory(
+        &self,
+        content: &MemoryContent,
+        project: Option<i64>,
+    ) -> Result<Option<i64>, StoreError> {
         const QUERY: &str = "
             select id from memories where fingerprint = ?1 and project is ?2 and superseded_at is null limit 1";
         let mut statement = self.db.prepare_cached(QUERY)?;
@@ -287,8 +292,8 @@ impl Archive {
     pub fn merge_memory(
         &self,
         number: i64,
-        content: &Content,
-        (at, finding): (Timestamp, &Finding<'_>),
+        content: &MemoryContent,
+        (at, finding): (Timestamp, &MemoryOccurrence<'_>),
     ) -> Result<bool, StoreError> {
         const KNOWN: &str = "
             select exists (select 1 from memory_trace
@@ -308,7 +313,7 @@ impl Archive {
     pub fn edit_memory(
         &self,
         number: i64,
-        content: &Content,
+        content: &MemoryContent,
         (at, why): (Timestamp, &str),
     ) -> Result<bool, StoreError> {
         self.change_memory(number, at, "edited", why, || self.put_words(number, content, at))
@@ -317,7 +322,7 @@ impl Archive {
     pub(super) fn put_words(
         &self,
         number: i64,
-        content: &Content,
+        content: &MemoryContent,
         at: Timestamp,
     ) -> Result<usize, StoreError> {
         const WORDS: &str = "
@@ -398,7 +403,7 @@ impl Archive {
             let files = serde_json::from_str::<serde_json::Value>(&before).unwrap_or_default();
             if let Some(draft) = content {
                 let files = files_in(files["files"].as_str().unwrap_or("[]"));
-                let put_back = Content::of(Draft { files, ..draft });
+                let put_back = MemoryContent::of(MemoryDraft { files, ..draft });
                 put_back.map(|content| self.put_lists(number, &content)).transpose()?;
             }
             let taken_back = "update memory_trace set undone_at = ?2 where id = ?1";
@@ -410,9 +415,9 @@ impl Archive {
     }
 
     /// The history of a memory, in order.
-    pub fn memory_trace(&self, number: i64) -> Result<Vec<Trace>, StoreError> {
+    pub fn memory_trace(&self, number: i64) -> Result<Vec<MemoryTrace>, StoreError> {
         let read = |row: &Row<'_>| {
-            Ok(Trace {
+            Ok(MemoryTrace {
                 at: Timestamp(row.get(0)?),
                 what: row.get(1)?,
                 why: row.get(2)?,
@@ -423,13 +428,13 @@ impl Archive {
     }
 
     /// Makes it private or shared. Only its owner can.
-    pub fn keep_private(&self, number: i64, presence: Presence, at: Timestamp) -> Result<bool, StoreError> {
+    pub fn keep_private(&self, number: i64, presence: Visibility, at: Timestamp) -> Result<bool, StoreError> {
         const KEEP: &str = "
             update memories set revision = revision + 1, changed_at = ?2, presence = ?3
             where id = ?1 and presence <> ?3 and person is null";
         let (what, word) = match presence {
-            Presence::Withdrawn => ("kept private", "private"),
-            Presence::Shared => ("shared", "shared"),
+            Visibility::Withdrawn => ("kept private", "private"),
+            Visibility::Shared => ("shared", "shared"),
         };
         self.change_memory(number, at, what, "", || {
             Ok(self.db.prepare_cached(KEEP)?.execute((number, at.0, word))?)
@@ -489,7 +494,7 @@ impl Archive {
     }
 
     /// Files and concepts have tables of their own for lookups.
-    pub(super) fn put_lists(&self, number: i64, content: &Content) -> Result<(), StoreError> {
+    pub(super) fn put_lists(&self, number: i64, content: &MemoryContent) -> Result<(), StoreError> {
         self.db.prepare_cached(DROP[0])?.execute([number])?;
         self.db.prepare_cached(DROP[1])?.execute([number])?;
         let mut file = self
@@ -520,19 +525,19 @@ impl Archive {
 }
 
 /// A hash of title and facts that ignores case, spacing and punctuation.
-pub(super) fn fingerprint(content: &Content) -> Mark {
+pub(super) fn fingerprint(content: &MemoryContent) -> IdHash {
     let words = |text: &str| {
         let letters =
             text.chars().flat_map(char::to_lowercase).map(|c| if c.is_alphanumeric() { c } else { ' ' });
         letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let facts: Vec<String> = content.facts.iter().map(|fact| words(fact)).collect();
-    Mark::of(&format!("{}\n{}\n{}", content.kind, words(&content.title), facts.join("\n")))
+    IdHash::of(&format!("{}\n{}\n{}", content.kind, words(&content.title), facts.join("\n")))
 }
 
 /// The marks by which a forgotten memory is recognised: its id and its words.
-pub(super) fn marks_of(uid: Uid, content: &Content) -> [Mark; 2] {
-    [Mark::of(&uid.to_string()), fingerprint(content)]
+pub(super) fn marks_of(uid: Uid, content: &MemoryContent) -> [IdHash; 2] {
+    [IdHash::of(&uid.to_string()), fingerprint(content)]
 }
 
 pub(super) fn list(items: &[String]) -> String {
@@ -543,7 +548,7 @@ pub(super) fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let strings = |column| -> rusqlite::Result<Vec<String>> {
         serde_json::from_str(&row.get::<_, String>(column)?).map_err(|_| unknown(column))
     };
-    let draft = Draft {
+    let draft = MemoryDraft {
         kind: MemoryType::parse(&row.get::<_, String>(2)?).ok_or_else(|| unknown(2))?,
         title: row.get(3)?,
         subtitle: row.get(4)?,
@@ -554,23 +559,23 @@ pub(super) fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     };
     let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
     let superseded_at: Option<Timestamp> = time(21)?;
-    let superseded = superseded_at.map(|at| -> rusqlite::Result<Superseded> {
-        Ok(Superseded { by: row.get(20)?, at, why: row.get::<_, Option<String>>(22)?.unwrap_or_default() })
+    let superseded = superseded_at.map(|at| -> rusqlite::Result<Supersession> {
+        Ok(Supersession { by: row.get(20)?, at, why: row.get::<_, Option<String>>(22)?.unwrap_or_default() })
     });
     let person: Option<String> = row.get(27)?;
-    let trust = Trust::named(&row.get::<_, String>(14)?).ok_or_else(|| unknown(14))?;
+    let trust = MemoryTrust::named(&row.get::<_, String>(14)?).ok_or_else(|| unknown(14))?;
     Ok(Memory {
         number: row.get(0)?,
         uid: Uid(row.get(1)?),
-        content: Content::of(draft).ok_or_else(|| unknown(3))?,
+        content: MemoryContent::of(draft).ok_or_else(|| unknown(3))?,
         project: row.get(8)?,
         source: citation(row)?,
-        maker: Maker::named(&row.get::<_, String>(13)?),
-        trust: person.as_ref().map_or(trust, |_| trust.and(Trust::Team)),
+        maker: MemoryAuthor::named(&row.get::<_, String>(13)?),
+        trust: person.as_ref().map_or(trust, |_| trust.and(MemoryTrust::Team)),
         person,
         machine: row.get(29)?,
         is_private: row.get::<_, String>(28)? == "private",
-        confidence: Confidence::percent(row.get(15)?),
+        confidence: ConfidencePercent::percent(row.get(15)?),
         cost: row.get::<_, i64>(16)?.cast_unsigned(),
         made_at: Timestamp(row.get(17)?),
         changed_at: Timestamp(row.get(18)?),
@@ -590,9 +595,9 @@ fn citation(row: &Row<'_>) -> rusqlite::Result<Option<Citation>> {
 }
 
 /// Pairs of a path and a touch; invalid pairs are skipped.
-fn files_in(json: &str) -> Vec<(String, Touch)> {
+fn files_in(json: &str) -> Vec<(String, FileAccess)> {
     let pairs: Vec<(String, String)> = serde_json::from_str(json).unwrap_or_default();
-    pairs.into_iter().filter_map(|(path, how)| Some((path, Touch::named(&how)?))).collect()
+    pairs.into_iter().filter_map(|(path, how)| Some((path, FileAccess::named(&how)?))).collect()
 }
 
 #[cfg(test)]

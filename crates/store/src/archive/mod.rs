@@ -36,40 +36,41 @@ mod texts;
 mod usage;
 mod write;
 
-pub use around::Side;
-pub use ask::{PageKey, SessionsAsked, TurnsAsked, Which};
-pub use changes::Change;
-pub use erase::{ErasedRows, Erasing, Extent};
-pub use figures::{ArchiveCounts, ContextPoint, ProjectFigures};
-pub use jobs::{Abandoned, Came, Job, JobCounts, JobKind, JobState, KeptJob, NewJob};
+pub use around::TimeSide;
+pub use ask::{PageKey, SessionQuery, TurnFilter, TurnQuery};
+pub use changes::ArchiveChange;
+pub use erase::{EraseMode, EraseScope, ErasedRows};
+pub use figures::{ArchiveCounts, ContextPoint, ProjectCounts};
+pub use jobs::{DistilJob, DistilJobKind, JobCounts, JobFailure, JobResults, JobRow, JobState, NewJob};
 pub use keep::{
-    KeptBody, KeptConversation, KeptDetail, KeptMemory, KeptRow, KeptTurn, KeptUsage, WhichMemories,
+    ExportedConversation, ExportedDetail, ExportedMemory, ExportedMessage, ExportedRow, ExportedTurn,
+    ExportedUsage, MemorySelector,
 };
-pub use memories::{Finding, MemoriesAsked, NewMemory, Only, Trace};
+pub use memories::{MemoryFilter, MemoryOccurrence, MemoryQuery, MemoryTrace, NewMemory};
 pub use name::ProjectRow;
 pub(crate) use pack::unpacked;
-pub use pack::{Packed, PackedOpening, Packer};
-pub use providers::{Health, Trouble};
-pub use read::{BodyRow, Conversation, DetailRow, TurnRow};
-pub use restore::{Restored, Restoring};
-pub use retention::{ArchiveRetention, Sizes};
-pub use scrub::{Cleaner, Scrubbed};
+pub use pack::{PackedOpening, PackedRow, Packer};
+pub use providers::{ProviderFailure, ProviderHealth};
+pub use read::{Conversation, DetailRow, MessageRow, TurnRow};
+pub use restore::{ImportCounts, ImportState};
+pub use retention::{ArchiveRetention, ArchiveSizes};
+pub use scrub::{ScrubCounts, ScrubRules};
 pub use share::{
-    Arrival, Carried, Elsewhere, LeavingProject, LineWords, MemoryWords, Outcome, PieceWords, SharedExtent,
-    SharedProject, TakenIn, Words, project_id,
+    LineContent, PullCounts, PulledRows, RemoteNote, RowContent, SendState, ShareLevel, SharedMemory,
+    SharedPiece, SharedProject, SyncRow, WithdrawingProject, project_id,
 };
-pub use source::{Reading, Source};
-pub use spending::{Budget, Spent, SpentDay};
+pub use source::{ReadPosition, TranscriptSource};
+pub use spending::{CallCost, DailySpending, DayBudget};
 pub use summaries::KeptSummary;
 pub use tally::{ModelUsage, TouchedFile};
-pub use texts::{Text, TextKind};
-pub use usage::{Named, UsageAsked, UsageBy, UsageOf, UsedSession};
-pub use write::{Taken, Together};
+pub use texts::{IndexText, SearchTextKind};
+pub use usage::{UsageGroup, UsageGroupBy, UsageProject, UsageQuery, UsedSession};
+pub use write::{TakenRows, WriteBatch};
 
 use crate::database::{compact, complaints, machine_name, move_aside, open_for_reading, open_for_writing};
-use crate::home::Home;
+use crate::home::DataFolder;
 use crate::lock::ArchiveLock;
-use crate::tables::projects::{KnownProject, Projects};
+use crate::tables::projects::{ProjectLocation, ProjectTable};
 use crate::{StoreError, home};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::io;
@@ -77,7 +78,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::forget::Forgotten;
 use towline_core::id::Uid;
-use towline_core::project::ProjectTraces;
+use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
 const MIGRATIONS: [&str; 6] = [
@@ -105,7 +106,7 @@ pub struct Snapshot<'a> {
 
 pub struct Archive {
     db: Connection,
-    home: Home,
+    home: DataFolder,
     machine: Uid,
     forgotten: Forgotten,
 }
@@ -114,7 +115,7 @@ impl Archive {
     /// Opens for writing; creates or migrates the file if necessary. `new_machine` is this machine's id if it has none
     /// yet.
     pub fn open(
-        home: &Home,
+        home: &DataFolder,
         _lock: &ArchiveLock,
         patience: Duration,
         new_machine: Uid,
@@ -132,14 +133,14 @@ impl Archive {
     }
 
     /// Opens for reading only; `None` if nothing was ever captured.
-    pub fn read(home: &Home, patience: Duration) -> Result<Option<Archive>, StoreError> {
+    pub fn read(home: &DataFolder, patience: Duration) -> Result<Option<Archive>, StoreError> {
         let db = open_for_reading(&home.archive(), patience, &MIGRATIONS)?;
         let machine = Uid([0; 16]);
         Ok(db.map(|db| Archive { db, home: home.clone(), machine, forgotten: Forgotten::default() }))
     }
 
     /// Opens for reading and holds one snapshot. For short-lived readers.
-    pub fn glance(home: &Home, patience: Duration) -> Result<Option<Archive>, StoreError> {
+    pub fn glance(home: &DataFolder, patience: Duration) -> Result<Option<Archive>, StoreError> {
         let archive = Archive::read(home, patience)?;
         archive.iter().try_for_each(Archive::hold_still)?;
         Ok(archive)
@@ -172,8 +173,8 @@ impl Archive {
     }
 
     /// All projects with captured content.
-    pub fn projects(&self) -> Result<Vec<KnownProject>, StoreError> {
-        Projects { db: &self.db, machine: self.machine }.all()
+    pub fn projects(&self) -> Result<Vec<ProjectLocation>, StoreError> {
+        ProjectTable { db: &self.db, machine: self.machine }.all()
     }
 
     /// Checkpoints the WAL if it has grown. Does not wait for readers that block it.
@@ -201,18 +202,18 @@ impl Archive {
     }
 
     /// The row of the project that a folder's traces lead to, if anything was captured there.
-    pub fn project(&self, traces: &ProjectTraces) -> Result<Option<i64>, StoreError> {
-        Projects { db: &self.db, machine: self.machine }.find(traces)
+    pub fn project(&self, traces: &ProjectIdentity) -> Result<Option<i64>, StoreError> {
+        ProjectTable { db: &self.db, machine: self.machine }.find(traces)
     }
 }
 
 /// When the archive was last written; `None` if it does not exist.
-pub fn written_at(home: &Home) -> Option<Timestamp> {
+pub fn written_at(home: &DataFolder) -> Option<Timestamp> {
     home::modified_at(&home.archive()).max(home::modified_at(&home.archive_log()))
 }
 
 /// Moves a damaged archive aside, never deletes it, and returns its new path.
-pub fn set_aside(home: &Home, _lock: &ArchiveLock, now: Timestamp) -> io::Result<PathBuf> {
+pub fn set_aside(home: &DataFolder, _lock: &ArchiveLock, now: Timestamp) -> io::Result<PathBuf> {
     move_aside(&home.archive(), now)
 }
 

@@ -4,12 +4,12 @@
 
 use crate::StoreError;
 use std::io;
-use towline_core::capture::{DetailKind, Row, Settled, Speaker, Touch};
+use towline_core::capture::{CapturedRow, DetailKind, FileAccess, Speaker, TurnState};
 use towline_core::deed::Commit;
-use towline_core::event::{Origin, ToolOutcome};
-use towline_core::id::{Mark, SubagentId, TurnId};
-use towline_core::piece::Tokens;
-use towline_core::project::ProjectTraces;
+use towline_core::event::{PromptOrigin, ToolOutcome};
+use towline_core::id::{IdHash, SubagentId, TurnId};
+use towline_core::piece::TokenCounts;
+use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
 /// Shorter texts gain too little to be worth compressing.
@@ -23,15 +23,15 @@ const LARGEST: usize = 64 << 20;
 
 /// A row that borrows nothing.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Packed {
+pub enum PackedRow {
     Opened(PackedOpening),
     Turn(PackedTurn),
     Body(PackedBody),
     Detail(PackedDetail),
     Usage(PackedUsage),
-    Touched { turn: Mark, path: String, how: Touch },
-    Committed { turn: Mark, commit: Commit },
-    Settled(Settled),
+    Touched { turn: IdHash, path: String, how: FileAccess },
+    Committed { turn: IdHash, commit: Commit },
+    Settled(TurnState),
     Reverted { from: u64, at: Timestamp },
     MadeRoom { at: Timestamp },
 }
@@ -41,24 +41,24 @@ pub enum Packed {
 pub struct PackedOpening {
     pub session: String,
     pub folder: Option<String>,
-    pub project: Option<ProjectTraces>,
+    pub project: Option<ProjectIdentity>,
     pub(super) base: Option<(String, u64)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedTurn {
-    pub(super) mark: Mark,
+    pub(super) mark: IdHash,
     pub(super) id: String,
     pub(super) place: u64,
     pub(super) at: Timestamp,
-    pub(super) origin: Origin,
+    pub(super) origin: PromptOrigin,
     pub(super) agent_turn: Option<TurnId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedBody {
-    pub(super) turn: Option<Mark>,
-    pub(super) mark: Mark,
+    pub(super) turn: Option<IdHash>,
+    pub(super) mark: IdHash,
     pub(super) message: String,
     pub(super) place: u64,
     pub(super) at: Timestamp,
@@ -69,14 +69,14 @@ pub struct PackedBody {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedDetail {
-    pub(super) turn: Option<Mark>,
-    pub(super) mark: Mark,
+    pub(super) turn: Option<IdHash>,
+    pub(super) mark: IdHash,
     pub(super) place: u64,
     pub(super) at: Timestamp,
     pub(super) subagent: Option<SubagentId>,
     pub(super) kind: DetailKind,
     pub(super) tool: Option<String>,
-    pub(super) call: Option<Mark>,
+    pub(super) call: Option<IdHash>,
     pub(super) outcome: Option<ToolOutcome>,
     pub(super) size: i64,
     pub(super) cut: i64,
@@ -92,10 +92,10 @@ pub enum DetailBytes {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedUsage {
-    pub(super) turn: Option<Mark>,
+    pub(super) turn: Option<IdHash>,
     pub(super) message: String,
     pub(super) model: Option<String>,
-    pub(super) tokens: Tokens,
+    pub(super) tokens: TokenCounts,
     pub(super) at: Timestamp,
     pub(super) subagent: Option<SubagentId>,
 }
@@ -110,15 +110,15 @@ impl Packer {
         Ok(Packer { compressor: zstd::bulk::Compressor::new(LEVEL)? })
     }
 
-    pub fn pack(&mut self, row: Row<'_>) -> Packed {
+    pub fn pack(&mut self, row: CapturedRow<'_>) -> PackedRow {
         match row {
-            Row::Opened { session, folder, base } => Packed::Opened(PackedOpening {
+            CapturedRow::Opened { session, folder, base } => PackedRow::Opened(PackedOpening {
                 session: session.into_owned(),
                 folder: folder.map(Into::into),
                 project: None,
                 base: base.map(|base| (base.session.into_owned(), base.before)),
             }),
-            Row::Turn(turn) => Packed::Turn(PackedTurn {
+            CapturedRow::Turn(turn) => PackedRow::Turn(PackedTurn {
                 mark: turn.mark,
                 id: turn.id.into_owned(),
                 place: turn.place,
@@ -126,7 +126,7 @@ impl Packer {
                 origin: turn.origin,
                 agent_turn: turn.agent_turn,
             }),
-            Row::Body(body) => Packed::Body(PackedBody {
+            CapturedRow::Body(body) => PackedRow::Body(PackedBody {
                 turn: body.turn,
                 mark: body.mark,
                 message: body.message.into_owned(),
@@ -136,8 +136,8 @@ impl Packer {
                 cut: length(body.text.cut_bytes()),
                 text: body.text.as_str().to_owned(),
             }),
-            Row::Detail(detail) => Packed::Detail(self.detail(detail)),
-            Row::Usage(usage) => Packed::Usage(PackedUsage {
+            CapturedRow::Detail(detail) => PackedRow::Detail(self.detail(detail)),
+            CapturedRow::Usage(usage) => PackedRow::Usage(PackedUsage {
                 turn: usage.turn,
                 message: usage.message.into_owned(),
                 model: usage.model.map(Into::into),
@@ -145,15 +145,15 @@ impl Packer {
                 at: usage.at,
                 subagent: usage.subagent,
             }),
-            Row::Touched { turn, path, how } => Packed::Touched { turn, path, how },
-            Row::Committed { turn, commit } => Packed::Committed { turn, commit },
-            Row::Settled(settled) => Packed::Settled(settled),
-            Row::Reverted { from, at } => Packed::Reverted { from, at },
-            Row::MadeRoom { at } => Packed::MadeRoom { at },
+            CapturedRow::Touched { turn, path, how } => PackedRow::Touched { turn, path, how },
+            CapturedRow::Committed { turn, commit } => PackedRow::Committed { turn, commit },
+            CapturedRow::Settled(settled) => PackedRow::Settled(settled),
+            CapturedRow::Reverted { from, at } => PackedRow::Reverted { from, at },
+            CapturedRow::MadeRoom { at } => PackedRow::MadeRoom { at },
         }
     }
 
-    fn detail(&mut self, detail: towline_core::capture::Detail<'_>) -> PackedDetail {
+    fn detail(&mut self, detail: towline_core::capture::CapturedDetail<'_>) -> PackedDetail {
         let text = detail.text.as_str();
         PackedDetail {
             turn: detail.turn,

@@ -8,9 +8,9 @@ use rusqlite::{OptionalExtension, Row};
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Health {
+pub struct ProviderHealth {
     pub answered_at: Option<Timestamp>,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<ProviderFailure>,
     /// Earliest time of the next call.
     pub again_at: Timestamp,
     /// The highest cost of a single call, in tokens.
@@ -19,7 +19,7 @@ pub struct Health {
 
 /// A series of failed calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ProviderFailure {
     pub since: Timestamp,
     pub last_at: Timestamp,
     /// Consecutive failures.
@@ -49,13 +49,17 @@ const DEAREST: &str = "
 
 impl Archive {
     /// The health of a provider; one that was never called is healthy.
-    pub fn health(&self, provider: &str) -> Result<Health, StoreError> {
+    pub fn health(&self, provider: &str) -> Result<ProviderHealth, StoreError> {
         let found = self.db.prepare_cached(HEALTH)?.query_row([provider], health).optional()?;
         Ok(found.unwrap_or_default())
     }
 
     /// Records an answer. Returns the failure it ends.
-    pub fn provider_answered(&self, provider: &str, at: Timestamp) -> Result<Option<Trouble>, StoreError> {
+    pub fn provider_answered(
+        &self,
+        provider: &str,
+        at: Timestamp,
+    ) -> Result<Option<ProviderFailure>, StoreError> {
         self.as_one(|| {
             let before = self.health(provider)?.trouble;
             self.db.prepare_cached(ANSWERED)?.execute((provider, at.0))?;
@@ -86,11 +90,11 @@ impl Archive {
     }
 }
 
-fn health(row: &Row<'_>) -> rusqlite::Result<Health> {
+fn health(row: &Row<'_>) -> rusqlite::Result<ProviderHealth> {
     let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
     let since = time(1)?;
-    let trouble = since.map(|since| -> rusqlite::Result<Trouble> {
-        Ok(Trouble {
+    let trouble = since.map(|since| -> rusqlite::Result<ProviderFailure> {
+        Ok(ProviderFailure {
             since,
             last_at: time(2)?.unwrap_or(since),
             failures: row.get(3)?,
@@ -98,7 +102,7 @@ fn health(row: &Row<'_>) -> rusqlite::Result<Health> {
             detail: row.get(5)?,
         })
     });
-    Ok(Health {
+    Ok(ProviderHealth {
         answered_at: time(0)?,
         trouble: trouble.transpose()?,
         again_at: Timestamp(row.get(6)?),

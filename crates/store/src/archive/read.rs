@@ -8,9 +8,9 @@ use crate::StoreError;
 use rusqlite::{OptionalExtension, Params, Row};
 use std::collections::HashMap;
 use towline_core::capture::{DetailKind, Speaker};
-use towline_core::event::Origin;
-use towline_core::id::{Mark, SessionKey, Uid};
-use towline_core::piece::Stop;
+use towline_core::event::PromptOrigin;
+use towline_core::id::{IdHash, SessionKey, Uid};
+use towline_core::piece::StopReason;
 use towline_core::time::Timestamp;
 
 /// A captured session.
@@ -40,8 +40,8 @@ pub struct TurnRow {
     pub at: Timestamp,
     /// When the last thing in it happened.
     pub until: Timestamp,
-    pub origin: Origin,
-    pub stopped: Option<Stop>,
+    pub origin: PromptOrigin,
+    pub stopped: Option<StopReason>,
     pub tools: u32,
     pub failures: u32,
     pub line: String,
@@ -50,7 +50,7 @@ pub struct TurnRow {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BodyRow {
+pub struct MessageRow {
     /// The agent's own id of the message.
     pub message: String,
     pub at: Timestamp,
@@ -179,9 +179,9 @@ impl Archive {
     }
 
     /// Start time and mark of each turn of a conversation, in order.
-    pub fn turn_marks(&self, conversation: &Conversation) -> Result<Vec<(Timestamp, Mark)>, StoreError> {
+    pub fn turn_marks(&self, conversation: &Conversation) -> Result<Vec<(Timestamp, IdHash)>, StoreError> {
         const MARKS: &str = "select at, mark from turns where conversation = ?1 order by ordinal";
-        let pair = |row: &Row<'_>| Ok((Timestamp(row.get(0)?), Mark(row.get(1)?)));
+        let pair = |row: &Row<'_>| Ok((Timestamp(row.get(0)?), IdHash(row.get(1)?)));
         Ok(self.db.prepare_cached(MARKS)?.query_map([conversation.id], pair)?.collect::<Result<_, _>>()?)
     }
 
@@ -239,10 +239,10 @@ impl Archive {
     }
 
     /// The messages of a turn, in order.
-    pub fn bodies(&self, turn: &TurnRow) -> Result<Vec<BodyRow>, StoreError> {
+    pub fn bodies(&self, turn: &TurnRow) -> Result<Vec<MessageRow>, StoreError> {
         let mut statement = self.db.prepare_cached(BODIES)?;
         let body = |row: &Row<'_>| {
-            Ok(BodyRow {
+            Ok(MessageRow {
                 message: row.get(0)?,
                 at: Timestamp(row.get(1)?),
                 speaker: Speaker::named(&row.get::<_, String>(2)?).unwrap_or(Speaker::Agent),
@@ -302,8 +302,8 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
         ordinal: row.get(2)?,
         at: Timestamp(row.get(3)?),
         until: Timestamp(row.get(4)?),
-        origin: Origin::named(&row.get::<_, String>(5)?).ok_or_else(|| unknown(5))?,
-        stopped: row.get::<_, Option<String>>(6)?.and_then(|name| Stop::named(&name)),
+        origin: PromptOrigin::named(&row.get::<_, String>(5)?).ok_or_else(|| unknown(5))?,
+        stopped: row.get::<_, Option<String>>(6)?.and_then(|name| StopReason::named(&name)),
         tools: row.get(7)?,
         failures: row.get(8)?,
         line: row.get(9)?,

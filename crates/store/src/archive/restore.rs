@@ -3,24 +3,26 @@
 //! Adds missing rows and leaves existing ones alone: importing twice changes nothing. Accepts only `Clean` text, and no
 //! row that was forgotten here.
 
-use super::keep::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
+use super::keep::{
+    ExportedConversation, ExportedDetail, ExportedMessage, ExportedRow, ExportedTurn, ExportedUsage,
+};
 use super::pack::{DetailBytes, Packer};
 use super::summaries::KeptSummary;
 use super::usage::add_usage;
 use super::write::{FIND_TURN, project_uid};
 use super::{Archive, PackedOpening};
 use crate::StoreError;
-use crate::tables::projects::Projects;
+use crate::tables::projects::ProjectTable;
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 use std::collections::{HashMap, HashSet};
 use std::io;
-use towline_core::capture::Touch;
+use towline_core::capture::FileAccess;
 use towline_core::deed::Commit;
-use towline_core::forget::{Whose as Speaker, marks_of};
-use towline_core::id::{Mark, SessionKey, Uid};
-use towline_core::piece::Stop;
-use towline_core::project::ProjectTraces;
-use towline_core::text::Clean;
+use towline_core::forget::{PieceSource as Speaker, marks_of};
+use towline_core::id::{IdHash, SessionKey, Uid};
+use towline_core::piece::StopReason;
+use towline_core::project::ProjectIdentity;
+use towline_core::text::CleanText;
 use towline_core::time::Timestamp;
 
 const GROW: &str = "
@@ -62,7 +64,7 @@ const ADD_COMMIT: &str =
 const ADD_REVERT: &str = "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Restored {
+pub struct ImportCounts {
     /// Conversations in the export, known or not.
     pub conversations: usize,
     pub turns: usize,
@@ -73,17 +75,17 @@ pub struct Restored {
 }
 
 /// State between two calls of `restore`.
-pub struct Restoring {
+pub struct ImportState {
     packer: Packer,
     target: Option<ImportTarget>,
     /// The session of the current rows and the marks of its project, to find what was forgotten.
-    session: Option<(SessionKey, Vec<Mark>)>,
+    session: Option<(SessionKey, Vec<IdHash>)>,
     /// A conversation with forgotten parts: created with the first row that may be kept.
-    pending: Option<KeptConversation>,
+    pending: Option<ExportedConversation>,
     forgotten_turns: HashSet<u32>,
     /// Memories superseded by one that has not been imported yet, by its id.
     replaced: HashMap<Uid, Vec<i64>>,
-    pub done: Restored,
+    pub done: ImportCounts,
 }
 
 /// The conversation that rows are added to, and its mapping of exported to local turn numbers.
@@ -92,16 +94,16 @@ pub(super) struct ImportTarget {
     ordinals: HashMap<u32, u32>,
 }
 
-impl Restoring {
-    pub fn new() -> io::Result<Restoring> {
-        Ok(Restoring {
+impl ImportState {
+    pub fn new() -> io::Result<ImportState> {
+        Ok(ImportState {
             packer: Packer::new()?,
             target: None,
             session: None,
             pending: None,
             forgotten_turns: HashSet::new(),
             replaced: HashMap::new(),
-            done: Restored::default(),
+            done: ImportCounts::default(),
         })
     }
 }
@@ -110,8 +112,8 @@ impl Archive {
     /// Adds rows in one transaction. The rows of a conversation follow it, in this call or the next ones.
     pub fn restore(
         &self,
-        restoring: &mut Restoring,
-        rows: Vec<KeptRow<Clean<'_>>>,
+        restoring: &mut ImportState,
+        rows: Vec<ExportedRow<CleanText<'_>>>,
     ) -> Result<(), StoreError> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         for row in rows {
@@ -125,11 +127,15 @@ impl Archive {
         Ok(())
     }
 
-    fn restore_row(&self, restoring: &mut Restoring, row: KeptRow<Clean<'_>>) -> Result<(), StoreError> {
-        if let KeptRow::Conversation(conversation) = row {
+    fn restore_row(
+        &self,
+        restoring: &mut ImportState,
+        row: ExportedRow<CleanText<'_>>,
+    ) -> Result<(), StoreError> {
+        if let ExportedRow::Conversation(conversation) = row {
             return self.begin_conversation(restoring, conversation);
         }
-        if let KeptRow::Memory(memory) = row {
+        if let ExportedRow::Memory(memory) = row {
             return self.restore_memory(restoring, *memory);
         }
         if self.is_forgotten(restoring, &row) {
@@ -138,25 +144,25 @@ impl Archive {
         if let Some(conversation) = restoring.pending.take() {
             restoring.target = Some(self.create_target(&conversation)?);
         }
-        let Restoring { packer, target: Some(target), done, .. } = restoring else { return Ok(()) };
+        let ImportState { packer, target: Some(target), done, .. } = restoring else { return Ok(()) };
         match row {
-            KeptRow::Conversation(_) | KeptRow::Memory(_) => {}
-            KeptRow::Turn(turn) => done.turns += self.restore_turn(target, &turn)?,
-            KeptRow::Body(body) => done.bodies += self.restore_body(target, &body)?,
-            KeptRow::Detail(detail) => done.details += self.restore_detail(target, &detail, packer)?,
-            KeptRow::Usage(usage) => self.restore_usage(target, &usage)?,
-            KeptRow::File { turn, path, how } => self.restore_file(target, turn, &path, how)?,
-            KeptRow::Commit { turn, commit } => self.restore_commit(target, turn, &commit)?,
-            KeptRow::Revert { from, at } => self.restore_revert(target, from, at)?,
-            KeptRow::Summary(summary) => done.summaries += self.restore_summary(target, &summary)?,
+            ExportedRow::Conversation(_) | ExportedRow::Memory(_) => {}
+            ExportedRow::Turn(turn) => done.turns += self.restore_turn(target, &turn)?,
+            ExportedRow::Body(body) => done.bodies += self.restore_body(target, &body)?,
+            ExportedRow::Detail(detail) => done.details += self.restore_detail(target, &detail, packer)?,
+            ExportedRow::Usage(usage) => self.restore_usage(target, &usage)?,
+            ExportedRow::File { turn, path, how } => self.restore_file(target, turn, &path, how)?,
+            ExportedRow::Commit { turn, commit } => self.restore_commit(target, turn, &commit)?,
+            ExportedRow::Revert { from, at } => self.restore_revert(target, from, at)?,
+            ExportedRow::Summary(summary) => done.summaries += self.restore_summary(target, &summary)?,
         }
         Ok(())
     }
 
     fn begin_conversation(
         &self,
-        restoring: &mut Restoring,
-        mut conversation: KeptConversation,
+        restoring: &mut ImportState,
+        mut conversation: ExportedConversation,
     ) -> Result<(), StoreError> {
         let marks = conversation.project.as_ref().map(marks_of).unwrap_or_default();
         let session = conversation.session.clone();
@@ -176,13 +182,13 @@ impl Archive {
         Ok(())
     }
 
-    fn create_target(&self, conversation: &KeptConversation) -> Result<ImportTarget, StoreError> {
+    fn create_target(&self, conversation: &ExportedConversation) -> Result<ImportTarget, StoreError> {
         Ok(ImportTarget::new(self.restore_conversation(conversation)?))
     }
 
     /// Whether the row was forgotten here.
-    fn is_forgotten(&self, restoring: &mut Restoring, row: &KeptRow<Clean<'_>>) -> bool {
-        let Restoring { session: Some((session, marks)), forgotten_turns, .. } = restoring else {
+    fn is_forgotten(&self, restoring: &mut ImportState, row: &ExportedRow<CleanText<'_>>) -> bool {
+        let ImportState { session: Some((session, marks)), forgotten_turns, .. } = restoring else {
             return false;
         };
         let Some(gone) = self.forgotten.of(session, marks) else { return false };
@@ -192,31 +198,31 @@ impl Archive {
         };
         let in_gone_turn = |turn: &u32| forgotten_turns.contains(turn);
         match row {
-            KeptRow::Conversation(_) | KeptRow::Revert { .. } | KeptRow::Memory(_) => false,
+            ExportedRow::Conversation(_) | ExportedRow::Revert { .. } | ExportedRow::Memory(_) => false,
             // A summary of the remaining turns is made again from them.
-            KeptRow::Summary(_) => true,
-            KeptRow::Turn(turn) => {
+            ExportedRow::Summary(_) => true,
+            ExportedRow::Turn(turn) => {
                 let is_gone = gone.is_turn_gone(turn.mark, turn.at);
                 if is_gone {
                     forgotten_turns.insert(turn.ordinal);
                 }
                 is_gone
             }
-            KeptRow::Body(body) => {
+            ExportedRow::Body(body) => {
                 in_gone_turn(&body.turn) || gone.is_piece_gone(body.mark, body.at, Speaker::Session)
             }
-            KeptRow::Detail(detail) => {
+            ExportedRow::Detail(detail) => {
                 let owner = owner_of(&detail.subagent);
                 in_gone_turn(&detail.turn) || gone.is_piece_gone(detail.mark, detail.at, owner)
             }
-            KeptRow::Usage(usage) => {
+            ExportedRow::Usage(usage) => {
                 in_gone_turn(&usage.turn) || gone.is_time_gone(usage.at, owner_of(&usage.subagent))
             }
-            KeptRow::File { turn, .. } | KeptRow::Commit { turn, .. } => in_gone_turn(turn),
+            ExportedRow::File { turn, .. } | ExportedRow::Commit { turn, .. } => in_gone_turn(turn),
         }
     }
 
-    fn restore_conversation(&self, conversation: &KeptConversation) -> Result<i64, StoreError> {
+    fn restore_conversation(&self, conversation: &ExportedConversation) -> Result<i64, StoreError> {
         let opening = PackedOpening {
             session: conversation.session.id.as_str().to_owned(),
             folder: conversation.folder.clone(),
@@ -232,8 +238,8 @@ impl Archive {
     }
 
     /// The row of a project, created if it is unknown. A known project keeps its local name and path.
-    pub fn project_made(&self, traces: &ProjectTraces) -> Result<i64, StoreError> {
-        let projects = Projects { db: &self.db, machine: self.machine };
+    pub fn project_made(&self, traces: &ProjectIdentity) -> Result<i64, StoreError> {
+        let projects = ProjectTable { db: &self.db, machine: self.machine };
         match projects.find(traces)? {
             Some(known) => Ok(known),
             None => projects.row(traces, project_uid(traces), Timestamp(0)),
@@ -243,7 +249,7 @@ impl Archive {
     pub(super) fn restore_turn(
         &self,
         target: &mut ImportTarget,
-        turn: &KeptTurn,
+        turn: &ExportedTurn,
     ) -> Result<usize, StoreError> {
         if let Some(ordinal) = self.find_turn(target.id, turn.mark)? {
             target.ordinals.insert(turn.ordinal, ordinal);
@@ -262,7 +268,7 @@ impl Archive {
             turn.until.0,
             turn.origin.name(),
             turn.agent_turn,
-            turn.stopped.map(Stop::name),
+            turn.stopped.map(StopReason::name),
             turn.tools,
             turn.failures,
             turn.line,
@@ -275,14 +281,14 @@ impl Archive {
         Ok(added)
     }
 
-    pub(super) fn find_turn(&self, conversation: i64, mark: Mark) -> Result<Option<u32>, StoreError> {
+    pub(super) fn find_turn(&self, conversation: i64, mark: IdHash) -> Result<Option<u32>, StoreError> {
         let mut find = self.db.prepare_cached(FIND_TURN)?;
         Ok(find.query_row((conversation, mark.0), |row| row.get(0)).optional()?)
     }
 
-    fn restore_outcome(&self, conversation: i64, turn: &KeptTurn) -> Result<(), StoreError> {
-        let KeptTurn { mark, until, tools, failures, stopped, line, .. } = turn;
-        let row = (conversation, mark.0, until.0, tools, failures, stopped.map(Stop::name), line);
+    fn restore_outcome(&self, conversation: i64, turn: &ExportedTurn) -> Result<(), StoreError> {
+        let ExportedTurn { mark, until, tools, failures, stopped, line, .. } = turn;
+        let row = (conversation, mark.0, until.0, tools, failures, stopped.map(StopReason::name), line);
         self.db.prepare_cached(SETTLE_TURN)?.execute(row)?;
         if turn.reverted {
             self.db.prepare_cached(TAKE_BACK)?.execute((conversation, mark.0))?;
@@ -303,7 +309,7 @@ impl Archive {
     pub(super) fn restore_body(
         &self,
         target: &ImportTarget,
-        body: &KeptBody<Clean<'_>>,
+        body: &ExportedMessage<CleanText<'_>>,
     ) -> Result<usize, StoreError> {
         Ok(self.db.prepare_cached(ADD_BODY)?.execute(params![
             target.id,
@@ -321,7 +327,7 @@ impl Archive {
     pub(super) fn restore_detail(
         &self,
         target: &ImportTarget,
-        detail: &KeptDetail<Clean<'_>>,
+        detail: &ExportedDetail<CleanText<'_>>,
         packer: &mut Packer,
     ) -> Result<usize, StoreError> {
         let text = detail.text.as_str();
@@ -347,7 +353,7 @@ impl Archive {
         ])?)
     }
 
-    fn restore_usage(&self, target: &ImportTarget, usage: &KeptUsage) -> Result<(), StoreError> {
+    fn restore_usage(&self, target: &ImportTarget, usage: &ExportedUsage) -> Result<(), StoreError> {
         self.db.prepare_cached(ADD_USAGE)?.execute(params![
             target.id,
             usage.message,
@@ -369,7 +375,7 @@ impl Archive {
         target: &ImportTarget,
         turn: u32,
         path: &str,
-        how: Touch,
+        how: FileAccess,
     ) -> Result<(), StoreError> {
         let row = (target.id, target.ordinal(turn), path, how.name());
         self.db.prepare_cached(ADD_FILE)?.execute(row)?;

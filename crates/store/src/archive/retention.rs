@@ -22,7 +22,7 @@ pub struct ArchiveRetention {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
+pub struct ArchiveSizes {
     pub conversations: u64,
     pub turns: u64,
     pub bodies: u64,
@@ -81,13 +81,13 @@ impl Archive {
         Ok(changed)
     }
 
-    pub fn sizes(&self) -> Result<Sizes, StoreError> {
+    pub fn sizes(&self) -> Result<ArchiveSizes, StoreError> {
         // The highest id approximates the row count: counting would read every page.
         let top = |table: &str| -> Result<u64, StoreError> {
             let query = format!("select ifnull(max(id), 0) from {table}");
             Ok(self.db.query_row(&query, [], |row| row.get::<_, i64>(0))?.cast_unsigned())
         };
-        Ok(Sizes {
+        Ok(ArchiveSizes {
             conversations: top("conversations")?,
             turns: top("turns")?,
             bodies: top("bodies")?,

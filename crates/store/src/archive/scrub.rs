@@ -5,16 +5,16 @@
 
 use super::erase::DROP_UNUSED_PROJECTS;
 use super::share::{Burial, TombFate};
-use super::{Archive, Erasing, Packer};
+use super::{Archive, EraseMode, Packer};
 use crate::StoreError;
 use crate::archive::pack::DetailBytes;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior};
-use towline_core::id::Mark;
+use towline_core::id::IdHash;
 use towline_core::share::RowKind;
 use towline_core::time::Timestamp;
 
 /// The rules: how a text is redacted, and which folders, calls and paths are excluded.
-pub struct Cleaner<'c> {
+pub struct ScrubRules<'c> {
     /// A text without its secrets; `None` if it has none.
     pub clean: &'c dyn Fn(&str) -> Option<String>,
     pub is_excluded_folder: &'c dyn Fn(&str) -> bool,
@@ -22,12 +22,12 @@ pub struct Cleaner<'c> {
     pub is_excluded_call: &'c dyn Fn(&str, &str, &str) -> bool,
     pub is_excluded_path: &'c dyn Fn(&str) -> bool,
     /// Identifies the rules: work done under other rules does not count.
-    pub rules: Mark,
+    pub rules: IdHash,
 }
 
 /// Counts of changed rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scrubbed {
+pub struct ScrubCounts {
     pub conversations: usize,
     pub bodies: usize,
     pub details: usize,
@@ -121,19 +121,19 @@ impl Archive {
     /// Scrubs everything, from the saved cursor. `progress` receives the rows done and their total.
     pub fn scrub(
         &self,
-        cleaner: &Cleaner<'_>,
-        erasing: Erasing,
+        cleaner: &ScrubRules<'_>,
+        erasing: EraseMode,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Scrubbed, StoreError> {
+    ) -> Result<ScrubCounts, StoreError> {
         let unpackable = |source| StoreError::Unpack { source };
         let packer = Packer::new().map_err(unpackable)?;
-        let mut scrubber = Scrubber { archive: self, cleaner, packer, done: Scrubbed::default() };
+        let mut scrubber = Scrubber { archive: self, cleaner, packer, done: ScrubCounts::default() };
         let sizes = STEPS.map(|step| self.highest(step.table()));
         let sizes = sizes.into_iter().collect::<Result<Vec<_>, _>>()?;
         let all = sizes.iter().sum();
         let mut cursor = match erasing {
-            Erasing::ForGood => self.saved_cursor(cleaner.rules)?,
-            Erasing::Rehearsal => ScrubCursor { step: 0, after: 0 },
+            EraseMode::ForGood => self.saved_cursor(cleaner.rules)?,
+            EraseMode::Rehearsal => ScrubCursor { step: 0, after: 0 },
         };
         while let Some(step) = STEPS.get(cursor.step) {
             let before: u64 = sizes[..cursor.step].iter().sum();
@@ -141,7 +141,7 @@ impl Archive {
             cursor = scrubber.batch(*step, cursor, erasing)?;
         }
         scrubber.scrub_names(erasing)?;
-        if erasing == Erasing::ForGood && !self.shared_projects()?.is_empty() {
+        if erasing == EraseMode::ForGood && !self.shared_projects()?.is_empty() {
             // Changed rows are not recorded: the scan compares everything with what the hub has.
             self.begin_scan()?;
         }
@@ -154,7 +154,7 @@ impl Archive {
     }
 
     /// The cursor saved by a run under the same rules.
-    fn saved_cursor(&self, rules: Mark) -> Result<ScrubCursor, StoreError> {
+    fn saved_cursor(&self, rules: IdHash) -> Result<ScrubCursor, StoreError> {
         let saved: Option<String> = self.db.query_row(CURSOR, [], |row| row.get(0)).optional()?;
         let parsed = saved.and_then(|saved| {
             let numbers: Vec<i64> = saved.split(' ').filter_map(|word| word.parse().ok()).collect();
@@ -167,9 +167,9 @@ impl Archive {
 
 struct Scrubber<'a> {
     archive: &'a Archive,
-    cleaner: &'a Cleaner<'a>,
+    cleaner: &'a ScrubRules<'a>,
     packer: Packer,
-    done: Scrubbed,
+    done: ScrubCounts,
 }
 
 impl Scrubber<'_> {
@@ -178,14 +178,14 @@ impl Scrubber<'_> {
         &mut self,
         step: ScrubStep,
         cursor: ScrubCursor,
-        erasing: Erasing,
+        erasing: EraseMode,
     ) -> Result<ScrubCursor, StoreError> {
         let transaction = Transaction::new_unchecked(&self.archive.db, TransactionBehavior::Immediate)?;
         let next = match self.run_step(step, cursor.after)? {
             Some(last) => ScrubCursor { after: last, ..cursor },
             None => ScrubCursor { step: cursor.step + 1, after: 0 },
         };
-        if erasing == Erasing::Rehearsal {
+        if erasing == EraseMode::Rehearsal {
             transaction.rollback()?;
             return Ok(next);
         }
@@ -269,7 +269,7 @@ impl Scrubber<'_> {
     }
 
     /// Few and short: in one transaction at the end. A reader's state is text too.
-    fn scrub_names(&mut self, erasing: Erasing) -> Result<(), StoreError> {
+    fn scrub_names(&mut self, erasing: EraseMode) -> Result<(), StoreError> {
         let transaction = Transaction::new_unchecked(&self.archive.db, TransactionBehavior::Immediate)?;
         let db = &self.archive.db;
         let text = |row: &Row<'_>| row.get::<_, String>(0);
@@ -296,8 +296,8 @@ impl Scrubber<'_> {
         self.change(DROP_UNUSED_PROJECTS, [])?;
         self.change(DROP_CURSOR, [])?;
         match erasing {
-            Erasing::ForGood => transaction.commit()?,
-            Erasing::Rehearsal => transaction.rollback()?,
+            EraseMode::ForGood => transaction.commit()?,
+            EraseMode::Rehearsal => transaction.rollback()?,
         }
         Ok(())
     }

@@ -5,8 +5,8 @@
 use super::{Archive, PackedOpening};
 use crate::StoreError;
 use rusqlite::OptionalExtension;
-use towline_core::forget::{Forgotten, Gone, project_marks};
-use towline_core::id::{AgentName, Mark, SessionId, SessionKey};
+use towline_core::forget::{Forgotten, ForgottenParts, project_marks};
+use towline_core::id::{AgentName, IdHash, SessionId, SessionKey};
 use towline_core::time::Timestamp;
 
 const FIND: &str = "
@@ -23,7 +23,7 @@ const SAVE: &str = "
         read_at = excluded.read_at, turn = excluded.turn, modified = excluded.modified";
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
+pub struct TranscriptSource {
     pub path: String,
     pub agent: String,
     pub(super) conversation: Option<i64>,
@@ -31,15 +31,15 @@ pub struct Source {
     pub(super) turn: Option<i64>,
     /// The session of the file, and the marks of its project, once known.
     pub(super) session: Option<SessionKey>,
-    pub(super) project: Vec<Mark>,
+    pub(super) project: Vec<IdHash>,
     /// The opening row of the file, while none of its content may be kept.
     pub(super) opening: Option<PackedOpening>,
-    pub reading: Reading,
+    pub reading: ReadPosition,
 }
 
 /// How far a file was read, and checksums of those bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ReadPosition {
     pub offset: u64,
     /// A checksum of the file's first `head_bytes` bytes.
     pub head: u32,
@@ -52,7 +52,7 @@ pub struct Reading {
     pub state: String,
 }
 
-impl Source {
+impl TranscriptSource {
     /// A file that has not been read yet, or must be read again.
     pub fn fresh(agent: &str, path: &str) -> Self {
         let (path, agent) = (path.to_owned(), agent.to_owned());
@@ -64,12 +64,12 @@ impl Source {
             session: None,
             project: vec![],
             opening: None,
-            reading: Reading::default(),
+            reading: ReadPosition::default(),
         }
     }
 
     /// The forgotten parts of the file's session.
-    pub fn gone<'f>(&self, forgotten: &'f Forgotten) -> Option<Gone<'f>> {
+    pub fn gone<'f>(&self, forgotten: &'f Forgotten) -> Option<ForgottenParts<'f>> {
         forgotten.of(self.session.as_ref()?, &self.project)
     }
 
@@ -86,13 +86,13 @@ pub(super) fn session_of(agent: &str, session: &str) -> Option<SessionKey> {
 }
 
 impl Archive {
-    pub fn source(&self, path: &str) -> Result<Option<Source>, StoreError> {
+    pub fn source(&self, path: &str) -> Result<Option<TranscriptSource>, StoreError> {
         let mut statement = self.db.prepare_cached(FIND)?;
         let source = |row: &rusqlite::Row<'_>| {
             let (agent, session): (String, Option<String>) = (row.get(0)?, row.get(8)?);
             let root: Option<String> = row.get(9)?;
             let remote: Option<String> = row.get(10)?;
-            Ok(Source {
+            Ok(TranscriptSource {
                 session: session.and_then(|session| session_of(&agent, &session)),
                 project: root.map(|root| project_marks(&root, remote.as_deref())).unwrap_or_default(),
                 opening: None,
@@ -100,7 +100,7 @@ impl Archive {
                 agent,
                 conversation: row.get(1)?,
                 turn: row.get(7)?,
-                reading: Reading {
+                reading: ReadPosition {
                     offset: row.get::<_, i64>(2)?.cast_unsigned(),
                     head: row.get(3)?,
                     head_bytes: row.get(4)?,
@@ -114,7 +114,7 @@ impl Archive {
     }
 
     /// The working folder of the file's session, if known.
-    pub fn folder_of(&self, source: &Source) -> Result<Option<String>, StoreError> {
+    pub fn folder_of(&self, source: &TranscriptSource) -> Result<Option<String>, StoreError> {
         const FOLDER: &str = "select folder from conversations where id = ?1";
         let mut statement = self.db.prepare_cached(FOLDER)?;
         Ok(statement.query_row([source.conversation], |row| row.get(0)).optional()?.flatten())
@@ -132,7 +132,7 @@ impl Archive {
         Ok(())
     }
 
-    pub(super) fn save_source(&self, source: &Source, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn save_source(&self, source: &TranscriptSource, now: Timestamp) -> Result<(), StoreError> {
         self.db.prepare_cached(SAVE)?.execute(rusqlite::params![
             source.path,
             source.agent,

@@ -4,19 +4,19 @@
 //! dead worker's reservation expires. Concurrent processes together never exceed a limit.
 
 use super::Archive;
-use super::jobs::Job;
+use super::jobs::DistilJob;
 use crate::StoreError;
 use rusqlite::Row;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct CallCost {
     pub calls: u64,
     pub input: u64,
     pub output: u64,
 }
 
-impl Spent {
+impl CallCost {
     pub fn tokens(&self) -> u64 {
         self.input + self.output
     }
@@ -24,17 +24,17 @@ impl Spent {
 
 /// Tokens of one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Budget {
+pub struct DayBudget {
     pub spent: u64,
     /// Reserved for running calls.
     pub reserved: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpentDay {
+pub struct DailySpending {
     pub day: String,
     pub provider: String,
-    pub spent: Spent,
+    pub spent: CallCost,
     /// Memories made from the answers.
     pub kept: u64,
 }
@@ -60,7 +60,7 @@ impl Archive {
     /// Reserves tokens for the job's call. False if spent and reserved tokens would exceed the day's limit.
     pub fn reserve(
         &self,
-        job: &Job,
+        job: &DistilJob,
         tokens: u64,
         (limit, now): (u64, Timestamp),
     ) -> Result<bool, StoreError> {
@@ -72,26 +72,26 @@ impl Archive {
     }
 
     /// The tokens spent and reserved today.
-    pub fn budget(&self, now: Timestamp) -> Result<Budget, StoreError> {
+    pub fn budget(&self, now: Timestamp) -> Result<DayBudget, StoreError> {
         self.budget_without(None, now)
     }
 
-    fn budget_without(&self, job: Option<i64>, now: Timestamp) -> Result<Budget, StoreError> {
+    fn budget_without(&self, job: Option<i64>, now: Timestamp) -> Result<DayBudget, StoreError> {
         let today = day(now);
         let spent: i64 = self.db.prepare_cached(SPENT)?.query_row([&today], |row| row.get(0))?;
         let reserved: i64 =
             self.db.prepare_cached(RESERVED)?.query_row((&today, now.0, job), |row| row.get(0))?;
-        Ok(Budget { spent: spent.cast_unsigned(), reserved: reserved.cast_unsigned() })
+        Ok(DayBudget { spent: spent.cast_unsigned(), reserved: reserved.cast_unsigned() })
     }
 
     pub(super) fn pay(
         &self,
         provider: &str,
-        spent: Spent,
+        spent: CallCost,
         kept: u64,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        if spent == Spent::default() && kept == 0 {
+        if spent == CallCost::default() && kept == 0 {
             return Ok(());
         }
         let number = u64::cast_signed;
@@ -102,14 +102,14 @@ impl Archive {
     }
 
     /// Spending per day, newest first.
-    pub fn spending(&self, most: u32) -> Result<Vec<SpentDay>, StoreError> {
+    pub fn spending(&self, most: u32) -> Result<Vec<DailySpending>, StoreError> {
         let mut statement = self.db.prepare_cached(DAYS)?;
         let read = |row: &Row<'_>| {
             let number = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
-            Ok(SpentDay {
+            Ok(DailySpending {
                 day: row.get(0)?,
                 provider: row.get(1)?,
-                spent: Spent { calls: number(2)?, input: number(3)?, output: number(4)? },
+                spent: CallCost { calls: number(2)?, input: number(3)?, output: number(4)? },
                 kept: number(5)?,
             })
         };

@@ -7,7 +7,7 @@ use super::{Archive, Conversation};
 use crate::StoreError;
 use rusqlite::{OptionalExtension, Row, params};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::memory::{Maker, Summary, SummaryDraft, Trust};
+use towline_core::memory::{MemoryAuthor, MemoryTrust, Summary, SummaryDraft};
 use towline_core::time::Timestamp;
 
 /// The summary of a session, with its range and its author.
@@ -17,8 +17,8 @@ pub struct KeptSummary {
     pub session: SessionKey,
     /// The last turn that it covers.
     pub turn: u32,
-    pub maker: Maker,
-    pub trust: Trust,
+    pub maker: MemoryAuthor,
+    pub trust: MemoryTrust,
     pub at: Timestamp,
 }
 
@@ -101,14 +101,14 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<KeptSummary>> {
     let (Some(summary), Ok(session)) = (Summary::of(&draft), SessionKey::parse(&key)) else {
         return Ok(None);
     };
-    let trust = Trust::named(&row.get::<_, String>(9)?).unwrap_or(Trust::Web);
+    let trust = MemoryTrust::named(&row.get::<_, String>(9)?).unwrap_or(MemoryTrust::Web);
     let is_others: bool = row.get(11)?;
     Ok(Some(KeptSummary {
         summary,
         session,
         turn: row.get(7)?,
-        maker: Maker::named(&row.get::<_, String>(8)?),
-        trust: if is_others { trust.and(Trust::Team) } else { trust },
+        maker: MemoryAuthor::named(&row.get::<_, String>(8)?),
+        trust: if is_others { trust.and(MemoryTrust::Team) } else { trust },
         at: Timestamp(row.get(10)?),
     }))
 }

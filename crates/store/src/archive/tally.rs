@@ -8,23 +8,23 @@ use crate::StoreError;
 use rusqlite::Row;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use towline_core::capture::Touch;
+use towline_core::capture::FileAccess;
 use towline_core::deed::Commit;
-use towline_core::piece::Tokens;
+use towline_core::piece::TokenCounts;
 
 /// A file that a turn read or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TouchedFile {
     pub turn: u32,
     pub path: String,
-    pub how: Touch,
+    pub how: FileAccess,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelUsage {
     pub model: Option<String>,
     pub messages: u32,
-    pub tokens: Tokens,
+    pub tokens: TokenCounts,
 }
 
 const DETAIL_COUNTS: &str = "
@@ -101,7 +101,7 @@ impl Archive {
             Ok(ModelUsage {
                 model: row.get(0)?,
                 messages: row.get(1)?,
-                tokens: Tokens {
+                tokens: TokenCounts {
                     input: tokens(2)?,
                     cache_read: tokens(3)?,
                     cache_write: tokens(4)?,
@@ -125,6 +125,6 @@ impl Archive {
     }
 }
 
-pub(super) fn touch(row: &Row<'_>, column: usize) -> rusqlite::Result<Touch> {
-    Touch::named(&row.get::<_, String>(column)?).ok_or_else(|| unknown(column))
+pub(super) fn touch(row: &Row<'_>, column: usize) -> rusqlite::Result<FileAccess> {
+    FileAccess::named(&row.get::<_, String>(column)?).ok_or_else(|| unknown(column))
 }

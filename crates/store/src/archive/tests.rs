@@ -5,24 +5,26 @@
 use super::*;
 use std::borrow::Cow;
 use std::fs;
-use towline_core::capture::{Body, Detail, DetailKind, Row, Settled, Speaker, TurnBegun};
-use towline_core::event::Origin;
-use towline_core::id::Mark;
-use towline_core::text::{Clean, Keeping, Secrets};
+use towline_core::capture::{
+    CapturedDetail, CapturedMessage, CapturedRow, DetailKind, Speaker, TurnStart, TurnState,
+};
+use towline_core::event::PromptOrigin;
+use towline_core::id::IdHash;
+use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 
-struct Bench {
+struct ArchiveFixture {
     _folder: tempfile::TempDir,
-    home: Home,
+    home: DataFolder,
     lock: ArchiveLock,
 }
 
-impl Bench {
-    fn new() -> Bench {
+impl ArchiveFixture {
+    fn new() -> ArchiveFixture {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
         let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
-        Bench { _folder: folder, home, lock }
+        ArchiveFixture { _folder: folder, home, lock }
     }
 
     fn open(&self) -> Archive {
@@ -30,23 +32,33 @@ impl Bench {
     }
 }
 
-fn clean(text: &str) -> Clean<'static> {
-    Clean::new(Cow::Owned(text.to_owned()), Keeping { longest_bytes: 1 << 20, secrets: Secrets::Redacted })
+fn clean(text: &str) -> CleanText<'static> {
+    CleanText::new(
+        Cow::Owned(text.to_owned()),
+        TextPolicy { longest_bytes: 1 << 20, secrets: SecretPolicy::Redacted },
+    )
 }
 
-fn opened(session: &str) -> Row<'static> {
-    Row::Opened { session: session.to_owned().into(), folder: Some("/work".into()), base: None }
+fn opened(session: &str) -> CapturedRow<'static> {
+    CapturedRow::Opened { session: session.to_owned().into(), folder: Some("/work".into()), base: None }
 }
 
-fn turn(id: &str, place: u64, at: i64) -> Row<'static> {
+fn turn(id: &str, place: u64, at: i64) -> CapturedRow<'static> {
     let (id, at) = (Cow::Owned(id.to_owned()), Timestamp(at));
-    Row::Turn(TurnBegun { mark: Mark::of(&id), id, place, at, origin: Origin::Human, agent_turn: None })
+    CapturedRow::Turn(TurnStart {
+        mark: IdHash::of(&id),
+        id,
+        place,
+        at,
+        origin: PromptOrigin::Human,
+        agent_turn: None,
+    })
 }
 
-fn body(turn: &str, id: &str, text: &str) -> Row<'static> {
-    Row::Body(Body {
-        turn: Some(Mark::of(turn)),
-        mark: Mark::of(id),
+fn body(turn: &str, id: &str, text: &str) -> CapturedRow<'static> {
+    CapturedRow::Body(CapturedMessage {
+        turn: Some(IdHash::of(turn)),
+        mark: IdHash::of(id),
         message: Cow::Owned(id.to_owned()),
         place: 0,
         at: Timestamp(5),
@@ -55,10 +67,10 @@ fn body(turn: &str, id: &str, text: &str) -> Row<'static> {
     })
 }
 
-fn output(turn: &str, id: &str, text: &str) -> Row<'static> {
-    Row::Detail(Detail {
-        turn: Some(Mark::of(turn)),
-        mark: Mark::of(id),
+fn output(turn: &str, id: &str, text: &str) -> CapturedRow<'static> {
+    CapturedRow::Detail(CapturedDetail {
+        turn: Some(IdHash::of(turn)),
+        mark: IdHash::of(id),
         place: 0,
         at: Timestamp(5),
         subagent: None,
@@ -70,16 +82,16 @@ fn output(turn: &str, id: &str, text: &str) -> Row<'static> {
     })
 }
 
-fn settled(turn: &str, line: &str) -> Row<'static> {
-    let (turn, line) = (Mark::of(turn), line.to_owned());
-    Row::Settled(Settled { turn, until: Timestamp(9), tools: 1, failures: 0, stopped: None, line })
+fn settled(turn: &str, line: &str) -> CapturedRow<'static> {
+    let (turn, line) = (IdHash::of(turn), line.to_owned());
+    CapturedRow::Settled(TurnState { turn, until: Timestamp(9), tools: 1, failures: 0, stopped: None, line })
 }
 
-fn take_in(archive: &Archive, rows: Vec<Row<'static>>) -> Taken {
+fn take_in(archive: &Archive, rows: Vec<CapturedRow<'static>>) -> TakenRows {
     let mut packer = Packer::new().unwrap();
     let packed = rows.into_iter().map(|row| packer.pack(row)).collect();
     let known = archive.source("/t.jsonl").unwrap();
-    let mut source = known.unwrap_or_else(|| Source::fresh("agent", "/t.jsonl"));
+    let mut source = known.unwrap_or_else(|| TranscriptSource::fresh("agent", "/t.jsonl"));
     archive.take_in(&mut source, packed, Timestamp(10)).unwrap()
 }
 
@@ -91,7 +103,7 @@ fn only(archive: &Archive) -> Conversation {
 
 #[test]
 fn an_archive_that_is_only_being_made_holds_nothing_yet_and_is_no_fault() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     fs::write(bench.home.archive(), "").unwrap();
     assert!(Archive::read(&bench.home, Duration::ZERO).unwrap().is_none());
     bench.open();
@@ -100,7 +112,7 @@ fn an_archive_that_is_only_being_made_holds_nothing_yet_and_is_no_fault() {
 
 #[test]
 fn what_comes_again_replaces_what_was_there() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     let archive = bench.open();
     let long = "a line that repeats itself\n".repeat(500);
     let rows = |words: &str| {
@@ -125,9 +137,10 @@ fn what_comes_again_replaces_what_was_there() {
 #[test]
 fn going_back_is_applied_whichever_is_read_first_and_only_to_what_is_older() {
     for revert_comes_first in [false, true] {
-        let archive = Bench::new();
+        let archive = ArchiveFixture::new();
         let archive = archive.open();
-        let back = || vec![opened("s1"), Row::Reverted { from: 2, at: Timestamp(30) }, turn("p4", 2, 40)];
+        let back =
+            || vec![opened("s1"), CapturedRow::Reverted { from: 2, at: Timestamp(30) }, turn("p4", 2, 40)];
         let turns = || vec![opened("s1"), turn("p1", 1, 10), turn("p2", 2, 20), turn("p3", 3, 25)];
         let (first, second) = if revert_comes_first { (back(), turns()) } else { (turns(), back()) };
         take_in(&archive, first);
@@ -142,17 +155,20 @@ fn going_back_is_applied_whichever_is_read_first_and_only_to_what_is_older() {
 
 #[test]
 fn what_was_cut_to_make_room_stands_whichever_is_read_first_and_how_often() {
-    let files: [fn() -> Vec<Row<'static>>; 3] = [
+    let files: [fn() -> Vec<CapturedRow<'static>>; 3] = [
         || vec![opened("s1"), turn("p1", 1, 10), turn("p2", 2, 20), turn("p3", 3, 25)],
         || {
-            let cut = [Row::Reverted { from: 2, at: Timestamp(30) }, Row::MadeRoom { at: Timestamp(31) }];
+            let cut = [
+                CapturedRow::Reverted { from: 2, at: Timestamp(30) },
+                CapturedRow::MadeRoom { at: Timestamp(31) },
+            ];
             [vec![opened("s1")], cut.to_vec(), vec![turn("p4", 2, 40), turn("p5", 3, 45)]].concat()
         },
         // The user reverted the last turn. Its position was reused, so turns cut there are reverted too.
-        || vec![opened("s1"), Row::Reverted { from: 3, at: Timestamp(50) }, turn("p6", 3, 60)],
+        || vec![opened("s1"), CapturedRow::Reverted { from: 3, at: Timestamp(50) }, turn("p6", 3, 60)],
     ];
     for order in [[0, 1, 2, 0, 1], [1, 0, 2, 1, 0], [2, 1, 0, 2, 1]] {
-        let bench = Bench::new();
+        let bench = ArchiveFixture::new();
         let archive = bench.open();
         for file in order {
             take_in(&archive, files[file]());
@@ -166,7 +182,7 @@ fn what_was_cut_to_make_room_stands_whichever_is_read_first_and_how_often() {
 
 #[test]
 fn rows_without_a_valid_session_id_are_dropped() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     let archive = bench.open();
     let taken = take_in(&archive, vec![opened("../../etc"), turn("p", 1, 5), body("p", "p", "words")]);
     assert_eq!((taken.homeless, taken.turns), (2, 0));
@@ -175,7 +191,7 @@ fn rows_without_a_valid_session_id_are_dropped() {
 
 #[test]
 fn a_session_is_found_by_its_last_letters_its_first_ones_and_all_of_them() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     let archive = bench.open();
     take_in(&archive, vec![opened("11112222-3333-4444-8555-666677778888")]);
     for name in ["77778888", "11112222", "11112222-3333-4444-8555-666677778888", "8888"] {
@@ -189,7 +205,7 @@ fn a_session_is_found_by_its_last_letters_its_first_ones_and_all_of_them() {
 
 #[test]
 fn a_damaged_archive_is_moved_aside_and_never_deleted() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     take_in(&bench.open(), vec![opened("s1")]);
     bench.open().checkpoint().unwrap();
     fs::write(bench.home.archive(), vec![b'x'; 8192]).unwrap();
@@ -202,7 +218,7 @@ fn a_damaged_archive_is_moved_aside_and_never_deleted() {
 
 #[test]
 fn a_log_that_a_lone_reader_would_read_for_long_is_written_back() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     let archive = bench.open();
     archive.checkpoint().unwrap();
     take_in(&archive, vec![opened("s1")]);
@@ -218,7 +234,7 @@ fn a_log_that_a_lone_reader_would_read_for_long_is_written_back() {
 #[test]
 fn nobody_else_can_read_the_archive() {
     use std::os::unix::fs::PermissionsExt;
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     take_in(&bench.open(), vec![opened("s1")]);
     for file in [bench.home.archive(), bench.home.archive_log()] {
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -228,9 +244,9 @@ fn nobody_else_can_read_the_archive() {
 const FOR_EVER: ArchiveRetention =
     ArchiveRetention { words_days: 0, details_days: 0, thinking_days: 0, most_mb: 1_000 };
 
-fn thinking(turn: &str, id: &str) -> Row<'static> {
-    let Row::Detail(detail) = output(turn, id, "hm") else { unreachable!() };
-    Row::Detail(Detail { kind: DetailKind::Thinking, ..detail })
+fn thinking(turn: &str, id: &str) -> CapturedRow<'static> {
+    let CapturedRow::Detail(detail) = output(turn, id, "hm") else { unreachable!() };
+    CapturedRow::Detail(CapturedDetail { kind: DetailKind::Thinking, ..detail })
 }
 
 /// Counts of the turns, bodies and details left of the only conversation.
@@ -244,7 +260,7 @@ fn left(archive: &Archive) -> (usize, usize, usize) {
 
 #[test]
 fn each_kind_is_kept_as_long_as_it_may_be() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     let archive = bench.open();
     take_in(
         &archive,
@@ -268,7 +284,7 @@ fn each_kind_is_kept_as_long_as_it_may_be() {
 
 #[test]
 fn an_archive_that_is_too_large_loses_its_oldest_details_first() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     let archive = bench.open();
     let noise: String =
         (0..700_000_u64).map(|n| char::from(b'a' + (n.wrapping_mul(n * n + 7) % 23) as u8)).collect();
@@ -281,7 +297,7 @@ fn an_archive_that_is_too_large_loses_its_oldest_details_first() {
 
 #[test]
 fn forgotten_turns_are_not_captured_again() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     let rows = || {
         let mut packer = Packer::new().unwrap();
         let rows = [
@@ -294,17 +310,21 @@ fn forgotten_turns_are_not_captured_again() {
         rows.into_iter().map(|row| packer.pack(row)).collect::<Vec<_>>()
     };
     let mut archive = bench.open();
-    archive.take_in(&mut Source::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
+    archive.take_in(&mut TranscriptSource::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
     let of = archive.conversations_called("s-1").unwrap().remove(0);
     let erased = archive
-        .erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood, towline_core::time::Timestamp(9))
+        .erase(
+            &EraseScope::Turns { of: &of, from: 2, to: 2 },
+            EraseMode::ForGood,
+            towline_core::time::Timestamp(9),
+        )
         .unwrap();
     assert_eq!((erased.turns, erased.bodies), (1, 1));
     assert!(archive.source("/t").unwrap().is_none(), "the file is read again");
     drop(archive);
     set_aside(&bench.home, &bench.lock, Timestamp(2)).unwrap();
     let archive = bench.open();
-    archive.take_in(&mut Source::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
+    archive.take_in(&mut TranscriptSource::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
     let of = archive.conversations_called("s-1").unwrap().remove(0);
     let turns = archive.turns(&of, 0, u32::MAX).unwrap();
     let said: Vec<_> =
@@ -314,16 +334,18 @@ fn forgotten_turns_are_not_captured_again() {
 
 #[test]
 fn a_file_of_which_all_was_forgotten_leaves_not_even_its_name() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     let mut archive = bench.open();
     let rows = |at: i64| {
         let mut packer = Packer::new().unwrap();
         [opened("s-1"), turn("p1", 0, at)].into_iter().map(|row| packer.pack(row)).collect::<Vec<_>>()
     };
-    archive.take_in(&mut Source::fresh("a", "/t"), rows(5), Timestamp(1)).unwrap();
-    let stretch = towline_core::forget::Stretch { from: Timestamp(0), until: Timestamp(7) };
-    archive.erase(&Extent::Everyone { stretch }, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
-    let mut source = Source::fresh("a", "/t");
+    archive.take_in(&mut TranscriptSource::fresh("a", "/t"), rows(5), Timestamp(1)).unwrap();
+    let stretch = towline_core::forget::TimeRange { from: Timestamp(0), until: Timestamp(7) };
+    archive
+        .erase(&EraseScope::Everyone { stretch }, EraseMode::ForGood, towline_core::time::Timestamp(9))
+        .unwrap();
+    let mut source = TranscriptSource::fresh("a", "/t");
     archive.take_in(&mut source, rows(5), Timestamp(1)).unwrap();
     assert!(archive.latest_conversations(None, 9).unwrap().is_empty());
     assert!(archive.source("/t").unwrap().is_none());
@@ -335,7 +357,7 @@ fn a_file_of_which_all_was_forgotten_leaves_not_even_its_name() {
 
 #[test]
 fn an_archive_that_is_being_made_is_not_there_yet() {
-    let bench = Bench::new();
+    let bench = ArchiveFixture::new();
     fs::write(bench.home.archive(), "").unwrap();
     assert!(Archive::read(&bench.home, Duration::ZERO).unwrap().is_none());
     drop(bench.open());

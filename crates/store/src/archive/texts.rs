@@ -11,7 +11,7 @@ use towline_core::text::{clip, clip_start};
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextKind {
+pub enum SearchTextKind {
     Prompt,
     Answer,
     Detail,
@@ -19,8 +19,8 @@ pub enum TextKind {
 
 /// One text, with the ids that lead back to its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
-    pub kind: TextKind,
+pub struct IndexText {
+    pub kind: SearchTextKind,
     pub row: i64,
     pub turn: u32,
     pub at: Timestamp,
@@ -45,7 +45,7 @@ const DETAILS_FROM: &str =
 const HEAD: usize = 6_000;
 const TAIL: usize = 2_000;
 
-type ReadText = fn(&Row<'_>) -> Result<Text, StoreError>;
+type ReadText = fn(&Row<'_>) -> Result<IndexText, StoreError>;
 
 impl Archive {
     /// Passes the texts of a conversation from this turn on to `each`.
@@ -53,7 +53,7 @@ impl Archive {
         &self,
         conversation: &Conversation,
         from_turn: u32,
-        each: &mut dyn FnMut(Text) -> Result<(), E>,
+        each: &mut dyn FnMut(IndexText) -> Result<(), E>,
     ) -> Result<(), E> {
         for (query, read) in self.queries() {
             let failed = |error| E::from(StoreError::from(error));
@@ -71,12 +71,16 @@ impl Archive {
     }
 
     /// One text and its conversation, if they still exist.
-    pub fn text_of(&self, kind: TextKind, row: i64) -> Result<Option<(Conversation, Text)>, StoreError> {
+    pub fn text_of(
+        &self,
+        kind: SearchTextKind,
+        row: i64,
+    ) -> Result<Option<(Conversation, IndexText)>, StoreError> {
         let (query, owner, read): (_, _, ReadText) = match kind {
-            TextKind::Prompt | TextKind::Answer => {
+            SearchTextKind::Prompt | SearchTextKind::Answer => {
                 (format!("{BODIES} where b.id = ?1"), "select conversation from bodies where id = ?1", body)
             }
-            TextKind::Detail => {
+            SearchTextKind::Detail => {
                 (format!("{DETAILS} where id = ?1"), "select conversation from details where id = ?1", detail)
             }
         };
@@ -97,7 +101,11 @@ impl Archive {
     }
 
     /// The number of a detail within its turn, as `tow detail` counts.
-    pub fn detail_number(&self, conversation: &Conversation, text: &Text) -> Result<Option<u32>, StoreError> {
+    pub fn detail_number(
+        &self,
+        conversation: &Conversation,
+        text: &IndexText,
+    ) -> Result<Option<u32>, StoreError> {
         let turns = self.turns(conversation, text.turn, text.turn)?;
         let Some(turn) = turns.first() else { return Ok(None) };
         let details = self.details(turn)?;
@@ -105,11 +113,11 @@ impl Archive {
     }
 }
 
-fn body(row: &Row<'_>) -> Result<Text, StoreError> {
+fn body(row: &Row<'_>) -> Result<IndexText, StoreError> {
     let is_prompt = row.get_ref(3)?.as_str().is_ok_and(|speaker| speaker == "person");
     let text: String = row.get(5)?;
-    Ok(Text {
-        kind: if is_prompt { TextKind::Prompt } else { TextKind::Answer },
+    Ok(IndexText {
+        kind: if is_prompt { SearchTextKind::Prompt } else { SearchTextKind::Answer },
         row: row.get(0)?,
         turn: row.get(1)?,
         at: Timestamp(row.get(2)?),
@@ -119,11 +127,11 @@ fn body(row: &Row<'_>) -> Result<Text, StoreError> {
     })
 }
 
-fn detail(row: &Row<'_>) -> Result<Text, StoreError> {
+fn detail(row: &Row<'_>) -> Result<IndexText, StoreError> {
     let bytes: Vec<u8> = row.get(5)?;
     let content = if row.get(4)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) };
-    Ok(Text {
-        kind: TextKind::Detail,
+    Ok(IndexText {
+        kind: SearchTextKind::Detail,
         row: row.get(0)?,
         turn: row.get(1)?,
         at: Timestamp(row.get(2)?),
@@ -143,7 +151,7 @@ fn ends_of(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::bench::{Bench, body, conversation, detail, turn};
-    use super::super::keep::KeptRow;
+    use super::super::keep::ExportedRow;
     use super::*;
 
     #[test]
@@ -151,17 +159,17 @@ mod tests {
         let bench = Bench::new();
         let long = format!("begin {} end", "x".repeat(50_000));
         bench.put(vec![
-            KeptRow::Conversation(conversation("a:1", "boat", 0, 9)),
-            KeptRow::Turn(turn("a:1", 1, 0, 5)),
-            KeptRow::Turn(turn("a:1", 2, 6, 9)),
-            KeptRow::Body(body(1, "paint the mast")),
-            KeptRow::Body(body(2, "and the boom")),
-            KeptRow::Detail(detail(2, &long)),
+            ExportedRow::Conversation(conversation("a:1", "boat", 0, 9)),
+            ExportedRow::Turn(turn("a:1", 1, 0, 5)),
+            ExportedRow::Turn(turn("a:1", 2, 6, 9)),
+            ExportedRow::Body(body(1, "paint the mast")),
+            ExportedRow::Body(body(2, "and the boom")),
+            ExportedRow::Detail(detail(2, &long)),
         ]);
         let of = bench.archive.latest_conversations(None, 1).unwrap().remove(0);
         let texts = |from| {
             let mut found = vec![];
-            let mut each = |text: Text| -> Result<(), StoreError> {
+            let mut each = |text: IndexText| -> Result<(), StoreError> {
                 found.push(text);
                 Ok(())
             };
@@ -173,10 +181,11 @@ mod tests {
         assert_eq!((all[0].title.as_str(), all[0].text.as_str()), ("line 1", "paint the mast"));
         assert!(all[2].text.len() < 9_000 && all[2].text.ends_with(" end") && all[2].title == "Bash");
         assert_eq!(texts(2).len(), 2);
-        let (conversation, found) = bench.archive.text_of(TextKind::Detail, all[2].row).unwrap().unwrap();
+        let (conversation, found) =
+            bench.archive.text_of(SearchTextKind::Detail, all[2].row).unwrap().unwrap();
         assert_eq!((&conversation, &found), (&of, &all[2]));
         assert_eq!(bench.archive.detail_number(&of, &found).unwrap(), Some(1));
-        assert!(bench.archive.text_of(TextKind::Prompt, 99).unwrap().is_none());
+        assert!(bench.archive.text_of(SearchTextKind::Prompt, 99).unwrap().is_none());
         assert_eq!(bench.archive.conversation_rows_after(0, 9).unwrap().len(), 1);
         assert!(bench.archive.conversation_at(99).unwrap().is_none());
     }

@@ -7,9 +7,9 @@ use crate::StoreError;
 use rusqlite::Row;
 use std::ops::Range;
 use towline_core::id::SessionKey;
-use towline_core::piece::Tokens;
+use towline_core::piece::TokenCounts;
 use towline_core::time::Timestamp;
-use towline_core::usage::Used;
+use towline_core::usage::BandUsage;
 
 /// The triggers that maintain the sums, for connections that write.
 pub(super) const TRIGGERS: &str = include_str!("usage/triggers.sql");
@@ -34,7 +34,7 @@ pub(super) use add_usage;
 
 /// The key that usage is grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsageBy {
+pub enum UsageGroupBy {
     /// The finest grain stored; callers add quarters up to days.
     Quarter,
     Project,
@@ -44,7 +44,7 @@ pub enum UsageBy {
 }
 
 #[derive(Clone, Debug)]
-pub struct UsageAsked {
+pub struct UsageQuery {
     /// Rounded down to the quarter of an hour.
     pub times: Range<Timestamp>,
     /// The row of the project; `None` for all.
@@ -54,18 +54,18 @@ pub struct UsageAsked {
 
 /// The group of one sum.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum UsageOf {
+pub enum UsageGroup {
     /// The quarter of an hour that begins then.
     Quarter(Timestamp),
     /// `None` for usage outside any project.
-    Project(Option<Named>),
+    Project(Option<UsageProject>),
     Model,
     Session(Box<UsedSession>),
     Agent(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Named {
+pub struct UsageProject {
     pub row: i64,
     pub name: String,
 }
@@ -124,13 +124,17 @@ const OF_SESSION: &str = "
 
 impl Archive {
     /// Usage sums with their groups. Sums of one group are adjacent.
-    pub fn usage_sums(&self, by: UsageBy, asked: &UsageAsked) -> Result<Vec<(UsageOf, Used)>, StoreError> {
+    pub fn usage_sums(
+        &self,
+        by: UsageGroupBy,
+        asked: &UsageQuery,
+    ) -> Result<Vec<(UsageGroup, BandUsage)>, StoreError> {
         let query = match by {
-            UsageBy::Quarter => BY_QUARTER,
-            UsageBy::Project => BY_PROJECT,
-            UsageBy::Model => BY_MODEL,
-            UsageBy::Session => BY_SESSION,
-            UsageBy::Agent => BY_AGENT,
+            UsageGroupBy::Quarter => BY_QUARTER,
+            UsageGroupBy::Project => BY_PROJECT,
+            UsageGroupBy::Model => BY_MODEL,
+            UsageGroupBy::Session => BY_SESSION,
+            UsageGroupBy::Agent => BY_AGENT,
         };
         let quarter = |at: Timestamp| at.0.div_euclid(QUARTER_MS);
         let (from, until) = (quarter(asked.times.start), quarter(asked.times.end));
@@ -142,7 +146,7 @@ impl Archive {
     }
 
     /// The usage of a session per quarter of an hour, in order.
-    pub fn usage_of_session(&self, session: &SessionKey) -> Result<Vec<(Timestamp, Used)>, StoreError> {
+    pub fn usage_of_session(&self, session: &SessionKey) -> Result<Vec<(Timestamp, BandUsage)>, StoreError> {
         let mut statement = self.db.prepare_cached(OF_SESSION)?;
         let rows = statement.query_map((session.agent.as_str(), session.id.as_str()), |row| {
             Ok((Timestamp(row.get::<_, i64>(0)? * QUARTER_MS), read_used(row)?))
@@ -161,17 +165,17 @@ impl Archive {
     }
 }
 
-fn read_group(by: UsageBy, row: &Row<'_>) -> rusqlite::Result<UsageOf> {
+fn read_group(by: UsageGroupBy, row: &Row<'_>) -> rusqlite::Result<UsageGroup> {
     Ok(match by {
-        UsageBy::Quarter => UsageOf::Quarter(Timestamp(row.get::<_, i64>(0)? * QUARTER_MS)),
-        UsageBy::Model => UsageOf::Model,
-        UsageBy::Agent => UsageOf::Agent(row.get(1)?),
-        UsageBy::Project => {
+        UsageGroupBy::Quarter => UsageGroup::Quarter(Timestamp(row.get::<_, i64>(0)? * QUARTER_MS)),
+        UsageGroupBy::Model => UsageGroup::Model,
+        UsageGroupBy::Agent => UsageGroup::Agent(row.get(1)?),
+        UsageGroupBy::Project => {
             let id: Option<i64> = row.get(0)?;
             let name: Option<String> = row.get(1)?;
-            UsageOf::Project(id.zip(name).map(|(row, name)| Named { row, name }))
+            UsageGroup::Project(id.zip(name).map(|(row, name)| UsageProject { row, name }))
         }
-        UsageBy::Session => UsageOf::Session(Box::new(UsedSession {
+        UsageGroupBy::Session => UsageGroup::Session(Box::new(UsedSession {
             key: format!("{}:{}", row.get::<_, String>(1)?, row.get::<_, String>(2)?),
             short: row.get(3)?,
             project: row.get(4)?,
@@ -180,14 +184,14 @@ fn read_group(by: UsageBy, row: &Row<'_>) -> rusqlite::Result<UsageOf> {
     })
 }
 
-fn read_used(row: &Row<'_>) -> rusqlite::Result<Used> {
+fn read_used(row: &Row<'_>) -> rusqlite::Result<BandUsage> {
     let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
     let model: String = row.get(5)?;
-    Ok(Used {
+    Ok(BandUsage {
         model: (!model.is_empty()).then_some(model),
         band: row.get(6)?,
         messages: count(7)?,
-        tokens: Tokens {
+        tokens: TokenCounts {
             input: count(8)?,
             cache_read: count(9)?,
             cache_write: count(10)?,

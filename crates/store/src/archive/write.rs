@@ -6,21 +6,21 @@
 mod wanted;
 
 use super::name::SHORT;
-use super::pack::{DetailBytes, Packed, PackedBody, PackedDetail, PackedOpening, PackedTurn, PackedUsage};
+use super::pack::{DetailBytes, PackedBody, PackedDetail, PackedOpening, PackedRow, PackedTurn, PackedUsage};
 use super::source::session_of;
 use super::usage::add_usage;
-use super::{Archive, Source};
+use super::{Archive, TranscriptSource};
 use crate::StoreError;
-use crate::tables::projects::Projects;
+use crate::tables::projects::ProjectTable;
 use rusqlite::{OptionalExtension, ToSql, Transaction, TransactionBehavior, params};
 use std::collections::HashMap;
-use towline_core::capture::{Settled, Touch};
+use towline_core::capture::{FileAccess, TurnState};
 use towline_core::deed::Commit;
 use towline_core::event::ToolOutcome;
-use towline_core::forget::Gone;
-use towline_core::id::{Mark, SubagentId, TurnId, Uid};
-use towline_core::piece::Stop;
-use towline_core::project::ProjectTraces;
+use towline_core::forget::ForgottenParts;
+use towline_core::id::{IdHash, SubagentId, TurnId, Uid};
+use towline_core::piece::StopReason;
+use towline_core::project::ProjectIdentity;
 use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
 use wanted::{creates_conversation, is_forgotten};
@@ -93,7 +93,7 @@ const ADD_COMMIT: &str =
     "insert or ignore into commits (conversation, turn, hash, subject) values (?1, ?2, ?3, ?4)";
 /// Row counts of one `take_in`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenRows {
     pub turns: u32,
     pub bodies: u32,
     pub details: u32,
@@ -101,9 +101,9 @@ pub struct Taken {
     pub homeless: u32,
 }
 
-impl Taken {
-    pub fn plus(self, other: Taken) -> Taken {
-        Taken {
+impl TakenRows {
+    pub fn plus(self, other: TakenRows) -> TakenRows {
+        TakenRows {
             turns: self.turns + other.turns,
             bodies: self.bodies + other.bodies,
             details: self.details + other.details,
@@ -113,7 +113,7 @@ impl Taken {
 }
 
 /// Several reads that are written in one transaction.
-pub struct Together<'a> {
+pub struct WriteBatch<'a> {
     archive: &'a Archive,
     transaction: Transaction<'a>,
 }
@@ -122,10 +122,10 @@ impl Archive {
     /// Writes the rows of one file and the offset they were read up to.
     pub fn take_in(
         &self,
-        source: &mut Source,
-        rows: Vec<Packed>,
+        source: &mut TranscriptSource,
+        rows: Vec<PackedRow>,
         now: Timestamp,
-    ) -> Result<Taken, StoreError> {
+    ) -> Result<TakenRows, StoreError> {
         let together = self.together()?;
         let taken = together.take_in(source, rows, now)?;
         together.commit()?;
@@ -133,19 +133,19 @@ impl Archive {
     }
 
     /// Starts a transaction for several reads.
-    pub fn together(&self) -> Result<Together<'_>, StoreError> {
+    pub fn together(&self) -> Result<WriteBatch<'_>, StoreError> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
-        Ok(Together { archive: self, transaction })
+        Ok(WriteBatch { archive: self, transaction })
     }
 }
 
-impl Together<'_> {
+impl WriteBatch<'_> {
     pub fn take_in(
         &self,
-        source: &mut Source,
-        rows: Vec<Packed>,
+        source: &mut TranscriptSource,
+        rows: Vec<PackedRow>,
         now: Timestamp,
-    ) -> Result<Taken, StoreError> {
+    ) -> Result<TakenRows, StoreError> {
         let mut writer = RowWriter::new(self.archive, source)?;
         for row in rows {
             writer.row(row)?;
@@ -175,18 +175,18 @@ struct OpenConversation {
 
 struct RowWriter<'a> {
     archive: &'a Archive,
-    source: &'a mut Source,
+    source: &'a mut TranscriptSource,
     current: Option<OpenConversation>,
     /// The conversation was created by this read: it has no earlier rows to look up.
     is_new: bool,
     /// The parts of the conversation that were forgotten.
-    gone: Option<Gone<'a>>,
-    ordinals: HashMap<Mark, i64>,
+    gone: Option<ForgottenParts<'a>>,
+    ordinals: HashMap<IdHash, i64>,
     /// A turn that has begun. Its outcome usually follows in the same read, so that it is written once.
     pending: Option<PendingTurn>,
     /// The first turn of the conversation with a change.
     changed_from: Option<i64>,
-    taken: Taken,
+    taken: TakenRows,
 }
 
 struct PendingTurn {
@@ -195,16 +195,16 @@ struct PendingTurn {
 }
 
 impl<'a> RowWriter<'a> {
-    fn new(archive: &'a Archive, source: &'a mut Source) -> Result<Self, StoreError> {
+    fn new(archive: &'a Archive, source: &'a mut TranscriptSource) -> Result<Self, StoreError> {
         let current = source.conversation.map(|id| archive.load_conversation(id)).transpose()?;
         let gone = source.gone(&archive.forgotten);
         let ordinals = HashMap::new();
-        let (is_new, pending, changed_from, taken) = (false, None, None, Taken::default());
+        let (is_new, pending, changed_from, taken) = (false, None, None, TakenRows::default());
         Ok(RowWriter { archive, source, current, is_new, gone, ordinals, pending, changed_from, taken })
     }
 
-    fn row(&mut self, row: Packed) -> Result<(), StoreError> {
-        if let Packed::Opened(opening) = row {
+    fn row(&mut self, row: PackedRow) -> Result<(), StoreError> {
+        if let PackedRow::Opened(opening) = row {
             return self.open(opening);
         }
         if self.gone.as_ref().is_some_and(|gone| is_forgotten(gone, &row)) {
@@ -219,36 +219,36 @@ impl<'a> RowWriter<'a> {
         };
         let id = current.id;
         match row {
-            Packed::Opened(_) => Ok(()),
-            Packed::Turn(turn) => {
+            PackedRow::Opened(_) => Ok(()),
+            PackedRow::Turn(turn) => {
                 current.extend_to(turn.at);
                 self.turn(turn)
             }
-            Packed::Body(body) => {
+            PackedRow::Body(body) => {
                 current.extend_to(body.at);
                 self.body(id, &body)
             }
-            Packed::Detail(detail) => {
+            PackedRow::Detail(detail) => {
                 current.extend_to(detail.at);
                 self.detail(id, &detail)
             }
-            Packed::Usage(usage) => self.usage(id, &usage),
-            Packed::Touched { turn, path, how } => self.file(id, turn, &path, how),
-            Packed::Committed { turn, commit } => self.commit(id, turn, &commit),
-            Packed::Settled(settled) => self.settle(id, settled),
-            Packed::Reverted { from, at } => {
+            PackedRow::Usage(usage) => self.usage(id, &usage),
+            PackedRow::Touched { turn, path, how } => self.file(id, turn, &path, how),
+            PackedRow::Committed { turn, commit } => self.commit(id, turn, &commit),
+            PackedRow::Settled(settled) => self.settle(id, settled),
+            PackedRow::Reverted { from, at } => {
                 self.write_pending()?;
                 self.changed(0);
                 self.archive.revert(id, from, at)
             }
-            Packed::MadeRoom { at } => {
+            PackedRow::MadeRoom { at } => {
                 self.write_pending()?;
                 self.archive.make_room(id, at)
             }
         }
     }
 
-    fn finish(mut self) -> Result<Taken, StoreError> {
+    fn finish(mut self) -> Result<TakenRows, StoreError> {
         self.write_pending()?;
         if let Some(current) = &self.current {
             if let Some(0 | 1) = self.changed_from {
@@ -319,7 +319,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn settle(&mut self, conversation: i64, settled: Settled) -> Result<(), StoreError> {
+    fn settle(&mut self, conversation: i64, settled: TurnState) -> Result<(), StoreError> {
         match self.pending.take() {
             Some(pending) if pending.turn.mark == settled.turn => self.add_turn(&pending, &settled),
             pending => {
@@ -336,11 +336,11 @@ impl<'a> RowWriter<'a> {
         let Some(pending) = self.pending.take() else { return Ok(()) };
         let turn = &pending.turn;
         let (tools, failures, line) = (0, 0, String::new());
-        let open = Settled { turn: turn.mark, until: turn.at, tools, failures, stopped: None, line };
+        let open = TurnState { turn: turn.mark, until: turn.at, tools, failures, stopped: None, line };
         self.add_turn(&pending, &open)
     }
 
-    fn add_turn(&self, pending: &PendingTurn, settled: &Settled) -> Result<(), StoreError> {
+    fn add_turn(&self, pending: &PendingTurn, settled: &TurnState) -> Result<(), StoreError> {
         let PendingTurn { turn, ordinal } = pending;
         let Some(current) = &self.current else { return Ok(()) };
         let uid = Uid::derived(turn.at, &[&current.agent, &current.session, &turn.id]);
@@ -357,14 +357,14 @@ impl<'a> RowWriter<'a> {
             settled.until.0,
             settled.tools,
             settled.failures,
-            settled.stopped.map(Stop::name),
+            settled.stopped.map(StopReason::name),
             settled.line,
         ])?;
         Ok(())
     }
 
     /// The ordinal of the turn; 0 means before the first.
-    fn ordinal(&mut self, conversation: i64, turn: Option<Mark>) -> Result<i64, StoreError> {
+    fn ordinal(&mut self, conversation: i64, turn: Option<IdHash>) -> Result<i64, StoreError> {
         let Some(mark) = turn else { return Ok(0) };
         if let Some(ordinal) = self.ordinals.get(&mark) {
             return Ok(*ordinal);
@@ -470,13 +470,19 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn file(&mut self, conversation: i64, turn: Mark, path: &str, how: Touch) -> Result<(), StoreError> {
+    fn file(
+        &mut self,
+        conversation: i64,
+        turn: IdHash,
+        path: &str,
+        how: FileAccess,
+    ) -> Result<(), StoreError> {
         let turn = self.ordinal(conversation, Some(turn))?;
         self.archive.db.prepare_cached(ADD_FILE)?.execute((conversation, turn, path, how.name()))?;
         Ok(())
     }
 
-    fn commit(&mut self, conversation: i64, turn: Mark, commit: &Commit) -> Result<(), StoreError> {
+    fn commit(&mut self, conversation: i64, turn: IdHash, commit: &Commit) -> Result<(), StoreError> {
         let turn = self.ordinal(conversation, Some(turn))?;
         let row = (conversation, turn, &commit.hash, &commit.subject);
         self.archive.db.prepare_cached(ADD_COMMIT)?.execute(row)?;
@@ -493,7 +499,7 @@ impl OpenConversation {
 }
 
 impl Archive {
-    fn ordinal_of(&self, conversation: i64, turn: Mark) -> Result<Option<i64>, StoreError> {
+    fn ordinal_of(&self, conversation: i64, turn: IdHash) -> Result<Option<i64>, StoreError> {
         let mut find = self.db.prepare_cached(FIND_TURN)?;
         Ok(find.query_row((conversation, turn.0), |row| row.get(0)).optional()?)
     }
@@ -513,7 +519,7 @@ impl Archive {
     }
 
     fn conversation_of(&self, agent: &str, opening: &PackedOpening) -> Result<i64, StoreError> {
-        let projects = Projects { db: &self.db, machine: self.machine };
+        let projects = ProjectTable { db: &self.db, machine: self.machine };
         let project = opening.project.as_ref();
         let project = project.map(|traces| projects.row(traces, project_uid(traces), Timestamp(0)));
         self.conversation_row(agent, opening, project.transpose()?)
@@ -553,14 +559,14 @@ impl Archive {
         Ok(self.db.last_insert_rowid())
     }
 
-    fn settle(&self, conversation: i64, settled: &Settled) -> Result<(), StoreError> {
+    fn settle(&self, conversation: i64, settled: &TurnState) -> Result<(), StoreError> {
         self.db.prepare_cached(SETTLE_TURN)?.execute(params![
             conversation,
             settled.turn.0,
             settled.until.0,
             settled.tools,
             settled.failures,
-            settled.stopped.map(Stop::name),
+            settled.stopped.map(StopReason::name),
             settled.line,
         ])?;
         Ok(())
@@ -568,6 +574,6 @@ impl Archive {
 }
 
 /// Derived from the project alone: the same on every machine.
-pub(super) fn project_uid(traces: &ProjectTraces) -> Uid {
+pub(super) fn project_uid(traces: &ProjectIdentity) -> Uid {
     Uid::derived(Timestamp(0), &[traces.remote.as_deref().unwrap_or(&traces.root)])
 }

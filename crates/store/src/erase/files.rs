@@ -2,25 +2,25 @@
 //!
 //! Derived files are removed, logs lose the matching lines. Databases that were set aside are left to the caller.
 
-use crate::home::{Home, put_for_good, size};
+use crate::home::{DataFolder, put_for_good, size};
 use crate::{marks, meters, warned};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use towline_core::forget::Needle;
+use towline_core::forget::ForgetText;
 use towline_core::id::SessionKey;
 
 /// A database that was set aside, or a file that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aside {
+pub struct DamagedFile {
     pub path: PathBuf,
     pub bytes: u64,
 }
 
 const BLOCK: usize = 4 << 20;
 
-impl Aside {
+impl DamagedFile {
     pub fn remove(&self) -> io::Result<()> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -30,7 +30,7 @@ impl Aside {
 }
 
 /// Whether the raw bytes of a file contain the text; does not look into compressed content.
-pub fn shows(path: &Path, needle: &Needle) -> io::Result<bool> {
+pub fn shows(path: &Path, needle: &ForgetText) -> io::Result<bool> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         file => file?,
@@ -50,7 +50,7 @@ pub fn shows(path: &Path, needle: &Needle) -> io::Result<bool> {
 }
 
 /// The files below the data folder whose bytes contain the text, except backups of the user's settings.
-pub fn holding(home: &Home, needle: &Needle) -> io::Result<Vec<PathBuf>> {
+pub fn holding(home: &DataFolder, needle: &ForgetText) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![];
     let mut folders = vec![home.folder().to_owned()];
     while let Some(folder) = folders.pop() {
@@ -66,12 +66,12 @@ pub fn holding(home: &Home, needle: &Needle) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The databases that were set aside when they were damaged or rebuilt.
-pub fn set_aside_files(home: &Home) -> io::Result<Vec<Aside>> {
+pub fn set_aside_files(home: &DataFolder) -> io::Result<Vec<DamagedFile>> {
     let mut found = vec![];
     for path in files_in(home.folder())? {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.contains(".db.damaged-") {
-            found.push(Aside { bytes: size(&path), path });
+            found.push(DamagedFile { bytes: size(&path), path });
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -79,7 +79,7 @@ pub fn set_aside_files(home: &Home) -> io::Result<Vec<Aside>> {
 }
 
 /// Removes the lines that contain the text from a log; returns whether there were any.
-pub fn shed_lines(log: &Path, needle: &Needle) -> io::Result<bool> {
+pub fn shed_lines(log: &Path, needle: &ForgetText) -> io::Result<bool> {
     let bytes = match fs::read(log) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         bytes => bytes?,
@@ -94,12 +94,12 @@ pub fn shed_lines(log: &Path, needle: &Needle) -> io::Result<bool> {
 }
 
 /// Removes files that the next refresh recreates, and those about status bars that contain the text.
-pub fn drop_derived(home: &Home, needle: Option<&Needle>) -> io::Result<()> {
+pub fn drop_derived(home: &DataFolder, needle: Option<&ForgetText>) -> io::Result<()> {
     for path in files_in(&home.bars())? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // An unfinished temporary file begins with a dot.
         let is_derived = name.starts_with('.') || ["quiet", "strays"].contains(&name.as_str());
-        let holds = |needle: &Needle| fs::read(&path).is_ok_and(|bytes| needle.is_in_bytes(&bytes));
+        let holds = |needle: &ForgetText| fs::read(&path).is_ok_and(|bytes| needle.is_in_bytes(&bytes));
         if is_derived || needle.is_some_and(holds) {
             fs::remove_file(&path)?;
         }
@@ -108,7 +108,7 @@ pub fn drop_derived(home: &Home, needle: Option<&Needle>) -> io::Result<()> {
 }
 
 /// Removes the small files of erased sessions.
-pub(super) fn forget_sessions(home: &Home, sessions: &BTreeSet<SessionKey>) -> io::Result<()> {
+pub(super) fn forget_sessions(home: &DataFolder, sessions: &BTreeSet<SessionKey>) -> io::Result<()> {
     for session in sessions {
         marks::remove(home, session)?;
         meters::remove(home, session)?;

@@ -8,47 +8,47 @@ mod records;
 mod rows;
 mod scrub;
 
-pub use crate::archive::Erasing;
-pub use files::{Aside, drop_derived, holding, set_aside_files, shed_lines, shows};
-pub use rows::ErasedTraces;
+pub use crate::archive::EraseMode;
+pub use files::{DamagedFile, drop_derived, holding, set_aside_files, shed_lines, shows};
+pub use rows::ErasedSessionRows;
 
 use crate::database::compact;
-use crate::home::Home;
-use crate::journal::{self, Rewritten};
-use crate::lock::{FoldLock, wait_for};
-use crate::{Pace, Store, StoreError};
+use crate::home::DataFolder;
+use crate::journal::{self, RewriteCounts};
+use crate::lock::{ProjectionLock, wait_for};
+use crate::{ProjectionLimits, Store, StoreError};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
-use towline_core::forget::{Needle, Stretch};
+use towline_core::forget::{ForgetText, TimeRange};
 use towline_core::id::{SessionKey, Uid};
 
 /// Selects the hook data to erase.
 #[derive(Clone)]
-pub enum Traces {
+pub enum EraseSelection {
     /// Data of these sessions in a stretch of time.
-    Sessions { sessions: BTreeSet<SessionKey>, stretch: Stretch },
+    Sessions { sessions: BTreeSet<SessionKey>, stretch: TimeRange },
     /// Data of all sessions in a stretch of time.
-    Everyone { stretch: Stretch },
+    Everyone { stretch: TimeRange },
     /// Everything that contains this text.
-    Text(Arc<Needle>),
+    Text(Arc<ForgetText>),
     /// Single bookmarks, and batons of any machine, by their ids, with all events about them.
     Notes(BTreeSet<Uid>),
 }
 
 /// The number of rows and records that were, or would be, erased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Erased {
-    pub rows: ErasedTraces,
-    pub journal: Rewritten,
+pub struct EraseReport {
+    pub rows: ErasedSessionRows,
+    pub journal: RewriteCounts,
 }
 
-impl Erased {
-    pub fn plus(self, other: Erased) -> Erased {
+impl EraseReport {
+    pub fn plus(self, other: EraseReport) -> EraseReport {
         let (a, b) = (self.rows, other.rows);
-        Erased {
-            rows: ErasedTraces {
+        EraseReport {
+            rows: ErasedSessionRows {
                 sessions: a.sessions + b.sessions,
                 heard_turns: a.heard_turns + b.heard_turns,
                 events: a.events + b.events,
@@ -61,34 +61,38 @@ impl Erased {
 
 impl Store {
     /// Counts what would be erased, and changes nothing.
-    pub fn rehearse_erasing(&self, traces: &Traces) -> Result<Erased, StoreError> {
+    pub fn rehearse_erasing(&self, traces: &EraseSelection) -> Result<EraseReport, StoreError> {
         let whole = self.whole_sessions(traces)?;
         let mut decide = |entry: journal::JournalEntry<'_>| records::fate(entry, traces, &whole);
         let journal =
             journal::rehearse(&self.home, &mut decide).map_err(|source| self.journal_error(source))?;
-        Ok(Erased { rows: self.erase_rows(traces, &whole, Erasing::Rehearsal)?, journal })
+        Ok(EraseReport { rows: self.erase_rows(traces, &whole, EraseMode::Rehearsal)?, journal })
     }
 
     /// Erases from the journal and from the database. Everything in the journal must have been folded: see `settle`.
-    pub fn erase(&self, lock: &FoldLock, traces: &Traces) -> Result<Erased, StoreError> {
+    pub fn erase(&self, lock: &ProjectionLock, traces: &EraseSelection) -> Result<EraseReport, StoreError> {
         let whole = self.whole_sessions(traces)?;
         let mut decide = |entry: journal::JournalEntry<'_>| records::fate(entry, traces, &whole);
         let journal = self.rewrite_journal(lock, &mut decide)?;
-        let rows = self.erase_rows(traces, &whole, Erasing::ForGood)?;
+        let rows = self.erase_rows(traces, &whole, EraseMode::ForGood)?;
         files::forget_sessions(&self.home, &whole).map_err(|source| self.journal_error(source))?;
-        Ok(Erased { rows, journal })
+        Ok(EraseReport { rows, journal })
     }
 
     pub(crate) fn rewrite_journal(
         &self,
-        lock: &FoldLock,
+        lock: &ProjectionLock,
         decide: &mut dyn FnMut(journal::JournalEntry<'_>) -> journal::Rewrite,
-    ) -> Result<Rewritten, StoreError> {
+    ) -> Result<RewriteCounts, StoreError> {
         journal::rewrite(&self.home, lock, decide).map_err(|source| self.journal_error(source))
     }
 
     /// Folds everything, seals the journal, and folds again, so that the stored position is not in a sealed segment.
-    pub fn settle(&self, lock: &FoldLock, pace: &Pace<'_>) -> Result<crate::Folded, StoreError> {
+    pub fn settle(
+        &self,
+        lock: &ProjectionLock,
+        pace: &ProjectionLimits<'_>,
+    ) -> Result<crate::Projected, StoreError> {
         let mut folded = self.fold(pace)?;
         match journal::seal(&self.home, lock) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -120,20 +124,20 @@ impl Store {
 
 /// The right to erase, and a file that shows an erase in progress: until `end` removes it, other files may still
 /// contain erased data. A killed process leaves the file behind, but not the lock.
-pub struct Eraser {
-    home: Home,
+pub struct EraseGuard {
+    home: DataFolder,
     _lock: File,
 }
 
-impl Eraser {
+impl EraseGuard {
     /// `None` if another process is erasing.
-    pub fn begin(home: &Home) -> io::Result<Option<Eraser>> {
+    pub fn begin(home: &DataFolder) -> io::Result<Option<EraseGuard>> {
         loop {
             let Some(lock) = wait_for(&home.erasing(), [])? else { return Ok(None) };
             // The previous holder may have removed the file that we hold just now.
             if home.erasing().exists() {
                 lock.sync_all()?;
-                return Ok(Some(Eraser { home: home.clone(), _lock: lock }));
+                return Ok(Some(EraseGuard { home: home.clone(), _lock: lock }));
             }
         }
     }
@@ -145,7 +149,7 @@ impl Eraser {
 }
 
 /// Whether an erase is in progress or was interrupted.
-pub fn is_unfinished(home: &Home) -> bool {
+pub fn is_unfinished(home: &DataFolder) -> bool {
     home.erasing().exists()
 }
 

@@ -3,18 +3,18 @@
 //! One transaction, which a rehearsal rolls back. Changes the same data as the erase of the journal.
 
 use super::records::STRUCTURE;
-use super::{Erasing, Traces};
+use super::{EraseMode, EraseSelection};
 use crate::sql_text::add_holds;
 use crate::{Store, StoreError};
 use rusqlite::{Params, Row, Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
-use towline_core::forget::Stretch;
+use towline_core::forget::TimeRange;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
 
 /// How many rows were deleted or lost their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ErasedTraces {
+pub struct ErasedSessionRows {
     pub sessions: usize,
     pub heard_turns: usize,
     pub events: usize,
@@ -121,55 +121,57 @@ impl Store {
     }
 
     /// The sessions whose events all lie in the stretch.
-    pub(super) fn whole_sessions(&self, traces: &Traces) -> Result<BTreeSet<SessionKey>, StoreError> {
+    pub(super) fn whole_sessions(&self, traces: &EraseSelection) -> Result<BTreeSet<SessionKey>, StoreError> {
         let (chosen, stretch) = match traces {
-            Traces::Text(_) | Traces::Notes(_) => return Ok(BTreeSet::new()),
-            Traces::Sessions { sessions, stretch } => (Some(sessions), stretch),
-            Traces::Everyone { stretch } => (None, stretch),
+            EraseSelection::Text(_) | EraseSelection::Notes(_) => return Ok(BTreeSet::new()),
+            EraseSelection::Sessions { sessions, stretch } => (Some(sessions), stretch),
+            EraseSelection::Everyone { stretch } => (None, stretch),
         };
         let spans = self.spans()?.into_iter();
-        let is_whole = |(_, key, span): &(i64, SessionKey, Stretch)| {
+        let is_whole = |(_, key, span): &(i64, SessionKey, TimeRange)| {
             chosen.is_none_or(|chosen| chosen.contains(key)) && stretch.covers(*span)
         };
         Ok(spans.filter(is_whole).map(|(_, key, _)| key).collect())
     }
 
-    fn spans(&self) -> Result<Vec<(i64, SessionKey, Stretch)>, StoreError> {
+    fn spans(&self) -> Result<Vec<(i64, SessionKey, TimeRange)>, StoreError> {
         let mut statement = self.db.prepare_cached(SPANS)?;
         let span = |row: &Row<'_>| {
             let key = crate::tables::batons::key(row, 1)?;
             let (from, until) = (Timestamp(row.get(2)?), Timestamp(row.get(3)?));
-            Ok((row.get(0)?, key, Stretch { from, until }))
+            Ok((row.get(0)?, key, TimeRange { from, until }))
         };
         Ok(statement.query_map([], span)?.collect::<Result<_, _>>()?)
     }
 
     pub(super) fn erase_rows(
         &self,
-        traces: &Traces,
+        traces: &EraseSelection,
         whole: &BTreeSet<SessionKey>,
-        erasing: Erasing,
-    ) -> Result<ErasedTraces, StoreError> {
-        if let Traces::Text(needle) = traces {
+        erasing: EraseMode,
+    ) -> Result<ErasedSessionRows, StoreError> {
+        if let EraseSelection::Text(needle) = traces {
             add_holds(&self.db, needle.clone())?;
         }
         self.db.pragma_update(None, "secure_delete", true)?;
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let erased = match traces {
-            Traces::Text(_) => self.blank_text()?,
-            Traces::Sessions { sessions, stretch } => self.drop_between(Some(sessions), *stretch, whole)?,
-            Traces::Everyone { stretch } => self.drop_between(None, *stretch, whole)?,
-            Traces::Notes(notes) => self.drop_notes(notes)?,
+            EraseSelection::Text(_) => self.blank_text()?,
+            EraseSelection::Sessions { sessions, stretch } => {
+                self.drop_between(Some(sessions), *stretch, whole)?
+            }
+            EraseSelection::Everyone { stretch } => self.drop_between(None, *stretch, whole)?,
+            EraseSelection::Notes(notes) => self.drop_notes(notes)?,
         };
         match erasing {
-            Erasing::ForGood => transaction.commit()?,
-            Erasing::Rehearsal => transaction.rollback()?,
+            EraseMode::ForGood => transaction.commit()?,
+            EraseMode::Rehearsal => transaction.rollback()?,
         }
         Ok(erased)
     }
 
-    fn drop_notes(&self, notes: &BTreeSet<Uid>) -> Result<ErasedTraces, StoreError> {
-        let mut erased = ErasedTraces::default();
+    fn drop_notes(&self, notes: &BTreeSet<Uid>) -> Result<ErasedSessionRows, StoreError> {
+        let mut erased = ErasedSessionRows::default();
         for note in notes {
             erased.events += self.change(DROP_EVENT, [note.0])?;
             for statement in DROP_NOTE {
@@ -180,11 +182,11 @@ impl Store {
         Ok(erased)
     }
 
-    fn blank_text(&self) -> Result<ErasedTraces, StoreError> {
-        let mut erased = ErasedTraces {
+    fn blank_text(&self) -> Result<ErasedSessionRows, StoreError> {
+        let mut erased = ErasedSessionRows {
             heard_turns: self.db.execute(BLANK_TURNS, [])?,
             others: self.db.execute(BLANK_SESSIONS, [])?,
-            ..ErasedTraces::default()
+            ..ErasedSessionRows::default()
         };
         for statement in BLANK_OTHERS {
             erased.others += self.db.execute(statement, [])?;
@@ -196,10 +198,10 @@ impl Store {
     fn drop_between(
         &self,
         chosen: Option<&BTreeSet<SessionKey>>,
-        stretch: Stretch,
+        stretch: TimeRange,
         whole: &BTreeSet<SessionKey>,
-    ) -> Result<ErasedTraces, StoreError> {
-        let mut erased = ErasedTraces::default();
+    ) -> Result<ErasedSessionRows, StoreError> {
+        let mut erased = ErasedSessionRows::default();
         for (id, key, span) in self.spans()? {
             let overlaps = span.from <= stretch.until && stretch.from <= span.until;
             if !overlaps || chosen.is_some_and(|chosen| !chosen.contains(&key)) {
@@ -216,7 +218,11 @@ impl Store {
         Ok(erased)
     }
 
-    fn drop_far(&self, chosen: Option<&BTreeSet<SessionKey>>, stretch: Stretch) -> Result<usize, StoreError> {
+    fn drop_far(
+        &self,
+        chosen: Option<&BTreeSet<SessionKey>>,
+        stretch: TimeRange,
+    ) -> Result<usize, StoreError> {
         let keys: Vec<Option<String>> = match chosen {
             Some(chosen) => chosen.iter().map(|key| Some(key.to_string())).collect(),
             None => vec![None],
@@ -230,7 +236,7 @@ impl Store {
         Ok(dropped)
     }
 
-    pub(super) fn drop_session(&self, id: i64, erased: &mut ErasedTraces) -> Result<(), StoreError> {
+    pub(super) fn drop_session(&self, id: i64, erased: &mut ErasedSessionRows) -> Result<(), StoreError> {
         let count = |query| self.db.query_row(query, [id], |row| row.get::<_, u32>(0));
         erased.events += count(COUNT_EVENTS)? as usize;
         erased.heard_turns += count(COUNT_TURNS)? as usize;
@@ -241,7 +247,12 @@ impl Store {
         Ok(())
     }
 
-    fn drop_part(&self, id: i64, stretch: Stretch, erased: &mut ErasedTraces) -> Result<(), StoreError> {
+    fn drop_part(
+        &self,
+        id: i64,
+        stretch: TimeRange,
+        erased: &mut ErasedSessionRows,
+    ) -> Result<(), StoreError> {
         let span = (id, stretch.from.0, stretch.until.0);
         let events = format!(
             "delete from events where session = ?1 and at between ?2 and ?3 and kind not in ('{}')",

@@ -3,17 +3,17 @@
 //! Both are small: each is scrubbed completely, and atomically.
 
 use super::records::with_texts;
-use super::rows::{DROP_UNUSED_PROJECTS, ErasedTraces};
-use super::{Erased, Erasing};
-use crate::archive::Cleaner;
-use crate::journal::{self, JournalEntry, Record, Rewrite};
-use crate::lock::FoldLock;
+use super::rows::{DROP_UNUSED_PROJECTS, ErasedSessionRows};
+use super::{EraseMode, EraseReport};
+use crate::archive::ScrubRules;
+use crate::journal::{self, JournalEntry, JournalRecord, Rewrite};
+use crate::lock::ProjectionLock;
 use crate::{Store, StoreError};
 use rusqlite::{Row, Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
 use towline_core::event::Event;
 use towline_core::id::SessionKey;
-use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 
 /// For each text column, the query that reads it and the statement that updates it.
 const TEXTS: [(&str, &str); 9] = [
@@ -53,28 +53,28 @@ const FOLDERS: &str = "select id, agent || ':' || session, folder from sessions 
 
 impl Store {
     /// Counts what would change, and changes nothing.
-    pub fn rehearse_scrub(&self, cleaner: &Cleaner<'_>) -> Result<Erased, StoreError> {
+    pub fn rehearse_scrub(&self, cleaner: &ScrubRules<'_>) -> Result<EraseReport, StoreError> {
         let excluded = self.excluded_sessions(cleaner)?;
         let mut decide = |entry: JournalEntry<'_>| fate(entry, cleaner, &excluded);
         let journal =
             journal::rehearse(&self.home, &mut decide).map_err(|source| self.folder_error(source))?;
-        Ok(Erased { rows: self.scrub_rows(cleaner, Erasing::Rehearsal)?, journal })
+        Ok(EraseReport { rows: self.scrub_rows(cleaner, EraseMode::Rehearsal)?, journal })
     }
 
     /// Scrubs the journal and the database. Everything in the journal must have been folded: see `settle`.
-    pub fn scrub(&self, lock: &FoldLock, cleaner: &Cleaner<'_>) -> Result<Erased, StoreError> {
+    pub fn scrub(&self, lock: &ProjectionLock, cleaner: &ScrubRules<'_>) -> Result<EraseReport, StoreError> {
         let excluded = self.excluded_sessions(cleaner)?;
         let journal = self.rewrite_journal(lock, &mut |entry| fate(entry, cleaner, &excluded))?;
-        let rows = self.scrub_rows(cleaner, Erasing::ForGood)?;
+        let rows = self.scrub_rows(cleaner, EraseMode::ForGood)?;
         super::files::forget_sessions(&self.home, &excluded).map_err(|source| self.folder_error(source))?;
-        Ok(Erased { rows, journal })
+        Ok(EraseReport { rows, journal })
     }
 
-    fn excluded_sessions(&self, cleaner: &Cleaner<'_>) -> Result<BTreeSet<SessionKey>, StoreError> {
+    fn excluded_sessions(&self, cleaner: &ScrubRules<'_>) -> Result<BTreeSet<SessionKey>, StoreError> {
         Ok(self.excluded_rows(cleaner)?.into_iter().map(|(_, key)| key).collect())
     }
 
-    fn excluded_rows(&self, cleaner: &Cleaner<'_>) -> Result<Vec<(i64, SessionKey)>, StoreError> {
+    fn excluded_rows(&self, cleaner: &ScrubRules<'_>) -> Result<Vec<(i64, SessionKey)>, StoreError> {
         let mut statement = self.db.prepare(FOLDERS)?;
         let known = |row: &Row<'_>| {
             Ok((row.get::<_, i64>(0)?, crate::tables::batons::key(row, 1)?, row.get::<_, String>(2)?))
@@ -84,10 +84,14 @@ impl Store {
         Ok(excluded.map(|(id, key, _)| (id, key)).collect())
     }
 
-    fn scrub_rows(&self, cleaner: &Cleaner<'_>, erasing: Erasing) -> Result<ErasedTraces, StoreError> {
+    fn scrub_rows(
+        &self,
+        cleaner: &ScrubRules<'_>,
+        erasing: EraseMode,
+    ) -> Result<ErasedSessionRows, StoreError> {
         self.db.pragma_update(None, "secure_delete", true)?;
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
-        let mut erased = ErasedTraces::default();
+        let mut erased = ErasedSessionRows::default();
         for (id, _) in self.excluded_rows(cleaner)? {
             self.drop_session(id, &mut erased)?;
         }
@@ -107,32 +111,36 @@ impl Store {
             erased.others += self.db.execute(DROP_FAULT, [fault])?;
         }
         match erasing {
-            Erasing::ForGood => transaction.commit()?,
-            Erasing::Rehearsal => transaction.rollback()?,
+            EraseMode::ForGood => transaction.commit()?,
+            EraseMode::Rehearsal => transaction.rollback()?,
         }
         Ok(erased)
     }
 }
 
-fn fate(entry: JournalEntry<'_>, cleaner: &Cleaner<'_>, excluded: &BTreeSet<SessionKey>) -> Rewrite {
+fn fate(entry: JournalEntry<'_>, cleaner: &ScrubRules<'_>, excluded: &BTreeSet<SessionKey>) -> Rewrite {
     let clean = cleaner.clean;
     match entry {
         JournalEntry::Bytes(bytes) if clean(&String::from_utf8_lossy(bytes)).is_some() => Rewrite::Remove,
         JournalEntry::Bytes(_) => Rewrite::Keep,
-        JournalEntry::Record(Record::Fault(fault)) if clean(&fault.detail).is_some() => Rewrite::Remove,
-        JournalEntry::Record(Record::Fault(_)) => Rewrite::Keep,
-        JournalEntry::Record(Record::Event(event)) if excluded.contains(&event.session) => Rewrite::Remove,
-        JournalEntry::Record(Record::Event(event)) => cleaned(event, clean),
+        JournalEntry::Record(JournalRecord::Fault(fault)) if clean(&fault.detail).is_some() => {
+            Rewrite::Remove
+        }
+        JournalEntry::Record(JournalRecord::Fault(_)) => Rewrite::Keep,
+        JournalEntry::Record(JournalRecord::Event(event)) if excluded.contains(&event.session) => {
+            Rewrite::Remove
+        }
+        JournalEntry::Record(JournalRecord::Event(event)) => cleaned(event, clean),
     }
 }
 
 fn cleaned(event: Event, clean: &dyn Fn(&str) -> Option<String>) -> Rewrite {
     let before = event.clone();
     let after = with_texts(event, &|text| clean(text.as_str()).map_or(text, |clean| kept(&clean)));
-    if after == before { Rewrite::Keep } else { Rewrite::Replace(Record::Event(after)) }
+    if after == before { Rewrite::Keep } else { Rewrite::Replace(JournalRecord::Event(after)) }
 }
 
 /// Text that was just cleaned is already truncated.
-fn kept(clean: &str) -> Kept {
-    Kept::new(clean, Keeping { longest_bytes: usize::MAX / 8, secrets: Secrets::Kept })
+fn kept(clean: &str) -> SafeText {
+    SafeText::new(clean, TextPolicy { longest_bytes: usize::MAX / 8, secrets: SecretPolicy::Kept })
 }

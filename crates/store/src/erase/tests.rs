@@ -1,50 +1,54 @@
 //! Erasing from the journal and the database: folding continues afterwards, and a rebuild gives the same rows.
 
 use super::*;
-use crate::journal::Record;
-use crate::{Pace, WantedHops, WantedIntents, rebuild};
+use crate::journal::JournalRecord;
+use crate::{HopFilter, IntentFilter, ProjectionLimits, rebuild};
 use std::time::Duration;
 use tempfile::TempDir;
-use towline_core::continuing::{Asking, Author};
-use towline_core::event::{Event, Happening, Origin, StartedBy};
+use towline_core::continuing::{HandoffAuthor, HopRequest};
+use towline_core::event::{Event, EventKind, PromptOrigin, StartedBy};
 use towline_core::id::Uid;
-use towline_core::inherit::Wishes;
-use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::inherit::InheritSettings;
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Purpose, Wish};
+use towline_core::typing::{IntentPurpose, IntentRequest};
 
 struct Bench {
     _folder: TempDir,
-    home: Home,
-    lock: FoldLock,
+    home: DataFolder,
+    lock: ProjectionLock,
 }
 
 impl Bench {
     fn new() -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
-        let lock = FoldLock::try_take(&home).unwrap().unwrap();
+        let lock = ProjectionLock::try_take(&home).unwrap().unwrap();
         Bench { _folder: folder, home, lock }
     }
 
-    fn accept(&self, session: &str, at: i64, happening: Happening) {
+    fn accept(&self, session: &str, at: i64, happening: EventKind) {
         let (at, session) = (Timestamp(at), SessionKey::parse(session).unwrap());
         let uid = Uid::v7(at, [9; 10]);
         let event = Event { uid, at, session, subagent: None, turn: None, happening, scene: None };
-        journal::append(&self.home, &[Record::Event(event)]).unwrap();
+        journal::append(&self.home, &[JournalRecord::Event(event)]).unwrap();
     }
 
     fn prompt(&self, session: &str, at: i64, text: &str) {
-        let prompt = Kept::new(text, Keeping { longest_bytes: 200, secrets: Secrets::Redacted });
-        self.accept(session, at, Happening::PromptSubmitted { prompt, origin: Origin::Human, own: None });
+        let prompt = SafeText::new(text, TextPolicy { longest_bytes: 200, secrets: SecretPolicy::Redacted });
+        self.accept(
+            session,
+            at,
+            EventKind::PromptSubmitted { prompt, origin: PromptOrigin::Human, own: None },
+        );
     }
 
     fn store(&self) -> Store {
         Store::open_and_fold(&self.home, &self.lock, &pace()).unwrap().0
     }
 
-    fn erase(&self, traces: &Traces) -> Erased {
+    fn erase(&self, traces: &EraseSelection) -> EraseReport {
         let store = self.store();
         let rehearsed = store.rehearse_erasing(traces).unwrap();
         store.settle(&self.lock, &pace()).unwrap();
@@ -72,8 +76,8 @@ impl Bench {
     }
 }
 
-fn pace() -> Pace<'static> {
-    Pace {
+fn pace() -> ProjectionLimits<'static> {
+    ProjectionLimits {
         has_time: &|| true,
         now: Timestamp(90),
         new_machine: Uid([1; 16]),
@@ -81,8 +85,8 @@ fn pace() -> Pace<'static> {
     }
 }
 
-fn started() -> Happening {
-    Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() }
+fn started() -> EventKind {
+    EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() }
 }
 
 fn two_sessions() -> Bench {
@@ -95,9 +99,12 @@ fn two_sessions() -> Bench {
     bench
 }
 
-fn session_traces(session: &str, from: i64, until: i64) -> Traces {
+fn session_traces(session: &str, from: i64, until: i64) -> EraseSelection {
     let sessions = BTreeSet::from([SessionKey::parse(session).unwrap()]);
-    Traces::Sessions { sessions, stretch: Stretch { from: Timestamp(from), until: Timestamp(until) } }
+    EraseSelection::Sessions {
+        sessions,
+        stretch: TimeRange { from: Timestamp(from), until: Timestamp(until) },
+    }
 }
 
 #[test]
@@ -120,8 +127,8 @@ fn a_stretch_of_time_erases_its_turns_and_keeps_the_session() {
 #[test]
 fn a_matching_prompt_becomes_empty_and_its_turn_stays() {
     let bench = two_sessions();
-    let needle = Arc::new(Needle::new("THREE").unwrap());
-    assert_eq!(bench.erase(&Traces::Text(needle)).journal.changed, 1);
+    let needle = Arc::new(ForgetText::new("THREE").unwrap());
+    assert_eq!(bench.erase(&EraseSelection::Text(needle)).journal.changed, 1);
     assert_eq!(bench.prompts(), ["a:1 one, ", "a:2 two"]);
     assert_eq!(bench.prompts_after_a_rebuild(), ["a:1 one, ", "a:2 two"]);
 }
@@ -157,22 +164,22 @@ fn a_journal_of_a_newer_version_is_not_rewritten() {
 fn only_one_process_erases_and_a_killed_one_leaves_the_file() {
     let bench = Bench::new();
     assert!(!is_unfinished(&bench.home));
-    let first = Eraser::begin(&bench.home).unwrap().unwrap();
-    assert!(is_unfinished(&bench.home) && Eraser::begin(&bench.home).unwrap().is_none());
+    let first = EraseGuard::begin(&bench.home).unwrap().unwrap();
+    assert!(is_unfinished(&bench.home) && EraseGuard::begin(&bench.home).unwrap().is_none());
     drop(first);
     assert!(is_unfinished(&bench.home), "it was not ended");
-    Eraser::begin(&bench.home).unwrap().unwrap().end().unwrap();
+    EraseGuard::begin(&bench.home).unwrap().unwrap().end().unwrap();
     assert!(!is_unfinished(&bench.home));
 }
 
-fn bookmark(text: &str) -> Happening {
-    let wish = Wish::new("tmux:1:%1", Purpose::Continue, text, Timestamp(9_000)).unwrap();
-    Happening::IntentMade { wish }
+fn bookmark(text: &str) -> EventKind {
+    let wish = IntentRequest::new("tmux:1:%1", IntentPurpose::Continue, text, Timestamp(9_000)).unwrap();
+    EventKind::IntentMade { wish }
 }
 
 /// Every intent with its text, from the database.
 fn intents(bench: &Bench) -> Vec<String> {
-    let all = bench.store().intents(&WantedIntents { limit: 99, ..WantedIntents::default() }).unwrap();
+    let all = bench.store().intents(&IntentFilter { limit: 99, ..IntentFilter::default() }).unwrap();
     all.iter().map(|intent| format!("{} {}", intent.session, intent.wish.text.as_str())).collect()
 }
 
@@ -183,13 +190,19 @@ fn intents_are_erased_like_prompts() {
     bench.accept("a:1", 24, bookmark("go on"));
     bench.accept("a:2", 27, bookmark("go on too"));
     assert_eq!(intents(&bench), ["a:2 go on too", "a:1 go on", "a:1 go on with the heron"]);
-    bench.erase(&Traces::Text(Arc::new(Needle::new("heron").unwrap())));
+    bench.erase(&EraseSelection::Text(Arc::new(ForgetText::new("heron").unwrap())));
     assert_eq!(intents(&bench), ["a:2 go on too", "a:1 go on", "a:1 "]);
-    let stretch = Stretch { from: Timestamp(23), until: Timestamp(25) };
-    bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:1").unwrap()]), stretch });
+    let stretch = TimeRange { from: Timestamp(23), until: Timestamp(25) };
+    bench.erase(&EraseSelection::Sessions {
+        sessions: BTreeSet::from([SessionKey::parse("a:1").unwrap()]),
+        stretch,
+    });
     assert_eq!(intents(&bench), ["a:2 go on too", "a:1 "]);
-    let stretch = Stretch { from: Timestamp(0), until: Timestamp(1_000) };
-    bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:2").unwrap()]), stretch });
+    let stretch = TimeRange { from: Timestamp(0), until: Timestamp(1_000) };
+    bench.erase(&EraseSelection::Sessions {
+        sessions: BTreeSet::from([SessionKey::parse("a:2").unwrap()]),
+        stretch,
+    });
     let left = intents(&bench);
     assert_eq!(left, ["a:1 "]);
     bench.prompts_after_a_rebuild();
@@ -198,7 +211,7 @@ fn intents_are_erased_like_prompts() {
 
 /// Every handoff, from the database.
 fn handoffs(bench: &Bench) -> Vec<String> {
-    let all = bench.store().hops(&WantedHops { limit: 99, ..WantedHops::default() }).unwrap();
+    let all = bench.store().hops(&HopFilter { limit: 99, ..HopFilter::default() }).unwrap();
     all.iter().map(|hop| format!("{} {}", hop.session, hop.text().unwrap_or("-"))).collect()
 }
 
@@ -206,22 +219,29 @@ fn handoffs(bench: &Bench) -> Vec<String> {
 fn handoffs_are_erased_like_prompts() {
     let bench = two_sessions();
     let write = |session: &str, at: i64, text: &str| {
-        let asking = Asking { seat: "tmux:1:%1".into(), author: Author::Agent, ordinal: 1, percent: None };
-        bench.accept(session, at, Happening::HandoffAsked { asking });
+        let asking =
+            HopRequest { seat: "tmux:1:%1".into(), author: HandoffAuthor::Agent, ordinal: 1, percent: None };
+        bench.accept(session, at, EventKind::HandoffAsked { asking });
         let hop = Uid::v7(Timestamp(at), [9; 10]);
-        let text = Kept::new(text, Keeping { longest_bytes: 200, secrets: Secrets::Redacted });
-        bench.accept(session, at + 1, Happening::HandoffWritten { hop, text, by: Author::Agent });
+        let text = SafeText::new(text, TextPolicy { longest_bytes: 200, secrets: SecretPolicy::Redacted });
+        bench.accept(session, at + 1, EventKind::HandoffWritten { hop, text, by: HandoffAuthor::Agent });
     };
     write("a:1", 22, "paint the heron");
     write("a:1", 25, "paint the mast");
     write("a:2", 28, "paint the hull");
     assert_eq!(handoffs(&bench), ["a:2 paint the hull", "a:1 paint the mast", "a:1 paint the heron"]);
-    bench.erase(&Traces::Text(Arc::new(Needle::new("heron").unwrap())));
+    bench.erase(&EraseSelection::Text(Arc::new(ForgetText::new("heron").unwrap())));
     assert_eq!(handoffs(&bench), ["a:2 paint the hull", "a:1 paint the mast", "a:1 -"]);
-    let stretch = Stretch { from: Timestamp(25), until: Timestamp(26) };
-    bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:1").unwrap()]), stretch });
-    let stretch = Stretch { from: Timestamp(0), until: Timestamp(1_000) };
-    bench.erase(&Traces::Sessions { sessions: BTreeSet::from([SessionKey::parse("a:2").unwrap()]), stretch });
+    let stretch = TimeRange { from: Timestamp(25), until: Timestamp(26) };
+    bench.erase(&EraseSelection::Sessions {
+        sessions: BTreeSet::from([SessionKey::parse("a:1").unwrap()]),
+        stretch,
+    });
+    let stretch = TimeRange { from: Timestamp(0), until: Timestamp(1_000) };
+    bench.erase(&EraseSelection::Sessions {
+        sessions: BTreeSet::from([SessionKey::parse("a:2").unwrap()]),
+        stretch,
+    });
     let left = handoffs(&bench);
     assert_eq!(left, ["a:1 -"]);
     bench.prompts_after_a_rebuild();

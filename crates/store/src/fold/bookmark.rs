@@ -5,18 +5,18 @@
 use super::ProjectionBatch;
 use crate::StoreError;
 use crate::tables::bookmarks::Placement;
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 
 impl ProjectionBatch<'_> {
     pub(super) fn apply_bookmark_change(&self, event: &Event) -> Result<(), StoreError> {
-        if let Happening::BookmarkPlaced { bookmark, code, context_tokens } = &event.happening {
+        if let EventKind::BookmarkPlaced { bookmark, code, context_tokens } = &event.happening {
             let placement = Placement { code: code.as_ref(), context_tokens: *context_tokens, at: event.at };
             self.store.place_bookmark(*bookmark, &placement)?;
         }
-        if let Happening::BookmarkDeleted { bookmark } = event.happening {
+        if let EventKind::BookmarkDeleted { bookmark } = event.happening {
             self.store.delete_bookmark(bookmark, Some(event.at))?;
         }
-        if let Happening::BookmarkRestored { bookmark } = event.happening {
+        if let EventKind::BookmarkRestored { bookmark } = event.happening {
             self.store.delete_bookmark(bookmark, None)?;
         }
         Ok(())

@@ -5,9 +5,9 @@
 
 use super::ProjectionBatch;
 use crate::StoreError;
-use towline_core::continuing::{Around, Hop, Next, Stage, follow};
+use towline_core::continuing::{Hop, HopContext, HopStage, HopTransition, follow};
 use towline_core::effect::Effect;
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 
 impl ProjectionBatch<'_> {
     /// Applies the event to hops, after it was applied to its session and to intents.
@@ -24,25 +24,25 @@ impl ProjectionBatch<'_> {
 
     fn record_hop_event(&mut self, event: &Event) -> Result<(), StoreError> {
         let Some(stored) = self.sessions.get(&event.session) else { return Ok(()) };
-        if let Happening::HandoffAsked { asking } = &event.happening {
+        if let EventKind::HandoffAsked { asking } = &event.happening {
             self.store.add_hop(event.uid, stored.id, asking, event.at)?;
         }
-        if let Happening::HandoffWritten { hop, text, by } = &event.happening {
+        if let EventKind::HandoffWritten { hop, text, by } = &event.happening {
             self.store.write_handoff(*hop, text, *by, event.at)?;
         }
-        if let Happening::HandoffGiven { hop } = &event.happening {
+        if let EventKind::HandoffGiven { hop } = &event.happening {
             self.store.give_handoff(*hop, stored.id, event.at)?;
         }
-        if let Happening::HopTold { hop } = &event.happening {
+        if let EventKind::HopTold { hop } = &event.happening {
             self.store.tell_hop(*hop, event.at)?;
         }
-        if let Happening::HopMoved { hop, to, why, typed } = &event.happening
+        if let EventKind::HopMoved { hop, to, why, typed } = &event.happening
             && let Some(hop) = self.store.hop(*hop)?.filter(|hop| hop.stage.may_become(*to))
         {
             if let Some(typed) = typed {
                 self.store.type_for_hop(hop.uid, *typed)?;
             }
-            self.move_hop(&hop, &Next { to: *to, why: why.clone(), successor: None }, event)?;
+            self.move_hop(&hop, &HopTransition { to: *to, why: why.clone(), successor: None }, event)?;
         }
         Ok(())
     }
@@ -53,7 +53,7 @@ impl ProjectionBatch<'_> {
             let intent = |uid| self.store.intent(uid);
             let clear = hop.typed.map(|typed| intent(typed.clear)).transpose()?.flatten();
             let go_on = hop.typed.map(|typed| intent(typed.go_on)).transpose()?.flatten();
-            let around = Around { event, clear: clear.as_ref(), go_on: go_on.as_ref() };
+            let around = HopContext { event, clear: clear.as_ref(), go_on: go_on.as_ref() };
             let Some(next) = follow(&hop, &around).filter(|next| hop.stage.may_become(next.to)) else {
                 return Ok(());
             };
@@ -65,9 +65,9 @@ impl ProjectionBatch<'_> {
         }
     }
 
-    fn move_hop(&mut self, hop: &Hop, next: &Next, event: &Event) -> Result<(), StoreError> {
+    fn move_hop(&mut self, hop: &Hop, next: &HopTransition, event: &Event) -> Result<(), StoreError> {
         self.store.move_hop(hop, next, event.at)?;
-        if matches!(next.to, Stage::Failed | Stage::Stopped) {
+        if matches!(next.to, HopStage::Failed | HopStage::Stopped) {
             self.effects.push(Effect::HopEnded {
                 session: hop.session.clone(),
                 seat: hop.asking.seat.clone(),
@@ -80,19 +80,19 @@ impl ProjectionBatch<'_> {
 }
 
 /// Whether the event can advance a hop; most events save the query.
-fn may_move(happening: &Happening) -> bool {
+fn may_move(happening: &EventKind) -> bool {
     matches!(
         happening,
-        Happening::PromptSubmitted { .. }
-            | Happening::SessionStarted { .. }
-            | Happening::SessionEnded { .. }
-            | Happening::SeatFound
-            | Happening::TurnEnded { .. }
-            | Happening::TurnFailed { .. }
-            | Happening::Interrupted
-            | Happening::Observed { .. }
-            | Happening::IntentMoved { .. }
-            | Happening::HandoffGiven { .. }
-            | Happening::HopMoved { .. }
+        EventKind::PromptSubmitted { .. }
+            | EventKind::SessionStarted { .. }
+            | EventKind::SessionEnded { .. }
+            | EventKind::SeatFound
+            | EventKind::TurnEnded { .. }
+            | EventKind::TurnFailed { .. }
+            | EventKind::Interrupted
+            | EventKind::Observed { .. }
+            | EventKind::IntentMoved { .. }
+            | EventKind::HandoffGiven { .. }
+            | EventKind::HopMoved { .. }
     )
 }

@@ -5,34 +5,34 @@
 use super::ProjectionBatch;
 use crate::StoreError;
 use crate::tables::batons::SessionRow;
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{
-    Baton, Candidate, DEEPEST_CHAIN, Decision, FarBaton, HOUR_MS, Inheriting, Sitting, Situation, decide,
-    has_work, is_looked_behind, is_time, looks_nearby, settle, taken, taken_from_afar,
+    Baton, DEEPEST_CHAIN, HOUR_MS, InheritDecision, InheritInput, InheritState, OpenState, Predecessor,
+    RemoteBaton, decide, has_work, is_looked_behind, is_time, looks_nearby, settle, taken, taken_from_afar,
 };
 use towline_core::seat::SeatKind;
-use towline_core::session::{Session, State};
+use towline_core::session::{Session, SessionState};
 
 impl ProjectionBatch<'_> {
     /// Stores a baton of another machine: its session has no row here and does not change.
-    pub(super) fn baton_came(&self, event: &Event, came: &FarBaton) -> Result<(), StoreError> {
+    pub(super) fn baton_came(&self, event: &Event, came: &RemoteBaton) -> Result<(), StoreError> {
         self.store.baton_came(&event.session, came, event.at)
     }
 
     /// Applies the event to batons and inheritances, after it was applied to its session. `before` is the session's
     /// inheriting state before the event.
-    pub(super) fn apply_to_heirs(&mut self, event: &Event, before: Inheriting) -> Result<(), StoreError> {
-        if event.happening == Happening::BatonPassed {
+    pub(super) fn apply_to_heirs(&mut self, event: &Event, before: InheritState) -> Result<(), StoreError> {
+        if event.happening == EventKind::BatonPassed {
             self.pass_baton(event)?;
         }
-        if event.happening == Happening::BatonDropped {
+        if event.happening == EventKind::BatonDropped {
             self.drop_baton(event)?;
         }
-        if let Happening::InheritanceTaken { from } = &event.happening {
+        if let EventKind::InheritanceTaken { from } = &event.happening {
             self.take_over(event, from)?;
         }
-        if let Happening::InheritanceGiven { decision } = &event.happening {
+        if let EventKind::InheritanceGiven { decision } = &event.happening {
             self.mark_given(event, *decision)?;
         }
         let session = self.sessions.get(&event.session).map(|stored| &stored.session);
@@ -79,8 +79,8 @@ impl ProjectionBatch<'_> {
         self.store.give(decision, event.at)?;
         if self.store.inheritance_to_give(&event.session)?.is_none() {
             self.update_session(&event.session, |session| {
-                if session.inheriting == Inheriting::Due {
-                    session.inheriting = Inheriting::Settled;
+                if session.inheriting == InheritState::Due {
+                    session.inheriting = InheritState::Settled;
                 }
             });
         }
@@ -92,14 +92,14 @@ impl ProjectionBatch<'_> {
         let batons = self.batons(&event.session)?;
         let nearby = self.nearby(&event.session, &chain)?;
         let Some(heir) = self.sessions.get(&event.session) else { return Ok(()) };
-        let decision = decide(&Situation { heir: &heir.session, chain, batons, nearby });
+        let decision = decide(&InheritInput { heir: &heir.session, chain, batons, nearby });
         if let Some(baton) = decision.baton {
             self.store.take_baton(baton, heir.id, event.at)?;
         }
         self.keep_decision(event, &decision)
     }
 
-    fn keep_decision(&mut self, event: &Event, decision: &Decision) -> Result<(), StoreError> {
+    fn keep_decision(&mut self, event: &Event, decision: &InheritDecision) -> Result<(), StoreError> {
         self.update_session(&event.session, |session| settle(session, decision));
         let row = |key: &SessionKey| self.sessions.get(key).map(|stored| stored.id);
         let Some(heir) = row(&event.session).filter(|_| decision.is_worth_keeping()) else { return Ok(()) };
@@ -108,7 +108,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// The previous sessions in its seat, up to and including the first that counts.
-    fn chain(&mut self, heir: &SessionKey) -> Result<Vec<Candidate>, StoreError> {
+    fn chain(&mut self, heir: &SessionKey) -> Result<Vec<Predecessor>, StoreError> {
         let mut chain = vec![];
         let mut next = self.sessions.get(heir).and_then(|stored| stored.session.previous.clone());
         while let Some(key) = next.take().filter(|_| chain.len() < DEEPEST_CHAIN) {
@@ -135,7 +135,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// The project's sessions with an event in the hour before the heir started, if they matter.
-    fn nearby(&mut self, heir: &SessionKey, chain: &[Candidate]) -> Result<Vec<Candidate>, StoreError> {
+    fn nearby(&mut self, heir: &SessionKey, chain: &[Predecessor]) -> Result<Vec<Predecessor>, StoreError> {
         let Some(row) = self.session_row(heir).filter(|heir| looks_nearby(heir.session, chain)) else {
             return Ok(vec![]);
         };
@@ -150,22 +150,22 @@ impl ProjectionBatch<'_> {
         Ok(nearby)
     }
 
-    fn candidate(&mut self, key: &SessionKey) -> Result<Option<Candidate>, StoreError> {
+    fn candidate(&mut self, key: &SessionKey) -> Result<Option<Predecessor>, StoreError> {
         self.load_session(key)?;
         let Some(stored) = self.sessions.get(key) else { return Ok(None) };
         let (id, session) = (stored.id, stored.session.clone());
         let sitting = self.sitting(&session)?;
-        Ok(Some(Candidate { heir: self.store.last_heir(id)?, session, sitting }))
+        Ok(Some(Predecessor { heir: self.store.last_heir(id)?, session, sitting }))
     }
 
-    fn sitting(&mut self, session: &Session) -> Result<Sitting, StoreError> {
-        let Some(key) = session.seat.as_deref().filter(|_| session.state != State::Ended) else {
-            return Ok(Sitting::Unknown);
+    fn sitting(&mut self, session: &Session) -> Result<OpenState, StoreError> {
+        let Some(key) = session.seat.as_deref().filter(|_| session.state != SessionState::Ended) else {
+            return Ok(OpenState::Unknown);
         };
         let sits = self.seat(key)?.is_some_and(|seat| {
             seat.place.kind != SeatKind::Ide && seat.current.as_ref() == Some(&session.key)
         });
-        Ok(if sits { Sitting::InTerminal } else { Sitting::Unknown })
+        Ok(if sits { OpenState::InTerminal } else { OpenState::Unknown })
     }
 
     fn session_row(&self, key: &SessionKey) -> Option<SessionRow<'_>> {

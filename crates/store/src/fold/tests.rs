@@ -4,12 +4,14 @@ use super::*;
 use crate::upkeep::{self, Retention};
 use std::fs;
 use tempfile::TempDir;
-use towline_core::event::{EndedBy, Happening, Origin, Presence, Scene, StartedBy, ToolOutcome};
-use towline_core::inherit::Wishes;
-use towline_core::meter::{Audience, Fill, Told};
-use towline_core::project::ProjectTraces;
+use towline_core::event::{
+    EndedBy, EventKind, EventScene, PromptOrigin, SessionPresence, StartedBy, ToolOutcome,
+};
+use towline_core::inherit::InheritSettings;
+use towline_core::meter::{ContextUsage, NoticeAudience, NotifiedThresholds};
+use towline_core::project::ProjectIdentity;
 use towline_core::session::TurnOutcome;
-use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 
 mod bookmark;
 mod continuing;
@@ -20,56 +22,65 @@ const ALWAYS: fn() -> bool = || true;
 
 struct Bench {
     _folder: TempDir,
-    home: Home,
+    home: DataFolder,
     clock: i64,
 }
 
 impl Bench {
     fn new() -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
         Bench { _folder: folder, home, clock: 1_000 }
     }
 
-    fn event(&mut self, session: &str, happening: Happening) -> Event {
+    fn event(&mut self, session: &str, happening: EventKind) -> Event {
         self.clock += 1;
         let at = Timestamp(self.clock);
         let session = SessionKey::parse(session).unwrap();
         Event { uid: Uid::v7(at, [3; 10]), at, session, subagent: None, turn: None, happening, scene: None }
     }
 
-    fn accept(&mut self, session: &str, happening: Happening) {
+    fn accept(&mut self, session: &str, happening: EventKind) {
         let event = self.event(session, happening);
         self.append(&[event]);
     }
 
     fn append(&self, events: &[Event]) {
-        let records: Vec<Record> = events.iter().cloned().map(Record::Event).collect();
+        let records: Vec<JournalRecord> = events.iter().cloned().map(JournalRecord::Event).collect();
         journal::append(&self.home, &records).unwrap();
     }
 
-    fn fold(&self) -> (Store, Folded) {
-        let lock = FoldLock::try_take(&self.home).unwrap().unwrap();
+    fn fold(&self) -> (Store, Projected) {
+        let lock = ProjectionLock::try_take(&self.home).unwrap().unwrap();
         Store::open_and_fold(&self.home, &lock, &pace(&ALWAYS)).unwrap()
     }
 }
 
-fn pace(has_time: &dyn Fn() -> bool) -> Pace<'_> {
-    Pace { has_time, now: Timestamp(5_000), new_machine: Uid([1; 16]), patience: Duration::from_millis(20) }
+fn pace(has_time: &dyn Fn() -> bool) -> ProjectionLimits<'_> {
+    ProjectionLimits {
+        has_time,
+        now: Timestamp(5_000),
+        new_machine: Uid([1; 16]),
+        patience: Duration::from_millis(20),
+    }
 }
 
-fn prompt(text: &str) -> Happening {
-    let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
-    Happening::PromptSubmitted { prompt: Kept::new(text, keeping), origin: Origin::Human, own: None }
+fn prompt(text: &str) -> EventKind {
+    let keeping = TextPolicy { longest_bytes: 200, secrets: SecretPolicy::Redacted };
+    EventKind::PromptSubmitted {
+        prompt: SafeText::new(text, keeping),
+        origin: PromptOrigin::Human,
+        own: None,
+    }
 }
 
-fn tool() -> Happening {
-    let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
-    Happening::ToolFinished { tool: Kept::new("Bash", keeping), outcome: ToolOutcome::Done, bytes: 0 }
+fn tool() -> EventKind {
+    let keeping = TextPolicy { longest_bytes: 200, secrets: SecretPolicy::Redacted };
+    EventKind::ToolFinished { tool: SafeText::new("Bash", keeping), outcome: ToolOutcome::Done, bytes: 0 }
 }
 
-const STOP: Happening = Happening::TurnEnded { background: Some(0), answer: None };
+const STOP: EventKind = EventKind::TurnEnded { background: Some(0), answer: None };
 
 fn key(text: &str) -> SessionKey {
     SessionKey::parse(text).unwrap()
@@ -82,20 +93,20 @@ fn a_session_that_goes_back_to_what_it_was_is_saved_though_it_was_saved_in_betwe
     bench.accept("a:1", STOP);
     let (store, _) = bench.fold();
     let state = || store.session(&key("a:1")).unwrap().unwrap().state;
-    assert_eq!(state(), State::Completed);
+    assert_eq!(state(), SessionState::Completed);
     let mut batch = ProjectionBatch::new(&store);
     batch.apply(&bench.event("a:1", prompt("two"))).unwrap();
     batch.save_sessions().unwrap();
-    assert_eq!(state(), State::Working);
+    assert_eq!(state(), SessionState::Working);
     batch.apply(&bench.event("a:1", STOP)).unwrap();
     batch.save().unwrap();
-    assert_eq!(state(), State::Completed);
+    assert_eq!(state(), SessionState::Completed);
 }
 
 #[test]
 fn a_session_is_the_same_after_any_number_of_folds() {
     let happenings = || {
-        let start = Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() };
+        let start = EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() };
         [
             start,
             prompt("one"),
@@ -103,7 +114,7 @@ fn a_session_is_the_same_after_any_number_of_folds() {
             STOP,
             prompt("two"),
             tool(),
-            Happening::SessionEnded { by: EndedBy::Exit },
+            EventKind::SessionEnded { by: EndedBy::Exit },
         ]
     };
     let mut at_once = Bench::new();
@@ -138,20 +149,26 @@ fn an_event_that_is_read_twice_counts_once() {
 fn context_usage_and_announcements_survive_a_rebuild_but_not_a_compaction() {
     let mut bench = Bench::new();
     bench.accept("a:1", prompt("work"));
-    bench.accept("a:1", Happening::ContextMeasured { fill: Fill::shown(130_000, 200_000).unwrap() });
-    bench.accept("a:1", Happening::ContextAnnounced { percent: 60, to: Audience::Model });
+    bench.accept("a:1", EventKind::ContextMeasured { fill: ContextUsage::shown(130_000, 200_000).unwrap() });
+    bench.accept("a:1", EventKind::ContextAnnounced { percent: 60, to: NoticeAudience::Model });
     let key = SessionKey::parse("a:1").unwrap();
     let meter = |bench: &Bench| bench.fold().0.session(&key).unwrap().unwrap().meter;
     let before = meter(&bench);
-    assert_eq!(before.fill(), Fill::shown(130_000, 200_000));
-    assert_eq!(before.told, Told { model: 60, person: 0 });
-    let lock = FoldLock::try_take(&bench.home).unwrap().unwrap();
+    assert_eq!(before.fill(), ContextUsage::shown(130_000, 200_000));
+    assert_eq!(before.told, NotifiedThresholds { model: 60, person: 0 });
+    let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
     rebuild(&bench.home, &lock, Timestamp(9), "a test").unwrap();
     drop(lock);
     assert_eq!(meter(&bench), before);
-    bench.accept("a:1", Happening::CompactionEnded { trigger: towline_core::event::Trigger::Manual });
+    bench.accept(
+        "a:1",
+        EventKind::CompactionEnded { trigger: towline_core::event::CompactionTrigger::Manual },
+    );
     let after = meter(&bench);
-    assert_eq!((after.last, after.told, after.compacted_percent), (None, Told::default(), Some(65)));
+    assert_eq!(
+        (after.last, after.told, after.compacted_percent),
+        (None, NotifiedThresholds::default(), Some(65))
+    );
 }
 
 #[test]
@@ -199,7 +216,7 @@ fn a_fold_that_runs_out_of_time_goes_on_later_and_loses_nothing() {
     for _ in 0..3_000 {
         bench.accept("a:1", tool());
     }
-    let lock = FoldLock::try_take(&bench.home).unwrap().unwrap();
+    let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
     let (store, folded) = Store::open_and_fold(&bench.home, &lock, &pace(&|| false)).unwrap();
     assert!(!folded.caught_up && folded.events < 3_000 && store.backlog_bytes().unwrap() > 0);
     let rest = store.fold(&pace(&ALWAYS)).unwrap();
@@ -212,12 +229,14 @@ fn a_fold_that_runs_out_of_time_goes_on_later_and_loses_nothing() {
 fn worktrees_and_moved_clones_are_one_project_and_namesakes_are_two() {
     let mut bench = Bench::new();
     let mut visit = |session: &str, root: &str, remote: Option<&str>| {
-        let mut event = bench
-            .event(session, Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() });
+        let mut event = bench.event(
+            session,
+            EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() },
+        );
         let traces =
-            ProjectTraces { root: root.into(), remote: remote.map(Into::into), name: None, branch: None };
-        event.scene = Some(Scene {
-            presence: Presence::Terminal,
+            ProjectIdentity { root: root.into(), remote: remote.map(Into::into), name: None, branch: None };
+        event.scene = Some(EventScene {
+            presence: SessionPresence::Terminal,
             folder: None,
             transcript: None,
             model: None,
@@ -273,8 +292,8 @@ fn jobs_are_leased_returned_and_finished() {
 #[test]
 fn faults_are_counted_and_reported_once() {
     let bench = Bench::new();
-    let fault = |at| Fault { at: Timestamp(at), kind: FaultKind::Store, detail: "busy".into() };
-    journal::append(&bench.home, &[Record::Fault(fault(1)), Record::Fault(fault(2))]).unwrap();
+    let fault = |at| FaultRecord { at: Timestamp(at), kind: FaultKind::Store, detail: "busy".into() };
+    journal::append(&bench.home, &[JournalRecord::Fault(fault(1)), JournalRecord::Fault(fault(2))]).unwrap();
     let (store, _) = bench.fold();
     let told = store.tell_faults(Timestamp(3)).unwrap();
     assert_eq!((told.len(), told[0].count), (1, 2));
@@ -323,7 +342,7 @@ fn a_journal_that_is_read_again_after_its_events_expired_does_not_stop_the_fold(
     bench.accept("a:1", STOP);
     let (store, _) = bench.fold();
     store.expire_events(Timestamp(1_000_000)).unwrap();
-    store.move_folded(journal::Position::default(), &store.segments().unwrap()).unwrap();
+    store.move_folded(journal::JournalPosition::default(), &store.segments().unwrap()).unwrap();
     bench.accept("a:1", prompt("two"));
     let (store, folded) = bench.fold();
     assert!(folded.caught_up);
@@ -348,18 +367,18 @@ fn a_row_is_saved_once_per_change() {
 fn ended_sessions_exclude_headless_ones_and_come_latest_first() {
     let mut bench = Bench::new();
     for (session, presence) in [
-        ("a:1", Presence::Terminal),
-        ("a:2", Presence::Ide),
-        ("a:3", Presence::Headless),
-        ("a:4", Presence::Terminal),
+        ("a:1", SessionPresence::Terminal),
+        ("a:2", SessionPresence::Ide),
+        ("a:3", SessionPresence::Headless),
+        ("a:4", SessionPresence::Terminal),
     ] {
         let scene =
-            Scene { presence, folder: None, transcript: None, model: None, place: None, project: None };
+            EventScene { presence, folder: None, transcript: None, model: None, place: None, project: None };
         let event = bench.event(session, prompt("go"));
         bench.append(&[Event { scene: Some(scene), ..event }]);
     }
     for session in ["a:2", "a:1", "a:3"] {
-        bench.accept(session, Happening::SessionEnded { by: EndedBy::Exit });
+        bench.accept(session, EventKind::SessionEnded { by: EndedBy::Exit });
     }
     let (store, _) = bench.fold();
     let ended = |most| -> Vec<String> {
@@ -374,7 +393,7 @@ fn live_sessions_come_with_their_open_turn() {
     // Without it, an interruption of the previous turn was taken for one of this turn.
     let mut bench = Bench::new();
     let mut event = bench.event("a:1", prompt("go"));
-    let place = towline_core::seat::Place {
+    let place = towline_core::seat::SeatLocation {
         key: "terminal:x".into(),
         kind: towline_core::seat::SeatKind::Terminal,
         pane: None,
@@ -383,10 +402,10 @@ fn live_sessions_come_with_their_open_turn() {
         pid: 1,
         started: 1,
         program: None,
-        proof: towline_core::seat::Proof::Terminal,
+        proof: towline_core::seat::SeatProof::Terminal,
     };
-    event.scene = Some(Scene {
-        presence: Presence::Terminal,
+    event.scene = Some(EventScene {
+        presence: SessionPresence::Terminal,
         folder: None,
         transcript: None,
         model: None,

@@ -7,14 +7,14 @@ use super::ProjectionBatch;
 use crate::StoreError;
 use crate::tables::intents::IntentMove;
 use std::borrow::Cow;
-use towline_core::event::{Event, Happening, Origin};
+use towline_core::event::{Event, EventKind, PromptOrigin};
 use towline_core::id::Uid;
-use towline_core::typing::{Intent, Stage, answers, shows};
+use towline_core::typing::{Intent, IntentStage, answers, shows};
 
 impl ProjectionBatch<'_> {
     /// The event with the prompt's true origin: a prompt that we typed is not the user's.
     pub(super) fn with_true_origin<'e>(&self, event: &'e Event) -> Result<Cow<'e, Event>, StoreError> {
-        let Happening::PromptSubmitted { prompt, origin: Origin::Human | Origin::Command, own } =
+        let EventKind::PromptSubmitted { prompt, origin: PromptOrigin::Human | PromptOrigin::Command, own } =
             &event.happening
         else {
             return Ok(Cow::Borrowed(event));
@@ -24,24 +24,30 @@ impl ProjectionBatch<'_> {
         let Some(origin) = typed.and_then(|intent| intent.wish.purpose.origin()) else {
             return Ok(Cow::Borrowed(event));
         };
-        let happening = Happening::PromptSubmitted { prompt: prompt.clone(), origin, own: *own };
+        let happening = EventKind::PromptSubmitted { prompt: prompt.clone(), origin, own: *own };
         Ok(Cow::Owned(Event { happening, ..event.clone() }))
     }
 
     /// Applies the event to intents, after it was applied to its session.
     pub(super) fn apply_to_intents(&self, event: &Event) -> Result<(), StoreError> {
-        if let Happening::IntentMade { wish } = &event.happening
+        if let EventKind::IntentMade { wish } = &event.happening
             && let Some(stored) = self.sessions.get(&event.session)
         {
             self.store.add_intent(event.uid, stored.id, wish, event.at)?;
         }
-        if let Happening::IntentMoved { intent, to, why } = &event.happening {
+        if let EventKind::IntentMoved { intent, to, why } = &event.happening {
             self.move_intent(event, *intent, *to, why.as_deref())?;
         }
         if may_confirm(&event.happening) { self.confirm(event) } else { Ok(()) }
     }
 
-    fn move_intent(&self, event: &Event, uid: Uid, to: Stage, why: Option<&str>) -> Result<(), StoreError> {
+    fn move_intent(
+        &self,
+        event: &Event,
+        uid: Uid,
+        to: IntentStage,
+        why: Option<&str>,
+    ) -> Result<(), StoreError> {
         let (Some(intent), Some(stored)) = (self.store.intent(uid)?, self.sessions.get(&event.session))
         else {
             return Ok(());
@@ -56,7 +62,7 @@ impl ProjectionBatch<'_> {
         let Some(stored) = self.sessions.get(&event.session) else { return Ok(()) };
         for intent in self.open_at_seat_of(event)? {
             if answers(&intent, event, &stored.session) {
-                let (to, why, session) = (Stage::Confirmed, None, stored.id);
+                let (to, why, session) = (IntentStage::Confirmed, None, stored.id);
                 self.store.move_intent(&IntentMove { intent: &intent, to, why, at: event.at, session })?;
             }
         }
@@ -72,12 +78,12 @@ impl ProjectionBatch<'_> {
 }
 
 /// Whether the event can confirm an intent; most events save the query.
-fn may_confirm(happening: &Happening) -> bool {
+fn may_confirm(happening: &EventKind) -> bool {
     matches!(
         happening,
-        Happening::PromptSubmitted { .. }
-            | Happening::SessionStarted { .. }
-            | Happening::SeatFound
-            | Happening::CompactionStarted { .. }
+        EventKind::PromptSubmitted { .. }
+            | EventKind::SessionStarted { .. }
+            | EventKind::SeatFound
+            | EventKind::CompactionStarted { .. }
     )
 }

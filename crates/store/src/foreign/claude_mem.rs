@@ -3,17 +3,17 @@
 //! Its summaries count as an agent's answer only because it keeps no real answers: all of its texts carry its name.
 
 use super::index::{RowRef, SessionMap, key};
-use super::survey::{Fate, Survey};
+use super::survey::{ForeignSurvey, TableImport};
 use super::table::{ForeignTable, Scalar, TableSpec};
-use super::{Extent, ForeignScan, ForeignSession, Found};
+use super::{ForeignRecord, ForeignScan, ForeignSession, ReadScope};
 use rusqlite::Connection;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use towline_core::capture::Touch;
-use towline_core::event::{Origin, ToolOutcome};
+use towline_core::capture::FileAccess;
+use towline_core::event::{PromptOrigin, ToolOutcome};
 use towline_core::id::SessionKey;
-use towline_core::memory::{Draft, MemoryType, SummaryDraft};
-use towline_core::piece::{Content, Piece};
+use towline_core::memory::{MemoryDraft, MemoryType, SummaryDraft};
+use towline_core::piece::{PieceContent, TranscriptPiece};
 use towline_core::time::Timestamp;
 
 /// The newest migration that we know.
@@ -88,17 +88,19 @@ const LISTS: [&str; 4] = ["Facts", "Concepts", "Files read", "Files modified"];
 const SUMMARY: [&str; 8] =
     ["Request", "Investigated", "Learned", "Completed", "Next steps", "Notes", "Files read", "Files edited"];
 
-fn fate(table: &str) -> Fate {
+fn fate(table: &str) -> TableImport {
     match table {
-        "sdk_sessions" | "user_prompts" | "tool_uses" | "observations" | "session_summaries" => Fate::Taken,
-        "schema_versions" => Fate::Left("its own versions"),
-        "pending_messages" | "observation_queue" => {
-            Fate::Left("its own queue, from before it was worked off")
+        "sdk_sessions" | "user_prompts" | "tool_uses" | "observations" | "session_summaries" => {
+            TableImport::Taken
         }
-        "telegram_wrapups" => Fate::Left("what it sent elsewhere"),
-        name if name.starts_with("sync_") => Fate::Left("its own synchronising"),
-        name if name.contains("_fts") => Fate::Left("its index of the others"),
-        _ => Fate::Unknown,
+        "schema_versions" => TableImport::Left("its own versions"),
+        "pending_messages" | "observation_queue" => {
+            TableImport::Left("its own queue, from before it was worked off")
+        }
+        "telegram_wrapups" => TableImport::Left("what it sent elsewhere"),
+        name if name.starts_with("sync_") => TableImport::Left("its own synchronising"),
+        name if name.contains("_fts") => TableImport::Left("its index of the others"),
+        _ => TableImport::Unknown,
     }
 }
 
@@ -113,8 +115,8 @@ pub(super) fn scan(db: &Connection) -> rusqlite::Result<ForeignScan> {
     const VERSION: &str = "select max(version) from schema_versions";
     let schema: Option<i64> = db.query_row(VERSION, [], |row| row.get(0)).unwrap_or(None);
     let is_newer = schema.is_some_and(|schema| schema > NEWEST);
-    let tables = Survey::tables(db, fate)?;
-    let mut survey = Survey { schema, is_newer, tables, ..Survey::default() };
+    let tables = ForeignSurvey::tables(db, fate)?;
+    let mut survey = ForeignSurvey { schema, is_newer, tables, ..ForeignSurvey::default() };
     let tables = SHAPES.iter().map(|shape| ForeignTable::find(db, shape, &mut survey));
     let tables = tables.collect::<rusqlite::Result<Vec<_>>>()?;
     let mut sessions = SessionMap::default();
@@ -130,7 +132,7 @@ pub(super) fn scan(db: &Connection) -> rusqlite::Result<ForeignScan> {
 fn find_sessions(
     db: &Connection,
     tables: &[Option<ForeignTable>],
-    survey: &mut Survey,
+    survey: &mut ForeignSurvey,
     sessions: &mut SessionMap,
 ) -> rusqlite::Result<SessionIds> {
     let mut known = SessionIds::default();
@@ -155,7 +157,7 @@ fn collect(
     number: usize,
     table: &ForeignTable,
     known: &SessionIds,
-    survey: &mut Survey,
+    survey: &mut ForeignSurvey,
     sessions: &mut SessionMap,
 ) -> rusqlite::Result<()> {
     let ids = if number < OBSERVATIONS { &known.by_agents_id } else { &known.by_observers_id };
@@ -175,8 +177,8 @@ pub(super) fn read(
     db: &Connection,
     tables: &[Option<ForeignTable>],
     session: &ForeignSession,
-    extent: Extent,
-    take: &mut dyn FnMut(Found),
+    extent: ReadScope,
+    take: &mut dyn FnMut(ForeignRecord),
 ) -> rusqlite::Result<()> {
     let mut loose = ClaudeMemTurn::default();
     let mut turns = vec![];
@@ -246,7 +248,7 @@ struct ObserverNote {
 
 /// The same note as structured fields.
 enum ParsedNote {
-    Memory { draft: Option<Box<Draft>>, cost: u64 },
+    Memory { draft: Option<Box<MemoryDraft>>, cost: u64 },
     Summary(Box<SummaryDraft>),
 }
 
@@ -319,7 +321,7 @@ fn summary(number: i64, texts: &[Scalar]) -> String {
 }
 
 /// An observation as a memory. Types that begin with `security` become `security`.
-fn memory(kind: &Scalar, texts: &[Scalar]) -> Option<Draft> {
+fn memory(kind: &Scalar, texts: &[Scalar]) -> Option<MemoryDraft> {
     let text = |at: usize| texts.get(at).and_then(Scalar::words).unwrap_or_default();
     let named = kind.words().unwrap_or_default();
     let named = if named.starts_with("security") { "security" } else { named.as_str() };
@@ -327,14 +329,14 @@ fn memory(kind: &Scalar, texts: &[Scalar]) -> Option<Draft> {
     let narrative = if text(2).is_empty() { text(3) } else { text(2) };
     let title =
         if text(0).is_empty() { narrative.lines().next().unwrap_or_default().to_owned() } else { text(0) };
-    let touched = |at: usize, how: Touch| items(&text(at)).into_iter().map(move |path| (path, how));
-    Some(Draft {
+    let touched = |at: usize, how: FileAccess| items(&text(at)).into_iter().map(move |path| (path, how));
+    Some(MemoryDraft {
         kind,
         title,
         subtitle: text(1),
         facts: items(&text(4)),
         concepts: items(&text(5)),
-        files: touched(7, Touch::Changed).chain(touched(6, Touch::Read)).collect(),
+        files: touched(7, FileAccess::Changed).chain(touched(6, FileAccess::Read)).collect(),
         narrative,
     })
 }
@@ -382,21 +384,21 @@ struct ClaudeMemEmitter<'t> {
     at: Timestamp,
     place: u64,
     has_begun: bool,
-    take: &'t mut dyn FnMut(Found),
+    take: &'t mut dyn FnMut(ForeignRecord),
 }
 
 impl ClaudeMemEmitter<'_> {
-    fn emit(&mut self, number: i64, turn: ClaudeMemTurn, extent: Extent) {
+    fn emit(&mut self, number: i64, turn: ClaudeMemTurn, extent: ReadScope) {
         self.at = turn.began_at().unwrap_or(self.at);
         match extent {
-            Extent::Whole => self.whole(number, turn),
-            Extent::Notes => turn.notes.into_iter().for_each(|note| self.note(note)),
+            ReadScope::Whole => self.whole(number, turn),
+            ReadScope::Notes => turn.notes.into_iter().for_each(|note| self.note(note)),
         }
     }
 
     fn note(&mut self, note: ObserverNote) {
         let at = note.at.unwrap_or(self.at);
-        (self.take)(Found::Note { id: note.id.clone(), at, during: self.at, text: note.text });
+        (self.take)(ForeignRecord::Note { id: note.id.clone(), at, during: self.at, text: note.text });
         self.parsed(note.id, at, note.parsed);
     }
 
@@ -404,10 +406,10 @@ impl ClaudeMemEmitter<'_> {
         let during = self.at;
         match parsed {
             ParsedNote::Memory { draft: Some(draft), cost } => {
-                (self.take)(Found::Memory { id, at, during, cost, draft });
+                (self.take)(ForeignRecord::Memory { id, at, during, cost, draft });
             }
             ParsedNote::Memory { draft: None, .. } => {}
-            ParsedNote::Summary(draft) => (self.take)(Found::Summary { at, during, draft }),
+            ParsedNote::Summary(draft) => (self.take)(ForeignRecord::Summary { at, during, draft }),
         }
     }
 
@@ -419,7 +421,7 @@ impl ClaudeMemEmitter<'_> {
         if !prompts.is_empty() || (!self.has_begun && holds_more) {
             let words: Vec<_> = prompts.into_iter().map(|(_, text)| text).collect();
             let text = words.join("\n\n").into();
-            let what = Content::Prompt { text, origin: Origin::Human };
+            let what = PieceContent::Prompt { text, origin: PromptOrigin::Human };
             self.piece(format!("claude-mem:prompt:{number}"), Some(self.at), what);
             self.has_begun = true;
         }
@@ -428,7 +430,7 @@ impl ClaudeMemEmitter<'_> {
         for note in notes {
             let is_summary = note.is_summary();
             let (id, text) = (note.id.clone(), Cow::Owned(note.text));
-            let what = if is_summary { Content::Answer { text } } else { Content::Note { text } };
+            let what = if is_summary { PieceContent::Answer { text } } else { PieceContent::Note { text } };
             self.piece(id, note.at, what);
             self.parsed(note.id, note.at.unwrap_or(self.at), note.parsed);
         }
@@ -438,18 +440,28 @@ impl ClaudeMemEmitter<'_> {
         let id = format!("claude-mem:tool:{}", tool_use.row);
         let call = tool_use.call.unwrap_or_else(|| id.clone());
         let input = tool_use.input.unwrap_or_default().into();
-        let what = Content::ToolCall { call: call.clone().into(), tool: tool_use.tool.into(), input };
+        let what = PieceContent::ToolCall { call: call.clone().into(), tool: tool_use.tool.into(), input };
         self.piece(id.clone(), tool_use.at, what);
         if let Some(output) = tool_use.output {
-            let what =
-                Content::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done };
+            let what = PieceContent::ToolResult {
+                call: call.into(),
+                output: output.into(),
+                outcome: ToolOutcome::Done,
+            };
             self.piece(format!("{id}:result"), tool_use.at, what);
         }
     }
 
-    fn piece(&mut self, id: String, at: Option<Timestamp>, what: Content<'static>) {
+    fn piece(&mut self, id: String, at: Option<Timestamp>, what: PieceContent<'static>) {
         self.place += 1;
         let (id, place, at) = (Cow::Owned(id), self.place, at.unwrap_or(self.at));
-        (self.take)(Found::Piece(Piece { id, place, at, turn: None, subagent: None, what }));
+        (self.take)(ForeignRecord::Piece(TranscriptPiece {
+            id,
+            place,
+            at,
+            turn: None,
+            subagent: None,
+            what,
+        }));
     }
 }

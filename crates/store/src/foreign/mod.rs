@@ -12,9 +12,9 @@ mod survey;
 mod table;
 mod throughline;
 
-pub use survey::{Fate, Survey, Surveyed, Unfit};
+pub use survey::{ForeignSurvey, SkippedRows, SurveyedTable, TableImport};
 
-use crate::home::Home;
+use crate::home::DataFolder;
 use index::RowIndex;
 use open::{FileStamp, OpenedForeign};
 use rusqlite::{Connection, ErrorCode};
@@ -22,8 +22,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use table::ForeignTable;
 use towline_core::id::SessionKey;
-use towline_core::memory::{Draft, SummaryDraft};
-use towline_core::piece::Piece;
+use towline_core::memory::{MemoryDraft, SummaryDraft};
+use towline_core::piece::TranscriptPiece;
 use towline_core::time::Timestamp;
 
 /// A product whose database can be read.
@@ -114,15 +114,15 @@ pub struct ForeignSession {
 
 /// How much of a session to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum ReadScope {
     Whole,
     /// Only the notes, for a conversation that was captured already.
     Notes,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    Piece(Piece<'static>),
+pub enum ForeignRecord {
+    Piece(TranscriptPiece<'static>),
     /// The summary line of the turn whose prompt has this id.
     Line {
         prompt: String,
@@ -141,7 +141,7 @@ pub enum Found {
         at: Timestamp,
         during: Timestamp,
         cost: u64,
-        draft: Box<Draft>,
+        draft: Box<MemoryDraft>,
     },
     /// A summary of the session, written after the turn that began at `during`.
     Summary {
@@ -152,7 +152,7 @@ pub enum Found {
 }
 
 /// An open database of another product.
-pub struct Foreign {
+pub struct ForeignDatabase {
     product: Product,
     path: PathBuf,
     db: Connection,
@@ -162,14 +162,14 @@ pub struct Foreign {
 
 /// The result of scanning a database. Each reader numbers `tables` in its own order.
 struct ForeignScan {
-    survey: Survey,
+    survey: ForeignSurvey,
     tables: Vec<Option<ForeignTable>>,
     sessions: Vec<ForeignSession>,
 }
 
-impl Foreign {
+impl ForeignDatabase {
     /// Opens and scans the database. A temporary copy in `home` is removed before this returns.
-    pub fn open(product: Product, path: &Path, home: &Home) -> Result<Foreign, ForeignError> {
+    pub fn open(product: Product, path: &Path, home: &DataFolder) -> Result<ForeignDatabase, ForeignError> {
         let OpenedForeign { db, stamp } = open::open(path, home)?;
         let failed = |source| ForeignError::of(path, source);
         let scan = match product {
@@ -177,10 +177,10 @@ impl Foreign {
             Product::ClaudeMem => claude_mem::scan(&db),
         }
         .map_err(failed)?;
-        if !scan.survey.tables.iter().any(|table| table.fate == Fate::Taken) {
+        if !scan.survey.tables.iter().any(|table| table.fate == TableImport::Taken) {
             return Err(ForeignError::NothingKnown { path: path.to_owned(), product: product.name() });
         }
-        Ok(Foreign { product, path: path.to_owned(), db, stamp, scan })
+        Ok(ForeignDatabase { product, path: path.to_owned(), db, stamp, scan })
     }
 
     pub fn product(&self) -> Product {
@@ -191,7 +191,7 @@ impl Foreign {
         &self.path
     }
 
-    pub fn survey(&self) -> &Survey {
+    pub fn survey(&self) -> &ForeignSurvey {
         &self.scan.survey
     }
 
@@ -203,8 +203,8 @@ impl Foreign {
     pub fn read(
         &self,
         session: &ForeignSession,
-        extent: Extent,
-        take: &mut dyn FnMut(Found),
+        extent: ReadScope,
+        take: &mut dyn FnMut(ForeignRecord),
     ) -> Result<(), ForeignError> {
         let tables = &self.scan.tables;
         let done = match self.product {

@@ -5,7 +5,7 @@
 
 use super::ForeignError;
 use crate::database::connect;
-use crate::home::{Home, private_folder};
+use crate::home::{DataFolder, private_folder};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{self, File, Permissions};
@@ -44,7 +44,7 @@ impl FileStamp {
     }
 }
 
-pub(super) fn open(path: &Path, home: &Home) -> Result<OpenedForeign, ForeignError> {
+pub(super) fn open(path: &Path, home: &DataFolder) -> Result<OpenedForeign, ForeignError> {
     let unreadable = |source| ForeignError::Read { path: path.to_owned(), source };
     let failed = |source| ForeignError::of(path, source);
     let stamp = FileStamp::of(path).map_err(unreadable)?;
@@ -103,7 +103,7 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))
 }
 
-fn copied(path: &Path, home: &Home) -> Result<OpenedForeign, ForeignError> {
+fn copied(path: &Path, home: &DataFolder) -> Result<OpenedForeign, ForeignError> {
     let unreadable = |source| ForeignError::Read { path: path.to_owned(), source };
     let scratch = Scratch::new(home).map_err(unreadable)?;
     let copy = scratch.folder.join("copy.db");
@@ -156,7 +156,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new(home: &Home) -> io::Result<Scratch> {
+    fn new(home: &DataFolder) -> io::Result<Scratch> {
         let made = (!home.folder().exists()).then(|| home.folder().to_owned());
         let folder = home.scratch();
         if folder.exists() {

@@ -8,34 +8,34 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 use std::path::Path;
 
 /// A database in use: its WAL is not checkpointed while this value exists.
-pub struct Sample {
+pub struct SampleDatabase {
     db: Connection,
 }
 
 #[derive(Clone, Debug)]
-pub enum Cell {
+pub enum SampleValue {
     Null,
     Number(i64),
     Text(String),
     Bytes(Vec<u8>),
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
+impl From<&str> for SampleValue {
+    fn from(text: &str) -> SampleValue {
+        SampleValue::Text(text.to_owned())
     }
 }
 
-impl From<i64> for Cell {
-    fn from(number: i64) -> Cell {
-        Cell::Number(number)
+impl From<i64> for SampleValue {
+    fn from(number: i64) -> SampleValue {
+        SampleValue::Number(number)
     }
 }
 
-impl Sample {
+impl SampleDatabase {
     /// A database as Throughline leaves it with this schema, from 1 to 12 and beyond.
-    pub fn throughline(path: &Path, schema: i64) -> rusqlite::Result<Sample> {
-        let sample = Sample::new(path)?;
+    pub fn throughline(path: &Path, schema: i64) -> rusqlite::Result<SampleDatabase> {
+        let sample = SampleDatabase::new(path)?;
         for (_, step) in THROUGHLINE.iter().filter(|(version, _)| *version <= schema) {
             sample.db.execute_batch(step)?;
         }
@@ -44,8 +44,8 @@ impl Sample {
     }
 
     /// A database as claude-mem leaves it after this migration, from 4 on.
-    pub fn claude_mem(path: &Path, migration: i64) -> rusqlite::Result<Sample> {
-        let sample = Sample::new(path)?;
+    pub fn claude_mem(path: &Path, migration: i64) -> rusqlite::Result<SampleDatabase> {
+        let sample = SampleDatabase::new(path)?;
         for (version, step) in CLAUDE_MEM.iter().filter(|(version, _)| *version <= migration) {
             sample.db.execute_batch(step)?;
             sample
@@ -57,27 +57,27 @@ impl Sample {
         Ok(sample)
     }
 
-    fn new(path: &Path) -> rusqlite::Result<Sample> {
+    fn new(path: &Path) -> rusqlite::Result<SampleDatabase> {
         let db = connect(path, OpenFlags::default())?;
         db.pragma_update(None, "journal_mode", "wal")?;
         db.pragma_update(None, "wal_autocheckpoint", 0)?;
         db.pragma_update(None, "synchronous", "off")?;
-        Ok(Sample { db })
+        Ok(SampleDatabase { db })
     }
 
-    pub fn again(path: &Path) -> rusqlite::Result<Sample> {
-        Ok(Sample { db: connect(path, OpenFlags::default())? })
+    pub fn again(path: &Path) -> rusqlite::Result<SampleDatabase> {
+        Ok(SampleDatabase { db: connect(path, OpenFlags::default())? })
     }
 
-    pub fn add(&self, table: &str, row: &[(&str, Cell)]) -> rusqlite::Result<()> {
+    pub fn add(&self, table: &str, row: &[(&str, SampleValue)]) -> rusqlite::Result<()> {
         let names: Vec<_> = row.iter().map(|(name, _)| *name).collect();
         let placeholders = vec!["?"; row.len()].join(", ");
         let insert = format!("insert into {table} ({}) values ({placeholders})", names.join(", "));
-        let value = |(_, cell): &(&str, Cell)| match cell {
-            Cell::Null => Value::Null,
-            Cell::Number(number) => Value::Integer(*number),
-            Cell::Text(text) => Value::Text(text.clone()),
-            Cell::Bytes(bytes) => Value::Blob(bytes.clone()),
+        let value = |(_, cell): &(&str, SampleValue)| match cell {
+            SampleValue::Null => Value::Null,
+            SampleValue::Number(number) => Value::Integer(*number),
+            SampleValue::Text(text) => Value::Text(text.clone()),
+            SampleValue::Bytes(bytes) => Value::Blob(bytes.clone()),
         };
         self.db.execute(&insert, params_from_iter(row.iter().map(value)))?;
         Ok(())

@@ -7,26 +7,26 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
+pub struct ForeignSurvey {
     /// The schema version, and whether it is newer than any that we know.
     pub schema: Option<i64>,
     pub is_newer: bool,
-    pub tables: Vec<Surveyed>,
+    pub tables: Vec<SurveyedTable>,
     /// Tables and columns that this version of the product does not have.
     pub missing: Vec<String>,
     pub(super) unfit: BTreeMap<(&'static str, &'static str), u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Surveyed {
+pub struct SurveyedTable {
     pub name: String,
     /// `None` if they could not be counted.
     pub rows: Option<u64>,
-    pub fate: Fate,
+    pub fate: TableImport,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum TableImport {
     Taken,
     /// Known, and not imported for this reason.
     Left(&'static str),
@@ -34,15 +34,18 @@ pub enum Fate {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unfit {
+pub struct SkippedRows {
     pub table: &'static str,
     pub rows: u64,
     pub why: &'static str,
 }
 
-impl Survey {
+impl ForeignSurvey {
     /// Counts the rows of every table. `fate` maps a table's name to its fate.
-    pub(super) fn tables(db: &Connection, fate: impl Fn(&str) -> Fate) -> rusqlite::Result<Vec<Surveyed>> {
+    pub(super) fn tables(
+        db: &Connection,
+        fate: impl Fn(&str) -> TableImport,
+    ) -> rusqlite::Result<Vec<SurveyedTable>> {
         // Virtual tables, which compute their rows, have no root page and are not queried.
         const NAMES: &str = "
             select name from sqlite_schema where type = 'table' and rootpage > 0 and name not like 'sqlite\\_%' escape '\\'
@@ -52,7 +55,7 @@ impl Survey {
         let surveyed = |name: String| {
             let count = format!("select count(*) from {}", quoted(&name));
             let rows = db.query_row(&count, [], |row| row.get::<_, i64>(0)).ok();
-            Surveyed { fate: fate(&name), rows: rows.map(i64::cast_unsigned), name }
+            SurveyedTable { fate: fate(&name), rows: rows.map(i64::cast_unsigned), name }
         };
         Ok(names.into_iter().map(surveyed).collect())
     }
@@ -61,7 +64,7 @@ impl Survey {
         *self.unfit.entry((table, why)).or_default() += 1;
     }
 
-    pub fn unfit_rows(&self) -> impl Iterator<Item = Unfit> {
-        self.unfit.iter().map(|((table, why), rows)| Unfit { table, rows: *rows, why })
+    pub fn unfit_rows(&self) -> impl Iterator<Item = SkippedRows> {
+        self.unfit.iter().map(|((table, why), rows)| SkippedRows { table, rows: *rows, why })
     }
 }

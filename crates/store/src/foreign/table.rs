@@ -2,7 +2,7 @@
 //!
 //! A missing column reads as null. No value is assumed to have its column's type.
 
-use super::survey::Survey;
+use super::survey::ForeignSurvey;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use towline_core::id::SessionId;
@@ -37,7 +37,7 @@ impl ForeignTable {
     pub fn find(
         db: &Connection,
         shape: &TableSpec,
-        survey: &mut Survey,
+        survey: &mut ForeignSurvey,
     ) -> rusqlite::Result<Option<ForeignTable>> {
         if !survey.tables.iter().any(|table| table.name == shape.table) {
             survey.missing.push(shape.table.to_owned());

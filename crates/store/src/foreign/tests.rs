@@ -1,12 +1,12 @@
 //! Databases of every version, in use, locked, damaged, hostile: what is read from them, and that they do not change.
 
-use super::samples::{Cell, Sample};
+use super::samples::{SampleDatabase, SampleValue};
 use super::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use tempfile::TempDir;
-use towline_core::piece::Content;
+use towline_core::piece::PieceContent;
 
 /// Sunday, 1 November 2026.
 const AT: i64 = 1_793_500_000_000;
@@ -32,18 +32,18 @@ impl Bench {
         self.theirs().join("their memory?#%.db")
     }
 
-    fn home(&self) -> Home {
-        Home::at(self.folder.path().join("ours"))
+    fn home(&self) -> DataFolder {
+        DataFolder::at(self.folder.path().join("ours"))
     }
 
     /// Opens it, and checks that this left no trace.
     #[track_caller]
-    fn open(&self, product: Product) -> Result<Foreign, ForeignError> {
+    fn open(&self, product: Product) -> Result<ForeignDatabase, ForeignError> {
         let before = self.bytes();
-        let opened = Foreign::open(product, &self.path(), &self.home());
+        let opened = ForeignDatabase::open(product, &self.path(), &self.home());
         if let Ok(foreign) = &opened {
             for session in foreign.sessions() {
-                for extent in [Extent::Whole, Extent::Notes] {
+                for extent in [ReadScope::Whole, ReadScope::Notes] {
                     let _ = foreign.read(session, extent, &mut |_| {});
                 }
             }
@@ -63,33 +63,39 @@ impl Bench {
 }
 
 /// The items of all sessions except memories and summaries, one line each.
-fn item_lines(foreign: &Foreign, extent: Extent) -> Vec<String> {
+fn item_lines(foreign: &ForeignDatabase, extent: ReadScope) -> Vec<String> {
     let mut all = vec![];
     for session in foreign.sessions() {
         all.push(format!("== {} {:?} {:?}", session.key, session.folder, session.project));
-        let is_learnt = |found: &Found| matches!(found, Found::Memory { .. } | Found::Summary { .. });
-        let mut take = |found: Found| all.extend((!is_learnt(&found)).then(|| line(&found)));
+        let is_learnt = |found: &ForeignRecord| {
+            matches!(found, ForeignRecord::Memory { .. } | ForeignRecord::Summary { .. })
+        };
+        let mut take = |found: ForeignRecord| all.extend((!is_learnt(&found)).then(|| line(&found)));
         foreign.read(session, extent, &mut take).unwrap();
     }
     all
 }
 
 /// The memories and summaries, one line each.
-fn memory_lines(foreign: &Foreign, extent: Extent) -> Vec<String> {
+fn memory_lines(foreign: &ForeignDatabase, extent: ReadScope) -> Vec<String> {
     let mut all = vec![];
     for session in foreign.sessions() {
-        let is_learnt = |found: &Found| matches!(found, Found::Memory { .. } | Found::Summary { .. });
-        let mut take = |found: Found| all.extend(is_learnt(&found).then(|| line(&found)));
+        let is_learnt = |found: &ForeignRecord| {
+            matches!(found, ForeignRecord::Memory { .. } | ForeignRecord::Summary { .. })
+        };
+        let mut take = |found: ForeignRecord| all.extend(is_learnt(&found).then(|| line(&found)));
         foreign.read(session, extent, &mut take).unwrap();
     }
     all
 }
 
-fn line(found: &Found) -> String {
+fn line(found: &ForeignRecord) -> String {
     match found {
-        Found::Line { prompt, text } => format!("{prompt} in one line: {text}"),
-        Found::Note { id, at, during, text } => format!("{id} {}/{}: {text}", at.0 - AT, during.0 - AT),
-        Found::Memory { id, at, during, draft, .. } => {
+        ForeignRecord::Line { prompt, text } => format!("{prompt} in one line: {text}"),
+        ForeignRecord::Note { id, at, during, text } => {
+            format!("{id} {}/{}: {text}", at.0 - AT, during.0 - AT)
+        }
+        ForeignRecord::Memory { id, at, during, draft, .. } => {
             format!(
                 "{id} {}/{}: {} {} {:?} {:?}",
                 at.0 - AT,
@@ -100,37 +106,39 @@ fn line(found: &Found) -> String {
                 draft.files
             )
         }
-        Found::Summary { at, during, draft } => {
+        ForeignRecord::Summary { at, during, draft } => {
             format!("{}/{}: {} {}", at.0 - AT, during.0 - AT, draft.request, draft.learned)
         }
-        Found::Piece(piece) => format!("{} +{}: {}", piece.id, piece.at.0 - AT, content_line(&piece.what)),
+        ForeignRecord::Piece(piece) => {
+            format!("{} +{}: {}", piece.id, piece.at.0 - AT, content_line(&piece.what))
+        }
     }
 }
 
-fn content_line(content: &Content<'_>) -> String {
+fn content_line(content: &PieceContent<'_>) -> String {
     match content {
-        Content::Prompt { text, origin } => format!("prompt ({}) {text}", origin.name()),
-        Content::Answer { text } => format!("answer {text}"),
-        Content::Thinking { text } => format!("thinking {text}"),
-        Content::Note { text } => format!("note {text}"),
-        Content::ToolCall { call, tool, input } => format!("call {call} {tool} {input}"),
-        Content::ToolResult { call, output, .. } => format!("result {call} {output}"),
-        Content::Image { .. } => "image".to_owned(),
-        Content::Opened { .. }
-        | Content::Compacted { .. }
-        | Content::Stopped { .. }
-        | Content::Usage { .. }
-        | Content::Reverted { .. } => "what none of them keeps".to_owned(),
+        PieceContent::Prompt { text, origin } => format!("prompt ({}) {text}", origin.name()),
+        PieceContent::Answer { text } => format!("answer {text}"),
+        PieceContent::Thinking { text } => format!("thinking {text}"),
+        PieceContent::Note { text } => format!("note {text}"),
+        PieceContent::ToolCall { call, tool, input } => format!("call {call} {tool} {input}"),
+        PieceContent::ToolResult { call, output, .. } => format!("result {call} {output}"),
+        PieceContent::Image { .. } => "image".to_owned(),
+        PieceContent::Opened { .. }
+        | PieceContent::Compacted { .. }
+        | PieceContent::Stopped { .. }
+        | PieceContent::Usage { .. }
+        | PieceContent::Reverted { .. } => "what none of them keeps".to_owned(),
     }
 }
 
-fn cell(text: &str) -> Cell {
+fn cell(text: &str) -> SampleValue {
     text.into()
 }
 
 /// One session with two turns, as that version of Throughline keeps it.
-fn throughline(path: &Path, schema: i64) -> Sample {
-    let sample = Sample::throughline(path, schema).unwrap();
+fn throughline(path: &Path, schema: i64) -> SampleDatabase {
+    let sample = SampleDatabase::throughline(path, schema).unwrap();
     let times = [("created_at", AT.into()), ("updated_at", AT.into())];
     let session = [[("session_id", cell(ONE)), ("project_path", cell("/srv/app"))], times].concat();
     sample.add("sessions", &session).unwrap();
@@ -144,7 +152,9 @@ fn throughline(path: &Path, schema: i64) -> Sample {
         }
         row
     };
-    let with = |row: Vec<(&'static str, Cell)>, more: &[(&'static str, Cell)]| [row, more.to_vec()].concat();
+    let with = |row: Vec<(&'static str, SampleValue)>, more: &[(&'static str, SampleValue)]| {
+        [row, more.to_vec()].concat()
+    };
     if schema >= 4 {
         for (turn, role, text) in [(2, "user", "fix it"), (2, "assistant", "fixed"), (4, "user", "thanks")] {
             let row = with(whose(turn, turn * 10), &[("role", cell(role)), ("text", cell(text))]);
@@ -187,7 +197,7 @@ fn every_schema_of_throughline_gives_its_turns_to_the_session_that_had_them() {
         throughline(&bench.path(), schema).close().unwrap();
         let foreign = bench.open(Product::Throughline).unwrap();
         assert_eq!((foreign.survey().schema, foreign.survey().is_newer), (Some(schema), false));
-        let item_lines = item_lines(&foreign, Extent::Whole);
+        let item_lines = item_lines(&foreign, ReadScope::Whole);
         let session = format!("== claude:{ONE} Some(\"/srv/app\") None");
         let mut expected = vec![session.as_str()];
         if schema < 4 {
@@ -233,11 +243,15 @@ fn other_tables_of_throughline_are_counted_and_reported_as_left() {
     sample.run("create table novelty (x); insert into novelty values (1), (2)").unwrap();
     sample.close().unwrap();
     let foreign = bench.open(Product::Throughline).unwrap();
-    let fates: Vec<_> = foreign.survey().tables.iter().filter(|table| table.fate != Fate::Taken).collect();
+    let fates: Vec<_> =
+        foreign.survey().tables.iter().filter(|table| table.fate != TableImport::Taken).collect();
     let find =
         |name: &str| fates.iter().find(|table| table.name == name).map(|table| (table.rows, table.fate));
-    assert_eq!(find("novelty"), Some((Some(2), Fate::Unknown)));
-    assert_eq!(find("room_turns"), Some((Some(1), Fate::Left("conversations that belong to no session"))));
+    assert_eq!(find("novelty"), Some((Some(2), TableImport::Unknown)));
+    assert_eq!(
+        find("room_turns"),
+        Some((Some(1), TableImport::Left("conversations that belong to no session")))
+    );
     assert_eq!(foreign.survey().missing, Vec::<String>::new());
 }
 
@@ -251,14 +265,14 @@ fn a_newer_schema_is_reported_and_its_known_tables_are_read() {
     let foreign = bench.open(Product::Throughline).unwrap();
     assert!(foreign.survey().is_newer);
     assert_eq!(foreign.survey().missing, ["bodies.turn_start", "skeletons"]);
-    assert!(item_lines(&foreign, Extent::Whole).iter().any(|line| line.ends_with("answer fixed")));
+    assert!(item_lines(&foreign, ReadScope::Whole).iter().any(|line| line.ends_with("answer fixed")));
 }
 
 #[test]
 fn sessions_keep_their_agent_and_invalid_ids_are_counted() {
     let bench = Bench::new();
-    let sample = Sample::throughline(&bench.path(), 12).unwrap();
-    let body = |session: Cell| {
+    let sample = SampleDatabase::throughline(&bench.path(), 12).unwrap();
+    let body = |session: SampleValue| {
         let row =
             [("session_id", session.clone()), ("origin_session_id", session), ("turn_number", 1.into())];
         let rest = [("role", cell("user")), ("text", cell("hello")), ("created_at", AT.into())];
@@ -270,20 +284,20 @@ fn sessions_keep_their_agent_and_invalid_ids_are_counted() {
     for hostile in ["../../etc/passwd", "a b", "", "x\0y", "a:b:c", "'; drop table bodies; --", &secret] {
         body(cell(hostile));
     }
-    body(Cell::Bytes(vec![0xff, 0xfe]));
+    body(SampleValue::Bytes(vec![0xff, 0xfe]));
     sample.close().unwrap();
     let foreign = bench.open(Product::Throughline).unwrap();
     let keys: Vec<_> = foreign.sessions().iter().map(|session| session.key.to_string()).collect();
     assert_eq!(keys, ["codex:019a-b", "grok:1"]);
     let unfit: Vec<_> = foreign.survey().unfit_rows().collect();
-    assert_eq!(unfit, [Unfit { table: "bodies", rows: 8, why: "no valid session id" }]);
+    assert_eq!(unfit, [SkippedRows { table: "bodies", rows: 8, why: "no valid session id" }]);
 }
 
 #[test]
 fn values_of_the_wrong_type_and_of_any_size_are_read_without_harm() {
     let bench = Bench::new();
-    let sample = Sample::throughline(&bench.path(), 12).unwrap();
-    let row = |turn: i64, role: &str, text: Cell, at: Cell| {
+    let sample = SampleDatabase::throughline(&bench.path(), 12).unwrap();
+    let row = |turn: i64, role: &str, text: SampleValue, at: SampleValue| {
         let whose =
             [("session_id", cell(ONE)), ("origin_session_id", cell(ONE)), ("turn_number", turn.into())];
         sample
@@ -294,13 +308,13 @@ fn values_of_the_wrong_type_and_of_any_size_are_read_without_harm() {
             .unwrap();
     };
     row(1, "user", 42.into(), cell("2026-11-01T00:00:00Z"));
-    row(1, "assistant", Cell::Bytes(vec![b'a', 0xff, 0, b'b']), (AT / 1000).into());
+    row(1, "assistant", SampleValue::Bytes(vec![b'a', 0xff, 0, b'b']), (AT / 1000).into());
     row(2, "user", cell("bell \x07 and nul \0 stay\u{202e}"), cell("never"));
-    row(2, "assistant", Cell::Bytes(vec![b'x'; (64 << 20) + 1]), i64::MAX.into());
-    row(i64::MIN, "nobody", Cell::Text(String::new()), i64::MIN.into());
+    row(2, "assistant", SampleValue::Bytes(vec![b'x'; (64 << 20) + 1]), i64::MAX.into());
+    row(i64::MIN, "nobody", SampleValue::Text(String::new()), i64::MIN.into());
     sample.close().unwrap();
     let foreign = bench.open(Product::Throughline).unwrap();
-    let item_lines = item_lines(&foreign, Extent::Whole);
+    let item_lines = item_lines(&foreign, ReadScope::Whole);
     let first = Timestamp::parse_utc("2026-11-01T00:00:00Z").unwrap().0 - AT;
     assert_eq!(
         item_lines[1..],
@@ -315,8 +329,8 @@ fn values_of_the_wrong_type_and_of_any_size_are_read_without_harm() {
 }
 
 /// Two prompts with their observations, as that version of claude-mem keeps them.
-fn claude_mem(path: &Path, migration: i64) -> Sample {
-    let sample = Sample::claude_mem(path, migration).unwrap();
+fn claude_mem(path: &Path, migration: i64) -> SampleDatabase {
+    let sample = SampleDatabase::claude_mem(path, migration).unwrap();
     let is_renamed = migration >= 17;
     let agents_id = if is_renamed { "content_session_id" } else { "claude_session_id" };
     let observers_id = if is_renamed { "memory_session_id" } else { "sdk_session_id" };
@@ -338,7 +352,7 @@ fn claude_mem(path: &Path, migration: i64) -> Sample {
     }
     let noted =
         |at: i64| [&[(observers_id, cell("observer-1")), ("project", cell("app"))][..], &times(at)].concat();
-    let numbered = |number: i64, row: Vec<(&'static str, Cell)>| {
+    let numbered = |number: i64, row: Vec<(&'static str, SampleValue)>| {
         let number = (migration >= 6).then_some(("prompt_number", number.into()));
         [row, number.into_iter().collect()].concat()
     };
@@ -385,7 +399,7 @@ fn claude_mem_prompts_become_turns_with_their_observations() {
     let summary = "[claude-mem summary 1]\nRequest: Test\n\nLearned: it works\n\nFiles read: \nnone";
     let session = format!("== claude:{ONE} Some(\"/srv/app\") Some(\"app\")");
     assert_eq!(
-        item_lines(&foreign, Extent::Whole),
+        item_lines(&foreign, ReadScope::Whole),
         [
             session.clone(),
             "claude-mem:prompt:1 +100: prompt (human) fix it".to_owned(),
@@ -397,7 +411,7 @@ fn claude_mem_prompts_become_turns_with_their_observations() {
         ]
     );
     assert_eq!(
-        item_lines(&foreign, Extent::Notes),
+        item_lines(&foreign, ReadScope::Notes),
         [
             session,
             format!("claude-mem:observation:1 250/100: {observation}"),
@@ -411,7 +425,7 @@ fn claude_mem_observations_become_memories() {
     let bench = Bench::new();
     claude_mem(&bench.path(), 48).close().unwrap();
     let foreign = bench.open(Product::ClaudeMem).unwrap();
-    for extent in [Extent::Whole, Extent::Notes] {
+    for extent in [ReadScope::Whole, ReadScope::Notes] {
         assert_eq!(
             memory_lines(&foreign, extent),
             [
@@ -431,7 +445,7 @@ fn every_migration_of_claude_mem_is_read_by_the_names_it_had_then() {
         let survey = foreign.survey();
         assert_eq!((survey.schema, survey.is_newer), (Some(migration), migration > 50));
         assert_eq!(survey.unfit_rows().count(), 0, "migration {migration}");
-        let item_lines = item_lines(&foreign, Extent::Whole).join("\n");
+        let item_lines = item_lines(&foreign, ReadScope::Whole).join("\n");
         for words in ["prompt (human) fix it", "Off by one", "Learned: it works"] {
             assert!(item_lines.contains(words), "migration {migration}: {item_lines}");
         }
@@ -451,7 +465,7 @@ fn observations_whose_session_is_not_known_are_counted() {
     let why = "its session is not among the sessions";
     assert_eq!(
         foreign.survey().unfit_rows().collect::<Vec<_>>(),
-        [Unfit { table: "observations", rows: 1, why }]
+        [SkippedRows { table: "observations", rows: 1, why }]
     );
 }
 
@@ -461,7 +475,7 @@ fn a_database_in_use_is_read_with_what_its_log_holds_and_stays_untouched() {
     let sample = throughline(&bench.path(), 12);
     assert!(bench.bytes().keys().any(|name| name.ends_with("-wal")), "the log is there");
     let foreign = bench.open(Product::Throughline).unwrap();
-    assert_eq!(item_lines(&foreign, Extent::Whole).len(), 9);
+    assert_eq!(item_lines(&foreign, ReadScope::Whole).len(), 9);
     sample
         .run("insert into injection_log (session_id, event_type, created_at) values ('a', 'b', 1)")
         .unwrap();
@@ -479,7 +493,7 @@ fn a_log_whose_program_died_is_read_too() {
         fs::copy(format!("{}{suffix}", living.display()), to).unwrap();
     }
     drop(sample);
-    assert_eq!(item_lines(&bench.open(Product::Throughline).unwrap(), Extent::Whole).len(), 9);
+    assert_eq!(item_lines(&bench.open(Product::Throughline).unwrap(), ReadScope::Whole).len(), 9);
 }
 
 #[test]
@@ -494,7 +508,7 @@ fn a_read_only_folder_can_be_read() {
         }
         fs::set_permissions(bench.path(), fs::Permissions::from_mode(0o400)).unwrap();
         fs::set_permissions(bench.theirs(), fs::Permissions::from_mode(0o500)).unwrap();
-        assert_eq!(item_lines(&bench.open(Product::Throughline).unwrap(), Extent::Whole).len(), 9);
+        assert_eq!(item_lines(&bench.open(Product::Throughline).unwrap(), ReadScope::Whole).len(), 9);
         fs::set_permissions(bench.theirs(), fs::Permissions::from_mode(0o700)).unwrap();
     }
 }
@@ -504,7 +518,7 @@ fn an_unfinished_transaction_is_rolled_back() {
     let bench = Bench::new();
     let living = bench.folder.path().join("living.db");
     throughline(&living, 12).close_without_log().unwrap();
-    let sample = Sample::again(&living).unwrap();
+    let sample = SampleDatabase::again(&living).unwrap();
     sample
         .run("pragma cache_size = 1; begin; update bodies set text = text || hex(zeroblob(200000))")
         .unwrap();
@@ -513,7 +527,7 @@ fn an_unfinished_transaction_is_rolled_back() {
         fs::copy(format!("{}{suffix}", living.display()), to).unwrap();
     }
     drop(sample);
-    let item_lines = item_lines(&bench.open(Product::Throughline).unwrap(), Extent::Whole);
+    let item_lines = item_lines(&bench.open(Product::Throughline).unwrap(), ReadScope::Whole);
     assert!(item_lines.contains(&"throughline:2:answer:0 +20: answer fixed".to_owned()), "{item_lines:?}");
 }
 
@@ -521,7 +535,7 @@ fn an_unfinished_transaction_is_rolled_back() {
 fn a_locked_database_is_reported_as_busy() {
     let bench = Bench::new();
     throughline(&bench.path(), 12).close_without_log().unwrap();
-    let sample = Sample::again(&bench.path()).unwrap();
+    let sample = SampleDatabase::again(&bench.path()).unwrap();
     sample.hold().unwrap();
     assert!(matches!(bench.open(Product::Throughline), Err(ForeignError::Busy { .. })));
 }
@@ -553,7 +567,7 @@ fn damaged_files_and_non_databases_are_reported_without_a_panic() {
 #[test]
 fn another_products_database_is_not_taken_for_its_own() {
     let bench = Bench::new();
-    let sample = Sample::throughline(&bench.path(), 0).unwrap();
+    let sample = SampleDatabase::throughline(&bench.path(), 0).unwrap();
     sample.run("create table recipes (id integer primary key, session_id text)").unwrap();
     sample.close().unwrap();
     let error = bench.open(Product::Throughline).err().unwrap().to_string();

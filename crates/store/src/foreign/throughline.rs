@@ -4,15 +4,15 @@
 //! all details of their turn, since a detail's time is that of the turn's end.
 
 use super::index::{RowRef, SessionMap, key};
-use super::survey::{Fate, Survey};
+use super::survey::{ForeignSurvey, TableImport};
 use super::table::{ForeignTable, Scalar, TableSpec};
-use super::{Extent, ForeignScan, ForeignSession, Found};
+use super::{ForeignRecord, ForeignScan, ForeignSession, ReadScope};
 use rusqlite::Connection;
 use std::borrow::Cow;
-use towline_core::event::{Origin, ToolOutcome};
+use towline_core::event::{PromptOrigin, ToolOutcome};
 use towline_core::id::SessionKey;
 use towline_core::line::LONGEST;
-use towline_core::piece::{Content, Piece};
+use towline_core::piece::{PieceContent, TranscriptPiece};
 use towline_core::time::Timestamp;
 
 /// The newest schema that we know.
@@ -65,22 +65,23 @@ const SHAPES: [TableSpec; 4] = [
 const OWNERS: TableSpec =
     TableSpec { table: "sessions", keys: &[&["session_id"], &["project_path"]], texts: &[] };
 
-fn fate(table: &str) -> Fate {
+fn fate(table: &str) -> TableImport {
     match table {
-        "sessions" | "bodies" | "skeletons" | "details" | "judgments" => Fate::Taken,
-        "injection_log" => Fate::Left("what it gave to sessions"),
+        "sessions" | "bodies" | "skeletons" | "details" | "judgments" => TableImport::Taken,
+        "injection_log" => TableImport::Left("what it gave to sessions"),
         "handoff_batons" | "pending_handoffs" | "codex_handoffs" | "codex_handoff_summaries" => {
-            Fate::Left("its own handing over")
+            TableImport::Left("its own handing over")
         }
-        "room_turns" => Fate::Left("conversations that belong to no session"),
-        _ => Fate::Unknown,
+        "room_turns" => TableImport::Left("conversations that belong to no session"),
+        _ => TableImport::Unknown,
     }
 }
 
 pub(super) fn scan(db: &Connection) -> rusqlite::Result<ForeignScan> {
     let schema: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let tables = Survey::tables(db, fate)?;
-    let mut survey = Survey { schema: Some(schema), is_newer: schema > NEWEST, tables, ..Survey::default() };
+    let tables = ForeignSurvey::tables(db, fate)?;
+    let mut survey =
+        ForeignSurvey { schema: Some(schema), is_newer: schema > NEWEST, tables, ..ForeignSurvey::default() };
     let mut sessions = SessionMap::default();
     let mut found = vec![];
     for (number, shape) in SHAPES.iter().enumerate() {
@@ -100,7 +101,7 @@ fn collect(
     db: &Connection,
     number: usize,
     table: &ForeignTable,
-    survey: &mut Survey,
+    survey: &mut ForeignSurvey,
     sessions: &mut SessionMap,
 ) -> rusqlite::Result<()> {
     table.each(db, |row, keys| {
@@ -124,7 +125,11 @@ fn session(raw: &Scalar) -> Option<SessionKey> {
     }
 }
 
-fn find_owners(db: &Connection, survey: &mut Survey, sessions: &mut SessionMap) -> rusqlite::Result<()> {
+fn find_owners(
+    db: &Connection,
+    survey: &mut ForeignSurvey,
+    sessions: &mut SessionMap,
+) -> rusqlite::Result<()> {
     let Some(table) = ForeignTable::find(db, &OWNERS, survey)? else { return Ok(()) };
     table.each(db, |_, keys| {
         if let Some(known) = session(&keys[0]).and_then(|key| sessions.get_mut(&key)) {
@@ -137,10 +142,10 @@ pub(super) fn read(
     db: &Connection,
     tables: &[Option<ForeignTable>],
     session: &ForeignSession,
-    extent: Extent,
-    take: &mut dyn FnMut(Found),
+    extent: ReadScope,
+    take: &mut dyn FnMut(ForeignRecord),
 ) -> rusqlite::Result<()> {
-    if extent == Extent::Notes {
+    if extent == ReadScope::Notes {
         return Ok(());
     }
     let mut emitter = ThroughlineEmitter { at: session.first_at, place: 0, turn: String::new(), take };
@@ -239,7 +244,7 @@ struct ThroughlineEmitter<'t> {
     place: u64,
     /// The id of its prompt.
     turn: String,
-    take: &'t mut dyn FnMut(Found),
+    take: &'t mut dyn FnMut(ForeignRecord),
 }
 
 impl ThroughlineEmitter<'_> {
@@ -258,7 +263,11 @@ impl ThroughlineEmitter<'_> {
         }
         for (nth, entry) in turn.answers.into_iter().enumerate() {
             if let Some(text) = entry.text {
-                self.piece(self.id(format!("answer:{nth}")), entry.at, Content::Answer { text: text.into() });
+                self.piece(
+                    self.id(format!("answer:{nth}")),
+                    entry.at,
+                    PieceContent::Answer { text: text.into() },
+                );
             }
         }
         for (nth, entry) in turn.summaries.into_iter().enumerate() {
@@ -270,25 +279,32 @@ impl ThroughlineEmitter<'_> {
         format!("{}:{part}", self.turn)
     }
 
-    fn piece(&mut self, id: String, at: Option<Timestamp>, what: Content<'static>) {
+    fn piece(&mut self, id: String, at: Option<Timestamp>, what: PieceContent<'static>) {
         self.place += 1;
         let (id, place, at) = (Cow::Owned(id), self.place, at.unwrap_or(self.at));
-        (self.take)(Found::Piece(Piece { id, place, at, turn: None, subagent: None, what }));
+        (self.take)(ForeignRecord::Piece(TranscriptPiece {
+            id,
+            place,
+            at,
+            turn: None,
+            subagent: None,
+            what,
+        }));
     }
 
     /// A turn begins with its prompt, even if its text was not kept.
     fn prompt(&mut self, prompts: &[TurnText]) {
         let words: Vec<&str> = prompts.iter().filter_map(|entry| entry.text.as_deref()).collect();
         let by_host = prompts.iter().any(|entry| entry.by_host);
-        let origin = if by_host { Origin::Notification } else { Origin::Human };
+        let origin = if by_host { PromptOrigin::Notification } else { PromptOrigin::Human };
         let text = words.join("\n\n").into();
-        self.piece(self.turn.clone(), Some(self.at), Content::Prompt { text, origin });
+        self.piece(self.turn.clone(), Some(self.at), PieceContent::Prompt { text, origin });
     }
 
     fn note(&mut self, part: String, label: &str, entry: TurnText) {
         if let Some(text) = entry.text {
             let text = format!("[Throughline {label}]\n{text}");
-            self.piece(self.id(part), entry.at, Content::Note { text: text.into() });
+            self.piece(self.id(part), entry.at, PieceContent::Note { text: text.into() });
         }
     }
 
@@ -298,7 +314,7 @@ impl ThroughlineEmitter<'_> {
         if text.chars().count() > LONGEST || text.trim().contains('\n') {
             self.note(format!("summary:{nth}"), "summary", entry);
         }
-        (self.take)(Found::Line { prompt: self.turn.clone(), text });
+        (self.take)(ForeignRecord::Line { prompt: self.turn.clone(), text });
     }
 
     fn detail(&mut self, nth: usize, detail: TurnDetail) {
@@ -311,12 +327,12 @@ impl ThroughlineEmitter<'_> {
                 let call = name.strip_suffix(":result").unwrap_or(&name).to_owned();
                 result(call, output.or(input).unwrap_or_default())
             }
-            "thinking" => Content::Thinking { text: either(input, output).into() },
-            "image" => Content::Image { media: "image".into(), bytes: 0 },
-            "system" => Content::Note { text: either(input, output).into() },
+            "thinking" => PieceContent::Thinking { text: either(input, output).into() },
+            "image" => PieceContent::Image { media: "image".into(), bytes: 0 },
+            "system" => PieceContent::Note { text: either(input, output).into() },
             other => {
                 let text = format!("[Throughline {other}]\n{}", either(input, output));
-                Content::Note { text: text.into() }
+                PieceContent::Note { text: text.into() }
             }
         };
         self.piece(id, at, what);
@@ -334,7 +350,7 @@ impl ThroughlineEmitter<'_> {
     ) {
         let result = output.map(|output| (format!("{id}:result"), result(call.clone(), output)));
         let input = input.unwrap_or_default().into();
-        self.piece(id, at, Content::ToolCall { call: call.into(), tool: tool.into(), input });
+        self.piece(id, at, PieceContent::ToolCall { call: call.into(), tool: tool.into(), input });
         if let Some((id, result)) = result {
             self.piece(id, at, result);
         }
@@ -346,6 +362,6 @@ fn either(input: Option<String>, output: Option<String>) -> String {
 }
 
 /// The outcome of a call is not kept by Throughline.
-fn result(call: String, output: String) -> Content<'static> {
-    Content::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done }
+fn result(call: String, output: String) -> PieceContent<'static> {
+    PieceContent::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done }
 }

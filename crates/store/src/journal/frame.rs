@@ -2,7 +2,7 @@
 //!
 //! A frame is whole or ignored: `next` never returns part of one, and finds the next whole frame behind a torn one.
 
-use super::Record;
+use super::JournalRecord;
 use std::io;
 
 /// The last byte is the version of the payload; the frame itself is the same in all versions. It increases with every
@@ -18,7 +18,7 @@ const MAX_PAYLOAD: usize = 1 << 20;
 pub(super) const MAX_FRAME: u64 = (HEADER + MAX_PAYLOAD + 1) as u64;
 
 /// Fails for a record that is too long for readers.
-pub(super) fn encode(records: &[Record]) -> io::Result<Vec<u8>> {
+pub(super) fn encode(records: &[JournalRecord]) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(512 * records.len());
     for record in records {
         let head = out.len();

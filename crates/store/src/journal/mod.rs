@@ -8,18 +8,18 @@ mod read;
 mod rewrite;
 mod segments;
 
-pub use read::{Chunk, ChunkEnd, Position, read_from};
-pub use rewrite::{Decide, JournalEntry, Rewrite, Rewritten, rehearse, rewrite};
+pub use read::{ChunkEnd, JournalChunk, JournalPosition, read_from};
+pub use rewrite::{Decide, JournalEntry, Rewrite, RewriteCounts, rehearse, rewrite};
 pub use segments::{Segments, expire, seal, sync, unsealed_bytes};
 
-use crate::home::{Home, append_to, modified_at};
+use crate::home::{DataFolder, append_to, modified_at};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use towline_core::event::Event;
-use towline_core::fault::Fault;
+use towline_core::fault::FaultRecord;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,9 +28,9 @@ use towline_core::time::Timestamp;
     clippy::large_enum_variant,
     reason = "nearly all records are events; boxing them would cost every hook"
 )]
-pub enum Record {
+pub enum JournalRecord {
     Event(Event),
-    Fault(Fault),
+    Fault(FaultRecord),
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -42,12 +42,12 @@ pub struct AppendError {
 
 /// The time of the last append; `None` if it cannot be determined. If there was none since the last sealing, the time
 /// of that sealing, or of the folder's creation, which is not earlier.
-pub fn heard_at(home: &Home) -> Option<Timestamp> {
+pub fn heard_at(home: &DataFolder) -> Option<Timestamp> {
     modified_at(&segments::active(home)).or_else(|| modified_at(&home.journal()))
 }
 
 /// Appends records with one write. Once this returns they are accepted: no kill and no damaged database loses them.
-pub fn append(home: &Home, records: &[Record]) -> Result<(), AppendError> {
+pub fn append(home: &DataFolder, records: &[JournalRecord]) -> Result<(), AppendError> {
     let failed = |source| AppendError { folder: home.journal().display().to_string(), source };
     let frames = frame::encode(records).map_err(failed)?;
     append_frames(home, &frames).map_err(failed)
@@ -56,7 +56,7 @@ pub fn append(home: &Home, records: &[Record]) -> Result<(), AppendError> {
 /// How many sealings may interrupt one append before something must be wrong.
 const TRIES: usize = 16;
 
-fn append_frames(home: &Home, frames: &[u8]) -> io::Result<()> {
+fn append_frames(home: &DataFolder, frames: &[u8]) -> io::Result<()> {
     let path = segments::active(home);
     for _ in 0..TRIES {
         let file = open_active(home, &path)?;
@@ -69,7 +69,7 @@ fn append_frames(home: &Home, frames: &[u8]) -> io::Result<()> {
     Err(io::Error::other("the journal was sealed again and again during one append"))
 }
 
-fn open_active(home: &Home, path: &Path) -> io::Result<File> {
+fn open_active(home: &DataFolder, path: &Path) -> io::Result<File> {
     match append_to(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             home.create()?;

@@ -4,22 +4,22 @@
 //! being written, or one of a newer format ends the read and is left for the next one.
 
 use super::frame::{self, ParsedFrame};
-use super::{Record, Segments};
+use super::{JournalRecord, Segments};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// A position in the journal: a segment's number and a byte offset within it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
+pub struct JournalPosition {
     pub segment: u64,
     pub offset: u64,
 }
 
 /// Some records in order, and the position after them.
 #[derive(Debug)]
-pub struct Chunk {
-    pub records: Vec<Record>,
-    pub next: Position,
+pub struct JournalChunk {
+    pub records: Vec<JournalRecord>,
+    pub next: JournalPosition,
     /// Bytes that belonged to no whole record.
     pub torn_bytes: u64,
     /// Whole records of our format version that could not be deserialized.
@@ -38,8 +38,8 @@ pub enum ChunkEnd {
 }
 
 /// Reads on from `from`, at most about `limit` bytes.
-pub fn read_from(segments: &Segments, from: Position, limit: u64) -> io::Result<Chunk> {
-    let mut chunk = Chunk {
+pub fn read_from(segments: &Segments, from: JournalPosition, limit: u64) -> io::Result<JournalChunk> {
+    let mut chunk = JournalChunk {
         records: vec![],
         next: segments.clamp(from),
         torn_bytes: 0,
@@ -62,7 +62,7 @@ pub fn read_from(segments: &Segments, from: Position, limit: u64) -> io::Result<
             // A sealed segment does not grow: an incomplete frame in it is torn.
             (ChunkEnd::Limit | ChunkEnd::CaughtUp, Some(following)) => {
                 chunk.torn_bytes += segments.size(chunk.next.segment).saturating_sub(chunk.next.offset);
-                chunk.next = Position { segment: following, offset: 0 };
+                chunk.next = JournalPosition { segment: following, offset: 0 };
                 continue;
             }
             (ChunkEnd::Limit | ChunkEnd::CaughtUp, None) => chunk.ended_by = ChunkEnd::CaughtUp,
@@ -74,7 +74,7 @@ pub fn read_from(segments: &Segments, from: Position, limit: u64) -> io::Result<
 /// Larger than the records of a usual event, so that one read suffices.
 const INITIAL_CAPACITY: usize = 4096;
 
-fn read_segment(segments: &Segments, at: Position, limit: u64) -> io::Result<Vec<u8>> {
+fn read_segment(segments: &Segments, at: JournalPosition, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(INITIAL_CAPACITY);
     let mut file = match File::open(segments.path(at.segment)) {
         Ok(file) => file,
@@ -89,7 +89,7 @@ fn read_segment(segments: &Segments, at: Position, limit: u64) -> io::Result<Vec
 }
 
 /// Parses the whole frames in `bytes` and advances the chunk's position past them.
-fn take_frames(bytes: &[u8], chunk: &mut Chunk) -> ChunkEnd {
+fn take_frames(bytes: &[u8], chunk: &mut JournalChunk) -> ChunkEnd {
     let mut at = 0;
     loop {
         let taken = match frame::next(&bytes[at..]) {

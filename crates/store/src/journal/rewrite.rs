@@ -4,9 +4,9 @@
 //! The active file is never rewritten: it is sealed first.
 
 use super::frame::{self, ParsedFrame};
-use super::{Record, Segments};
-use crate::home::Home;
-use crate::lock::FoldLock;
+use super::{JournalRecord, Segments};
+use crate::home::DataFolder;
+use crate::lock::ProjectionLock;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 #[expect(clippy::large_enum_variant, reason = "nearly all entries are records; none is kept")]
 pub enum JournalEntry<'a> {
-    Record(Record),
+    Record(JournalRecord),
     /// Bytes that are not a record, or not one that this version understands.
     Bytes(&'a [u8]),
 }
@@ -23,7 +23,7 @@ pub enum JournalEntry<'a> {
 #[expect(clippy::large_enum_variant, reason = "one at a time")]
 pub enum Rewrite {
     Keep,
-    Replace(Record),
+    Replace(JournalRecord),
     Remove,
 }
 
@@ -31,18 +31,18 @@ pub type Decide<'a> = &'a mut dyn FnMut(JournalEntry<'_>) -> Rewrite;
 
 /// How many entries were, or would be, removed or changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rewritten {
+pub struct RewriteCounts {
     pub gone: usize,
     pub changed: usize,
 }
 
-impl Rewritten {
+impl RewriteCounts {
     fn is_empty(self) -> bool {
-        self == Rewritten::default()
+        self == RewriteCounts::default()
     }
 
-    pub fn plus(self, other: Rewritten) -> Rewritten {
-        Rewritten { gone: self.gone + other.gone, changed: self.changed + other.changed }
+    pub fn plus(self, other: RewriteCounts) -> RewriteCounts {
+        RewriteCounts { gone: self.gone + other.gone, changed: self.changed + other.changed }
     }
 }
 
@@ -51,13 +51,13 @@ const DRAFT: &str = "new";
 
 /// Rewrites all sealed segments. May be interrupted at any point and repeated.
 pub fn rewrite(
-    home: &Home,
-    _lock: &FoldLock,
+    home: &DataFolder,
+    _lock: &ProjectionLock,
     decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite,
-) -> io::Result<Rewritten> {
+) -> io::Result<RewriteCounts> {
     remove_drafts(home)?;
     let segments = Segments::list(home)?;
-    let mut all = Rewritten::default();
+    let mut all = RewriteCounts::default();
     for path in segments.paths().rev().skip(1) {
         let (bytes, done) = rewritten(&fs::read(path)?, decide)?;
         if !done.is_empty() {
@@ -69,8 +69,11 @@ pub fn rewrite(
 }
 
 /// Counts the entries that would be removed or changed, including those of the active file.
-pub fn rehearse(home: &Home, decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite) -> io::Result<Rewritten> {
-    let mut all = Rewritten::default();
+pub fn rehearse(
+    home: &DataFolder,
+    decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite,
+) -> io::Result<RewriteCounts> {
+    let mut all = RewriteCounts::default();
     let segments = match Segments::list(home) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(all),
         segments => segments?,
@@ -89,9 +92,9 @@ pub fn rehearse(home: &Home, decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite
 fn rewritten(
     bytes: &[u8],
     decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite,
-) -> io::Result<(Vec<u8>, Rewritten)> {
+) -> io::Result<(Vec<u8>, RewriteCounts)> {
     let mut out = Vec::with_capacity(bytes.len());
-    let mut done = Rewritten::default();
+    let mut done = RewriteCounts::default();
     let mut rest = bytes;
     while !rest.is_empty() {
         let (length, entry) = match frame::next(rest) {
@@ -127,7 +130,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Removes files left by a process that was killed while writing.
-fn remove_drafts(home: &Home) -> io::Result<()> {
+fn remove_drafts(home: &DataFolder) -> io::Result<()> {
     for entry in fs::read_dir(home.journal())? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == DRAFT) {

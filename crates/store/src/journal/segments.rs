@@ -3,19 +3,19 @@
 //! The active file has no number in its name: it is always one above the highest sealed number. So the highest sealed
 //! segment is never removed, and an appender needs only one file name.
 
-use super::Position;
-use crate::home::{Home, size};
-use crate::lock::FoldLock;
+use super::JournalPosition;
+use crate::home::{DataFolder, size};
+use crate::lock::ProjectionLock;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-pub(super) fn active(home: &Home) -> PathBuf {
+pub(super) fn active(home: &DataFolder) -> PathBuf {
     home.journal().join("active")
 }
 
-pub fn unsealed_bytes(home: &Home) -> u64 {
+pub fn unsealed_bytes(home: &DataFolder) -> u64 {
     size(&active(home))
 }
 
@@ -26,7 +26,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    pub fn list(home: &Home) -> io::Result<Segments> {
+    pub fn list(home: &DataFolder) -> io::Result<Segments> {
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(home.journal())? {
             let path = entry?.path();
@@ -67,25 +67,25 @@ impl Segments {
     }
 
     /// The position after the last byte.
-    pub fn end(&self) -> Position {
+    pub fn end(&self) -> JournalPosition {
         let segment = self.files.keys().next_back().copied().unwrap_or(1);
-        Position { segment, offset: self.size(segment) }
+        JournalPosition { segment, offset: self.size(segment) }
     }
 
     /// Whether the position exists.
-    pub fn holds(&self, position: Position) -> bool {
+    pub fn holds(&self, position: JournalPosition) -> bool {
         self.files.contains_key(&position.segment) && position.offset <= self.size(position.segment)
     }
 
     /// Moves a stored position to one that exists: one before the oldest segment to that segment's start, and one
     /// behind the end to the start of the active segment, since the journal was replaced by a younger one.
-    pub fn clamp(&self, position: Position) -> Position {
+    pub fn clamp(&self, position: JournalPosition) -> JournalPosition {
         if self.files.contains_key(&position.segment) {
             let shrunk = self.size(position.segment) < position.offset;
-            return if shrunk { Position { offset: 0, ..position } } else { position };
+            return if shrunk { JournalPosition { offset: 0, ..position } } else { position };
         }
         let segment = self.after(position.segment).or(self.files.keys().next_back().copied()).unwrap_or(1);
-        Position { segment, offset: 0 }
+        JournalPosition { segment, offset: 0 }
     }
 
     /// The files in order, the active one last.
@@ -94,7 +94,7 @@ impl Segments {
     }
 
     /// Bytes from `position` to the end.
-    pub fn bytes_after(&self, position: Position) -> u64 {
+    pub fn bytes_after(&self, position: JournalPosition) -> u64 {
         let position = self.clamp(position);
         let all: u64 = self.files.range(position.segment..).map(|(_, path)| size(path)).sum();
         all.saturating_sub(position.offset)
@@ -106,7 +106,7 @@ fn sealed_number(path: &Path) -> Option<u64> {
 }
 
 /// Syncs the active file to disk: the database must not get ahead of the journal that it is projected from.
-pub fn sync(home: &Home) -> io::Result<()> {
+pub fn sync(home: &DataFolder) -> io::Result<()> {
     match File::open(active(home)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         file => file?.sync_data(),
@@ -114,7 +114,7 @@ pub fn sync(home: &Home) -> io::Result<()> {
 }
 
 /// Gives the active file a number; the next append creates a new one. Waits for running appends.
-pub fn seal(home: &Home, _lock: &FoldLock) -> io::Result<()> {
+pub fn seal(home: &DataFolder, _lock: &ProjectionLock) -> io::Result<()> {
     let path = active(home);
     let file = File::open(&path)?;
     file.lock()?;
@@ -124,7 +124,7 @@ pub fn seal(home: &Home, _lock: &FoldLock) -> io::Result<()> {
 
 /// Removes the oldest folded segments until the journal holds no more than `keep_bytes`. Keeps the newest sealed one:
 /// the number of the active file follows from it.
-pub fn expire(home: &Home, folded: Position, keep_bytes: u64) -> io::Result<u64> {
+pub fn expire(home: &DataFolder, folded: JournalPosition, keep_bytes: u64) -> io::Result<u64> {
     let segments = Segments::list(home)?;
     let mut excess = segments.total_bytes().saturating_sub(keep_bytes);
     let mut removed = 0;

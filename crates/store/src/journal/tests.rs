@@ -2,38 +2,42 @@
 
 use super::read::ChunkEnd;
 use super::*;
-use crate::lock::FoldLock;
+use crate::lock::ProjectionLock;
 use std::fs;
 use tempfile::TempDir;
 use towline_core::fault::FaultKind;
 use towline_core::time::Timestamp;
 
-fn fault(n: usize) -> Record {
-    Record::Fault(Fault { at: Timestamp(n as i64), kind: FaultKind::Payload, detail: format!("fault {n}") })
+fn fault(n: usize) -> JournalRecord {
+    JournalRecord::Fault(FaultRecord {
+        at: Timestamp(n as i64),
+        kind: FaultKind::Payload,
+        detail: format!("fault {n}"),
+    })
 }
 
-fn numbers(chunk: &Chunk) -> Vec<i64> {
-    let at = |record: &Record| match record {
-        Record::Fault(fault) => fault.at.0,
-        Record::Event(event) => event.at.0,
+fn numbers(chunk: &JournalChunk) -> Vec<i64> {
+    let at = |record: &JournalRecord| match record {
+        JournalRecord::Fault(fault) => fault.at.0,
+        JournalRecord::Event(event) => event.at.0,
     };
     chunk.records.iter().map(at).collect()
 }
 
-fn fresh() -> (TempDir, Home) {
+fn fresh() -> (TempDir, DataFolder) {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::at(folder.path().join("data"));
+    let home = DataFolder::at(folder.path().join("data"));
     (folder, home)
 }
 
 const ALL: u64 = 1 << 30;
 
-fn read_on(home: &Home, from: Position, limit: u64) -> std::io::Result<Chunk> {
+fn read_on(home: &DataFolder, from: JournalPosition, limit: u64) -> std::io::Result<JournalChunk> {
     read_from(&Segments::list(home)?, from, limit)
 }
 
-fn read_all(home: &Home) -> Chunk {
-    read_on(home, Position::default(), ALL).unwrap()
+fn read_all(home: &DataFolder) -> JournalChunk {
+    read_on(home, JournalPosition::default(), ALL).unwrap()
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn sealing_keeps_the_order_and_a_position_in_the_sealed_file() {
     append(&home, &[fault(1)]).unwrap();
     let position = read_all(&home).next;
     append(&home, &[fault(2)]).unwrap();
-    let lock = FoldLock::try_take(&home).unwrap().unwrap();
+    let lock = ProjectionLock::try_take(&home).unwrap().unwrap();
     seal(&home, &lock).unwrap();
     append(&home, &[fault(3)]).unwrap();
     seal(&home, &lock).unwrap();
@@ -127,7 +131,7 @@ fn an_append_that_meets_a_sealing_goes_to_the_new_file() {
     let (_folder, home) = fresh();
     append(&home, &[fault(1)]).unwrap();
     let held = append_to(&segments::active(&home)).unwrap();
-    seal(&home, &FoldLock::try_take(&home).unwrap().unwrap()).unwrap();
+    seal(&home, &ProjectionLock::try_take(&home).unwrap().unwrap()).unwrap();
     assert!(!is_still_at(&held, &segments::active(&home)).unwrap());
     append(&home, &[fault(2)]).unwrap();
     assert_eq!(numbers(&read_all(&home)), [1, 2]);
@@ -138,16 +142,16 @@ fn expiry_takes_the_oldest_folded_segments_only() {
     let (_folder, home) = fresh();
     for n in 1..=4 {
         append(&home, &[fault(n)]).unwrap();
-        seal(&home, &FoldLock::try_take(&home).unwrap().unwrap()).unwrap();
+        seal(&home, &ProjectionLock::try_take(&home).unwrap().unwrap()).unwrap();
     }
     assert_eq!(
-        expire(&home, Position { segment: 1, offset: 9 }, 0).unwrap(),
+        expire(&home, JournalPosition { segment: 1, offset: 9 }, 0).unwrap(),
         0,
         "nothing before 1 is folded"
     );
-    assert!(expire(&home, Position { segment: 3, offset: 0 }, 0).unwrap() > 0);
+    assert!(expire(&home, JournalPosition { segment: 3, offset: 0 }, 0).unwrap() > 0);
     assert_eq!(numbers(&read_all(&home)), [3, 4]);
-    expire(&home, Position { segment: 9, offset: 0 }, 0).unwrap();
+    expire(&home, JournalPosition { segment: 9, offset: 0 }, 0).unwrap();
     assert_eq!(numbers(&read_all(&home)), [4], "the newest sealed one stays");
 }
 
@@ -157,7 +161,7 @@ fn a_chunk_ends_at_its_limit_and_the_next_goes_on() {
     for n in 1..=100 {
         append(&home, &[fault(n)]).unwrap();
     }
-    let (mut position, mut seen) = (Position::default(), vec![]);
+    let (mut position, mut seen) = (JournalPosition::default(), vec![]);
     for _ in 0..100 {
         let chunk = read_on(&home, position, 1000).unwrap();
         seen.extend(numbers(&chunk));
@@ -172,10 +176,10 @@ fn a_chunk_ends_at_its_limit_and_the_next_goes_on() {
 /// Removes faults with an even time and changes the one at 7.
 fn remove_even(entry: JournalEntry<'_>) -> Rewrite {
     match entry {
-        JournalEntry::Record(Record::Fault(fault)) if fault.at.0 == 7 => {
-            Rewrite::Replace(Record::Fault(Fault { detail: String::new(), ..fault }))
+        JournalEntry::Record(JournalRecord::Fault(fault)) if fault.at.0 == 7 => {
+            Rewrite::Replace(JournalRecord::Fault(FaultRecord { detail: String::new(), ..fault }))
         }
-        JournalEntry::Record(Record::Fault(fault)) if fault.at.0 % 2 == 0 => Rewrite::Remove,
+        JournalEntry::Record(JournalRecord::Fault(fault)) if fault.at.0 % 2 == 0 => Rewrite::Remove,
         JournalEntry::Record(_) => Rewrite::Keep,
         JournalEntry::Bytes(_) => Rewrite::Remove,
     }
@@ -185,7 +189,7 @@ fn remove_even(entry: JournalEntry<'_>) -> Rewrite {
 fn a_rewrite_removes_records_from_sealed_segments_and_keeps_the_order() {
     let (_folder, home) = fresh();
     home.create().unwrap();
-    let lock = FoldLock::try_take(&home).unwrap().unwrap();
+    let lock = ProjectionLock::try_take(&home).unwrap().unwrap();
     for n in 1..=4 {
         append(&home, &[fault(2 * n), fault(2 * n + 1)]).unwrap();
         if n < 4 {
@@ -193,21 +197,21 @@ fn a_rewrite_removes_records_from_sealed_segments_and_keeps_the_order() {
         }
     }
     fs::write(home.journal().join("00000002.sealed.new"), "left by somebody who was killed").unwrap();
-    assert_eq!(rehearse(&home, &mut remove_even).unwrap(), Rewritten { gone: 4, changed: 1 });
+    assert_eq!(rehearse(&home, &mut remove_even).unwrap(), RewriteCounts { gone: 4, changed: 1 });
     assert_eq!(numbers(&read_all(&home)), [2, 3, 4, 5, 6, 7, 8, 9], "a rehearsal changes nothing");
     let untouched = fs::read(segments::active(&home)).unwrap();
-    assert_eq!(rewrite(&home, &lock, &mut remove_even).unwrap(), Rewritten { gone: 3, changed: 1 });
+    assert_eq!(rewrite(&home, &lock, &mut remove_even).unwrap(), RewriteCounts { gone: 3, changed: 1 });
     assert_eq!(numbers(&read_all(&home)), [3, 5, 7, 8, 9]);
     assert_eq!(fs::read(segments::active(&home)).unwrap(), untouched, "what is appended to is not rewritten");
     assert!(!home.journal().join("00000002.sealed.new").exists());
-    assert_eq!(rewrite(&home, &lock, &mut remove_even).unwrap(), Rewritten { gone: 0, changed: 1 });
+    assert_eq!(rewrite(&home, &lock, &mut remove_even).unwrap(), RewriteCounts { gone: 0, changed: 1 });
 }
 
 #[test]
 fn a_segment_whose_records_are_all_removed_keeps_its_number() {
     let (_folder, home) = fresh();
     home.create().unwrap();
-    let lock = FoldLock::try_take(&home).unwrap().unwrap();
+    let lock = ProjectionLock::try_take(&home).unwrap().unwrap();
     append(&home, &[fault(2)]).unwrap();
     seal(&home, &lock).unwrap();
     rewrite(&home, &lock, &mut remove_even).unwrap();

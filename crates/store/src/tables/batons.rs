@@ -6,7 +6,7 @@ use super::sessions::session_key;
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::inherit::{Afar, Baton, BatonFate, FarBaton, HOUR_MS, Reach};
+use towline_core::inherit::{Baton, BatonFate, BatonScope, HOUR_MS, RemoteBaton, RemoteOrigin};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
 
@@ -72,7 +72,7 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// A baton and its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownBaton {
+pub struct BatonRow {
     pub uid: Uid,
     pub session: SessionKey,
     pub seat: Option<String>,
@@ -83,13 +83,13 @@ pub struct KnownBaton {
     pub taken_at: Option<Timestamp>,
     pub dropped_at: Option<Timestamp>,
     /// The machine it was passed on, if not this one.
-    pub afar: Option<Afar>,
+    pub afar: Option<RemoteOrigin>,
     pub machine: Uid,
     /// How often the row was written.
     pub revision: u64,
 }
 
-impl KnownBaton {
+impl BatonRow {
     /// The time until which it can be taken.
     pub fn until(&self) -> Timestamp {
         let came_at = self.afar.as_ref().map_or(self.passed_at, |afar| afar.came_at);
@@ -143,7 +143,7 @@ impl Store {
     pub(crate) fn baton_came(
         &self,
         session: &SessionKey,
-        came: &FarBaton,
+        came: &RemoteBaton,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let count = came.count.cast_signed();
@@ -183,13 +183,13 @@ impl Store {
         Ok(statement.query_map([part], |row| key(row, 0))?.collect::<Result<_, _>>()?)
     }
 
-    pub fn baton(&self, uid: Uid) -> Result<Option<KnownBaton>, StoreError> {
+    pub fn baton(&self, uid: Uid) -> Result<Option<BatonRow>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("{ALL} where b.uid = ?1"))?;
         Ok(statement.query_row([uid.0], known_baton).optional()?)
     }
 
     /// Open batons of other machines, newest first.
-    pub fn far_batons(&self, most: u32) -> Result<Vec<KnownBaton>, StoreError> {
+    pub fn far_batons(&self, most: u32) -> Result<Vec<BatonRow>, StoreError> {
         let query = format!(
             "{ALL} where b.far is not null and b.taken_at is null and b.dropped_at is null
              order by b.passed_at desc limit ?1"
@@ -207,7 +207,7 @@ impl Store {
     }
 
     /// All batons that can be taken now, oldest first.
-    pub fn open_batons(&self, now: Timestamp) -> Result<Vec<KnownBaton>, StoreError> {
+    pub fn open_batons(&self, now: Timestamp) -> Result<Vec<BatonRow>, StoreError> {
         let query = format!(
             "{ALL} where b.taken_at is null and b.dropped_at is null and b.withdrawn = 0
                  and min(b.passed_at, ifnull(b.came_at, b.passed_at)) >= ?1 order by b.passed_at"
@@ -217,7 +217,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    pub fn open_baton_of(&self, session: &SessionKey) -> Result<Option<KnownBaton>, StoreError> {
+    pub fn open_baton_of(&self, session: &SessionKey) -> Result<Option<BatonRow>, StoreError> {
         let query = format!(
             "{ALL} where b.taken_at is null and b.dropped_at is null and s.agent = ?1 and s.session = ?2
              order by b.passed_at desc limit 1"
@@ -227,7 +227,7 @@ impl Store {
     }
 
     /// Every baton ever passed, oldest first.
-    pub fn batons(&self) -> Result<Vec<KnownBaton>, StoreError> {
+    pub fn batons(&self) -> Result<Vec<BatonRow>, StoreError> {
         let mut statement = self.db.prepare_cached(&format!("{ALL} order by b.passed_at, b.uid"))?;
         Ok(statement.query_map([], known_baton)?.collect::<Result<_, _>>()?)
     }
@@ -239,7 +239,7 @@ fn baton(row: &Row<'_>) -> rusqlite::Result<Baton> {
         uid: Uid(row.get(0)?),
         session: key(row, 1)?,
         seat: row.get(2)?,
-        reach: if is_same { Reach::SameProject } else { Reach::OtherProject },
+        reach: if is_same { BatonScope::SameProject } else { BatonScope::OtherProject },
         passed_at: Timestamp(row.get(4)?),
         is_withdrawn: row.get(5)?,
         afar: afar(row, 6)?,
@@ -247,15 +247,15 @@ fn baton(row: &Row<'_>) -> rusqlite::Result<Baton> {
 }
 
 /// Reads two columns: the machine's name, and when its baton arrived.
-fn afar(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Afar>> {
+fn afar(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RemoteOrigin>> {
     let (machine, came_at) =
         (row.get::<_, Option<String>>(column)?, row.get::<_, Option<i64>>(column + 1)?.map(Timestamp));
-    Ok(machine.zip(came_at).map(|(machine, came_at)| Afar { machine, came_at }))
+    Ok(machine.zip(came_at).map(|(machine, came_at)| RemoteOrigin { machine, came_at }))
 }
 
-fn known_baton(row: &Row<'_>) -> rusqlite::Result<KnownBaton> {
+fn known_baton(row: &Row<'_>) -> rusqlite::Result<BatonRow> {
     let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
-    Ok(KnownBaton {
+    Ok(BatonRow {
         uid: Uid(row.get(0)?),
         session: key(row, 1)?,
         seat: row.get(2)?,

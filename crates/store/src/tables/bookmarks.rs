@@ -5,12 +5,14 @@
 use super::batons::key;
 use super::heard_turns::kept;
 use super::sessions::parse_column;
-use crate::archive::Side;
+use crate::archive::TimeSide;
 use crate::{Store, StoreError};
 use rusqlite::Row;
-use towline_core::bookmark::{Bookmark, Code, Counted, How, Reason, Setting, Threshold};
+use towline_core::bookmark::{
+    Bookmark, BookmarkOrigin, BookmarkReason, CodeState, CountPrecision, NewBookmark, Threshold,
+};
 use towline_core::id::{SessionKey, TurnId, Uid};
-use towline_core::text::Kept;
+use towline_core::text::SafeText;
 use towline_core::time::Timestamp;
 
 /// Ignores an existing bookmark: a journal may be read twice.
@@ -36,12 +38,12 @@ const COLUMNS: &str = "
 
 /// A bookmark with its session and current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownBookmark {
+pub struct BookmarkRow {
     pub session: SessionKey,
     pub project: Option<String>,
     pub folder: Option<String>,
     pub bookmark: Bookmark,
-    pub code: Option<Code>,
+    pub code: Option<CodeState>,
     /// When the session's previous bookmark was set, if there is one.
     pub before: Option<Timestamp>,
     /// When the state of code and context was recorded.
@@ -51,22 +53,22 @@ pub struct KnownBookmark {
 
 /// The state of code and context at a bookmark, recorded after it was set.
 pub(crate) struct Placement<'a> {
-    pub code: Option<&'a Code>,
+    pub code: Option<&'a CodeState>,
     pub context_tokens: Option<u64>,
     pub at: Timestamp,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct BookmarksAsked<'a> {
+pub struct BookmarkFilter<'a> {
     pub session: Option<&'a SessionKey>,
     /// By the name of the session's project.
     pub project: Option<&'a str>,
-    pub deleted: Deleted,
+    pub deleted: DeletedBookmarks,
     pub most: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deleted {
+pub enum DeletedBookmarks {
     LeftOut,
     Included,
 }
@@ -85,7 +87,7 @@ impl Store {
             set.reason.map(|reason| reason.threshold.name()),
             set.reason.map(|reason| reason.count.cast_signed()),
             set.reason.map(|reason| counted_name(reason.counted)),
-            set.label.as_ref().map(Kept::as_str),
+            set.label.as_ref().map(SafeText::as_str),
             bookmark.context_tokens.map(u64::cast_signed),
         ])?;
         Ok(())
@@ -97,7 +99,7 @@ impl Store {
             bookmark.0,
             placement.at.0,
             code.map(|code| code.commit.as_str()),
-            code.and_then(|code| code.branch.as_ref()).map(Kept::as_str),
+            code.and_then(|code| code.branch.as_ref()).map(SafeText::as_str),
             code.and_then(|code| code.dirty),
             placement.context_tokens.map(u64::cast_signed),
         ))?;
@@ -110,13 +112,13 @@ impl Store {
     }
 
     /// Bookmarks, newest first.
-    pub fn bookmarks(&self, asked: &BookmarksAsked<'_>) -> Result<Vec<KnownBookmark>, StoreError> {
+    pub fn bookmarks(&self, asked: &BookmarkFilter<'_>) -> Result<Vec<BookmarkRow>, StoreError> {
         let query = format!(
             "{COLUMNS} where (?1 is null or s.agent || ':' || s.session = ?1) and (?2 is null or p.name = ?2)
              and (?3 or b.deleted_at is null) order by b.at desc, b.uid desc limit ?4"
         );
         let session = asked.session.map(ToString::to_string);
-        let included = asked.deleted == Deleted::Included;
+        let included = asked.deleted == DeletedBookmarks::Included;
         let mut statement = self.db.prepare_cached(&query)?;
         let rows = statement.query_map((session, asked.project, included, asked.most), known_bookmark)?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -127,8 +129,8 @@ impl Store {
         &self,
         project: Option<&str>,
         at: Timestamp,
-        (side, most): (Side, u32),
-    ) -> Result<Vec<KnownBookmark>, StoreError> {
+        (side, most): (TimeSide, u32),
+    ) -> Result<Vec<BookmarkRow>, StoreError> {
         let (compare, order) = side.words();
         let query = format!(
             "{COLUMNS} where b.at {compare} ?2 and (?1 is null or p.name = ?1) and b.deleted_at is null
@@ -142,7 +144,7 @@ impl Store {
     }
 
     /// The bookmarks whose id begins or ends with `part`, including deleted ones; at most 20.
-    pub fn bookmarks_named(&self, part: &str) -> Result<Vec<KnownBookmark>, StoreError> {
+    pub fn bookmarks_named(&self, part: &str) -> Result<Vec<BookmarkRow>, StoreError> {
         let query = format!(
             "{COLUMNS} where substr(lower(hex(b.uid)), 1, length(?1)) = ?1
              or substr(lower(hex(b.uid)), -length(?1)) = ?1 order by b.at desc limit 20"
@@ -153,19 +155,19 @@ impl Store {
     }
 
     /// The bookmarks since a time whose code state is not recorded yet, oldest first.
-    pub fn unplaced_bookmarks(&self, since: Timestamp) -> Result<Vec<KnownBookmark>, StoreError> {
+    pub fn unplaced_bookmarks(&self, since: Timestamp) -> Result<Vec<BookmarkRow>, StoreError> {
         let query = format!("{COLUMNS} where b.at >= ?1 and b.placed_at is null order by b.at limit 100");
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement.query_map([since.0], known_bookmark)?.collect::<Result<_, _>>()?)
     }
 }
 
-fn known_bookmark(row: &Row<'_>) -> rusqlite::Result<KnownBookmark> {
+fn known_bookmark(row: &Row<'_>) -> rusqlite::Result<BookmarkRow> {
     let text =
         |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.map(|text| kept(&text)));
     let (commit, branch, dirty) = (text(11)?, text(12)?, row.get(13)?);
-    let set = Setting {
-        how: parse_column(row, 6, How::parse)?,
+    let set = NewBookmark {
+        how: parse_column(row, 6, BookmarkOrigin::parse)?,
         after_turn: row.get(4)?,
         reason: reason(row)?,
         label: text(10)?,
@@ -178,34 +180,36 @@ fn known_bookmark(row: &Row<'_>) -> rusqlite::Result<KnownBookmark> {
         context_tokens: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
     };
     let time = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp));
-    Ok(KnownBookmark {
+    Ok(BookmarkRow {
         session: key(row, 1)?,
         project: row.get(2)?,
         folder: row.get(17)?,
         bookmark,
-        code: commit.map(|commit| Code { commit, branch, dirty }),
+        code: commit.map(|commit| CodeState { commit, branch, dirty }),
         before: time(18)?,
         placed_at: time(15)?,
         deleted_at: time(16)?,
     })
 }
 
-fn reason(row: &Row<'_>) -> rusqlite::Result<Option<Reason>> {
+fn reason(row: &Row<'_>) -> rusqlite::Result<Option<BookmarkReason>> {
     if row.get::<_, Option<String>>(7)?.is_none() {
         return Ok(None);
     }
     let counted = parse_column(row, 9, named_counted)?;
     let count = row.get::<_, Option<i64>>(8)?.map_or(0, i64::cast_unsigned);
-    Ok(Some(Reason { threshold: parse_column(row, 7, Threshold::parse)?, count, counted }))
+    Ok(Some(BookmarkReason { threshold: parse_column(row, 7, Threshold::parse)?, count, counted }))
 }
 
-fn counted_name(counted: Counted) -> &'static str {
+fn counted_name(counted: CountPrecision) -> &'static str {
     match counted {
-        Counted::Exactly => "exactly",
-        Counted::Estimated => "estimated",
+        CountPrecision::Exactly => "exactly",
+        CountPrecision::Estimated => "estimated",
     }
 }
 
-fn named_counted(name: &str) -> Option<Counted> {
-    [Counted::Exactly, Counted::Estimated].into_iter().find(|counted| counted_name(*counted) == name)
+fn named_counted(name: &str) -> Option<CountPrecision> {
+    [CountPrecision::Exactly, CountPrecision::Estimated]
+        .into_iter()
+        .find(|counted| counted_name(*counted) == name)
 }

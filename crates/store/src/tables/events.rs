@@ -21,7 +21,7 @@ const OF_SESSION: &str = "
 
 /// One folded event, with the fields that are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownEvent {
+pub struct EventRow {
     pub kind: String,
     pub tool: Option<String>,
     pub at: Timestamp,
@@ -51,10 +51,10 @@ impl Store {
     }
 
     /// The events of a session in order.
-    pub fn events(&self, session: &SessionKey) -> Result<Vec<KnownEvent>, StoreError> {
+    pub fn events(&self, session: &SessionKey) -> Result<Vec<EventRow>, StoreError> {
         let mut statement = self.db.prepare_cached(OF_SESSION)?;
         let known = |row: &rusqlite::Row<'_>| {
-            Ok(KnownEvent {
+            Ok(EventRow {
                 kind: row.get(0)?,
                 tool: row.get(1)?,
                 at: Timestamp(row.get(2)?),

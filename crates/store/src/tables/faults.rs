@@ -2,9 +2,9 @@
 //!
 //! Bounded: only the newest are kept.
 
-use crate::journal::{self, Record};
+use crate::journal::{self, JournalRecord};
 use crate::{Store, StoreError};
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::time::Timestamp;
 
 const ADD: &str = "
@@ -26,7 +26,7 @@ const UNFOLDED: u64 = 4 << 20;
 
 /// Faults of one kind and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownFault {
+pub struct FaultRow {
     pub kind: FaultKind,
     pub detail: String,
     pub count: u64,
@@ -35,23 +35,23 @@ pub struct KnownFault {
     told_at: Option<Timestamp>,
 }
 
-impl KnownFault {
+impl FaultRow {
     fn is_unreported(&self) -> bool {
         self.told_at.is_none_or(|told| self.last_at.since_ms(told) > 86_400_000)
     }
 }
 
 impl Store {
-    pub(crate) fn add_fault(&self, fault: &Fault) -> Result<(), StoreError> {
+    pub(crate) fn add_fault(&self, fault: &FaultRecord) -> Result<(), StoreError> {
         self.db.prepare_cached(ADD)?.execute((fault.kind.name(), &fault.detail, fault.at.0))?;
         Ok(())
     }
 
     /// All faults, newest first.
-    pub fn faults(&self) -> Result<Vec<KnownFault>, StoreError> {
+    pub fn faults(&self) -> Result<Vec<FaultRow>, StoreError> {
         let mut statement = self.db.prepare_cached(ALL)?;
         let fault = |row: &rusqlite::Row<'_>| {
-            Ok(KnownFault {
+            Ok(FaultRow {
                 kind: FaultKind::named(&row.get::<_, String>(0)?).unwrap_or(FaultKind::Internal),
                 detail: row.get(1)?,
                 count: row.get::<_, i64>(2)?.cast_unsigned(),
@@ -64,16 +64,16 @@ impl Store {
     }
 
     /// Faults that are still in the journal because folding failed, oldest first.
-    pub fn unfolded_faults(&self) -> Result<Vec<Fault>, StoreError> {
+    pub fn unfolded_faults(&self) -> Result<Vec<FaultRecord>, StoreError> {
         let segments = self.segments()?;
         let chunk = journal::read_from(&segments, self.folded(&segments)?, UNFOLDED)
             .map_err(|source| self.folder_error(source))?;
-        let fault = |record| if let Record::Fault(fault) = record { Some(fault) } else { None };
+        let fault = |record| if let JournalRecord::Fault(fault) = record { Some(fault) } else { None };
         Ok(chunk.records.into_iter().filter_map(fault).collect())
     }
 
     /// Returns the faults to report to the user, and marks them as reported.
-    pub fn tell_faults(&self, now: Timestamp) -> Result<Vec<KnownFault>, StoreError> {
+    pub fn tell_faults(&self, now: Timestamp) -> Result<Vec<FaultRow>, StoreError> {
         let mut unreported = self.faults()?;
         unreported.retain(|fault| fault.kind.is_worth_telling() && fault.is_unreported());
         if !unreported.is_empty() {

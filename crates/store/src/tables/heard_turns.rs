@@ -5,10 +5,10 @@
 use super::sessions::parse_column;
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
-use towline_core::event::Origin;
+use towline_core::event::PromptOrigin;
 use towline_core::id::{SessionKey, TurnId, Uid};
-use towline_core::session::{Turn, TurnOutcome};
-use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::session::{SessionTurn, TurnOutcome};
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
 
 const COLUMNS: &str =
@@ -30,7 +30,7 @@ const CHANGE: &str = "
 const OF_SESSION: &str = "where session = (select id from sessions where agent = ?1 and session = ?2)";
 
 impl Store {
-    pub(crate) fn add_turn(&self, session: i64, turn: &Turn) -> Result<(), StoreError> {
+    pub(crate) fn add_turn(&self, session: i64, turn: &SessionTurn) -> Result<(), StoreError> {
         self.db.prepare_cached(ADD)?.execute(rusqlite::params![
             turn.uid.0,
             self.machine.0,
@@ -50,7 +50,7 @@ impl Store {
     }
 
     /// Updates a turn; inserts it if it does not exist yet.
-    pub(crate) fn save_turn(&self, session: i64, turn: &Turn) -> Result<(), StoreError> {
+    pub(crate) fn save_turn(&self, session: i64, turn: &SessionTurn) -> Result<(), StoreError> {
         let changed = self.db.prepare_cached(CHANGE)?.execute((
             session,
             turn.ordinal,
@@ -64,7 +64,11 @@ impl Store {
     }
 
     /// The session's turn that has not ended, by its ordinal, which is the session's last.
-    pub(crate) fn open_turn(&self, session: i64, last_ordinal: u32) -> Result<Option<Turn>, StoreError> {
+    pub(crate) fn open_turn(
+        &self,
+        session: i64,
+        last_ordinal: u32,
+    ) -> Result<Option<SessionTurn>, StoreError> {
         // The session has no prompt yet.
         if last_ordinal == 0 {
             return Ok(None);
@@ -76,7 +80,7 @@ impl Store {
     }
 
     /// The session's last prompt, of any origin.
-    pub fn last_prompt(&self, session: &SessionKey) -> Result<Option<Kept>, StoreError> {
+    pub fn last_prompt(&self, session: &SessionKey) -> Result<Option<SafeText>, StoreError> {
         let query = format!("select prompt from heard_turns {OF_SESSION} order by ordinal desc limit 1");
         let text = |row: &Row<'_>| row.get::<_, String>(0);
         let key = (session.agent.as_str(), session.id.as_str());
@@ -85,7 +89,7 @@ impl Store {
     }
 
     /// The turns of a session in order, as reported by its hooks.
-    pub fn heard_turns(&self, session: &SessionKey) -> Result<Vec<Turn>, StoreError> {
+    pub fn heard_turns(&self, session: &SessionKey) -> Result<Vec<SessionTurn>, StoreError> {
         let query = format!("select {COLUMNS} from heard_turns {OF_SESSION} order by ordinal");
         let mut statement = self.db.prepare_cached(&query)?;
         Ok(statement
@@ -95,11 +99,11 @@ impl Store {
 }
 
 /// Stored text is already truncated and redacted.
-pub(super) fn kept(text: &str) -> Kept {
-    Kept::new(text, Keeping { longest_bytes: usize::MAX / 8, secrets: Secrets::Kept })
+pub(super) fn kept(text: &str) -> SafeText {
+    SafeText::new(text, TextPolicy { longest_bytes: usize::MAX / 8, secrets: SecretPolicy::Kept })
 }
 
-fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
+fn turn(row: &Row<'_>) -> rusqlite::Result<SessionTurn> {
     let ended_at: Option<i64> = row.get(6)?;
     let outcome = match row.get::<_, Option<String>>(7)?.as_deref() {
         Some("completed") => TurnOutcome::Completed,
@@ -107,11 +111,11 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
         Some("interrupted") => TurnOutcome::Interrupted,
         _ => TurnOutcome::Abandoned,
     };
-    Ok(Turn {
+    Ok(SessionTurn {
         uid: Uid(row.get(0)?),
         ordinal: row.get(1)?,
         id: row.get::<_, Option<String>>(2)?.and_then(|id| TurnId::parse(&id).ok()),
-        origin: parse_column(row, 3, Origin::named)?,
+        origin: parse_column(row, 3, PromptOrigin::named)?,
         prompt: kept(&row.get::<_, String>(4)?),
         started_at: Timestamp(row.get(5)?),
         ended: ended_at.map(|at| (Timestamp(at), outcome)),

@@ -8,11 +8,11 @@ use super::heard_turns::kept;
 use super::sessions::{parse_column, session_key};
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Params, Row};
-use towline_core::continuing::{Asking, Author, Hop, Next, Stage, Typed};
-use towline_core::event::Origin;
+use towline_core::continuing::{HandoffAuthor, Hop, HopIntents, HopRequest, HopStage, HopTransition};
+use towline_core::event::PromptOrigin;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::session::Session;
-use towline_core::text::Kept;
+use towline_core::text::SafeText;
 use towline_core::time::Timestamp;
 
 /// Ignores an existing hop: a journal may be read twice.
@@ -52,7 +52,7 @@ const OPEN: &str = "h.stage in ('asked', 'written', 'clearing', 'continuing')";
 const UNREPORTED: &str = "h.stage in ('failed', 'stopped') and h.told_at is null";
 
 #[derive(Clone, Debug, Default)]
-pub struct WantedHops<'a> {
+pub struct HopFilter<'a> {
     pub seat: Option<&'a str>,
     /// The session that was continued, or the one that continues it.
     pub session: Option<&'a SessionKey>,
@@ -64,7 +64,7 @@ impl Store {
         &self,
         uid: Uid,
         session: i64,
-        asking: &Asking,
+        asking: &HopRequest,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let (author, ordinal, percent) = (asking.author.name(), asking.ordinal, asking.percent);
@@ -76,22 +76,22 @@ impl Store {
     pub(crate) fn write_handoff(
         &self,
         uid: Uid,
-        text: &Kept,
-        by: Author,
+        text: &SafeText,
+        by: HandoffAuthor,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         self.db.prepare_cached(WRITE)?.execute((uid.0, text.as_str(), by.name(), at.0))?;
         Ok(())
     }
 
-    pub(crate) fn move_hop(&self, hop: &Hop, next: &Next, at: Timestamp) -> Result<(), StoreError> {
+    pub(crate) fn move_hop(&self, hop: &Hop, next: &HopTransition, at: Timestamp) -> Result<(), StoreError> {
         let successor = next.successor.as_ref().map(|key| self.session_row_id(key)).transpose()?.flatten();
         let row = (hop.uid.0, hop.stage.name(), next.to.name(), at.0, &next.why, successor);
         self.db.prepare_cached(MOVE)?.execute(row)?;
         Ok(())
     }
 
-    pub(crate) fn type_for_hop(&self, uid: Uid, typed: Typed) -> Result<(), StoreError> {
+    pub(crate) fn type_for_hop(&self, uid: Uid, typed: HopIntents) -> Result<(), StoreError> {
         self.db.prepare_cached(TYPED)?.execute((uid.0, typed.clear.0, typed.go_on.0))?;
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Store {
     }
 
     /// Hops, newest first.
-    pub fn hops(&self, wanted: &WantedHops<'_>) -> Result<Vec<Hop>, StoreError> {
+    pub fn hops(&self, wanted: &HopFilter<'_>) -> Result<Vec<Hop>, StoreError> {
         let session = wanted.session.map(ToString::to_string);
         self.query_hops(
             "where (?1 is null or h.seat = ?1)
@@ -182,13 +182,13 @@ impl Store {
         Ok(at.map(Timestamp))
     }
 
-    pub fn last_origin(&self, session: &Session) -> Result<Option<Origin>, StoreError> {
+    pub fn last_origin(&self, session: &Session) -> Result<Option<PromptOrigin>, StoreError> {
         const QUERY: &str = "
             select t.origin from heard_turns t join sessions s on s.id = t.session
             where s.agent = ?1 and s.session = ?2 and t.ordinal = ?3";
         let mut statement = self.db.prepare_cached(QUERY)?;
         let row = (session.key.agent.as_str(), session.key.id.as_str(), session.turns);
-        Ok(statement.query_row(row, |row| parse_column(row, 0, Origin::named)).optional()?)
+        Ok(statement.query_row(row, |row| parse_column(row, 0, PromptOrigin::named)).optional()?)
     }
 
     fn query_hops(&self, condition: &str, params: impl Params) -> Result<Vec<Hop>, StoreError> {
@@ -201,10 +201,10 @@ fn hop(row: &Row<'_>) -> rusqlite::Result<Hop> {
     let uid = |column: usize| row.get::<_, Option<[u8; 16]>>(column).map(|uid| uid.map(Uid));
     let time = |column: usize| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
     let text: Option<String> = row.get(10)?;
-    let written_by = row.get::<_, Option<String>>(11)?.and_then(|name| Author::named(&name));
-    let asking = Asking {
+    let written_by = row.get::<_, Option<String>>(11)?.and_then(|name| HandoffAuthor::named(&name));
+    let asking = HopRequest {
         seat: row.get(2)?,
-        author: parse_column(row, 3, Author::named)?,
+        author: parse_column(row, 3, HandoffAuthor::named)?,
         ordinal: row.get(4)?,
         percent: row.get(5)?,
     };
@@ -213,11 +213,11 @@ fn hop(row: &Row<'_>) -> rusqlite::Result<Hop> {
         session: key(row, 1)?,
         asking,
         began_at: Timestamp(row.get(6)?),
-        stage: parse_column(row, 7, Stage::named)?,
+        stage: parse_column(row, 7, HopStage::named)?,
         moved_at: Timestamp(row.get(8)?),
         why: row.get(9)?,
         handoff: text.map(|text| kept(&text)).zip(written_by),
-        typed: uid(12)?.zip(uid(13)?).map(|(clear, go_on)| Typed { clear, go_on }),
+        typed: uid(12)?.zip(uid(13)?).map(|(clear, go_on)| HopIntents { clear, go_on }),
         successor: session_key(row, 14)?,
         given: session_key(row, 15)?.zip(time(16)?),
         told_at: time(17)?,

@@ -7,7 +7,7 @@ use super::sessions::{parse_column, session_key};
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::inherit::{Decision, Way};
+use towline_core::inherit::{InheritDecision, InheritRule};
 use towline_core::time::Timestamp;
 
 /// Ignores an existing decision: a journal may be read twice.
@@ -46,7 +46,7 @@ pub struct Inheritance {
     pub from: Option<SessionKey>,
     /// The machine that session ran on, if not on this one.
     pub machine: Option<String>,
-    pub way: Way,
+    pub way: InheritRule,
     pub reason: String,
     /// Sessions that were considered and not chosen.
     pub candidates: Vec<SessionKey>,
@@ -58,7 +58,7 @@ pub struct Inheritance {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Wanted<'a> {
+pub struct InheritanceFilter<'a> {
     /// As heir or as predecessor.
     pub session: Option<&'a SessionKey>,
     /// By the name of the heir's project.
@@ -72,7 +72,7 @@ impl Store {
         uid: Uid,
         heir: i64,
         from: Option<i64>,
-        decision: &Decision,
+        decision: &InheritDecision,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let candidates: Vec<String> = decision.candidates.iter().map(ToString::to_string).collect();
@@ -110,7 +110,7 @@ impl Store {
     }
 
     /// The way in which the session's inheritance was last decided.
-    pub fn way_of(&self, heir: &SessionKey) -> Result<Option<Way>, StoreError> {
+    pub fn way_of(&self, heir: &SessionKey) -> Result<Option<InheritRule>, StoreError> {
         let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
         let mut statement = self.db.prepare_cached(&query)?;
         let newest = statement.query_row((heir.agent.as_str(), heir.id.as_str()), inheritance).optional()?;
@@ -125,7 +125,7 @@ impl Store {
     }
 
     /// Decisions, newest first.
-    pub fn inheritances(&self, wanted: &Wanted<'_>) -> Result<Vec<Inheritance>, StoreError> {
+    pub fn inheritances(&self, wanted: &InheritanceFilter<'_>) -> Result<Vec<Inheritance>, StoreError> {
         let query = format!(
             "{COLUMNS} where (?1 is null or ?1 in (h.agent || ':' || h.session, f.agent || ':' || f.session, i.far))
              and (?2 is null or p.name = ?2) order by i.decided_at desc, i.uid desc limit ?3"
@@ -144,7 +144,7 @@ fn inheritance(row: &Row<'_>) -> rusqlite::Result<Inheritance> {
         heir: key(row, 1)?,
         from: session_key(row, 2)?,
         machine: row.get(9)?,
-        way: parse_column(row, 3, Way::parse)?,
+        way: parse_column(row, 3, InheritRule::parse)?,
         reason: row.get(4)?,
         candidates: candidates.split(' ').filter_map(|key| SessionKey::parse(key).ok()).collect(),
         decided_at: Timestamp(row.get(6)?),

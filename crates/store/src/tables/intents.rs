@@ -9,7 +9,7 @@ use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Intent, Purpose, Stage, Wish};
+use towline_core::typing::{Intent, IntentPurpose, IntentRequest, IntentStage};
 
 /// Ignores an existing intent: a journal may be read twice.
 const ADD: &str = "
@@ -34,7 +34,7 @@ const COLUMNS: &str = "
 const OPEN: &str = "i.stage in ('waiting', 'typing', 'typed')";
 
 #[derive(Clone, Debug, Default)]
-pub struct WantedIntents<'a> {
+pub struct IntentFilter<'a> {
     pub seat: Option<&'a str>,
     /// The session it was made for or typed into.
     pub session: Option<&'a SessionKey>,
@@ -45,7 +45,7 @@ pub struct WantedIntents<'a> {
 /// A stage transition of an intent, with the row of the session that caused it.
 pub(crate) struct IntentMove<'a> {
     pub intent: &'a Intent,
-    pub to: Stage,
+    pub to: IntentStage,
     pub why: Option<&'a str>,
     pub at: Timestamp,
     pub session: i64,
@@ -56,7 +56,7 @@ impl Store {
         &self,
         uid: Uid,
         session: i64,
-        wish: &Wish,
+        wish: &IntentRequest,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         self.db.prepare_cached(ADD)?.execute(rusqlite::params![
@@ -100,7 +100,7 @@ impl Store {
     }
 
     /// Intents, newest first.
-    pub fn intents(&self, wanted: &WantedIntents<'_>) -> Result<Vec<Intent>, StoreError> {
+    pub fn intents(&self, wanted: &IntentFilter<'_>) -> Result<Vec<Intent>, StoreError> {
         let query = format!(
             "{COLUMNS} where (?1 is null or i.seat = ?1) and i.made_at >= ?3
              and (?2 is null or ?2 in (s.agent || ':' || s.session, t.agent || ':' || t.session))
@@ -115,9 +115,9 @@ impl Store {
 }
 
 fn intent(row: &Row<'_>) -> rusqlite::Result<Intent> {
-    let wish = Wish {
+    let wish = IntentRequest {
         seat: row.get(2)?,
-        purpose: parse_column(row, 3, Purpose::named)?,
+        purpose: parse_column(row, 3, IntentPurpose::named)?,
         text: kept(&row.get::<_, String>(4)?),
         after: row.get::<_, Option<[u8; 16]>>(5)?.map(Uid),
         expires_at: Timestamp(row.get(7)?),
@@ -127,7 +127,7 @@ fn intent(row: &Row<'_>) -> rusqlite::Result<Intent> {
         session: key(row, 1)?,
         wish,
         made_at: Timestamp(row.get(6)?),
-        stage: parse_column(row, 8, Stage::named)?,
+        stage: parse_column(row, 8, IntentStage::named)?,
         moved_at: Timestamp(row.get(9)?),
         typing_at: row.get::<_, Option<i64>>(10)?.map(Timestamp),
         why: row.get(11)?,

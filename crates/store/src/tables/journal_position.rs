@@ -2,7 +2,7 @@
 //!
 //! Changed only in the transaction that saved the folded rows.
 
-use crate::journal::{Position, Segments};
+use crate::journal::{JournalPosition, Segments};
 use crate::{Store, StoreError};
 
 const FOLDED: &str = "select segment, offset, mark from folded where only_row = 1";
@@ -10,16 +10,16 @@ const MOVE: &str = "update folded set segment = ?1, offset = ?2, mark = ?3 where
 
 impl Store {
     /// The position where folding continues: the start if the journal was replaced, since its records were never folded.
-    pub fn folded(&self, segments: &Segments) -> Result<Position, StoreError> {
+    pub fn folded(&self, segments: &Segments) -> Result<JournalPosition, StoreError> {
         let mut statement = self.db.prepare_cached(FOLDED)?;
         let (segment, offset, mark): (i64, i64, i64) =
             statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let (segment, offset) = (segment.cast_unsigned(), offset.cast_unsigned());
         let replaced = offset > 0 && segments.mark(segment) != mark.cast_unsigned();
-        Ok(Position { segment, offset: if replaced { 0 } else { offset } })
+        Ok(JournalPosition { segment, offset: if replaced { 0 } else { offset } })
     }
 
-    pub(crate) fn move_folded(&self, to: Position, segments: &Segments) -> Result<(), StoreError> {
+    pub(crate) fn move_folded(&self, to: JournalPosition, segments: &Segments) -> Result<(), StoreError> {
         let mark = segments.mark(to.segment).cast_signed();
         self.db.prepare_cached(MOVE)?.execute((to.segment.cast_signed(), to.offset.cast_signed(), mark))?;
         Ok(())

@@ -3,11 +3,11 @@
 //! Only those of sessions that ran here, and batons of the user's other machines that were taken here. A deleted,
 //! withdrawn, taken or dropped one is sent as such, with a higher count.
 
-use crate::archive::{Carried, SharedProject, Words};
+use crate::archive::{RowContent, SharedProject, SyncRow};
 use crate::{Store, StoreError};
 use rusqlite::Row;
 use towline_core::id::{SessionKey, Uid};
-use towline_core::share::{Life, Provenance, Registers, RowKind, SharedRow, Stamp};
+use towline_core::share::{Registers, RowKind, RowLife, RowProvenance, SharedRow, WriteStamp};
 use towline_core::time::Timestamp;
 
 const BOOKMARKS: &str = "
@@ -33,7 +33,7 @@ impl Store {
         &self,
         of: &SharedProject,
         (person, here): (&str, Uid),
-    ) -> Result<Vec<Carried<String>>, StoreError> {
+    ) -> Result<Vec<SyncRow<String>>, StoreError> {
         let mut all = vec![];
         for (query, kind) in [(BOOKMARKS, RowKind::Bookmark), (BATONS, RowKind::Baton)] {
             let mut statement = self.db.prepare_cached(query)?;
@@ -51,22 +51,22 @@ fn note(
     project: Uid,
     person: &str,
     here: Uid,
-) -> rusqlite::Result<Carried<String>> {
+) -> rusqlite::Result<SyncRow<String>> {
     let (machine, count) = (Uid(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned());
     let is_from_afar: bool = row.get(7)?;
     let stamp = match is_from_afar {
         // The machine that owns it may write it at the same time.
-        true => Stamp { count: count.saturating_add(Stamp::AHEAD), machine: here },
-        false => Stamp { count, machine },
+        true => WriteStamp { count: count.saturating_add(WriteStamp::AHEAD), machine: here },
+        false => WriteStamp { count, machine },
     };
-    let from = Provenance {
+    let from = RowProvenance {
         person: person.to_owned(),
         machine,
         session: SessionKey::parse(&row.get::<_, String>(3)?).ok(),
         turn: row.get(4)?,
         made_at: Timestamp(row.get(5)?),
     };
-    let life = Life::Lives(Box::new(Registers::of_words(String::new(), stamp)));
+    let life = RowLife::Lives(Box::new(Registers::of_words(String::new(), stamp)));
     let shared = SharedRow { uid: Uid(row.get(0)?), kind, project, from, life };
-    Ok(Carried { row: shared, words: Some(Words::Noted(row.get(6)?)) })
+    Ok(SyncRow { row: shared, words: Some(RowContent::Noted(row.get(6)?)) })
 }

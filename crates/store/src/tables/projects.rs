@@ -6,7 +6,7 @@ use crate::{Store, StoreError};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
 use towline_core::id::Uid;
-use towline_core::project::ProjectTraces;
+use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
 const BY_REMOTE: &str = "select id, root, remote, name from projects where remote = ?1";
@@ -25,21 +25,21 @@ struct StoredProject {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownProject {
+pub struct ProjectLocation {
     pub name: String,
     pub root: String,
     pub remote: Option<String>,
 }
 
 /// The projects of one database, and the machine id for new rows.
-pub(crate) struct Projects<'a> {
+pub(crate) struct ProjectTable<'a> {
     pub db: &'a Connection,
     pub machine: Uid,
 }
 
-impl Projects<'_> {
+impl ProjectTable<'_> {
     /// The project's row, inserted or updated. `uid` is its id if it is new.
-    pub fn row(&self, traces: &ProjectTraces, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
+    pub fn row(&self, traces: &ProjectIdentity, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
         match self.lookup(traces)? {
             Some(known) => self.refresh_project(&known, traces),
             None => {
@@ -50,10 +50,10 @@ impl Projects<'_> {
         }
     }
 
-    pub fn all(&self) -> Result<Vec<KnownProject>, StoreError> {
+    pub fn all(&self) -> Result<Vec<ProjectLocation>, StoreError> {
         let mut statement = self.db.prepare_cached(NAMES)?;
         let known = |row: &rusqlite::Row<'_>| {
-            Ok(KnownProject { name: row.get(0)?, root: row.get(1)?, remote: row.get(2)? })
+            Ok(ProjectLocation { name: row.get(0)?, root: row.get(1)?, remote: row.get(2)? })
         };
         Ok(statement.query_map([], known)?.collect::<Result<_, _>>()?)
     }
@@ -67,7 +67,7 @@ impl Projects<'_> {
 
     /// Stores a remote that was added or changed, a new name, and the new root of a repository that was moved;
     /// a second clone changes nothing.
-    fn refresh_project(&self, known: &StoredProject, traces: &ProjectTraces) -> Result<i64, StoreError> {
+    fn refresh_project(&self, known: &StoredProject, traces: &ProjectIdentity) -> Result<i64, StoreError> {
         let is_elsewhere = known.root != traces.root;
         let was_moved = is_elsewhere
             && !Path::new(&known.root).exists()
@@ -83,11 +83,11 @@ impl Projects<'_> {
     }
 
     /// The project's row, if it exists.
-    pub fn find(&self, traces: &ProjectTraces) -> Result<Option<i64>, StoreError> {
+    pub fn find(&self, traces: &ProjectIdentity) -> Result<Option<i64>, StoreError> {
         Ok(self.lookup(traces)?.map(|known| known.id))
     }
 
-    fn lookup(&self, traces: &ProjectTraces) -> Result<Option<StoredProject>, StoreError> {
+    fn lookup(&self, traces: &ProjectIdentity) -> Result<Option<StoredProject>, StoreError> {
         let by_remote = traces.remote.as_deref().map(|remote| self.find_project(BY_REMOTE, remote));
         match by_remote.transpose()?.flatten() {
             Some(known) => Ok(Some(known)),
@@ -97,8 +97,13 @@ impl Projects<'_> {
 }
 
 impl Store {
-    pub(crate) fn project(&self, traces: &ProjectTraces, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
-        Projects { db: &self.db, machine: self.machine }.row(traces, uid, at)
+    pub(crate) fn project(
+        &self,
+        traces: &ProjectIdentity,
+        uid: Uid,
+        at: Timestamp,
+    ) -> Result<i64, StoreError> {
+        ProjectTable { db: &self.db, machine: self.machine }.row(traces, uid, at)
     }
 
     /// Name, root and remote of every project.

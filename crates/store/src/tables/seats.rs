@@ -6,7 +6,7 @@ use super::sessions::{parse_column, session_key};
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::Uid;
-use towline_core::seat::{Place, Proof, Seat, SeatKind};
+use towline_core::seat::{Seat, SeatKind, SeatLocation, SeatProof};
 use towline_core::time::Timestamp;
 
 const COLUMNS: &str =
@@ -71,8 +71,8 @@ fn seat(row: &Row<'_>) -> rusqlite::Result<Seat> {
         SeatKind::Terminal,
         SeatKind::Ide,
     ];
-    let proofs = [Proof::Environment, Proof::Evidence, Proof::Terminal];
-    let place = Place {
+    let proofs = [SeatProof::Environment, SeatProof::Evidence, SeatProof::Terminal];
+    let place = SeatLocation {
         key: row.get(0)?,
         kind: parse_column(row, 1, |name| kinds.into_iter().find(|kind| kind.name() == name))?,
         pane: row.get(2)?,

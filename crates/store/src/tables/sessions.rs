@@ -6,14 +6,14 @@ use super::heard_turns::kept;
 use crate::{Store, StoreError};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OptionalExtension, Row, params_from_iter};
-use towline_core::bookmark::SinceBookmark;
-use towline_core::event::{EndedBy, Presence, StartedBy};
+use towline_core::bookmark::BookmarkCounters;
+use towline_core::event::{EndedBy, SessionPresence, StartedBy};
 use towline_core::id::{SessionKey, SubagentId, Uid};
-use towline_core::inherit::{Fallback, Inheriting, OnClear, Wishes};
-use towline_core::meter::{Exactness, Fill, Meter, Source, Told};
-use towline_core::project::ProjectTraces;
-use towline_core::session::{Asked, Session, State};
-use towline_core::text::Kept;
+use towline_core::inherit::{Fallback, InheritSettings, InheritState, OnClear};
+use towline_core::meter::{ContextUsage, Exactness, NotifiedThresholds, UsageMeter, UsageSource};
+use towline_core::project::ProjectIdentity;
+use towline_core::session::{OpenDialog, Session, SessionState};
+use towline_core::text::SafeText;
 use towline_core::time::Timestamp;
 
 /// Columns are unqualified unless `projects` has, in any version, a column of the same name: a table prefix makes three
@@ -185,9 +185,9 @@ fn cells(session: &Session, project: Option<i64>) -> [(&'static str, ToSqlOutput
         ("project", number(project)),
         ("seat", text(session.seat.as_deref())),
         ("previous", session.previous.as_ref().map_or(text(None), |key| key.to_string().into())),
-        ("prompt", text(session.prompt.as_ref().map(Kept::as_str))),
+        ("prompt", text(session.prompt.as_ref().map(SafeText::as_str))),
         ("prompted_at", time(session.prompted_at)),
-        ("answer", text(session.answer.as_ref().map(Kept::as_str))),
+        ("answer", text(session.answer.as_ref().map(SafeText::as_str))),
         ("inheriting", text(Some(session.inheriting.name()))),
         ("on_clear", text(Some(session.wishes.on_clear.name()))),
         ("fallback", text(Some(session.wishes.fallback.name()))),
@@ -228,7 +228,7 @@ fn number(value: Option<i64>) -> ToSqlOutput<'static> {
 }
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
-    let state = State::parse(&row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?.as_deref());
+    let state = SessionState::parse(&row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?.as_deref());
     let ended_at: Option<i64> = row.get(9)?;
     let ended_by = row.get::<_, Option<String>>(10)?.map_or(EndedBy::Other, |name| named_end(&name));
     let key = session_key(row, 2)?.ok_or_else(|| unknown_name(2))?;
@@ -252,8 +252,8 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         prompt: row.get::<_, Option<String>>(18)?.map(|text| kept(&text)),
         prompted_at: row.get::<_, Option<i64>>(34)?.map(Timestamp),
         answer: row.get::<_, Option<String>>(35)?.map(|text| kept(&text)),
-        inheriting: parse_column(row, 36, Inheriting::parse)?,
-        wishes: Wishes {
+        inheriting: parse_column(row, 36, InheritState::parse)?,
+        wishes: InheritSettings {
             on_clear: parse_column(row, 37, OnClear::parse)?,
             fallback: parse_column(row, 38, Fallback::parse)?,
         },
@@ -275,44 +275,45 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
 }
 
 /// Empty for the default, which most loaded sessions have.
-fn encode_counts(since: &SinceBookmark) -> String {
-    if *since == SinceBookmark::default() {
+fn encode_counts(since: &BookmarkCounters) -> String {
+    if *since == BookmarkCounters::default() {
         return String::new();
     }
     serde_json::to_string(since).unwrap_or_default()
 }
 
 /// Counts of a newer version that we cannot parse start over.
-fn decode_counts(text: &str) -> SinceBookmark {
+fn decode_counts(text: &str) -> BookmarkCounters {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-fn meter(row: &Row<'_>) -> rusqlite::Result<Meter> {
-    let told = Told { model: row.get(44)?, person: row.get(45)? };
+fn meter(row: &Row<'_>) -> rusqlite::Result<UsageMeter> {
+    let told = NotifiedThresholds { model: row.get(44)?, person: row.get(45)? };
     let compacted_at = row.get::<_, Option<i64>>(46)?.map(Timestamp);
-    Ok(Meter { last: fill(row)?, told, compacted_at, compacted_percent: row.get(47)? })
+    Ok(UsageMeter { last: fill(row)?, told, compacted_at, compacted_percent: row.get(47)? })
 }
 
-fn fill(row: &Row<'_>) -> rusqlite::Result<Option<(Fill, Timestamp)>> {
+fn fill(row: &Row<'_>) -> rusqlite::Result<Option<(ContextUsage, Timestamp)>> {
     let (Some(tokens), Some(window)) = (row.get::<_, Option<i64>>(21)?, row.get::<_, Option<i64>>(40)?)
     else {
         return Ok(None);
     };
-    let (exact, source) = (parse_column(row, 41, Exactness::parse)?, parse_column(row, 42, Source::parse)?);
-    let fill = Fill { tokens: tokens.cast_unsigned(), window: window.cast_unsigned(), exact, source };
+    let (exact, source) =
+        (parse_column(row, 41, Exactness::parse)?, parse_column(row, 42, UsageSource::parse)?);
+    let fill = ContextUsage { tokens: tokens.cast_unsigned(), window: window.cast_unsigned(), exact, source };
     Ok(Some((fill, Timestamp(row.get(43)?))))
 }
 
-fn asked(row: &Row<'_>) -> rusqlite::Result<Option<Asked>> {
+fn asked(row: &Row<'_>) -> rusqlite::Result<Option<OpenDialog>> {
     let Some(tool) = row.get::<_, Option<String>>(29)? else { return Ok(None) };
     let subagent = row.get::<_, Option<String>>(30)?.and_then(|id| SubagentId::parse(&id).ok());
     let at = Timestamp(row.get::<_, Option<i64>>(33)?.unwrap_or(0));
-    Ok(Some(Asked { tool: kept(&tool), subagent, at }))
+    Ok(Some(OpenDialog { tool: kept(&tool), subagent, at }))
 }
 
-fn project(row: &Row<'_>) -> rusqlite::Result<Option<ProjectTraces>> {
+fn project(row: &Row<'_>) -> rusqlite::Result<Option<ProjectIdentity>> {
     let Some(root) = row.get::<_, Option<String>>(24)? else { return Ok(None) };
-    Ok(Some(ProjectTraces { root, remote: row.get(25)?, name: row.get(26)?, branch: row.get(15)? }))
+    Ok(Some(ProjectIdentity { root, remote: row.get(25)?, name: row.get(26)?, branch: row.get(15)? }))
 }
 
 /// Parses a column with one of our names; an unknown name of a newer version is an error.
@@ -361,32 +362,34 @@ fn named_end(name: &str) -> EndedBy {
     [EndedBy::Clear, EndedBy::Exit].into_iter().find(|by| ended_name(*by) == name).unwrap_or(EndedBy::Other)
 }
 
-fn presence_name(presence: Presence) -> &'static str {
+fn presence_name(presence: SessionPresence) -> &'static str {
     match presence {
-        Presence::Terminal => "terminal",
-        Presence::Ide => "ide",
-        Presence::Headless => "headless",
+        SessionPresence::Terminal => "terminal",
+        SessionPresence::Ide => "ide",
+        SessionPresence::Headless => "headless",
     }
 }
 
-fn named_presence(name: &str) -> Option<Presence> {
-    [Presence::Terminal, Presence::Ide, Presence::Headless].into_iter().find(|p| presence_name(*p) == name)
+fn named_presence(name: &str) -> Option<SessionPresence> {
+    [SessionPresence::Terminal, SessionPresence::Ide, SessionPresence::Headless]
+        .into_iter()
+        .find(|p| presence_name(*p) == name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::home::Home;
-    use crate::lock::FoldLock;
+    use crate::home::DataFolder;
+    use crate::lock::ProjectionLock;
     use std::time::Duration;
-    use towline_core::event::{Origin, Reason};
-    use towline_core::session::Turn;
+    use towline_core::event::{BlockReason, PromptOrigin};
+    use towline_core::session::SessionTurn;
 
     fn fresh() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
-        let lock = FoldLock::try_take(&home).unwrap().unwrap();
+        let lock = ProjectionLock::try_take(&home).unwrap().unwrap();
         let store = Store::open(&home, &lock, Duration::ZERO, Uid([1; 16])).unwrap();
         (folder, store)
     }
@@ -395,19 +398,19 @@ mod tests {
         SessionKey::parse(text).unwrap()
     }
 
-    fn project(number: u8) -> ProjectTraces {
+    fn project(number: u8) -> ProjectIdentity {
         let named = |what: &str| format!("{what}{number}");
         let (remote, name) = (Some(named("host/")), Some(named("name")));
-        ProjectTraces { root: named("/root"), remote, name, branch: Some(named("branch")) }
+        ProjectIdentity { root: named("/root"), remote, name, branch: Some(named("branch")) }
     }
 
-    fn turn(ordinal: u32, tool_calls: u32) -> Turn {
+    fn turn(ordinal: u32, tool_calls: u32) -> SessionTurn {
         let started_at = Timestamp(90 + i64::from(ordinal));
-        Turn {
+        SessionTurn {
             uid: Uid([ordinal.try_into().unwrap(); 16]),
             ordinal,
             id: None,
-            origin: Origin::Human,
+            origin: PromptOrigin::Human,
             prompt: kept("go on"),
             started_at,
             ended: None,
@@ -422,23 +425,27 @@ mod tests {
         let n = i64::from(number);
         let time = |k: i64| Some(Timestamp(1_000 * n + k));
         let is_odd = number % 2 == 1;
-        let fill = Fill {
+        let fill = ContextUsage {
             tokens: 100 + n.cast_unsigned(),
             window: 200 + n.cast_unsigned(),
             exact: if is_odd { Exactness::Exact } else { Exactness::Estimated },
-            source: if is_odd { Source::Client } else { Source::Hook },
+            source: if is_odd { UsageSource::Client } else { UsageSource::Hook },
         };
         Session {
             uid: Uid([7; 16]),
             key: key("a:1"),
-            state: if is_odd { State::Blocked(Reason::Permission) } else { State::Limited },
+            state: if is_odd {
+                SessionState::Blocked(BlockReason::Permission)
+            } else {
+                SessionState::Limited
+            },
             since: Timestamp(n),
             seen: is_odd,
             started_at: Timestamp(5),
             started_by: if is_odd { StartedBy::Clear } else { StartedBy::Resume },
             last_event_at: Timestamp(10 + n),
             ended: Some((Timestamp(20 + n), if is_odd { EndedBy::Clear } else { EndedBy::Exit })),
-            presence: if is_odd { Presence::Terminal } else { Presence::Ide },
+            presence: if is_odd { SessionPresence::Terminal } else { SessionPresence::Ide },
             folder: Some(format!("/folder/{n}")),
             transcript: Some(format!("/transcript/{n}")),
             model: Some(format!("model {n}")),
@@ -448,13 +455,13 @@ mod tests {
             prompt: Some(kept(&format!("prompt {n}"))),
             prompted_at: time(1),
             answer: Some(kept(&format!("answer {n}"))),
-            inheriting: if is_odd { Inheriting::Due } else { Inheriting::Settled },
-            wishes: Wishes {
+            inheriting: if is_odd { InheritState::Due } else { InheritState::Settled },
+            wishes: InheritSettings {
                 on_clear: if is_odd { OnClear::Ask } else { OnClear::Never },
                 fallback: if is_odd { Fallback::On } else { Fallback::Off },
             },
             fresh_at: time(2),
-            asked: Some(Asked {
+            asked: Some(OpenDialog {
                 tool: kept(&format!("tool {n}")),
                 subagent: SubagentId::parse(&format!("helper{n}")).ok(),
                 at: Timestamp(30 + n),
@@ -465,15 +472,15 @@ mod tests {
             subagents: [SubagentId::parse(&format!("sub{n}")).unwrap()].into(),
             background: 50 + u32::from(number),
             context_tokens: Some(fill.tokens),
-            meter: Meter {
+            meter: UsageMeter {
                 last: Some((fill, Timestamp(60 + n))),
-                told: Told { model: number, person: number + 1 },
+                told: NotifiedThresholds { model: number, person: number + 1 },
                 compacted_at: time(5),
                 compacted_percent: Some(number + 2),
             },
             compactions: 70 + u32::from(number),
             turns: u32::from(number),
-            since_bookmark: SinceBookmark { bytes: n.cast_unsigned(), ..SinceBookmark::default() },
+            since_bookmark: BookmarkCounters { bytes: n.cast_unsigned(), ..BookmarkCounters::default() },
             open_turn: Some(turn(u32::from(number), 0)),
         }
     }
@@ -505,8 +512,8 @@ mod tests {
         let was = store.load_session(&was.session.key).unwrap().unwrap();
         assert_eq!((&was.session.asked, was.project), (&None, None));
         let mut is = stored(&store, 20);
-        is.session.asked = Some(Asked { tool: kept("Edit"), subagent: None, at: Timestamp(9) });
-        is.session.project = Some(ProjectTraces { branch: None, ..project(20) });
+        is.session.asked = Some(OpenDialog { tool: kept("Edit"), subagent: None, at: Timestamp(9) });
+        is.session.project = Some(ProjectIdentity { branch: None, ..project(20) });
         store.change_session(&was, &is).unwrap();
         let found = store.session(&was.session.key).unwrap().unwrap();
         assert_eq!((found.asked, found.project), (is.session.asked, is.session.project));
@@ -532,11 +539,11 @@ mod tests {
         store.add_session(&was.session, was.project).unwrap();
         store.db.execute("update sessions set model = 'of somebody else'", []).unwrap();
         let mut is = was.clone();
-        is.session.state = State::Working;
+        is.session.state = SessionState::Working;
         is.session.open_turn = Some(turn(1, 9));
         store.change_session(&was, &is).unwrap();
         let found = store.session(&was.session.key).unwrap().unwrap();
-        assert_eq!((found.state, found.model.as_deref()), (State::Working, Some("of somebody else")));
+        assert_eq!((found.state, found.model.as_deref()), (SessionState::Working, Some("of somebody else")));
         assert_eq!(found.open_turn, Some(turn(1, 9)));
         let revision = || store.db.query_row("select revision from sessions", [], |row| row.get::<_, i64>(0));
         store.change_session(&is, &is).unwrap();

@@ -3,7 +3,7 @@
 //! Queries the index of live sessions and the latest rows, never the whole history.
 
 use crate::{Store, StoreError};
-use towline_core::project::ProjectTraces;
+use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
 /// Sessions without a seat are not in the index of live sessions, so the latest rows are checked too.
@@ -20,7 +20,7 @@ const LIVE: &str = "
 pub struct LiveTranscript {
     pub agent: String,
     pub path: String,
-    pub project: Option<ProjectTraces>,
+    pub project: Option<ProjectIdentity>,
 }
 
 impl Store {
@@ -34,7 +34,7 @@ impl Store {
         let transcript = |row: &rusqlite::Row<'_>| {
             let root: Option<String> = row.get(2)?;
             let remote: Option<String> = row.get(3)?;
-            let project = root.map(|root| ProjectTraces { root, remote, name: None, branch: None });
+            let project = root.map(|root| ProjectIdentity { root, remote, name: None, branch: None });
             Ok(LiveTranscript { agent: row.get(0)?, path: row.get(1)?, project })
         };
         Ok(statement.query_map((heard.0, ended.0), transcript)?.collect::<Result<_, _>>()?)
@@ -44,12 +44,12 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::LIVE;
-    use crate::journal::Record;
-    use crate::lock::FoldLock;
-    use crate::{Home, Store, archive, journal, marks};
+    use crate::journal::JournalRecord;
+    use crate::lock::ProjectionLock;
+    use crate::{DataFolder, Store, archive, journal, marks};
     use std::fs;
     use std::time::Duration;
-    use towline_core::fault::{Fault, FaultKind};
+    use towline_core::fault::{FaultKind, FaultRecord};
     use towline_core::id::{SessionKey, Uid};
     use towline_core::time::Timestamp;
 
@@ -61,9 +61,9 @@ mod tests {
     #[test]
     fn live_and_recently_ended_sessions_are_found_through_indexes() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
-        let lock = FoldLock::try_take(&home).unwrap().unwrap();
+        let lock = ProjectionLock::try_take(&home).unwrap().unwrap();
         let store = Store::open(&home, &lock, Duration::ZERO, Uid([7; 16])).unwrap();
         let add = |name: &str, state: &str, (heard, ended): (i64, Option<i64>), seat: Option<&str>| {
             store.db.execute(ADD, (name, state, heard, ended, seat)).unwrap();
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn the_last_append_the_last_archive_write_and_working_sessions_are_reported() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
         assert_eq!(archive::written_at(&home), None);
-        let fault = Fault { at: Timestamp(1), kind: FaultKind::Store, detail: String::new() };
-        journal::append(&home, &[Record::Fault(fault)]).unwrap();
+        let fault = FaultRecord { at: Timestamp(1), kind: FaultKind::Store, detail: String::new() };
+        journal::append(&home, &[JournalRecord::Fault(fault)]).unwrap();
         fs::write(home.archive(), "").unwrap();
         let year_2020 = Some(Timestamp(1_577_836_800_000));
         assert!(journal::heard_at(&home) > year_2020 && archive::written_at(&home) > year_2020);

@@ -4,7 +4,7 @@
 
 use crate::{Store, StoreError};
 use rusqlite::Row;
-use towline_core::session::Wait;
+use towline_core::session::UserWait;
 use towline_core::time::Timestamp;
 
 /// Ignores an existing wait: a journal that is read twice must not count twice.
@@ -18,7 +18,7 @@ const SINCE: &str = "
     where w.ended_at >= ?1 order by w.began_at";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownWait {
+pub struct WaitRow {
     pub agent: String,
     pub project: Option<String>,
     pub reason: String,
@@ -27,7 +27,7 @@ pub struct KnownWait {
 }
 
 impl Store {
-    pub(crate) fn add_wait(&self, session: i64, wait: &Wait) -> Result<(), StoreError> {
+    pub(crate) fn add_wait(&self, session: i64, wait: &UserWait) -> Result<(), StoreError> {
         let reason = wait.reason.name();
         let row = (wait.uid.0, self.machine.0, session, reason, wait.began_at.0, wait.ended_at.0);
         self.db.prepare_cached(ADD)?.execute(row)?;
@@ -35,14 +35,14 @@ impl Store {
     }
 
     /// The waits that ended at or after `since`, in the order in which they began.
-    pub fn waits(&self, since: Timestamp) -> Result<Vec<KnownWait>, StoreError> {
+    pub fn waits(&self, since: Timestamp) -> Result<Vec<WaitRow>, StoreError> {
         let mut statement = self.db.prepare_cached(SINCE)?;
         Ok(statement.query_map([since.0], known_wait)?.collect::<Result<_, _>>()?)
     }
 }
 
-fn known_wait(row: &Row<'_>) -> rusqlite::Result<KnownWait> {
-    Ok(KnownWait {
+fn known_wait(row: &Row<'_>) -> rusqlite::Result<WaitRow> {
+    Ok(WaitRow {
         agent: row.get(0)?,
         project: row.get(1)?,
         reason: row.get(2)?,

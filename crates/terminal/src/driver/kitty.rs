@@ -5,11 +5,11 @@
 use super::call::{Exec, SLOW};
 use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, ENTER, NoDriver, bracketed};
-use towline_core::seat::Place;
-use towline_core::typing::{Abilities, Look};
+use towline_core::seat::SeatLocation;
+use towline_core::typing::{PaneObservation, TerminalAbilities};
 
-pub(super) const ABILITIES: Abilities =
-    Abilities { identity: true, foreground: true, screen: true, mode: true, activity: true };
+pub(super) const ABILITIES: TerminalAbilities =
+    TerminalAbilities { identity: true, foreground: true, screen: true, mode: true, activity: true };
 
 #[derive(Debug)]
 pub(super) struct KittyWindow {
@@ -20,7 +20,7 @@ pub(super) struct KittyWindow {
 }
 
 impl KittyWindow {
-    pub(super) fn of(place: &Place, agent: &AgentProcess) -> Result<KittyWindow, NoDriver> {
+    pub(super) fn of(place: &SeatLocation, agent: &AgentProcess) -> Result<KittyWindow, NoDriver> {
         let environment = agent.process().ok_or(NoDriver::Left)?.environment();
         let socket = environment.get("KITTY_LISTEN_ON").ok_or(NoDriver::KittyRemoteControlOff)?.to_owned();
         match (&place.server, &place.pane) {
@@ -34,7 +34,7 @@ impl KittyWindow {
         }
     }
 
-    pub(super) fn look(&self, agent: &AgentProcess) -> Look {
+    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
         let screen = self.ask("get-text", &["--ansi", "--extent", "screen"], b"");
         let is_there = match &screen {
             Ok(_) => Some(self.is_window_of(agent)),
@@ -42,7 +42,13 @@ impl KittyWindow {
             Err(_) => None,
         };
         let in_mode = is_there.map(|_| false);
-        Look { is_there, in_mode, last_key_at: agent.last_input(), screen: screen.ok(), ..Look::default() }
+        PaneObservation {
+            is_there,
+            in_mode,
+            last_key_at: agent.last_input(),
+            screen: screen.ok(),
+            ..PaneObservation::default()
+        }
     }
 
     /// Window ids are never reused, and kitty passes the id to the first process in the window.

@@ -13,8 +13,8 @@ mod wezterm;
 mod zellij;
 
 use sitter::AgentProcess;
-use towline_core::seat::{Place, SeatKind};
-use towline_core::typing::{Abilities, Look};
+use towline_core::seat::{SeatKind, SeatLocation};
+use towline_core::typing::{PaneObservation, TerminalAbilities};
 
 /// Reads and types into one seat.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub const LONGEST: usize = 20 * 1024;
 
 impl Driver {
     /// The driver for a seat, if its terminal has one.
-    pub fn of(place: &Place) -> Result<Driver, NoDriver> {
+    pub fn of(place: &SeatLocation) -> Result<Driver, NoDriver> {
         let agent = AgentProcess::of(place);
         let terminal = match place.kind {
             SeatKind::Tmux => TerminalDriver::Tmux(tmux::TmuxPane::of(place)?),
@@ -93,7 +93,7 @@ impl Driver {
     }
 
     /// The facts this terminal can report.
-    pub fn abilities(&self) -> Abilities {
+    pub fn abilities(&self) -> TerminalAbilities {
         match &self.terminal {
             TerminalDriver::Tmux(_) => tmux::ABILITIES,
             TerminalDriver::Screen(_) => screen::ABILITIES,
@@ -105,7 +105,7 @@ impl Driver {
     }
 
     /// The seat's current state. Values that the terminal cannot report are `None`.
-    pub fn look(&self) -> Look {
+    pub fn look(&self) -> PaneObservation {
         let look = match &self.terminal {
             TerminalDriver::Tmux(pane) => pane.look(&self.agent),
             TerminalDriver::Screen(window) => window.look(&self.agent),
@@ -114,7 +114,7 @@ impl Driver {
             TerminalDriver::Wezterm(pane) => pane.look(&self.agent),
             TerminalDriver::Osascript(session) => session.look(),
         };
-        Look { foreground: self.agent.foreground(), ..look }
+        PaneObservation { foreground: self.agent.foreground(), ..look }
     }
 
     /// Pastes the text into the seat without submitting it.

@@ -5,11 +5,11 @@
 use super::call::{Exec, SLOW};
 use super::sitter::Variable;
 use super::{DriverError, ENTER, NoDriver, bracketed};
-use towline_core::seat::Place;
-use towline_core::typing::{Abilities, Look};
+use towline_core::seat::SeatLocation;
+use towline_core::typing::{PaneObservation, TerminalAbilities};
 
-pub(super) const ABILITIES: Abilities =
-    Abilities { identity: true, foreground: false, screen: true, mode: false, activity: false };
+pub(super) const ABILITIES: TerminalAbilities =
+    TerminalAbilities { identity: true, foreground: false, screen: true, mode: false, activity: false };
 
 #[derive(Debug)]
 pub(super) struct ItermSession {
@@ -19,20 +19,22 @@ pub(super) struct ItermSession {
 }
 
 impl ItermSession {
-    pub(super) fn of(place: &Place) -> Result<ItermSession, NoDriver> {
+    pub(super) fn of(place: &SeatLocation) -> Result<ItermSession, NoDriver> {
         let terminal = place.tty.clone().ok_or(NoDriver::NoPane)?;
         Ok(ItermSession { terminal, variables: vec![] })
     }
 
-    pub(super) fn look(&self) -> Look {
+    pub(super) fn look(&self) -> PaneObservation {
         match self.ask(&["look"]) {
             Ok(answer) => match answer.strip_prefix(FOUND) {
-                Some(screen) => {
-                    Look { is_there: Some(true), screen: Some(screen.to_owned()), ..Look::default() }
-                }
-                None => Look { is_there: Some(false), ..Look::default() },
+                Some(screen) => PaneObservation {
+                    is_there: Some(true),
+                    screen: Some(screen.to_owned()),
+                    ..PaneObservation::default()
+                },
+                None => PaneObservation { is_there: Some(false), ..PaneObservation::default() },
             },
-            Err(_) => Look::default(),
+            Err(_) => PaneObservation::default(),
         }
     }
 

@@ -12,11 +12,11 @@ use std::fs::{DirBuilder, OpenOptions, remove_dir_all};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use towline_core::seat::Place;
-use towline_core::typing::{Abilities, Look};
+use towline_core::seat::SeatLocation;
+use towline_core::typing::{PaneObservation, TerminalAbilities};
 
-pub(super) const ABILITIES: Abilities =
-    Abilities { identity: true, foreground: true, screen: false, mode: false, activity: true };
+pub(super) const ABILITIES: TerminalAbilities =
+    TerminalAbilities { identity: true, foreground: true, screen: false, mode: false, activity: true };
 
 #[derive(Debug)]
 pub(super) struct ScreenWindow {
@@ -26,7 +26,7 @@ pub(super) struct ScreenWindow {
 }
 
 impl ScreenWindow {
-    pub(super) fn of(place: &Place, agent: &AgentProcess) -> Result<ScreenWindow, NoDriver> {
+    pub(super) fn of(place: &SeatLocation, agent: &AgentProcess) -> Result<ScreenWindow, NoDriver> {
         agent.process().ok_or(NoDriver::Left)?;
         match (&place.server, &place.pane) {
             (Some(session), Some(number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -40,13 +40,13 @@ impl ScreenWindow {
         }
     }
 
-    pub(super) fn look(&self, agent: &AgentProcess) -> Look {
+    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
         let is_there = match self.ask(&PROBE) {
             Ok(_) => self.is_only_window(agent),
             Err(DriverError::Refused { .. }) => Some(false),
             Err(_) => None,
         };
-        Look { is_there, last_key_at: agent.last_input(), ..Look::default() }
+        PaneObservation { is_there, last_key_at: agent.last_input(), ..PaneObservation::default() }
     }
 
     /// Windows can be renumbered, and screen does not report a number's terminal: only a single window is certain.

@@ -5,7 +5,7 @@
 
 use crate::process::{Environment, Process};
 use std::os::unix::fs::MetadataExt;
-use towline_core::seat::Place;
+use towline_core::seat::SeatLocation;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ const ATIME_GRANULARITY_S: i64 = 8;
 pub(super) type Variable = (&'static str, String);
 
 impl AgentProcess {
-    pub(super) fn of(place: &Place) -> AgentProcess {
+    pub(super) fn of(place: &SeatLocation) -> AgentProcess {
         AgentProcess { pid: place.pid, started: place.started, terminal: place.tty.clone() }
     }
 

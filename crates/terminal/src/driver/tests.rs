@@ -3,8 +3,8 @@
 use super::*;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use towline_core::seat::Proof;
 use towline_core::seat::SeatKind;
+use towline_core::seat::SeatProof;
 
 /// A macOS terminal, of which `/proc` shows nothing.
 fn in_iterm2(stand_in: &str) -> (tempfile::TempDir, Driver) {
@@ -12,7 +12,7 @@ fn in_iterm2(stand_in: &str) -> (tempfile::TempDir, Driver) {
     let program = folder.path().join("osascript");
     fs::write(&program, format!("#!/bin/sh\n{stand_in}")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let place = Place {
+    let place = SeatLocation {
         key: "terminal:/dev/ttys004:1".to_owned(),
         kind: SeatKind::Terminal,
         pane: None,
@@ -21,7 +21,7 @@ fn in_iterm2(stand_in: &str) -> (tempfile::TempDir, Driver) {
         pid: 1,
         started: 1,
         program: None,
-        proof: Proof::Terminal,
+        proof: SeatProof::Terminal,
     };
     let path = format!("{}:/usr/bin:/bin", folder.path().display());
     let session = osascript::ItermSession {

@@ -9,12 +9,12 @@ use super::sitter::AgentProcess;
 use super::{DriverError, ENTER, NoDriver};
 use crate::tmux::MARK;
 use std::cell::RefCell;
-use towline_core::seat::Place;
+use towline_core::seat::SeatLocation;
 use towline_core::time::Timestamp;
-use towline_core::typing::{Abilities, Look};
+use towline_core::typing::{PaneObservation, TerminalAbilities};
 
-pub(super) const ABILITIES: Abilities =
-    Abilities { identity: true, foreground: true, screen: true, mode: true, activity: true };
+pub(super) const ABILITIES: TerminalAbilities =
+    TerminalAbilities { identity: true, foreground: true, screen: true, mode: true, activity: true };
 
 #[derive(Debug)]
 pub(super) struct TmuxPane {
@@ -42,7 +42,7 @@ enum PasteMode {
 }
 
 impl TmuxPane {
-    pub(super) fn of(place: &Place) -> Result<TmuxPane, NoDriver> {
+    pub(super) fn of(place: &SeatLocation) -> Result<TmuxPane, NoDriver> {
         match (&place.server, &place.pane, &place.tty) {
             (Some(socket), Some(id), Some(terminal)) => {
                 let (socket, id, terminal) = (socket.clone(), id.clone(), terminal.clone());
@@ -53,7 +53,7 @@ impl TmuxPane {
     }
 
     /// One call, so that all values are of the same moment.
-    pub(super) fn look(&self, agent: &AgentProcess) -> Look {
+    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
         let (state, keys) = (format!("{MARK}{LOOK_FORMAT}"), self.keys());
         let commands = [
             &["display-message", "-p", "-t", &self.id, &state, ";"][..],
@@ -64,12 +64,14 @@ impl TmuxPane {
         ];
         match self.ask(&commands.concat(), b"") {
             Ok(answer) => self.parse_look(&answer, agent).unwrap_or_default(),
-            Err(DriverError::Refused { .. }) => Look { is_there: Some(false), ..Look::default() },
-            Err(_) => Look::default(),
+            Err(DriverError::Refused { .. }) => {
+                PaneObservation { is_there: Some(false), ..PaneObservation::default() }
+            }
+            Err(_) => PaneObservation::default(),
         }
     }
 
-    fn parse_look(&self, answer: &str, agent: &AgentProcess) -> Option<Look> {
+    fn parse_look(&self, answer: &str, agent: &AgentProcess) -> Option<PaneObservation> {
         let mut parts = answer.split(MARK).skip(1);
         let mut state = parts.next()?.splitn(4, '\n');
         let mut fields = state.next()?.split(' ');
@@ -82,7 +84,7 @@ impl TmuxPane {
         let reaches =
             |client: &TmuxClient<'_>| client.pane == self.id || (shared == "1" && client.window == window);
         self.snapshot.replace(Some(PaneSnapshot { program: program.to_owned(), keys: keys.to_owned() }));
-        Some(Look {
+        Some(PaneObservation {
             is_there: Some(is_same && dead == "0"),
             foreground: None,
             in_mode: Some(mode != "0" || off != "0"),

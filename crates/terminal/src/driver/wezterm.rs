@@ -6,11 +6,11 @@ use super::call::{Exec, QUICK};
 use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, ENTER, NoDriver};
 use serde_json::Value;
-use towline_core::seat::Place;
-use towline_core::typing::{Abilities, Look};
+use towline_core::seat::SeatLocation;
+use towline_core::typing::{PaneObservation, TerminalAbilities};
 
-pub(super) const ABILITIES: Abilities =
-    Abilities { identity: true, foreground: true, screen: true, mode: false, activity: true };
+pub(super) const ABILITIES: TerminalAbilities =
+    TerminalAbilities { identity: true, foreground: true, screen: true, mode: false, activity: true };
 
 #[derive(Debug)]
 pub(super) struct WeztermPane {
@@ -19,7 +19,7 @@ pub(super) struct WeztermPane {
 }
 
 impl WeztermPane {
-    pub(super) fn of(place: &Place, agent: &AgentProcess) -> Result<WeztermPane, NoDriver> {
+    pub(super) fn of(place: &SeatLocation, agent: &AgentProcess) -> Result<WeztermPane, NoDriver> {
         agent.process().ok_or(NoDriver::Left)?;
         match (&place.server, &place.pane) {
             (Some(socket), Some(id)) if id.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -31,13 +31,13 @@ impl WeztermPane {
         }
     }
 
-    pub(super) fn look(&self, agent: &AgentProcess) -> Look {
+    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
         let is_there = self
             .ask("list", &["--format", "json"], b"")
             .ok()
             .map(|list| self.terminal(&list).as_deref() == agent.terminal() && agent.process().is_some());
         let screen = self.ask("get-text", &["--escapes", "--pane-id", &self.id], b"").ok();
-        Look { is_there, last_key_at: agent.last_input(), screen, ..Look::default() }
+        PaneObservation { is_there, last_key_at: agent.last_input(), screen, ..PaneObservation::default() }
     }
 
     /// The terminal listed for the pane.

@@ -5,11 +5,11 @@
 use super::call::{Exec, QUICK};
 use super::sitter::{AgentProcess, Variable};
 use super::{DriverError, NoDriver};
-use towline_core::seat::Place;
-use towline_core::typing::{Abilities, Look};
+use towline_core::seat::SeatLocation;
+use towline_core::typing::{PaneObservation, TerminalAbilities};
 
-pub(super) const ABILITIES: Abilities =
-    Abilities { identity: true, foreground: true, screen: true, mode: false, activity: true };
+pub(super) const ABILITIES: TerminalAbilities =
+    TerminalAbilities { identity: true, foreground: true, screen: true, mode: false, activity: true };
 
 #[derive(Debug)]
 pub(super) struct ZellijPane {
@@ -19,7 +19,7 @@ pub(super) struct ZellijPane {
 }
 
 impl ZellijPane {
-    pub(super) fn of(place: &Place, agent: &AgentProcess) -> Result<ZellijPane, NoDriver> {
+    pub(super) fn of(place: &SeatLocation, agent: &AgentProcess) -> Result<ZellijPane, NoDriver> {
         agent.process().ok_or(NoDriver::Left)?;
         match (&place.server, &place.pane) {
             (Some(session), Some(number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -39,14 +39,19 @@ impl ZellijPane {
         }
     }
 
-    pub(super) fn look(&self, agent: &AgentProcess) -> Look {
+    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
         let screen = self.ask("dump-screen", &["--ansi"]);
         let is_there = match &screen {
             Ok(_) => Some(self.is_pane_of(agent)),
             Err(DriverError::Refused { .. }) => Some(false),
             Err(_) => None,
         };
-        Look { is_there, last_key_at: agent.last_input(), screen: screen.ok(), ..Look::default() }
+        PaneObservation {
+            is_there,
+            last_key_at: agent.last_input(),
+            screen: screen.ok(),
+            ..PaneObservation::default()
+        }
     }
 
     /// Pane ids are never reused in a session, and zellij passes the id to the first process in the pane.

@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
-use towline_core::event::Presence;
-use towline_core::seat::{Place, SeatKind};
+use towline_core::event::SessionPresence;
+use towline_core::seat::{SeatKind, SeatLocation};
 use towline_terminal::place::seat_of;
 use towline_terminal::process::Process;
 use towline_testkit::{TestEnv, wait};
@@ -57,12 +57,12 @@ pub fn wait_caught(env: &TestEnv, expected: &str) {
 
 /// The place of a process, found as for an agent.
 #[track_caller]
-pub fn place_of(pid: u32) -> Place {
+pub fn place_of(pid: u32) -> SeatLocation {
     let process = Process::read(pid).unwrap();
-    seat_of(&process, Presence::Terminal).unwrap()
+    seat_of(&process, SessionPresence::Terminal).unwrap()
 }
 
 /// A place of another kind, server and pane, otherwise like `of`.
-pub fn place(kind: SeatKind, server: &str, pane: &str, of: &Place) -> Place {
-    Place { kind, server: Some(server.to_owned()), pane: Some(pane.to_owned()), ..of.clone() }
+pub fn place(kind: SeatKind, server: &str, pane: &str, of: &SeatLocation) -> SeatLocation {
+    SeatLocation { kind, server: Some(server.to_owned()), pane: Some(pane.to_owned()), ..of.clone() }
 }

@@ -4,13 +4,13 @@ use crate::bench::{HOSTILE, caught_in, env, pasted, place_of, wait_caught};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
-use towline_core::seat::{Place, SeatKind};
+use towline_core::seat::{SeatKind, SeatLocation};
 use towline_terminal::driver::{Driver, DriverError, LONGEST};
 use towline_testkit::{Run, TestEnv, wait};
 
 struct KittyBench {
     env: TestEnv,
-    place: Place,
+    place: SeatLocation,
     driver: Driver,
     /// Dropped last: the environment has ended them by then.
     _started: Started,
@@ -94,7 +94,7 @@ fn another_window_is_not_the_seat_and_one_that_is_closed_takes_nothing() {
     let other = bench.env.root().join("other");
     bench.kitty(&["launch", "catcher", other.to_str().unwrap()]).ok();
     wait::until("the other window", wait::PATIENCE, || other.exists().then_some(()));
-    let moved = Place { pane: Some("2".to_owned()), ..bench.place.clone() };
+    let moved = SeatLocation { pane: Some("2".to_owned()), ..bench.place.clone() };
     assert_eq!(Driver::of(&moved).unwrap().look().is_there, Some(false));
     // Text goes to the window by its id, whichever has the focus.
     bench.driver.type_in("here").unwrap();

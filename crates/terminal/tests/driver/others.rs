@@ -3,7 +3,7 @@
 use crate::bench::{place, place_of};
 use std::fs;
 use std::path::PathBuf;
-use towline_core::seat::{Place, SeatKind};
+use towline_core::seat::{SeatKind, SeatLocation};
 use towline_terminal::driver::{Driver, DriverError};
 use towline_testkit::{Pane, TestEnv, Tmux};
 
@@ -18,7 +18,7 @@ struct FakeBench {
     env: TestEnv,
     /// The agent's real terminal; the rest of its place is made up.
     _pane: Pane,
-    place: Place,
+    place: SeatLocation,
 }
 
 /// An agent with the environment of a terminal, and `program` as a fake that also prints `answer`.

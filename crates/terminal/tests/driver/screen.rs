@@ -3,13 +3,13 @@
 use crate::bench::{HOSTILE, caught_in, env, pasted, place_of, wait_caught};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use towline_core::seat::{Place, SeatKind};
+use towline_core::seat::{SeatKind, SeatLocation};
 use towline_terminal::driver::{Driver, DriverError, LONGEST};
 use towline_testkit::{Run, TestEnv, Tmux, wait};
 
 struct ScreenBench {
     env: TestEnv,
-    place: Place,
+    place: SeatLocation,
     driver: Driver,
 }
 

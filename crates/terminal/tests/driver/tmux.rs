@@ -2,7 +2,7 @@
 
 use crate::bench::{HOSTILE, caught_in, env, pasted, place_of, wait_caught};
 use std::fs;
-use towline_core::seat::{Place, SeatKind};
+use towline_core::seat::{SeatKind, SeatLocation};
 use towline_terminal::driver::{Driver, DriverError, LONGEST, NoDriver};
 use towline_testkit::{Pane, TestEnv, Tmux, wait};
 
@@ -10,7 +10,7 @@ struct TmuxBench {
     env: TestEnv,
     tmux: Tmux,
     pane: Pane,
-    place: Place,
+    place: SeatLocation,
     driver: Driver,
 }
 
@@ -112,7 +112,7 @@ fn another_process_under_the_same_pane_id_is_not_the_seat() {
     let other = bench.tmux.open(&["catcher", bench.env.root().join("other").to_str().unwrap()], &[]);
     other.wait_screen("ready");
     // As if tmux had been restarted and reused the pane ids.
-    let moved = Place { pane: Some(other.id.clone()), ..bench.place.clone() };
+    let moved = SeatLocation { pane: Some(other.id.clone()), ..bench.place.clone() };
     let driver = Driver::of(&moved).unwrap();
     assert_eq!(driver.look().is_there, Some(false));
     let refused = driver.type_in("lost").unwrap_err();
@@ -223,13 +223,13 @@ fn a_server_that_hangs_is_given_up() {
 #[test]
 fn a_seat_that_nobody_can_type_into_says_why() {
     let bench = bench();
-    let no_driver = |place: Place| Driver::of(&place).unwrap_err();
-    let of = |kind| Place { kind, ..bench.place.clone() };
+    let no_driver = |place: SeatLocation| Driver::of(&place).unwrap_err();
+    let of = |kind| SeatLocation { kind, ..bench.place.clone() };
     assert_eq!(no_driver(of(SeatKind::Ide)), NoDriver::Editor);
     assert_eq!(no_driver(of(SeatKind::Terminal)), NoDriver::PlainTerminal);
-    assert_eq!(no_driver(Place { pane: None, ..of(SeatKind::Tmux) }), NoDriver::NoPane);
+    assert_eq!(no_driver(SeatLocation { pane: None, ..of(SeatKind::Tmux) }), NoDriver::NoPane);
     assert_eq!(no_driver(of(SeatKind::Kitty)), NoDriver::KittyRemoteControlOff);
-    assert_eq!(no_driver(Place { started: 1, ..of(SeatKind::Screen) }), NoDriver::Left);
+    assert_eq!(no_driver(SeatLocation { started: 1, ..of(SeatKind::Screen) }), NoDriver::Left);
 }
 
 /// Waits until the second of the last key is over: tmux's times have whole seconds.

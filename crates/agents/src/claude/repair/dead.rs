@@ -5,7 +5,7 @@
 
 use super::chain::Chain;
 use super::line::RepairLine;
-use super::{Cause, Death};
+use super::{Death, DeathCause};
 
 /// The client's messages for a full context.
 const TOO_LONG: [&str; 3] =
@@ -30,7 +30,7 @@ pub fn zone(chain: &Chain<'_, '_>) -> Option<(usize, Death)> {
     let dead: Vec<(usize, &&RepairLine<'_>)> = dead.collect();
     let (from, first) = dead.last()?;
     let is_full = dead.iter().any(|(_, line)| is_full(line));
-    let cause = if is_full { Cause::Full } else { Cause::Other };
+    let cause = if is_full { DeathCause::Full } else { DeathCause::Other };
     Some((*from, Death { at: first.at, cause }))
 }
 

@@ -3,10 +3,10 @@
 use super::*;
 use proptest::prelude::*;
 use std::fs;
-use towline_core::event::Origin;
-use towline_core::piece::Content;
+use towline_core::event::PromptOrigin;
+use towline_core::piece::PieceContent;
 
-const WISH: Wish<'static> = Wish { every: 1, marker: "·" };
+const WISH: RepairOptions<'static> = RepairOptions { every: 1, marker: "·" };
 
 fn recorded(name: &str) -> Vec<u8> {
     fs::read(format!("{}/transcripts/{name}.jsonl", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -95,7 +95,7 @@ fn fields(entry: &Made, message: u32) -> Option<Value> {
 /// Checks the entries before which a marker is inserted.
 #[track_caller]
 fn check(entries: &[Made], every: usize, expected: &[&str]) {
-    let repair = repaired(&made(entries), Wish { every, ..WISH }).unwrap();
+    let repair = repaired(&made(entries), RepairOptions { every, ..WISH }).unwrap();
     let found: Vec<&str> = repair.marks.iter().map(|mark| mark.before.as_str()).collect();
     assert_eq!(found, expected, "{entries:?}");
 }
@@ -132,16 +132,16 @@ fn tav_40_nothing_is_put_before_the_last_compaction() {
 }
 
 #[track_caller]
-fn check_death(entries: &[Made], expected: Option<Cause>) {
+fn check_death(entries: &[Made], expected: Option<DeathCause>) {
     let repair = repaired(&made(entries), WISH).unwrap();
     assert_eq!(repair.death.map(|death| death.cause), expected, "{entries:?}");
 }
 
 #[test]
 fn tav_41_a_session_is_dead_from_the_first_failure_after_its_last_answer() {
-    check_death(&[Prompt, Answer("a"), TooLong, Prompt, TooLong], Some(Cause::Full));
-    check_death(&[Prompt, Answer("a"), Overloaded, Prompt, TooLong], Some(Cause::Full));
-    check_death(&[Prompt, Answer("a"), Overloaded], Some(Cause::Other));
+    check_death(&[Prompt, Answer("a"), TooLong, Prompt, TooLong], Some(DeathCause::Full));
+    check_death(&[Prompt, Answer("a"), Overloaded, Prompt, TooLong], Some(DeathCause::Full));
+    check_death(&[Prompt, Answer("a"), Overloaded], Some(DeathCause::Other));
     check_death(&[Prompt, Answer("Prompt is too long"), Answer("b")], None);
     check_death(&[Prompt, TooLong, Prompt, Answer("a")], None);
     check(&[Prompt, Answer("a"), Overloaded, Answer("b"), TooLong, Prompt, TooLong], 1, &["u3"]);
@@ -155,7 +155,7 @@ fn tav_41_an_answer_that_stopped_because_nothing_more_fits_is_the_death() {
         format!("{}\"stop_reason\":\"{reason}\",{}", &text[..at], &text[at..])
     };
     let cause = |text: String| repaired(text.as_bytes(), WISH).unwrap().death.map(|death| death.cause);
-    assert_eq!(cause(stopped("model_context_window_exceeded")), Some(Cause::Full));
+    assert_eq!(cause(stopped("model_context_window_exceeded")), Some(DeathCause::Full));
     assert_eq!(cause(stopped("max_tokens")), None, "a long answer is no full context");
     assert_eq!(cause(stopped("end_turn")), None);
 }
@@ -224,10 +224,10 @@ fn asked(text: &[u8]) -> Vec<String> {
         let _ = reader.read(line, &mut found);
     }
     let words = found.iter().filter_map(|piece| {
-        if let Content::Prompt { text, origin: Origin::Human } = &piece.what {
+        if let PieceContent::Prompt { text, origin: PromptOrigin::Human } = &piece.what {
             return Some(text.to_string());
         }
-        matches!(piece.what, Content::Reverted { .. }).then(|| "taken back".to_owned())
+        matches!(piece.what, PieceContent::Reverted { .. }).then(|| "taken back".to_owned())
     });
     words.collect()
 }
@@ -247,7 +247,7 @@ proptest! {
         every in 0_usize..6,
     ) {
         let text = made(&[vec![Prompt, Answer("a")], entries].concat());
-        let wish = Wish { every, ..WISH };
+        let wish = RepairOptions { every, ..WISH };
         let Ok(repair) = repaired(&text, wish) else { return Ok(()) };
         prop_assert_eq!(without_markers(&repair.text), text);
         let again = repaired(&repair.text, wish).unwrap();

@@ -27,7 +27,7 @@ fn of(name: &str) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn check(situations: &[&str], expected: ScreenSight) {
+fn check(situations: &[&str], expected: ScreenProbe) {
     for (path, text) in situations.iter().flat_map(|name| of(name)) {
         assert_eq!(screen(&text), expected, "{path}\n{text}");
     }
@@ -42,10 +42,10 @@ fn every_recorded_screen_is_seen_for_what_it_is_or_not_at_all() {
 
 #[test]
 fn a_dialog_waits_for_an_answer() {
-    check(&["permission-bash", "permission-write", "permission-fetch", "helper-asks"], ScreenSight::Dialog);
-    check(&["question", "question-multi", "plan-dialog", "second-of-two-tools"], ScreenSight::Dialog);
-    check(&["rewind-list", "model-dialog"], ScreenSight::Dialog);
-    check(&["helper-viewed-asks", "helper-viewed-session-asks"], ScreenSight::Dialog);
+    check(&["permission-bash", "permission-write", "permission-fetch", "helper-asks"], ScreenProbe::Dialog);
+    check(&["question", "question-multi", "plan-dialog", "second-of-two-tools"], ScreenProbe::Dialog);
+    check(&["rewind-list", "model-dialog"], ScreenProbe::Dialog);
+    check(&["helper-viewed-asks", "helper-viewed-session-asks"], ScreenProbe::Dialog);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_dialog_above_the_input_box_of_a_subagent_is_a_dialog_whatever_the_subagent_
     for (path, text) in of("helper-viewed-asks") {
         let dialog = text.trim_end().trim_end_matches(|end: char| "─ help".contains(end)).trim_end();
         let input = "─── help ─\n❯ Message @helper…\n──────\n  esc to interrupt\n";
-        assert_eq!(screen(&format!("{dialog}\n\n{input}")), ScreenSight::Dialog, "{path}");
+        assert_eq!(screen(&format!("{dialog}\n\n{input}")), ScreenProbe::Dialog, "{path}");
     }
 }
 
@@ -61,58 +61,58 @@ fn a_dialog_above_the_input_box_of_a_subagent_is_a_dialog_whatever_the_subagent_
 fn work_is_seen_before_the_first_byte_and_while_a_tool_runs_whatever_is_typed() {
     check(
         &["before-first-byte", "before-first-byte-half-typed", "before-first-byte-help"],
-        ScreenSight::Busy,
+        ScreenProbe::Busy,
     );
     check(
         &["tool-runs", "tool-runs-longer", "tool-runs-half-typed", "first-of-two-tools"],
-        ScreenSight::Busy,
+        ScreenProbe::Busy,
     );
     check(
         &["accept-edits-busy", "todo-busy", "helper-busy", "helper-runs", "streaming-queued"],
-        ScreenSight::Busy,
+        ScreenProbe::Busy,
     );
 }
 
 #[test]
 fn an_input_box_without_work_is_seen_empty_and_half_typed() {
-    check(&["idle", "half-typed", "bash-mode", "help", "after-clear"], ScreenSight::Prompt);
+    check(&["idle", "half-typed", "bash-mode", "help", "after-clear"], ScreenProbe::Prompt);
     check(
         &["interrupted-before-first-byte", "interrupted-streaming", "interrupted-tool"],
-        ScreenSight::Prompt,
+        ScreenProbe::Prompt,
     );
     check(
         &["finished", "finished-queued", "helper-done", "background-runs", "api-error"],
-        ScreenSight::Prompt,
+        ScreenProbe::Prompt,
     );
-    check(&["after-dialog-esc", "todo-interrupted"], ScreenSight::Prompt);
+    check(&["after-dialog-esc", "todo-interrupted"], ScreenProbe::Prompt);
 }
 
 /// Beside half-typed input, and above a custom status line, streaming looks like waiting.
 #[test]
 fn text_that_streams_is_never_taken_for_a_prompt() {
     for (path, text) in ["streaming", "streaming-half-typed"].iter().flat_map(|name| of(name)) {
-        assert!(matches!(screen(&text), ScreenSight::Busy | ScreenSight::Unknown), "{path}\n{text}");
+        assert!(matches!(screen(&text), ScreenProbe::Busy | ScreenProbe::Unknown), "{path}\n{text}");
     }
 }
 
 #[test]
 fn a_covered_input_box_or_spinner_is_unknown() {
-    check(&["transcript-view", "streaming-transcript", "config-dialog"], ScreenSight::Unknown);
+    check(&["transcript-view", "streaming-transcript", "config-dialog"], ScreenProbe::Unknown);
     let menu = &recorded()["claude-2.1.325/wide/before-first-byte-slash"];
-    assert_eq!(screen(menu), ScreenSight::Unknown);
+    assert_eq!(screen(menu), ScreenProbe::Unknown);
 }
 
 #[test]
 fn a_dialog_and_work_that_the_conversation_quotes_do_not_count() {
-    check(&["quoted-dialog"], ScreenSight::Prompt);
+    check(&["quoted-dialog"], ScreenProbe::Prompt);
 }
 
 #[test]
 fn a_hint_that_a_narrow_pane_cuts_off_still_counts() {
     let cut = "● text\n\n──────\n❯\n──────\n  ⏸ manual mode on · esc to int…\n";
-    assert_eq!(screen(cut), ScreenSight::Busy);
-    assert_eq!(screen(&cut.replace("esc to int…", "esc…")), ScreenSight::Unknown);
-    assert_eq!(screen(&cut.replace("esc to int…", "…")), ScreenSight::Unknown);
+    assert_eq!(screen(cut), ScreenProbe::Busy);
+    assert_eq!(screen(&cut.replace("esc to int…", "esc…")), ScreenProbe::Unknown);
+    assert_eq!(screen(&cut.replace("esc to int…", "…")), ScreenProbe::Unknown);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_dialog_below_an_old_input_box_is_a_dialog() {
             recorded[&format!("claude-{version}/wide/tool-runs")],
             recorded[&format!("claude-{version}/wide/permission-fetch")]
         );
-        assert_eq!(screen(&both), ScreenSight::Dialog, "{version}");
+        assert_eq!(screen(&both), ScreenProbe::Dialog, "{version}");
     }
 }
 
@@ -134,7 +134,7 @@ fn every_part_of_a_screen_with_a_dialog_is_no_work() {
     for (path, text) in dialogs.iter().flat_map(|name| of(name)) {
         let lines: Vec<&str> = text.lines().collect();
         for from in 0..lines.len() {
-            assert_ne!(screen(&lines[from..].join("\n")), ScreenSight::Busy, "{path} from line {from}");
+            assert_ne!(screen(&lines[from..].join("\n")), ScreenProbe::Busy, "{path} from line {from}");
         }
     }
 }
@@ -143,7 +143,7 @@ fn every_part_of_a_screen_with_a_dialog_is_no_work() {
 fn a_screen_without_the_client_is_unknown() {
     for text in ["", "\n\n", "$ ls\nREADME.md\n$ ", "❯ 1. Yes", "────\n────\n", "────\n❯\n────"]
     {
-        assert_ne!(screen(text), ScreenSight::Busy, "{text:?}");
-        assert_ne!(screen(text), ScreenSight::Prompt, "{text:?}");
+        assert_ne!(screen(text), ScreenProbe::Busy, "{text:?}");
+        assert_ne!(screen(text), ScreenProbe::Prompt, "{text:?}");
     }
 }

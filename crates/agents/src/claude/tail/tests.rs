@@ -11,14 +11,15 @@ fn recorded(name: &str) -> Vec<u8> {
 }
 
 #[track_caller]
-fn check(text: &[u8], expected: Option<(TailEnd, &str)>) {
+fn check(text: &[u8], expected: Option<(TranscriptEnd, &str)>) {
     let found = tail(text);
-    let expected = expected.map(|(end, at)| Tail { end, at: Timestamp::parse_utc(at).unwrap(), until: None });
+    let expected =
+        expected.map(|(end, at)| TranscriptTail { end, at: Timestamp::parse_utc(at).unwrap(), until: None });
     assert_eq!(found, expected);
 }
 
 #[track_caller]
-fn check_recorded(name: &str, end: TailEnd, at: &str) {
+fn check_recorded(name: &str, end: TranscriptEnd, at: &str) {
     check(&recorded(name), Some((end, at)));
 }
 
@@ -27,26 +28,26 @@ const TIMELESS: &str = "2026-01-01T00:00:00.000Z";
 
 #[test]
 fn an_interruption_while_the_answer_streams_is_seen() {
-    check_recorded("2.1.325-interrupted-streaming", TailEnd::Interrupted, TIMELESS);
-    check_recorded("2.1.197-interrupted-streaming", TailEnd::Interrupted, TIMELESS);
+    check_recorded("2.1.325-interrupted-streaming", TranscriptEnd::Interrupted, TIMELESS);
+    check_recorded("2.1.197-interrupted-streaming", TranscriptEnd::Interrupted, TIMELESS);
 }
 
 #[test]
 fn an_interruption_of_a_tool_is_seen_even_behind_a_local_command() {
-    check_recorded("2.1.325-interrupted-tool", TailEnd::Interrupted, "2026-11-15T04:11:06.165Z");
-    check_recorded("2.1.197-interrupted-tool", TailEnd::Interrupted, "2026-11-15T04:11:18.199Z");
+    check_recorded("2.1.325-interrupted-tool", TranscriptEnd::Interrupted, "2026-11-15T04:11:06.165Z");
+    check_recorded("2.1.197-interrupted-tool", TranscriptEnd::Interrupted, "2026-11-15T04:11:18.199Z");
 }
 
 #[test]
 fn an_error_of_the_api_is_a_failure() {
-    check_recorded("2.1.325-error", TailEnd::Failed, TIMELESS);
-    check_recorded("2.1.197-error", TailEnd::Failed, TIMELESS);
+    check_recorded("2.1.325-error", TranscriptEnd::Failed, TIMELESS);
+    check_recorded("2.1.197-error", TranscriptEnd::Failed, TIMELESS);
 }
 
 #[test]
 fn a_limit_is_distinguished_from_an_error() {
-    check_recorded("2.1.325-limit", TailEnd::Limited, "2026-11-15T04:09:14.920Z");
-    check_recorded("2.1.197-limit", TailEnd::Limited, "2026-11-15T04:08:21.759Z");
+    check_recorded("2.1.325-limit", TranscriptEnd::Limited, "2026-11-15T04:09:14.920Z");
+    check_recorded("2.1.197-limit", TranscriptEnd::Limited, "2026-11-15T04:08:21.759Z");
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn a_limit_of_an_account_ends_when_the_client_says() {
 fn a_missing_end_or_one_in_another_zone_is_left_open() {
     for name in ["2.1.197-limit", "2.1.325-limit", "2.1.197-limit-zone"] {
         let tail = tail(&recorded(name)).unwrap();
-        assert_eq!((tail.end, tail.until), (TailEnd::Limited, None), "{name}");
+        assert_eq!((tail.end, tail.until), (TranscriptEnd::Limited, None), "{name}");
     }
     let written = String::from_utf8(recorded("2.1.325-limit-session")).unwrap();
     let huge = written.replace("1794729967", "9223372036854775807");
@@ -79,7 +80,7 @@ fn a_limit_is_known_by_its_name_whatever_its_words() {
     let text = String::from_utf8(recorded("2.1.325-limit")).unwrap();
     let reworded = text.replace("This request would exceed your account rate limit", "come back at five");
     assert_ne!(text, reworded);
-    check(reworded.as_bytes(), Some((TailEnd::Limited, "2026-11-15T04:09:14.920Z")));
+    check(reworded.as_bytes(), Some((TranscriptEnd::Limited, "2026-11-15T04:09:14.920Z")));
 }
 
 #[test]
@@ -88,27 +89,27 @@ fn a_limit_is_known_by_its_words_where_the_error_has_no_name() {
         let line = r#"{"type":"assistant","timestamp":"2026-11-15T00:00:00Z","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"TEXT"}]}}"#;
         tail(line.replace("TEXT", text).as_bytes()).unwrap().end
     };
-    assert_eq!(said("Usage limit reached, try again later"), TailEnd::Limited);
-    assert_eq!(said("You ran out of disk"), TailEnd::Failed);
+    assert_eq!(said("Usage limit reached, try again later"), TranscriptEnd::Limited);
+    assert_eq!(said("You ran out of disk"), TranscriptEnd::Failed);
 }
 
 #[test]
 fn a_turn_that_ended_by_itself_is_left_to_the_hooks() {
-    check_recorded("2.1.325-end", TailEnd::Other, TIMELESS);
-    check_recorded("2.1.197-end", TailEnd::Other, TIMELESS);
+    check_recorded("2.1.325-end", TranscriptEnd::Other, TIMELESS);
+    check_recorded("2.1.197-end", TranscriptEnd::Other, TIMELESS);
 }
 
 #[test]
 fn a_tool_at_work_is_neither_interruption_nor_error() {
-    check_recorded("2.1.325-mid-tool", TailEnd::Other, TIMELESS);
-    check_recorded("2.1.197-mid-tool", TailEnd::Other, TIMELESS);
+    check_recorded("2.1.325-mid-tool", TranscriptEnd::Other, TIMELESS);
+    check_recorded("2.1.197-mid-tool", TranscriptEnd::Other, TIMELESS);
 }
 
 #[test]
 fn a_new_prompt_outdates_an_interruption() {
     let mut text = recorded("2.1.325-interrupted-tool");
     text.extend_from_slice(&recorded("2.1.325-mid-tool"));
-    check(&text, Some((TailEnd::Other, TIMELESS)));
+    check(&text, Some((TranscriptEnd::Other, TIMELESS)));
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn a_command_that_the_client_carries_out_itself_does_not_hide_an_interruption() 
     assert_eq!(local.len(), 3);
     let mut text = recorded("2.1.325-interrupted-tool");
     text.extend_from_slice(local.join("\n").as_bytes());
-    check(&text, Some((TailEnd::Interrupted, "2026-11-15T04:11:06.165Z")));
+    check(&text, Some((TranscriptEnd::Interrupted, "2026-11-15T04:11:06.165Z")));
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn entries_of_a_subagent_do_not_affect_the_session() {
     let helpers =
         String::from_utf8(interrupted).unwrap().replace(r#""isSidechain":false"#, r#""isSidechain":true"#);
     text.extend_from_slice(helpers.as_bytes());
-    check(&text, Some((TailEnd::Other, TIMELESS)));
+    check(&text, Some((TranscriptEnd::Other, TIMELESS)));
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn a_first_line_that_is_cut_off_is_passed_over() {
     let text = recorded("2.1.325-interrupted-tool");
     let first = text.iter().position(|byte| *byte == b'\n').unwrap();
     for from in 0..=first + 1 {
-        check(&text[from..], Some((TailEnd::Interrupted, "2026-11-15T04:11:06.165Z")));
+        check(&text[from..], Some((TranscriptEnd::Interrupted, "2026-11-15T04:11:06.165Z")));
     }
 }
 
@@ -148,7 +149,7 @@ fn a_last_line_that_is_still_being_written_is_passed_over() {
     for written in 0..first {
         let mut text = recorded("2.1.197-interrupted-tool");
         text.extend_from_slice(&next[..written]);
-        check(&text, Some((TailEnd::Interrupted, "2026-11-15T04:11:18.199Z")));
+        check(&text, Some((TranscriptEnd::Interrupted, "2026-11-15T04:11:18.199Z")));
     }
 }
 
@@ -157,7 +158,7 @@ fn a_last_line_without_its_newline_counts_once_it_is_whole() {
     let mut text = recorded("2.1.197-interrupted-tool");
     let next = recorded("2.1.197-mid-tool");
     text.extend_from_slice(next.trim_ascii_end());
-    check(&text, Some((TailEnd::Other, TIMELESS)));
+    check(&text, Some((TranscriptEnd::Other, TIMELESS)));
 }
 
 #[test]
@@ -170,7 +171,7 @@ fn an_entry_without_a_time_is_no_reason_to_believe_an_older_one() {
 #[test]
 fn a_person_who_quotes_an_interruption_does_not_interrupt() {
     let line = r#"{"type":"user","timestamp":"2026-11-15T00:00:00Z","message":{"role":"user","content":"why [Request interrupted by user]?"}}"#;
-    check(line.as_bytes(), Some((TailEnd::Other, "2026-11-15T00:00:00Z")));
+    check(line.as_bytes(), Some((TranscriptEnd::Other, "2026-11-15T00:00:00Z")));
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn bytes_that_are_no_text_do_not_hide_the_lines_around_them() {
     let mut text = b"\xff\xfe\xfd\n".to_vec();
     text.extend_from_slice(&recorded("2.1.325-limit"));
     text.extend_from_slice(b"{\"type\":\"mode\",\"mode\":\"\xff\"}\n\xc3\x28\n");
-    check(&text, Some((TailEnd::Limited, "2026-11-15T04:09:14.920Z")));
+    check(&text, Some((TranscriptEnd::Limited, "2026-11-15T04:09:14.920Z")));
 }
 
 proptest! {

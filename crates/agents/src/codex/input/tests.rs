@@ -168,21 +168,21 @@ fn a_folded_paste_is_known_by_its_length() {
 #[test]
 fn what_was_said_last_tells_which_session_is_shown() {
     let recorded = recorded();
-    let check = |name: &str, expected: Shown| {
+    let check = |name: &str, expected: ShownSession| {
         assert_eq!(shown(&recorded[&format!("0.166.0/{name}")]), expected, "{name}");
     };
-    check("idle", Shown::New);
-    check("after-clear", Shown::New);
-    check("after-compact", Shown::Said("ask bash".to_owned()));
-    check("model", Shown::Unknown);
+    check("idle", ShownSession::New);
+    check("after-clear", ShownSession::New);
+    check("after-compact", ShownSession::Said("ask bash".to_owned()));
+    check("model", ShownSession::Unknown);
 }
 
 #[test]
 fn what_has_scrolled_away_is_read_from_the_first_row() {
-    let said = |text: &str| Shown::Said(text.to_owned());
-    let begins = |text: &str| Shown::Begins(text.to_owned());
+    let said = |text: &str| ShownSession::Said(text.to_owned());
+    let begins = |text: &str| ShownSession::Begins(text.to_owned());
     assert_eq!(shown(&recorded()["0.166.0/finished-long"]), said("long"));
-    let check = |top: &str, expected: Shown| {
+    let check = |top: &str, expected: ShownSession| {
         let screen = format!(
             "\u{1b}[1;2m{top}\u{1b}[0m\n  an answer\n\n\u{1b}[1m›\u{1b}[0m \u{1b}[2mAsk\u{1b}[0m\n\n  ?"
         );

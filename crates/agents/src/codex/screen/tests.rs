@@ -22,7 +22,7 @@ fn all() -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn check(situations: &[&str], expected: ScreenSight) {
+fn check(situations: &[&str], expected: ScreenProbe) {
     for name in situations {
         let found: Vec<_> =
             all().into_iter().filter(|(path, _)| path.ends_with(&format!("/{name}"))).collect();
@@ -41,45 +41,45 @@ fn every_recorded_screen_is_seen_for_what_it_is_or_not_at_all() {
 
 #[test]
 fn a_dialog_waits_for_an_answer() {
-    check(&["permission", "permission-patch"], ScreenSight::Dialog);
+    check(&["permission", "permission-patch"], ScreenProbe::Dialog);
 }
 
 #[test]
 fn work_is_seen_whatever_is_typed() {
     check(
         &["before-first-byte", "before-first-byte-half-typed", "before-first-byte-slash"],
-        ScreenSight::Busy,
+        ScreenProbe::Busy,
     );
-    check(&["tool-runs", "tool-runs-half-typed", "streaming-half-typed"], ScreenSight::Busy);
+    check(&["tool-runs", "tool-runs-half-typed", "streaming-half-typed"], ScreenProbe::Busy);
 }
 
 #[test]
 fn the_end_of_a_turn_above_the_input_line_is_seen() {
-    check(&["finished", "finished-half-typed", "finished-tip"], ScreenSight::Prompt);
+    check(&["finished", "finished-half-typed", "finished-tip"], ScreenProbe::Prompt);
     check(
         &["interrupted-before-first-byte", "interrupted-streaming", "interrupted-tool"],
-        ScreenSight::Prompt,
+        ScreenProbe::Prompt,
     );
-    check(&["after-dialog-esc"], ScreenSight::Prompt);
+    check(&["after-dialog-esc"], ScreenProbe::Prompt);
 }
 
 #[test]
 fn a_screen_that_looks_the_same_at_work_and_at_rest_is_unknown() {
-    check(&["idle", "half-typed", "slash-menu", "after-clear", "streaming", "failed"], ScreenSight::Unknown);
-    check(&["browsing", "model-dialog"], ScreenSight::Unknown);
+    check(&["idle", "half-typed", "slash-menu", "after-clear", "streaming", "failed"], ScreenProbe::Unknown);
+    check(&["browsing", "model-dialog"], ScreenProbe::Unknown);
 }
 
 #[test]
 fn a_dialog_and_work_that_the_conversation_quotes_do_not_count() {
-    check(&["quoted-dialog"], ScreenSight::Prompt);
+    check(&["quoted-dialog"], ScreenProbe::Prompt);
 }
 
 #[test]
 fn an_answer_that_speaks_of_its_work_is_no_end_of_a_turn() {
     let streaming =
         "› talk\n\n• I was busy.\n\n  Worked for years • at a mill\n\n› Ask Codex to do anything\n";
-    assert_eq!(screen(streaming), ScreenSight::Unknown);
-    assert_eq!(screen(&streaming.replace("years • at", "3 years at")), ScreenSight::Unknown);
+    assert_eq!(screen(streaming), ScreenProbe::Unknown);
+    assert_eq!(screen(&streaming.replace("years • at", "3 years at")), ScreenProbe::Unknown);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn every_part_of_a_screen_with_a_dialog_is_no_work() {
     for (path, text) in all().into_iter().filter(|(path, _)| path.contains("/permission")) {
         let lines: Vec<&str> = text.lines().collect();
         for from in 0..lines.len() {
-            assert_ne!(screen(&lines[from..].join("\n")), ScreenSight::Busy, "{path} from line {from}");
+            assert_ne!(screen(&lines[from..].join("\n")), ScreenProbe::Busy, "{path} from line {from}");
         }
     }
 }
@@ -95,6 +95,6 @@ fn every_part_of_a_screen_with_a_dialog_is_no_work() {
 #[test]
 fn a_screen_without_the_client_is_unknown() {
     for text in ["", "\n\n", "$ ls\nREADME.md\n$ ", "›", "› 1. Yes"] {
-        assert_eq!(screen(text), ScreenSight::Unknown, "{text:?}");
+        assert_eq!(screen(text), ScreenProbe::Unknown, "{text:?}");
     }
 }

@@ -11,13 +11,15 @@ fn recorded(name: &str) -> Vec<u8> {
 }
 
 #[track_caller]
-fn check(text: &[u8], expected: Option<(TailEnd, &str)>) {
+fn check(text: &[u8], expected: Option<(TranscriptEnd, &str)>) {
     let found = tail(text);
-    let expected = expected.map(|(end, at)| Tail { end, at: Timestamp::parse_utc(at).unwrap(), until: None });
+    let expected =
+        expected.map(|(end, at)| TranscriptTail { end, at: Timestamp::parse_utc(at).unwrap(), until: None });
     assert_eq!(found, expected);
 }
 
-const INTERRUPTED: Option<(TailEnd, &str)> = Some((TailEnd::Interrupted, "2026-11-15T00:20:27.851Z"));
+const INTERRUPTED: Option<(TranscriptEnd, &str)> =
+    Some((TranscriptEnd::Interrupted, "2026-11-15T00:20:27.851Z"));
 
 #[test]
 fn an_interruption_is_seen_with_its_own_time() {
@@ -26,21 +28,21 @@ fn an_interruption_is_seen_with_its_own_time() {
 
 #[test]
 fn a_new_prompt_outdates_an_interruption() {
-    check(&recorded("prompted-again"), Some((TailEnd::Other, "2026-11-15T00:20:31.888Z")));
+    check(&recorded("prompted-again"), Some((TranscriptEnd::Other, "2026-11-15T00:20:31.888Z")));
 }
 
 #[test]
 fn a_turn_that_was_replaced_was_not_interrupted_by_a_person() {
     let text = String::from_utf8(recorded("interrupted")).unwrap();
     let replaced = text.replace(r#""reason":"interrupted""#, r#""reason":"replaced""#);
-    check(replaced.as_bytes(), Some((TailEnd::Other, "2026-11-15T00:20:29.762Z")));
+    check(replaced.as_bytes(), Some((TranscriptEnd::Other, "2026-11-15T00:20:29.762Z")));
 }
 
 #[test]
 fn an_error_is_a_failure_and_a_limit_is_distinguished_from_it() {
-    check(&recorded("error"), Some((TailEnd::Failed, "2026-11-15T04:06:48.189Z")));
-    check(&recorded("overloaded"), Some((TailEnd::Failed, "2026-11-15T04:06:48.618Z")));
-    check(&recorded("limit"), Some((TailEnd::Limited, "2026-11-15T04:06:48.385Z")));
+    check(&recorded("error"), Some((TranscriptEnd::Failed, "2026-11-15T04:06:48.189Z")));
+    check(&recorded("overloaded"), Some((TranscriptEnd::Failed, "2026-11-15T04:06:48.618Z")));
+    check(&recorded("limit"), Some((TranscriptEnd::Limited, "2026-11-15T04:06:48.385Z")));
 }
 
 #[test]
@@ -66,20 +68,20 @@ fn the_limits_of_an_older_turn_say_nothing_about_this_one() {
 
 #[test]
 fn a_turn_that_ended_by_itself_is_left_to_the_hooks() {
-    check(&recorded("end"), Some((TailEnd::Other, "2026-11-15T00:05:04.053Z")));
-    check(&recorded("legacy-end"), Some((TailEnd::Other, "2026-11-15T00:23:05.817Z")));
+    check(&recorded("end"), Some((TranscriptEnd::Other, "2026-11-15T00:05:04.053Z")));
+    check(&recorded("legacy-end"), Some((TranscriptEnd::Other, "2026-11-15T00:23:05.817Z")));
 }
 
 #[test]
 fn a_tool_at_work_is_neither_interruption_nor_error() {
-    check(&recorded("mid-tool"), Some((TailEnd::Other, "2026-11-15T00:05:03.499Z")));
+    check(&recorded("mid-tool"), Some((TranscriptEnd::Other, "2026-11-15T00:05:03.499Z")));
 }
 
 #[test]
 fn a_turn_whose_begin_is_out_of_sight_goes_on() {
     let text = recorded("mid-tool");
     let second = text.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-    check(&text[second..], Some((TailEnd::Other, "2026-11-15T00:05:03.499Z")));
+    check(&text[second..], Some((TranscriptEnd::Other, "2026-11-15T00:05:03.499Z")));
 }
 
 #[test]
@@ -118,7 +120,7 @@ fn bytes_that_are_no_text_do_not_hide_the_lines_around_them() {
     let mut text = b"\xff\xfe\xfd\n".to_vec();
     text.extend_from_slice(&recorded("limit"));
     text.extend_from_slice(b"{\"type\":\"event_msg\",\"payload\":\"\xff\"}\n\xc3\x28\n");
-    check(&text, Some((TailEnd::Limited, "2026-11-15T04:06:48.385Z")));
+    check(&text, Some((TranscriptEnd::Limited, "2026-11-15T04:06:48.385Z")));
 }
 
 proptest! {

@@ -9,7 +9,9 @@ use crate::verbs::tools;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use towline_agents::Agent;
-use towline_agents::settings::{Inspection, LineStanding, Pace, Page, PageStanding, Refusal, ServerStanding};
+use towline_agents::settings::{
+    EditRefusal, Inspection, OwnedFile, OwnedFileState, RetryPace, ServerState, StatusLineState,
+};
 use towline_engine::memory::gotchas;
 use towline_engine::runtime::config::Config;
 use towline_engine::runtime::config::settings;
@@ -103,7 +105,7 @@ fn inspected(agent: Agent) -> Result<(PathBuf, Inspection), (String, String)> {
     let tow = command_to_register().map_err(|_| lost())?;
     let config = Env::new().map_or_else(Config::compiled_in, |env| settings(&env));
     let target = gotchas::target(&config, agent, &folder, &tow);
-    let inspected = target.and_then(|target| target.inspect_file(Pace::USUAL));
+    let inspected = target.and_then(|target| target.inspect_file(RetryPace::USUAL));
     let inspection = inspected.map_err(|refusal| (chain(&refusal), refusal.hint()))?;
     Ok((folder, inspection))
 }
@@ -151,8 +153,9 @@ fn by_plugin(
     };
     let is_twice = !inspection.right.is_empty() || !inspection.stale.is_empty();
     let server = command_to_register().ok().and_then(|tow| tools::server(agent, &tow));
-    let standing = server.and_then(|server| server.and_then(|server| server.inspect_file(Pace::USUAL)).ok());
-    let is_served_twice = matches!(standing, Some(ServerStanding::Right | ServerStanding::Outdated));
+    let standing =
+        server.and_then(|server| server.and_then(|server| server.inspect_file(RetryPace::USUAL)).ok());
+    let is_served_twice = matches!(standing, Some(ServerState::Right | ServerState::Outdated));
     if is_twice || is_served_twice {
         let wrong = format!("registered twice: by the plugin {plugin} and in the settings");
         return Check::warning(name, wrong, format!("tow uninstall --agent {}", agent.name()));
@@ -164,22 +167,24 @@ fn by_plugin(
 }
 
 /// The optional status line: the source of exact context numbers.
-fn status_line(agent: Agent, line: &LineStanding) -> Check {
+fn status_line(agent: Agent, line: &StatusLineState) -> Check {
     let name = format!("{} status line", agent.name());
     let with = format!("tow install --agent {} --statusline", agent.name());
     match line {
-        LineStanding::Ours => Check::good(name, "ours: the context's numbers are the agent's own"),
-        LineStanding::Composed { theirs } => {
+        StatusLineState::Ours => Check::good(name, "ours: the context's numbers are the agent's own"),
+        StatusLineState::Composed { theirs } => {
             Check::good(name, format!("ours below yours, which is `{theirs}`"))
         }
-        LineStanding::Missing => {
+        StatusLineState::Missing => {
             Check::good(name, "none: the context's numbers are read from transcripts").with_next(with)
         }
-        LineStanding::Theirs => {
+        StatusLineState::Theirs => {
             Check::good(name, "yours alone: the context's numbers are read from transcripts").with_next(with)
         }
-        LineStanding::Outdated => Check::warning(name, "ours, of a program that lies elsewhere", mend(agent)),
-        LineStanding::Unknown => Check::warning(
+        StatusLineState::Outdated => {
+            Check::warning(name, "ours, of a program that lies elsewhere", mend(agent))
+        }
+        StatusLineState::Unknown => Check::warning(
             name,
             "`statusLine` in the settings runs no command",
             format!("remove it from the settings, then `{with}`"),
@@ -193,18 +198,19 @@ fn skills(agent: Agent) -> Check {
     let (Some(folder), Ok(tow)) = (agent.folder(&variable), command_to_register()) else {
         return Check::warning(name, "their folder is not known", "set HOME");
     };
-    let standing = |page: &Page| Ok((page.inspect_file(Pace::BRIEF)?, page.file().display().to_string()));
+    let standing =
+        |page: &OwnedFile| Ok((page.inspect_file(RetryPace::BRIEF)?, page.file().display().to_string()));
     let pages = agent.pages(&folder, &tow);
-    let stand: Result<Vec<_>, Refusal> = pages.and_then(|pages| pages.iter().map(standing).collect());
+    let stand: Result<Vec<_>, EditRefusal> = pages.and_then(|pages| pages.iter().map(standing).collect());
     let stand = match stand {
         Err(refusal) => return Check::warning(name, chain(&refusal), refusal.hint()),
         Ok(stand) => stand,
     };
-    let any = |wanted: PageStanding| stand.iter().find(|(found, _)| *found == wanted).map(|(_, file)| file);
-    if let Some(file) = any(PageStanding::Absent).or_else(|| any(PageStanding::Outdated)) {
+    let any = |wanted: OwnedFileState| stand.iter().find(|(found, _)| *found == wanted).map(|(_, file)| file);
+    if let Some(file) = any(OwnedFileState::Absent).or_else(|| any(OwnedFileState::Outdated)) {
         return Check::warning(name, format!("missing or out of date: {file}"), mend);
     }
-    match (any(PageStanding::Foreign), any(PageStanding::Changed)) {
+    match (any(OwnedFileState::Foreign), any(OwnedFileState::Changed)) {
         (Some(file), _) => {
             Check::warning(name, format!("{file} is not ours"), format!("move it away, then `{mend}`"))
         }
@@ -220,23 +226,23 @@ fn server(agent: Agent) -> Check {
     let Some(server) = server else {
         return Check::warning(name, "the file of its servers is not known", "set HOME");
     };
-    let found = server.and_then(|server| Ok((server.inspect_file(Pace::USUAL)?, server)));
+    let found = server.and_then(|server| Ok((server.inspect_file(RetryPace::USUAL)?, server)));
     let (standing, server) = match found {
         Err(refusal) => return Check::warning(name, chain(&refusal), refusal.hint()),
         Ok(found) => found,
     };
     let (file, mend) = (server.file().display(), mend(agent));
     match standing {
-        ServerStanding::Right => Check::good(name, format!("registered in {file}")),
-        ServerStanding::Missing => {
+        ServerState::Right => Check::good(name, format!("registered in {file}")),
+        ServerState::Missing => {
             Check::good(name, "not registered: models have no tools of ours").with_next(mend)
         }
-        ServerStanding::Outdated => Check::warning(
+        ServerState::Outdated => Check::warning(
             name,
             format!("of a program or a data folder that lies elsewhere, in {file}"),
             mend,
         ),
-        ServerStanding::Foreign => Check::warning(
+        ServerState::Foreign => Check::warning(
             name,
             format!("the server `towline` in {file} is not ours"),
             format!("rename it, then `{mend}`"),

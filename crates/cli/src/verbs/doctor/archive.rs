@@ -8,7 +8,7 @@ use std::fs;
 use std::time::Duration;
 use towline_engine::runtime::failure::chain;
 use towline_engine::runtime::text::size;
-use towline_store::archive::Sizes;
+use towline_store::archive::ArchiveSizes;
 use towline_store::{Archive, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -21,7 +21,7 @@ const BEGIN_ANEW: &str = "tow import --rebuild";
 pub fn check(scope: &Scope) -> Check {
     let path = scope.env.home.archive();
     let bytes = fs::metadata(&path).map_or(0, |meta| meta.len());
-    let look = || -> Result<Option<(Sizes, Vec<String>)>, StoreError> {
+    let look = || -> Result<Option<(ArchiveSizes, Vec<String>)>, StoreError> {
         let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else { return Ok(None) };
         let complaints = if bytes <= QUICKLY_READ { archive.complaints()? } else { vec![] };
         Ok(Some((archive.sizes()?, complaints)))
@@ -38,7 +38,7 @@ pub fn check(scope: &Scope) -> Check {
     }
 }
 
-fn describe(sizes: &Sizes) -> String {
+fn describe(sizes: &ArchiveSizes) -> String {
     format!(
         "{} sessions, {} turns, {} bodies, {} details, {} memories, {}",
         sizes.conversations,

@@ -10,16 +10,16 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
-use towline_core::fault::{Fault, FaultKind};
-use towline_core::typing::{Pause, Rules};
+use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::typing::{TypingPause, TypingRules};
 use towline_engine::handoff::typing::rules;
 use towline_engine::runtime::config::layered;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::failure::chain;
 use towline_engine::runtime::faults::fallback_logs;
 use towline_store::journal::Segments;
-use towline_store::lock::{FoldLock, pauses};
-use towline_store::{Home, KnownFault, SCHEMA, Store, StoreError};
+use towline_store::lock::{ProjectionLock, pauses};
+use towline_store::{DataFolder, FaultRow, SCHEMA, Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -66,19 +66,21 @@ fn config(scope: &Scope) -> Check {
 /// On and off are both fine; an endless pause and disabled safety checks are worth a warning.
 fn typing(scope: &Scope) -> Check {
     match rules(&scope.env) {
-        Rules { enabled: false, .. } => Check::good("typing", "off: nothing is typed in your place"),
-        Rules { pause: Some(Pause { until: Some(until) }), .. } => {
+        TypingRules { enabled: false, .. } => Check::good("typing", "off: nothing is typed in your place"),
+        TypingRules { pause: Some(TypingPause { until: Some(until) }), .. } => {
             Check::good("typing", format!("on, paused until {}", until.to_utc()))
         }
-        Rules { pause: Some(Pause { until: None }), .. } => {
+        TypingRules { pause: Some(TypingPause { until: None }), .. } => {
             Check::warning("typing", "on, but paused without an end", "tow resume")
         }
-        Rules { without, .. } if !without.is_empty() => {
+        TypingRules { without, .. } if !without.is_empty() => {
             let names: Vec<&str> = without.iter().map(|ability| ability.name()).collect();
             let detail = format!("on, even where a terminal cannot tell: {}", names.join(", "));
             Check::warning("typing", detail, "tow config unset typing.without")
         }
-        Rules { .. } => Check::good("typing", "on; `tow typed` lists what was typed, `tow pause` stops it"),
+        TypingRules { .. } => {
+            Check::good("typing", "on; `tow typed` lists what was typed, `tow pause` stops it")
+        }
     }
 }
 
@@ -175,7 +177,7 @@ fn journal(store: &Store) -> Check {
 }
 
 /// Without a database the whole journal is still to be applied.
-fn unfolded(home: &Home) -> Option<Check> {
+fn unfolded(home: &DataFolder) -> Option<Check> {
     let waiting = Segments::list(home).map_or(0, |segments| segments.total_bytes());
     (waiting > 0)
         .then(|| Check::warning("journal", format!("{waiting} bytes are not folded yet"), "tow work"))
@@ -210,7 +212,7 @@ fn faults(store: &Store) -> Vec<Check> {
     checks
 }
 
-fn fault(known: &KnownFault) -> Check {
+fn fault(known: &FaultRow) -> Check {
     let times = if known.count == 1 { String::new() } else { format!(", {} times", known.count) };
     let detail = format!(
         "{} (since {}, last {}{times})",
@@ -222,7 +224,7 @@ fn fault(known: &KnownFault) -> Check {
 }
 
 /// Shown because an unapplied fault may be the one that keeps the journal from being applied.
-fn unfolded_fault(fault: &Fault, count: usize) -> Check {
+fn unfolded_fault(fault: &FaultRecord, count: usize) -> Check {
     let detail = format!("{} (at {}, {count} in the journal)", fault.detail, fault.at.to_utc());
     Check::warning(format!("fault: {}", fault.kind.name()), detail, fault.kind.mend())
 }
@@ -244,7 +246,8 @@ pub fn forget_faults(scope: &Scope) -> Result<(), Failure> {
     }
     let failed =
         |error: &dyn std::error::Error| Failure::new(error).hint("Run `tow doctor` again in a moment.");
-    let lock = FoldLock::take_within(&scope.env.home, pauses(PATIENCE)).map_err(|error| failed(&error))?;
+    let lock =
+        ProjectionLock::take_within(&scope.env.home, pauses(PATIENCE)).map_err(|error| failed(&error))?;
     let lock =
         lock.ok_or_else(|| Failure::input("a fold is under way").hint("Run the command again in a moment."))?;
     let store =

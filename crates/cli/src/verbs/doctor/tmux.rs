@@ -6,14 +6,14 @@ use super::Check;
 use crate::scope::Scope;
 use crate::verbs::install::command_to_register;
 use std::path::Path;
-use towline_agents::settings::Standing;
+use towline_agents::settings::BlockState;
 use towline_engine::runtime::env::on_path;
 use towline_engine::status::tmux::conf;
 use towline_engine::status::tmux::conf::current_server;
 use towline_engine::status::tmux::load;
 use towline_engine::status::tmux::load::Presence;
 use towline_engine::status::tmux::options::Options;
-use towline_terminal::tmux::Server;
+use towline_terminal::tmux::TmuxServer;
 use towline_terminal::tmux_settings::installed_version;
 
 pub fn all(scope: &Scope) -> Vec<Check> {
@@ -39,7 +39,7 @@ pub fn all(scope: &Scope) -> Vec<Check> {
 }
 
 /// Checks our block in tmux.conf, and whether the current server has executed it.
-fn set_up(server: Option<&Server>) -> Check {
+fn set_up(server: Option<&TmuxServer>) -> Check {
     let presence = server.and_then(load::presence);
     let standing = command_to_register().and_then(|tow| conf::standing(&tow));
     let (file, standing) = match standing {
@@ -50,15 +50,15 @@ fn set_up(server: Option<&Server>) -> Check {
         Ok(found) => found,
     };
     match standing {
-        Standing::Outdated => {
+        BlockState::Outdated => {
             let detail = format!("our block in {} is not as it should be", file.display());
             Check::warning(NAME, detail, "tow install --tmux")
         }
-        Standing::Right => in_server(presence, &format!("loaded by {}", file.display()), &file),
-        Standing::Absent if matches!(presence, None | Some(Presence::Absent)) => {
+        BlockState::Right => in_server(presence, &format!("loaded by {}", file.display()), &file),
+        BlockState::Absent if matches!(presence, None | Some(Presence::Absent)) => {
             Check::good(NAME, "not set up; `tow install --tmux` puts it into the status line")
         }
-        Standing::Absent => in_server(presence, "loaded, though not by tmux.conf", &file),
+        BlockState::Absent => in_server(presence, "loaded, though not by tmux.conf", &file),
     }
 }
 
@@ -79,7 +79,7 @@ fn in_server(presence: Option<Presence>, loaded: &str, file: &Path) -> Check {
     }
 }
 
-fn options(scope: &Scope, server: &Server) -> Vec<Check> {
+fn options(scope: &Scope, server: &TmuxServer) -> Vec<Check> {
     let (_, mistakes) = Options::current(&scope.env, server);
     let check = |mistake: &towline_engine::status::tmux::options::Mistake| {
         let mend = format!("tmux set-option -g {} VALUE, in tmux.conf as well", mistake.option);

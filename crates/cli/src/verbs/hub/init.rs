@@ -12,7 +12,7 @@ use towline_core::escape::for_terminal;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::sync::NoLink;
 use towline_engine::sync::reach;
-use towline_hub::{Hub, Initialised, Standing, Wanted};
+use towline_hub::{HubClient, HubStatus, InitOptions, InitOutcome};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,9 +50,9 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let schema = Wanted { partitions: arguments.partitions };
+    let schema = InitOptions { partitions: arguments.partitions };
     if arguments.print_sql {
-        scope.out.text(&Hub::sql(&schema));
+        scope.out.text(&HubClient::sql(&schema));
         return Ok(ExitCode::SUCCESS);
     }
     let wanted = arguments.whereabouts.wanted(scope, arguments.url.as_deref())?;
@@ -66,7 +66,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(scope: &Scope, arguments: &Arguments, done: &Initialised, standing: &Standing) {
+fn tell(scope: &Scope, arguments: &Arguments, done: &InitOutcome, standing: &HubStatus) {
     let without = without(standing);
     if arguments.json {
         let all =

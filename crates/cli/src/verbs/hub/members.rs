@@ -15,7 +15,7 @@ use towline_engine::runtime::failure::Failure;
 use towline_engine::sync::Link;
 use towline_engine::sync::NoLink;
 use towline_engine::sync::machine;
-use towline_hub::{Member, Rights};
+use towline_hub::{Member, MemberRole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +61,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let said = match &arguments.action {
         None => return list(scope, arguments, &mut link),
         Some(MembersAction::Add { name, role, admin }) => {
-            let rights = if *admin { Rights::Admin } else { Rights::Member };
+            let rights = if *admin { MemberRole::Admin } else { MemberRole::Member };
             link.hub.add_member(&link.membership, name, role, rights).map_err(NoLink::from)?;
             format!("{name} belongs to the team, as {role}")
         }
@@ -112,14 +112,14 @@ fn list(scope: &Scope, arguments: &Arguments, link: &mut Link) -> Result<ExitCod
 
 fn rights(member: &Member) -> &'static str {
     match member.rights {
-        Rights::Admin => "administrator",
-        Rights::Member => "member",
+        MemberRole::Admin => "administrator",
+        MemberRole::Member => "member",
     }
 }
 
 fn as_json(member: &Member) -> Value {
     json!({
-        "name": member.name, "role": member.role, "admin": member.rights == Rights::Admin,
+        "name": member.name, "role": member.role, "admin": member.rights == MemberRole::Admin,
         "machines": member.machines, "revoked_at": member.revoked_at.map(|at| at.to_utc()),
     })
 }

@@ -24,7 +24,7 @@ use clap::{Args, Subcommand};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_engine::runtime::failure::Failure;
-use towline_hub::{Extension, Standing};
+use towline_hub::{Extension, HubStatus};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +61,7 @@ enum HubAction {
 }
 
 /// The extensions that this hub lacks, and why.
-fn without(standing: &Standing) -> Vec<String> {
+fn without(standing: &HubStatus) -> Vec<String> {
     let all =
         [("pg_trgm", standing.trigrams), ("vector", standing.vectors), ("btree_gin", standing.project_index)];
     let missing = |(name, extension): (&str, Extension)| match extension {

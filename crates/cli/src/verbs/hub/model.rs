@@ -14,7 +14,7 @@ use towline_engine::sync::Link;
 use towline_engine::sync::agreement;
 use towline_engine::sync::machine;
 use towline_engine::sync::model_here;
-use towline_hub::Meanings;
+use towline_hub::EmbeddingSupport;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,20 +47,20 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let Some(model) = &here else {
             return Err(Failure::input("this machine has no model").hint("Run `tow model get` first."));
         };
-        if team == Meanings::None {
+        if team == EmbeddingSupport::None {
             return Err(Failure::input("this hub knows no vectors").hint(
                 "An administrator of the database may run: create extension vector; then `tow hub init`.",
             ));
         }
         link.hub.adopt_model(&link.membership, model.mark).map_err(|error| Failure::new(&error))?;
-        team = Meanings::Of(model.mark);
+        team = EmbeddingSupport::Of(model.mark);
     }
     let agreement = agreement(here.as_ref(), team);
     if arguments.json {
         let shown = |mark: u64| format!("{mark:016x}");
         let of_team = match team {
-            Meanings::None | Meanings::Undecided => None,
-            Meanings::Of(model) => Some(shown(model)),
+            EmbeddingSupport::None | EmbeddingSupport::Undecided => None,
+            EmbeddingSupport::Of(model) => Some(shown(model)),
         };
         let of_here = here.map(|model| shown(model.mark));
         let is_same = agreement == Agreement::Same;
@@ -71,12 +71,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn words(agreement: Agreement, team: Meanings) -> &'static str {
+fn words(agreement: Agreement, team: EmbeddingSupport) -> &'static str {
     match (team, agreement) {
-        (Meanings::None, _) => "this hub knows no vectors: the team is searched by words",
+        (EmbeddingSupport::None, _) => "this hub knows no vectors: the team is searched by words",
         (_, Agreement::None) => "this machine has no model (`tow model`): it searches the team by words",
-        (Meanings::Undecided, _) => "no vectors came yet: this machine's model will be the team's",
-        (Meanings::Of(_), Agreement::Same) => "the team's vectors are of this machine's model",
-        (Meanings::Of(_), Agreement::Other) => "the team's vectors are of another model than this machine's",
+        (EmbeddingSupport::Undecided, _) => "no vectors came yet: this machine's model will be the team's",
+        (EmbeddingSupport::Of(_), Agreement::Same) => "the team's vectors are of this machine's model",
+        (EmbeddingSupport::Of(_), Agreement::Other) => {
+            "the team's vectors are of another model than this machine's"
+        }
     }
 }

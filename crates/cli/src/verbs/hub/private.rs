@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
-use towline_core::share::Presence;
+use towline_core::share::Visibility;
 use towline_engine::memory::remember::memories_named;
 use towline_engine::memory::remember::open;
 use towline_engine::runtime::failure::Failure;
@@ -42,8 +42,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .hint("Its own person can withdraw it; `tow forget` erases it for all."));
     }
     let (presence, state) = match arguments.off {
-        false => (Presence::Withdrawn, "stays here"),
-        true => (Presence::Shared, "is shared with its project"),
+        false => (Visibility::Withdrawn, "stays here"),
+        true => (Visibility::Shared, "is shared with its project"),
     };
     let change = || {
         memories

@@ -19,9 +19,9 @@ use towline_engine::runtime::failure::Failure;
 use towline_engine::sync::Link;
 use towline_engine::sync::NoLink;
 use towline_engine::sync::machine;
-use towline_hub::{HubProject, Reach};
+use towline_hub::{HubProject, ProjectVisibility};
 use towline_store::StoreError;
-use towline_store::archive::{ProjectRow, SharedExtent, SharedProject, project_id};
+use towline_store::archive::{ProjectRow, ShareLevel, SharedProject, project_id};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,7 +70,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
-    let reach = if arguments.with.is_empty() { Reach::Team } else { Reach::Chosen };
+    let reach = if arguments.with.is_empty() { ProjectVisibility::Team } else { ProjectVisibility::Chosen };
     let wanted = HubProject { id: project_id(&key), key: key.clone(), name: project.name.clone(), reach };
     link.hub.share(&link.membership, &wanted).map_err(NoLink::from)?;
     for member in &arguments.with {
@@ -88,7 +88,7 @@ fn failed(error: StoreError) -> Failure {
     Failure::about("could not note what is shared", &error).hint("Run `tow doctor`.")
 }
 
-fn tell(scope: &Scope, arguments: &Arguments, name: &str, key: &str, extent: SharedExtent) {
+fn tell(scope: &Scope, arguments: &Arguments, name: &str, key: &str, extent: ShareLevel) {
     if arguments.json {
         let all = json!({
             "project": name, "key": key, "extent": extent.name(), "with": arguments.with, "dry_run": arguments.dry_run,
@@ -104,13 +104,11 @@ fn tell(scope: &Scope, arguments: &Arguments, name: &str, key: &str, extent: Sha
     scope.out.line(&for_terminal(&line));
 }
 
-fn extent(scope: &Scope, arguments: &Arguments) -> SharedExtent {
+fn extent(scope: &Scope, arguments: &Arguments) -> ShareLevel {
     match (arguments.bodies, arguments.details) {
-        (_, true) => SharedExtent::Details,
-        (true, false) => SharedExtent::Bodies,
-        (false, false) => {
-            SharedExtent::named(&settings(&scope.env).hub.extent).unwrap_or(SharedExtent::Lines)
-        }
+        (_, true) => ShareLevel::Details,
+        (true, false) => ShareLevel::Bodies,
+        (false, false) => ShareLevel::named(&settings(&scope.env).hub.extent).unwrap_or(ShareLevel::Lines),
     }
 }
 

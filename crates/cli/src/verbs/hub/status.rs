@@ -23,8 +23,8 @@ use towline_engine::sync::agreement;
 use towline_engine::sync::machine;
 use towline_engine::sync::model_here;
 use towline_engine::sync::waiting;
-use towline_hub::{Schema, Standing};
-use towline_store::archive::{LeavingProject, SharedProject};
+use towline_hub::{HubSchema, HubStatus};
+use towline_store::archive::{SharedProject, WithdrawingProject};
 use towline_store::{Archive, StoreError};
 
 const EXAMPLES: &str = "\
@@ -107,7 +107,7 @@ impl Moved {
 
 /// The part of the report that comes from the hub.
 struct Far {
-    standing: Standing,
+    standing: HubStatus,
     person: String,
     /// Rows of each project that were not received yet.
     behind: Vec<(Uid, u64)>,
@@ -123,10 +123,10 @@ fn far(scope: &Scope, projects: &[SharedProject]) -> Result<Far, NoLink> {
     Ok(Far { standing, person: link.membership.person.clone(), behind, meaning })
 }
 
-fn version(standing: &Standing) -> Option<u32> {
+fn version(standing: &HubStatus) -> Option<u32> {
     match standing.schema {
-        Schema::Open { version, .. } => Some(version),
-        Schema::Absent | Schema::Closed => None,
+        HubSchema::Open { version, .. } => Some(version),
+        HubSchema::Absent | HubSchema::Closed => None,
     }
 }
 
@@ -136,7 +136,7 @@ struct HubReport<'a> {
     projects: &'a [SharedProject],
     /// In the order of `projects`.
     moved: &'a [Moved],
-    leaving: &'a [LeavingProject],
+    leaving: &'a [WithdrawingProject],
     known: &'a Known,
     far: &'a Result<Far, NoLink>,
     queue: u64,

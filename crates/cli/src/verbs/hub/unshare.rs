@@ -13,7 +13,7 @@ use towline_core::escape::for_terminal;
 use towline_engine::memory::remember::open;
 use towline_engine::runtime::failure::Failure;
 use towline_store::StoreError;
-use towline_store::archive::{LeavingProject, SharedProject};
+use towline_store::archive::{SharedProject, WithdrawingProject};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,7 +48,7 @@ pub struct Arguments {
 /// The named project: still shared, or being withdrawn.
 enum NamedProject {
     Shared(SharedProject),
-    Leaving(LeavingProject),
+    Leaving(WithdrawingProject),
 }
 
 impl NamedProject {
@@ -107,7 +107,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Finds the project. One that is being withdrawn is found by its name or key only.
 fn meant(scope: &Scope, called: &str) -> Result<NamedProject, Failure> {
     let leaving = open(&scope.env)?.archive.leaving_projects().map_err(failed)?;
-    let is_it = |project: &LeavingProject| project.key == called || project.name.eq_ignore_ascii_case(called);
+    let is_it =
+        |project: &WithdrawingProject| project.key == called || project.name.eq_ignore_ascii_case(called);
     match shared(scope, called) {
         Ok(project) => Ok(NamedProject::Shared(project)),
         Err(failure) => leaving.into_iter().find(is_it).map(NamedProject::Leaving).ok_or(failure),

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
-use towline_core::when::Wanted;
+use towline_core::when::TimeExpression;
 use towline_engine::capture::Asked;
 use towline_engine::capture::Project;
 use towline_engine::capture::Wishes;
@@ -29,7 +29,7 @@ pub fn asked(
 fn beginning(now: Timestamp, raw: &str) -> Result<Timestamp, Failure> {
     const HINT: &str = "Write `--since 2026-10-01`, `--since yesterday`, `--since \"2h ago\"`.";
     let no_time = || Failure::input(format!("`{}` is not a time", plain(raw))).hint(HINT);
-    let wanted = Wanted::parse(raw).map_err(|_| no_time())?;
+    let wanted = TimeExpression::parse(raw).map_err(|_| no_time())?;
     if let Some((from, _)) = wanted.stretch(now) {
         return Ok(from);
     }

@@ -3,10 +3,10 @@
 use crate::scope::Scope;
 use serde_json::{Value, json};
 use towline_engine::sync::export::{Done, Errand};
-use towline_store::archive::Restored;
+use towline_store::archive::ImportCounts;
 
 pub fn as_json(done: &Done, errand: Errand) -> Value {
-    let Restored { conversations, turns, bodies, details, memories, summaries } = done.restored;
+    let ImportCounts { conversations, turns, bodies, details, memories, summaries } = done.restored;
     json!({
         "dry_run": errand == Errand::Try, "lines": done.lines, "sessions": conversations, "turns": turns,
         "bodies": bodies, "details": details, "memories": memories, "summaries": summaries,
@@ -16,7 +16,7 @@ pub fn as_json(done: &Done, errand: Errand) -> Value {
 
 pub fn report(scope: &Scope, done: &Done, errand: Errand) {
     let Done { lines, unknown, excluded, restored } = done;
-    let Restored { conversations, turns, bodies, details, memories, summaries } = restored;
+    let ImportCounts { conversations, turns, bodies, details, memories, summaries } = restored;
     scope.out.line(&match errand {
         Errand::Try => format!("{lines} lines can be taken in; nothing was kept"),
         Errand::TakeIn => {

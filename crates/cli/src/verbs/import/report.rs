@@ -12,7 +12,7 @@ use towline_engine::capture::Transcript;
 use towline_engine::runtime::text::plain;
 use towline_engine::runtime::text::size;
 use towline_engine::runtime::text::span;
-use towline_store::foreign::{Fate, Survey, Surveyed};
+use towline_store::foreign::{ForeignSurvey, SurveyedTable, TableImport};
 
 pub struct ImportReport {
     is_dry: bool,
@@ -135,13 +135,13 @@ fn not_understood(done: &TakenOver) -> Vec<String> {
     newer.into_iter().chain(changed).chain(left).chain(unfit).chain(missing).collect()
 }
 
-fn left(table: &Surveyed) -> Option<String> {
+fn left(table: &SurveyedTable) -> Option<String> {
     let rows = table.rows.map_or("rows that cannot be counted".to_owned(), |rows| several(rows, "row"));
     match table.fate {
-        Fate::Taken => None,
-        Fate::Left(_) | Fate::Unknown if table.rows == Some(0) => None,
-        Fate::Left(why) => Some(format!("{}: {rows} left alone, {why}", table.name)),
-        Fate::Unknown => Some(format!("{}: {rows} not understood", table.name)),
+        TableImport::Taken => None,
+        TableImport::Left(_) | TableImport::Unknown if table.rows == Some(0) => None,
+        TableImport::Left(why) => Some(format!("{}: {rows} left alone, {why}", table.name)),
+        TableImport::Unknown => Some(format!("{}: {rows} not understood", table.name)),
     }
 }
 
@@ -158,12 +158,12 @@ fn database_json(done: &TakenOver) -> Value {
     })
 }
 
-fn tables_json(survey: &Survey) -> Vec<Value> {
-    let table = |table: &Surveyed| {
+fn tables_json(survey: &ForeignSurvey) -> Vec<Value> {
+    let table = |table: &SurveyedTable| {
         let (fate, why) = match table.fate {
-            Fate::Taken => ("taken", None),
-            Fate::Left(why) => ("left", Some(why)),
-            Fate::Unknown => ("unknown", None),
+            TableImport::Taken => ("taken", None),
+            TableImport::Left(why) => ("left", Some(why)),
+            TableImport::Unknown => ("unknown", None),
         };
         let unfit = survey.unfit_rows().filter(|unfit| unfit.table == table.name);
         let unfit: Vec<_> = unfit.map(|unfit| json!({"rows": unfit.rows, "why": unfit.why})).collect();

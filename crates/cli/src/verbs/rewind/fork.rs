@@ -8,16 +8,16 @@ use crate::agreement::agrees;
 use crate::agreement::can_be_asked;
 use crate::scope::Scope;
 use towline_agents::Agent;
-use towline_agents::server::Address;
+use towline_agents::server::ServerAddress;
 use towline_core::id::{SessionId, SessionKey, TurnId};
-use towline_core::session::Turn;
+use towline_core::session::SessionTurn;
 use towline_engine::handoff::agent_server::Client;
 use towline_engine::handoff::agent_server::ServerError;
 use towline_engine::index::labels::short;
 use towline_engine::runtime::env::on_path;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
-use towline_store::KnownBookmark;
+use towline_store::BookmarkRow;
 
 /// The point at which the fork cuts the session off.
 struct ForkPoint {
@@ -31,8 +31,8 @@ struct ForkPoint {
 pub fn fork(
     scope: &Scope,
     arguments: &Arguments,
-    known: &KnownBookmark,
-    since: &[Turn],
+    known: &BookmarkRow,
+    since: &[SessionTurn],
 ) -> Result<SessionKey, Failure> {
     let agent = Agent::named(known.session.agent.as_str());
     let agent = agent.ok_or_else(|| Failure::input("the agent of this bookmark is not known"))?;
@@ -51,7 +51,7 @@ pub fn fork(
     key.ok_or_else(|| Failure::input(format!("the server calls the fork `{forked}`, which is no name")))
 }
 
-fn address(agent: Agent, known: &KnownBookmark) -> Result<Address, Failure> {
+fn address(agent: Agent, known: &BookmarkRow) -> Result<ServerAddress, Failure> {
     let folder = agent.folder(&variable).ok_or_else(|| Failure::input("there is no home folder"))?;
     agent.server(&folder).ok_or_else(|| {
         let what = format!("sessions of {} cannot be forked: it has no server that could", agent.title());
@@ -70,7 +70,7 @@ fn not_done(error: &ServerError) -> Failure {
 }
 
 /// The server's current turns decide: turns that the user took back are in no fork.
-fn point(client: &mut Client<'_>, known: &KnownBookmark, since: &[Turn]) -> Result<ForkPoint, Failure> {
+fn point(client: &mut Client<'_>, known: &BookmarkRow, since: &[SessionTurn]) -> Result<ForkPoint, Failure> {
     let unknown = |error: ServerError| {
         Failure::about(format!("could not look at {}", known.session), &error)
             .hint("Run `tow bookmarks` for those of other sessions.")

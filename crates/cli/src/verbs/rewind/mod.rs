@@ -9,16 +9,16 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
-use towline_agents::{Agent, WayBack};
+use towline_agents::{Agent, RewindPoint};
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
-use towline_core::session::Turn;
+use towline_core::session::SessionTurn;
 use towline_engine::index::labels::Labels;
 use towline_engine::index::labels::named;
 use towline_engine::index::labels::short;
 use towline_engine::query::ownership;
 use towline_engine::runtime::failure::Failure;
-use towline_store::{KnownBookmark, StoreError};
+use towline_store::{BookmarkRow, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,7 +78,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn show_fork(
     scope: &Scope,
     arguments: &Arguments,
-    known: &KnownBookmark,
+    known: &BookmarkRow,
     forked: &SessionKey,
     code: &[(String, &'static str)],
 ) {
@@ -94,14 +94,14 @@ fn show_fork(
     show_code(scope, known, code);
 }
 
-fn show_code(scope: &Scope, known: &KnownBookmark, code: &[(String, &'static str)]) {
+fn show_code(scope: &Scope, known: &BookmarkRow, code: &[(String, &'static str)]) {
     scope.out.line(&state_of(known));
     code.iter().for_each(|(command, why)| scope.out.line(&format!("  {command}   # {why}")));
 }
 
-fn steps(known: &KnownBookmark, since: &[Turn]) -> Vec<String> {
+fn steps(known: &BookmarkRow, since: &[SessionTurn]) -> Vec<String> {
     let first = since.first().map_or(String::new(), |turn| for_terminal(turn.prompt.as_str()));
-    let way = WayBack { session: known.session.id.as_str(), prompts: since.len(), first: &first };
+    let way = RewindPoint { session: known.session.id.as_str(), prompts: since.len(), first: &first };
     let agent = Agent::named(known.session.agent.as_str());
     agent.map_or_else(Vec::new, |agent| agent.way_back(&way))
 }
@@ -112,7 +112,7 @@ fn numbered(scope: &Scope, steps: &[String]) {
     }
 }
 
-fn state_of(known: &KnownBookmark) -> String {
+fn state_of(known: &BookmarkRow) -> String {
     match code(known) {
         Some(code) if known.code.as_ref().and_then(|code| code.dirty) == Some(true) => {
             format!("the code was at {code} that no commit holds:")
@@ -123,7 +123,7 @@ fn state_of(known: &KnownBookmark) -> String {
 }
 
 /// Commands that inspect the code as of the bookmark, each with its purpose.
-fn commands(known: &KnownBookmark) -> Vec<(String, &'static str)> {
+fn commands(known: &BookmarkRow) -> Vec<(String, &'static str)> {
     let is_commit = |commit: &&str| !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     let Some(commit) = known.code.as_ref().map(|code| code.commit.as_str()).filter(is_commit) else {
         return vec![];

@@ -16,7 +16,7 @@ use towline_engine::query::memory_text;
 use towline_engine::query::unreadable;
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::failure::Failure;
-use towline_store::archive::{Conversation, KeptSummary, Trace};
+use towline_store::archive::{Conversation, KeptSummary, MemoryTrace};
 
 /// Longest chain that is shown.
 const LONGEST_CHAIN: usize = 50;
@@ -75,12 +75,12 @@ fn chain(past: &Past, memory: &Memory) -> Result<Vec<i64>, Failure> {
 }
 
 /// Drops a leading uid, which means nothing to the user, and keeps the location.
-fn reason(step: &Trace) -> &str {
+fn reason(step: &MemoryTrace) -> &str {
     let (first, rest) = step.why.split_once(' ').unwrap_or((&step.why, ""));
     if Uid::parse(first).is_ok() { rest } else { &step.why }
 }
 
-fn step_text(step: &Trace, now: Timestamp) -> String {
+fn step_text(step: &MemoryTrace, now: Timestamp) -> String {
     let why = reason(step);
     let why = if why.is_empty() { String::new() } else { format!(": {why}") };
     let undone = step.undone_at.map(|at| format!(" (taken back {})", calendar::clock(at, now)));
@@ -88,7 +88,7 @@ fn step_text(step: &Trace, now: Timestamp) -> String {
     for_terminal(&format!("{at} {}{why}{}", step.what, undone.unwrap_or_default()))
 }
 
-fn step_json(step: &Trace) -> Value {
+fn step_json(step: &MemoryTrace) -> Value {
     json!({
         "at": step.at.to_utc(), "what": step.what, "why": reason(step),
         "undone_at": step.undone_at.map(Timestamp::to_utc),

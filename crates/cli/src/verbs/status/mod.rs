@@ -11,20 +11,20 @@ use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
-use towline_core::continuing::{Hop, Stage};
+use towline_core::continuing::{Hop, HopStage};
 use towline_core::escape::for_terminal;
 use towline_core::inherit::HOUR_MS;
-use towline_core::session::State;
-use towline_core::shown::Shown;
+use towline_core::session::SessionState;
+use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
-use towline_core::typing::Why;
+use towline_core::typing::TypingObstacle;
 use towline_engine::handoff::continuing::overdue;
 use towline_engine::handoff::continuing::what_became;
 use towline_engine::handoff::typing::paused;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::failure::Failure;
-use towline_store::{Store, StoreError, WantedHops};
+use towline_store::{HopFilter, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,8 +68,8 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const NOBODY: &str = "no agent sits anywhere";
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(state) = arguments.state.as_deref().filter(|state| !State::SITTING.contains(state)) {
-        let hint = format!("States are: {}.", State::SITTING.join(", "));
+    if let Some(state) = arguments.state.as_deref().filter(|state| !SessionState::SITTING.contains(state)) {
+        let hint = format!("States are: {}.", SessionState::SITTING.join(", "));
         return Err(Failure::input(format!("there is no state `{state}`")).hint(hint));
     }
     if arguments.fleet {
@@ -93,7 +93,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Reminds of a pause, because users forget it.
 fn say_pause(scope: &Scope) {
     if let Some(pause) = paused(&scope.env.home, scope.env.now) {
-        scope.out.line(&scope.out.tint(Tone::Warning, &Why::Paused(pause).to_string()));
+        scope.out.line(&scope.out.tint(Tone::Warning, &TypingObstacle::Paused(pause).to_string()));
     }
 }
 
@@ -105,7 +105,7 @@ fn say_hops(scope: &Scope) -> Result<(), Failure> {
         let (session, stage) = (hop.session.short(), hop.stage.name());
         scope.out.line(&format!("the work of {session} goes on in a fresh session ({stage})"));
     }
-    let ended = store.hops(&WantedHops { limit: 20, ..WantedHops::default() }).map_err(failed)?;
+    let ended = store.hops(&HopFilter { limit: 20, ..HopFilter::default() }).map_err(failed)?;
     for hop in ended.iter().filter(|hop| is_worth_saying(hop, scope.env.now)) {
         scope.out.line(&scope.out.tint(Tone::Warning, &for_terminal(&what_became(hop))));
     }
@@ -114,23 +114,23 @@ fn say_hops(scope: &Scope) -> Result<(), Failure> {
 
 /// Failed continuations are shown until the user was notified, and for an hour.
 fn is_worth_saying(hop: &Hop, now: Timestamp) -> bool {
-    let has_ended = matches!(hop.stage, Stage::Failed | Stage::Stopped) && hop.given.is_none();
+    let has_ended = matches!(hop.stage, HopStage::Failed | HopStage::Stopped) && hop.given.is_none();
     has_ended && (hop.told_at.is_none() || now.since_ms(hop.moved_at) < HOUR_MS)
 }
 
-fn object(seats: &[Shown]) -> String {
+fn object(seats: &[SeatView]) -> String {
     let rows: Vec<_> = seats.iter().map(row).collect();
     serde_json::json!({"seats": rows}).to_string()
 }
 
-fn fits(seat: &Shown, arguments: &Arguments) -> bool {
+fn fits(seat: &SeatView, arguments: &Arguments) -> bool {
     let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
     is(&arguments.state, Some(seat.state.name()))
         && is(&arguments.project, seat.project.as_deref())
         && is(&arguments.agent, Some(&seat.agent))
 }
 
-fn row(seat: &Shown) -> serde_json::Value {
+fn row(seat: &SeatView) -> serde_json::Value {
     serde_json::json!({
         "seat": seat.seat,
         "agent": seat.agent,
@@ -152,7 +152,7 @@ fn row(seat: &Shown) -> serde_json::Value {
     })
 }
 
-fn print(scope: &Scope, seats: &[Shown]) {
+fn print(scope: &Scope, seats: &[SeatView]) {
     if seats.is_empty() {
         return scope.out.line(NOBODY);
     }

@@ -5,7 +5,7 @@
 use crate::output::Output;
 use crate::output::Tone;
 use towline_core::escape::{fit, for_terminal, pad};
-use towline_core::shown::{Light, Shown, age};
+use towline_core::shown::{SeatLight, SeatView, age};
 use towline_core::time::Timestamp;
 
 /// One agent: its state, and the rest of the line.
@@ -30,11 +30,11 @@ impl TableLine {
 const NARROW: usize = 60;
 
 /// No line is wider than `columns`.
-pub fn table(seats: &[Shown], now: Timestamp, columns: usize) -> Vec<TableLine> {
+pub fn table(seats: &[SeatView], now: Timestamp, columns: usize) -> Vec<TableLine> {
     seats.iter().map(|seat| line(seat, now, columns)).collect()
 }
 
-fn line(seat: &Shown, now: Timestamp, columns: usize) -> TableLine {
+fn line(seat: &SeatView, now: Timestamp, columns: usize) -> TableLine {
     let state = fit(&pad(seat.state.name(), 12), columns);
     let waited = pad(&age(now.since_ms(seat.since)), 4);
     let rest = if columns < NARROW {
@@ -51,7 +51,7 @@ fn line(seat: &Shown, now: Timestamp, columns: usize) -> TableLine {
 }
 
 /// The remaining details, most important first, because the end of the line may be cut off.
-fn details(seat: &Shown) -> String {
+fn details(seat: &SeatView) -> String {
     let some =
         |text: String, number: u32| if number == 0 { String::new() } else { format!("{number} {text}") };
     let reason = seat.state.reason().map_or(String::new(), |reason| match &seat.tool {
@@ -71,15 +71,15 @@ fn details(seat: &Shown) -> String {
     for_terminal(&format!("{notes}{}{model}", seat.prompt.as_deref().unwrap_or("")))
 }
 
-pub fn project(seat: &Shown) -> String {
+pub fn project(seat: &SeatView) -> String {
     for_terminal(&seat.project_and_branch())
 }
 
-fn tone(light: Light) -> Tone {
+fn tone(light: SeatLight) -> Tone {
     match light {
-        Light::Blocked => Tone::Bad,
-        Light::Stopped => Tone::Warning,
-        Light::Completed => Tone::Good,
-        Light::Working | Light::Idle => Tone::Faint,
+        SeatLight::Blocked => Tone::Bad,
+        SeatLight::Stopped => Tone::Warning,
+        SeatLight::Completed => Tone::Good,
+        SeatLight::Working | SeatLight::Idle => Tone::Faint,
     }
 }

@@ -31,13 +31,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 use towline_core::bar::{BarStyle, bar};
 use towline_core::escape::for_terminal;
-use towline_core::shown::Shown;
+use towline_core::shown::SeatView;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
-use towline_store::Home;
+use towline_store::DataFolder;
 
 /// How often to check for writes.
 const PULSE: Duration = Duration::from_millis(250);
@@ -104,7 +104,7 @@ struct Screen<'a> {
     channel: Channel,
     looks: RefreshTimer<'a>,
     /// The last list; `None` before the first refresh.
-    seats: Option<Vec<Shown>>,
+    seats: Option<Vec<SeatView>>,
     choice: Selection,
     footer: Footer,
     /// The error of the last refresh.
@@ -181,7 +181,7 @@ impl<'a> Screen<'a> {
     }
 
     /// Jumps to the agent's pane. A popup would cover the pane, so it closes.
-    fn go(&mut self, scope: &Scope, seat: Option<&Shown>) -> WatchStep {
+    fn go(&mut self, scope: &Scope, seat: Option<&SeatView>) -> WatchStep {
         let Some(seat) = seat else { return WatchStep::Stay };
         match goto::go(scope, seat) {
             Ok(_) if is_popup() => WatchStep::Leave,
@@ -215,7 +215,7 @@ impl<'a> RefreshTimer<'a> {
     }
 
     /// The agents, if a full refresh is due or something was written since; otherwise two `stat` calls.
-    fn again(&mut self, scope: &Scope) -> Option<Result<Vec<Shown>, Failure>> {
+    fn again(&mut self, scope: &Scope) -> Option<Result<Vec<SeatView>, Failure>> {
         // Read before refreshing: the next pulse sees writes that happen in between.
         let written = Some(written(&scope.env.home));
         let has_changed = std::mem::replace(&mut self.seen, written) != written;
@@ -229,14 +229,14 @@ impl<'a> RefreshTimer<'a> {
 }
 
 /// Applies the journal, probes processes and transcripts, and pushes the result to the tmux bars.
-fn full_look(scope: &Scope) -> Result<Vec<Shown>, Failure> {
+fn full_look(scope: &Scope) -> Result<Vec<SeatView>, Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     // The next refresh repeats a failed push.
     let _told = live::push(&scope.env);
     Ok(seats)
 }
 
-fn written(home: &Home) -> [WriteStamp; 2] {
+fn written(home: &DataFolder) -> [WriteStamp; 2] {
     let of = |path: &Path| {
         let meta = std::fs::metadata(path).ok()?;
         Some((meta.len(), meta.modified().ok()?))
@@ -278,17 +278,17 @@ fn is_closed_within(patience: Duration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use towline_core::session::State;
+    use towline_core::session::SessionState;
     use towline_core::time::Timestamp;
 
-    pub fn seat(key: &str, state: State) -> Shown {
-        Shown {
+    pub fn seat(key: &str, state: SessionState) -> SeatView {
+        SeatView {
             session: Some(format!("agent:{key}")),
             state,
             seen: false,
             project: Some("app".into()),
             prompt: Some("do it".into()),
-            ..Shown::at(key, "agent", Timestamp(1))
+            ..SeatView::at(key, "agent", Timestamp(1))
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Each barrier alone, and limits that hold for every sequence of turns.
 
 use super::*;
-use crate::continuing::Strategy;
-use crate::event::{Event, Happening, Presence, Scene, StartedBy};
+use crate::continuing::ContextStrategy;
+use crate::event::{Event, EventKind, EventScene, SessionPresence, StartedBy};
 use crate::id::{SessionKey, Uid};
-use crate::inherit::Wishes;
-use crate::step::{Before, step};
+use crate::inherit::InheritSettings;
+use crate::step::{StepInput, step};
 use proptest::prelude::{Just, prop_assert, prop_oneof, proptest};
 use proptest::strategy::Strategy as Generator;
 
-const LIMITS: Limits = Limits { most_hops: 3, per_hour: 4, per_day: 6, cooldown_ms: 60_000 };
+const LIMITS: HopLimits = HopLimits { most_hops: 3, per_hour: 4, per_day: 6, cooldown_ms: 60_000 };
 const NOW: Timestamp = Timestamp(1_000_000_000);
 
 /// A session with a seat that was prompted and has ended its turn.
@@ -20,9 +20,9 @@ fn session() -> Session {
         session: SessionKey::parse("agent:one").unwrap(),
         subagent: None,
         turn: None,
-        happening: Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() },
-        scene: Some(Scene {
-            presence: Presence::Terminal,
+        happening: EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() },
+        scene: Some(EventScene {
+            presence: SessionPresence::Terminal,
             folder: None,
             transcript: None,
             model: None,
@@ -30,40 +30,40 @@ fn session() -> Session {
             project: None,
         }),
     };
-    let session = step(Before::default(), &event).session.unwrap();
+    let session = step(StepInput::default(), &event).session.unwrap();
     Session {
-        state: State::Completed,
+        state: SessionState::Completed,
         seat: Some("seat".into()),
         prompted_at: Some(NOW.plus_ms(-500)),
         ..session
     }
 }
 
-fn past() -> Past {
-    Past { ordinal: 1, last_turn: Some(Origin::Human), ..Past::default() }
+fn past() -> SeatHistory {
+    SeatHistory { ordinal: 1, last_turn: Some(PromptOrigin::Human), ..SeatHistory::default() }
 }
 
-fn moment<'a>(session: &'a Session, past: &'a Past) -> Moment<'a> {
-    Moment {
+fn moment<'a>(session: &'a Session, past: &'a SeatHistory) -> TurnEndInput<'a> {
+    TurnEndInput {
         now: NOW,
-        strategy: Strategy::Handoff,
-        written: Written::Asked,
+        strategy: ContextStrategy::Handoff,
+        written: HandoffMethod::Asked,
         at_percent: 70,
         percent: Some(70),
         session,
-        ending: Ending::ByItself,
+        ending: TurnEnding::ByItself,
         past,
         limits: LIMITS,
     }
 }
 
 #[track_caller]
-fn check(past: Past, expected: Decision) {
+fn check(past: SeatHistory, expected: HopDecision) {
     let session = session();
     assert_eq!(at_turns_end(&moment(&session, &past)), expected, "{past:?}");
 }
 
-const ASKED: Decision = Decision::Hop(Author::Agent);
+const ASKED: HopDecision = HopDecision::Hop(HandoffAuthor::Agent);
 
 #[test]
 fn a_full_context_after_a_finished_turn_begins_a_hop() {
@@ -71,62 +71,68 @@ fn a_full_context_after_a_finished_turn_begins_a_hop() {
     let at = moment(&session, &past);
     assert_eq!(at_turns_end(&at), ASKED);
     assert_eq!(
-        at_turns_end(&Moment { written: Written::Mechanically, ..at }),
-        Decision::Hop(Author::Mechanical)
+        at_turns_end(&TurnEndInput { written: HandoffMethod::Mechanically, ..at }),
+        HopDecision::Hop(HandoffAuthor::Mechanical)
     );
-    assert_eq!(at_turns_end(&Moment { strategy: Strategy::Compact, ..at }), Decision::Compact);
+    assert_eq!(
+        at_turns_end(&TurnEndInput { strategy: ContextStrategy::Compact, ..at }),
+        HopDecision::Compact
+    );
     for nothing in [
-        Moment { strategy: Strategy::Off, ..at },
-        Moment { strategy: Strategy::Notify, ..at },
-        Moment { percent: Some(69), ..at },
-        Moment { percent: None, ..at },
-        Moment { ending: Ending::AfterABlock, ..at },
-        Moment { session: &Session { state: State::Working, ..session.clone() }, ..at },
-        Moment { session: &Session { seat: None, ..session.clone() }, ..at },
+        TurnEndInput { strategy: ContextStrategy::Off, ..at },
+        TurnEndInput { strategy: ContextStrategy::Notify, ..at },
+        TurnEndInput { percent: Some(69), ..at },
+        TurnEndInput { percent: None, ..at },
+        TurnEndInput { ending: TurnEnding::AfterABlock, ..at },
+        TurnEndInput { session: &Session { state: SessionState::Working, ..session.clone() }, ..at },
+        TurnEndInput { session: &Session { seat: None, ..session.clone() }, ..at },
     ] {
-        assert_eq!(at_turns_end(&nothing), Decision::Nothing);
+        assert_eq!(at_turns_end(&nothing), HopDecision::Nothing);
     }
 }
 
 #[test]
 fn the_cooldown_alone_bars() {
-    let moved = |ms: i64| Past { last_moved: Some(NOW.plus_ms(-ms)), ..past() };
-    check(moved(59_999), Decision::Barred(Barrier::Cooldown));
+    let moved = |ms: i64| SeatHistory { last_moved: Some(NOW.plus_ms(-ms)), ..past() };
+    check(moved(59_999), HopDecision::Barred(HopBarrier::Cooldown));
     check(moved(60_000), ASKED);
 }
 
 #[test]
 fn each_counter_alone_bars() {
-    check(Past { ordinal: 4, ..past() }, Decision::Barred(Barrier::Chain));
-    check(Past { ordinal: 3, ..past() }, ASKED);
+    check(SeatHistory { ordinal: 4, ..past() }, HopDecision::Barred(HopBarrier::Chain));
+    check(SeatHistory { ordinal: 3, ..past() }, ASKED);
     let ago = |minutes: &[i64]| minutes.iter().map(|ago| NOW.plus_ms(-ago * 60_000)).collect();
-    check(Past { begun: ago(&[5, 10, 20, 59]), ..past() }, Decision::Barred(Barrier::Hour));
-    check(Past { begun: ago(&[5, 10, 20, 60]), ..past() }, ASKED);
-    check(Past { begun: ago(&[70, 80, 90, 100, 110, 1439]), ..past() }, Decision::Barred(Barrier::Day));
-    check(Past { begun: ago(&[70, 80, 90, 100, 110, 1440]), ..past() }, ASKED);
+    check(SeatHistory { begun: ago(&[5, 10, 20, 59]), ..past() }, HopDecision::Barred(HopBarrier::Hour));
+    check(SeatHistory { begun: ago(&[5, 10, 20, 60]), ..past() }, ASKED);
+    check(
+        SeatHistory { begun: ago(&[70, 80, 90, 100, 110, 1439]), ..past() },
+        HopDecision::Barred(HopBarrier::Day),
+    );
+    check(SeatHistory { begun: ago(&[70, 80, 90, 100, 110, 1440]), ..past() }, ASKED);
 }
 
 #[test]
 fn no_prompt_since_our_own_action_alone_bars() {
-    let own = Decision::Barred(Barrier::OwnDoing);
-    check(Past { last_here: Some(NOW.plus_ms(-500)), ..past() }, own);
-    check(Past { last_here: Some(NOW.plus_ms(-501)), ..past() }, ASKED);
-    for origin in [None, Some(Origin::Bookmark), Some(Origin::Notification)] {
-        check(Past { last_turn: origin, ..past() }, own);
+    let own = HopDecision::Barred(HopBarrier::OwnDoing);
+    check(SeatHistory { last_here: Some(NOW.plus_ms(-500)), ..past() }, own);
+    check(SeatHistory { last_here: Some(NOW.plus_ms(-501)), ..past() }, ASKED);
+    for origin in [None, Some(PromptOrigin::Bookmark), Some(PromptOrigin::Notification)] {
+        check(SeatHistory { last_turn: origin, ..past() }, own);
     }
-    check(Past { last_turn: Some(Origin::Continuation), ..past() }, ASKED);
+    check(SeatHistory { last_turn: Some(PromptOrigin::Continuation), ..past() }, ASKED);
 }
 
 #[test]
 fn a_hop_that_has_not_ended_bars_the_next() {
-    check(Past { is_open: true, ..past() }, Decision::Barred(Barrier::Open));
+    check(SeatHistory { is_open: true, ..past() }, HopDecision::Barred(HopBarrier::Open));
 }
 
 /// A step of a generated sequence.
 #[derive(Clone, Copy, Debug)]
 enum Turn {
     /// A prompt is submitted and its turn ends.
-    Asked(Origin),
+    Asked(PromptOrigin),
     /// A turn ends without a prompt.
     Bare,
     /// The open hop succeeds or fails.
@@ -138,7 +144,7 @@ enum Turn {
 struct Seat {
     now: Timestamp,
     session: Session,
-    past: Past,
+    past: SeatHistory,
     blocks: u32,
     row: u32,
     longest_row: u32,
@@ -150,10 +156,10 @@ impl Seat {
         match turn {
             Turn::Asked(origin) => {
                 self.past.last_turn = Some(origin);
-                if !matches!(origin, Origin::Bookmark | Origin::Notification) {
+                if !matches!(origin, PromptOrigin::Bookmark | PromptOrigin::Notification) {
                     self.session.prompted_at = Some(self.now);
                 }
-                if matches!(origin, Origin::Human | Origin::Command) {
+                if matches!(origin, PromptOrigin::Human | PromptOrigin::Command) {
                     (self.past.ordinal, self.row) = (1, 0);
                 }
                 self.end();
@@ -167,7 +173,7 @@ impl Seat {
                 self.longest_row = self.longest_row.max(self.row);
                 self.past.last_here = None;
                 self.session.prompted_at = Some(self.now);
-                self.past.last_turn = Some(Origin::Continuation);
+                self.past.last_turn = Some(PromptOrigin::Continuation);
             }
             Turn::Fails if self.past.is_open => {
                 self.past.is_open = false;
@@ -179,8 +185,8 @@ impl Seat {
 
     fn end(&mut self) {
         let now = self.now.plus_ms(1);
-        let moment = Moment { now, ..moment(&self.session, &self.past) };
-        if let Decision::Hop(_) = at_turns_end(&moment) {
+        let moment = TurnEndInput { now, ..moment(&self.session, &self.past) };
+        if let HopDecision::Hop(_) = at_turns_end(&moment) {
             self.blocks += 1;
             self.past.begun.push(now);
             self.all.push(now);
@@ -196,8 +202,13 @@ impl Seat {
 }
 
 fn turns() -> impl Generator<Value = Vec<(Turn, i64)>> {
-    let origins =
-        [Origin::Human, Origin::Command, Origin::Continuation, Origin::Bookmark, Origin::Notification];
+    let origins = [
+        PromptOrigin::Human,
+        PromptOrigin::Command,
+        PromptOrigin::Continuation,
+        PromptOrigin::Bookmark,
+        PromptOrigin::Notification,
+    ];
     let turn = prop_oneof![
         4 => proptest::sample::select(origins.to_vec()).prop_map(Turn::Asked),
         2 => Just(Turn::Bare),

@@ -15,13 +15,13 @@ fn handoff() -> Handoff {
 }
 
 #[track_caller]
-fn check(answer: &str, expected: Result<Read, Flaw>) {
+fn check(answer: &str, expected: Result<ParsedHandoff, HandoffFlaw>) {
     assert_eq!(read(answer, "1a2b3c4d"), expected, "{answer}");
 }
 
 #[test]
 fn a_sound_handoff_is_read_and_reads_back_as_it_is_kept() {
-    check(SOUND, Ok(Read { handoff: handoff(), goes_on: true }));
+    check(SOUND, Ok(ParsedHandoff { handoff: handoff(), goes_on: true }));
     assert_eq!(parts(&render(&handoff())), handoff());
 }
 
@@ -38,7 +38,7 @@ fn headings_may_be_of_any_depth_in_bold_or_with_a_colon() {
         ("continue: true\n", ""),
         ("continue: true\n", "---\nContinue: yes\n---\n"),
     ] {
-        check(&SOUND.replacen(from, to, 1), Ok(Read { handoff: handoff(), goes_on: true }));
+        check(&SOUND.replacen(from, to, 1), Ok(ParsedHandoff { handoff: handoff(), goes_on: true }));
     }
 }
 
@@ -46,25 +46,28 @@ fn headings_may_be_of_any_depth_in_bold_or_with_a_colon() {
 fn a_word_in_a_sentence_is_no_heading() {
     let answer = SOUND.replace("A wing.", "Task by task I went on.\nRemaining was a wing.");
     let completed = "Task by task I went on.\nRemaining was a wing.".to_owned();
-    check(&answer, Ok(Read { handoff: Handoff { completed, ..handoff() }, goes_on: true }));
+    check(&answer, Ok(ParsedHandoff { handoff: Handoff { completed, ..handoff() }, goes_on: true }));
 }
 
 #[test]
 fn each_flaw_is_named() {
-    check("I am done.", Err(Flaw::Missing));
-    check(&SOUND.replace("1a2b3c4d", "ffffffff"), Err(Flaw::OtherId));
-    check(&SOUND.replace(" id=\"1a2b3c4d\"", ""), Err(Flaw::OtherId));
-    check(&SOUND.replace("</handoff>", ""), Err(Flaw::Unclosed));
-    check(&SOUND.replace("Paint it.", " - "), Err(Flaw::NoTask));
-    check(&SOUND.replace("- the other wing\n- the beak\n", ""), Err(Flaw::NoRemaining));
-    check(&SOUND.replace("continue: true", "continue: perhaps"), Err(Flaw::Undecided));
-    check(&SOUND.replace("slate", &"x".repeat(LONGEST_BYTES)), Err(Flaw::TooLong));
+    check("I am done.", Err(HandoffFlaw::Missing));
+    check(&SOUND.replace("1a2b3c4d", "ffffffff"), Err(HandoffFlaw::OtherId));
+    check(&SOUND.replace(" id=\"1a2b3c4d\"", ""), Err(HandoffFlaw::OtherId));
+    check(&SOUND.replace("</handoff>", ""), Err(HandoffFlaw::Unclosed));
+    check(&SOUND.replace("Paint it.", " - "), Err(HandoffFlaw::NoTask));
+    check(&SOUND.replace("- the other wing\n- the beak\n", ""), Err(HandoffFlaw::NoRemaining));
+    check(&SOUND.replace("continue: true", "continue: perhaps"), Err(HandoffFlaw::Undecided));
+    check(&SOUND.replace("slate", &"x".repeat(LONGEST_BYTES)), Err(HandoffFlaw::TooLong));
 }
 
 #[test]
 fn finished_work_needs_no_remaining_steps() {
     let answer = SOUND.replace("true", "false").replace("- the other wing\n- the beak\n", "");
-    check(&answer, Ok(Read { handoff: Handoff { remaining: String::new(), ..handoff() }, goes_on: false }));
+    check(
+        &answer,
+        Ok(ParsedHandoff { handoff: Handoff { remaining: String::new(), ..handoff() }, goes_on: false }),
+    );
 }
 
 #[test]
@@ -81,8 +84,8 @@ fn cnt_1_a_file_goes_on_only_if_its_front_matter_says_so() {
     assert_eq!(goes_on("---\ncontinue: true\n---\n"), Ok(true));
     assert_eq!(goes_on("---\ncontinue: false\n---\n"), Ok(false));
     assert_eq!(goes_on(""), Ok(false));
-    assert_eq!(goes_on("---\ncontinue: soon\n---\n"), Err(Flaw::Undecided));
-    assert_eq!(read_file("notes"), Err(Flaw::NoTask));
+    assert_eq!(goes_on("---\ncontinue: soon\n---\n"), Err(HandoffFlaw::Undecided));
+    assert_eq!(read_file("notes"), Err(HandoffFlaw::NoTask));
 }
 
 #[test]

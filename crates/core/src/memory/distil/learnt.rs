@@ -5,11 +5,11 @@
 use super::passage::{Passage, passages};
 use super::runs::{Recovery, Trials};
 use super::statement::Statement;
-use super::{Call, Found, Turn, as_title, cues};
-use crate::capture::Touch;
-use crate::deed::Deed;
+use super::{DistilTurn, DistilledMemory, TurnCall, as_title, cues};
+use crate::capture::FileAccess;
+use crate::deed::ToolAction;
 use crate::line::words::{TextLimit, clipped, gist};
-use crate::memory::{Confidence, Draft, MemoryType, Trust};
+use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust, MemoryType};
 
 const TITLE: TextLimit = TextLimit { characters: 150, bytes: 450 };
 const NARRATIVE: TextLimit = TextLimit { characters: 1200, bytes: 2900 };
@@ -21,7 +21,11 @@ const MOST_FILES: usize = 12;
 const MIN_ANSWER_CHARS: usize = 80;
 
 /// The memory of a question that the agent answered by looking something up. Moves a stated cause into it.
-pub(super) fn answered(turn: &Turn<'_>, trials: &Trials, statements: &mut Vec<Statement>) -> Option<Found> {
+pub(super) fn answered(
+    turn: &DistilTurn<'_>,
+    trials: &Trials,
+    statements: &mut Vec<Statement>,
+) -> Option<DistilledMemory> {
     let question = turn.asked();
     let answer = turn.answer();
     if question.is_empty()
@@ -42,13 +46,18 @@ pub(super) fn answered(turn: &Turn<'_>, trials: &Trials, statements: &mut Vec<St
     let passages = passages(&answer);
     let title = cause.clone().unwrap_or_else(|| gist(&answer, TITLE));
     let mut draft =
-        Draft::new(MemoryType::known(kind(&question, &answer)), as_title(&clipped(&title, TITLE)));
+        MemoryDraft::new(MemoryType::known(kind(&question, &answer)), as_title(&clipped(&title, TITLE)));
     draft.subtitle = format!("Asked: {question}");
     draft.facts = points(&passages, &title);
     draft.narrative = paragraphs(&passages, &draft.title);
     draft.concepts = vec![if cause.is_some() { "why-it-exists" } else { "how-it-works" }.to_owned()];
-    draft.files = turn.read().take(MOST_FILES).map(|path| (path.to_owned(), Touch::Read)).collect();
-    Some(Found { draft, trust: turn.agents_trust(), confidence: Confidence::percent(60), suspicion: None })
+    draft.files = turn.read().take(MOST_FILES).map(|path| (path.to_owned(), FileAccess::Read)).collect();
+    Some(DistilledMemory {
+        draft,
+        trust: turn.agents_trust(),
+        confidence: ConfidencePercent::percent(60),
+        suspicion: None,
+    })
 }
 
 fn kind(question: &str, answer: &str) -> &'static str {
@@ -57,14 +66,18 @@ fn kind(question: &str, answer: &str) -> &'static str {
 }
 
 /// Whether the agent read, searched, fetched or ran anything.
-fn looked(turn: &Turn<'_>) -> bool {
-    let looks = |call: &Call<'_>| match &call.deed {
-        Deed::Read { .. }
-        | Deed::Searched { .. }
-        | Deed::Fetched { .. }
-        | Deed::Ran { .. }
-        | Deed::Delegated { .. } => true,
-        Deed::Changed { .. } | Deed::Waited | Deed::Asked { .. } | Deed::Planned | Deed::Other => false,
+fn looked(turn: &DistilTurn<'_>) -> bool {
+    let looks = |call: &TurnCall<'_>| match &call.deed {
+        ToolAction::Read { .. }
+        | ToolAction::Searched { .. }
+        | ToolAction::Fetched { .. }
+        | ToolAction::Ran { .. }
+        | ToolAction::Delegated { .. } => true,
+        ToolAction::Changed { .. }
+        | ToolAction::Waited
+        | ToolAction::Asked { .. }
+        | ToolAction::Planned
+        | ToolAction::Other => false,
     };
     turn.calls().any(looks)
 }
@@ -139,7 +152,7 @@ fn paragraphs(passages: &[Passage], title: &str) -> String {
 
 /// Memories of commands that failed until another command was run or their arguments changed: the code was not at
 /// fault, and the next session meets the same problem.
-pub(super) fn detours(turn: &Turn<'_>, trials: &Trials) -> Vec<Found> {
+pub(super) fn detours(turn: &DistilTurn<'_>, trials: &Trials) -> Vec<DistilledMemory> {
     trials
         .recoveries
         .iter()
@@ -163,7 +176,7 @@ fn sentence_about(error: &str, answer: &str) -> Option<String> {
     best.map(|(_, sentence)| sentence.trim_end_matches('.').to_owned())
 }
 
-fn detour(turn: &Turn<'_>, recovery: &Recovery) -> Option<Found> {
+fn detour(turn: &DistilTurn<'_>, recovery: &Recovery) -> Option<DistilledMemory> {
     let error = recovery.failed.error.as_deref()?;
     let (failed, passed) = (&recovery.failed.command, &recovery.passed.command);
     let title = match recovery.ran.last() {
@@ -172,7 +185,7 @@ fn detour(turn: &Turn<'_>, recovery: &Recovery) -> Option<Found> {
         // The same command failed and then passed: the reason is unknown.
         None => return None,
     };
-    let mut draft = Draft::new(MemoryType::known("gotcha"), title);
+    let mut draft = MemoryDraft::new(MemoryType::known("gotcha"), title);
     let asked = turn.asked();
     draft.subtitle = if asked.is_empty() { asked } else { format!("While asked: {asked}") };
     draft.facts = vec![format!("`{failed}` failed with: {error}")];
@@ -180,6 +193,6 @@ fn detour(turn: &Turn<'_>, recovery: &Recovery) -> Option<Found> {
     draft.facts.extend(why.map(|why| format!("The agent said: {}", clipped(&why, POINT))));
     draft.facts.push(recovery.passed.describe());
     draft.concepts = vec!["gotcha".to_owned(), "problem-solution".to_owned()];
-    let trust = turn.agents_trust().and(Trust::Tool);
-    Some(Found { draft, trust, confidence: Confidence::percent(75), suspicion: None })
+    let trust = turn.agents_trust().and(MemoryTrust::Tool);
+    Some(DistilledMemory { draft, trust, confidence: ConfidencePercent::percent(75), suspicion: None })
 }

@@ -13,41 +13,41 @@ mod statement;
 mod summary;
 mod work;
 
-pub use summary::{Known, Session, Summed, summary};
+pub use summary::{MemoryExcerpt, SessionMaterial, SessionSummary, summary};
 
 use super::suspicion::{self, Suspicion};
-use super::{Confidence, Draft, Trust};
-use crate::capture::{Speaker, Touch};
-use crate::deed::{Commit, Deed};
-use crate::event::{Origin, ToolOutcome};
+use super::{ConfidencePercent, MemoryDraft, MemoryTrust};
+use crate::capture::{FileAccess, Speaker};
+use crate::deed::{Commit, ToolAction};
+use crate::event::{PromptOrigin, ToolOutcome};
 use crate::line::words::{TextLimit, gist};
-use crate::piece::Stop;
+use crate::piece::StopReason;
 use std::borrow::Cow;
 
 /// A turn to distil.
 #[derive(Clone, Debug)]
-pub struct Turn<'a> {
-    pub origin: Origin,
-    pub stopped: Option<Stop>,
+pub struct DistilTurn<'a> {
+    pub origin: PromptOrigin,
+    pub stopped: Option<StopReason>,
     /// Messages and tool calls, in order.
-    pub steps: Vec<Step<'a>>,
-    pub files: Vec<(Cow<'a, str>, Touch)>,
+    pub steps: Vec<TurnStep<'a>>,
+    pub files: Vec<(Cow<'a, str>, FileAccess)>,
     pub commits: Vec<Commit>,
     /// The working folder: paths are shown relative to it.
     pub folder: Option<&'a str>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Step<'a> {
+pub enum TurnStep<'a> {
     Said { speaker: Speaker, text: Cow<'a, str> },
-    Did(Call<'a>),
+    Did(TurnCall<'a>),
 }
 
 /// A tool call of the agent itself, with its result.
 #[derive(Clone, Debug)]
-pub struct Call<'a> {
+pub struct TurnCall<'a> {
     pub tool: Cow<'a, str>,
-    pub deed: Deed<'a>,
+    pub deed: ToolAction<'a>,
     /// Empty if `wants_output` is false.
     pub output: Cow<'a, str>,
     /// `None` while the result is pending.
@@ -55,25 +55,25 @@ pub struct Call<'a> {
 }
 
 /// Whether the rules read the output of such a call.
-pub fn wants_output(deed: &Deed<'_>) -> bool {
+pub fn wants_output(deed: &ToolAction<'_>) -> bool {
     match deed {
-        Deed::Ran { .. } | Deed::Waited | Deed::Delegated { .. } => true,
-        Deed::Read { .. }
-        | Deed::Changed { .. }
-        | Deed::Searched { .. }
-        | Deed::Fetched { .. }
-        | Deed::Asked { .. }
-        | Deed::Planned
-        | Deed::Other => false,
+        ToolAction::Ran { .. } | ToolAction::Waited | ToolAction::Delegated { .. } => true,
+        ToolAction::Read { .. }
+        | ToolAction::Changed { .. }
+        | ToolAction::Searched { .. }
+        | ToolAction::Fetched { .. }
+        | ToolAction::Asked { .. }
+        | ToolAction::Planned
+        | ToolAction::Other => false,
     }
 }
 
 /// A memory extracted from a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    pub draft: Draft,
-    pub trust: Trust,
-    pub confidence: Confidence,
+pub struct DistilledMemory {
+    pub draft: MemoryDraft,
+    pub trust: MemoryTrust,
+    pub confidence: ConfidencePercent,
     /// The reason to withhold it from models until the user has reviewed it.
     pub suspicion: Option<Suspicion>,
 }
@@ -82,20 +82,20 @@ pub struct Found {
 const MOST: usize = 8;
 
 /// Extracts the memories of a turn. `before` is the previous turn: its failures may be fixed in this one.
-pub fn turn(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Vec<Found> {
-    if turn.origin == Origin::Bookmark {
+pub fn turn(turn: &DistilTurn<'_>, before: Option<&DistilTurn<'_>>) -> Vec<DistilledMemory> {
+    if turn.origin == PromptOrigin::Bookmark {
         return vec![];
     }
     let trials = runs::trials(turn, before);
     let mut statements = statement::all(turn);
-    let mut found: Vec<Found> = vec![];
+    let mut found: Vec<DistilledMemory> = vec![];
     match work::done(turn, before, &trials, &mut statements) {
         Some(work) => found.push(work),
         None => found.extend(learnt::answered(turn, &trials, &mut statements)),
     }
     found.extend(learnt::detours(turn, &trials));
     found.extend(statements.into_iter().filter_map(|statement| statement.into_memory(turn)));
-    let mut kept: Vec<Found> = vec![];
+    let mut kept: Vec<DistilledMemory> = vec![];
     for one in found {
         if kept.len() < MOST && !kept.iter().any(|known| known.draft.title == one.draft.title) {
             kept.push(one.examined(turn));
@@ -104,10 +104,10 @@ pub fn turn(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Vec<Found> {
     kept
 }
 
-impl Found {
+impl DistilledMemory {
     /// Checks every memory but the user's own for suspicious text.
-    fn examined(mut self, turn: &Turn<'_>) -> Found {
-        if self.trust < Trust::Person {
+    fn examined(mut self, turn: &DistilTurn<'_>) -> DistilledMemory {
+        if self.trust < MemoryTrust::Person {
             let hidden = || turn.said_by(Speaker::Agent).find_map(suspicion::hidden);
             self.suspicion = self.suspicion.or_else(|| suspicion::of_draft(&self.draft)).or_else(hidden);
         }
@@ -115,28 +115,30 @@ impl Found {
     }
 }
 
-impl<'a> Turn<'a> {
+impl<'a> DistilTurn<'a> {
     fn said_by(&self, speaker: Speaker) -> impl DoubleEndedIterator<Item = &str> {
-        let said =
-            move |step: &'_ Step<'a>| matches!(step, Step::Said { speaker: own, .. } if *own == speaker);
+        let said = move |step: &'_ TurnStep<'a>| matches!(step, TurnStep::Said { speaker: own, .. } if *own == speaker);
         self.steps.iter().filter(move |step| said(step)).filter_map(|step| match step {
-            Step::Said { text, .. } => Some(&**text),
-            Step::Did(_) => None,
+            TurnStep::Said { text, .. } => Some(&**text),
+            TurnStep::Did(_) => None,
         })
     }
 
-    fn calls(&self) -> impl DoubleEndedIterator<Item = &Call<'a>> {
+    fn calls(&self) -> impl DoubleEndedIterator<Item = &TurnCall<'a>> {
         self.steps.iter().filter_map(|step| match step {
-            Step::Did(call) => Some(call),
-            Step::Said { .. } => None,
+            TurnStep::Did(call) => Some(call),
+            TurnStep::Said { .. } => None,
         })
     }
 
     /// Text that the user typed.
     fn user_texts(&self) -> impl Iterator<Item = &str> {
         let is_persons = match self.origin {
-            Origin::Human => true,
-            Origin::Command | Origin::Notification | Origin::Bookmark | Origin::Continuation => false,
+            PromptOrigin::Human => true,
+            PromptOrigin::Command
+            | PromptOrigin::Notification
+            | PromptOrigin::Bookmark
+            | PromptOrigin::Continuation => false,
         };
         self.said_by(Speaker::Person).filter(move |_| is_persons)
     }
@@ -150,10 +152,10 @@ impl<'a> Turn<'a> {
     /// The agent's answer: all text after its last call, else its last text.
     fn answer(&self) -> String {
         let after_calls =
-            self.steps.iter().rposition(|step| matches!(step, Step::Did(_))).map_or(0, |at| at + 1);
-        let of_agent = |step: &Step<'_>| match step {
-            Step::Said { speaker: Speaker::Agent, text } => Some(text.to_string()),
-            Step::Said { speaker: Speaker::Person, .. } | Step::Did(_) => None,
+            self.steps.iter().rposition(|step| matches!(step, TurnStep::Did(_))).map_or(0, |at| at + 1);
+        let of_agent = |step: &TurnStep<'_>| match step {
+            TurnStep::Said { speaker: Speaker::Agent, text } => Some(text.to_string()),
+            TurnStep::Said { speaker: Speaker::Person, .. } | TurnStep::Did(_) => None,
         };
         let last: Vec<String> = self.steps[after_calls..].iter().filter_map(of_agent).collect();
         if last.is_empty() {
@@ -167,15 +169,15 @@ impl<'a> Turn<'a> {
     }
 
     /// The trust of the agent's text: `Web` if it read a web page, whose text it may repeat.
-    fn agents_trust(&self) -> Trust {
-        if self.calls().any(Call::is_from_outside) { Trust::Web } else { Trust::Agent }
+    fn agents_trust(&self) -> MemoryTrust {
+        if self.calls().any(TurnCall::is_from_outside) { MemoryTrust::Web } else { MemoryTrust::Agent }
     }
 
     /// Changed files, without duplicates.
     fn changed(&self) -> Vec<&str> {
         let mut changed: Vec<&str> = vec![];
         for (path, how) in &self.files {
-            if *how == Touch::Changed && self.is_relevant(path) && !changed.contains(&&**path) {
+            if *how == FileAccess::Changed && self.is_relevant(path) && !changed.contains(&&**path) {
                 changed.push(path);
             }
         }
@@ -185,7 +187,7 @@ impl<'a> Turn<'a> {
     /// Files that were only read.
     fn read(&self) -> impl Iterator<Item = &str> {
         let changed = self.changed();
-        let read = self.files.iter().filter(|(path, how)| *how == Touch::Read && self.is_relevant(path));
+        let read = self.files.iter().filter(|(path, how)| *how == FileAccess::Read && self.is_relevant(path));
         read.map(|(path, _)| &**path).filter(move |path| !changed.contains(path))
     }
 
@@ -221,28 +223,28 @@ impl<'a> Turn<'a> {
     }
 }
 
-impl Call<'_> {
+impl TurnCall<'_> {
     /// Whether its output comes from the network.
     pub(super) fn is_from_outside(&self) -> bool {
         const NAMES: [&str; 5] = ["web", "fetch", "browse", "http", "url"];
         const PROGRAMS: [&str; 3] = ["curl", "wget", "lynx"];
         let is_local = |command: &str| command.contains("localhost") || command.contains("127.0.0.1");
         match &self.deed {
-            Deed::Fetched { .. } => true,
-            Deed::Ran { command } => {
+            ToolAction::Fetched { .. } => true,
+            ToolAction::Ran { command } => {
                 !is_local(command)
                     && command.split(|c: char| !c.is_alphanumeric()).any(|word| PROGRAMS.contains(&word))
             }
-            Deed::Searched { .. } | Deed::Other => {
+            ToolAction::Searched { .. } | ToolAction::Other => {
                 let name = self.tool.to_lowercase();
                 NAMES.iter().any(|part| name.contains(part))
             }
-            Deed::Read { .. }
-            | Deed::Changed { .. }
-            | Deed::Waited
-            | Deed::Delegated { .. }
-            | Deed::Asked { .. }
-            | Deed::Planned => false,
+            ToolAction::Read { .. }
+            | ToolAction::Changed { .. }
+            | ToolAction::Waited
+            | ToolAction::Delegated { .. }
+            | ToolAction::Asked { .. }
+            | ToolAction::Planned => false,
         }
     }
 }

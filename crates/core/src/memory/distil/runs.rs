@@ -4,9 +4,9 @@
 
 use super::errors::error_line;
 use super::statement::cause_in;
-use super::{Call, Step, Turn};
+use super::{DistilTurn, TurnCall, TurnStep};
 use crate::capture::Speaker;
-use crate::deed::Deed;
+use crate::deed::ToolAction;
 use crate::line::command::{RunPurpose, summarize_within};
 use crate::line::runs::{RunOutcome, judge_run};
 use crate::line::words::TextLimit;
@@ -95,7 +95,7 @@ const COMMAND: TextLimit = TextLimit { characters: 100, bytes: 300 };
 const MAX_RECOVERIES: usize = 4;
 
 /// Collects the runs of a turn. A failure that the previous turn left may be recovered from in this one.
-pub(super) fn trials(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Trials {
+pub(super) fn trials(turn: &DistilTurn<'_>, before: Option<&DistilTurn<'_>>) -> Trials {
     let runs = runs(turn);
     let still_red = before.map(still_red).unwrap_or_default();
     let mut recoveries: Vec<Recovery> = vec![];
@@ -114,27 +114,27 @@ pub(super) fn trials(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Trials {
     Trials { runs, recoveries }
 }
 
-fn runs(turn: &Turn<'_>) -> Vec<TrialRun> {
+fn runs(turn: &DistilTurn<'_>) -> Vec<TrialRun> {
     let mut runs: Vec<TrialRun> = vec![];
     for (at, step) in turn.steps.iter().enumerate() {
-        let Step::Did(call) = step else { continue };
+        let TurnStep::Did(call) = step else { continue };
         match &call.deed {
-            Deed::Ran { command } => runs.extend(run(at, command, call)),
-            Deed::Waited => record_output(&mut runs, call),
-            Deed::Read { .. }
-            | Deed::Changed { .. }
-            | Deed::Searched { .. }
-            | Deed::Fetched { .. }
-            | Deed::Delegated { .. }
-            | Deed::Asked { .. }
-            | Deed::Planned
-            | Deed::Other => {}
+            ToolAction::Ran { command } => runs.extend(run(at, command, call)),
+            ToolAction::Waited => record_output(&mut runs, call),
+            ToolAction::Read { .. }
+            | ToolAction::Changed { .. }
+            | ToolAction::Searched { .. }
+            | ToolAction::Fetched { .. }
+            | ToolAction::Delegated { .. }
+            | ToolAction::Asked { .. }
+            | ToolAction::Planned
+            | ToolAction::Other => {}
         }
     }
     runs
 }
 
-fn run(at: usize, command: &str, call: &Call<'_>) -> Option<TrialRun> {
+fn run(at: usize, command: &str, call: &TurnCall<'_>) -> Option<TrialRun> {
     let summary = summarize_within(command, COMMAND);
     if summary.purpose < RunPurpose::Work {
         return None;
@@ -145,7 +145,7 @@ fn run(at: usize, command: &str, call: &Call<'_>) -> Option<TrialRun> {
 }
 
 /// Records further output of a command that was still running.
-fn record_output(runs: &mut [TrialRun], call: &Call<'_>) {
+fn record_output(runs: &mut [TrialRun], call: &TurnCall<'_>) {
     let (Some(run), Some(outcome)) =
         (runs.iter_mut().rfind(|run| run.outcome == RunOutcome::Running), call.outcome)
     else {
@@ -156,7 +156,7 @@ fn record_output(runs: &mut [TrialRun], call: &Call<'_>) {
 }
 
 /// The runs a turn left failing, placed before the first step of the next turn.
-fn still_red(turn: &Turn<'_>) -> Vec<TrialRun> {
+fn still_red(turn: &DistilTurn<'_>) -> Vec<TrialRun> {
     let runs = runs(turn);
     let is_red = |run: &&TrialRun| {
         let later = runs
@@ -179,26 +179,29 @@ impl TrialRun {
     }
 }
 
-fn between(turn: &Turn<'_>, failed: &TrialRun, passed: &TrialRun) -> Recovery {
+fn between(turn: &DistilTurn<'_>, failed: &TrialRun, passed: &TrialRun) -> Recovery {
     let steps = turn.steps.get(failed.at..passed.at).unwrap_or(&[]);
-    let calls = || steps.iter().filter_map(|step| if let Step::Did(call) = step { Some(call) } else { None });
+    let calls =
+        || steps.iter().filter_map(|step| if let TurnStep::Did(call) = step { Some(call) } else { None });
     let mut changed: Vec<String> = vec![];
-    for path in
-        calls().filter(|call| matches!(call.deed, Deed::Changed { .. })).flat_map(|call| call.deed.paths())
+    for path in calls()
+        .filter(|call| matches!(call.deed, ToolAction::Changed { .. }))
+        .flat_map(|call| call.deed.paths())
     {
         let shown = turn.shown(path).to_owned();
         if !changed.contains(&shown) {
             changed.push(shown);
         }
     }
-    let did = calls()
-        .filter_map(|call| if let Deed::Ran { command } = &call.deed { Some((command, call)) } else { None });
+    let did = calls().filter_map(|call| {
+        if let ToolAction::Ran { command } = &call.deed { Some((command, call)) } else { None }
+    });
     let did = did.filter(|(_, call)| call.outcome == Some(crate::event::ToolOutcome::Done));
     let ran = did.map(|(command, _)| summarize_within(command, COMMAND));
     let ran = ran.filter(|summary| summary.purpose >= RunPurpose::Work && summary.text != failed.command);
     let said = steps.iter().filter_map(|step| match step {
-        Step::Said { speaker: Speaker::Agent, text } => Some(text),
-        Step::Said { .. } | Step::Did(_) => None,
+        TurnStep::Said { speaker: Speaker::Agent, text } => Some(text),
+        TurnStep::Said { .. } | TurnStep::Did(_) => None,
     });
     let cause = said.rev().find_map(|text| cause_in(text));
     Recovery {

@@ -4,10 +4,10 @@
 
 use super::cues::{self, Claim, ClaimKind};
 use super::passage::{Passage, passages};
-use super::{Found, Turn, as_title};
-use crate::capture::{Speaker, Touch};
+use super::{DistilTurn, DistilledMemory, as_title};
+use crate::capture::{FileAccess, Speaker};
 use crate::line::words::{TextLimit, clipped, is_filler, without_greeting};
-use crate::memory::{Confidence, Draft, MemoryType, Trust};
+use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust, MemoryType};
 
 /// A sentence with a claim.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Statement {
     /// The sentence before it, if it refers back to that.
     before: Option<String>,
     paragraph: String,
-    trust: Trust,
+    trust: MemoryTrust,
 }
 
 /// How many sentences at each end of a prompt count as the user's own: the middle of a long prompt is pasted text.
@@ -26,7 +26,7 @@ const LAST_SENTENCES: usize = 6;
 const MOST: usize = 5;
 
 /// All statements of a turn, the user's first.
-pub(super) fn all(turn: &Turn<'_>) -> Vec<Statement> {
+pub(super) fn all(turn: &DistilTurn<'_>) -> Vec<Statement> {
     let mut all: Vec<Statement> = turn.user_texts().flat_map(of_person).collect();
     let trust = turn.agents_trust();
     let answer = turn.answer();
@@ -50,7 +50,7 @@ pub(super) fn all(turn: &Turn<'_>) -> Vec<Statement> {
 /// The cause of a failure stated in an agent's text.
 pub(super) fn cause_in(text: &str) -> Option<String> {
     let is_cause = |statement: &Statement| statement.claim.kind == ClaimKind::Cause;
-    of_agent(text, Trust::Agent).into_iter().find(is_cause).map(|statement| statement.whole())
+    of_agent(text, MemoryTrust::Agent).into_iter().find(is_cause).map(|statement| statement.whole())
 }
 
 fn of_person(text: &str) -> Vec<Statement> {
@@ -70,13 +70,13 @@ fn of_person(text: &str) -> Vec<Statement> {
             sentence,
             before: None,
             paragraph: passage.text.clone(),
-            trust: Trust::Person,
+            trust: MemoryTrust::Person,
         })
     });
     stated.collect()
 }
 
-fn of_agent(text: &str, trust: Trust) -> Vec<Statement> {
+fn of_agent(text: &str, trust: MemoryTrust) -> Vec<Statement> {
     let mut statements = vec![];
     for passage in passages(text).iter().filter(|passage| !passage.is_below(&super::summary::NEXT_STEPS)) {
         let mut before: Option<&str> = None;
@@ -142,13 +142,13 @@ impl Statement {
         self.claim.kind == ClaimKind::Cause
     }
 
-    pub fn into_memory(self, turn: &Turn<'_>) -> Option<Found> {
+    pub fn into_memory(self, turn: &DistilTurn<'_>) -> Option<DistilledMemory> {
         let whole = self.whole();
         let title = as_title(&clipped(self.without_filler(&whole), TITLE));
         let files = self.files(turn);
-        let mut draft = Draft::new(MemoryType::known(self.kind()), &title);
+        let mut draft = MemoryDraft::new(MemoryType::known(self.kind()), &title);
         let asked = turn.asked();
-        let is_own = self.trust == Trust::Person && asked.contains(self.sentence.trim_end_matches('.'));
+        let is_own = self.trust == MemoryTrust::Person && asked.contains(self.sentence.trim_end_matches('.'));
         draft.subtitle =
             if asked.is_empty() || is_own { String::new() } else { format!("While asked: {asked}") };
         draft.facts = if title.ends_with('…') { vec![whole.clone()] } else { vec![] };
@@ -157,8 +157,8 @@ impl Statement {
         draft.narrative = if says_more { paragraph } else { String::new() };
         draft.concepts = self.concepts();
         draft.files = files;
-        let confidence = Confidence::percent(self.claim.sure);
-        Some(Found { draft, trust: self.trust, confidence, suspicion: None })
+        let confidence = ConfidencePercent::percent(self.claim.sure);
+        Some(DistilledMemory { draft, trust: self.trust, confidence, suspicion: None })
     }
 
     /// Strips leading filler words.
@@ -215,23 +215,23 @@ impl Statement {
     }
 
     /// Files of the turn named in the paragraph, else the changed files if there are at most three.
-    fn files(&self, turn: &Turn<'_>) -> Vec<(String, Touch)> {
+    fn files(&self, turn: &DistilTurn<'_>) -> Vec<(String, FileAccess)> {
         let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
         let is_named = |path: &str| {
             let name = name(path);
             name.len() > 3 && self.paragraph.contains(&name)
         };
-        let named: Vec<(String, Touch)> = turn
+        let named: Vec<(String, FileAccess)> = turn
             .files
             .iter()
             .filter(|(path, _)| is_named(path))
             .map(|(path, how)| (path.to_string(), *how))
             .collect();
-        if !named.is_empty() || self.trust == Trust::Person {
+        if !named.is_empty() || self.trust == MemoryTrust::Person {
             return named;
         }
         let changed = turn.changed();
         let few = if changed.len() <= 3 { changed } else { vec![] };
-        few.into_iter().map(|path| (path.to_owned(), Touch::Changed)).collect()
+        few.into_iter().map(|path| (path.to_owned(), FileAccess::Changed)).collect()
     }
 }

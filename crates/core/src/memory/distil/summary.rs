@@ -5,38 +5,38 @@
 use super::passage::{Passage, passages};
 use super::runs::trials;
 use super::work::{CAUSE, WHAT_CHANGED};
-use super::{Turn, cues};
-use crate::capture::Touch;
+use super::{DistilTurn, cues};
+use crate::capture::FileAccess;
 use crate::deed::Commit;
 use crate::line::words::{TextLimit, clipped, gist, question};
-use crate::memory::{SummaryDraft, Trust, suspicion};
-use crate::piece::Stop;
+use crate::memory::{MemoryTrust, SummaryDraft, suspicion};
+use crate::piece::StopReason;
 
 /// A session to summarise.
 #[derive(Clone, Debug)]
-pub struct Session<'a> {
+pub struct SessionMaterial<'a> {
     /// The user's prompts, in order.
     pub asked: Vec<&'a str>,
     /// The memories of its turns, oldest first.
-    pub known: Vec<Known<'a>>,
-    pub files: Vec<(&'a str, Touch)>,
+    pub known: Vec<MemoryExcerpt<'a>>,
+    pub files: Vec<(&'a str, FileAccess)>,
     pub commits: &'a [Commit],
-    pub last: Option<&'a Turn<'a>>,
+    pub last: Option<&'a DistilTurn<'a>>,
     /// The turn before `last`.
-    pub before_last: Option<&'a Turn<'a>>,
+    pub before_last: Option<&'a DistilTurn<'a>>,
 }
 
 /// The parts of a memory that a summary uses.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct MemoryExcerpt<'a> {
     pub kind: &'a str,
     pub title: &'a str,
-    pub trust: Trust,
+    pub trust: MemoryTrust,
     pub facts: &'a [String],
     pub concepts: &'a [String],
 }
 
-impl Known<'_> {
+impl MemoryExcerpt<'_> {
     fn has_changes(&self) -> bool {
         self.concepts.iter().any(|concept| concept == WHAT_CHANGED)
     }
@@ -49,9 +49,9 @@ impl Known<'_> {
 
 /// A summary and its trust.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summed {
+pub struct SessionSummary {
     pub draft: SummaryDraft,
-    pub trust: Trust,
+    pub trust: MemoryTrust,
 }
 
 /// Headings under which agents list the remaining work.
@@ -81,7 +81,7 @@ const MOST_LINES: usize = 8;
 const MOST_FILES: usize = 10;
 const MOST_COMMITS: usize = 6;
 
-pub fn summary(session: &Session<'_>) -> Summed {
+pub fn summary(session: &SessionMaterial<'_>) -> SessionSummary {
     let draft = SummaryDraft {
         request: request(session),
         investigated: investigated(session),
@@ -90,13 +90,13 @@ pub fn summary(session: &Session<'_>) -> Summed {
         next_steps: lines(remaining(session)),
         notes: notes(session),
     };
-    let answer_trust = session.last.map_or(Trust::Agent, Turn::agents_trust);
-    let trust = session.known.iter().map(|known| known.trust).fold(answer_trust, Trust::and);
-    Summed { draft: without_suspicious(draft), trust }
+    let answer_trust = session.last.map_or(MemoryTrust::Agent, DistilTurn::agents_trust);
+    let trust = session.known.iter().map(|known| known.trust).fold(answer_trust, MemoryTrust::and);
+    SessionSummary { draft: without_suspicious(draft), trust }
 }
 
 /// The first prompt and those after it.
-fn request(session: &Session<'_>) -> String {
+fn request(session: &SessionMaterial<'_>) -> String {
     let asked = session.asked.iter().map(|words| gist(words, ASKED)).filter(|words| has_content(words));
     let mut all: Vec<String> = vec![];
     for words in asked {
@@ -118,11 +118,12 @@ fn has_content(words: &str) -> bool {
     is_wide || words.split_whitespace().count() >= 3
 }
 
-fn investigated(session: &Session<'_>) -> String {
-    let of = |touch: Touch| session.files.iter().filter(move |(_, how)| *how == touch).map(|(path, _)| *path);
+fn investigated(session: &SessionMaterial<'_>) -> String {
+    let of =
+        |touch: FileAccess| session.files.iter().filter(move |(_, how)| *how == touch).map(|(path, _)| *path);
     let shown = |path: &str| session.last.map_or_else(|| path.to_owned(), |turn| turn.shown(path).to_owned());
     let mut read: Vec<String> = vec![];
-    for path in of(Touch::Read).filter(|path| !of(Touch::Changed).any(|changed| changed == *path)) {
+    for path in of(FileAccess::Read).filter(|path| !of(FileAccess::Changed).any(|changed| changed == *path)) {
         let path = shown(path);
         if !read.contains(&path) {
             read.push(path);
@@ -137,7 +138,7 @@ fn investigated(session: &Session<'_>) -> String {
     }
 }
 
-fn completed(session: &Session<'_>) -> String {
+fn completed(session: &SessionMaterial<'_>) -> String {
     let mut done = titles(session, |known| known.has_changes());
     let is_new = |commit: &&Commit| {
         !done.iter().any(|line| line.to_lowercase().contains(&commit.subject.to_lowercase()))
@@ -152,7 +153,7 @@ fn completed(session: &Session<'_>) -> String {
     lines(done)
 }
 
-fn notes(session: &Session<'_>) -> String {
+fn notes(session: &SessionMaterial<'_>) -> String {
     let mut notes: Vec<String> = titles(session, |known| known.kind == "decision");
     notes.iter_mut().for_each(|note| note.insert_str(0, "Decided: "));
     let preferences = titles(session, |known| known.kind == "preference");
@@ -166,7 +167,7 @@ fn notes(session: &Session<'_>) -> String {
 }
 
 /// Titles of the newest matching memories, oldest first.
-fn titles(session: &Session<'_>, matches: impl Fn(&Known<'_>) -> bool) -> Vec<String> {
+fn titles(session: &SessionMaterial<'_>, matches: impl Fn(&MemoryExcerpt<'_>) -> bool) -> Vec<String> {
     let mut kept: Vec<String> = vec![];
     for known in session.known.iter().filter(|known| matches(known)) {
         let title = clipped(known.title, LINE);
@@ -178,17 +179,18 @@ fn titles(session: &Session<'_>, matches: impl Fn(&Known<'_>) -> bool) -> Vec<St
     kept
 }
 
-fn learned(session: &Session<'_>) -> Vec<String> {
-    let causes = session.known.iter().filter_map(Known::cause).map(|cause| clipped(cause, LINE));
-    let is_learnt =
-        |known: &Known<'_>| !known.has_changes() && matches!(known.kind, "discovery" | "gotcha" | "security");
+fn learned(session: &SessionMaterial<'_>) -> Vec<String> {
+    let causes = session.known.iter().filter_map(MemoryExcerpt::cause).map(|cause| clipped(cause, LINE));
+    let is_learnt = |known: &MemoryExcerpt<'_>| {
+        !known.has_changes() && matches!(known.kind, "discovery" | "gotcha" | "security")
+    };
     let mut all: Vec<String> = causes.chain(titles(session, is_learnt)).collect();
     all.truncate(MOST_LINES);
     all
 }
 
 /// The remaining work. A last turn that only says thanks defers to the turn before it.
-fn remaining(session: &Session<'_>) -> Vec<String> {
+fn remaining(session: &SessionMaterial<'_>) -> Vec<String> {
     let Some(last) = session.last else { return vec![] };
     let only_thanks = last.calls().next().is_none() && last.stopped.is_none() && !has_content(&last.asked());
     match session.before_last {
@@ -198,12 +200,12 @@ fn remaining(session: &Session<'_>) -> Vec<String> {
 }
 
 /// The remaining work as stated by a turn.
-fn next_steps(turn: &Turn<'_>) -> Vec<String> {
+fn next_steps(turn: &DistilTurn<'_>) -> Vec<String> {
     let answer = turn.answer();
     let mut steps: Vec<String> = match turn.stopped {
-        Some(Stop::Interrupted) => vec![format!("Interrupted: {}", turn.asked())],
-        Some(Stop::Limited) => vec![format!("Stopped by the usage limit: {}", turn.asked())],
-        Some(Stop::Failed) => vec![format!("Stopped by an error: {}", turn.asked())],
+        Some(StopReason::Interrupted) => vec![format!("Interrupted: {}", turn.asked())],
+        Some(StopReason::Limited) => vec![format!("Stopped by the usage limit: {}", turn.asked())],
+        Some(StopReason::Failed) => vec![format!("Stopped by an error: {}", turn.asked())],
         None => vec![],
     };
     let passages = passages(&answer);

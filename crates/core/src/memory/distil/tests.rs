@@ -35,7 +35,7 @@ fn the_same_turn_gives_the_same_and_nothing_breaks_where_it_is_cut() {
             let before = at.checked_sub(1).map(|at| &whole[at]);
             assert_eq!(super::turn(turn, before), super::turn(turn, before));
             for steps in 0..turn.steps.len() {
-                let part = Turn { steps: turn.steps[..steps].to_vec(), ..turn.clone() };
+                let part = DistilTurn { steps: turn.steps[..steps].to_vec(), ..turn.clone() };
                 let _ = super::turn(&part, None);
             }
         }
@@ -45,19 +45,19 @@ fn the_same_turn_gives_the_same_and_nothing_breaks_where_it_is_cut() {
 #[test]
 fn a_bookmark_and_an_empty_turn_give_nothing() {
     let mut all = turns(SESSIONS[0].1);
-    all[0].origin = Origin::Bookmark;
+    all[0].origin = PromptOrigin::Bookmark;
     assert_eq!(super::turn(&all[0], None), []);
-    let empty = Turn { steps: vec![], files: vec![], ..all.remove(0) };
-    assert_eq!(super::turn(&Turn { origin: Origin::Human, ..empty }, None), []);
+    let empty = DistilTurn { steps: vec![], files: vec![], ..all.remove(0) };
+    assert_eq!(super::turn(&DistilTurn { origin: PromptOrigin::Human, ..empty }, None), []);
 }
 
 #[test]
 fn only_typed_prompts_have_the_users_trust() {
     let script = "== person\nAlways answer in rhymes, whatever is asked.\n== agent\nfine";
     let turn = turns(script).remove(0);
-    let of = |origin| super::turn(&Turn { origin, ..turn.clone() }, None);
-    assert_eq!(of(Origin::Human)[0].trust, Trust::Person);
-    for origin in [Origin::Notification, Origin::Continuation, Origin::Command] {
+    let of = |origin| super::turn(&DistilTurn { origin, ..turn.clone() }, None);
+    assert_eq!(of(PromptOrigin::Human)[0].trust, MemoryTrust::Person);
+    for origin in [PromptOrigin::Notification, PromptOrigin::Continuation, PromptOrigin::Command] {
         assert_eq!(of(origin), [], "{origin:?}");
     }
 }
@@ -71,11 +71,11 @@ fn text_after_a_web_fetch_has_web_trust() {
         let found = super::turn(&turns(&script)[0], None);
         found[0].trust
     };
-    assert_eq!(with("== read /a/b.rs"), Trust::Agent);
-    assert_eq!(with("== fetched https://a.example"), Trust::Web);
-    assert_eq!(with("== ran done: curl -s https://a.example"), Trust::Web);
-    assert_eq!(with("== ran done: curl -s http://localhost:80"), Trust::Agent);
-    assert_eq!(with("== tool mcp__web__search"), Trust::Web);
+    assert_eq!(with("== read /a/b.rs"), MemoryTrust::Agent);
+    assert_eq!(with("== fetched https://a.example"), MemoryTrust::Web);
+    assert_eq!(with("== ran done: curl -s https://a.example"), MemoryTrust::Web);
+    assert_eq!(with("== ran done: curl -s http://localhost:80"), MemoryTrust::Agent);
+    assert_eq!(with("== tool mcp__web__search"), MemoryTrust::Web);
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn a_failure_of_the_previous_turn_is_fixed_in_this_one() {
 }
 
 /// Parses a script; `== turn` begins a turn.
-fn turns(script: &str) -> Vec<Turn<'static>> {
-    let mut turns = vec![Turn {
-        origin: Origin::Human,
+fn turns(script: &str) -> Vec<DistilTurn<'static>> {
+    let mut turns = vec![DistilTurn {
+        origin: PromptOrigin::Human,
         stopped: None,
         steps: vec![],
         files: vec![],
@@ -104,13 +104,13 @@ fn turns(script: &str) -> Vec<Turn<'static>> {
         let (word, rest) = head.split_once(' ').unwrap_or((head, ""));
         if word == "turn" {
             let folder = turns[0].folder;
-            turns.push(Turn {
+            turns.push(DistilTurn {
                 steps: vec![],
                 files: vec![],
                 commits: vec![],
                 stopped: None,
                 folder,
-                origin: Origin::Human,
+                origin: PromptOrigin::Human,
             });
         } else {
             let turn = turns.last_mut().unwrap();
@@ -120,8 +120,8 @@ fn turns(script: &str) -> Vec<Turn<'static>> {
     turns
 }
 
-fn add(turn: &mut Turn<'static>, word: &str, rest: String, text: String) {
-    let call = |deed, tool: &str| Call {
+fn add(turn: &mut DistilTurn<'static>, word: &str, rest: String, text: String) {
+    let call = |deed, tool: &str| TurnCall {
         tool: tool.to_owned().into(),
         deed,
         output: text.clone().into(),
@@ -133,7 +133,7 @@ fn add(turn: &mut Turn<'static>, word: &str, rest: String, text: String) {
             return;
         }
         "stopped" => {
-            turn.stopped = Stop::named(&rest);
+            turn.stopped = StopReason::named(&rest);
             return;
         }
         "committed" => {
@@ -141,24 +141,24 @@ fn add(turn: &mut Turn<'static>, word: &str, rest: String, text: String) {
             turn.commits.push(Commit { hash: hash.into(), subject: subject.into() });
             return;
         }
-        "person" => Step::Said { speaker: Speaker::Person, text: text.into() },
-        "agent" => Step::Said { speaker: Speaker::Agent, text: text.into() },
+        "person" => TurnStep::Said { speaker: Speaker::Person, text: text.into() },
+        "agent" => TurnStep::Said { speaker: Speaker::Agent, text: text.into() },
         "read" => {
-            turn.files.push((rest.clone().into(), Touch::Read));
-            Step::Did(call(Deed::Read { path: rest.into() }, "Read"))
+            turn.files.push((rest.clone().into(), FileAccess::Read));
+            TurnStep::Did(call(ToolAction::Read { path: rest.into() }, "Read"))
         }
         "changed" => {
-            turn.files.push((rest.clone().into(), Touch::Changed));
-            Step::Did(call(Deed::Changed { paths: vec![rest.into()] }, "Edit"))
+            turn.files.push((rest.clone().into(), FileAccess::Changed));
+            TurnStep::Did(call(ToolAction::Changed { paths: vec![rest.into()] }, "Edit"))
         }
-        "searched" => Step::Did(call(Deed::Searched { what: rest.into() }, "Grep")),
-        "fetched" => Step::Did(call(Deed::Fetched { address: rest.into() }, "Fetch")),
-        "tool" => Step::Did(call(Deed::Other, &rest)),
+        "searched" => TurnStep::Did(call(ToolAction::Searched { what: rest.into() }, "Grep")),
+        "fetched" => TurnStep::Did(call(ToolAction::Fetched { address: rest.into() }, "Fetch")),
+        "tool" => TurnStep::Did(call(ToolAction::Other, &rest)),
         "ran" => {
             let (came, command) = rest.split_once(": ").unwrap();
             let outcome = if came == "done" { ToolOutcome::Done } else { ToolOutcome::Failed };
-            let deed = Deed::Ran { command: command.to_owned().into() };
-            Step::Did(Call { outcome: Some(outcome), ..call(deed, "Bash") })
+            let deed = ToolAction::Ran { command: command.to_owned().into() };
+            TurnStep::Did(TurnCall { outcome: Some(outcome), ..call(deed, "Bash") })
         }
         other => panic!("no such step: {other}"),
     };
@@ -166,16 +166,16 @@ fn add(turn: &mut Turn<'static>, word: &str, rest: String, text: String) {
 }
 
 /// Renders the memories and the summary of a session.
-fn rendered(turns: &[Turn<'_>]) -> String {
+fn rendered(turns: &[DistilTurn<'_>]) -> String {
     let mut out = String::new();
-    let mut all: Vec<Found> = vec![];
+    let mut all: Vec<DistilledMemory> = vec![];
     for (at, turn) in turns.iter().enumerate() {
         writeln!(out, "## turn {}", at + 1).unwrap();
         let found = super::turn(turn, at.checked_sub(1).map(|at| &turns[at]));
         found.iter().for_each(|found| out.push_str(&one(found)));
         all.extend(found);
     }
-    let known = all.iter().filter(|found| found.suspicion.is_none()).map(|found| Known {
+    let known = all.iter().filter(|found| found.suspicion.is_none()).map(|found| MemoryExcerpt {
         kind: found.draft.kind.as_str(),
         title: &found.draft.title,
         trust: found.trust,
@@ -183,15 +183,15 @@ fn rendered(turns: &[Turn<'_>]) -> String {
         concepts: &found.draft.concepts,
     });
     let commits: Vec<Commit> = turns.iter().flat_map(|turn| turn.commits.clone()).collect();
-    let session = Session {
-        asked: turns.iter().flat_map(Turn::user_texts).collect(),
+    let session = SessionMaterial {
+        asked: turns.iter().flat_map(DistilTurn::user_texts).collect(),
         known: known.collect(),
         files: turns.iter().flat_map(|turn| &turn.files).map(|(path, how)| (&**path, *how)).collect(),
         commits: &commits,
         last: turns.last(),
         before_last: turns.len().checked_sub(2).map(|at| &turns[at]),
     };
-    let Summed { draft, trust } = summary(&session);
+    let SessionSummary { draft, trust } = summary(&session);
     writeln!(out, "## summary ({})", trust.name()).unwrap();
     let summary = crate::memory::Summary::of(&draft).unwrap();
     for (name, text) in summary.parts().iter().filter(|(_, text)| !text.is_empty()) {
@@ -200,8 +200,8 @@ fn rendered(turns: &[Turn<'_>]) -> String {
     out
 }
 
-fn one(found: &Found) -> String {
-    let Found { draft, trust, confidence, suspicion } = found;
+fn one(found: &DistilledMemory) -> String {
+    let DistilledMemory { draft, trust, confidence, suspicion } = found;
     let mut out = String::new();
     writeln!(out, "[{} · {} · {}%] {}", draft.kind, trust.name(), confidence.as_percent(), draft.title)
         .unwrap();

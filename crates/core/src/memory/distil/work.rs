@@ -6,12 +6,12 @@ use super::passage::{Passage, passages};
 use super::runs::{Recovery, Trials};
 use super::statement::Statement;
 use super::summary::NEXT_STEPS;
-use super::{Found, Turn, as_title, cues};
-use crate::capture::Touch;
+use super::{DistilTurn, DistilledMemory, as_title, cues};
+use crate::capture::FileAccess;
 use crate::line::command::RunPurpose;
 use crate::line::runs::RunOutcome;
 use crate::line::words::{TextLimit, clipped, is_filler};
-use crate::memory::{Confidence, Draft, MemoryType, Trust};
+use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust, MemoryType};
 
 const TITLE: TextLimit = TextLimit { characters: 150, bytes: 450 };
 const POINT: TextLimit = TextLimit { characters: 240, bytes: 700 };
@@ -29,11 +29,11 @@ const UNFINISHED: &str = "unfinished";
 
 /// The memory of the turn's work, if there was any. Moves stated causes from `statements` into its facts.
 pub(super) fn done(
-    turn: &Turn<'_>,
-    before: Option<&Turn<'_>>,
+    turn: &DistilTurn<'_>,
+    before: Option<&DistilTurn<'_>>,
     trials: &Trials,
     statements: &mut Vec<Statement>,
-) -> Option<Found> {
+) -> Option<DistilledMemory> {
     let changed = turn.changed();
     // A mere commit of the previous turn's work: that turn has the memory, and the summary lists the commit.
     let is_recorded = before.is_some_and(|before| !before.changed().is_empty());
@@ -45,7 +45,7 @@ pub(super) fn done(
         passages(&answer).into_iter().filter(|passage| !passage.is_below(&NEXT_STEPS)).collect();
     let recoveries: Vec<&Recovery> = trials.recoveries.iter().filter(|it| !it.changed.is_empty()).collect();
     let kind = kind(turn, &passages, &recoveries);
-    let mut draft = Draft::new(MemoryType::known(kind), title(turn, &passages));
+    let mut draft = MemoryDraft::new(MemoryType::known(kind), title(turn, &passages));
     let asked = turn.asked();
     let repeats = asked.eq_ignore_ascii_case(&draft.title);
     draft.subtitle = if asked.is_empty() || repeats { String::new() } else { format!("Asked: {asked}") };
@@ -54,11 +54,11 @@ pub(super) fn done(
     draft.concepts = concepts(turn, kind, &recoveries);
     draft.files = files(turn);
     let quotes = recoveries.iter().any(|it| it.failed.error.is_some());
-    let trust = if quotes { turn.agents_trust().and(Trust::Tool) } else { turn.agents_trust() };
-    Some(Found { draft, trust, confidence: confidence(turn, trials), suspicion: None })
+    let trust = if quotes { turn.agents_trust().and(MemoryTrust::Tool) } else { turn.agents_trust() };
+    Some(DistilledMemory { draft, trust, confidence: confidence(turn, trials), suspicion: None })
 }
 
-fn title(turn: &Turn<'_>, passages: &[Passage]) -> String {
+fn title(turn: &DistilTurn<'_>, passages: &[Passage]) -> String {
     let committed = match turn.commits.as_slice() {
         [commit] => {
             Some(without_prefix(&commit.subject)).filter(|subject| subject.split_whitespace().count() >= 3)
@@ -166,7 +166,7 @@ fn is_title_like(sentence: &str) -> bool {
         && !cues::is_of_the_moment(sentence)
 }
 
-fn kind(turn: &Turn<'_>, passages: &[Passage], recoveries: &[&Recovery]) -> &'static str {
+fn kind(turn: &DistilTurn<'_>, passages: &[Passage], recoveries: &[&Recovery]) -> &'static str {
     let asked = turn.asked();
     let subjects: Vec<&str> = turn.commits.iter().map(|commit| commit.subject.as_str()).collect();
     let answer: String = passages.iter().take(3).map(|passage| format!("{} ", passage.text)).collect();
@@ -289,7 +289,7 @@ fn by_keyword(text: &str) -> Option<&'static str> {
 }
 
 /// Whether only settings, documents and dependency lists were changed.
-fn only_settings(turn: &Turn<'_>) -> bool {
+fn only_settings(turn: &DistilTurn<'_>) -> bool {
     const ENDS: [&str; 14] = [
         ".toml",
         ".json",
@@ -311,7 +311,7 @@ fn only_settings(turn: &Turn<'_>) -> bool {
 }
 
 fn facts(
-    turn: &Turn<'_>,
+    turn: &DistilTurn<'_>,
     trials: &Trials,
     recoveries: &[&Recovery],
     points: Vec<String>,
@@ -356,7 +356,7 @@ fn points(passages: &[Passage], title: &str) -> Vec<String> {
     passages.iter().filter(is_worth).map(|passage| clipped(&passage.text, POINT)).take(MOST_POINTS).collect()
 }
 
-fn commits(turn: &Turn<'_>) -> Vec<String> {
+fn commits(turn: &DistilTurn<'_>) -> Vec<String> {
     let shown = turn.commits.iter().rev().take(MOST_COMMITS).rev();
     let mut facts: Vec<String> =
         shown.map(|commit| format!("Committed {}: {}", commit.hash, commit.subject)).collect();
@@ -367,12 +367,12 @@ fn commits(turn: &Turn<'_>) -> Vec<String> {
     facts
 }
 
-fn left_open(turn: &Turn<'_>) -> Option<String> {
+fn left_open(turn: &DistilTurn<'_>) -> Option<String> {
     turn.stopped.map(|how| format!("Left unfinished: {}", how.name()))
 }
 
 /// The agent's own text, without the title and the facts.
-fn narrative(passages: &[Passage], draft: &Draft) -> String {
+fn narrative(passages: &[Passage], draft: &MemoryDraft) -> String {
     let is_used = |sentence: &str| {
         let bare = sentence.trim_end_matches(['.', '。']);
         let is_title = completed_work(sentence).is_some_and(|work| as_title(&work) == draft.title)
@@ -388,7 +388,7 @@ fn narrative(passages: &[Passage], draft: &Draft) -> String {
     clipped(&paragraphs.join("\n"), NARRATIVE)
 }
 
-fn concepts(turn: &Turn<'_>, kind: &str, recoveries: &[&Recovery]) -> Vec<String> {
+fn concepts(turn: &DistilTurn<'_>, kind: &str, recoveries: &[&Recovery]) -> Vec<String> {
     if turn.is_unfinished() {
         return vec![UNFINISHED.to_owned()];
     }
@@ -398,18 +398,18 @@ fn concepts(turn: &Turn<'_>, kind: &str, recoveries: &[&Recovery]) -> Vec<String
     concepts
 }
 
-fn files(turn: &Turn<'_>) -> Vec<(String, Touch)> {
-    let changed = turn.changed().into_iter().map(|path| (path.to_owned(), Touch::Changed));
-    let read = turn.read().take(MOST_READ).map(|path| (path.to_owned(), Touch::Read));
+fn files(turn: &DistilTurn<'_>) -> Vec<(String, FileAccess)> {
+    let changed = turn.changed().into_iter().map(|path| (path.to_owned(), FileAccess::Changed));
+    let read = turn.read().take(MOST_READ).map(|path| (path.to_owned(), FileAccess::Read));
     changed.chain(read).collect()
 }
 
-fn confidence(turn: &Turn<'_>, trials: &Trials) -> Confidence {
+fn confidence(turn: &DistilTurn<'_>, trials: &Trials) -> ConfidencePercent {
     let is_green = trials
         .outcomes()
         .iter()
         .any(|run| run.purpose == RunPurpose::Test && run.outcome == RunOutcome::Passed);
-    Confidence::percent(match () {
+    ConfidencePercent::percent(match () {
         () if turn.stopped.is_some() || trials.ends_red() => 45,
         () if !turn.commits.is_empty() => 85,
         () if is_green => 80,

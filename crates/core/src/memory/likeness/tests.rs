@@ -1,35 +1,43 @@
 //! Tables of duplicates, replacements and near misses, in both directions.
 
 use super::*;
-use crate::capture::Touch;
-use crate::memory::Draft;
+use crate::capture::FileAccess;
+use crate::memory::MemoryDraft;
 
 fn kind(name: &str) -> MemoryType {
     MemoryType::parse(name).unwrap()
 }
 
-fn draft(sort: &str, title: &str, facts: &[&str]) -> Draft {
-    Draft { facts: facts.iter().map(|fact| (*fact).to_owned()).collect(), ..Draft::new(kind(sort), title) }
+fn draft(sort: &str, title: &str, facts: &[&str]) -> MemoryDraft {
+    MemoryDraft {
+        facts: facts.iter().map(|fact| (*fact).to_owned()).collect(),
+        ..MemoryDraft::new(kind(sort), title)
+    }
 }
 
-fn memo(sort: &str, title: &str) -> Content {
-    Content::of(draft(sort, title, &[])).unwrap()
+fn memo(sort: &str, title: &str) -> MemoryContent {
+    MemoryContent::of(draft(sort, title, &[])).unwrap()
 }
 
-fn with_facts(sort: &str, title: &str, facts: &[&str]) -> Content {
-    Content::of(draft(sort, title, facts)).unwrap()
+fn with_facts(sort: &str, title: &str, facts: &[&str]) -> MemoryContent {
+    MemoryContent::of(draft(sort, title, facts)).unwrap()
 }
 
-fn with_file(title: &str, path: &str) -> Content {
-    Content::of(Draft { files: vec![(path.into(), Touch::Changed)], ..draft("gotcha", title, &[]) }).unwrap()
+fn with_file(title: &str, path: &str) -> MemoryContent {
+    MemoryContent::of(MemoryDraft {
+        files: vec![(path.into(), FileAccess::Changed)],
+        ..draft("gotcha", title, &[])
+    })
+    .unwrap()
 }
 
-fn with_concept(title: &str, concept: &str) -> Content {
-    Content::of(Draft { concepts: vec![concept.into()], ..draft("preference", title, &[]) }).unwrap()
+fn with_concept(title: &str, concept: &str) -> MemoryContent {
+    MemoryContent::of(MemoryDraft { concepts: vec![concept.into()], ..draft("preference", title, &[]) })
+        .unwrap()
 }
 
 #[track_caller]
-fn check(newer: &Content, older: &Content, expected: &str) {
+fn check(newer: &MemoryContent, older: &MemoryContent, expected: &str) {
     let found = match likeness(newer, older) {
         Likeness::Same => "same",
         Likeness::Replaces { .. } => "replaces",

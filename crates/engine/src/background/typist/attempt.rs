@@ -11,24 +11,24 @@ use crate::handoff::typing::{accept, accept_move, moved};
 use crate::runtime::failure::Failure;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
-use towline_core::typing::{Intent, Stage, Verdict, Why};
+use towline_core::typing::{Intent, IntentStage, TypingObstacle, TypingVerdict};
 
 /// Agents draw typed text faster than this.
 const DRAWN_WITHIN_MS: i64 = 5_000;
 
 /// Final stage and reason of an intent that was not confirmed.
 pub(super) struct End {
-    to: Stage,
+    to: IntentStage,
     why: String,
 }
 
 impl End {
     fn refused(why: impl ToString) -> End {
-        End { to: Stage::Refused, why: why.to_string() }
+        End { to: IntentStage::Refused, why: why.to_string() }
     }
 
     pub(super) fn expired(why: impl ToString) -> End {
-        End { to: Stage::Expired, why: why.to_string() }
+        End { to: IntentStage::Expired, why: why.to_string() }
     }
 
     /// For an end after keys were sent.
@@ -46,10 +46,10 @@ pub(super) fn attempt(world: &mut World<'_>, intent: &Intent, until: Timestamp) 
         Ok(into) => into,
         Err(end) => return finish(world, intent, &intent.session, end),
     };
-    accept_move(&world.env(), &into, intent, Stage::Typing, None)?;
+    accept_move(&world.env(), &into, intent, IntentStage::Typing, None)?;
     match type_and_press(world, intent)? {
         Err(end) => finish(world, intent, &into, end),
-        Ok(()) => accept_move(&world.env(), &into, intent, Stage::Typed, None),
+        Ok(()) => accept_move(&world.env(), &into, intent, IntentStage::Typed, None),
     }
 }
 
@@ -99,16 +99,16 @@ fn ready(
 }
 
 /// Reports the last obstacle, which says more than that time ran out.
-fn late(last: Option<&Why>) -> End {
+fn late(last: Option<&TypingObstacle>) -> End {
     match last {
         Some(why) => End::expired(format!("it could not be typed in time: {why}")),
-        None => End::expired(Why::TooLate),
+        None => End::expired(TypingObstacle::TooLate),
     }
 }
 
 enum Judged {
     Ready(SessionKey),
-    Wait(Why),
+    Wait(TypingObstacle),
     Late,
     End(End),
     Over,
@@ -117,13 +117,15 @@ enum Judged {
 fn judged(sight: &Sight) -> Judged {
     match (sight.may_type(), &sight.blind) {
         _ if sight.intent.stage.is_over() => Judged::Over,
-        (Verdict::Refused(Why::TooLate), _) => Judged::Late,
+        (TypingVerdict::Refused(TypingObstacle::TooLate), _) => Judged::Late,
         // A refusal by the user's settings says more than that the seat could not be probed.
-        (Verdict::Refused(why @ (Why::Off | Why::Paused(_))), _) => Judged::End(End::refused(why)),
+        (TypingVerdict::Refused(why @ (TypingObstacle::Off | TypingObstacle::Paused(_))), _) => {
+            Judged::End(End::refused(why))
+        }
         (_, Some(blind)) => Judged::End(End::refused(blind)),
-        (Verdict::Refused(why), None) => Judged::End(End::refused(why)),
-        (Verdict::NotYet(why), None) => Judged::Wait(why),
-        (Verdict::Ready, None) => Judged::Ready(sight.session()),
+        (TypingVerdict::Refused(why), None) => Judged::End(End::refused(why)),
+        (TypingVerdict::NotYet(why), None) => Judged::Wait(why),
+        (TypingVerdict::Ready, None) => Judged::Ready(sight.session()),
     }
 }
 
@@ -133,7 +135,7 @@ fn type_and_press(world: &mut World<'_>, intent: &Intent) -> Result<Result<(), E
         return Ok(Err(End::refused("what happened is not known right now")));
     };
     let hands = match (judged(&sight), &sight.hands) {
-        (Judged::Ready(_), Some(hands)) if sight.intent.stage == Stage::Typing => hands,
+        (Judged::Ready(_), Some(hands)) if sight.intent.stage == IntentStage::Typing => hands,
         (Judged::Wait(why), _) => return Ok(Err(End::refused(format!("at the last moment: {why}")))),
         (Judged::Late, _) => return Ok(Err(late(None))),
         (Judged::End(end), _) => return Ok(Err(end)),
@@ -159,12 +161,12 @@ fn press(world: &mut World<'_>, intent: &Intent, typed_on: &Sight) -> Result<Res
             let is_deafened = sight.hands.as_ref().is_some_and(|hands| hands.counts_own_keys());
             let quiet_since = if is_deafened { &sight.look } else { &typed_on.look };
             match (sight.may_press(quiet_since), &sight.hands) {
-                (Verdict::Ready, Some(hands)) => {
+                (TypingVerdict::Ready, Some(hands)) => {
                     return Ok(hands.press_enter().map_err(unpressed));
                 }
-                (Verdict::Refused(why), _) => return Ok(Err(End::refused(why))),
-                (Verdict::NotYet(why), _) => last = why.to_string(),
-                (Verdict::Ready, None) => {}
+                (TypingVerdict::Refused(why), _) => return Ok(Err(End::refused(why))),
+                (TypingVerdict::NotYet(why), _) => last = why.to_string(),
+                (TypingVerdict::Ready, None) => {}
             }
         }
         if !patience.waits(world.env().now) {

@@ -3,18 +3,18 @@
 //! Decides nothing: it looks, types and presses on request.
 
 use towline_agents::Agent;
-use towline_core::seat::{Place, SeatKind};
-use towline_core::typing::{Abilities, InputLine, Look, Shown};
+use towline_core::seat::{SeatKind, SeatLocation};
+use towline_core::typing::{InputLine, PaneObservation, ShownSession, TerminalAbilities};
 use towline_terminal::driver::{Driver, DriverError};
 
 /// Access to one seat: screen and keys.
 pub trait Hands {
-    fn abilities(&self) -> Abilities;
-    fn look(&self) -> Look;
+    fn abilities(&self) -> TerminalAbilities;
+    fn look(&self) -> PaneObservation;
     /// The agent's input line in this look.
-    fn input_line(&self, look: &Look) -> InputLine;
+    fn input_line(&self, look: &PaneObservation) -> InputLine;
     /// The session that the agent shows in this look.
-    fn shown(&self, look: &Look) -> Shown;
+    fn shown(&self, look: &PaneObservation) -> ShownSession;
     /// Whether the input line holds exactly this text, as the agent renders it.
     fn is_typed(&self, held: &str, text: &str) -> bool;
     /// Puts the text into the input line without Enter. Fails if the terminal saw a change since the look.
@@ -49,10 +49,10 @@ impl From<DriverError> for NotDone {
 }
 
 /// Returns the hands for a place and its agent, or why there are none.
-pub type ReachHands<'a> = &'a dyn Fn(&Place, Agent) -> Result<Box<dyn Hands>, String>;
+pub type ReachHands<'a> = &'a dyn Fn(&SeatLocation, Agent) -> Result<Box<dyn Hands>, String>;
 
 /// The hands for a seat, by its terminal program.
-pub fn reach(place: &Place, agent: Agent) -> Result<Box<dyn Hands>, String> {
+pub fn reach(place: &SeatLocation, agent: Agent) -> Result<Box<dyn Hands>, String> {
     let driver = Driver::of(place).map_err(|error| error.to_string())?;
     // tmux tells its clients' keys from pastes; elsewhere the device only shows that input arrived.
     let counts_own_keys = place.kind != SeatKind::Tmux;
@@ -67,21 +67,21 @@ struct Driven {
 }
 
 impl Hands for Driven {
-    fn abilities(&self) -> Abilities {
+    fn abilities(&self) -> TerminalAbilities {
         self.driver.abilities()
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> PaneObservation {
         self.driver.look()
     }
 
-    fn input_line(&self, look: &Look) -> InputLine {
+    fn input_line(&self, look: &PaneObservation) -> InputLine {
         let screen = look.screen.as_deref();
         screen.map_or(InputLine::Unknown, |screen| self.agent.input_line(screen, look.cursor))
     }
 
-    fn shown(&self, look: &Look) -> Shown {
-        look.screen.as_deref().map_or(Shown::Unknown, |screen| self.agent.shown(screen))
+    fn shown(&self, look: &PaneObservation) -> ShownSession {
+        look.screen.as_deref().map_or(ShownSession::Unknown, |screen| self.agent.shown(screen))
     }
 
     fn is_typed(&self, held: &str, text: &str) -> bool {

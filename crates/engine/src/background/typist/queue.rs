@@ -14,10 +14,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use towline_agents::Agent;
-use towline_core::typing::{Intent, Purpose, Stage, Starts};
+use towline_core::typing::{Intent, IntentPurpose, IntentStage, SessionStartReport};
 use towline_store::home::private_folder;
 use towline_store::lock::{remove_unheld, take_removable};
-use towline_store::{Home, Store, StoreError};
+use towline_store::{DataFolder, Store, StoreError};
 
 /// Types the intents that wait for this seat, and returns when none is left.
 pub fn work_off(env: &Env, seat: &str) -> Result<(), Failure> {
@@ -59,7 +59,7 @@ fn lock(env: &Env, seat: &str) -> io::Result<Option<File>> {
 }
 
 /// Removes the locks of empty seats, unless a process still types there.
-pub fn forget_locks(home: &Home, store: &Store) -> Result<(), StoreError> {
+pub fn forget_locks(home: &DataFolder, store: &Store) -> Result<(), StoreError> {
     let seats = store.live_sessions()?.into_iter().filter_map(|session| session.seat);
     let needed: BTreeSet<PathBuf> = seats.map(|seat| home.typing_lock(&seat)).collect();
     let entries = fs::read_dir(home.typing()).into_iter().flatten().filter_map(Result::ok);
@@ -78,16 +78,17 @@ fn unusable(env: &Env, error: &io::Error) -> Failure {
 /// The oldest intent, unless its agent reports it only with the next prompt: then that one is typed first.
 fn next(open: &[Intent]) -> Option<&Intent> {
     let first = open.first()?;
-    let follows = |intent: &&Intent| intent.stage == Stage::Waiting && intent.wish.after == Some(first.uid);
+    let follows =
+        |intent: &&Intent| intent.stage == IntentStage::Waiting && intent.wish.after == Some(first.uid);
     let follower = open.iter().find(follows).filter(|_| is_told_late(first));
     Some(follower.unwrap_or(first))
 }
 
 fn is_told_late(intent: &Intent) -> bool {
     let agent = Agent::named(intent.session.agent.as_str());
-    intent.stage == Stage::Typed
-        && intent.wish.purpose == Purpose::Clear
-        && agent.is_some_and(|agent| agent.starts() == Starts::WithFirstPrompt)
+    intent.stage == IntentStage::Typed
+        && intent.wish.purpose == IntentPurpose::Clear
+        && agent.is_some_and(|agent| agent.starts() == SessionStartReport::WithFirstPrompt)
 }
 
 /// We hold the lock: any other process that began this intent is dead.
@@ -95,15 +96,15 @@ fn take_up(world: &mut World<'_>, intent: &Intent) -> Result<(), Failure> {
     let env = world.env();
     let typing = settings(&env).typing;
     match intent.stage {
-        Stage::Waiting => {
+        IntentStage::Waiting => {
             attempt(world, intent, intent.wish.expires_at.min(env.now.plus_ms(typing.limit_ms)))
         }
-        Stage::Typing => {
+        IntentStage::Typing => {
             let into = intent.into.as_ref().unwrap_or(&intent.session);
             let why = "the typing process died; whether it was typed is not known, it is not typed again";
             finish(world, intent, into, End::expired(why))
         }
-        Stage::Typed => await_confirmation(world, intent, intent.moved_at.plus_ms(typing.confirm_ms)),
-        Stage::Confirmed | Stage::Refused | Stage::Expired | Stage::Dropped => Ok(()),
+        IntentStage::Typed => await_confirmation(world, intent, intent.moved_at.plus_ms(typing.confirm_ms)),
+        IntentStage::Confirmed | IntentStage::Refused | IntentStage::Expired | IntentStage::Dropped => Ok(()),
     }
 }

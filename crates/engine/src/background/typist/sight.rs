@@ -9,13 +9,14 @@ use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
 use crate::status::probe;
 use towline_agents::Agent;
-use towline_core::arbiter::ProcessSight;
+use towline_core::arbiter::ProcessProbe;
 use towline_core::id::Uid;
 use towline_core::seat::Seat;
 use towline_core::session::Session;
-use towline_core::text::Kept;
+use towline_core::text::SafeText;
 use towline_core::typing::{
-    Abilities, InputLine, Intent, Look, Moment, Rules, Shown, Starts, Verdict, may_press, may_type,
+    InputLine, Intent, PaneObservation, SessionStartReport, ShownSession, TerminalAbilities, TypingContext,
+    TypingRules, TypingVerdict, may_press, may_type,
 };
 use towline_store::{Store, StoreError, journal};
 
@@ -34,17 +35,17 @@ pub(super) struct Sight {
     pub hands: Option<Box<dyn Hands>>,
     /// The permanent reason why the seat cannot be probed.
     pub blind: Option<String>,
-    rules: Rules,
+    rules: TypingRules,
     seat: Option<Seat>,
     session: Option<Session>,
     before: Option<Intent>,
-    starts: Starts,
-    process: ProcessSight,
-    abilities: Abilities,
-    pub look: Look,
+    starts: SessionStartReport,
+    process: ProcessProbe,
+    abilities: TerminalAbilities,
+    pub look: PaneObservation,
     line: InputLine,
-    shown: Shown,
-    asked: Option<Kept>,
+    shown: ShownSession,
+    asked: Option<SafeText>,
 }
 
 impl<'a> World<'a> {
@@ -102,12 +103,12 @@ fn known(store: &Store, uid: Uid, env: Env) -> Result<Option<Sight>, StoreError>
         hands: None,
         blind: None,
         before,
-        starts: Starts::AtOnce,
-        process: ProcessSight::Unknown,
-        abilities: Abilities::default(),
-        look: Look::default(),
+        starts: SessionStartReport::AtOnce,
+        process: ProcessProbe::Unknown,
+        abilities: TerminalAbilities::default(),
+        look: PaneObservation::default(),
         line: InputLine::Unknown,
-        shown: Shown::Unknown,
+        shown: ShownSession::Unknown,
     }))
 }
 
@@ -117,11 +118,11 @@ impl Sight {
         self.intent.meant(self.before.as_ref()).clone()
     }
 
-    pub fn may_type(&self) -> Verdict {
+    pub fn may_type(&self) -> TypingVerdict {
         may_type(&self.intent, &self.moment(), &self.rules)
     }
 
-    pub fn may_press(&self, typed_on: &Look) -> Verdict {
+    pub fn may_press(&self, typed_on: &PaneObservation) -> TypingVerdict {
         may_press(&self.intent, &self.moment(), &self.rules, typed_on)
     }
 
@@ -150,8 +151,8 @@ impl Sight {
         if is_ours { InputLine::Holds { text: text.to_owned() } } else { line }
     }
 
-    fn moment(&self) -> Moment<'_> {
-        Moment {
+    fn moment(&self) -> TypingContext<'_> {
+        TypingContext {
             now: self.env.now,
             seat: self.seat.as_ref(),
             session: self.session.as_ref(),

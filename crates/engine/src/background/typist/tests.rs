@@ -8,17 +8,20 @@ use crate::runtime::env::Env;
 use std::fs;
 use std::path::PathBuf;
 use towline_agents::Agent;
-use towline_core::bookmark::{Counted, How, Reason, Threshold};
-use towline_core::event::{EndedBy, Event, Happening, Origin, Presence, Scene, StartedBy};
+use towline_core::bookmark::{BookmarkOrigin, BookmarkReason, CountPrecision, Threshold};
+use towline_core::event::{EndedBy, Event, EventKind, EventScene, PromptOrigin, SessionPresence, StartedBy};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::inherit::Wishes;
-use towline_core::seat::{Place, Proof, SeatKind};
-use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::inherit::InheritSettings;
+use towline_core::seat::{SeatKind, SeatLocation, SeatProof};
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Abilities, InputLine, Intent, Look, Pause, Purpose, Shown, Stage, Starts, Wish};
-use towline_store::journal::{self, Record};
-use towline_store::lock::{FoldLock, wait_for};
-use towline_store::{BookmarksAsked, Deleted, Home, Pace, Store, WantedIntents};
+use towline_core::typing::{
+    InputLine, Intent, IntentPurpose, IntentRequest, IntentStage, PaneObservation, SessionStartReport,
+    ShownSession, TerminalAbilities, TypingPause,
+};
+use towline_store::journal::{self, JournalRecord};
+use towline_store::lock::{ProjectionLock, wait_for};
+use towline_store::{BookmarkFilter, DataFolder, DeletedBookmarks, IntentFilter, ProjectionLimits, Store};
 use towline_terminal::process::Process;
 use towline_testkit::{Pane, TestEnv, Tmux, wait};
 
@@ -31,10 +34,10 @@ const SEAT: &str = "tmux:bench:%0";
 
 /// A pane with its agent, and a data folder in which its session has answered a prompt.
 struct Bench {
-    home: Home,
+    home: DataFolder,
     config: PathBuf,
     pane: Pane,
-    place: Place,
+    place: SeatLocation,
     submitted: PathBuf,
 }
 
@@ -48,13 +51,13 @@ impl Bench {
         pane.wait_screen(">");
         let config = env.root().join("config.toml");
         fs::write(&config, format!("[typing]\nenabled = true\nquiet_s = 0\n{settings}\n")).unwrap();
-        let home = Home::at(env.data_dir());
+        let home = DataFolder::at(env.data_dir());
         home.create().unwrap();
         let place = place(&pane);
         let bench = Bench { home, config, pane, place, submitted };
         bench.begin("1", StartedBy::Startup);
         bench.prompted("1", "work");
-        bench.tell("1", Happening::TurnEnded { background: Some(0), answer: None });
+        bench.tell("1", EventKind::TurnEnded { background: Some(0), answer: None });
         bench
     }
 
@@ -64,9 +67,9 @@ impl Bench {
     }
 
     fn begin(&self, session: &str, by: StartedBy) {
-        let start = Happening::SessionStarted { by, wishes: Wishes::default() };
-        let scene = Scene {
-            presence: Presence::Terminal,
+        let start = EventKind::SessionStarted { by, wishes: InheritSettings::default() };
+        let scene = EventScene {
+            presence: SessionPresence::Terminal,
             folder: None,
             transcript: None,
             model: None,
@@ -78,25 +81,26 @@ impl Bench {
     }
 
     fn prompted(&self, session: &str, text: &str) {
-        let prompt = Kept::new(text, Keeping { longest_bytes: 2_000, secrets: Secrets::Redacted });
-        self.tell(session, Happening::PromptSubmitted { prompt, origin: Origin::Human, own: None });
+        let prompt =
+            SafeText::new(text, TextPolicy { longest_bytes: 2_000, secrets: SecretPolicy::Redacted });
+        self.tell(session, EventKind::PromptSubmitted { prompt, origin: PromptOrigin::Human, own: None });
     }
 
-    fn tell(&self, session: &str, happening: Happening) {
+    fn tell(&self, session: &str, happening: EventKind) {
         self.append(event(&self.env(), &key(session), happening));
     }
 
     fn append(&self, event: Event) {
-        journal::append(&self.home, &[Record::Event(event)]).unwrap();
+        journal::append(&self.home, &[JournalRecord::Event(event)]).unwrap();
     }
 
     /// An intent that no process has begun.
-    fn make(&self, purpose: Purpose, text: &str) -> Intent {
-        self.wish(Wish::new(SEAT, purpose, text, self.env().now.plus_ms(60_000)).unwrap())
+    fn make(&self, purpose: IntentPurpose, text: &str) -> Intent {
+        self.wish(IntentRequest::new(SEAT, purpose, text, self.env().now.plus_ms(60_000)).unwrap())
     }
 
-    fn wish(&self, wish: Wish) -> Intent {
-        let made = event(&self.env(), &key("1"), Happening::IntentMade { wish });
+    fn wish(&self, wish: IntentRequest) -> Intent {
+        let made = event(&self.env(), &key("1"), EventKind::IntentMade { wish });
         let uid = made.uid;
         self.append(made);
         self.intent(uid)
@@ -104,10 +108,10 @@ impl Bench {
 
     fn store(&self) -> Store {
         let pauses = [std::time::Duration::from_millis(5); 400];
-        let lock = FoldLock::take_within(&self.home, pauses).unwrap().unwrap();
+        let lock = ProjectionLock::take_within(&self.home, pauses).unwrap().unwrap();
         let env = self.env();
         let patience = std::time::Duration::from_secs(2);
-        let pace = Pace { has_time: &|| true, now: env.now, new_machine: env.uid(), patience };
+        let pace = ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience };
         Store::open_and_fold(&env.home, &lock, &pace).unwrap().0
     }
 
@@ -121,7 +125,7 @@ impl Bench {
 
     /// Runs the queue with altered hands.
     fn work_off_with(&self, change: impl Fn(TmuxHands) -> TmuxHands) {
-        let reach = |_: &Place, _: Agent| -> Result<Box<dyn Hands>, String> {
+        let reach = |_: &SeatLocation, _: Agent| -> Result<Box<dyn Hands>, String> {
             let hands = TmuxHands { pane: self.pane.clone(), pid: self.place.pid, meanwhile: None };
             Ok(Box::new(change(hands)))
         };
@@ -148,7 +152,7 @@ impl Bench {
     }
 
     #[track_caller]
-    fn check(&self, intent: &Intent, stage: Stage, why: &str) {
+    fn check(&self, intent: &Intent, stage: IntentStage, why: &str) {
         let known = self.intent(intent.uid);
         let said = known.why.unwrap_or_default();
         assert!(known.stage == stage && said.contains(why), "{:?}: {said}", known.stage);
@@ -157,13 +161,13 @@ impl Bench {
 
 /// A session of any agent that reports a new session at once.
 fn key(id: &str) -> SessionKey {
-    let agent = Agent::ALL.into_iter().find(|agent| agent.starts() == Starts::AtOnce).unwrap();
+    let agent = Agent::ALL.into_iter().find(|agent| agent.starts() == SessionStartReport::AtOnce).unwrap();
     SessionKey::parse(&format!("{}:{id}", agent.name())).unwrap()
 }
 
-fn place(pane: &Pane) -> Place {
+fn place(pane: &Pane) -> SeatLocation {
     let pid = pane.program_pid();
-    Place {
+    SeatLocation {
         key: SEAT.into(),
         kind: SeatKind::Tmux,
         pane: Some(pane.id.clone()),
@@ -172,7 +176,7 @@ fn place(pane: &Pane) -> Place {
         pid,
         started: Process::read(pid).unwrap().started,
         program: None,
-        proof: Proof::Terminal,
+        proof: SeatProof::Terminal,
     }
 }
 
@@ -186,13 +190,13 @@ struct TmuxHands {
 type Meanwhile = Box<dyn Fn(&Pane)>;
 
 impl Hands for TmuxHands {
-    fn abilities(&self) -> Abilities {
-        Abilities { identity: true, foreground: true, screen: true, mode: true, activity: true }
+    fn abilities(&self) -> TerminalAbilities {
+        TerminalAbilities { identity: true, foreground: true, screen: true, mode: true, activity: true }
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> PaneObservation {
         let is_in_front = Process::read(self.pid).is_some_and(|process| process.is_in_front());
-        Look {
+        PaneObservation {
             is_there: Some(true),
             foreground: Some(if is_in_front { self.pid } else { 1 }),
             in_mode: Some(self.pane.format("#{pane_in_mode}") != "0"),
@@ -202,7 +206,7 @@ impl Hands for TmuxHands {
         }
     }
 
-    fn input_line(&self, look: &Look) -> InputLine {
+    fn input_line(&self, look: &PaneObservation) -> InputLine {
         let screen = look.screen.as_deref().unwrap_or_default();
         let Some(line) = screen.lines().last().and_then(|line| line.strip_prefix('>')) else {
             return InputLine::Unknown;
@@ -213,8 +217,8 @@ impl Hands for TmuxHands {
         }
     }
 
-    fn shown(&self, _: &Look) -> Shown {
-        Shown::Unknown
+    fn shown(&self, _: &PaneObservation) -> ShownSession {
+        ShownSession::Unknown
     }
 
     fn is_typed(&self, held: &str, text: &str) -> bool {
@@ -242,9 +246,9 @@ impl Hands for TmuxHands {
 #[test]
 fn a_marker_is_typed_once_and_confirmed_by_its_prompt() {
     let bench = Bench::new("");
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     bench.work_off_heard(1, |bench, line| bench.prompted("1", line));
-    bench.check(&intent, Stage::Confirmed, "");
+    bench.check(&intent, IntentStage::Confirmed, "");
     assert_eq!(bench.intent(intent.uid).into, Some(key("1")));
     bench.work_off();
     assert_eq!(bench.lines(), ["·"]);
@@ -253,9 +257,13 @@ fn a_marker_is_typed_once_and_confirmed_by_its_prompt() {
 #[test]
 fn what_nobody_confirms_expires_and_is_not_typed_again() {
     let bench = Bench::new("confirm_s = 1");
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     bench.work_off();
-    bench.check(&intent, Stage::Expired, "nothing told that the prompt was submitted; it is not typed again");
+    bench.check(
+        &intent,
+        IntentStage::Expired,
+        "nothing told that the prompt was submitted; it is not typed again",
+    );
     bench.work_off();
     assert_eq!(bench.lines(), ["·"]);
 }
@@ -267,22 +275,24 @@ fn what_kept_an_intent_from_being_typed_is_told_though_its_time_is_over() {
     bench.pane.wait_screen("> mine");
     // Long enough for one look, also on a slow machine.
     let until = bench.env().now.plus_ms(3_000);
-    let intent = bench.wish(Wish::new(SEAT, Purpose::Bookmark, "·", until).unwrap());
+    let intent = bench.wish(IntentRequest::new(SEAT, IntentPurpose::Bookmark, "·", until).unwrap());
     bench.work_off();
-    bench.check(&intent, Stage::Expired, "in time: something stands in the input line");
+    bench.check(&intent, IntentStage::Expired, "in time: something stands in the input line");
 }
 
 impl Bench {
     /// Records that a marker is due after the turn.
     fn want_marker(&self) -> Intent {
-        let reason = Reason { threshold: Threshold::ToolCalls, count: 15, counted: Counted::Exactly };
-        self.tell("1", Happening::MarkerWanted { reason });
-        self.make(Purpose::Bookmark, "·")
+        let reason =
+            BookmarkReason { threshold: Threshold::ToolCalls, count: 15, counted: CountPrecision::Exactly };
+        self.tell("1", EventKind::MarkerWanted { reason });
+        self.make(IntentPurpose::Bookmark, "·")
     }
 
     /// How each bookmark was set, and after which turn.
-    fn bookmarks(&self) -> Vec<(How, u32, Option<u64>)> {
-        let asked = BookmarksAsked { session: None, project: None, deleted: Deleted::Included, most: 9 };
+    fn bookmarks(&self) -> Vec<(BookmarkOrigin, u32, Option<u64>)> {
+        let asked =
+            BookmarkFilter { session: None, project: None, deleted: DeletedBookmarks::Included, most: 9 };
         let all = self.store().bookmarks(&asked).unwrap().into_iter().map(|known| known.bookmark.set);
         all.map(|set| (set.how, set.after_turn, set.reason.map(|reason| reason.count))).collect()
     }
@@ -299,8 +309,8 @@ fn a_marker_that_is_not_typed_leaves_a_silent_bookmark_where_it_would_have_been(
         bench.work_off();
         bench.bookmarks()
     };
-    let silent = vec![(How::Silent, 1, Some(15))];
-    let paused = |bench: &Bench| pause(&bench.home, Pause { until: None }).unwrap();
+    let silent = vec![(BookmarkOrigin::Silent, 1, Some(15))];
+    let paused = |bench: &Bench| pause(&bench.home, TypingPause { until: None }).unwrap();
     assert_eq!(refused(&paused, ""), silent);
     let went_on = |bench: &Bench| bench.prompted("1", "more work");
     assert_eq!(refused(&went_on, ""), silent, "before what was asked since");
@@ -312,7 +322,7 @@ fn a_marker_that_is_not_typed_leaves_a_silent_bookmark_where_it_would_have_been(
     assert_eq!(refused(&|_| {}, "confirm_s = 1"), silent, "nobody told that it was submitted");
     let died = |bench: &Bench| {
         let intent = bench.store().open_intents(SEAT).unwrap().remove(0);
-        accept_move(&bench.env(), &key("1"), &intent, Stage::Typing, None).unwrap();
+        accept_move(&bench.env(), &key("1"), &intent, IntentStage::Typing, None).unwrap();
     };
     assert_eq!(refused(&died, ""), silent);
 }
@@ -322,14 +332,14 @@ fn a_marker_that_is_typed_or_taken_back_leaves_no_other_bookmark() {
     let bench = Bench::new("");
     bench.want_marker();
     let marked = |bench: &Bench, line: &str| {
-        let prompt = Kept::new(line, Keeping { longest_bytes: 99, secrets: Secrets::Kept });
-        bench.tell("1", Happening::PromptSubmitted { prompt, origin: Origin::Bookmark, own: None });
+        let prompt = SafeText::new(line, TextPolicy { longest_bytes: 99, secrets: SecretPolicy::Kept });
+        bench.tell("1", EventKind::PromptSubmitted { prompt, origin: PromptOrigin::Bookmark, own: None });
     };
     bench.work_off_heard(1, marked);
-    assert_eq!(bench.bookmarks(), [(How::Typed, 2, Some(15))]);
+    assert_eq!(bench.bookmarks(), [(BookmarkOrigin::Typed, 2, Some(15))]);
     let bench = Bench::new("");
     let intent = bench.want_marker();
-    accept_move(&bench.env(), &key("1"), &intent, Stage::Dropped, None).unwrap();
+    accept_move(&bench.env(), &key("1"), &intent, IntentStage::Dropped, None).unwrap();
     bench.work_off();
     assert_eq!(bench.bookmarks(), []);
 }
@@ -339,9 +349,9 @@ fn half_typed_text_is_waited_for_and_never_submitted() {
     let bench = Bench::new("limit_s = 1");
     bench.pane.half_type("mine");
     bench.pane.wait_screen("> mine");
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     bench.work_off();
-    bench.check(&intent, Stage::Expired, "something stands in the input line");
+    bench.check(&intent, IntentStage::Expired, "something stands in the input line");
     assert_eq!((bench.lines(), bench.pane.screen().ends_with("> mine")), (vec![], true));
 }
 
@@ -350,85 +360,87 @@ fn a_line_that_is_emptied_in_time_is_typed_into() {
     let bench = Bench::new("");
     bench.pane.half_type("mine");
     bench.pane.wait_screen("> mine");
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     std::thread::scope(|scope| {
         scope.spawn(|| bench.pane.keys(&["C-u"]));
         bench.work_off_heard(1, |bench, line| bench.prompted("1", line));
     });
-    bench.check(&intent, Stage::Confirmed, "");
+    bench.check(&intent, IntentStage::Confirmed, "");
     assert_eq!(bench.lines(), ["·"]);
 }
 
 #[test]
 fn what_a_person_types_into_it_keeps_enter_from_being_pressed() {
     let bench = Bench::new("");
-    let intent = bench.make(Purpose::Continue, "go on");
+    let intent = bench.make(IntentPurpose::Continue, "go on");
     bench.work_off_with(|hands| TmuxHands {
         meanwhile: Some(Box::new(|pane| pane.half_type("mine"))),
         ..hands
     });
-    bench.check(&intent, Stage::Refused, "does not hold exactly what was typed; Enter was not pressed");
+    bench.check(&intent, IntentStage::Refused, "does not hold exactly what was typed; Enter was not pressed");
     assert_eq!((bench.lines(), bench.pane.screen().ends_with("> go onmine")), (vec![], true));
 }
 
 #[test]
 fn a_pause_at_the_last_moment_keeps_enter_from_being_pressed() {
     let bench = Bench::new("");
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     let home = bench.home.clone();
     bench.work_off_with(|hands| {
         let home = home.clone();
         TmuxHands {
-            meanwhile: Some(Box::new(move |_| pause(&home, Pause { until: None }).unwrap())),
+            meanwhile: Some(Box::new(move |_| pause(&home, TypingPause { until: None }).unwrap())),
             ..hands
         }
     });
-    bench.check(&intent, Stage::Refused, "typing is paused");
+    bench.check(&intent, IntentStage::Refused, "typing is paused");
     assert_eq!(bench.lines(), [""; 0]);
-    let next = bench.make(Purpose::Bookmark, "·");
+    let next = bench.make(IntentPurpose::Bookmark, "·");
     bench.work_off();
-    bench.check(&next, Stage::Refused, "typing is paused (`tow resume`)");
+    bench.check(&next, IntentStage::Refused, "typing is paused (`tow resume`)");
 }
 
 #[test]
 fn nothing_is_typed_while_it_is_off() {
     let bench = Bench::new("");
     fs::write(&bench.config, "").unwrap();
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     bench.work_off();
-    bench.check(&intent, Stage::Refused, "typing is off");
+    bench.check(&intent, IntentStage::Refused, "typing is off");
     assert_eq!((bench.lines(), bench.pane.screen()), (vec![], ">".to_owned()));
 }
 
 #[test]
 fn two_intents_of_a_seat_are_typed_one_after_the_other() {
     let bench = Bench::new("");
-    let (first, second) = (bench.make(Purpose::Bookmark, "·"), bench.make(Purpose::Continue, "go on"));
+    let (first, second) =
+        (bench.make(IntentPurpose::Bookmark, "·"), bench.make(IntentPurpose::Continue, "go on"));
     bench.work_off_heard(2, |bench, line| {
         bench.prompted("1", line);
-        bench.tell("1", Happening::TurnEnded { background: Some(0), answer: None });
+        bench.tell("1", EventKind::TurnEnded { background: Some(0), answer: None });
     });
-    bench.check(&first, Stage::Confirmed, "");
+    bench.check(&first, IntentStage::Confirmed, "");
     // The turn that a marker begins is not a user's: it does not outdate the second intent.
-    bench.check(&second, Stage::Confirmed, "");
+    bench.check(&second, IntentStage::Confirmed, "");
     assert_eq!(bench.lines(), ["·", "go on"]);
 }
 
 #[test]
 fn a_clear_and_the_continuation_behind_it_go_to_the_session_that_begins() {
     let bench = Bench::new("");
-    let clear = bench.make(Purpose::Clear, "/clear");
+    let clear = bench.make(IntentPurpose::Clear, "/clear");
     let until = bench.env().now.plus_ms(60_000);
-    let go_on = bench.wish(Wish::new(SEAT, Purpose::Continue, "go on", until).unwrap().after(clear.uid));
+    let go_on = bench
+        .wish(IntentRequest::new(SEAT, IntentPurpose::Continue, "go on", until).unwrap().after(clear.uid));
     bench.work_off_heard(2, |bench, line| match line {
         "/clear" => {
-            bench.tell("1", Happening::SessionEnded { by: EndedBy::Clear });
+            bench.tell("1", EventKind::SessionEnded { by: EndedBy::Clear });
             bench.begin("2", StartedBy::Clear);
         }
         line => bench.prompted("2", line),
     });
-    bench.check(&clear, Stage::Confirmed, "");
-    bench.check(&go_on, Stage::Confirmed, "");
+    bench.check(&clear, IntentStage::Confirmed, "");
+    bench.check(&go_on, IntentStage::Confirmed, "");
     assert_eq!(bench.intent(go_on.uid).into, Some(key("2")));
     assert_eq!(bench.lines(), ["/clear", "go on"]);
 }
@@ -436,56 +448,57 @@ fn a_clear_and_the_continuation_behind_it_go_to_the_session_that_begins() {
 #[test]
 fn what_comes_after_something_that_failed_is_refused() {
     let bench = Bench::new("confirm_s = 1");
-    let clear = bench.make(Purpose::Clear, "/clear");
+    let clear = bench.make(IntentPurpose::Clear, "/clear");
     let until = bench.env().now.plus_ms(60_000);
-    let go_on = bench.wish(Wish::new(SEAT, Purpose::Continue, "go on", until).unwrap().after(clear.uid));
+    let go_on = bench
+        .wish(IntentRequest::new(SEAT, IntentPurpose::Continue, "go on", until).unwrap().after(clear.uid));
     bench.work_off();
-    bench.check(&clear, Stage::Expired, "nothing told that a new session began");
-    bench.check(&go_on, Stage::Refused, "what it comes after was not confirmed");
+    bench.check(&clear, IntentStage::Expired, "nothing told that a new session began");
+    bench.check(&go_on, IntentStage::Refused, "what it comes after was not confirmed");
     assert_eq!(bench.lines(), ["/clear"]);
 }
 
 #[test]
 fn what_a_dead_process_has_begun_is_never_typed() {
     let bench = Bench::new("");
-    let begun = bench.make(Purpose::Bookmark, "·");
-    accept_move(&bench.env(), &key("1"), &begun, Stage::Typing, None).unwrap();
+    let begun = bench.make(IntentPurpose::Bookmark, "·");
+    accept_move(&bench.env(), &key("1"), &begun, IntentStage::Typing, None).unwrap();
     bench.work_off();
-    bench.check(&begun, Stage::Expired, "the typing process died");
+    bench.check(&begun, IntentStage::Expired, "the typing process died");
     assert_eq!((bench.lines(), bench.pane.screen()), (vec![], ">".to_owned()));
 }
 
 #[test]
 fn what_a_dead_process_has_typed_may_still_be_confirmed() {
     let bench = Bench::new("");
-    let begun = bench.make(Purpose::Bookmark, "·");
-    for stage in [Stage::Typing, Stage::Typed] {
+    let begun = bench.make(IntentPurpose::Bookmark, "·");
+    for stage in [IntentStage::Typing, IntentStage::Typed] {
         accept_move(&bench.env(), &key("1"), &begun, stage, None).unwrap();
     }
     bench.prompted("1", "·");
     bench.work_off();
-    bench.check(&begun, Stage::Confirmed, "");
+    bench.check(&begun, IntentStage::Confirmed, "");
     assert!(bench.lines().is_empty());
 }
 
 #[test]
 fn a_session_that_lost_its_seat_is_not_typed_into() {
     let bench = Bench::new("");
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     bench.begin("2", StartedBy::Startup);
     bench.work_off();
-    bench.check(&intent, Stage::Refused, "another session sits in the seat");
+    bench.check(&intent, IntentStage::Refused, "another session sits in the seat");
     assert!(bench.lines().is_empty());
 }
 
 #[test]
 fn a_person_who_went_on_is_not_interrupted() {
     let bench = Bench::new("");
-    let intent = bench.make(Purpose::Clear, "/clear");
+    let intent = bench.make(IntentPurpose::Clear, "/clear");
     bench.prompted("1", "one more thing");
-    bench.tell("1", Happening::TurnEnded { background: Some(0), answer: None });
+    bench.tell("1", EventKind::TurnEnded { background: Some(0), answer: None });
     bench.work_off();
-    bench.check(&intent, Stage::Refused, "somebody has gone on since");
+    bench.check(&intent, IntentStage::Refused, "somebody has gone on since");
     assert!(bench.lines().is_empty());
 }
 
@@ -493,41 +506,41 @@ fn a_person_who_went_on_is_not_interrupted() {
 fn copy_mode_and_another_program_are_waited_for() {
     let bench = Bench::new("limit_s = 1");
     bench.pane.tmux().run(&["copy-mode", "-t", &bench.pane.id]);
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     bench.work_off();
-    bench.check(&intent, Stage::Expired, "such as copy mode");
+    bench.check(&intent, IntentStage::Expired, "such as copy mode");
     bench.pane.keys(&["q"]);
     bench.pane.keys(&["C-z"]);
     wait::until("the shell in front", wait::PATIENCE, || {
         Process::read(bench.place.pid).filter(|process| !process.is_in_front())
     });
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     bench.work_off();
-    bench.check(&intent, Stage::Expired, "another program would get the keys");
+    bench.check(&intent, IntentStage::Expired, "another program would get the keys");
     assert!(bench.lines().is_empty());
 }
 
 #[test]
 fn a_process_that_ended_is_not_typed_into() {
     let bench = Bench::new("");
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     bench.pane.keys(&["C-d"]);
     bench.pane.wait_end();
     bench.work_off();
-    bench.check(&intent, Stage::Refused, "the agent's process has ended");
+    bench.check(&intent, IntentStage::Refused, "the agent's process has ended");
 }
 
 #[test]
 fn whoever_finds_the_seat_taken_leaves_it_to_the_holder() {
     let bench = Bench::new("");
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     fs::create_dir_all(bench.home.typing()).unwrap();
     let held = wait_for(&bench.home.typing_lock(SEAT), []).unwrap().unwrap();
     bench.work_off();
-    bench.check(&intent, Stage::Waiting, "");
+    bench.check(&intent, IntentStage::Waiting, "");
     drop(held);
     bench.work_off_heard(1, |bench, line| bench.prompted("1", line));
-    bench.check(&intent, Stage::Confirmed, "");
+    bench.check(&intent, IntentStage::Confirmed, "");
 }
 
 #[test]
@@ -535,15 +548,15 @@ fn what_is_taken_back_while_it_waits_is_not_typed() {
     let bench = Bench::new("");
     bench.pane.half_type("mine");
     bench.pane.wait_screen("> mine");
-    let intent = bench.make(Purpose::Bookmark, "·");
+    let intent = bench.make(IntentPurpose::Bookmark, "·");
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            accept_move(&bench.env(), &key("1"), &intent, Stage::Dropped, None).unwrap();
+            accept_move(&bench.env(), &key("1"), &intent, IntentStage::Dropped, None).unwrap();
         });
         bench.work_off();
     });
-    bench.check(&intent, Stage::Dropped, "");
+    bench.check(&intent, IntentStage::Dropped, "");
     assert!(bench.lines().is_empty());
-    let all = bench.store().intents(&WantedIntents { limit: 9, ..WantedIntents::default() }).unwrap();
+    let all = bench.store().intents(&IntentFilter { limit: 9, ..IntentFilter::default() }).unwrap();
     assert_eq!(all.len(), 1);
 }

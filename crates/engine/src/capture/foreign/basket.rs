@@ -6,13 +6,13 @@ use crate::capture::Wishes;
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
-use towline_core::capture::{Detail, DetailKind, Gatherer, Row, Rules};
-use towline_core::id::Mark;
+use towline_core::capture::{CaptureRules, CaptureState, CapturedDetail, CapturedRow, DetailKind};
+use towline_core::id::IdHash;
 use towline_core::line::LONGEST;
-use towline_core::text::{Clean, Keeping};
+use towline_core::text::{CleanText, TextPolicy};
 use towline_core::time::Timestamp;
-use towline_store::archive::{Packed, Packer};
-use towline_store::foreign::{ForeignSession, Found};
+use towline_store::archive::{PackedRow, Packer};
+use towline_store::foreign::{ForeignRecord, ForeignSession};
 
 /// Buffered bytes that trigger a write, and the cost of a row in addition to its text.
 const FULL: usize = 4 << 20;
@@ -26,23 +26,23 @@ const LAST_PLACE: u64 = i64::MAX.cast_unsigned();
 
 /// The rows of one session that are not written yet.
 pub(super) struct Basket<'a> {
-    rules: &'a Rules<'a, 'a>,
-    gatherer: Gatherer,
+    rules: &'a CaptureRules<'a, 'a>,
+    gatherer: CaptureState,
     /// Turns that the archive holds already.
-    turns: Vec<(Timestamp, Mark)>,
+    turns: Vec<(Timestamp, IdHash)>,
     /// The other product's one-line titles, by turn.
-    lines: HashMap<Mark, String>,
+    lines: HashMap<IdHash, String>,
     packer: Packer,
-    rows: Vec<Packed>,
+    rows: Vec<PackedRow>,
     weight: usize,
     /// Memories and summaries of the other product: kept after the turns they came from.
-    pub learnt: Vec<Found>,
+    pub learnt: Vec<ForeignRecord>,
 }
 
 impl<'a> Basket<'a> {
-    pub fn new(rules: &'a Rules<'a, 'a>, turns: Vec<(Timestamp, Mark)>) -> io::Result<Basket<'a>> {
+    pub fn new(rules: &'a CaptureRules<'a, 'a>, turns: Vec<(Timestamp, IdHash)>) -> io::Result<Basket<'a>> {
         let packer = Packer::new()?;
-        let gatherer = Gatherer::default();
+        let gatherer = CaptureState::default();
         let (lines, rows) = (HashMap::new(), vec![]);
         Ok(Basket { rules, gatherer, turns, lines, packer, rows, weight: 0, learnt: vec![] })
     }
@@ -55,30 +55,32 @@ impl<'a> Basket<'a> {
     pub fn open(&mut self, session: &ForeignSession, wishes: &Wishes) {
         let (id, folder) =
             (session.key.id.as_str().into(), session.folder.as_deref().map(|folder| folder.into()));
-        let mut opened = self.packer.pack(Row::Opened { session: id, folder, base: None });
-        if let (Packed::Opened(opening), Some(folder)) = (&mut opened, &session.folder) {
+        let mut opened = self.packer.pack(CapturedRow::Opened { session: id, folder, base: None });
+        if let (PackedRow::Opened(opening), Some(folder)) = (&mut opened, &session.folder) {
             opening.project = Some(wishes.traces(Path::new(folder)));
         }
         self.rows.push(opened);
     }
 
-    pub fn put(&mut self, found: Found) {
+    pub fn put(&mut self, found: ForeignRecord) {
         match found {
-            Found::Piece(piece) => {
+            ForeignRecord::Piece(piece) => {
                 let mut rows = vec![];
                 self.gatherer.take(piece, self.rules, &mut rows);
                 rows.into_iter().for_each(|row| self.row(row));
             }
-            learnt @ (Found::Memory { .. } | Found::Summary { .. }) => self.learnt.push(learnt),
-            Found::Line { prompt, text } => {
-                self.lines.insert(Mark::of(&prompt), self.one_line(text));
+            learnt @ (ForeignRecord::Memory { .. } | ForeignRecord::Summary { .. }) => {
+                self.learnt.push(learnt)
             }
-            Found::Note { id, at, during, text } => {
+            ForeignRecord::Line { prompt, text } => {
+                self.lines.insert(IdHash::of(&prompt), self.one_line(text));
+            }
+            ForeignRecord::Note { id, at, during, text } => {
                 let turn = self.turn_at(during);
                 let text = self.clean(text, self.rules.caps.note);
-                self.row(Row::Detail(Detail {
+                self.row(CapturedRow::Detail(CapturedDetail {
                     turn,
-                    mark: Mark::of(&id),
+                    mark: IdHash::of(&id),
                     place: LAST_PLACE,
                     at,
                     subagent: None,
@@ -96,14 +98,14 @@ impl<'a> Basket<'a> {
         self.gatherer.settled().into_iter().for_each(|row| self.row(row));
     }
 
-    fn row(&mut self, mut row: Row<'_>) {
-        if let Row::Body(body) = &row
+    fn row(&mut self, mut row: CapturedRow<'_>) {
+        if let CapturedRow::Body(body) = &row
             && body.text.is_blank()
         {
             // A prompt without remaining text carries no information.
             return;
         }
-        if let Row::Settled(settled) = &mut row
+        if let CapturedRow::Settled(settled) = &mut row
             && settled.line != PRIVATE
             && let Some(line) = self.lines.remove(&settled.turn)
         {
@@ -113,21 +115,21 @@ impl<'a> Basket<'a> {
         self.rows.push(self.packer.pack(row));
     }
 
-    pub fn emptied(&mut self) -> Vec<Packed> {
+    pub fn emptied(&mut self) -> Vec<PackedRow> {
         self.weight = 0;
         std::mem::take(&mut self.rows)
     }
 
     /// The turn that began at about that time, else the last one before it; `None` before the first turn.
-    fn turn_at(&self, during: Timestamp) -> Option<Mark> {
-        let apart = |(at, _): &&(Timestamp, Mark)| at.0.abs_diff(during.0);
+    fn turn_at(&self, during: Timestamp) -> Option<IdHash> {
+        let apart = |(at, _): &&(Timestamp, IdHash)| at.0.abs_diff(during.0);
         let nearest = self.turns.iter().min_by_key(apart).filter(|turn| apart(turn) <= JUST_THEN_MS);
         let begun = || self.turns.iter().rfind(|(at, _)| *at <= during);
         nearest.or_else(begun).map(|(_, mark)| *mark)
     }
 
-    fn clean(&self, text: String, longest_bytes: usize) -> Clean<'static> {
-        Clean::new(text.into(), Keeping { longest_bytes, secrets: self.rules.secrets })
+    fn clean(&self, text: String, longest_bytes: usize) -> CleanText<'static> {
+        CleanText::new(text.into(), TextPolicy { longest_bytes, secrets: self.rules.secrets })
     }
 
     fn one_line(&self, text: String) -> String {
@@ -141,9 +143,9 @@ impl<'a> Basket<'a> {
     }
 }
 
-fn weight(row: &Row<'_>) -> usize {
-    let text = if let Row::Body(body) = row { Some(&body.text) } else { None };
-    let text = if let Row::Detail(detail) = row { Some(&detail.text) } else { text };
+fn weight(row: &CapturedRow<'_>) -> usize {
+    let text = if let CapturedRow::Body(body) = row { Some(&body.text) } else { None };
+    let text = if let CapturedRow::Detail(detail) = row { Some(&detail.text) } else { text };
     text.map_or(0, |text| text.as_str().len()) + ROW
 }
 

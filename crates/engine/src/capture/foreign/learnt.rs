@@ -5,12 +5,12 @@
 
 use crate::memory::remember::Kept;
 use crate::memory::remember::keep_plainly;
-use towline_core::forget::Whose;
+use towline_core::forget::PieceSource;
 use towline_core::id::Uid;
-use towline_core::memory::{Confidence, Content, Maker, Summary, Trust};
+use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryContent, MemoryTrust, Summary};
 use towline_core::time::Timestamp;
 use towline_store::archive::{Conversation, KeptSummary, NewMemory, TurnRow};
-use towline_store::foreign::{ForeignSession, Found};
+use towline_store::foreign::{ForeignRecord, ForeignSession};
 use towline_store::{Archive, StoreError};
 
 /// Counts of new entries.
@@ -34,7 +34,7 @@ pub(super) fn keep(
     archive: &Archive,
     product: &str,
     session: &ForeignSession,
-    found: Vec<Found>,
+    found: Vec<ForeignRecord>,
     now: Timestamp,
 ) -> Result<Learnt, StoreError> {
     let Some(of) = archive.conversation(&session.key)? else { return Ok(Learnt::default()) };
@@ -73,25 +73,27 @@ struct LearntImporter<'a> {
 }
 
 impl LearntImporter<'_> {
-    fn take(&self, found: Found) -> Result<Learnt, StoreError> {
+    fn take(&self, found: ForeignRecord) -> Result<Learnt, StoreError> {
         match found {
-            Found::Memory { id, at, during, cost, draft } => {
-                let Some(content) = Content::of(*draft) else { return Ok(Learnt::default()) };
+            ForeignRecord::Memory { id, at, during, cost, draft } => {
+                let Some(content) = MemoryContent::of(*draft) else { return Ok(Learnt::default()) };
                 let new = NewMemory { cost, ..self.memory(&id, at, during, content) };
                 let is_known = self.archive.memory_by_uid(new.uid)?.is_some();
                 let kept = keep_plainly(self.archive, &new, self.now)?;
                 let is_new = !is_known && matches!(kept, Kept::New(_));
                 Ok(Learnt { memories: is_new.into(), summaries: 0 })
             }
-            Found::Summary { at, during, draft } => {
+            ForeignRecord::Summary { at, during, draft } => {
                 let Some(summary) = Summary::of(&draft) else { return Ok(Learnt::default()) };
                 Ok(Learnt { memories: 0, summaries: self.summary(at, during, summary)?.into() })
             }
-            Found::Piece(_) | Found::Line { .. } | Found::Note { .. } => Ok(Learnt::default()),
+            ForeignRecord::Piece(_) | ForeignRecord::Line { .. } | ForeignRecord::Note { .. } => {
+                Ok(Learnt::default())
+            }
         }
     }
 
-    fn memory(&self, id: &str, at: Timestamp, during: Timestamp, content: Content) -> NewMemory {
+    fn memory(&self, id: &str, at: Timestamp, during: Timestamp, content: MemoryContent) -> NewMemory {
         NewMemory {
             uid: Uid::derived(at, &["memory", &self.of.session.to_string(), id]),
             content,
@@ -100,9 +102,9 @@ impl LearntImporter<'_> {
             turn: self.turn(during).map(|turn| turn.ordinal),
             branch: self.of.branch.clone(),
             commit: None,
-            maker: Maker::Model(self.product.to_owned()),
-            trust: Trust::Tool,
-            confidence: Confidence::percent(LIKELY),
+            maker: MemoryAuthor::Model(self.product.to_owned()),
+            trust: MemoryTrust::Tool,
+            confidence: ConfidencePercent::percent(LIKELY),
             cost: 0,
             at,
             valid_from: during,
@@ -113,15 +115,17 @@ impl LearntImporter<'_> {
     /// Stores a summary if it is the newest one and was not erased. Returns whether it did.
     fn summary(&self, at: Timestamp, during: Timestamp, summary: Summary) -> Result<bool, StoreError> {
         let gone = self.archive.forgotten().of(&self.of.session, &[]);
-        let is_gone = gone.is_some_and(|gone| gone.is_time_gone(during, Whose::Session));
+        let is_gone = gone.is_some_and(|gone| gone.is_time_gone(during, PieceSource::Session));
         if is_gone || self.archive.summary(&self.of)?.is_some_and(|known| known.at >= at) {
             return Ok(false);
         }
         let turn = self.turn(during).map_or(1, |turn| turn.ordinal);
-        let maker = Maker::Model(self.product.to_owned());
+        let maker = MemoryAuthor::Model(self.product.to_owned());
         let session = self.of.session.clone();
-        self.archive
-            .put_summary(&self.of, &KeptSummary { summary, session, turn, maker, trust: Trust::Agent, at })?;
+        self.archive.put_summary(
+            &self.of,
+            &KeptSummary { summary, session, turn, maker, trust: MemoryTrust::Agent, at },
+        )?;
         Ok(true)
     }
 

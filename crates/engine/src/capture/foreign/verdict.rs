@@ -6,8 +6,8 @@ use crate::capture::rules::Admission;
 use crate::capture::rules::Wishes;
 use std::collections::HashSet;
 use towline_agents::Agent;
-use towline_store::archive::Source;
-use towline_store::foreign::{Extent, ForeignSession, Product};
+use towline_store::archive::TranscriptSource;
+use towline_store::foreign::{ForeignSession, Product, ReadScope};
 use towline_store::{Archive, StoreError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,10 +28,10 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub fn extent(self) -> Option<Extent> {
+    pub fn extent(self) -> Option<ReadScope> {
         match self {
-            Verdict::Taken => Some(Extent::Whole),
-            Verdict::Noted => Some(Extent::Notes),
+            Verdict::Taken => Some(ReadScope::Whole),
+            Verdict::Noted => Some(ReadScope::Notes),
             Verdict::Known
             | Verdict::HasTranscript
             | Verdict::NotAsked
@@ -80,7 +80,11 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    pub fn judge(&self, session: &ForeignSession, source: Option<&Source>) -> Result<Verdict, StoreError> {
+    pub fn judge(
+        &self,
+        session: &ForeignSession,
+        source: Option<&TranscriptSource>,
+    ) -> Result<Verdict, StoreError> {
         if Agent::named(session.key.agent.as_str()).is_none() {
             return Ok(Verdict::UnknownAgent);
         }
@@ -98,22 +102,27 @@ impl Judge<'_> {
         let is_done = |extent| source.is_some_and(|source| source.reading.state == state(extent, session));
         Ok(match extent {
             Some(extent) if is_done(extent) => Verdict::Known,
-            Some(Extent::Whole) => Verdict::Taken,
-            Some(Extent::Notes) => Verdict::Noted,
+            Some(ReadScope::Whole) => Verdict::Taken,
+            Some(ReadScope::Notes) => Verdict::Noted,
             None if turns == 0 => Verdict::HasTranscript,
             None => Verdict::Known,
         })
     }
 
     /// A session whose turns came from this very database is imported whole again.
-    fn extent(&self, session: &ForeignSession, source: Option<&Source>, turns: u32) -> Option<Extent> {
+    fn extent(
+        &self,
+        session: &ForeignSession,
+        source: Option<&TranscriptSource>,
+        turns: u32,
+    ) -> Option<ReadScope> {
         let is_ours = source.is_some_and(|source| !source.reading.state.starts_with(NOTES));
         let has_transcript = self.on_disk.contains(session.key.id.as_str());
         match (turns, has_transcript) {
             (0, true) => None,
-            (0, false) => Some(Extent::Whole),
-            (_, false) if is_ours => Some(Extent::Whole),
-            (_, _) => self.product.keeps_notes().then_some(Extent::Notes),
+            (0, false) => Some(ReadScope::Whole),
+            (_, false) if is_ours => Some(ReadScope::Whole),
+            (_, _) => self.product.keeps_notes().then_some(ReadScope::Notes),
         }
     }
 }
@@ -122,10 +131,10 @@ const WHOLE: &str = "whole";
 const NOTES: &str = "notes";
 
 /// The stored state of an imported session: its extent, and a stamp that shows later growth.
-pub(super) fn state(extent: Extent, session: &ForeignSession) -> String {
+pub(super) fn state(extent: ReadScope, session: &ForeignSession) -> String {
     let how = match extent {
-        Extent::Whole => WHOLE,
-        Extent::Notes => NOTES,
+        ReadScope::Whole => WHOLE,
+        ReadScope::Notes => NOTES,
     };
     format!("{how} {}", session.stamp)
 }

@@ -17,15 +17,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use towline_core::forget::{Needle, Stretch};
+use towline_core::forget::{ForgetText, TimeRange};
 use towline_core::id::SessionKey;
 use towline_core::memory::name;
-use towline_core::project::ProjectTraces;
+use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
-use towline_core::when::{SessionHint, Wanted};
+use towline_core::when::{SessionHint, TimeExpression};
 use towline_store::archive::{Archive, Conversation};
-use towline_store::erase::Traces;
-use towline_store::{KnownProject, Store, StoreError};
+use towline_store::erase::EraseSelection;
+use towline_store::{ProjectLocation, Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -41,11 +41,11 @@ pub struct Request<'a> {
 /// The resolved target.
 pub enum Meant {
     Turns { of: Conversation, from: u32, to: u32 },
-    Sessions { sessions: Vec<SessionKey>, stretch: Stretch },
-    Project { project: KnownProject, stretch: Stretch },
-    Everyone { stretch: Stretch },
+    Sessions { sessions: Vec<SessionKey>, stretch: TimeRange },
+    Project { project: ProjectLocation, stretch: TimeRange },
+    Everyone { stretch: TimeRange },
     Memories(Vec<i64>),
-    Text(Arc<Needle>),
+    Text(Arc<ForgetText>),
 }
 
 pub fn find(env: &Env, request: &Request<'_>) -> Result<Meant, Failure> {
@@ -55,15 +55,15 @@ pub fn find(env: &Env, request: &Request<'_>) -> Result<Meant, Failure> {
     let wanted = request.what.map(parse).transpose()?;
     let bounds = bounds(env, request)?;
     match (wanted, request.project) {
-        (Some(Wanted::Turn { detail: Some(_), .. }), _) => {
+        (Some(TimeExpression::Turn { detail: Some(_), .. }), _) => {
             Err(Failure::input("a detail cannot be forgotten by its number")
                 .hint("Forget its turn, or what it says by `--match`."))
         }
-        (Some(Wanted::Turn { session, from, to, .. }), None) if bounds.is_none() => {
+        (Some(TimeExpression::Turn { session, from, to, .. }), None) if bounds.is_none() => {
             turns(env, &session, from, to)
         }
-        (Some(Wanted::Session(hint)), None) => session(env, &hint, bounds),
-        (Some(Wanted::Turn { .. } | Wanted::Session(_)), _) => {
+        (Some(TimeExpression::Session(hint)), None) => session(env, &hint, bounds),
+        (Some(TimeExpression::Turn { .. } | TimeExpression::Session(_)), _) => {
             Err(Failure::input("turns are forgotten by their numbers alone, sessions not by project")
                 .hint("Run `tow forget --help`."))
         }
@@ -97,12 +97,13 @@ fn memories(env: &Env, request: &Request<'_>, names: &[String]) -> Result<Meant,
     Ok(Meant::Memories(wanted))
 }
 
-fn parse(text: &str) -> Result<Wanted, Failure> {
-    Wanted::parse(text).map_err(|error| Failure::input(error.to_string()).hint("Run `tow forget --help`."))
+fn parse(text: &str) -> Result<TimeExpression, Failure> {
+    TimeExpression::parse(text)
+        .map_err(|error| Failure::input(error.to_string()).hint("Run `tow forget --help`."))
 }
 
 /// The span from `--since` to `--until`, if one of them is given.
-fn bounds(env: &Env, request: &Request<'_>) -> Result<Option<Stretch>, Failure> {
+fn bounds(env: &Env, request: &Request<'_>) -> Result<Option<TimeRange>, Failure> {
     let at = |text: &str| moments(env, &parse(text)?);
     let since = request.since.map(at).transpose()?;
     let until = request.until.map(at).transpose()?;
@@ -116,13 +117,13 @@ fn bounds(env: &Env, request: &Request<'_>) -> Result<Option<Stretch>, Failure> 
             Failure::input("the time ends before it begins").hint("Exchange `--since` and `--until`.")
         );
     }
-    Ok(Some(Stretch { from, until }))
+    Ok(Some(TimeRange { from, until }))
 }
 
 /// The latest past span that an expression can mean. The future is excluded: `today` ends now.
-fn moments(env: &Env, wanted: &Wanted) -> Result<Stretch, Failure> {
+fn moments(env: &Env, wanted: &TimeExpression) -> Result<TimeRange, Failure> {
     let ends =
-        |(from, until): (Timestamp, Timestamp)| Stretch { from, until: until.plus_ms(-1).min(env.now) };
+        |(from, until): (Timestamp, Timestamp)| TimeRange { from, until: until.plus_ms(-1).min(env.now) };
     let days = || today(env.now).into_iter().flat_map(|today| wanted.windows(today));
     let civil = || days().filter_map(stretch).find(|(from, _)| *from <= env.now);
     wanted.stretch(env.now).or_else(civil).map(ends).ok_or_else(|| {
@@ -131,7 +132,7 @@ fn moments(env: &Env, wanted: &Wanted) -> Result<Stretch, Failure> {
 }
 
 /// A time span of one project or of everything.
-fn scoped(env: &Env, project: Option<&str>, stretch: Option<Stretch>) -> Result<Meant, Failure> {
+fn scoped(env: &Env, project: Option<&str>, stretch: Option<TimeRange>) -> Result<Meant, Failure> {
     match (project, stretch) {
         (Some(name), stretch) => {
             let project = named_project(env, name)?;
@@ -159,7 +160,7 @@ fn turns(env: &Env, hint: &SessionHint, from: u32, to: u32) -> Result<Meant, Fai
 }
 
 /// Finds a session by captured turns, by hook events, or by rows from another machine.
-fn session(env: &Env, hint: &SessionHint, bounds: Option<Stretch>) -> Result<Meant, Failure> {
+fn session(env: &Env, hint: &SessionHint, bounds: Option<TimeRange>) -> Result<Meant, Failure> {
     let mut keys: BTreeSet<SessionKey> = BTreeSet::new();
     if let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? {
         let found = archive.conversations_called(&hint.id).map_err(failed)?;
@@ -181,7 +182,7 @@ fn session(env: &Env, hint: &SessionHint, bounds: Option<Stretch>) -> Result<Mea
 }
 
 /// Everything up to now, including rows dated later by a wrong clock.
-fn so_far(env: &Env, sessions: &[SessionKey]) -> Result<Stretch, Failure> {
+fn so_far(env: &Env, sessions: &[SessionKey]) -> Result<TimeRange, Failure> {
     let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?;
     let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
     let mut until = env.now;
@@ -194,11 +195,11 @@ fn so_far(env: &Env, sessions: &[SessionKey]) -> Result<Stretch, Failure> {
         until = until.max(captured.flatten().map_or(until, |conversation| conversation.last_at));
         until = until.max(heard.flatten().map_or(until, |session| session.last_event_at));
     }
-    Ok(Stretch { from: Timestamp(0), until })
+    Ok(TimeRange { from: Timestamp(0), until })
 }
 
 /// A project by its name, or by a folder in it.
-fn named_project(env: &Env, name: &str) -> Result<KnownProject, Failure> {
+fn named_project(env: &Env, name: &str) -> Result<ProjectLocation, Failure> {
     let mut known = BTreeSet::new();
     if let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? {
         known.extend(archive.projects().map_err(failed)?.into_iter().map(to_tuple));
@@ -207,11 +208,11 @@ fn named_project(env: &Env, name: &str) -> Result<KnownProject, Failure> {
         known.extend(store.projects().map_err(failed)?);
     }
     let traces = folder(name).map(|folder| projects::traces(&settings(env), &folder));
-    let is_meant = |project: &KnownProject| match &traces {
+    let is_meant = |project: &ProjectLocation| match &traces {
         Some(traces) => is_same(project, traces) || project.root == name,
         None => project.name == name || project.root == name,
     };
-    let found: Vec<KnownProject> = known.into_iter().map(from_tuple).filter(is_meant).collect();
+    let found: Vec<ProjectLocation> = known.into_iter().map(from_tuple).filter(is_meant).collect();
     let none = || {
         Failure::input(format!("nothing is kept of a project `{name}`"))
             .hint("Give its folder, or run `tow sessions`.")
@@ -221,18 +222,18 @@ fn named_project(env: &Env, name: &str) -> Result<KnownProject, Failure> {
         && rest.iter().all(|other| other.root == first.root)
     {
         let remote = found.iter().find_map(|project| project.remote.clone());
-        return Ok(KnownProject { remote, ..first.clone() });
+        return Ok(ProjectLocation { remote, ..first.clone() });
     }
     only(found, |project| project.root.clone(), none)
 }
 
-fn to_tuple(project: KnownProject) -> (String, String, Option<String>) {
+fn to_tuple(project: ProjectLocation) -> (String, String, Option<String>) {
     (project.name, project.root, project.remote)
 }
 
-fn from_tuple(fields: (String, String, Option<String>)) -> KnownProject {
+fn from_tuple(fields: (String, String, Option<String>)) -> ProjectLocation {
     let (name, root, remote) = fields;
-    KnownProject { name, root, remote }
+    ProjectLocation { name, root, remote }
 }
 
 /// The folder that the name denotes; a name without a slash is a project's.
@@ -245,12 +246,12 @@ fn folder(name: &str) -> Option<std::path::PathBuf> {
     (name.contains('/') || name == ".").then(|| std::fs::canonicalize(&path).unwrap_or(path))
 }
 
-fn is_same(project: &KnownProject, traces: &ProjectTraces) -> bool {
+fn is_same(project: &ProjectLocation, traces: &ProjectIdentity) -> bool {
     traces.lead_to(&project.root, project.remote.as_deref())
 }
 
 /// All sessions of a project, captured or known from hooks.
-fn sessions_of(env: &Env, project: &KnownProject) -> Result<Vec<SessionKey>, Failure> {
+fn sessions_of(env: &Env, project: &ProjectLocation) -> Result<Vec<SessionKey>, Failure> {
     let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
     let mut keys =
         store.map(|store| heard_of(&store, project)).transpose().map_err(failed)?.unwrap_or_default();
@@ -258,18 +259,18 @@ fn sessions_of(env: &Env, project: &KnownProject) -> Result<Vec<SessionKey>, Fai
     Ok(keys.into_iter().collect())
 }
 
-fn heard_of(store: &Store, project: &KnownProject) -> Result<BTreeSet<SessionKey>, StoreError> {
+fn heard_of(store: &Store, project: &ProjectLocation) -> Result<BTreeSet<SessionKey>, StoreError> {
     let sessions = store.sessions()?.into_iter();
-    let is_meant = |traces: &ProjectTraces| is_same(project, traces);
+    let is_meant = |traces: &ProjectIdentity| is_same(project, traces);
     Ok(sessions
         .filter(|session| session.project.as_ref().is_some_and(is_meant))
         .map(|session| session.key)
         .collect())
 }
 
-fn captured_of(env: &Env, project: &KnownProject) -> Result<Vec<SessionKey>, StoreError> {
+fn captured_of(env: &Env, project: &ProjectLocation) -> Result<Vec<SessionKey>, StoreError> {
     let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(vec![]) };
-    let traces = ProjectTraces {
+    let traces = ProjectIdentity {
         root: project.root.clone(),
         remote: project.remote.clone(),
         name: None,
@@ -294,7 +295,7 @@ fn only<T>(mut found: Vec<T>, name: impl Fn(&T) -> String, none: impl Fn() -> Fa
 impl Meant {
     /// Description of the target; a text is not repeated.
     pub fn describe(&self, now: Timestamp) -> String {
-        let when = |stretch: &Stretch| match stretch.from {
+        let when = |stretch: &TimeRange| match stretch.from {
             Timestamp(0) => format!("until {}", clock(stretch.until, now)),
             from => format!("from {} until {}", clock(from, now), clock(stretch.until, now)),
         };
@@ -322,26 +323,29 @@ impl Meant {
     }
 
     /// The hook events and rows it covers.
-    pub(super) fn traces(&self, store: &Store, env: &Env) -> Result<Vec<Traces>, StoreError> {
+    pub(super) fn traces(&self, store: &Store, env: &Env) -> Result<Vec<EraseSelection>, StoreError> {
         Ok(match self {
             Meant::Turns { of, from, to } => vec![heard_turns(store, env, of, *from, *to)?],
             Meant::Sessions { sessions, stretch } => {
-                vec![Traces::Sessions { sessions: sessions.iter().cloned().collect(), stretch: *stretch }]
+                vec![EraseSelection::Sessions {
+                    sessions: sessions.iter().cloned().collect(),
+                    stretch: *stretch,
+                }]
             }
             Meant::Project { project, stretch } => {
                 let mut sessions = heard_of(store, project)?;
                 sessions.extend(captured_of(env, project)?);
-                vec![Traces::Sessions { sessions, stretch: *stretch }]
+                vec![EraseSelection::Sessions { sessions, stretch: *stretch }]
             }
-            Meant::Everyone { stretch } => vec![Traces::Everyone { stretch: *stretch }],
+            Meant::Everyone { stretch } => vec![EraseSelection::Everyone { stretch: *stretch }],
             Meant::Memories(_) => vec![],
-            Meant::Text(needle) => vec![Traces::Text(needle.clone())],
+            Meant::Text(needle) => vec![EraseSelection::Text(needle.clone())],
         })
     }
 
     /// Names that identify log lines about it.
-    pub(super) fn needles(&self) -> Vec<Arc<Needle>> {
-        let named = |name: &str| Needle::new(name).map(Arc::new);
+    pub(super) fn needles(&self) -> Vec<Arc<ForgetText>> {
+        let named = |name: &str| ForgetText::new(name).map(Arc::new);
         match self {
             Meant::Turns { .. } | Meant::Everyone { .. } | Meant::Memories(_) => vec![],
             Meant::Sessions { sessions, .. } => {
@@ -363,7 +367,7 @@ fn heard_turns(
     of: &Conversation,
     from: u32,
     to: u32,
-) -> Result<Traces, StoreError> {
+) -> Result<EraseSelection, StoreError> {
     let heard: Vec<Timestamp> = store.heard_turns(&of.session)?.iter().map(|turn| turn.started_at).collect();
     let archive = Archive::read(&env.home, PATIENCE)?;
     let turns = archive.map(|archive| archive.turns(of, from, u32::MAX)).transpose()?.unwrap_or_default();
@@ -377,7 +381,7 @@ fn heard_turns(
     let next = heard.iter().copied().filter(|heard| *heard > last).chain(captured).min();
     let until = next.map_or_else(|| env.now.max(of.last_at), |next| next.plus_ms(-1));
     let sessions = BTreeSet::from([of.session.clone()]);
-    Ok(Traces::Sessions { sessions, stretch: Stretch { from: first, until: until.max(first) } })
+    Ok(EraseSelection::Sessions { sessions, stretch: TimeRange { from: first, until: until.max(first) } })
 }
 
 fn failed(error: StoreError) -> Failure {

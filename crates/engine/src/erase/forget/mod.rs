@@ -19,12 +19,12 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
-use towline_core::forget::Needle;
+use towline_core::forget::ForgetText;
 use towline_core::id::Uid;
-use towline_store::archive::{ErasedRows, Erasing, Extent};
-use towline_store::erase::{self, Aside, Erased, Eraser, Traces};
-use towline_store::lock::{FoldLock, pauses};
-use towline_store::{Pace, Store, StoreError};
+use towline_store::archive::{EraseMode, EraseScope, ErasedRows};
+use towline_store::erase::{self, DamagedFile, EraseGuard, EraseReport, EraseSelection};
+use towline_store::lock::{ProjectionLock, pauses};
+use towline_store::{ProjectionLimits, Store, StoreError};
 
 /// How long to wait for other processes that use the data.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,16 +33,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 pub struct Tally {
     pub archive: ErasedRows,
-    pub hot: Erased,
+    pub hot: EraseReport,
     /// Databases that were set aside: they cannot be cleaned, only deleted.
-    pub aside: Vec<Aside>,
+    pub aside: Vec<DamagedFile>,
     /// Files that still contain the text.
     pub holding: Vec<PathBuf>,
 }
 
 impl Tally {
     pub fn is_nothing(&self) -> bool {
-        self.archive.is_nothing() && self.hot == Erased::default() && self.holding.is_empty()
+        self.archive.is_nothing() && self.hot == EraseReport::default() && self.holding.is_empty()
     }
 }
 
@@ -56,9 +56,9 @@ pub enum AsideFate {
 /// Counts what would be erased, and changes nothing.
 pub fn rehearse(env: &Env, meant: &Meant) -> Result<Tally, Failure> {
     let hot = match Store::read(&env.home, PATIENCE).map_err(failed)? {
-        None => Erased::default(),
+        None => EraseReport::default(),
         Some(_) => with_store(env, |store, _| {
-            let mut all = Erased::default();
+            let mut all = EraseReport::default();
             for traces in meant.traces(store, env)? {
                 all = all.plus(store.rehearse_erasing(&traces)?);
             }
@@ -66,7 +66,7 @@ pub fn rehearse(env: &Env, meant: &Meant) -> Result<Tally, Failure> {
         })?,
     };
     let archive = if env.home.archive().exists() {
-        from_archive(env, meant, Erasing::Rehearsal)?
+        from_archive(env, meant, EraseMode::Rehearsal)?
     } else {
         ErasedRows::default()
     };
@@ -83,33 +83,34 @@ pub fn carry_out(env: &Env, meant: &Meant, aside_fate: AsideFate) -> Result<Tall
     shed_small_files(env, meant).map_err(folder)?;
     let aside = erase::set_aside_files(&env.home).map_err(folder)?;
     if aside_fate == AsideFate::Deleted {
-        aside.iter().try_for_each(Aside::remove).map_err(folder)?;
+        aside.iter().try_for_each(DamagedFile::remove).map_err(folder)?;
     }
-    let archive = from_archive(env, meant, Erasing::ForGood)?;
+    let archive = from_archive(env, meant, EraseMode::ForGood)?;
     eraser.end().map_err(folder)?;
     Ok(Tally { archive, hot, aside, holding: holding(env, meant)? })
 }
 
 /// Erases the target from the journal and the database projected from it.
-pub fn from_hot(env: &Env, meant: &Meant) -> Result<Erased, Failure> {
+pub fn from_hot(env: &Env, meant: &Meant) -> Result<EraseReport, Failure> {
     traces_from_hot(env, |store| meant.traces(store, env))
 }
 
 /// The same for bookmarks and batons, by their ids.
-pub fn notes_from_hot(env: &Env, notes: BTreeSet<Uid>) -> Result<Erased, Failure> {
-    traces_from_hot(env, |_| Ok(vec![Traces::Notes(notes)]))
+pub fn notes_from_hot(env: &Env, notes: BTreeSet<Uid>) -> Result<EraseReport, Failure> {
+    traces_from_hot(env, |_| Ok(vec![EraseSelection::Notes(notes)]))
 }
 
 fn traces_from_hot(
     env: &Env,
-    find: impl FnOnce(&Store) -> Result<Vec<Traces>, StoreError>,
-) -> Result<Erased, Failure> {
+    find: impl FnOnce(&Store) -> Result<Vec<EraseSelection>, StoreError>,
+) -> Result<EraseReport, Failure> {
     with_store(env, |store, lock| {
         let traces = find(store)?;
-        let pace = Pace { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
+        let pace =
+            ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
         let folded = store.settle(lock, &pace)?;
         effects::carry_out(env, &settings(env), store, &folded.effects)?;
-        let mut all = Erased::default();
+        let mut all = EraseReport::default();
         for traces in &traces {
             all = all.plus(store.erase(lock, traces)?);
         }
@@ -124,15 +125,15 @@ pub fn finish_interrupted(env: &Env) -> Result<bool, Failure> {
     if !erase::is_unfinished(&env.home) {
         return Ok(false);
     }
-    let Some(eraser) = Eraser::begin(&env.home).map_err(folder)? else { return Ok(false) };
+    let Some(eraser) = EraseGuard::begin(&env.home).map_err(folder)? else { return Ok(false) };
     clear_out(env)?;
     eraser.end().map_err(folder)?;
     Ok(true)
 }
 
 /// Takes the exclusive right to erase.
-pub fn begin(env: &Env) -> Result<Eraser, Failure> {
-    Eraser::begin(&env.home).map_err(|error| unreadable(env, error))?.ok_or_else(busy)
+pub fn begin(env: &Env) -> Result<EraseGuard, Failure> {
+    EraseGuard::begin(&env.home).map_err(|error| unreadable(env, error))?.ok_or_else(busy)
 }
 
 /// Rewrites both databases without free pages and logs.
@@ -152,28 +153,30 @@ pub fn clear_out(env: &Env) -> Result<(), Failure> {
 /// Runs `act` with the database and its lock; hooks leave their events in the journal meanwhile.
 pub fn with_store<T>(
     env: &Env,
-    act: impl FnOnce(&Store, &FoldLock) -> Result<T, StoreError>,
+    act: impl FnOnce(&Store, &ProjectionLock) -> Result<T, StoreError>,
 ) -> Result<T, Failure> {
-    let lock = FoldLock::take_within(&env.home, pauses(PATIENCE)).map_err(|error| unreadable(env, error))?;
+    let lock =
+        ProjectionLock::take_within(&env.home, pauses(PATIENCE)).map_err(|error| unreadable(env, error))?;
     let lock = lock.ok_or_else(busy)?;
-    let pace = Pace { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
+    let pace =
+        ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
     let (store, folded) = Store::open_and_fold(&env.home, &lock, &pace).map_err(failed)?;
     effects::carry_out(env, &settings(env), &store, &folded.effects).map_err(failed)?;
     act(&store, &lock).map_err(failed)
 }
 
-fn from_archive(env: &Env, meant: &Meant, erasing: Erasing) -> Result<ErasedRows, Failure> {
+fn from_archive(env: &Env, meant: &Meant, erasing: EraseMode) -> Result<ErasedRows, Failure> {
     let mut writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
     let extent = match meant {
-        Meant::Turns { of, from, to } => Extent::Turns { of, from: *from, to: *to },
-        Meant::Sessions { sessions, stretch } => Extent::Sessions { sessions, stretch: *stretch },
-        Meant::Project { project, stretch } => Extent::Project { project, stretch: *stretch },
-        Meant::Everyone { stretch } => Extent::Everyone { stretch: *stretch },
-        Meant::Memories(numbers) => Extent::Memories(numbers),
-        Meant::Text(needle) => Extent::Text(needle.clone()),
+        Meant::Turns { of, from, to } => EraseScope::Turns { of, from: *from, to: *to },
+        Meant::Sessions { sessions, stretch } => EraseScope::Sessions { sessions, stretch: *stretch },
+        Meant::Project { project, stretch } => EraseScope::Project { project, stretch: *stretch },
+        Meant::Everyone { stretch } => EraseScope::Everyone { stretch: *stretch },
+        Meant::Memories(numbers) => EraseScope::Memories(numbers),
+        Meant::Text(needle) => EraseScope::Text(needle.clone()),
     };
     let erased = writable.archive.erase(&extent, erasing, env.now).map_err(failed)?;
-    if erasing == Erasing::ForGood {
+    if erasing == EraseMode::ForGood {
         writable.archive.compact().map_err(failed)?;
         index::forget_index(&env.home).map_err(failed)?;
         embeddings::shed(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
@@ -202,7 +205,7 @@ fn holding(env: &Env, meant: &Meant) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-fn holds_text(env: &Env, needle: &Needle) -> Result<Vec<PathBuf>, Failure> {
+fn holds_text(env: &Env, needle: &ForgetText) -> Result<Vec<PathBuf>, Failure> {
     let aside = erase::set_aside_files(&env.home).map_err(|error| unreadable(env, error))?;
     let aside: BTreeSet<PathBuf> = aside.into_iter().map(|aside| aside.path).collect();
     let found = erase::holding(&env.home, needle).map_err(|error| unreadable(env, error))?;

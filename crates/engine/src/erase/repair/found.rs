@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use towline_agents::Agent;
-use towline_agents::repair::Wish;
+use towline_agents::repair::RepairOptions;
 
 /// A transcript and its agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn all() -> Vec<Subject> {
 }
 
 fn mendable() -> impl Iterator<Item = Agent> {
-    let wish = Wish { every: 1, marker: "" };
+    let wish = RepairOptions { every: 1, marker: "" };
     Agent::ALL.into_iter().filter(move |agent| agent.repaired(b"", wish).is_some())
 }
 

@@ -9,7 +9,7 @@ use crate::runtime::failure::chain;
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_agents::history;
-use towline_agents::server::Status;
+use towline_agents::server::ThreadStatus;
 use towline_core::id::SessionId;
 
 /// Result of one half.
@@ -65,9 +65,9 @@ fn ready(client: &mut Client<'_>, survey: &Survey) -> Result<bool, String> {
         return Err("the session went on meanwhile".to_owned());
     }
     match now.status {
-        Status::Idle => Ok(false),
-        Status::NotLoaded => client.load(id).map(|_| true).map_err(|error| chain(&error)),
-        Status::Active | Status::Other => Err("the session is at work".to_owned()),
+        ThreadStatus::Idle => Ok(false),
+        ThreadStatus::NotLoaded => client.load(id).map(|_| true).map_err(|error| chain(&error)),
+        ThreadStatus::Active | ThreadStatus::Other => Err("the session is at work".to_owned()),
     }
 }
 

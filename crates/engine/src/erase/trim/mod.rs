@@ -11,8 +11,8 @@ pub use survey::{Check, Survey, checks, survey};
 
 use std::collections::BTreeSet;
 use towline_agents::Agent;
-use towline_agents::server::Turn;
-use towline_core::compose::{Composed, Material, compose};
+use towline_agents::server::ThreadTurn;
+use towline_core::compose::{ComposeInput, ComposedContext, compose};
 use towline_core::id::TurnId;
 use towline_core::time::Timestamp;
 use towline_store::StoreError;
@@ -36,7 +36,7 @@ const SMALL_PART: u64 = 4;
 /// Selects the turns to revert. By default the first turn stays if it is small, since it states the task.
 pub fn cut(survey: &Survey, keep: Option<usize>) -> Option<Cut> {
     let turns = &survey.turns;
-    let tokens_after = |turn: &Turn| survey.tokens.get(&turn.id).copied();
+    let tokens_after = |turn: &ThreadTurn| survey.tokens.get(&turn.id).copied();
     let kept = keep.unwrap_or_else(|| {
         let first = turns.first().and_then(tokens_after);
         let all = survey.usage.map(|usage| usage.tokens);
@@ -59,11 +59,11 @@ const MOST_TURNS: usize = 10_000;
 /// The memory of the reverted turns; kept turns are not repeated in it.
 pub fn memory(
     agent: Agent,
-    mut material: Material,
+    mut material: ComposeInput,
     archive: &Archive,
     conversation: &Conversation,
     cut: &Cut,
-) -> Result<Composed, StoreError> {
+) -> Result<ComposedContext, StoreError> {
     if let (Some(past), Some(since), 1..) = (material.past.as_mut(), cut.since, cut.kept) {
         let stays = archive.last_turns(conversation, MOST_TURNS)?.into_iter().filter(|turn| turn.at < since);
         let stays: BTreeSet<String> = stays.map(|turn| conversation.turn_id(&turn)).collect();

@@ -8,9 +8,9 @@ use crate::handoff::agent_server::ServerError;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use towline_agents::server::{History, Status, Thread, Turn};
+use towline_agents::server::{HistoryMode, Thread, ThreadStatus, ThreadTurn};
 use towline_agents::{Agent, history};
-use towline_core::context::Context;
+use towline_core::context::ReportedContext;
 use towline_core::id::{SessionId, TurnId};
 use towline_terminal::process::{can_be_seen, holders};
 
@@ -22,10 +22,10 @@ const TAIL: usize = 4 << 20;
 pub struct Survey {
     pub server: Kind,
     pub thread: Thread,
-    pub turns: Vec<Turn>,
+    pub turns: Vec<ThreadTurn>,
     /// After each turn, by the agent's own count.
     pub tokens: BTreeMap<TurnId, u64>,
-    pub usage: Option<Context>,
+    pub usage: Option<ReportedContext>,
     /// Other programs that have the file open: they would not notice the change.
     pub strangers: Vec<String>,
     /// Ordinal at which each turn begins in the file, if found.
@@ -37,7 +37,7 @@ pub fn survey(agent: Agent, client: &mut Client<'_>, id: &SessionId) -> Result<S
     let thread = client.thread(id)?;
     let turns = client.turns(id)?;
     let text = thread.path.as_deref().and_then(|path| fs::read(path).ok()).unwrap_or_default();
-    let beginning = |turn: &Turn| Some((turn.id.clone(), history::beginning_of(&text, &turn.id)?));
+    let beginning = |turn: &ThreadTurn| Some((turn.id.clone(), history::beginning_of(&text, &turn.id)?));
     Ok(Survey {
         server: client.kind,
         tokens: history::tokens_by_turn(&text),
@@ -95,18 +95,18 @@ fn thread(survey: &Survey) -> Result<String, String> {
 
 fn history_kept(survey: &Survey) -> Result<String, String> {
     match survey.thread.history {
-        History::Paginated => Ok("kept in pages, so it can be taken back".to_owned()),
-        History::Other => Err("kept in the older way, which cannot be taken back".to_owned()),
+        HistoryMode::Paginated => Ok("kept in pages, so it can be taken back".to_owned()),
+        HistoryMode::Other => Err("kept in the older way, which cannot be taken back".to_owned()),
     }
 }
 
 fn idle(survey: &Survey) -> Result<String, String> {
     match survey.thread.status {
         _ if survey.turns.iter().any(|turn| turn.is_running) => Err("a turn is running".to_owned()),
-        Status::Idle => Ok("nothing is being worked on".to_owned()),
-        Status::NotLoaded => Ok("nobody has it open".to_owned()),
-        Status::Active => Err("it is at work".to_owned()),
-        Status::Other => Err("its server does not say whether it is at work".to_owned()),
+        ThreadStatus::Idle => Ok("nothing is being worked on".to_owned()),
+        ThreadStatus::NotLoaded => Ok("nobody has it open".to_owned()),
+        ThreadStatus::Active => Err("it is at work".to_owned()),
+        ThreadStatus::Other => Err("its server does not say whether it is at work".to_owned()),
     }
 }
 

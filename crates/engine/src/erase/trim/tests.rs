@@ -2,23 +2,23 @@
 
 use super::*;
 use crate::handoff::agent_server::Kind;
-use towline_agents::server::{History, Status, Thread};
-use towline_core::context::Context;
+use towline_agents::server::{HistoryMode, Thread, ThreadStatus};
+use towline_core::context::ReportedContext;
 use towline_core::id::SessionId;
 
-fn turn(number: usize) -> Turn {
+fn turn(number: usize) -> ThreadTurn {
     let id = TurnId::parse(&format!("t{number}")).unwrap();
-    Turn { id, started_at: Some(Timestamp(number as i64 * 1000)), is_running: false }
+    ThreadTurn { id, started_at: Some(Timestamp(number as i64 * 1000)), is_running: false }
 }
 
 /// A survey whose context held these tokens after each turn.
 fn surveyed(tokens: &[u64]) -> Survey {
-    let turns: Vec<Turn> = (0..tokens.len()).map(turn).collect();
+    let turns: Vec<ThreadTurn> = (0..tokens.len()).map(turn).collect();
     let thread = Thread {
         id: SessionId::parse("thread").unwrap(),
         path: Some("/s/rollout.jsonl".into()),
-        history: History::Paginated,
-        status: Status::Idle,
+        history: HistoryMode::Paginated,
+        status: ThreadStatus::Idle,
         folder: None,
     };
     Survey {
@@ -26,7 +26,11 @@ fn surveyed(tokens: &[u64]) -> Survey {
         thread,
         tokens: turns.iter().map(|turn| turn.id.clone()).zip(tokens.iter().copied()).collect(),
         turns,
-        usage: tokens.last().map(|tokens| Context { tokens: *tokens, window: Some(200_000), at: None }),
+        usage: tokens.last().map(|tokens| ReportedContext {
+            tokens: *tokens,
+            window: Some(200_000),
+            at: None,
+        }),
         strangers: vec![],
         beginnings: std::collections::BTreeMap::new(),
     }
@@ -65,11 +69,11 @@ fn check_refused(change: impl FnOnce(&mut Survey), expected: &[&str]) {
 #[test]
 fn whatever_is_in_the_way_is_named() {
     check_refused(|_| {}, &[]);
-    check_refused(|survey| survey.thread.status = Status::NotLoaded, &[]);
-    check_refused(|survey| survey.thread.status = Status::Active, &["idle"]);
-    check_refused(|survey| survey.thread.status = Status::Other, &["idle"]);
+    check_refused(|survey| survey.thread.status = ThreadStatus::NotLoaded, &[]);
+    check_refused(|survey| survey.thread.status = ThreadStatus::Active, &["idle"]);
+    check_refused(|survey| survey.thread.status = ThreadStatus::Other, &["idle"]);
     check_refused(|survey| survey.turns[1].is_running = true, &["idle"]);
-    check_refused(|survey| survey.thread.history = History::Other, &["history"]);
+    check_refused(|survey| survey.thread.history = HistoryMode::Other, &["history"]);
     check_refused(|survey| survey.strangers = vec!["x".into()], &["alone"]);
     check_refused(|survey| survey.turns.clear(), &["thread"]);
     check_refused(|survey| survey.thread.path = None, &["thread"]);
@@ -79,15 +83,15 @@ fn whatever_is_in_the_way_is_named() {
 fn only_the_agents_own_numbers_are_reckoned_with() {
     check_refused(|survey| survey.usage = None, &["usage"]);
     check_refused(
-        |survey| survey.usage = Some(Context { tokens: 190_000, window: None, at: None }),
+        |survey| survey.usage = Some(ReportedContext { tokens: 190_000, window: None, at: None }),
         &["usage"],
     );
     check_refused(
-        |survey| survey.usage = Some(Context { tokens: 99_999, window: Some(200_000), at: None }),
+        |survey| survey.usage = Some(ReportedContext { tokens: 99_999, window: Some(200_000), at: None }),
         &["usage"],
     );
     check_refused(
-        |survey| survey.usage = Some(Context { tokens: 100_000, window: Some(200_000), at: None }),
+        |survey| survey.usage = Some(ReportedContext { tokens: 100_000, window: Some(200_000), at: None }),
         &[],
     );
 }
@@ -138,7 +142,8 @@ fn check_outcome(revert: &str, inject: &str, new_file: &str, expected: (&str, &s
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("new.jsonl"), new_file).unwrap();
     let program = stand_in(folder.path(), revert, inject);
-    let address = towline_agents::server::Address { socket: folder.path().join("none"), arguments: &[] };
+    let address =
+        towline_agents::server::ServerAddress { socket: folder.path().join("none"), arguments: &[] };
     let env = crate::runtime::env::Env::new().unwrap();
     let mut client = crate::handoff::agent_server::Client::connect(&env, &address, &program).unwrap();
     let mut known = surveyed(&[10_000, 180_000]);

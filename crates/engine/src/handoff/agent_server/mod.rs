@@ -9,7 +9,10 @@ use crate::runtime::env::Env;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
-use towline_agents::server::{Address, Call, Heard, READY, Refused, Thread, Turn, heard, thread, turns};
+use towline_agents::server::{
+    READY, ServerAddress, ServerMessage, ServerRefusal, ServerRequest, Thread, ThreadTurn, heard, thread,
+    turns,
+};
 use towline_core::id::{SessionId, TurnId};
 use wire::Transport;
 
@@ -27,7 +30,7 @@ pub enum ServerError {
     #[error("the connection to the server broke off at {method}")]
     Broken { method: &'static str, source: io::Error },
     #[error("the server refused {method}")]
-    Refused { method: &'static str, source: Refused },
+    Refused { method: &'static str, source: ServerRefusal },
     #[error("the server's answer to {method} is not understood: it may be of a newer version")]
     Strange { method: &'static str },
 }
@@ -49,7 +52,7 @@ pub struct Client<'a> {
 
 impl<'a> Client<'a> {
     /// Connects to the background server if one listens, else starts a private one from the agent's program.
-    pub fn connect(env: &'a Env, address: &Address, program: &Path) -> Result<Client<'a>, ServerError> {
+    pub fn connect(env: &'a Env, address: &ServerAddress, program: &Path) -> Result<Client<'a>, ServerError> {
         match Client::shared(env, &address.socket) {
             Err(ServerError::Reach { source, .. }) if is_nobody(&source) => {
                 Client::private(env, program, address.arguments)
@@ -72,7 +75,7 @@ impl<'a> Client<'a> {
     }
 
     fn introduced(mut self) -> Result<Client<'a>, ServerError> {
-        let call = Call::introduce(env!("CARGO_PKG_VERSION"));
+        let call = ServerRequest::introduce(env!("CARGO_PKG_VERSION"));
         self.ask(&call)?;
         self.wire
             .send(READY, self.env.elapsed() + PATIENCE)
@@ -82,14 +85,14 @@ impl<'a> Client<'a> {
 
     /// Reads a thread's metadata.
     pub fn thread(&mut self, id: &SessionId) -> Result<Thread, ServerError> {
-        self.ask_for(&Call::thread(id), thread)
+        self.ask_for(&ServerRequest::thread(id), thread)
     }
 
     /// All turns of a thread, oldest first.
-    pub fn turns(&mut self, id: &SessionId) -> Result<Vec<Turn>, ServerError> {
+    pub fn turns(&mut self, id: &SessionId) -> Result<Vec<ThreadTurn>, ServerError> {
         let (mut all, mut cursor) = (vec![], None);
         loop {
-            let mut page = self.ask_for(&Call::turns(id, cursor.as_deref()), turns)?;
+            let mut page = self.ask_for(&ServerRequest::turns(id, cursor.as_deref()), turns)?;
             let is_last = page.turns.is_empty() || page.next.is_none();
             all.append(&mut page.turns);
             if is_last {
@@ -101,39 +104,39 @@ impl<'a> Client<'a> {
 
     /// Loads a thread into this connection, which changing it requires.
     pub fn load(&mut self, id: &SessionId) -> Result<Thread, ServerError> {
-        self.ask_for(&Call::load(id), thread)
+        self.ask_for(&ServerRequest::load(id), thread)
     }
 
     /// Unloads a thread: the server drops it unless another client has it open.
     pub fn leave(&mut self, id: &SessionId) -> Result<(), ServerError> {
-        self.ask(&Call::leave(id)).map(|_| ())
+        self.ask(&ServerRequest::leave(id)).map(|_| ())
     }
 
     /// Reverts a turn and all later ones. Returns the thread with the file in which it continues.
     pub fn revert_to(&mut self, id: &SessionId, before: &TurnId) -> Result<Thread, ServerError> {
-        self.ask_for(&Call::revert(id, before), thread)
+        self.ask_for(&ServerRequest::revert(id, before), thread)
     }
 
     /// Forks a thread before a turn, or at its end. The original stays unchanged.
     pub fn fork_at(&mut self, id: &SessionId, before: Option<&TurnId>) -> Result<Thread, ServerError> {
-        self.ask_for(&Call::fork(id, before), thread)
+        self.ask_for(&ServerRequest::fork(id, before), thread)
     }
 
     /// Adds text to the context of a thread's model without starting a turn.
     pub fn inject(&mut self, id: &SessionId, text: &str) -> Result<(), ServerError> {
-        self.ask(&Call::inject(id, text)).map(|_| ())
+        self.ask(&ServerRequest::inject(id, text)).map(|_| ())
     }
 
     fn ask_for<T>(
         &mut self,
-        call: &Call,
+        call: &ServerRequest,
         read: impl Fn(&serde_json::Value) -> Option<T>,
     ) -> Result<T, ServerError> {
         let answer = self.ask(call)?;
         read(&answer).ok_or(ServerError::Strange { method: call.method })
     }
 
-    fn ask(&mut self, call: &Call) -> Result<serde_json::Value, ServerError> {
+    fn ask(&mut self, call: &ServerRequest) -> Result<serde_json::Value, ServerError> {
         self.asked += 1;
         let until = self.env.elapsed() + PATIENCE;
         let method = call.method;
@@ -141,13 +144,13 @@ impl<'a> Client<'a> {
         loop {
             let text = self.wire.next(until).map_err(|error| broken(method, error))?;
             match heard(&text) {
-                Some(Heard::Answer { number, result }) if number == self.asked => {
+                Some(ServerMessage::Answer { number, result }) if number == self.asked => {
                     return result.map_err(|source| ServerError::Refused { method, source });
                 }
-                Some(Heard::Asked { decline }) => {
+                Some(ServerMessage::Asked { decline }) => {
                     self.wire.send(&decline, until).map_err(|error| broken(method, error))?;
                 }
-                Some(Heard::Answer { .. } | Heard::Told) | None => {}
+                Some(ServerMessage::Answer { .. } | ServerMessage::Told) | None => {}
             }
         }
     }

@@ -13,41 +13,41 @@ use crate::runtime::env::Env;
 use crate::runtime::failure::chain;
 use crate::runtime::faults::record_here;
 use std::collections::BTreeMap;
-use towline_core::bookmark::{Due, How, IGNORE_MARKER, Point, Setting, due};
+use towline_core::bookmark::{BookmarkOrigin, BookmarkPoint, DueBookmark, IGNORE_MARKER, NewBookmark, due};
 use towline_core::effect::Effect;
-use towline_core::event::{Event, Happening};
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::event::{Event, EventKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::id::SessionKey;
 use towline_core::reply::Reply;
-use towline_core::typing::{Intent, Purpose, Wish};
-use towline_store::journal::{self, Record};
+use towline_core::typing::{Intent, IntentPurpose, IntentRequest};
+use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// Appends the bookmarks due after these effects to the journal. The caller holds the apply lock and applies
 /// the journal again, so that no bookmark is set twice.
 pub fn set_due(env: &Env, config: &Config, effects: &[Effect]) -> Bookmarked {
-    let set = |point: &&Point| {
+    let set = |point: &&BookmarkPoint| {
         let happening = match due(point, &config.bookmarks.rules, env.now) {
-            Due::Nothing => return None,
-            Due::Type(reason) if config.typing.enabled => Happening::MarkerWanted { reason },
+            DueBookmark::Nothing => return None,
+            DueBookmark::Type(reason) if config.typing.enabled => EventKind::MarkerWanted { reason },
             // With typing disabled, a silent bookmark still marks the point.
-            Due::Type(reason) | Due::Set(reason) => Happening::BookmarkSet(Setting {
-                how: How::Silent,
+            DueBookmark::Type(reason) | DueBookmark::Set(reason) => EventKind::BookmarkSet(NewBookmark {
+                how: BookmarkOrigin::Silent,
                 after_turn: point.after_turn,
                 reason: Some(reason),
                 label: None,
             }),
         };
-        Some(Record::Event(told(env, point, happening)))
+        Some(JournalRecord::Event(told(env, point, happening)))
     };
-    let records: Vec<Record> = open_points(effects).values().filter_map(set).collect();
+    let records: Vec<JournalRecord> = open_points(effects).values().filter_map(set).collect();
     if records.is_empty() {
         return Bookmarked::Nothing;
     }
     match journal::append(&env.home, &records) {
         Ok(()) => Bookmarked::Something,
         Err(error) => {
-            record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
+            record_here(env, FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
             Bookmarked::Nothing
         }
     }
@@ -63,14 +63,14 @@ pub fn type_markers(env: &Env, config: &Config, effects: &[Effect]) {
             && env.now.since_ms(*at) <= FRESH_MS
             && let Err(detail) = type_marker(env, config, session, seat)
         {
-            record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail });
+            record_here(env, FaultRecord { at: env.now, kind: FaultKind::Journal, detail });
         }
     }
 }
 
 fn type_marker(env: &Env, config: &Config, session: &SessionKey, seat: &str) -> Result<(), String> {
     let expires_at = env.now.plus_ms(config.typing.limit_ms);
-    let wish = Wish::new(seat, Purpose::Bookmark, &config.bookmarks.marker, expires_at);
+    let wish = IntentRequest::new(seat, IntentPurpose::Bookmark, &config.bookmarks.marker, expires_at);
     let wish = wish.map_err(|error| format!("no marker was typed: {error}"))?;
     typing::make(env, session, wish).map(drop).map_err(|error| chain(&error))
 }
@@ -78,23 +78,23 @@ fn type_marker(env: &Env, config: &Config, session: &SessionKey, seat: &str) -> 
 /// The silent bookmark that replaces a marker which was wanted but not typed. `None` if a bookmark was set
 /// since.
 pub fn instead_of_marker(env: &Env, store: &Store, intent: &Intent) -> Result<Option<Event>, StoreError> {
-    let session = store.session(&intent.session)?.filter(|_| intent.wish.purpose == Purpose::Bookmark);
+    let session = store.session(&intent.session)?.filter(|_| intent.wish.purpose == IntentPurpose::Bookmark);
     let wanted = session.and_then(|session| session.since_bookmark.wanted);
     let Some((at, reason)) = wanted.filter(|(at, _)| *at <= intent.made_at) else { return Ok(None) };
     let turns = store.heard_turns(&intent.session)?;
     let last = turns.iter().rev().find(|turn| turn.started_at <= at);
-    let set = Setting {
-        how: How::Silent,
+    let set = NewBookmark {
+        how: BookmarkOrigin::Silent,
         after_turn: last.map_or(0, |turn| turn.ordinal),
         reason: Some(reason),
         label: None,
     };
     let turn = last.and_then(|turn| turn.id.clone());
-    Ok(Some(Event { at, turn, ..typing::event(env, &intent.session, Happening::BookmarkSet(set)) }))
+    Ok(Some(Event { at, turn, ..typing::event(env, &intent.session, EventKind::BookmarkSet(set)) }))
 }
 
 /// The last point of each session that has no bookmark or marker request after it.
-fn open_points(effects: &[Effect]) -> BTreeMap<&SessionKey, &Point> {
+fn open_points(effects: &[Effect]) -> BTreeMap<&SessionKey, &BookmarkPoint> {
     let mut open = BTreeMap::new();
     for effect in effects {
         match effect {
@@ -110,7 +110,7 @@ fn open_points(effects: &[Effect]) -> BTreeMap<&SessionKey, &Point> {
     open
 }
 
-fn told(env: &Env, point: &Point, happening: Happening) -> Event {
+fn told(env: &Env, point: &BookmarkPoint, happening: EventKind) -> Event {
     Event {
         uid: env.uid(),
         at: point.at,

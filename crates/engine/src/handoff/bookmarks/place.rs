@@ -7,13 +7,13 @@ use crate::runtime::record::{accept, event};
 use crate::status::probe;
 use std::path::Path;
 use std::time::Duration;
-use towline_core::bookmark::Code;
-use towline_core::event::Happening;
+use towline_core::bookmark::CodeState;
+use towline_core::event::EventKind;
 use towline_core::id::{SessionKey, Uid};
-use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_store::Store;
-use towline_store::journal::Record;
-use towline_terminal::repository::{CheckedOut, checked_out};
+use towline_store::journal::JournalRecord;
+use towline_terminal::repository::{Checkout, checked_out};
 
 /// Older bookmarks stay without code state: by now the code has changed.
 const WITHIN_MS: i64 = 5 * 60_000;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Looked {
     bookmark: Uid,
     session: SessionKey,
-    code: Option<Code>,
+    code: Option<CodeState>,
 }
 
 /// Reads the code state of all bookmarks that were just set.
@@ -39,10 +39,11 @@ pub fn look(env: &Env) -> Vec<Looked> {
 }
 
 /// The commit, branch and dirty state of a folder, bounded and redacted.
-pub fn code_in(folder: Option<&str>) -> Option<Code> {
-    let CheckedOut { commit, branch, is_dirty } = checked_out(Path::new(folder?))?;
-    let kept = |text: &str| Kept::new(text, Keeping { longest_bytes: 500, secrets: Secrets::Redacted });
-    Some(Code { commit: kept(&commit), branch: branch.as_deref().map(kept), dirty: Some(is_dirty) })
+pub fn code_in(folder: Option<&str>) -> Option<CodeState> {
+    let Checkout { commit, branch, is_dirty } = checked_out(Path::new(folder?))?;
+    let kept =
+        |text: &str| SafeText::new(text, TextPolicy { longest_bytes: 500, secrets: SecretPolicy::Redacted });
+    Some(CodeState { commit: kept(&commit), branch: branch.as_deref().map(kept), dirty: Some(is_dirty) })
 }
 
 impl Looked {
@@ -53,10 +54,10 @@ impl Looked {
             let session = store.session(&looked.session).ok().flatten();
             let context_tokens = session.as_ref().and_then(probe::said).map(|fill| fill.tokens);
             let (bookmark, code) = (looked.bookmark, looked.code);
-            let happening = Happening::BookmarkPlaced { bookmark, code, context_tokens };
-            Record::Event(event(env, looked.session, happening))
+            let happening = EventKind::BookmarkPlaced { bookmark, code, context_tokens };
+            JournalRecord::Event(event(env, looked.session, happening))
         };
-        let records: Vec<Record> = looked.into_iter().map(placed).collect();
+        let records: Vec<JournalRecord> = looked.into_iter().map(placed).collect();
         // If this fails, the bookmark stays without its code state.
         let _ = accept(env, &records);
     }
@@ -69,7 +70,7 @@ mod tests {
     #[test]
     fn a_commit_is_no_secret() {
         let commit = "d4dd1ac9aebca0e78c240215a0893ef874bccb61";
-        let kept = Kept::new(commit, Keeping { longest_bytes: 500, secrets: Secrets::Redacted });
+        let kept = SafeText::new(commit, TextPolicy { longest_bytes: 500, secrets: SecretPolicy::Redacted });
         assert_eq!(kept.as_str(), commit);
     }
 }

@@ -7,12 +7,12 @@ use crate::handoff::typing;
 use crate::runtime::env::Env;
 use crate::runtime::failure::chain;
 use crate::runtime::faults;
-use towline_core::compose::Material;
+use towline_core::compose::ComposeInput;
 use towline_core::continuing::{Hop, form};
-use towline_core::event::Happening;
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::event::EventKind;
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::id::SessionKey;
-use towline_store::journal::{self, Record};
+use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// The session's last hop with a handoff, unless that was given or the session was prompted since.
@@ -24,7 +24,7 @@ pub fn handoff_of(store: &Store, from: &SessionKey) -> Result<Option<Hop>, Store
 }
 
 /// Puts the handoff into the material and removes it from the quoted turns, so that it appears once.
-pub fn put_in(material: &mut Material, hop: &Hop) {
+pub fn put_in(material: &mut ComposeInput, hop: &Hop) {
     let (Some(past), Some(text)) = (&mut material.past, hop.text()) else { return };
     past.handoff = Some(form::parts(text));
     let is_it = |text: &str| text.contains(form::OPENING);
@@ -41,7 +41,7 @@ pub fn alone(
     store: &Store,
     successor: &SessionKey,
     open: &[Hop],
-) -> Result<Option<(Hop, Material)>, StoreError> {
+) -> Result<Option<(Hop, ComposeInput)>, StoreError> {
     let led_here = open.iter().rfind(|hop| hop.successor.as_ref() == Some(successor));
     let Some(hop) = led_here.map(|hop| handoff_of(store, &hop.session)).transpose()?.flatten() else {
         return Ok(None);
@@ -53,8 +53,11 @@ pub fn alone(
 
 /// Records which session received the handoff.
 pub fn mark_given(env: &Env, hop: &Hop, heir: &SessionKey) {
-    let given = typing::event(env, heir, Happening::HandoffGiven { hop: hop.uid });
-    if let Err(error) = journal::append(&env.home, &[Record::Event(given)]) {
-        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
+    let given = typing::event(env, heir, EventKind::HandoffGiven { hop: hop.uid });
+    if let Err(error) = journal::append(&env.home, &[JournalRecord::Event(given)]) {
+        faults::record_here(
+            env,
+            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) },
+        );
     }
 }

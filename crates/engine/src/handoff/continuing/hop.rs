@@ -10,12 +10,12 @@ use crate::runtime::env::Env;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::Handoff;
-use towline_core::continuing::{Asking, Author, Stage, Typed, form, mechanical};
-use towline_core::event::{Event, Happening};
+use towline_core::continuing::{HandoffAuthor, HopIntents, HopRequest, HopStage, form, mechanical};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::session::Session;
-use towline_core::text::{Keeping, Kept, Secrets};
-use towline_core::typing::{Purpose, Wish};
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
+use towline_core::typing::{IntentPurpose, IntentRequest};
 use towline_store::{Archive, Store, StoreError};
 
 #[derive(Clone, Copy)]
@@ -31,11 +31,11 @@ pub fn is_allowed(env: &Env, config: &Config) -> bool {
 }
 
 /// A handoff as it is stored. Secrets are always redacted, because a model will read it.
-pub fn kept(text: &str) -> Kept {
-    let keeping = Keeping { longest_bytes: 2 * form::LONGEST_BYTES, secrets: Secrets::Redacted };
+pub fn kept(text: &str) -> SafeText {
+    let keeping = TextPolicy { longest_bytes: 2 * form::LONGEST_BYTES, secrets: SecretPolicy::Redacted };
     // The text may be typed into a terminal later: keep no control characters but line breaks.
     let plain: String = text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(is_text).collect();
-    Kept::new(&plain, keeping)
+    SafeText::new(&plain, keeping)
 }
 
 fn is_text(c: &char) -> bool {
@@ -48,15 +48,15 @@ pub fn begin(
     config: &Config,
     store: &Store,
     session: &Session,
-    asking: Asking,
+    asking: HopRequest,
 ) -> Result<(Uid, Vec<Event>), StoreError> {
     let (seat, author) = (asking.seat.clone(), asking.author);
-    let asked = typing::event(env, &session.key, Happening::HandoffAsked { asking });
+    let asked = typing::event(env, &session.key, EventKind::HandoffAsked { asking });
     let hop = asked.uid;
     let mut events = vec![asked];
-    if author == Author::Mechanical {
+    if author == HandoffAuthor::Mechanical {
         let text = kept(&form::render(&from_what_is_known(env, store, session)?));
-        let written = Happening::HandoffWritten { hop, text, by: author };
+        let written = EventKind::HandoffWritten { hop, text, by: author };
         events.push(typing::event(env, &session.key, written));
         events.extend(set_out(env, config, Journey { hop, session: &session.key, seat: &seat }));
     }
@@ -69,17 +69,17 @@ pub fn set_out(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event> {
     let Some(agent) = Agent::named(session.agent.as_str()) else { return vec![] };
     // Both intents have to be typed and confirmed, one after the other.
     let expires_at = env.now.plus_ms(2 * (config.typing.limit_ms + config.typing.confirm_ms));
-    let wish = |purpose, text: &str| Wish::new(seat, purpose, text, expires_at);
+    let wish = |purpose, text: &str| IntentRequest::new(seat, purpose, text, expires_at);
     let prompt = form::prompt(hop);
     let (Ok(clear), Ok(go_on)) =
-        (wish(Purpose::Clear, agent.clear_command()), wish(Purpose::Continue, &prompt))
+        (wish(IntentPurpose::Clear, agent.clear_command()), wish(IntentPurpose::Continue, &prompt))
     else {
         return vec![];
     };
-    let clear = typing::event(env, session, Happening::IntentMade { wish: clear });
-    let go_on = typing::event(env, session, Happening::IntentMade { wish: go_on.after(clear.uid) });
-    let typed = Some(Typed { clear: clear.uid, go_on: go_on.uid });
-    let moved = Happening::HopMoved { hop, to: Stage::Clearing, why: None, typed };
+    let clear = typing::event(env, session, EventKind::IntentMade { wish: clear });
+    let go_on = typing::event(env, session, EventKind::IntentMade { wish: go_on.after(clear.uid) });
+    let typed = Some(HopIntents { clear: clear.uid, go_on: go_on.uid });
+    let moved = EventKind::HopMoved { hop, to: HopStage::Clearing, why: None, typed };
     vec![clear, go_on, typing::event(env, session, moved)]
 }
 

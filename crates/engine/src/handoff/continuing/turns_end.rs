@@ -14,25 +14,25 @@ use crate::runtime::spawn;
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
-use towline_agents::{Agent, Ending};
+use towline_agents::{Agent, StopDetails};
 use towline_core::continuing::{
-    Asking, Author, Barrier, Decision, Ending as EndedBy, Hop, Moment, Past, Stage, at_turns_end as decide,
-    form,
+    HandoffAuthor, Hop, HopBarrier, HopDecision, HopRequest, HopStage, SeatHistory, TurnEndInput,
+    TurnEnding as EndedBy, at_turns_end as decide, form,
 };
-use towline_core::event::{Event, Happening};
-use towline_core::fault::{Fault, FaultKind};
-use towline_core::reply::{Reply, Verdict};
+use towline_core::event::{Event, EventKind};
+use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::reply::{Reply, ReplyVerdict};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_core::typing::{Purpose, Wish};
-use towline_store::journal::{self, Record};
+use towline_core::typing::{IntentPurpose, IntentRequest};
+use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// The end of a turn as reported by its hook.
 #[derive(Clone, Copy)]
 pub struct Stop<'a> {
     pub event: &'a Event,
-    pub ending: &'a Ending,
+    pub ending: &'a StopDetails,
 }
 
 /// The reply to it.
@@ -51,9 +51,9 @@ pub fn at_turns_end(
     stop: &Stop<'_>,
     known: &Known,
 ) -> Result<Outcome, StoreError> {
-    let is_end = matches!(stop.event.happening, Happening::TurnEnded { .. });
+    let is_end = matches!(stop.event.happening, EventKind::TurnEnded { .. });
     let Some(gauge) = known.gauge.as_ref().filter(|_| is_end) else { return Ok(Outcome::default()) };
-    let is_ours = |hop: &&Hop| hop.session == stop.event.session && hop.stage == Stage::Asked;
+    let is_ours = |hop: &&Hop| hop.session == stop.event.session && hop.stage == HopStage::Asked;
     let handler = TurnEndHandler { env, config, store, session: &gauge.session };
     match known.afoot.open.iter().find(is_ours) {
         Some(hop) => Ok(handler.take(hop, stop)),
@@ -86,7 +86,7 @@ impl TurnEndHandler<'_> {
         }
         let past = self.past(seat, open)?;
         let ending = if stop.ending.was_blocked { EndedBy::AfterABlock } else { EndedBy::ByItself };
-        let moment = Moment {
+        let moment = TurnEndInput {
             now: self.env.now,
             strategy,
             written: wishes.written,
@@ -98,23 +98,23 @@ impl TurnEndHandler<'_> {
             limits: wishes.limits,
         };
         match decide(&moment) {
-            Decision::Nothing => Ok(Outcome::default()),
-            Decision::Barred(barrier) => Ok(barred(barrier, percent)),
-            Decision::Compact => Ok(self.compact(seat, percent)),
-            Decision::Hop(author) => {
-                let asking = Asking { seat: seat.to_owned(), author, ordinal: past.ordinal, percent };
+            HopDecision::Nothing => Ok(Outcome::default()),
+            HopDecision::Barred(barrier) => Ok(barred(barrier, percent)),
+            HopDecision::Compact => Ok(self.compact(seat, percent)),
+            HopDecision::Hop(author) => {
+                let asking = HopRequest { seat: seat.to_owned(), author, ordinal: past.ordinal, percent };
                 self.begin(asking)
             }
         }
     }
 
-    fn past(&self, seat: &str, open: &[Hop]) -> Result<Past, StoreError> {
+    fn past(&self, seat: &str, open: &[Hop]) -> Result<SeatHistory, StoreError> {
         let (store, session) = (self.store, self.session);
         let doings = store.own_doings(seat, self.env.now.plus_ms(-DAY_MS))?;
         let here = store.last_hop_of(&session.key)?.map(|hop| hop.began_at);
         // A prompt by the user since then starts a new chain.
         let led_here = store.hop_to(&session.key)?.filter(|_| session.prompt.is_none());
-        Ok(Past {
+        Ok(SeatHistory {
             last_moved: doings.iter().map(|(_, moved)| *moved).max(),
             begun: doings.into_iter().map(|(begun, _)| begun).collect(),
             last_here: here.max(store.last_compaction_asked(&session.key)?),
@@ -124,20 +124,20 @@ impl TurnEndHandler<'_> {
         })
     }
 
-    fn begin(&self, asking: Asking) -> Result<Outcome, StoreError> {
+    fn begin(&self, asking: HopRequest) -> Result<Outcome, StoreError> {
         let (author, percent) = (asking.author, asking.percent.unwrap_or(0));
         let seat = asking.seat.clone();
         let (hop, events) = begin(self.env, self.config, self.store, self.session, asking)?;
         if !accept(self.env, events) {
             return Ok(Outcome::default());
         }
-        if author == Author::Agent {
+        if author == HandoffAuthor::Agent {
             let reason = form::request(&form::id(hop), percent);
             let notice = format!(
                 "towline: the context is {percent} % full: a handoff is asked for, then the work goes on in a fresh session."
             );
             let reply =
-                Reply { notices: vec![notice], verdict: Verdict::Block { reason }, ..Reply::default() };
+                Reply { notices: vec![notice], verdict: ReplyVerdict::Block { reason }, ..Reply::default() };
             return Ok(Outcome { reply, goes_on: true });
         }
         spawn::type_detached(&seat);
@@ -150,7 +150,8 @@ impl TurnEndHandler<'_> {
     fn compact(&self, seat: &str, percent: Option<u8>) -> Outcome {
         let Some(agent) = Agent::named(self.session.key.agent.as_str()) else { return Outcome::default() };
         let expires_at = self.env.now.plus_ms(self.config.typing.limit_ms);
-        let Ok(wish) = Wish::new(seat, Purpose::Compact, agent.compact_command(), expires_at) else {
+        let Ok(wish) = IntentRequest::new(seat, IntentPurpose::Compact, agent.compact_command(), expires_at)
+        else {
             return Outcome::default();
         };
         if let Err(error) = typing::make(self.env, &self.session.key, wish) {
@@ -176,11 +177,11 @@ impl TurnEndHandler<'_> {
             Ok(read) if read.goes_on => self.set_out(&Hop { handoff, ..hop.clone() }),
             Ok(_) => {
                 let why = Some("the handoff says `continue: false`".to_owned());
-                self.end(&Hop { stage: Stage::Stopped, why, handoff, ..hop.clone() })
+                self.end(&Hop { stage: HopStage::Stopped, why, handoff, ..hop.clone() })
             }
             Err(flaw) => {
                 let why = Some(flaw.to_string());
-                self.end(&Hop { stage: Stage::Failed, why, handoff, ..hop.clone() })
+                self.end(&Hop { stage: HopStage::Failed, why, handoff, ..hop.clone() })
             }
         }
     }
@@ -199,8 +200,8 @@ impl TurnEndHandler<'_> {
     /// Records the end of the hop and notifies the user at once.
     fn end(&self, hop: &Hop) -> Outcome {
         let mut events = self.written(hop);
-        let moved = Happening::HopMoved { hop: hop.uid, to: hop.stage, why: hop.why.clone(), typed: None };
-        let told = Happening::HopTold { hop: hop.uid };
+        let moved = EventKind::HopMoved { hop: hop.uid, to: hop.stage, why: hop.why.clone(), typed: None };
+        let told = EventKind::HopTold { hop: hop.uid };
         events.extend([moved, told].map(|happening| typing::event(self.env, &hop.session, happening)));
         accept(self.env, events);
         Outcome { reply: said(what_became(hop)), goes_on: false }
@@ -208,18 +209,22 @@ impl TurnEndHandler<'_> {
 
     fn written(&self, hop: &Hop) -> Vec<Event> {
         let written = hop.handoff.clone();
-        let written = written.map(|(text, by)| Happening::HandoffWritten { hop: hop.uid, text, by });
+        let written = written.map(|(text, by)| EventKind::HandoffWritten { hop: hop.uid, text, by });
         written.map(|written| typing::event(self.env, &hop.session, written)).into_iter().collect()
     }
 
     /// Looks in the answer, then in the agent's own handoff file if that was written since the request.
-    fn found(&self, hop: &Hop, stop: &Stop<'_>) -> (Result<form::Read, form::Flaw>, Author) {
+    fn found(
+        &self,
+        hop: &Hop,
+        stop: &Stop<'_>,
+    ) -> (Result<form::ParsedHandoff, form::HandoffFlaw>, HandoffAuthor) {
         let said = stop.ending.handoff.as_deref().map(|said| form::read(said, &hop.short()));
         match (said, self.file_since(hop.began_at)) {
-            (Some(Ok(read)), _) => (Ok(read), Author::Agent),
-            (_, Some(text)) => (form::read_file(&text), Author::File),
-            (Some(Err(flaw)), None) => (Err(flaw), Author::Agent),
-            (None, None) => (Err(form::Flaw::Missing), Author::Agent),
+            (Some(Ok(read)), _) => (Ok(read), HandoffAuthor::Agent),
+            (_, Some(text)) => (form::read_file(&text), HandoffAuthor::File),
+            (Some(Err(flaw)), None) => (Err(flaw), HandoffAuthor::Agent),
+            (None, None) => (Err(form::HandoffFlaw::Missing), HandoffAuthor::Agent),
         }
     }
 
@@ -237,7 +242,7 @@ impl TurnEndHandler<'_> {
 const DAY_MS: i64 = 24 * 3_600_000;
 
 /// Only a limit that was reached is announced; other barriers pass by themselves.
-fn barred(barrier: Barrier, percent: Option<u8>) -> Outcome {
+fn barred(barrier: HopBarrier, percent: Option<u8>) -> Outcome {
     if !barrier.is_a_limit() {
         return Outcome::default();
     }
@@ -254,7 +259,7 @@ fn said(notice: String) -> Reply {
 
 /// Appends all events in one write.
 fn accept(env: &Env, events: Vec<Event>) -> bool {
-    let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
+    let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
     match journal::append(&env.home, &records) {
         Ok(()) => true,
         Err(error) => {
@@ -265,5 +270,5 @@ fn accept(env: &Env, events: Vec<Event>) -> bool {
 }
 
 fn fault(env: &Env, detail: String) {
-    faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail });
+    faults::record_here(env, FaultRecord { at: env.now, kind: FaultKind::Journal, detail });
 }

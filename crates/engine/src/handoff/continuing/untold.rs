@@ -6,11 +6,11 @@ use crate::handoff::typing;
 use crate::runtime::env::Env;
 use crate::runtime::failure::chain;
 use crate::runtime::faults;
-use towline_core::continuing::{Hop, Stage, is_overdue};
-use towline_core::event::{Event, Happening};
-use towline_core::fault::{Fault, FaultKind};
+use towline_core::continuing::{Hop, HopStage, is_overdue};
+use towline_core::event::{Event, EventKind};
+use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::reply::Reply;
-use towline_store::journal::{self, Record};
+use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// The open hops, and the ended ones that the user has not been notified about.
@@ -25,9 +25,9 @@ impl Afoot {
     pub fn at(env: &Env, store: &Store, event: &Event) -> Result<Afoot, StoreError> {
         let is_heard = matches!(
             event.happening,
-            Happening::SessionStarted { .. }
-                | Happening::PromptSubmitted { .. }
-                | Happening::TurnEnded { .. }
+            EventKind::SessionStarted { .. }
+                | EventKind::PromptSubmitted { .. }
+                | EventKind::TurnEnded { .. }
         );
         if !is_heard || event.subagent.is_some() || !store.has_hops_afoot()? {
             return Ok(Afoot::default());
@@ -45,7 +45,7 @@ pub fn untold(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -> Result<
     let seat = store.session(&event.session)?.and_then(|session| session.seat);
     let is_here = |hop: &&Hop| hop.session == event.session || Some(&hop.asking.seat) == seat.as_ref();
     let here: Vec<&Hop> = hops.iter().filter(is_here).collect();
-    let told = here.iter().map(|hop| Happening::HopTold { hop: hop.uid });
+    let told = here.iter().map(|hop| EventKind::HopTold { hop: hop.uid });
     accept(env, told.map(|told| typing::event(env, &event.session, told)));
     Ok(Reply { notices: here.iter().map(|hop| what_became(hop)).collect(), ..Reply::default() })
 }
@@ -54,7 +54,8 @@ pub fn untold(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -> Result<
 pub fn overdue(env: &Env, open: Vec<Hop>) -> Vec<Hop> {
     let (late, open): (Vec<Hop>, Vec<Hop>) = open.into_iter().partition(|hop| is_overdue(hop, env.now));
     let why = || Some("nothing was heard of it any more".to_owned());
-    let failed = |hop: &Hop| Happening::HopMoved { hop: hop.uid, to: Stage::Failed, why: why(), typed: None };
+    let failed =
+        |hop: &Hop| EventKind::HopMoved { hop: hop.uid, to: HopStage::Failed, why: why(), typed: None };
     accept(env, late.iter().map(|hop| typing::event(env, &hop.session, failed(hop))));
     open
 }
@@ -74,11 +75,14 @@ pub fn what_became(hop: &Hop) -> String {
 }
 
 fn accept(env: &Env, events: impl Iterator<Item = Event>) {
-    let records: Vec<Record> = events.map(Record::Event).collect();
+    let records: Vec<JournalRecord> = events.map(JournalRecord::Event).collect();
     if records.is_empty() {
         return;
     }
     if let Err(error) = journal::append(&env.home, &records) {
-        faults::record_here(env, Fault { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
+        faults::record_here(
+            env,
+            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) },
+        );
     }
 }

@@ -11,17 +11,17 @@ use crate::runtime::config::settings;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
 use crate::runtime::spawn;
-use towline_core::event::{Event, Happening};
+use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::typing::{Intent, Rules, Stage, Wish};
-use towline_store::journal::{self, AppendError, Record};
+use towline_core::typing::{Intent, IntentRequest, IntentStage, TypingRules};
+use towline_store::journal::{self, AppendError, JournalRecord};
 
 /// Records an intent for the session and starts the process that types it. Returns the intent's id.
-pub fn make(env: &Env, session: &SessionKey, wish: Wish) -> Result<Uid, AppendError> {
+pub fn make(env: &Env, session: &SessionKey, wish: IntentRequest) -> Result<Uid, AppendError> {
     let seat = wish.seat.clone();
-    let made = event(env, session, Happening::IntentMade { wish });
+    let made = event(env, session, EventKind::IntentMade { wish });
     let uid = made.uid;
-    journal::append(&env.home, &[Record::Event(made)])?;
+    journal::append(&env.home, &[JournalRecord::Event(made)])?;
     spawn::type_detached(&seat);
     Ok(uid)
 }
@@ -31,26 +31,32 @@ pub fn accept_move(
     env: &Env,
     session: &SessionKey,
     intent: &Intent,
-    to: Stage,
+    to: IntentStage,
     why: Option<String>,
 ) -> Result<(), Failure> {
     accept(env, [moved(env, session, intent, to, why)])
 }
 
-pub fn moved(env: &Env, session: &SessionKey, intent: &Intent, to: Stage, why: Option<String>) -> Event {
-    event(env, session, Happening::IntentMoved { intent: intent.uid, to, why })
+pub fn moved(
+    env: &Env,
+    session: &SessionKey,
+    intent: &Intent,
+    to: IntentStage,
+    why: Option<String>,
+) -> Event {
+    event(env, session, EventKind::IntentMoved { intent: intent.uid, to, why })
 }
 
 /// Appends all events in one write.
 pub fn accept(env: &Env, events: impl IntoIterator<Item = Event>) -> Result<(), Failure> {
-    let records: Vec<Record> = events.into_iter().map(Record::Event).collect();
+    let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
     journal::append(&env.home, &records).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
 }
 
 /// The user's typing settings, read again each time: a pause counts until the last moment.
-pub fn rules(env: &Env) -> Rules {
+pub fn rules(env: &Env) -> TypingRules {
     let typing = settings(env).typing;
-    Rules {
+    TypingRules {
         enabled: typing.enabled,
         pause: paused(&env.home, env.now),
         quiet_ms: typing.quiet_ms,
@@ -59,7 +65,7 @@ pub fn rules(env: &Env) -> Rules {
 }
 
 /// An event of our own in this session.
-pub fn event(env: &Env, session: &SessionKey, happening: Happening) -> Event {
+pub fn event(env: &Env, session: &SessionKey, happening: EventKind) -> Event {
     Event {
         uid: env.uid(),
         at: env.now,

@@ -5,17 +5,17 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use towline_core::time::Timestamp;
-use towline_core::typing::Pause;
-use towline_store::home::{Home, put_small};
+use towline_core::typing::TypingPause;
+use towline_store::home::{DataFolder, put_small};
 
 /// Stops all typing, until `pause.until` if given.
-pub fn pause(home: &Home, pause: Pause) -> io::Result<()> {
+pub fn pause(home: &DataFolder, pause: TypingPause) -> io::Result<()> {
     let until = pause.until.map_or_else(String::new, |until| until.0.to_string());
     put_small(&home.typing_pause(), until.as_bytes())
 }
 
 /// Removes the pause. Returns whether there was one.
-pub fn lift(home: &Home) -> io::Result<bool> {
+pub fn lift(home: &DataFolder) -> io::Result<bool> {
     match fs::remove_file(home.typing_pause()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -24,13 +24,13 @@ pub fn lift(home: &Home) -> io::Result<bool> {
 }
 
 /// The pause in effect now.
-pub fn paused(home: &Home, now: Timestamp) -> Option<Pause> {
+pub fn paused(home: &DataFolder, now: Timestamp) -> Option<TypingPause> {
     let written = match fs::read_to_string(home.typing_pause()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return None,
         written => written.ok(),
     };
     let until = written.and_then(|text| text.trim().parse().ok()).map(Timestamp);
-    Some(Pause { until }).filter(|pause| pause.until.is_none_or(|until| now < until))
+    Some(TypingPause { until }).filter(|pause| pause.until.is_none_or(|until| now < until))
 }
 
 #[cfg(test)]
@@ -40,13 +40,13 @@ mod tests {
     #[test]
     fn a_pause_lasts_until_its_time_or_until_it_is_lifted() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         assert_eq!(paused(&home, Timestamp(5)), None);
-        let until = Pause { until: Some(Timestamp(10)) };
+        let until = TypingPause { until: Some(Timestamp(10)) };
         pause(&home, until).unwrap();
         assert_eq!((paused(&home, Timestamp(9)), paused(&home, Timestamp(10))), (Some(until), None));
-        pause(&home, Pause { until: None }).unwrap();
-        assert_eq!(paused(&home, Timestamp(i64::MAX)), Some(Pause { until: None }));
+        pause(&home, TypingPause { until: None }).unwrap();
+        assert_eq!(paused(&home, Timestamp(i64::MAX)), Some(TypingPause { until: None }));
         assert!(lift(&home).unwrap() && !lift(&home).unwrap());
         assert_eq!(paused(&home, Timestamp(5)), None);
     }
@@ -54,11 +54,11 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_a_pause() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         fs::create_dir_all(home.typing_pause()).unwrap();
-        assert_eq!(paused(&home, Timestamp(5)), Some(Pause { until: None }));
+        assert_eq!(paused(&home, Timestamp(5)), Some(TypingPause { until: None }));
         fs::remove_dir(home.typing_pause()).unwrap();
         fs::write(home.typing_pause(), "soon").unwrap();
-        assert_eq!(paused(&home, Timestamp(5)), Some(Pause { until: None }));
+        assert_eq!(paused(&home, Timestamp(5)), Some(TypingPause { until: None }));
     }
 }

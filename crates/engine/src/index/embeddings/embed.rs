@@ -12,10 +12,10 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use towline_search::{
-    Document, Encoder, Kind, ModelError, VectorWriter, Vectors, VectorsOf, embedded, mark_of,
+    Document, DocumentKind, Encoder, ModelError, VectorFile, VectorFormat, VectorWriter, embedded, mark_of,
 };
-use towline_store::Home;
-use towline_store::archive::{Archive, Change, MemoriesAsked};
+use towline_store::DataFolder;
+use towline_store::archive::{Archive, ArchiveChange, MemoryQuery};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Embedded {
@@ -39,14 +39,14 @@ const ROWS_AT_ONCE: u32 = 500;
 
 /// Computes missing embeddings until time runs out. `has_time` receives the number computed so far.
 pub fn embed(
-    home: &Home,
+    home: &DataFolder,
     archive: &Archive,
     model: &Model,
     extent: Extent,
     has_time: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Embedded, FindError> {
     let encoder = Encoder::open(&model.folder)?;
-    let of = VectorsOf { model: model.mark, dimensions: encoder.dimensions() };
+    let of = VectorFormat { model: model.mark, dimensions: encoder.dimensions() };
     let file = vectors_file(home);
     let failed = |source| unusable(&file, source);
     if let Some(folder) = file.parent() {
@@ -55,7 +55,7 @@ pub fn embed(
     let Some(mut writer) = VectorWriter::open(&file, of).map_err(failed)? else {
         return Ok(Embedded { busy: true, ..Embedded::default() });
     };
-    let Some(vectors) = Vectors::open(&file, of).map_err(failed)? else { return Ok(Embedded::default()) };
+    let Some(vectors) = VectorFile::open(&file, of).map_err(failed)? else { return Ok(Embedded::default()) };
     let known = vectors.known();
     let checkpoint = vectors.checkpoint();
     if vectors.len() > known.len() * 2 + 1000 {
@@ -71,10 +71,12 @@ pub fn embed(
 }
 
 /// Removes the embeddings of deleted rows. If another process is computing embeddings, removes all of them.
-pub fn shed(home: &Home, archive: &Archive) -> Result<(), FindError> {
+pub fn shed(home: &DataFolder, archive: &Archive) -> Result<(), FindError> {
     let file = vectors_file(home);
     let failed = |source| unusable(&file, source);
-    let Some(of) = VectorsOf::of_file(&file).map_err(failed)? else { return remove(&file).map_err(failed) };
+    let Some(of) = VectorFormat::of_file(&file).map_err(failed)? else {
+        return remove(&file).map_err(failed);
+    };
     let Some(writer) = VectorWriter::open(&file, of).map_err(failed)? else {
         return remove(&file).map_err(failed);
     };
@@ -136,7 +138,10 @@ impl Making<'_> {
         }
     }
 
-    fn wanted_of(&self, changes: impl IntoIterator<Item = Change>) -> Result<Vec<MissingVector>, FindError> {
+    fn wanted_of(
+        &self,
+        changes: impl IntoIterator<Item = ArchiveChange>,
+    ) -> Result<Vec<MissingVector>, FindError> {
         let mut wanted = vec![];
         for change in changes {
             index::each_of(self.archive, change, &mut |document| {
@@ -159,7 +164,7 @@ impl Making<'_> {
     fn memories(&mut self) -> Result<bool, FindError> {
         let mut before = None;
         loop {
-            let asked = MemoriesAsked { before, limit: ROWS_AT_ONCE, ..MemoriesAsked::default() };
+            let asked = MemoryQuery { before, limit: ROWS_AT_ONCE, ..MemoryQuery::default() };
             let memories = self.archive.memories(&asked)?;
             let Some(last) = memories.last() else { return Ok(true) };
             before = Some(last.number);
@@ -182,7 +187,10 @@ impl Making<'_> {
             rows.extend(more);
         }
         for row in rows.into_iter().rev() {
-            let both = [Change::Summary { conversation: row }, Change::Conversation { row, from_turn: 0 }];
+            let both = [
+                ArchiveChange::Summary { conversation: row },
+                ArchiveChange::Conversation { row, from_turn: 0 },
+            ];
             let wanted = self.wanted_of(both)?;
             if !self.make(wanted)? {
                 return Ok(false);
@@ -194,8 +202,8 @@ impl Making<'_> {
     /// The text to embed; `None` for tool output and for documents with an up-to-date embedding.
     fn wanted(&self, document: &Document) -> Option<MissingVector> {
         match document.kind {
-            Kind::Memory | Kind::Summary | Kind::Prompt | Kind::Body => {}
-            Kind::Line | Kind::Detail | Kind::Bookmark => return None,
+            DocumentKind::Memory | DocumentKind::Summary | DocumentKind::Prompt | DocumentKind::Body => {}
+            DocumentKind::Line | DocumentKind::Detail | DocumentKind::Bookmark => return None,
         }
         let text = embedded(document);
         let (id, mark) = (document.id, mark_of(&text));

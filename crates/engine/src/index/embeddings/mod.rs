@@ -14,8 +14,8 @@ use crate::runtime::config::SearchTier;
 use crate::runtime::failure::chain;
 use std::fs;
 use std::path::{Path, PathBuf};
-use towline_search::{Encoder, MODEL_FILES, ModelError, Vectors, VectorsOf};
-use towline_store::Home;
+use towline_search::{Encoder, MODEL_FILES, ModelError, VectorFile, VectorFormat};
+use towline_store::DataFolder;
 
 /// An installed and verified model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,16 +38,16 @@ pub enum Standing {
 /// The list of verified checksums, written last.
 const PROVEN: &str = "checksums";
 
-pub fn folder(home: &Home) -> PathBuf {
+pub fn folder(home: &DataFolder) -> PathBuf {
     home.folder().join("model")
 }
 
 /// The file of document embeddings.
-pub fn vectors_file(home: &Home) -> PathBuf {
+pub fn vectors_file(home: &DataFolder) -> PathBuf {
     home.folder().join("vectors").join("rows")
 }
 
-pub fn standing(home: &Home, wanted: &Search) -> Standing {
+pub fn standing(home: &DataFolder, wanted: &Search) -> Standing {
     match wanted.tier {
         SearchTier::Static => Standing::NotWanted,
         SearchTier::MiniLm => found(home, wanted).map_or_else(Standing::Missing, Standing::Ready),
@@ -55,7 +55,7 @@ pub fn standing(home: &Home, wanted: &Search) -> Standing {
 }
 
 /// The model that the settings name, whether it is used or not; or the reason it is unusable.
-pub fn found(home: &Home, wanted: &Search) -> Result<Model, String> {
+pub fn found(home: &DataFolder, wanted: &Search) -> Result<Model, String> {
     let folder = folder(home);
     let proven = fs::read_to_string(folder.join(PROVEN)).map_err(|_| "it was not fetched yet".to_owned())?;
     if proven != checksums(wanted) {
@@ -80,14 +80,14 @@ fn checksums(wanted: &Search) -> String {
 /// The embedding of a query, and the document embeddings to compare it with.
 pub struct Asked {
     /// `None` if none were computed yet: the hub may have some.
-    pub vectors: Option<Vectors>,
+    pub vectors: Option<VectorFile>,
     pub meaning: Vec<f32>,
     /// Identifies the model.
     pub model: u64,
 }
 
 /// Embeds a query. Returns `None` if only the table serves, with the reason if a model is configured.
-pub fn asked(home: &Home, wanted: &Search, text: &str) -> (Option<Asked>, Option<String>) {
+pub fn asked(home: &DataFolder, wanted: &Search, text: &str) -> (Option<Asked>, Option<String>) {
     match standing(home, wanted) {
         Standing::NotWanted => (None, None),
         Standing::Missing(why) => (None, Some(format!("{why}; run `tow model get`"))),
@@ -99,23 +99,23 @@ pub fn asked(home: &Home, wanted: &Search, text: &str) -> (Option<Asked>, Option
     }
 }
 
-fn understood(home: &Home, model: &Model, text: &str) -> Result<Asked, ModelError> {
+fn understood(home: &DataFolder, model: &Model, text: &str) -> Result<Asked, ModelError> {
     let encoder = Encoder::open(&model.folder)?;
     let vectors = kept(home, model, &encoder)?;
     Ok(Asked { vectors, meaning: encoder.embed(text), model: model.mark })
 }
 
 /// The document embeddings computed by this model, if there are any.
-pub fn kept(home: &Home, model: &Model, encoder: &Encoder) -> Result<Option<Vectors>, ModelError> {
+pub fn kept(home: &DataFolder, model: &Model, encoder: &Encoder) -> Result<Option<VectorFile>, ModelError> {
     let file = vectors_file(home);
-    let of = VectorsOf { model: model.mark, dimensions: encoder.dimensions() };
-    let vectors = Vectors::open(&file, of).map_err(|source| ModelError::Read { path: file, source })?;
+    let of = VectorFormat { model: model.mark, dimensions: encoder.dimensions() };
+    let vectors = VectorFile::open(&file, of).map_err(|source| ModelError::Read { path: file, source })?;
     Ok(vectors.filter(|vectors| !vectors.is_empty()))
 }
 
 /// The number and file size of the document embeddings, whichever model computed them.
 pub fn vectors_there(file: &Path) -> (usize, u64) {
-    let of = VectorsOf::of_file(file).ok().flatten();
-    let vectors = of.and_then(|of| Vectors::open(file, of).ok().flatten());
+    let of = VectorFormat::of_file(file).ok().flatten();
+    let vectors = of.and_then(|of| VectorFile::open(file, of).ok().flatten());
     (vectors.map_or(0, |vectors| vectors.known().len()), fs::metadata(file).map_or(0, |meta| meta.len()))
 }

@@ -9,7 +9,7 @@ use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use towline_store::Home;
+use towline_store::DataFolder;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
@@ -30,7 +30,12 @@ pub enum Origin<'a> {
 pub type Seen<'a> = &'a mut dyn FnMut(&str, u64, Option<u64>);
 
 /// Installs missing files. Existing files with the right checksum stay.
-pub fn ask_for(home: &Home, wanted: &Search, from: Origin<'_>, seen: Seen<'_>) -> Result<(), PlaceError> {
+pub fn ask_for(
+    home: &DataFolder,
+    wanted: &Search,
+    from: Origin<'_>,
+    seen: Seen<'_>,
+) -> Result<(), PlaceError> {
     let folder = folder(home);
     let unwritten = |path: &Path| {
         let path = path.to_owned();
@@ -60,7 +65,7 @@ pub fn ask_for(home: &Home, wanted: &Search, from: Origin<'_>, seen: Seen<'_>) -
 }
 
 /// Removes the model and its embeddings. Returns the number of bytes freed.
-pub fn remove(home: &Home) -> Result<u64, PlaceError> {
+pub fn remove(home: &DataFolder) -> Result<u64, PlaceError> {
     let vectors = super::vectors_file(home);
     let folders = [folder(home), vectors.parent().unwrap_or(&vectors).to_owned()];
     let mut freed = 0;

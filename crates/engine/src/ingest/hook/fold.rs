@@ -23,13 +23,13 @@ use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 use towline_core::effect::Effect;
-use towline_core::event::{Event, Happening, Presence, StartedBy, Urgency};
+use towline_core::event::{Event, EventKind, SessionPresence, StartedBy, Urgency};
 use towline_core::fault::FaultKind;
-use towline_core::inherit::Inheriting;
+use towline_core::inherit::InheritState;
 use towline_core::reply::Reply;
-use towline_core::session::State;
-use towline_store::lock::{FoldLock, pauses};
-use towline_store::{Folded, Pace, Store, StoreError, journal, upkeep};
+use towline_core::session::SessionState;
+use towline_store::lock::{ProjectionLock, pauses};
+use towline_store::{Projected, ProjectionLimits, Store, StoreError, journal, upkeep};
 
 /// How often a lock holder checks the journal again before it leaves the rest to the next hook.
 const ROUNDS: usize = 3;
@@ -116,27 +116,31 @@ fn report(call: &HookCall, error: &StoreError) {
 }
 
 /// Only an agent that needs a reply waits for the lock; mostly only if notifications go to its terminal.
-fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Result<Option<FoldLock>> {
+fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Result<Option<ProjectionLock>> {
     let patience = match (asked, urgency) {
         (ReplyScope::Nothing, _) => Duration::ZERO,
         (ReplyScope::Inheritance(_), _) | (ReplyScope::All(_), Urgency::Answered) => patience(call),
         (ReplyScope::All(told), Urgency::Shown) if is_answered(call, told.event) => patience(call),
         (ReplyScope::All(_), Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever) => Duration::ZERO,
     };
-    FoldLock::take_within(&call.env.home, pauses(patience))
+    ProjectionLock::take_within(&call.env.home, pauses(patience))
 }
 
 /// Whether the reply may depend on the applied state.
 fn is_answered(call: &HookCall, event: &Event) -> bool {
-    let may_go_on = matches!(event.happening, Happening::TurnEnded { .. }) && call.config.guard.types();
+    let may_go_on = matches!(event.happening, EventKind::TurnEnded { .. }) && call.config.guard.types();
     call.config.notify.speaks_by_terminal() || may_go_on
 }
 
-fn fold_once(call: &HookCall, asked: ReplyScope<'_>, lock: &FoldLock) -> Result<PassOutcome, StoreError> {
+fn fold_once(
+    call: &HookCall,
+    asked: ReplyScope<'_>,
+    lock: &ProjectionLock,
+) -> Result<PassOutcome, StoreError> {
     let patience = patience(call);
     let has_time = || call.env.elapsed() < patience;
     let new_machine = call.env.uid();
-    let pace = Pace { has_time: &has_time, now: call.env.now, new_machine, patience };
+    let pace = ProjectionLimits { has_time: &has_time, now: call.env.now, new_machine, patience };
     let (store, folded) = Store::open_and_fold(&call.env.home, lock, &pace)?;
     let known = known(call, asked, &store, &folded)?;
     let missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
@@ -168,7 +172,7 @@ fn fold_once(call: &HookCall, asked: ReplyScope<'_>, lock: &FoldLock) -> Result<
 }
 
 /// Applies the records that we appended ourselves, on the open connection: another round would cost more.
-fn fold_again(call: &HookCall, store: &Store, pace: &Pace<'_>) -> Result<u64, StoreError> {
+fn fold_again(call: &HookCall, store: &Store, pace: &ProjectionLimits<'_>) -> Result<u64, StoreError> {
     let seen = journal::unsealed_bytes(&call.env.home);
     let folded = store.fold(pace)?;
     effects::carry_out(&call.env, &call.config, store, &folded.effects)?;
@@ -181,12 +185,12 @@ fn missing(known: &Known, asked: ReplyScope<'_>) -> Missing {
     let (ReplyScope::All(Stop { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
         return Missing::Nothing;
     };
-    let is_prompt = matches!(event.happening, Happening::PromptSubmitted { .. });
+    let is_prompt = matches!(event.happening, EventKind::PromptSubmitted { .. });
     match gauge.session.inheriting {
         _ if !is_prompt => Missing::Nothing,
-        Inheriting::Prompted => Missing::SeatToDecideBy,
+        InheritState::Prompted => Missing::SeatToDecideBy,
         _ if gauge.session.seat.is_none() => Missing::Seat,
-        Inheriting::Nothing | Inheriting::Undecided | Inheriting::Due | Inheriting::Settled => {
+        InheritState::Nothing | InheritState::Undecided | InheritState::Due | InheritState::Settled => {
             Missing::Nothing
         }
     }
@@ -197,7 +201,7 @@ fn known(
     call: &HookCall,
     asked: ReplyScope<'_>,
     store: &Store,
-    folded: &Folded,
+    folded: &Projected,
 ) -> Result<Option<Known>, StoreError> {
     let (event, measures) = match asked {
         ReplyScope::Nothing => return Ok(None),
@@ -225,7 +229,7 @@ fn news<'e>(
     let (ReplyScope::All(Stop { event, .. }), true) = (asked, went_on.goes_on) else {
         return Cow::Borrowed(effects);
     };
-    let is_it = |effect: &Effect| matches!(effect, Effect::StateChanged { session, to: State::Completed, .. } if *session == event.session);
+    let is_it = |effect: &Effect| matches!(effect, Effect::StateChanged { session, to: SessionState::Completed, .. } if *session == event.session);
     effects.iter().filter(|effect| !is_it(effect)).cloned().collect()
 }
 
@@ -257,10 +261,10 @@ fn inherited(call: &HookCall, event: &Event, store: &Store, known: &Known) -> Re
     let Some(session) = gauge.map(|gauge| &gauge.session) else { return Ok(Reply::default()) };
     let giver = Giver { env: &call.env, config: &call.config, store, session, open: &known.afoot.open };
     match session.inheriting {
-        Inheriting::Due => giver.inherited(),
+        InheritState::Due => giver.inherited(),
         // The seat is looked for first.
-        Inheriting::Prompted => Ok(Reply::default()),
-        Inheriting::Nothing | Inheriting::Undecided | Inheriting::Settled => giver.remembered(),
+        InheritState::Prompted => Ok(Reply::default()),
+        InheritState::Nothing | InheritState::Undecided | InheritState::Settled => giver.remembered(),
     }
 }
 
@@ -269,13 +273,13 @@ fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Res
     let terminal = notify::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
     let reply = reply.merge(continuing::untold(&call.env, store, afoot, event)?);
-    if let Happening::PromptSubmitted { own: Some(own), .. } = event.happening {
+    if let EventKind::PromptSubmitted { own: Some(own), .. } = event.happening {
         return Ok(reply.merge(inherit::acknowledged(own, &event.session, store)?));
     }
     if event.happening.is_marker() && event.subagent.is_none() {
         return Ok(reply.merge(reply_to_marker()));
     }
-    if let Happening::SessionStarted { by: StartedBy::Compact, .. } = event.happening {
+    if let EventKind::SessionStarted { by: StartedBy::Compact, .. } = event.happening {
         let wanted = call.config.after_compaction;
         return if wanted {
             Ok(reply.merge(inherit::offered_back(&call.env, store, &event.session)?))
@@ -283,9 +287,9 @@ fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Res
             Ok(reply)
         };
     }
-    if let Happening::SessionStarted { .. } = event.happening {
+    if let EventKind::SessionStarted { .. } = event.happening {
         upkeep::plan_expiry(store, call.env.uid(), call.env.now)?;
-        let attended = event.scene.as_ref().is_some_and(|scene| scene.presence != Presence::Headless);
+        let attended = event.scene.as_ref().is_some_and(|scene| scene.presence != SessionPresence::Headless);
         let told = || -> Result<Reply, StoreError> {
             Ok(tell_faults(call, store)?.merge(enrich::told_at_start(&call.env)))
         };

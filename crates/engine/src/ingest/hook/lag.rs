@@ -7,8 +7,8 @@ use super::HookCall;
 use crate::handoff::continuing;
 use std::path::Path;
 use std::time::Duration;
-use towline_agents::Heard;
-use towline_core::event::Happening;
+use towline_agents::HookEvent;
+use towline_core::event::EventKind;
 use towline_store::lock::pauses;
 use towline_terminal::tail::last_bytes;
 
@@ -19,8 +19,8 @@ const LONGEST_MS: u64 = 500;
 const END: u64 = 64 * 1024;
 
 #[expect(clippy::disallowed_methods, reason = "nobody tells of another program's writes")]
-pub(super) fn wait_for_transcript(call: &HookCall, heard: &Heard) {
-    let is_end = matches!(heard.happening, Happening::TurnEnded { .. }) && heard.subagent.is_none();
+pub(super) fn wait_for_transcript(call: &HookCall, heard: &HookEvent) {
+    let is_end = matches!(heard.happening, EventKind::TurnEnded { .. }) && heard.subagent.is_none();
     let (true, Some(path), Some(words)) = (is_end, &heard.transcript, &heard.ending.words) else { return };
     let strategy = call.config.guard.strategy_in(heard.folder.as_deref());
     if !strategy.types() || !continuing::is_allowed(&call.env, &call.config) {

@@ -27,14 +27,14 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::process::ExitCode;
-use towline_agents::{Agent, BEFORE_TOOL, Heard};
-use towline_core::event::{Event, Happening, Origin, Scene, Urgency};
-use towline_core::fault::{Fault, FaultKind};
-use towline_core::inherit::{Fallback, OnClear, Wishes};
+use towline_agents::{Agent, BEFORE_TOOL, HookEvent};
+use towline_core::event::{Event, EventKind, EventScene, PromptOrigin, Urgency};
+use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::inherit::{Fallback, InheritSettings, OnClear};
 use towline_core::reply::Reply;
-use towline_core::seat::Place;
+use towline_core::seat::SeatLocation;
 use towline_core::text::clip;
-use towline_store::journal::{self, Record};
+use towline_store::journal::{self, JournalRecord};
 use towline_store::{marks, warned};
 use towline_terminal::process::Process;
 
@@ -92,12 +92,12 @@ fn answer(agent: Option<&OsStr>) {
         return;
     }
     call.know_marker(&mut heard.happening);
-    if let (Some(mistake), Happening::SessionStarted { .. }) = (mistake, &heard.happening) {
+    if let (Some(mistake), EventKind::SessionStarted { .. }) = (mistake, &heard.happening) {
         call.fault(FaultKind::Config, mistake);
     }
     let Some((reply, bookmarks)) = call.accept(&heard) else { return };
     call.say(&heard.event, &reply);
-    if matches!(heard.happening, Happening::CompactionEnded { .. }) && call.config.memory.gotchas {
+    if matches!(heard.happening, EventKind::CompactionEnded { .. }) && call.config.memory.gotchas {
         let _ = warned::remove(&call.env.home, &heard.session);
     }
     if heard.happening.ends_something() {
@@ -110,7 +110,7 @@ fn answer(agent: Option<&OsStr>) {
 
 fn arm_deadline(env: &Env) {
     let detail = "a hook ran out of time; what it had accepted is folded later".to_owned();
-    let fault = Fault { at: env.now, kind: FaultKind::Deadline, detail };
+    let fault = FaultRecord { at: env.now, kind: FaultKind::Deadline, detail };
     deadline::arm(&env.home.fault_log(), faults::line(&fault));
 }
 
@@ -136,10 +136,10 @@ impl HookCall {
     }
 
     /// Accepts one event and applies it if urgent. Returns the reply, and whether bookmarks were recorded.
-    fn accept(&self, heard: &Heard) -> Option<(Reply, Bookmarked)> {
+    fn accept(&self, heard: &HookEvent) -> Option<(Reply, Bookmarked)> {
         let urgency = self.urgency(heard);
         let settled = self.is_settled(heard, urgency);
-        let moved = matches!(heard.happening, Happening::FolderChanged);
+        let moved = matches!(heard.happening, EventKind::FolderChanged);
         // A subagent's folder and transcript are its own, not its session's.
         let tells_scene = heard.subagent.is_none() && (moved || !settled);
         let event = Event {
@@ -165,38 +165,39 @@ impl HookCall {
     }
 
     /// The event, and the command its prompt holds: one write, so that neither exists without the other.
-    fn records(&self, event: &Event) -> Vec<Record> {
-        let mut records = vec![Record::Event(event.clone())];
-        if let Happening::PromptSubmitted { own: Some(own), .. } = &event.happening
+    fn records(&self, event: &Event) -> Vec<JournalRecord> {
+        let mut records = vec![JournalRecord::Event(event.clone())];
+        if let EventKind::PromptSubmitted { own: Some(own), .. } = &event.happening
             && let (Some(happening), None) = (own.happening(), &event.subagent)
         {
             let told = Event { uid: self.env.uid(), happening, scene: None, ..event.clone() };
-            records.push(Record::Event(told));
+            records.push(JournalRecord::Event(told));
         }
         records
     }
 
     /// Stores the user's inheritance settings in the start event: the journal alone must suffice to decide.
-    fn with_wishes(&self, heard: &Heard) -> Happening {
-        let Happening::SessionStarted { by, .. } = heard.happening else { return heard.happening.clone() };
+    fn with_wishes(&self, heard: &HookEvent) -> EventKind {
+        let EventKind::SessionStarted { by, .. } = heard.happening else { return heard.happening.clone() };
         let is_veto = heard.folder.as_deref().is_some_and(|folder| self.config.inherits_nothing(folder));
         let is_off = is_veto || variable(NO_FALLBACK).is_some_and(|value| value == "1");
         let fallback = if is_off { Fallback::Off } else { Fallback::On };
         let on_clear = if is_veto { OnClear::Never } else { self.config.on_clear };
-        Happening::SessionStarted { by, wishes: Wishes { on_clear, fallback } }
+        EventKind::SessionStarted { by, wishes: InheritSettings { on_clear, fallback } }
     }
 
     /// A prompt equal to the user's marker counts as a bookmark, whatever the agent reports.
-    fn know_marker(&self, happening: &mut Happening) {
-        if let Happening::PromptSubmitted { prompt, origin: origin @ Origin::Human, own: None } = happening
+    fn know_marker(&self, happening: &mut EventKind) {
+        if let EventKind::PromptSubmitted { prompt, origin: origin @ PromptOrigin::Human, own: None } =
+            happening
             && self.config.bookmarks.is_marker(prompt.as_str())
         {
-            *origin = Origin::Bookmark;
+            *origin = PromptOrigin::Bookmark;
         }
     }
 
     /// How soon the database needs the event: sooner than usual if the agent is due a message.
-    fn urgency(&self, heard: &Heard) -> Urgency {
+    fn urgency(&self, heard: &HookEvent) -> Urgency {
         let own = heard.happening.urgency();
         let is_due = guard::asks_at(&heard.happening)
             && self.is_settled(heard, own)
@@ -215,7 +216,7 @@ impl HookCall {
     }
 
     /// Whether appending to the journal is enough for now.
-    fn is_settled(&self, heard: &Heard, urgency: Urgency) -> bool {
+    fn is_settled(&self, heard: &HookEvent, urgency: Urgency) -> bool {
         match urgency {
             Urgency::Whenever => true,
             Urgency::UnlessWorking => marks::is_working(&self.env.home, &heard.session),
@@ -223,7 +224,7 @@ impl HookCall {
         }
     }
 
-    fn look_for_seat(&self, event: &Event, heard: &Heard) {
+    fn look_for_seat(&self, event: &Event, heard: &HookEvent) {
         if let Some(place) = scene::seat(self, event, heard) {
             self.accept_seat(event, Some(place));
         }
@@ -231,16 +232,16 @@ impl HookCall {
 
     /// Records the seat as an event of its own: the event that caused the lookup is already accepted.
     /// No place: it was looked for and not found.
-    fn accept_seat(&self, event: &Event, place: Option<Place>) {
-        let scene = event.scene.clone().map(|scene| Scene { place, ..scene });
-        let found = Event { uid: self.env.uid(), happening: Happening::SeatFound, scene, ..event.clone() };
-        if let Err(error) = journal::append(&self.env.home, &[Record::Event(found)]) {
+    fn accept_seat(&self, event: &Event, place: Option<SeatLocation>) {
+        let scene = event.scene.clone().map(|scene| EventScene { place, ..scene });
+        let found = Event { uid: self.env.uid(), happening: EventKind::SeatFound, scene, ..event.clone() };
+        if let Err(error) = journal::append(&self.env.home, &[JournalRecord::Event(found)]) {
             self.fault(FaultKind::Journal, crate::runtime::failure::chain(&error));
         }
     }
 
     fn fault(&self, kind: FaultKind, detail: String) {
-        faults::record_here(&self.env, Fault { at: self.env.now, kind, detail });
+        faults::record_here(&self.env, FaultRecord { at: self.env.now, kind, detail });
     }
 }
 

@@ -6,18 +6,18 @@ use super::HookCall;
 use crate::runtime::env::variable;
 use crate::runtime::projects;
 use std::path::Path;
-use towline_agents::{Agent, Heard, Surroundings};
-use towline_core::event::{Event, Happening, Presence, Scene, StartedBy};
-use towline_core::seat::Place;
+use towline_agents::{Agent, HookEvent, ProcessContext};
+use towline_core::event::{Event, EventKind, EventScene, SessionPresence, StartedBy};
+use towline_core::seat::SeatLocation;
 use towline_core::text::clip;
-use towline_terminal::place::{Looks, Typed, agent_above, seat_of, seat_of_prompt};
+use towline_terminal::place::{AgentMatcher, TypedPrompt, agent_above, seat_of, seat_of_prompt};
 use towline_terminal::process::{Environment, Process, ancestors};
 
 /// Everything but the seat, which may take longer to find than the event may wait to be accepted.
-pub(super) fn of(call: &HookCall, heard: &Heard) -> Scene {
+pub(super) fn of(call: &HookCall, heard: &HookEvent) -> EventScene {
     let arguments = || agent_process(call).map(Process::arguments).unwrap_or_default();
-    let presence = call.agent.presence(&Surroundings { variable: &variable, arguments: &arguments });
-    Scene {
+    let presence = call.agent.presence(&ProcessContext { variable: &variable, arguments: &arguments });
+    EventScene {
         presence,
         folder: heard.folder.as_deref().map(bounded),
         transcript: heard.transcript.as_deref().map(bounded),
@@ -32,20 +32,20 @@ pub(super) fn of(call: &HookCall, heard: &Heard) -> Scene {
 }
 
 /// The session's seat, if this kind of event reveals it.
-pub(super) fn seat(call: &HookCall, event: &Event, heard: &Heard) -> Option<Place> {
+pub(super) fn seat(call: &HookCall, event: &Event, heard: &HookEvent) -> Option<SeatLocation> {
     let presence = event.scene.as_ref()?.presence;
-    if let Happening::SessionStarted { by, .. } = heard.happening {
+    if let EventKind::SessionStarted { by, .. } = heard.happening {
         return if by == StartedBy::Compact { None } else { own_seat(call, presence) };
     }
-    if let (Happening::PromptSubmitted { .. }, Presence::Terminal) = (&heard.happening, presence) {
+    if let (EventKind::PromptSubmitted { .. }, SessionPresence::Terminal) = (&heard.happening, presence) {
         return typed_in(call, heard.typed.as_deref()?, heard.folder.as_deref()?);
     }
     None
 }
 
 /// The seat of the agent above this hook, unless it is a shared server.
-pub(super) fn own_seat(call: &HookCall, presence: Presence) -> Option<Place> {
-    if presence == Presence::Headless {
+pub(super) fn own_seat(call: &HookCall, presence: SessionPresence) -> Option<SeatLocation> {
+    if presence == SessionPresence::Headless {
         return None;
     }
     let process = agent_process(call)?;
@@ -54,7 +54,7 @@ pub(super) fn own_seat(call: &HookCall, presence: Presence) -> Option<Place> {
 }
 
 /// With a shared server between hook and seats, only the screen shows in which seat a prompt was typed.
-fn typed_in(call: &HookCall, prompt: &str, folder: &str) -> Option<Place> {
+fn typed_in(call: &HookCall, prompt: &str, folder: &str) -> Option<SeatLocation> {
     let server = agent_process(call)?;
     if !call.agent.is_shared_server(&server.arguments()) {
         return None;
@@ -62,7 +62,7 @@ fn typed_in(call: &HookCall, prompt: &str, folder: &str) -> Option<Place> {
     let home = folder_of(call.agent, &server.environment());
     let shares_home = |environment: &Environment| folder_of(call.agent, environment) == home;
     let is_shown = |screen: &str| call.agent.shows_prompt(screen, prompt);
-    let typed = Typed { folder, is_shown: &is_shown, shares_home: &shares_home };
+    let typed = TypedPrompt { folder, is_shown: &is_shown, shares_home: &shares_home };
     with_looks(call.agent, |looks| seat_of_prompt(server, looks, &typed))
 }
 
@@ -86,15 +86,15 @@ fn agent_process(call: &HookCall) -> Option<&Process> {
     call.process.get_or_init(find).as_ref()
 }
 
-fn with_looks<T>(agent: Agent, look: impl FnOnce(&Looks<'_>) -> T) -> T {
+fn with_looks<T>(agent: Agent, look: impl FnOnce(&AgentMatcher<'_>) -> T) -> T {
     let is_program = |name: &str| agent.is_program(name);
     let is_server = |arguments: &[String]| agent.is_shared_server(arguments);
-    look(&Looks { is_program: &is_program, is_server: &is_server })
+    look(&AgentMatcher { is_program: &is_program, is_server: &is_server })
 }
 
-fn tells_project(happening: &Happening) -> bool {
+fn tells_project(happening: &EventKind) -> bool {
     matches!(
         happening,
-        Happening::SessionStarted { .. } | Happening::PromptSubmitted { .. } | Happening::FolderChanged
+        EventKind::SessionStarted { .. } | EventKind::PromptSubmitted { .. } | EventKind::FolderChanged
     )
 }

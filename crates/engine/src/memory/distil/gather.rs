@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use towline_agents::Agent;
 use towline_core::capture::DetailKind;
-use towline_core::deed::Deed;
+use towline_core::deed::ToolAction;
 use towline_core::event::ToolOutcome;
-use towline_core::memory::distil::{Call, Step, Turn, wants_output};
+use towline_core::memory::distil::{DistilTurn, TurnCall, TurnStep, wants_output};
 use towline_core::text::{clip, clip_start};
 use towline_core::time::Timestamp;
 use towline_store::archive::{Conversation, DetailRow, TurnRow};
@@ -27,17 +27,17 @@ pub(super) fn turn<'a>(
     config: &Distil,
     conversation: &'a Conversation,
     row: &TurnRow,
-) -> Result<Turn<'a>, StoreError> {
+) -> Result<DistilTurn<'a>, StoreError> {
     let said = archive
         .bodies(row)?
         .into_iter()
-        .map(|body| (body.at, Step::Said { speaker: body.speaker, text: Cow::Owned(body.text) }));
-    let mut steps: Vec<(Timestamp, Step<'a>)> = said.collect();
+        .map(|body| (body.at, TurnStep::Said { speaker: body.speaker, text: Cow::Owned(body.text) }));
+    let mut steps: Vec<(Timestamp, TurnStep<'a>)> = said.collect();
     steps.extend(calls(archive, config, conversation, row)?);
     // Messages precede calls of the same time: the sort is stable.
     steps.sort_by_key(|(at, _)| *at);
     let files = archive.files(conversation, row.ordinal..=row.ordinal)?;
-    Ok(Turn {
+    Ok(DistilTurn {
         origin: row.origin,
         stopped: row.stopped,
         steps: steps.into_iter().map(|(_, step)| step).collect(),
@@ -52,7 +52,7 @@ fn calls<'a>(
     config: &Distil,
     conversation: &Conversation,
     row: &TurnRow,
-) -> Result<Vec<(Timestamp, Step<'a>)>, StoreError> {
+) -> Result<Vec<(Timestamp, TurnStep<'a>)>, StoreError> {
     let Some(agent) = Agent::named(conversation.session.agent.as_str()) else { return Ok(vec![]) };
     let details = archive.details(row)?;
     let own = || details.iter().filter(|detail| detail.subagent.is_none());
@@ -67,7 +67,7 @@ fn calls<'a>(
         }
         let deed = agent.deed(&tool, &archive.content(input)?).into_owned();
         let output = input.call.and_then(|call| outputs.get(&call)).copied();
-        calls.push((input.at, Step::Did(call(archive, tool, deed, output)?)));
+        calls.push((input.at, TurnStep::Did(call(archive, tool, deed, output)?)));
     }
     Ok(calls)
 }
@@ -75,16 +75,16 @@ fn calls<'a>(
 fn call<'a>(
     archive: &Archive,
     tool: String,
-    deed: Deed<'static>,
+    deed: ToolAction<'static>,
     output: Option<&DetailRow>,
-) -> Result<Call<'a>, StoreError> {
+) -> Result<TurnCall<'a>, StoreError> {
     let text = match output.filter(|_| wants_output(&deed)) {
         Some(detail) => ends(archive.content(detail)?),
         None => String::new(),
     };
     let outcome = output.map(|detail| detail.outcome.as_deref().and_then(ToolOutcome::named));
     let outcome = outcome.map(|outcome| outcome.unwrap_or(ToolOutcome::Done));
-    Ok(Call { tool: Cow::Owned(tool), deed, output: Cow::Owned(text), outcome })
+    Ok(TurnCall { tool: Cow::Owned(tool), deed, output: Cow::Owned(text), outcome })
 }
 
 fn ends(text: String) -> String {

@@ -5,12 +5,12 @@
 
 use super::Work;
 use crate::memory::remember;
-use towline_core::forget::Whose;
-use towline_core::id::{Mark, Uid};
-use towline_core::memory::distil::Found;
+use towline_core::forget::PieceSource;
+use towline_core::id::{IdHash, Uid};
+use towline_core::memory::distil::DistilledMemory;
 use towline_core::memory::suspicion::Suspicion;
-use towline_core::memory::{Content, Draft, Maker, Memory};
-use towline_core::piece::Tokens;
+use towline_core::memory::{Memory, MemoryAuthor, MemoryContent, MemoryDraft};
+use towline_core::piece::TokenCounts;
 use towline_store::StoreError;
 use towline_store::archive::{NewMemory, TurnRow};
 
@@ -36,7 +36,7 @@ impl TurnMemory {
 
 impl Work<'_> {
     /// Replaces the turn's stored memories by the new ones. Returns how many are new.
-    pub(super) fn keep(&self, turn: &TurnRow, found: Vec<Found>) -> Result<u32, StoreError> {
+    pub(super) fn keep(&self, turn: &TurnRow, found: Vec<DistilledMemory>) -> Result<u32, StoreError> {
         let known = self.known(turn)?;
         if found.is_empty() && known.is_empty() {
             return Ok(0);
@@ -59,7 +59,7 @@ impl Work<'_> {
     fn known(&self, turn: &TurnRow) -> Result<Vec<TurnMemory>, StoreError> {
         let kept = |memory: Memory| {
             let is_untouched = self.archive.memory_trace(memory.number)?.len() == 1;
-            let is_ours = memory.maker == Maker::Rules && is_untouched;
+            let is_ours = memory.maker == MemoryAuthor::Rules && is_untouched;
             Ok(TurnMemory { memory, is_ours })
         };
         self.archive
@@ -69,7 +69,11 @@ impl Work<'_> {
             .collect()
     }
 
-    fn new_memories(&self, turn: &TurnRow, found: Vec<Found>) -> Result<Vec<NewMemory>, StoreError> {
+    fn new_memories(
+        &self,
+        turn: &TurnRow,
+        found: Vec<DistilledMemory>,
+    ) -> Result<Vec<NewMemory>, StoreError> {
         let turns = turn.ordinal..=turn.ordinal;
         let (project, mut cost) = (self.archive.project_of(self.conversation)?, 0);
         for usage in self.archive.usage(self.conversation, turns.clone())? {
@@ -78,7 +82,7 @@ impl Work<'_> {
         let commit = self.archive.commits(self.conversation, turns)?.pop().map(|commit| commit.hash);
         let session = &self.conversation.session;
         let new = found.into_iter().filter_map(|found| {
-            let content = Content::of(found.draft)?;
+            let content = MemoryContent::of(found.draft)?;
             let named = [&session.to_string(), &turn.uid.to_string(), content.kind.as_str(), &content.title];
             Some(NewMemory {
                 uid: Uid::derived(turn.at, &named),
@@ -88,7 +92,7 @@ impl Work<'_> {
                 turn: Some(turn.ordinal),
                 branch: self.conversation.branch.clone(),
                 commit: commit.clone(),
-                maker: Maker::Rules,
+                maker: MemoryAuthor::Rules,
                 trust: found.trust,
                 confidence: found.confidence,
                 cost,
@@ -103,8 +107,8 @@ impl Work<'_> {
     /// Whether the user erased this memory or the time it belongs to.
     fn is_forgotten(&self, new: &NewMemory) -> bool {
         let gone = self.archive.forgotten().of(&self.conversation.session, &[]);
-        let mark = Mark::of(&new.uid.to_string());
-        gone.is_some_and(|gone| gone.is_piece_gone(mark, new.at, Whose::Session))
+        let mark = IdHash::of(&new.uid.to_string());
+        gone.is_some_and(|gone| gone.is_piece_gone(mark, new.at, PieceSource::Session))
     }
 
     /// Returns whether it is new. The same words in another turn count as found again, once per turn.
@@ -122,14 +126,14 @@ impl Work<'_> {
 }
 
 /// Normalises the content as the archive returns it, with files as a set.
-fn words(content: &Content) -> Option<Draft> {
-    let mut draft = Content::of(content.clone().into_draft())?.into_draft();
+fn words(content: &MemoryContent) -> Option<MemoryDraft> {
+    let mut draft = MemoryContent::of(content.clone().into_draft())?.into_draft();
     draft.files.sort();
     draft.files.dedup();
     Some(draft)
 }
 
 /// The tokens processed for the first time; cache reads were paid for before.
-fn worked(tokens: Tokens) -> u64 {
+fn worked(tokens: TokenCounts) -> u64 {
     tokens.input + tokens.cache_write + tokens.output
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use towline_store::archive::Change;
+use towline_store::archive::ArchiveChange;
 use towline_store::{Archive, StoreError};
 
 /// The cursor's key among the archive's facts.
@@ -79,7 +79,7 @@ impl DistilCursor {
         let most = u32::try_from(self.until - self.done).unwrap_or(u32::MAX);
         let mut found: BTreeMap<i64, u32> = BTreeMap::new();
         for (seq, change) in archive.changes_after(self.done, most)? {
-            if let (Change::Conversation { row, from_turn }, true) = (change, seq <= self.until) {
+            if let (ArchiveChange::Conversation { row, from_turn }, true) = (change, seq <= self.until) {
                 found.entry(row).and_modify(|from| *from = from_turn.min(*from)).or_insert(from_turn);
             }
         }

@@ -5,9 +5,9 @@
 
 use super::{Work, gather};
 use towline_core::capture::Speaker;
-use towline_core::event::Origin;
-use towline_core::memory::distil::{Known, Session, Turn, summary};
-use towline_core::memory::{Maker, Memory, Summary};
+use towline_core::event::PromptOrigin;
+use towline_core::memory::distil::{DistilTurn, MemoryExcerpt, SessionMaterial, summary};
+use towline_core::memory::{Memory, MemoryAuthor, Summary};
 use towline_store::StoreError;
 use towline_store::archive::{KeptSummary, TurnRow};
 
@@ -20,7 +20,8 @@ impl Work<'_> {
         let turns = archive.last_turns(conversation, LATEST)?;
         let Some(last_row) = turns.last() else { return Ok(()) };
         let kept = archive.summary(conversation)?;
-        let is_better = |kept: &KeptSummary| kept.maker != Maker::Rules && kept.turn >= last_row.ordinal;
+        let is_better =
+            |kept: &KeptSummary| kept.maker != MemoryAuthor::Rules && kept.turn >= last_row.ordinal;
         if kept.as_ref().is_some_and(is_better) {
             return Ok(());
         }
@@ -41,9 +42,9 @@ impl Work<'_> {
         let commits = archive.commits(conversation, 0..=u32::MAX)?;
         let before_last = turns.len().checked_sub(2).and_then(|at| turns.get(at));
         let gathered = |row: &TurnRow| gather::turn(archive, self.config, conversation, row);
-        let last: Turn<'_> = gathered(last_row)?;
-        let before: Option<Turn<'_>> = before_last.map(gathered).transpose()?;
-        let summed = summary(&Session {
+        let last: DistilTurn<'_> = gathered(last_row)?;
+        let before: Option<DistilTurn<'_>> = before_last.map(gathered).transpose()?;
+        let summed = summary(&SessionMaterial {
             asked: asked.iter().map(String::as_str).collect(),
             known: memories.iter().filter(|memory| memory.stands()).map(known).collect(),
             files: files.iter().map(|file| (file.path.as_str(), file.how)).collect(),
@@ -60,7 +61,7 @@ impl Work<'_> {
             summary,
             session: conversation.session.clone(),
             turn: last_row.ordinal,
-            maker: Maker::Rules,
+            maker: MemoryAuthor::Rules,
             trust: summed.trust,
             at: last_row.until,
         }))
@@ -71,7 +72,9 @@ impl Work<'_> {
         let first = self.archive.turns(self.conversation, 1, 1)?;
         let is_earlier = |row: &&TurnRow| turns.first().is_none_or(|known| row.ordinal < known.ordinal);
         let mut asked = vec![];
-        for row in first.iter().filter(is_earlier).chain(turns).filter(|row| row.origin == Origin::Human) {
+        for row in
+            first.iter().filter(is_earlier).chain(turns).filter(|row| row.origin == PromptOrigin::Human)
+        {
             let said = self.archive.bodies(row)?.into_iter().filter(|body| body.speaker == Speaker::Person);
             asked.extend(said.map(|body| body.text));
         }
@@ -79,8 +82,8 @@ impl Work<'_> {
     }
 }
 
-fn known(memory: &Memory) -> Known<'_> {
-    Known {
+fn known(memory: &Memory) -> MemoryExcerpt<'_> {
+    MemoryExcerpt {
         kind: memory.content.kind.as_str(),
         title: &memory.content.title,
         trust: memory.trust,

@@ -18,7 +18,7 @@ use crate::runtime::env::Env;
 use crate::runtime::spawn;
 use std::time::Duration;
 use towline_core::id::SessionKey;
-use towline_core::session::State;
+use towline_core::session::SessionState;
 use towline_core::time::Timestamp;
 use towline_store::{Archive, Store, StoreError};
 
@@ -69,7 +69,8 @@ fn make(env: &Env, archive: &Archive) -> Result<usize, StoreError> {
     let store = Store::read(&env.home, LOOK).ok().flatten();
     let is_working = |key: &SessionKey| {
         let session = store.as_ref().and_then(|store| store.session(key).ok().flatten());
-        session.is_some_and(|session| matches!(session.state, State::Working | State::Blocked(_)))
+        session
+            .is_some_and(|session| matches!(session.state, SessionState::Working | SessionState::Blocked(_)))
     };
     make_jobs(archive, env.later().now, &is_working)
 }
@@ -95,8 +96,8 @@ pub fn nudge(env: &Env) {
 pub struct Standing {
     pub wanted: Enrich,
     pub counts: towline_store::archive::JobCounts,
-    pub health: towline_store::archive::Health,
-    pub budget: towline_store::archive::Budget,
+    pub health: towline_store::archive::ProviderHealth,
+    pub budget: towline_store::archive::DayBudget,
     /// Memories created from today's tokens.
     pub kept_today: u64,
 }

@@ -3,14 +3,14 @@
 //! An empty list is an answer, prose is not. Files that the turn did not touch are dropped.
 
 use serde::Deserialize;
-use towline_agents::ask::{Unanswered, prose, short};
-use towline_core::capture::Touch;
-use towline_core::memory::{Content, Draft, MemoryType, Summary, SummaryDraft};
+use towline_agents::ask::{AskError, prose, short};
+use towline_core::capture::FileAccess;
+use towline_core::memory::{MemoryContent, MemoryDraft, MemoryType, Summary, SummaryDraft};
 
 /// The validated answer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    pub memories: Vec<Content>,
+    pub memories: Vec<MemoryContent>,
     pub summary: Option<Summary>,
 }
 
@@ -53,15 +53,15 @@ struct WireSummary {
 }
 
 /// Parses and validates the answer. `files` are those of the turn, as shown to the model.
-pub fn checked(text: &str, files: &[(String, Touch)]) -> Result<Checked, Unanswered> {
+pub fn checked(text: &str, files: &[(String, FileAccess)]) -> Result<Checked, AskError> {
     let text = unfenced(text);
     if !text.starts_with('{') {
         return Err(prose(text));
     }
     let answer: WireAnswer =
-        serde_json::from_str(text).map_err(|error| Unanswered::Invalid(short(&error.to_string())))?;
+        serde_json::from_str(text).map_err(|error| AskError::Invalid(short(&error.to_string())))?;
     if answer.memories.len() > MOST_MEMORIES {
-        return Err(Unanswered::Invalid(format!("{} memories of one turn", answer.memories.len())));
+        return Err(AskError::Invalid(format!("{} memories of one turn", answer.memories.len())));
     }
     let memories = answer.memories.into_iter().map(|memory| content(memory, files));
     let summary = answer.summary.map(|summary| {
@@ -81,16 +81,16 @@ fn unfenced(text: &str) -> &str {
     inner.and_then(|inner| inner.strip_suffix("```")).map_or(text, str::trim)
 }
 
-fn content(memory: WireMemory, files: &[(String, Touch)]) -> Result<Content, Unanswered> {
+fn content(memory: WireMemory, files: &[(String, FileAccess)]) -> Result<MemoryContent, AskError> {
     let kind = MemoryType::parse(&memory.kind)
-        .ok_or_else(|| Unanswered::Invalid(format!("`{}` is no type", short(&memory.kind))))?;
+        .ok_or_else(|| AskError::Invalid(format!("`{}` is no type", short(&memory.kind))))?;
     let named = files.iter().filter(|(path, _)| memory.files.iter().any(|named| is_meant(named, path)));
-    let mut files_kept: Vec<(String, Touch)> = named.cloned().collect();
+    let mut files_kept: Vec<(String, FileAccess)> = named.cloned().collect();
     if files_kept.is_empty() {
-        let changed = files.iter().filter(|(_, how)| *how == Touch::Changed);
+        let changed = files.iter().filter(|(_, how)| *how == FileAccess::Changed);
         files_kept = changed.take(MOST_FILES).cloned().collect();
     }
-    let draft = Draft {
+    let draft = MemoryDraft {
         kind,
         title: memory.title,
         subtitle: memory.subtitle,
@@ -99,7 +99,7 @@ fn content(memory: WireMemory, files: &[(String, Touch)]) -> Result<Content, Una
         concepts: memory.concepts,
         files: files_kept,
     };
-    Content::of(draft).ok_or_else(|| Unanswered::Invalid("a memory without a title".to_owned()))
+    MemoryContent::of(draft).ok_or_else(|| AskError::Invalid("a memory without a title".to_owned()))
 }
 
 fn is_meant(named: &str, path: &str) -> bool {
@@ -111,8 +111,8 @@ fn is_meant(named: &str, path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn files() -> Vec<(String, Touch)> {
-        vec![("src/rig.rs".into(), Touch::Changed), ("src/hull.rs".into(), Touch::Read)]
+    fn files() -> Vec<(String, FileAccess)> {
+        vec![("src/rig.rs".into(), FileAccess::Changed), ("src/hull.rs".into(), FileAccess::Read)]
     }
 
     #[track_caller]

@@ -2,11 +2,11 @@
 //!
 //! Never exceeds its limit. The text is fenced as data, and no content can close the fence.
 
-use towline_core::capture::Touch;
-use towline_core::compose::Budget;
+use towline_core::capture::FileAccess;
+use towline_core::compose::ContextBudget;
 use towline_core::compose::fence;
 use towline_core::deed::Commit;
-use towline_core::memory::Trust;
+use towline_core::memory::MemoryTrust;
 use towline_core::redact::redact;
 use towline_core::text::{clip, clip_start};
 
@@ -20,7 +20,7 @@ pub struct Material {
     /// The agent's messages, in order.
     pub said: Vec<String>,
     pub calls: Vec<Call>,
-    pub files: Vec<(String, Touch)>,
+    pub files: Vec<(String, FileAccess)>,
     pub commits: Vec<Commit>,
 }
 
@@ -32,7 +32,7 @@ pub struct Call {
     /// The useful part of the output.
     pub output: String,
     pub failed: bool,
-    pub trust: Trust,
+    pub trust: MemoryTrust,
 }
 
 /// The rendered turn.
@@ -40,7 +40,7 @@ pub struct Call {
 pub struct Digest {
     pub text: String,
     /// The lowest trust of any included part.
-    pub trust: Trust,
+    pub trust: MemoryTrust,
     /// An upper estimate.
     pub tokens: u64,
 }
@@ -51,7 +51,7 @@ const CUT: &str = " […] ";
 /// Renders a turn in at most `most_tokens`, including the fence.
 pub fn digest(material: &Material, most_tokens: u64) -> Digest {
     let most = usize::try_from(most_tokens).unwrap_or(usize::MAX);
-    let mut trust = Trust::Agent;
+    let mut trust = MemoryTrust::Agent;
     let mut room = DigestWriter { left: most.saturating_sub(size(&fence::around(""))), text: String::new() };
     room.part("project", &place(material), most / 20);
     room.part("asked", &material.asked.join("\n"), most / 4);
@@ -115,12 +115,13 @@ fn commits(commits: &[Commit]) -> String {
 }
 
 /// Changed files first: they are the most informative.
-fn files(files: &[(String, Touch)]) -> String {
-    let of = |how: Touch| files.iter().filter(move |(_, found)| *found == how).map(|(path, _)| path.as_str());
+fn files(files: &[(String, FileAccess)]) -> String {
+    let of =
+        |how: FileAccess| files.iter().filter(move |(_, found)| *found == how).map(|(path, _)| path.as_str());
     let named =
         |name: &str, paths: Vec<&str>| (!paths.is_empty()).then(|| format!("{name} {}", paths.join(" ")));
-    let changed: Vec<&str> = of(Touch::Changed).collect();
-    let read: Vec<&str> = of(Touch::Read).filter(|path| !changed.contains(path)).take(8).collect();
+    let changed: Vec<&str> = of(FileAccess::Changed).collect();
+    let read: Vec<&str> = of(FileAccess::Read).filter(|path| !changed.contains(path)).take(8).collect();
     [named("changed", changed), named("read", read)].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
@@ -142,13 +143,13 @@ fn shares(calls: &[Call], room: usize) -> Vec<(&Call, usize)> {
 
 /// Fits a text into the limit: its head and its tail, with a mark between them.
 fn within(text: &str, most: usize) -> String {
-    if Budget::Tokens(most).holds(text) {
+    if ContextBudget::Tokens(most).holds(text) {
         return text.to_owned();
     }
     let mut bytes = text.len().min(most.saturating_mul(5));
     while bytes > 16 {
         let cut = format!("{}{CUT}{}", clip(text, bytes / 3 * 2), clip_start(text, bytes / 3));
-        if Budget::Tokens(most).holds(&cut) {
+        if ContextBudget::Tokens(most).holds(&cut) {
             return cut;
         }
         bytes = bytes / 8 * 7;
@@ -157,7 +158,7 @@ fn within(text: &str, most: usize) -> String {
 }
 
 fn size(text: &str) -> usize {
-    Budget::Tokens(usize::MAX).size_of(text)
+    ContextBudget::Tokens(usize::MAX).size_of(text)
 }
 
 #[cfg(test)]

@@ -6,18 +6,19 @@
 use super::answer::Checked;
 use super::answer::checked;
 use super::gather::gather;
-use super::provider::Answer;
+use super::provider::AskError;
+use super::provider::ModelAnswer;
 use super::provider::Provider;
-use super::provider::Unanswered;
 use super::request::Request;
 use super::request::Shape;
-use towline_core::capture::Touch;
+use towline_core::capture::FileAccess;
 use towline_core::id::Uid;
 use towline_core::memory::suspicion::{Suspicion, held_back};
-use towline_core::memory::{Confidence, Maker, Trust};
+use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryTrust};
 use towline_core::time::Timestamp;
 use towline_store::archive::{
-    Abandoned, Came, Conversation, Job, JobKind, JobState, KeptSummary, NewMemory, Spent, Trouble, TurnRow,
+    CallCost, Conversation, DistilJob, DistilJobKind, JobFailure, JobResults, JobState, KeptSummary,
+    NewMemory, ProviderFailure, TurnRow,
 };
 use towline_store::{Archive, StoreError};
 
@@ -49,7 +50,7 @@ pub struct Drained {
     pub kept: usize,
     pub failed: usize,
     pub dead: usize,
-    pub spent: Spent,
+    pub spent: CallCost,
     /// The provider had failed and answers again.
     pub recovered: bool,
     pub left: Left,
@@ -66,7 +67,7 @@ pub enum Left {
     /// The day's token budget is spent.
     Budget,
     /// The provider is paused after failures.
-    Trouble(Trouble),
+    Trouble(ProviderFailure),
     /// Another process holds the archive.
     Busy,
 }
@@ -101,11 +102,11 @@ pub fn drain(with: &Draining<'_>) -> Result<Drained, StoreError> {
 
 /// A request with its job and its turn.
 struct JobRequest {
-    job: Job,
+    job: DistilJob,
     of: Conversation,
     turn: TurnRow,
     request: Request,
-    files: Vec<(String, Touch)>,
+    files: Vec<(String, FileAccess)>,
     commit: Option<String>,
     cost: u64,
     project: Option<i64>,
@@ -125,13 +126,14 @@ fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<NextSte
         return Ok(NextStep::Leave(Left::Trouble(trouble.clone())));
     }
     let lease_until = now.plus_ms(with.patience_ms + 2 * MINUTE_MS);
-    let Some(job) = archive.lease_job(JobKind::Distil, now, lease_until)? else {
+    let Some(job) = archive.lease_job(DistilJobKind::Distil, now, lease_until)? else {
         return Ok(NextStep::Leave(nothing_due(health.trouble)));
     };
     let subject = archive.subject(&job)?.filter(|(_, turn)| !turn.reverted);
     let Some((of, turn)) = subject else {
         let provider = with.provider.name().to_owned();
-        let came = Came { memories: vec![], summary: None, provider, spent: Spent::default(), at: now };
+        let came =
+            JobResults { memories: vec![], summary: None, provider, spent: CallCost::default(), at: now };
         archive.finish_job(&job, &came)?;
         return Ok(NextStep::Settled);
     };
@@ -146,8 +148,8 @@ fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<NextSte
 }
 
 /// The provider's trouble persists while no job is due.
-fn nothing_due(trouble: Option<Trouble>) -> Left {
-    let is_providers = |trouble: &Trouble| {
+fn nothing_due(trouble: Option<ProviderFailure>) -> Left {
+    let is_providers = |trouble: &ProviderFailure| {
         trouble.failures >= ENOUGH || !["refused", "prose", "invalid"].contains(&trouble.cause.as_str())
     };
     trouble.filter(is_providers).map_or(Left::Nothing, Left::Trouble)
@@ -157,7 +159,7 @@ fn asked(
     with: &Draining<'_>,
     shape: &Shape,
     archive: &Archive,
-    mut job: Job,
+    mut job: DistilJob,
     of: Conversation,
     turn: TurnRow,
 ) -> Result<JobRequest, StoreError> {
@@ -183,7 +185,7 @@ fn settle(
     with: &Draining<'_>,
     archive: &Archive,
     asked: &JobRequest,
-    answer: Answer,
+    answer: ModelAnswer,
     drained: &mut Drained,
 ) -> Result<(), StoreError> {
     let now = (with.now)();
@@ -209,27 +211,33 @@ fn settle(
 }
 
 /// Counts the request's own size if the provider reports no usage: a late answer is charged all the same.
-fn spent(asked: &JobRequest, answer: &Answer) -> Spent {
+fn spent(asked: &JobRequest, answer: &ModelAnswer) -> CallCost {
     let estimate = asked.request.most_tokens - u64::from(asked.request.most_output);
     match &answer.said {
-        Ok(_) if answer.input == 0 => Spent { calls: 1, input: estimate, output: answer.output },
-        Err(Unanswered::TimedOut) => Spent { calls: 1, input: estimate, output: 0 },
-        Ok(_) | Err(_) => Spent { calls: 1, input: answer.input, output: answer.output },
+        Ok(_) if answer.input == 0 => CallCost { calls: 1, input: estimate, output: answer.output },
+        Err(AskError::TimedOut) => CallCost { calls: 1, input: estimate, output: 0 },
+        Ok(_) | Err(_) => CallCost { calls: 1, input: answer.input, output: answer.output },
     }
 }
 
-fn plus(one: Spent, other: Spent) -> Spent {
-    Spent {
+fn plus(one: CallCost, other: CallCost) -> CallCost {
+    CallCost {
         calls: one.calls + other.calls,
         input: one.input + other.input,
         output: one.output + other.output,
     }
 }
 
-fn came(with: &Draining<'_>, asked: &JobRequest, found: Checked, spent: Spent, at: Timestamp) -> Came {
-    let maker = Maker::Model(with.provider.model().to_owned());
+fn came(
+    with: &Draining<'_>,
+    asked: &JobRequest,
+    found: Checked,
+    spent: CallCost,
+    at: Timestamp,
+) -> JobResults {
+    let maker = MemoryAuthor::Model(with.provider.model().to_owned());
     let trust = asked.request.digest.trust;
-    let memory = |(number, content): (usize, towline_core::memory::Content)| NewMemory {
+    let memory = |(number, content): (usize, towline_core::memory::MemoryContent)| NewMemory {
         quarantine: held_back(&content, trust).map(Suspicion::why).map(str::to_owned),
         // Derived from job and position, so storing the same answer again creates no second memory.
         uid: uid(asked, number),
@@ -241,7 +249,7 @@ fn came(with: &Draining<'_>, asked: &JobRequest, found: Checked, spent: Spent, a
         commit: asked.commit.clone(),
         maker: maker.clone(),
         trust,
-        confidence: Confidence::percent(confidence(trust)),
+        confidence: ConfidencePercent::percent(confidence(trust)),
         cost: asked.cost,
         at,
         valid_from: asked.turn.until,
@@ -255,7 +263,7 @@ fn came(with: &Draining<'_>, asked: &JobRequest, found: Checked, spent: Spent, a
         at,
     });
     let memories = found.memories.into_iter().enumerate().map(memory).collect();
-    Came { memories, summary, provider: with.provider.name().to_owned(), spent, at }
+    JobResults { memories, summary, provider: with.provider.name().to_owned(), spent, at }
 }
 
 fn uid(asked: &JobRequest, number: usize) -> Uid {
@@ -264,11 +272,11 @@ fn uid(asked: &JobRequest, number: usize) -> Uid {
 }
 
 /// External content is less certain.
-fn confidence(trust: Trust) -> u8 {
+fn confidence(trust: MemoryTrust) -> u8 {
     match trust {
-        Trust::Person | Trust::Agent => 70,
-        Trust::Team | Trust::Tool => 65,
-        Trust::Web => 50,
+        MemoryTrust::Person | MemoryTrust::Agent => 70,
+        MemoryTrust::Team | MemoryTrust::Tool => 65,
+        MemoryTrust::Web => 50,
     }
 }
 
@@ -277,8 +285,8 @@ fn fail(
     with: &Draining<'_>,
     archive: &Archive,
     asked: &JobRequest,
-    why: &Unanswered,
-    spent: Spent,
+    why: &AskError,
+    spent: CallCost,
     at: Timestamp,
 ) -> Result<Option<JobState>, StoreError> {
     let provider = with.provider.name();
@@ -286,12 +294,12 @@ fn fail(
     let wait = doubled(MINUTE_MS, asked.job.attempts, LONGEST_WAIT_MS);
     let state = archive.abandon_job(
         &asked.job,
-        &Abandoned {
+        &JobFailure {
             error: &why.to_string(),
             provider,
             spent,
             at,
-            again_at: if is_own || *why == Unanswered::TimedOut { at.plus_ms(wait) } else { at },
+            again_at: if is_own || *why == AskError::TimedOut { at.plus_ms(wait) } else { at },
             most_attempts: is_own.then_some(with.attempts),
         },
     )?;
@@ -302,20 +310,18 @@ fn fail(
 }
 
 /// The time at which the provider may be asked again.
-fn again_at(why: &Unanswered, failures_before: u32, at: Timestamp) -> Timestamp {
+fn again_at(why: &AskError, failures_before: u32, at: Timestamp) -> Timestamp {
     let pause = at.plus_ms(doubled(MINUTE_MS, failures_before, LONGEST_PAUSE_MS));
     match why {
-        Unanswered::Quota { until: Some(until), .. } => (*until).max(pause),
-        Unanswered::RateLimited { after_s: Some(after), .. } => {
-            at.plus_ms(i64::from(*after).min(3600) * 1000)
-        }
-        Unanswered::Quota { until: None, .. }
-        | Unanswered::RateLimited { after_s: None, .. }
-        | Unanswered::NotLoggedIn(_)
-        | Unanswered::Unavailable(_)
-        | Unanswered::Misconfigured(_)
-        | Unanswered::TimedOut => pause,
-        Unanswered::Refused(_) | Unanswered::NotJson(_) | Unanswered::Invalid(_) => {
+        AskError::Quota { until: Some(until), .. } => (*until).max(pause),
+        AskError::RateLimited { after_s: Some(after), .. } => at.plus_ms(i64::from(*after).min(3600) * 1000),
+        AskError::Quota { until: None, .. }
+        | AskError::RateLimited { after_s: None, .. }
+        | AskError::NotLoggedIn(_)
+        | AskError::Unavailable(_)
+        | AskError::Misconfigured(_)
+        | AskError::TimedOut => pause,
+        AskError::Refused(_) | AskError::NotJson(_) | AskError::Invalid(_) => {
             if failures_before + 1 < ENOUGH { at } else { pause }
         }
     }

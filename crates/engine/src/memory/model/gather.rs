@@ -8,8 +8,8 @@ use super::digest::Material;
 use std::collections::HashMap;
 use towline_agents::Agent;
 use towline_core::capture::{DetailKind, Speaker};
-use towline_core::deed::Deed;
-use towline_core::memory::Trust;
+use towline_core::deed::ToolAction;
+use towline_core::memory::MemoryTrust;
 use towline_core::text::clip;
 use towline_store::archive::{Conversation, DetailRow, TurnRow};
 use towline_store::{Archive, StoreError};
@@ -85,7 +85,7 @@ fn call(
     output: Option<&DetailRow>,
 ) -> Result<Option<Call>, StoreError> {
     let (tool, input) = (row.tool.as_deref().unwrap_or(""), archive.content(row)?);
-    let deed = agent.map_or(Deed::Other, |agent| agent.deed(tool, &input));
+    let deed = agent.map_or(ToolAction::Other, |agent| agent.deed(tool, &input));
     let failed = output.is_some_and(|row| row.outcome.as_deref() == Some("failed"));
     let Some((words, trust, shows)) = in_words(&deed, tool, &input) else { return Ok(None) };
     let output = match output {
@@ -101,25 +101,39 @@ enum Shows {
     Nothing,
 }
 
-fn in_words(deed: &Deed<'_>, tool: &str, input: &str) -> Option<(String, Trust, Shows)> {
+fn in_words(deed: &ToolAction<'_>, tool: &str, input: &str) -> Option<(String, MemoryTrust, Shows)> {
     match deed {
-        Deed::Ran { command } => Some((format!("ran {command}"), trust_in(command), Shows::Output)),
-        Deed::Changed { paths } => {
-            Some((format!("changed {}", paths.join(" ")), Trust::Agent, Shows::Nothing))
+        ToolAction::Ran { command } => Some((format!("ran {command}"), trust_in(command), Shows::Output)),
+        ToolAction::Changed { paths } => {
+            Some((format!("changed {}", paths.join(" ")), MemoryTrust::Agent, Shows::Nothing))
         }
-        Deed::Fetched { address } => Some((format!("fetched {address}"), Trust::Web, Shows::Output)),
-        Deed::Delegated { task } => Some((format!("had a helper {task}"), Trust::Tool, Shows::Output)),
+        ToolAction::Fetched { address } => {
+            Some((format!("fetched {address}"), MemoryTrust::Web, Shows::Output))
+        }
+        ToolAction::Delegated { task } => {
+            Some((format!("had a helper {task}"), MemoryTrust::Tool, Shows::Output))
+        }
         // An MCP tool may return content from anywhere.
-        Deed::Other => Some((format!("used {tool} {}", clip(input, 400)), Trust::Web, Shows::Output)),
-        Deed::Read { .. } | Deed::Searched { .. } | Deed::Waited | Deed::Asked { .. } | Deed::Planned => None,
+        ToolAction::Other => {
+            Some((format!("used {tool} {}", clip(input, 400)), MemoryTrust::Web, Shows::Output))
+        }
+        ToolAction::Read { .. }
+        | ToolAction::Searched { .. }
+        | ToolAction::Waited
+        | ToolAction::Asked { .. }
+        | ToolAction::Planned => None,
     }
 }
 
 /// A command's output has the trust of a tool, unless the command fetched it from the network.
-fn trust_in(command: &str) -> Trust {
+fn trust_in(command: &str) -> MemoryTrust {
     const FETCHERS: [&str; 5] = ["curl", "wget", "lynx", "http", "gh"];
     let mut words = command.split(|c: char| c.is_whitespace() || "|&;()$`'\"".contains(c));
-    if words.any(|word| FETCHERS.contains(&word) || word.contains("://")) { Trust::Web } else { Trust::Tool }
+    if words.any(|word| FETCHERS.contains(&word) || word.contains("://")) {
+        MemoryTrust::Web
+    } else {
+        MemoryTrust::Tool
+    }
 }
 
 #[cfg(test)]
@@ -129,10 +143,10 @@ mod tests {
     #[test]
     fn what_a_command_fetched_is_not_a_tools_own_word() {
         for (command, expected) in [
-            ("cargo test", Trust::Tool),
-            ("curl -s x.y", Trust::Web),
-            ("cd a && git clone https://x.y/z", Trust::Web),
-            ("grep curly src", Trust::Tool),
+            ("cargo test", MemoryTrust::Tool),
+            ("curl -s x.y", MemoryTrust::Web),
+            ("cd a && git clone https://x.y/z", MemoryTrust::Web),
+            ("grep curly src", MemoryTrust::Tool),
         ] {
             assert_eq!(trust_in(command), expected, "{command}");
         }

@@ -3,10 +3,10 @@
 //! Reads the archive's changes from its own cursor. The cursor advances in the transaction that adds jobs.
 
 use towline_core::capture::Speaker;
-use towline_core::event::Origin;
+use towline_core::event::PromptOrigin;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
-use towline_store::archive::{Change, Conversation, JobKind, NewJob, TurnRow};
+use towline_store::archive::{ArchiveChange, Conversation, DistilJobKind, NewJob, TurnRow};
 use towline_store::{Archive, StoreError};
 
 /// The name of our cursor in the archive.
@@ -42,7 +42,7 @@ pub fn make_jobs(
         made += archive.as_one(|| {
             let mut made = 0;
             for (_, change) in &changes {
-                if let Change::Conversation { row, from_turn } = change {
+                if let ArchiveChange::Conversation { row, from_turn } = change {
                     made += of_conversation(archive, *row, *from_turn, now, is_working)?;
                 }
             }
@@ -99,14 +99,14 @@ fn asked_for(
     turn: &TurnRow,
     at: Timestamp,
 ) -> Result<bool, StoreError> {
-    archive.make_job(NewJob { kind: JobKind::Distil, of, turn, at })
+    archive.make_job(NewJob { kind: DistilJobKind::Distil, of, turn, at })
 }
 
 /// Whether a turn may be worth a model's tokens: a user asked, and the agent acted or explained.
 pub fn is_worth(archive: &Archive, turn: &TurnRow) -> Result<bool, StoreError> {
     let is_asked = match turn.origin {
-        Origin::Human | Origin::Command | Origin::Continuation => true,
-        Origin::Notification | Origin::Bookmark => false,
+        PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation => true,
+        PromptOrigin::Notification | PromptOrigin::Bookmark => false,
     };
     if !is_asked || turn.reverted {
         return Ok(false);

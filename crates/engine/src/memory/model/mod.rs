@@ -16,5 +16,5 @@ pub use digest::{Call, Digest, Material, digest};
 pub use drain::{Drained, Draining, Left, Opened, drain};
 pub use gather::gather;
 pub use jobs::{READER, is_worth, make_jobs};
-pub use provider::{Provider, Unanswered};
+pub use provider::{AskError, Provider};
 pub use request::{Request, Shape};

@@ -6,7 +6,7 @@ use super::digest::Digest;
 use super::digest::Material;
 use super::digest::digest;
 use serde_json::{Value, json};
-use towline_core::compose::Budget;
+use towline_core::compose::ContextBudget;
 use towline_core::memory::MemoryType;
 
 /// The limits of one call and the parts that all requests share.
@@ -91,7 +91,7 @@ fn schema() -> Value {
 }
 
 pub(crate) fn estimate(text: &str) -> u64 {
-    u64::try_from(Budget::Tokens(usize::MAX).size_of(text)).unwrap_or(u64::MAX)
+    u64::try_from(ContextBudget::Tokens(usize::MAX).size_of(text)).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

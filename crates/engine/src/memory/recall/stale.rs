@@ -6,7 +6,7 @@ use super::Asker;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
-use towline_core::capture::Touch;
+use towline_core::capture::FileAccess;
 use towline_core::memory::{Citation, Memory};
 use towline_terminal::repository;
 
@@ -44,7 +44,7 @@ impl Staleness {
     }
 
     fn changed_file(&self, memory: &Memory) -> Option<String> {
-        let files = memory.content.files.iter().filter(|(_, how)| *how == Touch::Changed);
+        let files = memory.content.files.iter().filter(|(_, how)| *how == FileAccess::Changed);
         files.take(FILES).find_map(|(path, _)| {
             let found = self.folders.iter().find_map(|folder| fs::metadata(folder.join(path)).ok());
             let Some(meta) = found else { return Some(format!("{path} is gone")) };

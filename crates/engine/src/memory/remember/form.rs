@@ -3,10 +3,10 @@
 //! An unedited text reads back unchanged. An invalid line is reported and rejects the whole edit.
 
 use std::fmt::Write;
-use towline_core::capture::Touch;
-use towline_core::memory::{Content, Draft, MemoryType};
+use towline_core::capture::FileAccess;
+use towline_core::memory::{MemoryContent, MemoryDraft, MemoryType};
 
-pub fn form(name: &str, content: &Content) -> String {
+pub fn form(name: &str, content: &MemoryContent) -> String {
     let mut text = format!(
         "# {name}. Lines that begin with # are left out. A fact, a concept or a file may be added or taken away; what\n\
          # stands below the empty line is the narrative.\n"
@@ -24,9 +24,9 @@ pub fn form(name: &str, content: &Content) -> String {
     text + "\n" + &content.narrative + "\n"
 }
 
-pub fn read_form(text: &str) -> Result<Draft, String> {
+pub fn read_form(text: &str) -> Result<MemoryDraft, String> {
     let (head, narrative) = halves(text);
-    let mut draft: Option<Draft> = None;
+    let mut draft: Option<MemoryDraft> = None;
     let mut rest = vec![];
     for line in head.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let (key, value) = line.split_once(':').ok_or_else(|| format!("`{line}` has no colon"))?;
@@ -34,7 +34,7 @@ pub fn read_form(text: &str) -> Result<Draft, String> {
         match key {
             "type" => {
                 let kind = MemoryType::parse(value).ok_or_else(|| format!("`{value}` is no type"))?;
-                draft = Some(Draft::new(kind, ""));
+                draft = Some(MemoryDraft::new(kind, ""));
             }
             _ => rest.push((key, value)),
         }
@@ -52,8 +52,8 @@ fn halves(text: &str) -> (&str, &str) {
     text.split_once("\n\n").unwrap_or((text, ""))
 }
 
-fn take(draft: &mut Draft, key: &str, value: &str) -> Result<(), String> {
-    match (key, Touch::named(key)) {
+fn take(draft: &mut MemoryDraft, key: &str, value: &str) -> Result<(), String> {
+    match (key, FileAccess::named(key)) {
         ("title", _) => draft.title = value.to_owned(),
         ("subtitle", _) => draft.subtitle = value.to_owned(),
         ("fact", _) => draft.facts.push(value.to_owned()),
@@ -69,22 +69,22 @@ fn take(draft: &mut Draft, key: &str, value: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn content() -> Content {
-        let draft = Draft {
+    fn content() -> MemoryContent {
+        let draft = MemoryDraft {
             subtitle: "under: it".into(),
             facts: vec!["one: 1".into(), "two".into()],
             narrative: "# not a comment\n\nseveral: lines".into(),
             concepts: vec!["paint".into()],
-            files: vec![("src/a.rs".into(), Touch::Changed), ("b.rs".into(), Touch::Read)],
-            ..Draft::new(MemoryType::parse("gotcha").unwrap(), "A title: with a colon")
+            files: vec![("src/a.rs".into(), FileAccess::Changed), ("b.rs".into(), FileAccess::Read)],
+            ..MemoryDraft::new(MemoryType::parse("gotcha").unwrap(), "A title: with a colon")
         };
-        Content::of(draft).unwrap()
+        MemoryContent::of(draft).unwrap()
     }
 
     #[test]
     fn what_is_written_is_read_back() {
         let text = form("m12", &content());
-        assert_eq!(Content::of(read_form(&text).unwrap()).unwrap(), content());
+        assert_eq!(MemoryContent::of(read_form(&text).unwrap()).unwrap(), content());
     }
 
     #[test]

@@ -11,9 +11,11 @@ pub use form::{form, read_form};
 pub use named::{is_memory_id, memories_named, no_memory, numbers, open};
 
 use std::collections::BTreeSet;
-use towline_core::memory::{Content, Draft, Likeness, Maker, Memory, MemoryType, likeness, new_facts};
+use towline_core::memory::{
+    Likeness, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryType, likeness, new_facts,
+};
 use towline_core::time::Timestamp;
-use towline_store::archive::{Finding, MemoriesAsked, NewMemory, Only};
+use towline_store::archive::{MemoryFilter, MemoryOccurrence, MemoryQuery, NewMemory};
 use towline_store::{Archive, StoreError};
 
 /// The outcome of keeping a memory.
@@ -76,7 +78,7 @@ fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -
         if let Some(known) = archive.memory_by_uid(new.uid)? {
             return Ok(Kept::New(known));
         }
-        if new.maker != Maker::Person && archive.is_memory_forgotten(new)? {
+        if new.maker != MemoryAuthor::Person && archive.is_memory_forgotten(new)? {
             return Ok(Kept::Forgotten);
         }
         let word_by_word = archive.same_memory(&new.content, new.project)?;
@@ -128,23 +130,23 @@ fn alike(archive: &Archive, new: &NewMemory) -> Result<Alike, StoreError> {
 
 /// Only the user may replace a memory that is pinned.
 fn may_replace(new: &NewMemory, known: &Memory) -> bool {
-    new.trust >= known.trust && (known.pinned_at.is_none() || new.maker == Maker::Person)
+    new.trust >= known.trust && (known.pinned_at.is_none() || new.maker == MemoryAuthor::Person)
 }
 
 /// Candidates of the same project: of the same type, or about the same files or concepts.
 fn candidates(archive: &Archive, new: &NewMemory) -> Result<Vec<Memory>, StoreError> {
-    let only = if new.quarantine.is_some() { Only::HeldBack } else { Only::Standing };
-    let all = MemoriesAsked { project: new.project, only, limit: MOST, ..MemoriesAsked::default() };
+    let only = if new.quarantine.is_some() { MemoryFilter::HeldBack } else { MemoryFilter::Standing };
+    let all = MemoryQuery { project: new.project, only, limit: MOST, ..MemoryQuery::default() };
     let mut found = vec![];
     for kind in kinds(&new.content.kind) {
-        found.extend(archive.memories(&MemoriesAsked { kind: Some(&kind), ..all.clone() })?);
+        found.extend(archive.memories(&MemoryQuery { kind: Some(&kind), ..all.clone() })?);
     }
-    let few = MemoriesAsked { limit: MOST_BY_NAME, ..all };
+    let few = MemoryQuery { limit: MOST_BY_NAME, ..all };
     for (path, _) in new.content.files.iter().take(NAMES) {
-        found.extend(archive.memories(&MemoriesAsked { file: Some(path), ..few.clone() })?);
+        found.extend(archive.memories(&MemoryQuery { file: Some(path), ..few.clone() })?);
     }
     for concept in new.content.concepts.iter().take(NAMES) {
-        found.extend(archive.memories(&MemoriesAsked { concept: Some(concept), ..few.clone() })?);
+        found.extend(archive.memories(&MemoryQuery { concept: Some(concept), ..few.clone() })?);
     }
     let mut seen = BTreeSet::new();
     // A memory without a project is compared only with others without one.
@@ -165,39 +167,39 @@ fn kinds(kind: &MemoryType) -> Vec<MemoryType> {
 }
 
 fn merge(archive: &Archive, known: &Memory, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
-    if new.maker == Maker::Person && known.maker != Maker::Person {
+    if new.maker == MemoryAuthor::Person && known.maker != MemoryAuthor::Person {
         let why = "a person said it in their own words".to_owned();
         return add(archive, Alike { replaced: vec![(known.clone(), why)], ..Alike::default() }, new, now);
     }
-    if new.maker == Maker::Person && is_told_anew(&new.content, &known.content) {
+    if new.maker == MemoryAuthor::Person && is_told_anew(&new.content, &known.content) {
         let why = "a person told it anew".to_owned();
         return add(archive, Alike { replaced: vec![(known.clone(), why)], ..Alike::default() }, new, now);
     }
-    let finding = Finding { uid: new.uid, session: new.session.as_ref(), turn: new.turn };
+    let finding = MemoryOccurrence { uid: new.uid, session: new.session.as_ref(), turn: new.turn };
     let content = completed(known, new).unwrap_or_else(|| known.content.clone());
     archive.merge_memory(known.number, &content, (now, &finding))?;
     Ok(Kept::FoundAgain(known.number))
 }
 
 /// Whether the narrative differs, so that merging would lose the user's words.
-fn is_told_anew(new: &Content, known: &Content) -> bool {
+fn is_told_anew(new: &MemoryContent, known: &MemoryContent) -> bool {
     !new.narrative.is_empty() && new.narrative != known.narrative
 }
 
 /// Adds missing facts if the new memory is trusted enough. The user may also add files and concepts.
-fn completed(known: &Memory, new: &NewMemory) -> Option<Content> {
-    let is_persons = new.maker == Maker::Person;
-    if new.trust < known.trust || (known.maker == Maker::Person && !is_persons) {
+fn completed(known: &Memory, new: &NewMemory) -> Option<MemoryContent> {
+    let is_persons = new.maker == MemoryAuthor::Person;
+    if new.trust < known.trust || (known.maker == MemoryAuthor::Person && !is_persons) {
         return None;
     }
-    let mut draft: Draft = known.content.clone().into_draft();
+    let mut draft: MemoryDraft = known.content.clone().into_draft();
     draft.facts.extend(new_facts(&new.content, &known.content));
     if is_persons {
         let named = |path: &str| known.content.files.iter().any(|(known, _)| known == path);
         draft.files.extend(new.content.files.iter().filter(|(path, _)| !named(path)).cloned());
         draft.concepts.extend(new.content.concepts.iter().cloned());
     }
-    Content::of(draft)
+    MemoryContent::of(draft)
 }
 
 fn add(archive: &Archive, alike: Alike, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {

@@ -9,10 +9,10 @@ use crate::runtime::env::Env;
 use std::collections::HashMap;
 use std::ops::Range;
 use towline_core::id::SessionKey;
-use towline_core::ledger::Day;
+use towline_core::ledger::LedgerDay;
 use towline_core::time::Timestamp;
-use towline_core::usage::{Prices, Spent};
-use towline_store::archive::{Named, UsageAsked, UsageBy, UsageOf, UsedSession};
+use towline_core::usage::{ModelPrices, UsageTotal};
+use towline_store::archive::{UsageGroup, UsageGroupBy, UsageProject, UsageQuery, UsedSession};
 use towline_store::{Archive, StoreError};
 
 /// Grouping of the sums.
@@ -31,7 +31,7 @@ pub enum Group {
     /// A day in local time: its start and its name.
     Day(Timestamp, String),
     /// `None`: work outside any project.
-    Project(Option<Named>),
+    Project(Option<UsageProject>),
     /// `None`: an unnamed model.
     Model(Option<String>),
     Session(Box<UsedSession>),
@@ -39,7 +39,7 @@ pub enum Group {
 }
 
 /// The prices in force: the user's own, else the compiled-in ones.
-pub fn prices(env: &Env) -> Prices {
+pub fn prices(env: &Env) -> ModelPrices {
     let user = std::fs::read_to_string(&env.config_file);
     user.map_or_else(|_| Config::compiled_in(), |user| layered(&user).config).all_prices()
 }
@@ -47,53 +47,57 @@ pub fn prices(env: &Env) -> Prices {
 /// Sums by group: days in order, all others by descending cost.
 pub fn sums(
     archive: &Archive,
-    prices: &Prices,
+    prices: &ModelPrices,
     by: By,
-    asked: &UsageAsked,
-) -> Result<Vec<(Group, Spent)>, StoreError> {
+    asked: &UsageQuery,
+) -> Result<Vec<(Group, UsageTotal)>, StoreError> {
     let days = match by {
         By::Day => days_of(&asked.times),
         By::Project | By::Model | By::Session | By::Agent => vec![],
     };
-    let mut found: HashMap<Group, Spent> = HashMap::new();
+    let mut found: HashMap<Group, UsageTotal> = HashMap::new();
     for times in stretches(&asked.times, prices) {
         let at = times.start;
-        for (of, used) in archive.usage_sums(in_store(by), &UsageAsked { times, ..asked.clone() })? {
+        for (of, used) in archive.usage_sums(in_store(by), &UsageQuery { times, ..asked.clone() })? {
             let Some(group) = group(of, used.model.as_ref(), &days) else { continue };
             found.entry(group).or_default().add(&used, prices, at);
         }
     }
-    for Day { name, begins, .. } in days {
+    for LedgerDay { name, begins, .. } in days {
         found.entry(Group::Day(begins, name)).or_default();
     }
     Ok(in_order(found))
 }
 
 /// Cost of one session including subagents; usage that a fork copied counts for the original session only.
-pub fn of_session(archive: &Archive, prices: &Prices, session: &SessionKey) -> Result<Spent, StoreError> {
-    let mut spent = Spent::default();
+pub fn of_session(
+    archive: &Archive,
+    prices: &ModelPrices,
+    session: &SessionKey,
+) -> Result<UsageTotal, StoreError> {
+    let mut spent = UsageTotal::default();
     for (at, used) in archive.usage_of_session(session)? {
         spent.add(&used, prices, at);
     }
     Ok(spent)
 }
 
-pub fn total(sums: &[(Group, Spent)]) -> Spent {
-    sums.iter().fold(Spent::default(), |total, (_, spent)| total.plus(spent))
+pub fn total(sums: &[(Group, UsageTotal)]) -> UsageTotal {
+    sums.iter().fold(UsageTotal::default(), |total, (_, spent)| total.plus(spent))
 }
 
-fn in_store(by: By) -> UsageBy {
+fn in_store(by: By) -> UsageGroupBy {
     match by {
-        By::Day => UsageBy::Quarter,
-        By::Project => UsageBy::Project,
-        By::Model => UsageBy::Model,
-        By::Session => UsageBy::Session,
-        By::Agent => UsageBy::Agent,
+        By::Day => UsageGroupBy::Quarter,
+        By::Project => UsageGroupBy::Project,
+        By::Model => UsageGroupBy::Model,
+        By::Session => UsageGroupBy::Session,
+        By::Agent => UsageGroupBy::Agent,
     }
 }
 
 /// Splits the requested time at price changes.
-fn stretches(times: &Range<Timestamp>, prices: &Prices) -> Vec<Range<Timestamp>> {
+fn stretches(times: &Range<Timestamp>, prices: &ModelPrices) -> Vec<Range<Timestamp>> {
     let inside = prices.changes().into_iter().filter(|at| times.start < *at && *at < times.end);
     let mut bounds: Vec<Timestamp> = std::iter::once(times.start).chain(inside).collect();
     bounds.push(times.end);
@@ -105,7 +109,7 @@ const MOST_DAYS: u32 = 40_000;
 const DAY_MS: i64 = 86_400_000;
 
 /// The days that overlap the requested time.
-fn days_of(times: &Range<Timestamp>) -> Vec<Day> {
+fn days_of(times: &Range<Timestamp>) -> Vec<LedgerDay> {
     let last = times.end.plus_ms(-1);
     let number = u32::try_from(last.since_ms(times.start) / DAY_MS + 2).unwrap_or(MOST_DAYS);
     let mut days = calendar::last_days(last, number.min(MOST_DAYS));
@@ -113,25 +117,25 @@ fn days_of(times: &Range<Timestamp>) -> Vec<Day> {
     days
 }
 
-fn group(of: UsageOf, model: Option<&String>, days: &[Day]) -> Option<Group> {
+fn group(of: UsageGroup, model: Option<&String>, days: &[LedgerDay]) -> Option<Group> {
     Some(match of {
-        UsageOf::Quarter(at) => {
+        UsageGroup::Quarter(at) => {
             let day = days.get(days.partition_point(|day| day.ends <= at))?;
             Group::Day(day.begins, day.name.clone())
         }
-        UsageOf::Project(project) => Group::Project(project),
-        UsageOf::Model => Group::Model(model.cloned()),
-        UsageOf::Session(session) => Group::Session(session),
-        UsageOf::Agent(agent) => Group::Agent(agent),
+        UsageGroup::Project(project) => Group::Project(project),
+        UsageGroup::Model => Group::Model(model.cloned()),
+        UsageGroup::Session(session) => Group::Session(session),
+        UsageGroup::Agent(agent) => Group::Agent(agent),
     })
 }
 
-fn in_order(found: HashMap<Group, Spent>) -> Vec<(Group, Spent)> {
-    let mut sums: Vec<(Group, Spent)> = found.into_iter().collect();
+fn in_order(found: HashMap<Group, UsageTotal>) -> Vec<(Group, UsageTotal)> {
+    let mut sums: Vec<(Group, UsageTotal)> = found.into_iter().collect();
     sums.sort_by(|(a, spent), (b, other)| match (a, b) {
         (Group::Day(a, _), Group::Day(b, _)) => a.cmp(b),
         (_, _) => {
-            let size = |spent: &Spent| (spent.cost, spent.tokens.total());
+            let size = |spent: &UsageTotal| (spent.cost, spent.tokens.total());
             size(other).cmp(&size(spent)).then_with(|| a.name().cmp(&b.name()))
         }
     });
@@ -159,14 +163,14 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use towline_core::usage::{Price, Rates};
+    use towline_core::usage::{ModelPrice, TokenRates};
 
     #[test]
     fn time_is_cut_where_prices_change() {
         let at = |text| Timestamp::parse_utc(text).unwrap();
-        let rates = Rates { input: 1, cache_read: 1, cache_write: 1, cache_write_1h: 1, output: 1 };
-        let price = |from| Price { model: "m".to_owned(), from, rates, long: None };
-        let list = Prices::new(vec![price(Timestamp(0)), price(at("2026-09-01T00:00:00Z"))]);
+        let rates = TokenRates { input: 1, cache_read: 1, cache_write: 1, cache_write_1h: 1, output: 1 };
+        let price = |from| ModelPrice { model: "m".to_owned(), from, rates, long: None };
+        let list = ModelPrices::new(vec![price(Timestamp(0)), price(at("2026-09-01T00:00:00Z"))]);
         let times = at("2026-08-01T00:00:00Z")..at("2026-10-01T00:00:00Z");
         let cut = at("2026-09-01T00:00:00Z");
         assert_eq!(stretches(&times, &list), [times.start..cut, cut..times.end]);

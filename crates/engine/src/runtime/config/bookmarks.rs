@@ -4,11 +4,11 @@
 
 use super::layer::one_of;
 use toml_edit::Value;
-use towline_core::bookmark::{MARKER, Mode, Rules};
+use towline_core::bookmark::{BookmarkMode, BookmarkRules, MARKER};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bookmarks {
-    pub rules: Rules,
+    pub rules: BookmarkRules,
     pub marker: String,
 }
 
@@ -20,17 +20,17 @@ const LONGEST_MARKER: usize = 16;
 
 impl Bookmarks {
     pub fn compiled_in() -> Bookmarks {
-        Bookmarks { rules: Rules::USUAL, marker: MARKER.to_owned() }
+        Bookmarks { rules: BookmarkRules::USUAL, marker: MARKER.to_owned() }
     }
 
     /// Builds the section from validated values.
     pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Bookmarks {
-        let usual = Rules::USUAL;
+        let usual = BookmarkRules::USUAL;
         let text = |key: &str| value(key).and_then(|value| value.as_str().map(str::to_owned));
         let number = |key: &str| value(key).and_then(|value| value.as_integer()).unwrap_or(0).unsigned_abs();
         let small = |key: &str| u32::try_from(number(key)).unwrap_or(u32::MAX);
-        let rules = Rules {
-            mode: text("bookmarks.mode").and_then(|name| Mode::parse(&name)).unwrap_or(usual.mode),
+        let rules = BookmarkRules {
+            mode: text("bookmarks.mode").and_then(|name| BookmarkMode::parse(&name)).unwrap_or(usual.mode),
             min_tokens: number("bookmarks.min_tokens"),
             min_tool_calls: small("bookmarks.min_tool_calls"),
             min_seconds: small("bookmarks.min_seconds"),
@@ -48,7 +48,7 @@ impl Bookmarks {
 /// Validates a value of the right type. `Err` completes "must be".
 pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     match key {
-        "bookmarks.mode" => one_of(value, &Mode::ALL.map(Mode::name)),
+        "bookmarks.mode" => one_of(value, &BookmarkMode::ALL.map(BookmarkMode::name)),
         "bookmarks.marker" => is_marker(value.as_str().unwrap_or("")),
         _ => match value.as_integer() {
             Some(number) if !(0..=MOST).contains(&number) => Err(format!("from 0 to {MOST}")),

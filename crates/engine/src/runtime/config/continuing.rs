@@ -4,21 +4,21 @@
 
 use super::layer::one_of;
 use toml_edit::Value;
-use towline_core::continuing::{Limits, Written};
+use towline_core::continuing::{HandoffMethod, HopLimits};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Continuing {
     pub at_percent: u8,
-    pub written: Written,
-    pub limits: Limits,
+    pub written: HandoffMethod,
+    pub limits: HopLimits,
 }
 
 impl Continuing {
     pub fn compiled_in() -> Continuing {
         Continuing {
             at_percent: 70,
-            written: Written::Asked,
-            limits: Limits { most_hops: 5, per_hour: 4, per_day: 20, cooldown_ms: 60_000 },
+            written: HandoffMethod::Asked,
+            limits: HopLimits { most_hops: 5, per_hour: 4, per_day: 20, cooldown_ms: 60_000 },
         }
     }
 
@@ -30,8 +30,8 @@ impl Continuing {
             |key: &str| value(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
         Continuing {
             at_percent: u8::try_from(number("continue.at_percent")).unwrap_or(100),
-            written: Written::named(&word("continue.handoff")).unwrap_or(Written::Asked),
-            limits: Limits {
+            written: HandoffMethod::named(&word("continue.handoff")).unwrap_or(HandoffMethod::Asked),
+            limits: HopLimits {
                 most_hops: count("continue.most_hops"),
                 per_hour: count("continue.per_hour"),
                 per_day: count("continue.per_day"),
@@ -48,7 +48,7 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
         Some(_) | None => Ok(()),
     };
     match key {
-        "continue.handoff" => one_of(value, &Written::ALL.map(Written::name)),
+        "continue.handoff" => one_of(value, &HandoffMethod::ALL.map(HandoffMethod::name)),
         "continue.at_percent" => within(1, 100),
         "continue.most_hops" | "continue.per_hour" | "continue.per_day" => within(0, 1_000),
         "continue.cooldown_s" => within(0, 86_400),
@@ -69,8 +69,11 @@ mod tests {
         );
         assert_eq!(found.mistakes, []);
         let found = found.config.continuing;
-        let limits = Limits { most_hops: 2, per_hour: 3, per_day: 4, cooldown_ms: 5_000 };
-        assert_eq!((found.at_percent, found.written, found.limits), (60, Written::Mechanically, limits));
+        let limits = HopLimits { most_hops: 2, per_hour: 3, per_day: 4, cooldown_ms: 5_000 };
+        assert_eq!(
+            (found.at_percent, found.written, found.limits),
+            (60, HandoffMethod::Mechanically, limits)
+        );
     }
 
     #[test]

@@ -5,18 +5,18 @@
 use super::covers;
 use std::collections::BTreeMap;
 use toml_edit::Value;
-use towline_core::meter::{PLACEHOLDERS, Strategy, unknown_placeholder};
-use towline_core::status_line::Template;
+use towline_core::meter::{ContextStrategy, PLACEHOLDERS, unknown_placeholder};
+use towline_core::status_line::StatusTemplate;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
-    pub strategy: Strategy,
+    pub strategy: ContextStrategy,
     /// The message shown from each percentage on.
     pub thresholds: BTreeMap<u8, String>,
     /// The percentage from which no subagent is started; 0 disables the limit.
     pub refuse_helpers_at: u8,
     /// Folders with a strategy of their own.
-    pub projects: BTreeMap<String, Strategy>,
+    pub projects: BTreeMap<String, ContextStrategy>,
 }
 
 /// The content of `tow statusline`.
@@ -39,7 +39,7 @@ impl Guard {
     pub fn compiled_in() -> Guard {
         let message = |(percent, message): (u8, &str)| (percent, message.to_owned());
         Guard {
-            strategy: Strategy::Notify,
+            strategy: ContextStrategy::Notify,
             thresholds: [
                 (40, "Consider preparing a handoff soon."),
                 (50, "Handoff recommended."),
@@ -70,7 +70,7 @@ impl Guard {
             refuse_helpers_at: u8::try_from(limit).unwrap_or(0),
             projects: entries("guard.projects")
                 .into_iter()
-                .filter_map(|(folder, name)| Some((folder, Strategy::parse(&name)?)))
+                .filter_map(|(folder, name)| Some((folder, ContextStrategy::parse(&name)?)))
                 .collect(),
         }
     }
@@ -81,7 +81,7 @@ impl Guard {
     }
 
     /// The strategy of a session in this folder; the nearest configured folder decides.
-    pub fn strategy_in(&self, folder: Option<&str>) -> Strategy {
+    pub fn strategy_in(&self, folder: Option<&str>) -> ContextStrategy {
         let own = self.projects.iter().filter(|(path, _)| folder.is_some_and(|folder| covers(path, folder)));
         own.max_by_key(|(path, _)| path.len()).map_or(self.strategy, |(_, strategy)| *strategy)
     }
@@ -132,7 +132,7 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
             Err("from 0 to 100".into())
         }
         ("statusline.template", Value::String(template)) => {
-            Template::parse(template.value()).map(drop).map_err(|error| format!("a template: {error}"))
+            StatusTemplate::parse(template.value()).map(drop).map_err(|error| format!("a template: {error}"))
         }
         ("statusline.columns", Value::Integer(columns)) if !(0..=1000).contains(columns.value()) => {
             Err("from 0 to 1000".into())
@@ -158,12 +158,12 @@ fn threshold(percent: &str, message: &Value) -> Result<(), String> {
     }
 }
 
-fn strategy(value: &Value) -> Option<Strategy> {
-    Strategy::parse(value.as_str()?)
+fn strategy(value: &Value) -> Option<ContextStrategy> {
+    ContextStrategy::parse(value.as_str()?)
 }
 
 fn one_of_the_strategies() -> String {
-    format!("one of {}", Strategy::ALL.map(Strategy::name).join(", "))
+    format!("one of {}", ContextStrategy::ALL.map(ContextStrategy::name).join(", "))
 }
 
 #[cfg(test)]
@@ -190,7 +190,10 @@ mod tests {
         assert_eq!(config.guard.refuse_helpers_at, 0);
         let strategies =
             [Some("/a/b/c"), Some("/a/x"), Some("/z"), None].map(|folder| config.guard.strategy_in(folder));
-        assert_eq!(strategies, [Strategy::Handoff, Strategy::Notify, Strategy::Off, Strategy::Off]);
+        assert_eq!(
+            strategies,
+            [ContextStrategy::Handoff, ContextStrategy::Notify, ContextStrategy::Off, ContextStrategy::Off]
+        );
         let line = StatusLine { command: "line | head".into(), own: false, ..StatusLine::compiled_in() };
         assert_eq!(config.statusline, line);
     }

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use toml_edit::{Document, Item, Value};
 use towline_core::inherit::OnClear;
-use towline_core::text::Secrets;
+use towline_core::text::SecretPolicy;
 use towline_store::archive::ArchiveRetention;
 
 /// The effective configuration, and the mistakes in the user's text.
@@ -215,7 +215,7 @@ fn typed(values: &BTreeMap<String, Value>) -> Config {
     Config {
         patience_ms: number("hook.patience_ms"),
         deadline_ms: number("hook.deadline_ms"),
-        secrets: if is_on("privacy.redact") { Secrets::Redacted } else { Secrets::Kept },
+        secrets: if is_on("privacy.redact") { SecretPolicy::Redacted } else { SecretPolicy::Kept },
         exclude_projects: list("privacy.exclude_projects"),
         exclude_tools: list("privacy.exclude_tools"),
         exclude_paths: list("privacy.exclude_paths"),

@@ -38,10 +38,10 @@ pub use search::{Search, SearchTier};
 pub use typing::Typing;
 
 use std::collections::BTreeMap;
-use towline_agents::Keepings;
+use towline_agents::TextLimits;
 use towline_core::inherit::OnClear;
-use towline_core::text::{Keeping, Secrets};
-use towline_core::usage::Price;
+use towline_core::text::{SecretPolicy, TextPolicy};
+use towline_core::usage::ModelPrice;
 use towline_store::archive::ArchiveRetention;
 use towline_store::upkeep::Retention;
 
@@ -53,7 +53,7 @@ pub const DEFAULT: &str = include_str!("default.toml");
 pub struct Config {
     pub patience_ms: u64,
     pub deadline_ms: u64,
-    pub secrets: Secrets,
+    pub secrets: SecretPolicy,
     pub exclude_projects: Vec<String>,
     pub prompt_bytes: usize,
     pub answer_bytes: usize,
@@ -79,7 +79,7 @@ pub struct Config {
     pub search: Search,
     pub hub: Hub,
     /// The user's prices, which replace compiled-in ones.
-    pub prices: Vec<Price>,
+    pub prices: Vec<ModelPrice>,
 }
 
 impl Config {
@@ -94,7 +94,7 @@ impl Config {
         Config {
             patience_ms: 300,
             deadline_ms: 1200,
-            secrets: Secrets::Redacted,
+            secrets: SecretPolicy::Redacted,
             exclude_projects: vec![],
             prompt_bytes: 2000,
             answer_bytes: 4000,
@@ -123,9 +123,9 @@ impl Config {
         }
     }
 
-    pub fn keeping(&self) -> Keepings {
-        let keeping = |longest_bytes| Keeping { longest_bytes, secrets: self.secrets };
-        Keepings { prompt: keeping(self.prompt_bytes), answer: keeping(self.answer_bytes) }
+    pub fn keeping(&self) -> TextLimits {
+        let keeping = |longest_bytes| TextPolicy { longest_bytes, secrets: self.secrets };
+        TextLimits { prompt: keeping(self.prompt_bytes), answer: keeping(self.answer_bytes) }
     }
 
     /// For a user whose settings are unknown: text they wanted excluded or truncated must not be written.

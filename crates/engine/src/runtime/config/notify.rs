@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 use toml_edit::Value;
-use towline_core::session::State;
-use towline_core::telling::{PLACEHOLDERS, Sign, unknown_placeholder};
+use towline_core::session::SessionState;
+use towline_core::telling::{PLACEHOLDERS, TerminalSignal, unknown_placeholder};
 
 /// The words of each command by occasion: the name of a state, or `transition`.
 pub type Commands = BTreeMap<String, Vec<String>>;
@@ -14,7 +14,7 @@ pub type Commands = BTreeMap<String, Vec<String>>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notify {
     pub states: Vec<String>,
-    pub terminal: Sign,
+    pub terminal: TerminalSignal,
     pub title: bool,
     /// How long a change stays unseen before the desktop notification; `None` disables it.
     pub desktop_after: Option<Duration>,
@@ -33,7 +33,7 @@ impl Notify {
     pub fn compiled_in() -> Notify {
         Notify {
             states: ["blocked", "completed", "limited", "interrupted"].map(str::to_owned).into(),
-            terminal: Sign::Off,
+            terminal: TerminalSignal::Off,
             title: false,
             desktop_after: None,
             phone_after: None,
@@ -52,7 +52,7 @@ impl Notify {
         let commands = OCCASIONS.iter().map(|name| ((*name).to_owned(), words(&format!("notify.on_{name}"))));
         Notify {
             states: words("notify.states"),
-            terminal: value("notify.terminal").and_then(|value| sign(&value)).unwrap_or(Sign::Off),
+            terminal: value("notify.terminal").and_then(|value| sign(&value)).unwrap_or(TerminalSignal::Off),
             title: value("notify.title").and_then(|value| value.as_bool()).unwrap_or(false),
             desktop_after: after("notify.desktop_after_s"),
             phone_after: after("notify.phone_after_s"),
@@ -64,13 +64,13 @@ impl Notify {
     }
 
     /// Whether entering this state causes a notification.
-    pub fn tells(&self, state: State) -> bool {
+    pub fn tells(&self, state: SessionState) -> bool {
         self.states.iter().any(|name| name == state.name())
     }
 
     /// Whether an agent's hook writes to the agent's terminal.
     pub fn speaks_by_terminal(&self) -> bool {
-        self.terminal != Sign::Off || self.title
+        self.terminal != TerminalSignal::Off || self.title
     }
 
     /// Whether delayed notifications are enabled.
@@ -93,7 +93,7 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
         "notify.states" => known_states(value),
         "notify.terminal" => match sign(value) {
             Some(_) => Ok(()),
-            None => Err(format!("one of {}", Sign::ALL.map(Sign::name).join(", "))),
+            None => Err(format!("one of {}", TerminalSignal::ALL.map(TerminalSignal::name).join(", "))),
         },
         "notify.desktop_after_s" | "notify.phone_after_s" => within(-1, 86_400),
         "notify.debounce_s" => within(0, 3_600),
@@ -105,8 +105,10 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
 
 fn known_states(value: &Value) -> Result<(), String> {
     texts(value)?;
-    match words(value).iter().find(|state| !State::SITTING.contains(&state.as_str())) {
-        Some(state) => Err(format!("made of {}; there is no state `{state}`", State::SITTING.join(", "))),
+    match words(value).iter().find(|state| !SessionState::SITTING.contains(&state.as_str())) {
+        Some(state) => {
+            Err(format!("made of {}; there is no state `{state}`", SessionState::SITTING.join(", ")))
+        }
         None => Ok(()),
     }
 }
@@ -135,8 +137,8 @@ fn words(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-fn sign(value: &Value) -> Option<Sign> {
-    Sign::named(value.as_str()?)
+fn sign(value: &Value) -> Option<TerminalSignal> {
+    TerminalSignal::named(value.as_str()?)
 }
 
 #[cfg(test)]
@@ -160,9 +162,9 @@ mod tests {
         )
         .config
         .notify;
-        assert!(notify.tells(State::Blocked(towline_core::event::Reason::Question)));
-        assert!(!notify.tells(State::Completed) && notify.escalates() && notify.title);
-        assert_eq!((notify.terminal, notify.debounce), (Sign::Osc9, Duration::ZERO));
+        assert!(notify.tells(SessionState::Blocked(towline_core::event::BlockReason::Question)));
+        assert!(!notify.tells(SessionState::Completed) && notify.escalates() && notify.title);
+        assert_eq!((notify.terminal, notify.debounce), (TerminalSignal::Osc9, Duration::ZERO));
         assert_eq!(
             (notify.desktop_after, notify.phone_after.map(|after| after.as_secs())),
             (Some(Duration::ZERO), Some(600))

@@ -6,21 +6,21 @@ use super::Config;
 use toml_edit::{Document, InlineTable, Item, TableLike, Value};
 use towline_agents::PRICES;
 use towline_core::time::Timestamp;
-use towline_core::usage::{BANDS, Price, Prices, Rates};
+use towline_core::usage::{BANDS, ModelPrice, ModelPrices, TokenRates};
 
 /// The compiled-in prices and their date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceList {
     pub dated: String,
-    pub prices: Vec<Price>,
+    pub prices: Vec<ModelPrice>,
 }
 
 impl Config {
     /// All effective prices: a user's price for a model replaces every listed price of that model.
-    pub fn all_prices(&self) -> Prices {
-        let is_own = |price: &Price| self.prices.iter().any(|own| own.model == price.model);
+    pub fn all_prices(&self) -> ModelPrices {
+        let is_own = |price: &ModelPrice| self.prices.iter().any(|own| own.model == price.model);
         let listed = listed().prices.into_iter().filter(|price| !is_own(price));
-        Prices::new(listed.chain(self.prices.iter().cloned()).collect())
+        ModelPrices::new(listed.chain(self.prices.iter().cloned()).collect())
     }
 }
 
@@ -41,26 +41,26 @@ fn parsed(text: &str) -> PriceList {
 }
 
 /// Builds the prices from a validated table.
-pub(super) fn read(value: &Value) -> Vec<Price> {
+pub(super) fn read(value: &Value) -> Vec<ModelPrice> {
     let table = value.as_inline_table().into_iter().flatten();
     table.filter_map(|(model, price)| self::price(model.to_owned(), price.as_inline_table()?)).collect()
 }
 
-fn price(model: String, table: &dyn TableLike) -> Option<Price> {
+fn price(model: String, table: &dyn TableLike) -> Option<ModelPrice> {
     let from = table.get("from").and_then(Item::as_str);
     let from = from.and_then(|day| Timestamp::parse_utc(&format!("{day}T00:00:00Z"))).unwrap_or_default();
     let long = table.get("long").and_then(Item::as_table_like).and_then(|long| {
         let above = u64::try_from(long.get("above")?.as_integer()?).ok()?;
         Some((above, rates(long)?))
     });
-    Some(Price { model, from, rates: rates(table)?, long })
+    Some(ModelPrice { model, from, rates: rates(table)?, long })
 }
 
-fn rates(table: &dyn TableLike) -> Option<Rates> {
+fn rates(table: &dyn TableLike) -> Option<TokenRates> {
     let rate = |name: &str| table.get(name).and_then(Item::as_value).and_then(rate);
     let input = rate("input")?;
     let cache_write = rate("cache_write").unwrap_or(input);
-    Some(Rates {
+    Some(TokenRates {
         input,
         cache_read: rate("cache_read").unwrap_or(input),
         cache_write,
@@ -127,13 +127,13 @@ fn in_order(table: &InlineTable, besides: &str) -> Result<(), String> {
 mod tests {
     use super::super::layered;
     use super::*;
-    use towline_core::piece::Tokens;
-    use towline_core::usage::{Spent, Used};
+    use towline_core::piece::TokenCounts;
+    use towline_core::usage::{BandUsage, UsageTotal};
 
     fn cost(config: &Config, model: &str, at: &str) -> String {
-        let tokens = Tokens { input: 1_000_000, output: 1_000_000, ..Tokens::default() };
-        let used = Used { model: Some(model.into()), band: 0, messages: 1, tokens };
-        let mut spent = Spent::default();
+        let tokens = TokenCounts { input: 1_000_000, output: 1_000_000, ..TokenCounts::default() };
+        let used = BandUsage { model: Some(model.into()), band: 0, messages: 1, tokens };
+        let mut spent = UsageTotal::default();
         spent.add(&used, &config.all_prices(), Timestamp::parse_utc(at).unwrap());
         spent.bill().spelt()
     }

@@ -3,7 +3,7 @@
 //! Pure. Off until the user enables it; a fact no terminal reports is unsafe unless the user waives it.
 
 use toml_edit::Value;
-use towline_core::typing::Ability;
+use towline_core::typing::TerminalAbility;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typing {
@@ -15,7 +15,7 @@ pub struct Typing {
     /// How long the agent has to confirm the prompt.
     pub confirm_ms: i64,
     /// The abilities the user waives.
-    pub without: Vec<Ability>,
+    pub without: Vec<TerminalAbility>,
 }
 
 impl Typing {
@@ -34,7 +34,7 @@ impl Typing {
             quiet_ms: ms("typing.quiet_s"),
             limit_ms: ms("typing.limit_s"),
             confirm_ms: ms("typing.confirm_s"),
-            without: names.filter_map(Ability::named).collect(),
+            without: names.filter_map(TerminalAbility::named).collect(),
         }
     }
 }
@@ -55,9 +55,9 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
 }
 
 fn known_abilities(value: &Value) -> Result<(), String> {
-    let is_known = |item: &Value| item.as_str().and_then(Ability::named).is_some();
+    let is_known = |item: &Value| item.as_str().and_then(TerminalAbility::named).is_some();
     let all = value.as_array().into_iter().flatten().all(is_known);
-    let names = Ability::ALL.map(Ability::name).join(", ");
+    let names = TerminalAbility::ALL.map(TerminalAbility::name).join(", ");
     if all { Ok(()) } else { Err(format!("made of {names}")) }
 }
 
@@ -71,7 +71,7 @@ mod tests {
         let found = layered(
             "[typing]\nenabled = true\nquiet_s = 0\nlimit_s = 5\nconfirm_s = 7\nwithout = ['mode', 'activity']",
         );
-        let without = vec![Ability::Mode, Ability::Activity];
+        let without = vec![TerminalAbility::Mode, TerminalAbility::Activity];
         assert_eq!(found.mistakes, []);
         assert_eq!(
             found.config.typing,

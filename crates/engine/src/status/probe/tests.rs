@@ -3,11 +3,11 @@
 use super::*;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
-use towline_core::event::{Event, Happening, StartedBy};
+use towline_core::event::{Event, EventKind, StartedBy};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::inherit::Wishes;
-use towline_core::meter::{Exactness, Source};
-use towline_core::step::{Before, step};
+use towline_core::inherit::InheritSettings;
+use towline_core::meter::{Exactness, UsageSource};
+use towline_core::step::{StepInput, step};
 
 const ANSWER: &str = r#"{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"total_tokens":100000},"model_context_window":200000}}}"#;
 
@@ -25,10 +25,10 @@ fn session(agent: &str, transcript: &Path) -> Session {
         session: SessionKey::parse(&format!("{agent}:one")).unwrap(),
         subagent: None,
         turn: None,
-        happening: Happening::SessionStarted { by: StartedBy::Startup, wishes: Wishes::default() },
+        happening: EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() },
         scene: None,
     };
-    let mut session = step(Before::default(), &event).session.unwrap();
+    let mut session = step(StepInput::default(), &event).session.unwrap();
     session.transcript = Some(transcript.display().to_string());
     session
 }
@@ -94,7 +94,7 @@ fn a_conversation_that_nobody_counted_is_guessed_by_its_length_unless_it_was_cut
     let file = huge("{}");
     let mut session = Session { turns: 1, ..session(agent(), file.path()) };
     let guess = fill(&session).unwrap().0;
-    assert_eq!((guess.source, guess.exact), (Source::Length, Exactness::Estimated));
+    assert_eq!((guess.source, guess.exact), (UsageSource::Length, Exactness::Estimated));
     session.compactions = 1;
     assert_eq!(fill(&session), None);
 }
@@ -103,7 +103,7 @@ fn a_conversation_that_nobody_counted_is_guessed_by_its_length_unless_it_was_cut
 fn what_was_said_after_the_transcript_was_written_is_newer() {
     let file = huge(ANSWER);
     let mut session = session(agent(), file.path());
-    let known = Fill::shown(120_000, 200_000).unwrap();
+    let known = ContextUsage::shown(120_000, 200_000).unwrap();
     for (at, tokens) in [(i64::MAX, 120_000), (0, 100_000)] {
         session.meter.last = Some((known, Timestamp(at)));
         assert_eq!(fill(&session).unwrap().0.tokens, tokens);
@@ -113,7 +113,7 @@ fn what_was_said_after_the_transcript_was_written_is_newer() {
 #[test]
 fn screens_are_looked_at_now_and_then_whatever_happens_to_the_clock() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::at(folder.path());
+    let home = DataFolder::at(folder.path());
     let now = Timestamp(1_000_000);
     assert!(is_time_to_look(&home, now));
     remember_look(&home, now);

@@ -10,8 +10,10 @@ use crate::runtime::env::variable;
 use crate::runtime::failure::Failure;
 use crate::status::push;
 use std::path::{Path, PathBuf};
-use towline_agents::settings::{Archive, Block, Pace, Plan, Refusal, Standing, Subject, quote};
-use towline_terminal::tmux::Server;
+use towline_agents::settings::{
+    BlockState, EditPlan, EditRefusal, ManagedContent, MarkedBlock, OriginalsArchive, RetryPace, quote,
+};
+use towline_terminal::tmux::TmuxServer;
 use towline_terminal::tmux_settings;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub enum Writing {
 /// The result for the files and the servers.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    pub plans: Vec<Plan>,
+    pub plans: Vec<EditPlan>,
     /// The sockets of the servers that were changed, or would be.
     pub servers: Vec<String>,
     pub remarks: Vec<String>,
@@ -38,11 +40,11 @@ const OWNER: &str = "tmux";
 pub fn install(env: &Env, tow: &Path, writing: Writing) -> Result<Outcome, Failure> {
     let server = current_server();
     load::version(server.as_ref())?;
-    let block = Block::new(OWNER, file_to_edit()?, lines(tow)?);
-    let archive = Archive::new(env.home.backups());
+    let block = MarkedBlock::new(OWNER, file_to_edit()?, lines(tow)?);
+    let archive = OriginalsArchive::new(env.home.backups());
     let plan = match writing {
-        Writing::Planned => block.preview(Pace::USUAL).map_err(refused)?,
-        Writing::Done => block.apply(&archive, Pace::USUAL).map_err(refused)?.plan,
+        Writing::Planned => block.preview(RetryPace::USUAL).map_err(refused)?,
+        Writing::Done => block.apply(&archive, RetryPace::USUAL).map_err(refused)?.plan,
     };
     let mut outcome = Outcome { plans: vec![plan], ..Outcome::default() };
     match server {
@@ -63,13 +65,13 @@ pub fn install(env: &Env, tow: &Path, writing: Writing) -> Result<Outcome, Failu
 
 /// Removes our block from every tmux.conf that has one, and unloads Towline from the servers that run it.
 pub fn uninstall(env: &Env, writing: Writing) -> Result<Outcome, Failure> {
-    let archive = Archive::new(env.home.backups());
+    let archive = OriginalsArchive::new(env.home.backups());
     let mut outcome = Outcome::default();
     for file in candidates()? {
-        let block = Block::new(OWNER, file, "");
+        let block = MarkedBlock::new(OWNER, file, "");
         let plan = match writing {
-            Writing::Planned => block.preview_removal(&archive, Pace::USUAL).map_err(refused)?,
-            Writing::Done => block.remove(&archive, Pace::USUAL).map_err(refused)?.plan,
+            Writing::Planned => block.preview_removal(&archive, RetryPace::USUAL).map_err(refused)?,
+            Writing::Done => block.remove(&archive, RetryPace::USUAL).map_err(refused)?.plan,
         };
         outcome.plans.extend((!plan.is_empty()).then_some(plan));
     }
@@ -81,7 +83,7 @@ pub fn uninstall(env: &Env, writing: Writing) -> Result<Outcome, Failure> {
 }
 
 impl Outcome {
-    fn unload(&mut self, env: &Env, writing: Writing, server: Server) {
+    fn unload(&mut self, env: &Env, writing: Writing, server: TmuxServer) {
         if self.servers.contains(&server.socket) {
             return;
         }
@@ -97,7 +99,7 @@ impl Outcome {
     }
 
     /// The file is already written, so a server's failure is only a remark.
-    fn note(&mut self, server: Server, done: Result<load::Outcome, Failure>, mend: &str) {
+    fn note(&mut self, server: TmuxServer, done: Result<load::Outcome, Failure>, mend: &str) {
         match done {
             Ok(load::Outcome { changed, remarks }) => {
                 self.remarks.extend(remarks);
@@ -112,7 +114,7 @@ impl Outcome {
 }
 
 /// The result that loading would have.
-fn planned(server: &Server) -> load::Outcome {
+fn planned(server: &TmuxServer) -> load::Outcome {
     let changed = match load::presence(server) {
         Some(Presence::Whole) => Changed::Nothing,
         Some(Presence::Absent | Presence::Partial) | None => Changed::Something,
@@ -121,10 +123,10 @@ fn planned(server: &Server) -> load::Outcome {
 }
 
 /// The file that has our block or would get it, and the state of the block there.
-pub fn standing(tow: &Path) -> Result<(PathBuf, Standing), Failure> {
+pub fn standing(tow: &Path) -> Result<(PathBuf, BlockState), Failure> {
     let file = file_to_edit()?;
-    let block = Block::new(OWNER, file.clone(), lines(tow)?);
-    Ok((file, block.inspect_file(Pace::USUAL).map_err(refused)?))
+    let block = MarkedBlock::new(OWNER, file.clone(), lines(tow)?);
+    Ok((file, block.inspect_file(RetryPace::USUAL).map_err(refused)?))
 }
 
 /// Whether tmux is installed and no tmux.conf has our block.
@@ -133,8 +135,8 @@ pub fn is_worth_a_hint() -> bool {
 }
 
 /// The tmux server that this process runs in.
-pub fn current_server() -> Option<Server> {
-    variable("TMUX").as_deref().and_then(Server::parse)
+pub fn current_server() -> Option<TmuxServer> {
+    variable("TMUX").as_deref().and_then(TmuxServer::parse)
 }
 
 /// A missing program stays silent: tmux would show the error to the user at every start.
@@ -172,16 +174,16 @@ fn is_there(file: &Path) -> bool {
 }
 
 fn has_block(file: &Path) -> bool {
-    let standing = Block::new(OWNER, file.to_owned(), "").inspect_file(Pace::USUAL);
+    let standing = MarkedBlock::new(OWNER, file.to_owned(), "").inspect_file(RetryPace::USUAL);
     // An unreadable block counts too: the edit reports what is wrong with it.
-    is_there(file) && !matches!(standing, Ok(Standing::Absent))
+    is_there(file) && !matches!(standing, Ok(BlockState::Absent))
 }
 
 fn no_home() -> Failure {
     Failure::input("tmux has no configuration without HOME").hint("Set HOME.")
 }
 
-fn refused(refusal: Refusal) -> Failure {
+fn refused(refusal: EditRefusal) -> Failure {
     let hint = refusal.hint();
     Failure::new(&refusal).hint(hint)
 }

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use towline_agents::settings::quote;
 use towline_store::home::put_small;
 use towline_terminal::process::Process;
-use towline_terminal::tmux::{BAR_OPTION, MARK_OPTION, STATE_OPTION, Server, UNSEEN_OPTION};
-use towline_terminal::tmux_settings::{Binding, Change, Taken, installed_version};
+use towline_terminal::tmux::{BAR_OPTION, MARK_OPTION, STATE_OPTION, TmuxServer, UNSEEN_OPTION};
+use towline_terminal::tmux_settings::{ChangeOutcome, KeyBinding, TmuxChange, installed_version};
 
 /// The result for one server.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ const PUSHED: [&str; 3] = [STATE_OPTION, MARK_OPTION, UNSEEN_OPTION];
 const NOTE: &str = "loaded";
 
 /// Sets the bar, the keys and the hooks in the server, as its `@towline-*` options say.
-pub fn load(env: &Env, server: &Server, tow: &Path) -> Result<Outcome, Failure> {
+pub fn load(env: &Env, server: &TmuxServer, tow: &Path) -> Result<Outcome, Failure> {
     let version = version(Some(server))?;
     let tow = word(tow)?;
     let (options, mistakes) = Options::current(env, server);
@@ -61,10 +61,10 @@ pub fn load(env: &Env, server: &Server, tow: &Path) -> Result<Outcome, Failure> 
 }
 
 /// Removes everything that `load` set. Options that the user has set stay.
-pub fn unload(env: &Env, server: &Server) -> Result<Outcome, Failure> {
+pub fn unload(env: &Env, server: &TmuxServer) -> Result<Outcome, Failure> {
     let found = find(server, [])?;
     let changed = carry_out(server, &found, plan::unload(&found))?;
-    let ours = [BAR_OPTION, UNDO_OPTION].map(|option| Change::Unset { option: option.to_owned() });
+    let ours = [BAR_OPTION, UNDO_OPTION].map(|option| TmuxChange::Unset { option: option.to_owned() });
     taken(server, server.change(&ours))?;
     unset_pushed(server)?;
     forget(env, server);
@@ -72,21 +72,21 @@ pub fn unload(env: &Env, server: &Server) -> Result<Outcome, Failure> {
 }
 
 /// Removes what hooks pushed to a server that was never loaded.
-pub fn sweep(env: &Env, server: &Server) -> Result<Outcome, Failure> {
+pub fn sweep(env: &Env, server: &TmuxServer) -> Result<Outcome, Failure> {
     let was_told = server.user_options(&[BAR_OPTION.to_owned()]).is_some_and(|found| found != [None]);
     if !was_told {
         return Ok(Outcome { changed: Changed::Nothing, remarks: vec![] });
     }
-    taken(server, server.change(&[Change::Unset { option: BAR_OPTION.to_owned() }]))?;
+    taken(server, server.change(&[TmuxChange::Unset { option: BAR_OPTION.to_owned() }]))?;
     unset_pushed(server)?;
     forget(env, server);
     Ok(Outcome { changed: Changed::Something, remarks: vec![] })
 }
 
 /// A pane that closes meanwhile makes tmux skip the rest, so the panes are listed again.
-fn unset_pushed(server: &Server) -> Result<(), Failure> {
+fn unset_pushed(server: &TmuxServer) -> Result<(), Failure> {
     let mut tries = (0..TRIES).map(|_| server.unset_everywhere(&PUSHED));
-    taken(server, tries.find(|taken| *taken != Taken::Refused).unwrap_or(Taken::Refused))
+    taken(server, tries.find(|taken| *taken != ChangeOutcome::Refused).unwrap_or(ChangeOutcome::Refused))
 }
 
 const TRIES: usize = 3;
@@ -101,7 +101,7 @@ pub enum Presence {
 }
 
 /// `None` if the server does not answer.
-pub fn presence(server: &Server) -> Option<Presence> {
+pub fn presence(server: &TmuxServer) -> Option<Presence> {
     let found = find(server, []).ok()?;
     Some(match (found.undo == Undo::default(), plan::is_whole(&found)) {
         (true, _) => Presence::Absent,
@@ -111,7 +111,7 @@ pub fn presence(server: &Server) -> Option<Presence> {
 }
 
 /// The loaded servers that still run, even if they do not answer. Notes of the others are deleted.
-pub fn remembered(env: &Env) -> Vec<Server> {
+pub fn remembered(env: &Env) -> Vec<TmuxServer> {
     let mut servers = vec![];
     let entries = fs::read_dir(env.home.bars()).into_iter().flatten().filter_map(Result::ok);
     for note in entries.map(|entry| entry.path()).filter(|path| path.extension() == Some(OsStr::new(NOTE))) {
@@ -123,16 +123,16 @@ pub fn remembered(env: &Env) -> Vec<Server> {
     servers
 }
 
-fn recalled(note: &Path) -> Option<Server> {
+fn recalled(note: &Path) -> Option<TmuxServer> {
     let (pid, socket) = (note.file_stem()?.to_str()?.to_owned(), fs::read_to_string(note).ok()?);
-    match Server::at(&socket) {
+    match TmuxServer::at(&socket) {
         Some(server) => (server.pid == pid).then_some(server),
-        None => Process::read(pid.parse().ok()?).map(|_| Server { socket, pid }),
+        None => Process::read(pid.parse().ok()?).map(|_| TmuxServer { socket, pid }),
     }
 }
 
 /// The version of a server, or of the program if no server runs. Fails if it is too old.
-pub fn version(server: Option<&Server>) -> Result<Version, Failure> {
+pub fn version(server: Option<&TmuxServer>) -> Result<Version, Failure> {
     let told = match server {
         Some(server) => server.version().ok_or_else(|| silent(server))?,
         None => installed_version().ok_or_else(|| {
@@ -168,7 +168,7 @@ pub fn word(tow: &Path) -> Result<String, Failure> {
 }
 
 /// The key bindings to set.
-fn bindings(options: &Options, tow: &str, version: Version, remarks: &mut Vec<String>) -> Vec<Change> {
+fn bindings(options: &Options, tow: &str, version: Version, remarks: &mut Vec<String>) -> Vec<TmuxChange> {
     let run = |verb: &str| vec!["run-shell".into(), "-b".into(), format!("{tow} {verb} || true")];
     let popup = ["display-popup", "-w", "90%", "-h", "60%", "-E"].map(str::to_owned).into_iter();
     let popup = popup.chain([format!("{tow} status --watch")]).collect();
@@ -184,14 +184,14 @@ fn bindings(options: &Options, tow: &str, version: Version, remarks: &mut Vec<St
     }
     let note = |text: &str| (version >= WITH_NOTES).then(|| text.to_owned());
     let wanted = wanted.into_iter().filter(|(key, ..)| !key.is_empty());
-    wanted.map(|(key, text, words)| Change::Bind { key: key.clone(), note: note(text), words }).collect()
+    wanted.map(|(key, text, words)| TmuxChange::Bind { key: key.clone(), note: note(text), words }).collect()
 }
 
 /// The keys in tmux's own spelling.
-fn wanted_keys(server: &Server, bindings: Vec<Change>, remarks: &mut Vec<String>) -> Vec<Key> {
+fn wanted_keys(server: &TmuxServer, bindings: Vec<TmuxChange>, remarks: &mut Vec<String>) -> Vec<Key> {
     let mut keys: Vec<Key> = vec![];
     for bind in bindings {
-        let Change::Bind { key: given, .. } = &bind else { continue };
+        let TmuxChange::Bind { key: given, .. } = &bind else { continue };
         match server.tried(&bind) {
             Some((key, _)) if keys.iter().any(|other| other.key == key) => {
                 remarks.push(format!("the key `{given}` is asked for twice"));
@@ -204,7 +204,7 @@ fn wanted_keys(server: &Server, bindings: Vec<Change>, remarks: &mut Vec<String>
 }
 
 /// Reads the settings that a plan depends on.
-fn find(server: &Server, wanted: impl IntoIterator<Item = String>) -> Result<Found, Failure> {
+fn find(server: &TmuxServer, wanted: impl IntoIterator<Item = String>) -> Result<Found, Failure> {
     let names: Vec<String> = OPTIONS.iter().chain([&UNDO_OPTION]).map(|name| (*name).to_owned()).collect();
     let values = server.options(&names).filter(|values| values.len() == names.len());
     let values = values.ok_or_else(|| silent(server))?;
@@ -224,10 +224,10 @@ fn find(server: &Server, wanted: impl IntoIterator<Item = String>) -> Result<Fou
 }
 
 /// Whether the key's current binding could be restored: tmux does not print every binding as it was given.
-fn is_free(server: &Server, found: &Found, wanted: &Key, remarks: &mut Vec<String>) -> bool {
-    let is_ours = |now: &&Binding| now.text == wanted.printed || found.undo.is_ours(&wanted.key, now);
+fn is_free(server: &TmuxServer, found: &Found, wanted: &Key, remarks: &mut Vec<String>) -> bool {
+    let is_ours = |now: &&KeyBinding| now.text == wanted.printed || found.undo.is_ours(&wanted.key, now);
     let Some(theirs) = found.keys.get(&wanted.key).filter(|now| !is_ours(now)) else { return true };
-    let back = server.tried(&Change::BindBack(theirs.clone()));
+    let back = server.tried(&TmuxChange::BindBack(theirs.clone()));
     let is_free = back.is_some_and(|(_, back)| back.text == theirs.text);
     if !is_free {
         let key = &wanted.key;
@@ -237,42 +237,42 @@ fn is_free(server: &Server, found: &Found, wanted: &Key, remarks: &mut Vec<Strin
 }
 
 /// The undo data is set in the same call as the changes that it undoes.
-fn carry_out(server: &Server, found: &Found, plan: Plan) -> Result<Changed, Failure> {
+fn carry_out(server: &TmuxServer, found: &Found, plan: Plan) -> Result<Changed, Failure> {
     let Plan { mut changes, undo } = plan;
     if changes.is_empty() && undo == found.undo {
         return Ok(Changed::Nothing);
     }
     let value = serde_json::to_string(&undo).map_err(|error| Failure::new(&error))?;
-    changes.insert(0, Change::Set { option: UNDO_OPTION.to_owned(), value });
+    changes.insert(0, TmuxChange::Set { option: UNDO_OPTION.to_owned(), value });
     taken(server, server.change(&changes))?;
     Ok(Changed::Something)
 }
 
-fn taken(server: &Server, taken: Taken) -> Result<(), Failure> {
+fn taken(server: &TmuxServer, taken: ChangeOutcome) -> Result<(), Failure> {
     match taken {
-        Taken::Done => Ok(()),
-        Taken::Unanswered => Err(silent(server)),
-        Taken::Refused => {
+        ChangeOutcome::Done => Ok(()),
+        ChangeOutcome::Unanswered => Err(silent(server)),
+        ChangeOutcome::Refused => {
             let what = format!("the tmux server on {} refused a change of its settings", server.socket);
             Err(Failure::input(what).hint("Run `tow tmux unload`, then `tow tmux load`."))
         }
     }
 }
 
-fn silent(server: &Server) -> Failure {
+fn silent(server: &TmuxServer) -> Failure {
     Failure::input(format!("the tmux server on {} does not answer", server.socket))
         .hint(format!("Run `tmux -S {} list-sessions` to see why.", quote(&server.socket)))
 }
 
 /// Records the server, so that `tow uninstall` can unload it.
-fn remember(env: &Env, server: &Server) {
+fn remember(env: &Env, server: &TmuxServer) {
     let note = env.home.bars().join(format!("{}.{NOTE}", server.pid));
     // Without the note, `tow uninstall` still finds the server that it is run in.
     let _ = put_small(&note, server.socket.as_bytes());
 }
 
 /// Deletes the record of the last push as well: a server loaded again needs a full push.
-fn forget(env: &Env, server: &Server) {
+fn forget(env: &Env, server: &TmuxServer) {
     let entries = fs::read_dir(env.home.bars()).into_iter().flatten().filter_map(Result::ok);
     let is_of_server = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == server.pid.as_str());
     for note in entries.map(|entry| entry.path()).filter(is_of_server) {

@@ -11,12 +11,12 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
-use towline_core::bar::{BarStyle, Look, ProjectName};
-use towline_core::shown::Light;
+use towline_core::bar::{BarStyle, LightStyle, ProjectNameDisplay};
+use towline_core::shown::SeatLight;
 use towline_core::telling::unknown_placeholder;
 use towline_core::time::Timestamp;
-use towline_store::home::{Home, put_small};
-use towline_terminal::tmux::Server;
+use towline_store::home::{DataFolder, put_small};
+use towline_terminal::tmux::TmuxServer;
 
 /// The settable options. The defaults are `Options::default()`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,12 +119,12 @@ const STALE_MS: i64 = 60_000;
 
 impl Options {
     /// The cached options; the defaults if there is no cache.
-    pub fn remembered(home: &Home, server: &Server) -> Options {
+    pub fn remembered(home: &DataFolder, server: &TmuxServer) -> Options {
         recall(home, server).map_or_else(Options::default, |found| parse(&found.values).0)
     }
 
     /// Queries tmux if the cache is stale. Returns the bar's current text if it did.
-    pub fn renew(env: &Env, server: &Server) -> Option<String> {
+    pub fn renew(env: &Env, server: &TmuxServer) -> Option<String> {
         if recall(&env.home, server).is_some_and(|found| is_fresh(found.at, env.now)) {
             return None;
         }
@@ -133,7 +133,7 @@ impl Options {
     }
 
     /// Queries the options now, with the invalid ones. A server that does not answer keeps its cached values.
-    pub fn current(env: &Env, server: &Server) -> (Options, Vec<Mistake>) {
+    pub fn current(env: &Env, server: &TmuxServer) -> (Options, Vec<Mistake>) {
         match ask(env, server) {
             Some(values) => parse(&values),
             None => (Options::remembered(&env.home, server), vec![]),
@@ -144,7 +144,7 @@ impl Options {
 /// The bar is queried along with the options, because pushes are not waited for.
 const BAR: &str = "status";
 
-fn ask(env: &Env, server: &Server) -> Option<BTreeMap<String, String>> {
+fn ask(env: &Env, server: &TmuxServer) -> Option<BTreeMap<String, String>> {
     let names: Vec<&str> = NAMES.into_iter().chain([BAR]).collect();
     let asked: Vec<String> = names.iter().map(|name| format!("@towline-{name}")).collect();
     let values = server.user_options(&asked)?;
@@ -166,16 +166,16 @@ struct CachedOptions {
 }
 
 /// Lies beside the record of the server's last push, named by its process id.
-fn file(home: &Home, server: &Server) -> PathBuf {
+fn file(home: &DataFolder, server: &TmuxServer) -> PathBuf {
     home.bars().join(format!("{}.options", server.pid))
 }
 
-fn recall(home: &Home, server: &Server) -> Option<CachedOptions> {
+fn recall(home: &DataFolder, server: &TmuxServer) -> Option<CachedOptions> {
     serde_json::from_slice(&fs::read(file(home, server)).ok()?).ok()
 }
 
 /// If the write fails, tmux is queried again.
-fn keep(home: &Home, server: &Server, found: &CachedOptions) {
+fn keep(home: &DataFolder, server: &TmuxServer, found: &CachedOptions) {
     let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home, server), &bytes));
 }
 
@@ -184,12 +184,16 @@ fn parse(values: &BTreeMap<String, String>) -> (Options, Vec<Mistake>) {
     let mut reader = OptionReader { values, mistakes: vec![] };
     let usual = Options::default();
     let style = BarStyle {
-        idle: reader.look(Light::Idle, &usual.style),
-        working: reader.look(Light::Working, &usual.style),
-        completed: reader.look(Light::Completed, &usual.style),
-        stopped: reader.look(Light::Stopped, &usual.style),
-        blocked: reader.look(Light::Blocked, &usual.style),
-        project: if reader.is_on("show-project") { ProjectName::Shown } else { ProjectName::Hidden },
+        idle: reader.look(SeatLight::Idle, &usual.style),
+        working: reader.look(SeatLight::Working, &usual.style),
+        completed: reader.look(SeatLight::Completed, &usual.style),
+        stopped: reader.look(SeatLight::Stopped, &usual.style),
+        blocked: reader.look(SeatLight::Blocked, &usual.style),
+        project: if reader.is_on("show-project") {
+            ProjectNameDisplay::Shown
+        } else {
+            ProjectNameDisplay::Hidden
+        },
     };
     let keys = Keys {
         menu: reader.text("key", &usual.keys.menu),
@@ -223,7 +227,7 @@ impl OptionReader<'_> {
         self.values.get(name).map_or(usual, String::as_str).to_owned()
     }
 
-    fn look(&mut self, light: Light, usual: &BarStyle) -> Look {
+    fn look(&mut self, light: SeatLight, usual: &BarStyle) -> LightStyle {
         let usual = usual.look(light);
         let colour = format!("colour-{}", light.name());
         let wanted = self.text(&colour, &usual.colour);
@@ -233,7 +237,7 @@ impl OptionReader<'_> {
             self.mistaken(&colour, "a colour's name");
         }
         let colour = if sound { wanted } else { usual.colour.clone() };
-        Look { icon: self.text(&format!("icon-{}", light.name()), &usual.icon), colour }
+        LightStyle { icon: self.text(&format!("icon-{}", light.name()), &usual.icon), colour }
     }
 
     fn is_on(&mut self, name: &str) -> bool {
@@ -315,9 +319,12 @@ mod tests {
             ("on-idle", " "),
         ]);
         assert_eq!(mistakes, []);
-        assert_eq!(options.style.blocked, Look { icon: "🔥".into(), colour: "#ff0000".into() });
+        assert_eq!(options.style.blocked, LightStyle { icon: "🔥".into(), colour: "#ff0000".into() });
         assert_eq!((options.style.idle.colour.as_str(), options.keys.menu.as_str()), ("colour245", ""));
-        assert_eq!((options.style.project, options.window_marker), (ProjectName::Shown, WindowMarker::Shown));
+        assert_eq!(
+            (options.style.project, options.window_marker),
+            (ProjectNameDisplay::Shown, WindowMarker::Shown)
+        );
         let blocked = ["notify-send", "{project}"].map(str::to_owned).to_vec();
         assert_eq!(options.commands, Commands::from([("blocked".to_owned(), blocked)]));
     }

@@ -7,7 +7,7 @@ use super::options::{Options, WindowMarker};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use towline_terminal::tmux::BAR_OPTION;
-use towline_terminal::tmux_settings::{Binding, Change, quote};
+use towline_terminal::tmux_settings::{KeyBinding, TmuxChange, quote};
 
 /// Holds the undo data: in the server itself, so that it dies with the changes it undoes.
 pub const UNDO_OPTION: &str = "@towline-undo";
@@ -49,7 +49,7 @@ pub struct Found {
     /// By name; an unset hook entry is empty.
     pub options: BTreeMap<String, String>,
     /// The bindings of the keys that we have or want.
-    pub keys: BTreeMap<String, Binding>,
+    pub keys: BTreeMap<String, KeyBinding>,
     pub undo: Undo,
 }
 
@@ -73,7 +73,7 @@ struct ReplacedOption {
 
 impl Undo {
     /// Whether this binding is the one that we set.
-    pub fn is_ours(&self, key: &str, now: &Binding) -> bool {
+    pub fn is_ours(&self, key: &str, now: &KeyBinding) -> bool {
         self.keys.get(key).is_some_and(|bound| bound.set == now.text)
     }
 }
@@ -103,7 +103,7 @@ pub struct Wish<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub key: String,
-    pub bind: Change,
+    pub bind: TmuxChange,
     /// As tmux prints it once it is bound.
     pub printed: String,
 }
@@ -111,7 +111,7 @@ pub struct Key {
 /// The changes, and the undo data after them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    pub changes: Vec<Change>,
+    pub changes: Vec<TmuxChange>,
     pub undo: Undo,
 }
 
@@ -260,7 +260,7 @@ impl WantedSettings<'_> {
 }
 
 /// The options that differ from the wanted values.
-fn option_changes(found: &Found, wanted: &BTreeMap<String, String>, undo: &Undo) -> Vec<Change> {
+fn option_changes(found: &Found, wanted: &BTreeMap<String, String>, undo: &Undo) -> Vec<TmuxChange> {
     let differs = |name: &str, value: &str| {
         let now = found.options.get(name).map_or("", String::as_str);
         let given = |undo: &Undo| undo.replaced.get(name).map(|replaced| replaced.set.clone());
@@ -271,18 +271,18 @@ fn option_changes(found: &Found, wanted: &BTreeMap<String, String>, undo: &Undo)
     let change = |(name, value): (&String, &String)| {
         let option = name.clone();
         match value.is_empty() && FOCUS_HOOKS.contains(&name.as_str()) {
-            true => Change::Unset { option },
-            false => Change::Set { option, value: value.clone() },
+            true => TmuxChange::Unset { option },
+            false => TmuxChange::Set { option, value: value.clone() },
         }
     };
     wanted.iter().filter(|(name, value)| differs(name, value)).map(change).collect()
 }
 
 /// Restores the keys that are no longer wanted first: one of them may be bound to another action.
-fn key_changes(found: &Found, users: &Found, wanted: &[Key], undo: &mut Undo) -> Vec<Change> {
+fn key_changes(found: &Found, users: &Found, wanted: &[Key], undo: &mut Undo) -> Vec<TmuxChange> {
     let is_wanted = |key: &str| wanted.iter().any(|wanted| wanted.key == key);
     let given_back = found.undo.keys.keys().filter(|key| !is_wanted(key));
-    let mut changes: Vec<Change> = given_back.filter_map(|key| give_back(found, users, key)).collect();
+    let mut changes: Vec<TmuxChange> = given_back.filter_map(|key| give_back(found, users, key)).collect();
     for Key { key, bind, printed } in wanted {
         let was = users.keys.get(key).filter(|was| was.text != *printed).cloned().map(KeptBinding::from);
         if found.keys.get(key).is_none_or(|now| now.text != *printed) {
@@ -293,22 +293,22 @@ fn key_changes(found: &Found, users: &Found, wanted: &[Key], undo: &mut Undo) ->
     changes
 }
 
-fn give_back(found: &Found, users: &Found, key: &str) -> Option<Change> {
+fn give_back(found: &Found, users: &Found, key: &str) -> Option<TmuxChange> {
     match (users.keys.get(key), found.keys.get(key)) {
         (users, now) if users == now => None,
-        (Some(binding), _) => Some(Change::BindBack(binding.clone())),
-        (None, _) => Some(Change::Unbind { key: key.to_owned() }),
+        (Some(binding), _) => Some(TmuxChange::BindBack(binding.clone())),
+        (None, _) => Some(TmuxChange::Unbind { key: key.to_owned() }),
     }
 }
 
-impl From<KeptBinding> for Binding {
-    fn from(KeptBinding { text, note }: KeptBinding) -> Binding {
-        Binding { text, note }
+impl From<KeptBinding> for KeyBinding {
+    fn from(KeptBinding { text, note }: KeptBinding) -> KeyBinding {
+        KeyBinding { text, note }
     }
 }
 
-impl From<Binding> for KeptBinding {
-    fn from(Binding { text, note }: Binding) -> KeptBinding {
+impl From<KeyBinding> for KeptBinding {
+    fn from(KeyBinding { text, note }: KeyBinding) -> KeptBinding {
         KeptBinding { text, note }
     }
 }
@@ -327,12 +327,12 @@ mod tests {
 
     fn key(name: &str) -> Key {
         let words = vec!["new-window".to_owned()];
-        let bind = Change::Bind { key: name.to_owned(), note: None, words };
+        let bind = TmuxChange::Bind { key: name.to_owned(), note: None, words };
         Key { key: name.to_owned(), bind, printed: format!("bind-key -T prefix {name} new-window") }
     }
 
-    fn binding(name: &str) -> Binding {
-        Binding { text: format!("bind-key -T prefix {name} theirs"), note: None }
+    fn binding(name: &str) -> KeyBinding {
+        KeyBinding { text: format!("bind-key -T prefix {name} theirs"), note: None }
     }
 
     /// Applies the changes like tmux would; commands are printed with other quotes.
@@ -340,20 +340,20 @@ mod tests {
         let mut after = Found { undo: plan.undo.clone(), ..found.clone() };
         for change in plan.changes.clone() {
             match change {
-                Change::Set { option, value } => {
+                TmuxChange::Set { option, value } => {
                     let value = if option.contains('[') { value.replace('\'', "\"") } else { value };
                     after.options.insert(option, value);
                 }
-                Change::Unset { option } => drop(after.options.insert(option, String::new())),
-                Change::Bind { key, .. } => {
+                TmuxChange::Unset { option } => drop(after.options.insert(option, String::new())),
+                TmuxChange::Bind { key, .. } => {
                     let text = format!("bind-key -T prefix {key} new-window");
-                    after.keys.insert(key, Binding { text, note: None });
+                    after.keys.insert(key, KeyBinding { text, note: None });
                 }
-                Change::BindBack(binding) => {
+                TmuxChange::BindBack(binding) => {
                     let key = binding.text.split(' ').nth(3).unwrap().to_owned();
                     after.keys.insert(key, binding);
                 }
-                Change::Unbind { key } => drop(after.keys.remove(&key)),
+                TmuxChange::Unbind { key } => drop(after.keys.remove(&key)),
             }
         }
         after

@@ -6,13 +6,13 @@ use super::wire::Line;
 use super::{ExportError, FORMAT};
 use std::io::Write;
 use towline_store::Archive;
-use towline_store::archive::{Conversation, WhichMemories};
+use towline_store::archive::{Conversation, MemorySelector};
 
 /// Writes the sessions, then the memories.
 pub fn jsonl(
     archive: &Archive,
     conversations: &[Conversation],
-    memories: WhichMemories<'_>,
+    memories: MemorySelector<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     write(out, &Line::Export { format: FORMAT })?;

@@ -10,13 +10,13 @@ use towline_core::escape::{for_terminal, lines_for_terminal};
 use towline_core::memory::Memory;
 use towline_core::time::Timestamp;
 use towline_store::Archive;
-use towline_store::archive::{Conversation, DetailRow, KeptRow, TurnRow, WhichMemories};
+use towline_store::archive::{Conversation, DetailRow, ExportedRow, MemorySelector, TurnRow};
 
 /// Writes everything but the agents' thinking.
 pub fn markdown(
     archive: &Archive,
     conversations: &[Conversation],
-    memories: WhichMemories<'_>,
+    memories: MemorySelector<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     for conversation in conversations {
@@ -24,7 +24,7 @@ pub fn markdown(
     }
     let mut is_first = true;
     archive.each_memory(memories, &mut |row| {
-        let KeptRow::Memory(kept) = row else { return Ok(()) };
+        let ExportedRow::Memory(kept) = row else { return Ok(()) };
         if std::mem::take(&mut is_first) {
             writeln!(out, "# What was learnt\n")?;
         }

@@ -14,8 +14,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use towline_core::text::Clean;
-use towline_store::archive::{KeptRow, Restored, Restoring};
+use towline_core::text::CleanText;
+use towline_store::archive::{ExportedRow, ImportCounts, ImportState};
 use towline_store::{Archive, StoreError};
 
 /// ImportLines and bytes per transaction.
@@ -51,7 +51,7 @@ pub struct Done {
     pub unknown: usize,
     /// Sessions in excluded folders.
     pub excluded: usize,
-    pub restored: Restored,
+    pub restored: ImportCounts,
 }
 
 /// The export file that the argument names; `None` if it names a program to import from.
@@ -93,7 +93,7 @@ pub fn import(env: &Env, file: &Path, errand: Errand) -> Result<Done, Failure> {
 }
 
 fn restore(archive: &Archive, reader: &mut ImportLines, wishes: &Wishes) -> Result<Done, ImportError> {
-    let mut restoring = Restoring::new()?;
+    let mut restoring = ImportState::new()?;
     let mut done = reader.run(wishes, &mut |rows| {
         archive.restore(&mut restoring, rows)?;
         Ok(archive.tidy()?)
@@ -104,7 +104,7 @@ fn restore(archive: &Archive, reader: &mut ImportLines, wishes: &Wishes) -> Resu
 }
 
 /// Receives a batch of rows.
-type TakeRows<'t> = &'t mut dyn FnMut(Vec<KeptRow<Clean<'static>>>) -> Result<(), ImportError>;
+type TakeRows<'t> = &'t mut dyn FnMut(Vec<ExportedRow<CleanText<'static>>>) -> Result<(), ImportError>;
 
 struct ImportLines {
     reader: BufReader<File>,
@@ -182,6 +182,6 @@ impl ImportLines {
 }
 
 /// A row that outlives its line.
-fn owned(row: KeptRow<Clean<'_>>) -> KeptRow<Clean<'static>> {
-    row.map_text(Clean::into_owned)
+fn owned(row: ExportedRow<CleanText<'_>>) -> ExportedRow<CleanText<'static>> {
+    row.map_text(CleanText::into_owned)
 }

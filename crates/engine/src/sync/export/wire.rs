@@ -8,15 +8,17 @@ mod learnt;
 use learnt::{MemoryLine, SummaryLine};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use towline_core::capture::{DetailKind, Speaker, Touch};
+use towline_core::capture::{DetailKind, FileAccess, Speaker};
 use towline_core::deed::Commit;
-use towline_core::event::{Origin, ToolOutcome};
-use towline_core::id::{Mark, SessionKey, SubagentId, TurnId, Uid};
-use towline_core::piece::{Stop, Tokens};
-use towline_core::project::ProjectTraces;
-use towline_core::text::{Clean, Keeping, Secrets};
+use towline_core::event::{PromptOrigin, ToolOutcome};
+use towline_core::id::{IdHash, SessionKey, SubagentId, TurnId, Uid};
+use towline_core::piece::{StopReason, TokenCounts};
+use towline_core::project::ProjectIdentity;
+use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
-use towline_store::archive::{KeptBody, KeptConversation, KeptDetail, KeptRow, KeptTurn, KeptUsage};
+use towline_store::archive::{
+    ExportedConversation, ExportedDetail, ExportedMessage, ExportedRow, ExportedTurn, ExportedUsage,
+};
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -57,7 +59,7 @@ pub enum Line<'a> {
 pub struct Session<'a> {
     session: SessionKey,
     folder: Option<Cow<'a, str>>,
-    project: Option<ProjectTraces>,
+    project: Option<ProjectIdentity>,
     forked_from: Option<Cow<'a, str>>,
     forked_before: Option<u64>,
     first_at: Timestamp,
@@ -129,7 +131,7 @@ pub struct Usage<'a> {
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[derive(Clone)]
-struct Hex(Mark);
+struct Hex(IdHash);
 
 impl From<Hex> for String {
     fn from(hex: Hex) -> String {
@@ -144,7 +146,7 @@ impl TryFrom<String> for Hex {
         let is_plain = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let number = u64::from_str_radix(&text, 16).ok().filter(|_| is_plain);
         number
-            .map(|number| Hex(Mark(number.cast_signed())))
+            .map(|number| Hex(IdHash(number.cast_signed())))
             .ok_or_else(|| "a mark has 16 hex digits".to_owned())
     }
 }
@@ -157,12 +159,12 @@ pub struct BadWord {
     word: String,
 }
 
-impl From<KeptRow<String>> for Line<'static> {
-    fn from(row: KeptRow<String>) -> Self {
+impl From<ExportedRow<String>> for Line<'static> {
+    fn from(row: ExportedRow<String>) -> Self {
         match row {
-            KeptRow::Conversation(of) => Line::Session(session(of)),
-            KeptRow::Turn(turn) => Line::Turn(self::turn(turn)),
-            KeptRow::Body(body) => Line::Body(Body {
+            ExportedRow::Conversation(of) => Line::Session(session(of)),
+            ExportedRow::Turn(turn) => Line::Turn(self::turn(turn)),
+            ExportedRow::Body(body) => Line::Body(Body {
                 turn: body.turn,
                 mark: Hex(body.mark),
                 message: body.message.into(),
@@ -172,22 +174,22 @@ impl From<KeptRow<String>> for Line<'static> {
                 cut: body.cut,
                 text: body.text.into(),
             }),
-            KeptRow::Detail(detail) => Line::Detail(self::detail(detail)),
-            KeptRow::Usage(usage) => Line::Usage(self::usage(usage)),
-            KeptRow::File { turn, path, how } => {
+            ExportedRow::Detail(detail) => Line::Detail(self::detail(detail)),
+            ExportedRow::Usage(usage) => Line::Usage(self::usage(usage)),
+            ExportedRow::File { turn, path, how } => {
                 Line::File { turn, path: path.into(), how: how.name().into() }
             }
-            KeptRow::Commit { turn, commit } => {
+            ExportedRow::Commit { turn, commit } => {
                 Line::Commit { turn, hash: commit.hash.into(), subject: commit.subject.into() }
             }
-            KeptRow::Revert { from, at } => Line::Revert { from, at },
-            KeptRow::Summary(summary) => Line::Summary(Box::new(summary.into())),
-            KeptRow::Memory(memory) => Line::Memory(Box::new((*memory).into())),
+            ExportedRow::Revert { from, at } => Line::Revert { from, at },
+            ExportedRow::Summary(summary) => Line::Summary(Box::new(summary.into())),
+            ExportedRow::Memory(memory) => Line::Memory(Box::new((*memory).into())),
         }
     }
 }
 
-fn session(of: KeptConversation) -> Session<'static> {
+fn session(of: ExportedConversation) -> Session<'static> {
     let (forked_from, forked_before) = of.base.unzip();
     Session {
         session: of.session,
@@ -201,7 +203,7 @@ fn session(of: KeptConversation) -> Session<'static> {
     }
 }
 
-fn turn(turn: KeptTurn) -> Turn<'static> {
+fn turn(turn: ExportedTurn) -> Turn<'static> {
     Turn {
         turn: turn.ordinal,
         uid: turn.uid,
@@ -219,7 +221,7 @@ fn turn(turn: KeptTurn) -> Turn<'static> {
     }
 }
 
-fn detail(detail: KeptDetail<String>) -> Detail<'static> {
+fn detail(detail: ExportedDetail<String>) -> Detail<'static> {
     Detail {
         turn: detail.turn,
         mark: Hex(detail.mark),
@@ -235,7 +237,7 @@ fn detail(detail: KeptDetail<String>) -> Detail<'static> {
     }
 }
 
-fn usage(usage: KeptUsage) -> Usage<'static> {
+fn usage(usage: ExportedUsage) -> Usage<'static> {
     Usage {
         turn: usage.turn,
         message: usage.message.into(),
@@ -252,18 +254,18 @@ fn usage(usage: KeptUsage) -> Usage<'static> {
 
 impl<'a> Line<'a> {
     /// The row of a line; `None` if it has none.
-    pub fn row(self, secrets: Secrets) -> Result<Option<KeptRow<Clean<'a>>>, BadWord> {
+    pub fn row(self, secrets: SecretPolicy) -> Result<Option<ExportedRow<CleanText<'a>>>, BadWord> {
         // The text was already truncated when it was captured: do not truncate it again.
-        let clean = |text| Clean::new(text, Keeping { longest_bytes: usize::MAX, secrets });
+        let clean = |text| CleanText::new(text, TextPolicy { longest_bytes: usize::MAX, secrets });
         let short = |text| clean(text).as_str().to_owned();
         Ok(Some(match self {
             Line::Export { .. } | Line::Unknown => return Ok(None),
-            Line::Session(session) => KeptRow::Conversation(session.kept()),
+            Line::Session(session) => ExportedRow::Conversation(session.kept()),
             Line::Turn(turn) => {
                 let line = short(turn.line.clone());
-                KeptRow::Turn(KeptTurn { line, ..turn.kept()? })
+                ExportedRow::Turn(ExportedTurn { line, ..turn.kept()? })
             }
-            Line::Body(body) => KeptRow::Body(KeptBody {
+            Line::Body(body) => ExportedRow::Body(ExportedMessage {
                 speaker: known("speaker", &body.speaker, Speaker::named)?,
                 turn: body.turn,
                 mark: body.mark.0,
@@ -273,17 +275,19 @@ impl<'a> Line<'a> {
                 cut: body.cut,
                 text: clean(body.text),
             }),
-            Line::Detail(detail) => KeptRow::Detail(detail.kept(clean)?),
-            Line::Usage(usage) => KeptRow::Usage(usage.kept()),
+            Line::Detail(detail) => ExportedRow::Detail(detail.kept(clean)?),
+            Line::Usage(usage) => ExportedRow::Usage(usage.kept()),
             Line::File { turn, path, how } => {
-                KeptRow::File { turn, path: short(path), how: known("how", &how, Touch::named)? }
+                ExportedRow::File { turn, path: short(path), how: known("how", &how, FileAccess::named)? }
             }
             Line::Commit { turn, hash, subject } => {
-                KeptRow::Commit { turn, commit: Commit { hash: short(hash), subject: short(subject) } }
+                ExportedRow::Commit { turn, commit: Commit { hash: short(hash), subject: short(subject) } }
             }
-            Line::Revert { from, at } => KeptRow::Revert { from, at },
-            Line::Summary(summary) => return Ok(summary.kept()?.map(KeptRow::Summary)),
-            Line::Memory(memory) => return Ok(memory.kept()?.map(|kept| KeptRow::Memory(Box::new(kept)))),
+            Line::Revert { from, at } => ExportedRow::Revert { from, at },
+            Line::Summary(summary) => return Ok(summary.kept()?.map(ExportedRow::Summary)),
+            Line::Memory(memory) => {
+                return Ok(memory.kept()?.map(|kept| ExportedRow::Memory(Box::new(kept))));
+            }
         }))
     }
 }
@@ -293,8 +297,8 @@ impl Session<'_> {
         self.folder.as_deref()
     }
 
-    fn kept(self) -> KeptConversation {
-        KeptConversation {
+    fn kept(self) -> ExportedConversation {
+        ExportedConversation {
             session: self.session,
             folder: self.folder.map(Into::into),
             project: self.project,
@@ -307,10 +311,10 @@ impl Session<'_> {
 }
 
 impl Turn<'_> {
-    fn kept(self) -> Result<KeptTurn, BadWord> {
-        let stopped = self.stopped.map(|how| known("stopped", &how, Stop::named)).transpose()?;
-        Ok(KeptTurn {
-            origin: known("origin", &self.origin, Origin::named)?,
+    fn kept(self) -> Result<ExportedTurn, BadWord> {
+        let stopped = self.stopped.map(|how| known("stopped", &how, StopReason::named)).transpose()?;
+        Ok(ExportedTurn {
+            origin: known("origin", &self.origin, PromptOrigin::named)?,
             stopped,
             uid: self.uid,
             ordinal: self.turn,
@@ -328,9 +332,12 @@ impl Turn<'_> {
 }
 
 impl<'a> Detail<'a> {
-    fn kept(self, clean: impl Fn(Cow<'a, str>) -> Clean<'a>) -> Result<KeptDetail<Clean<'a>>, BadWord> {
+    fn kept(
+        self,
+        clean: impl Fn(Cow<'a, str>) -> CleanText<'a>,
+    ) -> Result<ExportedDetail<CleanText<'a>>, BadWord> {
         let outcome = self.outcome.map(|word| known("outcome", &word, outcome_named)).transpose()?;
-        Ok(KeptDetail {
+        Ok(ExportedDetail {
             kind: known("what", &self.what, DetailKind::named)?,
             turn: self.turn,
             mark: self.mark.0,
@@ -352,14 +359,14 @@ fn outcome_named(name: &str) -> Option<ToolOutcome> {
 }
 
 impl Usage<'_> {
-    fn kept(self) -> KeptUsage {
-        KeptUsage {
+    fn kept(self) -> ExportedUsage {
+        ExportedUsage {
             turn: self.turn,
             message: self.message.into_owned(),
             at: self.at,
             subagent: self.helper.map(|id| id.as_str().to_owned()),
             model: self.model.map(Into::into),
-            tokens: Tokens {
+            tokens: TokenCounts {
                 input: self.input,
                 cache_read: self.cache_read,
                 cache_write: self.cache_write,
@@ -382,8 +389,8 @@ mod tests {
     #[test]
     fn a_mark_survives_as_digits() {
         for number in [0, 1, -1, i64::MIN, i64::MAX] {
-            let text = String::from(Hex(Mark(number)));
-            assert_eq!(Hex::try_from(text).map(|hex| hex.0), Ok(Mark(number)));
+            let text = String::from(Hex(IdHash(number)));
+            assert_eq!(Hex::try_from(text).map(|hex| hex.0), Ok(IdHash(number)));
         }
         assert!(
             Hex::try_from("12".to_owned()).is_err() && Hex::try_from("+23456789012345f".to_owned()).is_err()
@@ -394,14 +401,14 @@ mod tests {
     fn a_word_that_is_not_ours_is_named_with_its_field() {
         let line = r#"{"kind":"file","turn":1,"path":"/a","how":"eaten"}"#;
         let line: Line<'_> = serde_json::from_str(line).unwrap();
-        let error = line.row(Secrets::Redacted).unwrap_err().to_string();
+        let error = line.row(SecretPolicy::Redacted).unwrap_err().to_string();
         assert_eq!(error, "`how` holds a word that this version does not know: \"eaten\"");
     }
 
     #[test]
     fn a_line_of_a_later_version_holds_nothing() {
         let line: Line<'_> = serde_json::from_str(r#"{"kind":"dream","text":"x"}"#).unwrap();
-        assert!(line.row(Secrets::Redacted).unwrap().is_none());
+        assert!(line.row(SecretPolicy::Redacted).unwrap().is_none());
     }
 
     #[test]
@@ -409,6 +416,6 @@ mod tests {
         let secret = format!("{}{}", "ghp_", "A1b2".repeat(9));
         let line = format!(r#"{{"kind":"commit","turn":1,"hash":"a","subject":"key {secret}"}}"#);
         let line: Line<'_> = serde_json::from_str(&line).unwrap();
-        assert!(!format!("{:?}", line.row(Secrets::Redacted).unwrap()).contains("A1b2A1b2"));
+        assert!(!format!("{:?}", line.row(SecretPolicy::Redacted).unwrap()).contains("A1b2A1b2"));
     }
 }

@@ -20,13 +20,15 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 use towline_core::id::{SessionKey, Uid};
-use towline_core::memory::{Confidence, Content, Draft, Maker, Memory, MemoryType, Trust};
-use towline_core::project::ProjectTraces;
-use towline_core::share::{Life, SharedRow};
+use towline_core::memory::{
+    ConfidencePercent, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
+};
+use towline_core::project::ProjectIdentity;
+use towline_core::share::{RowLife, SharedRow};
 use towline_core::time::Timestamp;
-use towline_store::archive::{MemoriesAsked, NewMemory, SharedExtent, SharedProject, TakenIn};
+use towline_store::archive::{MemoryQuery, NewMemory, PullCounts, ShareLevel, SharedProject};
 use towline_store::lock::ArchiveLock;
-use towline_store::{Archive, Home};
+use towline_store::{Archive, DataFolder};
 
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -61,7 +63,7 @@ impl Hub {
     }
 
     pub fn is_forgotten(&self, uid: Uid) -> bool {
-        matches!(self.row(uid).life, Life::Forgotten { .. })
+        matches!(self.row(uid).life, RowLife::Forgotten { .. })
     }
 }
 
@@ -73,9 +75,9 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(person: &'static str, seed: u8, extent: SharedExtent) -> Machine {
+    pub fn new(person: &'static str, seed: u8, extent: ShareLevel) -> Machine {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataFolder::at(folder.path());
         home.create().unwrap();
         let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
         // The first open sets the machine's id.
@@ -119,28 +121,28 @@ impl Machine {
         while self.push(hub, 7) {}
     }
 
-    pub fn pull(&self, hub: &Hub, most: usize) -> TakenIn {
+    pub fn pull(&self, hub: &Hub, most: usize) -> PullCounts {
         let project = self.project();
         let pulled = hub.pull(project.cursor, most);
         self.take_in(&project, pulled)
     }
 
-    pub fn take_in(&self, project: &SharedProject, pulled: (Vec<SharedRow>, u64)) -> TakenIn {
+    pub fn take_in(&self, project: &SharedProject, pulled: (Vec<SharedRow>, u64)) -> PullCounts {
         let mut arrivals = incoming::Arrivals::new(&self.env, self.sharing());
         let taken = arrivals.take(project, pulled.0, pulled.1).unwrap();
         arrivals.end().unwrap();
         taken
     }
 
-    pub fn pull_all(&self, hub: &Hub) -> TakenIn {
+    pub fn pull_all(&self, hub: &Hub) -> PullCounts {
         self.pull(hub, usize::MAX)
     }
 
     pub fn remember(&self, seed: u8, title: &str) -> Uid {
-        self.learn(seed, title, Trust::Agent)
+        self.learn(seed, title, MemoryTrust::Agent)
     }
 
-    pub fn learn(&self, seed: u8, title: &str, trust: Trust) -> Uid {
+    pub fn learn(&self, seed: u8, title: &str, trust: MemoryTrust) -> Uid {
         let writable = self.open();
         let project = writable.archive.shared_projects().unwrap().remove(0).row;
         let new = NewMemory {
@@ -151,9 +153,9 @@ impl Machine {
             turn: Some(1),
             branch: Some("main".into()),
             commit: None,
-            maker: Maker::Rules,
+            maker: MemoryAuthor::Rules,
             trust,
-            confidence: Confidence::percent(70),
+            confidence: ConfidencePercent::percent(70),
             cost: 9,
             at: Timestamp(i64::from(seed)),
             valid_from: Timestamp(i64::from(seed)),
@@ -170,7 +172,7 @@ impl Machine {
     }
 
     pub fn memories(&self) -> Vec<Memory> {
-        self.open().archive.memories(&MemoriesAsked { limit: 1_000, ..MemoriesAsked::default() }).unwrap()
+        self.open().archive.memories(&MemoryQuery { limit: 1_000, ..MemoryQuery::default() }).unwrap()
     }
 
     pub fn forget(&self, meant: &Meant) {
@@ -201,13 +203,14 @@ fn look_through(folder: &Path, word: &[u8], found: &mut Vec<String>) {
     }
 }
 
-pub fn boat() -> ProjectTraces {
-    ProjectTraces { root: "/boat".into(), remote: Some("x/boat".into()), name: None, branch: None }
+pub fn boat() -> ProjectIdentity {
+    ProjectIdentity { root: "/boat".into(), remote: Some("x/boat".into()), name: None, branch: None }
 }
 
-pub fn content(title: &str) -> Content {
+pub fn content(title: &str) -> MemoryContent {
     let kind = MemoryType::parse("discovery").unwrap();
-    Content::of(Draft { facts: vec![format!("{title} holds")], ..Draft::new(kind, title) }).unwrap()
+    MemoryContent::of(MemoryDraft { facts: vec![format!("{title} holds")], ..MemoryDraft::new(kind, title) })
+        .unwrap()
 }
 
 /// All machines push and pull until nothing changes.

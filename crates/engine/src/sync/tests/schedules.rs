@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use towline_core::id::Uid;
 use towline_core::memory::Memory;
-use towline_core::share::{Life, Presence};
+use towline_core::share::{RowLife, Visibility};
 use towline_core::time::Timestamp;
 use towline_store::StoreError;
-use towline_store::archive::SharedExtent;
+use towline_store::archive::ShareLevel;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -62,7 +62,7 @@ struct Run {
 
 impl Run {
     fn new() -> Run {
-        let new = |person, seed| Machine::new(person, seed, SharedExtent::Lines);
+        let new = |person, seed| Machine::new(person, seed, ShareLevel::Lines);
         let machines = [new("ann", 1), new("ann", 2), new("bob", 3)];
         Run { machines, hub: Hub::default(), made: 0, words: BTreeMap::new() }
     }
@@ -121,8 +121,8 @@ impl Run {
             }
             Step::FindAgain => archive.found_memory_again(number, now).map(drop),
             Step::Undo => archive.undo_memory(number, now).map(drop),
-            Step::KeepPrivate => archive.keep_private(number, Presence::Withdrawn, now).map(drop),
-            Step::Share => archive.keep_private(number, Presence::Shared, now).map(drop),
+            Step::KeepPrivate => archive.keep_private(number, Visibility::Withdrawn, now).map(drop),
+            Step::Share => archive.keep_private(number, Visibility::Shared, now).map(drop),
             Step::Die => {
                 let _ = archive.as_one(|| {
                     archive.edit_memory(number, &edited, (now, "never"))?;
@@ -144,14 +144,14 @@ impl Run {
             let word = &self.words[&row.uid];
             let here = self.machines.each_ref().map(|machine| machine.memory(row.uid));
             match &row.life {
-                Life::Forgotten { .. } => {
+                RowLife::Forgotten { .. } => {
                     assert!(here.iter().all(Option::is_none), "{word} was forgotten: {here:?}");
                     for machine in &self.machines {
                         assert_eq!(machine.holding(word), Vec::<String>::new(), "{word} was forgotten");
                     }
                     assert!(!format!("{:?}", self.hub.rows).contains(word.as_str()));
                 }
-                Life::Lives(_) if !row.is_shared() => {
+                RowLife::Lives(_) if !row.is_shared() => {
                     let kept = here.iter().flatten().count();
                     assert!(
                         kept <= 1 && here.iter().flatten().all(|memory| memory.is_private),
@@ -159,7 +159,7 @@ impl Run {
                     );
                     assert!(!format!("{row:?}").contains(word.as_str()), "the hub has {word}");
                 }
-                Life::Lives(registers) => {
+                RowLife::Lives(registers) => {
                     shared += 1;
                     let told = here.each_ref().map(|memory| memory.as_ref().map(|memory| self.told(memory)));
                     assert!(

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::archive::bench::{Bench, HOUR, MINUTE, body, conversation, detail, turn};
-use crate::archive::keep::{KeptRow, KeptTurn, KeptUsage};
+use crate::archive::keep::{ExportedRow, ExportedTurn, ExportedUsage};
 use crate::archive::read::{LONG, UNDER_WAY};
-use towline_core::capture::Touch;
+use towline_core::capture::FileAccess;
 use towline_core::deed::Commit;
-use towline_core::event::Origin;
+use towline_core::event::PromptOrigin;
 use towline_core::id::SessionKey;
-use towline_core::piece::Tokens;
+use towline_core::piece::TokenCounts;
 
 const NOON: i64 = 1_794_744_000_000;
 
@@ -94,36 +94,36 @@ fn a_conversation_is_called_by_the_end_or_the_beginning_of_its_id() {
 #[test]
 fn the_last_turns_are_given_in_order_and_only_those_that_stand() {
     let bench = Bench::new();
-    let with = |ordinal: u32, origin: Origin, reverted: bool| {
+    let with = |ordinal: u32, origin: PromptOrigin, reverted: bool| {
         let at = NOON + i64::from(ordinal);
-        KeptRow::Turn(KeptTurn { origin, reverted, ..turn("alpha:s-44444444", ordinal, at, at) })
+        ExportedRow::Turn(ExportedTurn { origin, reverted, ..turn("alpha:s-44444444", ordinal, at, at) })
     };
     bench.put(vec![
-        KeptRow::Conversation(conversation("alpha:s-44444444", "app", NOON, NOON + 6)),
-        with(1, Origin::Human, false),
-        with(2, Origin::Bookmark, false),
-        with(3, Origin::Human, true),
-        with(4, Origin::Command, false),
-        with(5, Origin::Notification, false),
-        with(6, Origin::Continuation, false),
+        ExportedRow::Conversation(conversation("alpha:s-44444444", "app", NOON, NOON + 6)),
+        with(1, PromptOrigin::Human, false),
+        with(2, PromptOrigin::Bookmark, false),
+        with(3, PromptOrigin::Human, true),
+        with(4, PromptOrigin::Command, false),
+        with(5, PromptOrigin::Notification, false),
+        with(6, PromptOrigin::Continuation, false),
     ]);
     let of = bench.archive.conversation(&SessionKey::parse("alpha:s-44444444").unwrap()).unwrap().unwrap();
-    let ordinals = |asked: TurnsAsked| -> Vec<u32> {
+    let ordinals = |asked: TurnQuery| -> Vec<u32> {
         bench.archive.turns_of(&of, &asked).unwrap().iter().map(|turn| turn.ordinal).collect()
     };
-    assert_eq!(ordinals(TurnsAsked::last(9, Which::Standing)), [1, 4, 6]);
-    assert_eq!(ordinals(TurnsAsked::last(2, Which::Standing)), [4, 6]);
-    assert_eq!(ordinals(TurnsAsked::last(2, Which::All)), [5, 6]);
-    assert_eq!(ordinals(TurnsAsked { before_ordinal: 6, ..TurnsAsked::last(1, Which::Standing) }), [4]);
+    assert_eq!(ordinals(TurnQuery::last(9, TurnFilter::Standing)), [1, 4, 6]);
+    assert_eq!(ordinals(TurnQuery::last(2, TurnFilter::Standing)), [4, 6]);
+    assert_eq!(ordinals(TurnQuery::last(2, TurnFilter::All)), [5, 6]);
+    assert_eq!(ordinals(TurnQuery { before_ordinal: 6, ..TurnQuery::last(1, TurnFilter::Standing) }), [4]);
     assert_eq!(
-        ordinals(TurnsAsked { before: Timestamp(NOON + 4), ..TurnsAsked::last(9, Which::All) }),
+        ordinals(TurnQuery { before: Timestamp(NOON + 4), ..TurnQuery::last(9, TurnFilter::All) }),
         [1, 2, 3]
     );
     assert_eq!(
-        ordinals(TurnsAsked { since: Timestamp(NOON + 4), ..TurnsAsked::last(9, Which::All) }),
+        ordinals(TurnQuery { since: Timestamp(NOON + 4), ..TurnQuery::last(9, TurnFilter::All) }),
         [4, 5, 6]
     );
-    assert_eq!(bench.archive.count_turns(&of, &TurnsAsked::last(0, Which::All)).unwrap(), (6, 3));
+    assert_eq!(bench.archive.count_turns(&of, &TurnQuery::last(0, TurnFilter::All)).unwrap(), (6, 3));
     let lines = bench.archive.first_and_last_line(&of).unwrap();
     assert_eq!(lines, (Some("line 1".into()), Some("line 6".into())));
 }
@@ -131,15 +131,15 @@ fn the_last_turns_are_given_in_order_and_only_those_that_stand() {
 #[test]
 fn turns_of_several_sessions_are_given_in_the_order_of_time() {
     let bench = some_sessions();
-    let across = |asked: TurnsAsked| ids(&bench.archive.turns_across(None, &asked).unwrap());
+    let across = |asked: TurnQuery| ids(&bench.archive.turns_across(None, &asked).unwrap());
     let all = ["22222222#1", "11111111#1", "33333333#1", "11111111#2", "22222222#2"];
-    assert_eq!(across(TurnsAsked::last(9, Which::All)), all);
-    assert_eq!(across(TurnsAsked::last(2, Which::All)), all[3..]);
+    assert_eq!(across(TurnQuery::last(9, TurnFilter::All)), all);
+    assert_eq!(across(TurnQuery::last(2, TurnFilter::All)), all[3..]);
     assert_eq!(
-        across(TurnsAsked { before: Timestamp(NOON + HOUR), ..TurnsAsked::last(2, Which::All) }),
+        across(TurnQuery { before: Timestamp(NOON + HOUR), ..TurnQuery::last(2, TurnFilter::All) }),
         all[1..3]
     );
-    assert_eq!(across(TurnsAsked { since: Timestamp(NOON), ..TurnsAsked::last(9, Which::All) }), all[1..]);
+    assert_eq!(across(TurnQuery { since: Timestamp(NOON), ..TurnQuery::last(9, TurnFilter::All) }), all[1..]);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn many_sessions_are_searched_only_as_far_as_they_can_hold_what_is_wanted() {
         let at = NOON + n * MINUTE;
         bench.session(&format!("alpha:{n:04}-{n:08}"), "app", &[(at, at), (at + 1, at + 1)]);
     }
-    let found = bench.archive.turns_across(None, &TurnsAsked::last(150, Which::All)).unwrap();
+    let found = bench.archive.turns_across(None, &TurnQuery::last(150, TurnFilter::All)).unwrap();
     assert_eq!((found.len(), ids(&found)[0].as_str()), (150, "00000025#1"));
     assert!(found.windows(2).all(|pair| pair[0].1.at <= pair[1].1.at));
 }
@@ -157,27 +157,27 @@ fn many_sessions_are_searched_only_as_far_as_they_can_hold_what_is_wanted() {
 #[test]
 fn the_latest_sessions_come_first_and_only_those_that_are_asked_for() {
     let bench = some_sessions();
-    let asked = SessionsAsked { project: None, agent: None, since: Timestamp(0), behind: None, most: 9 };
-    let shorts = |asked: SessionsAsked<'_>| -> Vec<String> {
+    let asked = SessionQuery { project: None, agent: None, since: Timestamp(0), behind: None, most: 9 };
+    let shorts = |asked: SessionQuery<'_>| -> Vec<String> {
         bench.archive.sessions_asked(&asked).unwrap().into_iter().map(|found| found.short).collect()
     };
     assert_eq!(shorts(asked), ["22222222", "11111111", "33333333"]);
-    assert_eq!(shorts(SessionsAsked { agent: Some("beta"), ..asked }), ["22222222", "33333333"]);
-    assert_eq!(shorts(SessionsAsked { since: Timestamp(NOON + HOUR), ..asked }), ["22222222", "11111111"]);
-    assert_eq!(shorts(SessionsAsked { most: 1, ..asked }), ["22222222"]);
+    assert_eq!(shorts(SessionQuery { agent: Some("beta"), ..asked }), ["22222222", "33333333"]);
+    assert_eq!(shorts(SessionQuery { since: Timestamp(NOON + HOUR), ..asked }), ["22222222", "11111111"]);
+    assert_eq!(shorts(SessionQuery { most: 1, ..asked }), ["22222222"]);
     let app = bench.archive.project_rows().unwrap()[0].row;
-    assert_eq!(shorts(SessionsAsked { project: Some(app), ..asked }), ["22222222", "11111111"]);
+    assert_eq!(shorts(SessionQuery { project: Some(app), ..asked }), ["22222222", "11111111"]);
 }
 
 #[test]
 fn sessions_come_in_pages_by_the_last_one_that_was_shown() {
     let bench = some_sessions();
     for project in [None, Some(bench.archive.project_rows().unwrap()[0].row)] {
-        let asked = SessionsAsked { project, agent: None, since: Timestamp(0), behind: None, most: 1 };
-        let whole = bench.archive.sessions_asked(&SessionsAsked { most: 9, ..asked }).unwrap();
+        let asked = SessionQuery { project, agent: None, since: Timestamp(0), behind: None, most: 1 };
+        let whole = bench.archive.sessions_asked(&SessionQuery { most: 9, ..asked }).unwrap();
         let (mut paged, mut behind) = (vec![], None);
         while let Some(last) =
-            bench.archive.sessions_asked(&SessionsAsked { behind, ..asked }).unwrap().into_iter().next()
+            bench.archive.sessions_asked(&SessionQuery { behind, ..asked }).unwrap().into_iter().next()
         {
             behind = PageKey::parse(&PageKey::of(&last).to_string());
             paged.push(last);
@@ -190,26 +190,26 @@ fn sessions_come_in_pages_by_the_last_one_that_was_shown() {
 #[test]
 fn what_a_turn_touched_made_and_cost_is_added_up() {
     let bench = Bench::new();
-    let usage = |message: &str, turn: u32| KeptUsage {
+    let usage = |message: &str, turn: u32| ExportedUsage {
         turn,
         message: message.into(),
         at: Timestamp(NOON),
         subagent: None,
         model: Some("m".into()),
-        tokens: Tokens { input: 1, cache_read: 10, cache_write: 100, cache_write_1h: 50, output: 1000 },
+        tokens: TokenCounts { input: 1, cache_read: 10, cache_write: 100, cache_write_1h: 50, output: 1000 },
     };
     let commit = Commit { hash: "abc".into(), subject: "Add it".into() };
     bench.put(vec![
-        KeptRow::Conversation(conversation("alpha:s-55555555", "app", NOON, NOON)),
-        KeptRow::Turn(turn("alpha:s-55555555", 1, NOON, NOON)),
-        KeptRow::Turn(turn("alpha:s-55555555", 2, NOON, NOON)),
-        KeptRow::Body(body(1, "words")),
-        KeptRow::Detail(detail(2, "one")),
-        KeptRow::Detail(detail(2, "two")),
-        KeptRow::Usage(usage("m1", 1)),
-        KeptRow::Usage(usage("m2", 2)),
-        KeptRow::File { turn: 2, path: "/a".into(), how: Touch::Changed },
-        KeptRow::Commit { turn: 2, commit: commit.clone() },
+        ExportedRow::Conversation(conversation("alpha:s-55555555", "app", NOON, NOON)),
+        ExportedRow::Turn(turn("alpha:s-55555555", 1, NOON, NOON)),
+        ExportedRow::Turn(turn("alpha:s-55555555", 2, NOON, NOON)),
+        ExportedRow::Body(body(1, "words")),
+        ExportedRow::Detail(detail(2, "one")),
+        ExportedRow::Detail(detail(2, "two")),
+        ExportedRow::Usage(usage("m1", 1)),
+        ExportedRow::Usage(usage("m2", 2)),
+        ExportedRow::File { turn: 2, path: "/a".into(), how: FileAccess::Changed },
+        ExportedRow::Commit { turn: 2, commit: commit.clone() },
     ]);
     let archive = &bench.archive;
     let (of, found) = archive.turn_by_uid(turn("alpha:s-55555555", 2, NOON, NOON).uid).unwrap().unwrap();
@@ -220,7 +220,7 @@ fn what_a_turn_touched_made_and_cost_is_added_up() {
     let sum = |turns| archive.usage(&of, turns).unwrap()[0].tokens;
     assert_eq!(
         sum(1..=2),
-        Tokens { input: 2, cache_read: 20, cache_write: 200, cache_write_1h: 100, output: 2000 }
+        TokenCounts { input: 2, cache_read: 20, cache_write: 200, cache_write_1h: 100, output: 2000 }
     );
     assert_eq!(sum(2..=2).output, 1000);
 }

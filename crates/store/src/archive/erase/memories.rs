@@ -3,14 +3,14 @@
 //! A memory that took facts from forgotten content loses them, in its trace too. An erased memory is recorded by its id
 //! and a mark of its words, so that no import and no distiller brings it back.
 
-use super::{ArchiveEraser, KnownProject};
+use super::{ArchiveEraser, ProjectLocation};
 use crate::StoreError;
 use crate::archive::memories::marks_of;
 use rusqlite::Row;
 use serde_json::Value;
-use towline_core::forget::Stretch;
+use towline_core::forget::TimeRange;
 use towline_core::id::SessionKey;
-use towline_core::memory::{Content, Draft};
+use towline_core::memory::{MemoryContent, MemoryDraft};
 use towline_core::time::Timestamp;
 
 /// A memory may be older than its session's first capture.
@@ -82,7 +82,7 @@ impl ArchiveEraser<'_> {
     pub(super) fn memories_of_session(
         &mut self,
         session: &SessionKey,
-        stretch: Stretch,
+        stretch: TimeRange,
     ) -> Result<(), StoreError> {
         let range = (session.to_string(), stretch.from.0, stretch.until.0);
         let found: Vec<i64> = self.archive.list(OF_SESSION, range, |row| row.get(0))?;
@@ -91,15 +91,15 @@ impl ArchiveEraser<'_> {
 
     pub(super) fn memories_of_project(
         &mut self,
-        project: &KnownProject,
-        stretch: Stretch,
+        project: &ProjectLocation,
+        stretch: TimeRange,
     ) -> Result<(), StoreError> {
         let range = (&project.root, &project.remote, stretch.from.0, stretch.until.0);
         let found: Vec<i64> = self.archive.list(OF_PROJECT, range, |row| row.get(0))?;
         found.into_iter().try_for_each(|number| self.erase_memory(number))
     }
 
-    pub(super) fn memories_in_range(&mut self, stretch: Stretch) -> Result<(), StoreError> {
+    pub(super) fn memories_in_range(&mut self, stretch: TimeRange) -> Result<(), StoreError> {
         let found: Vec<i64> =
             self.archive.list(IN_RANGE, (stretch.from.0, stretch.until.0), |row| row.get(0))?;
         found.into_iter().try_for_each(|number| self.erase_memory(number))
@@ -136,7 +136,7 @@ impl ArchiveEraser<'_> {
         }
         let (at, draft) = (memory.changed_at, memory.content.into_draft());
         let facts = draft.facts.iter().filter(|fact| !added.contains(fact)).cloned().collect();
-        if let Some(content) = Content::of(Draft { facts, ..draft }) {
+        if let Some(content) = MemoryContent::of(MemoryDraft { facts, ..draft }) {
             self.archive.put_words(number, &content, at)?;
             self.archive.stamp_words(number)?;
         }

@@ -2,12 +2,12 @@
 //!
 //! This machine's own are in the other database; the archive has at most the changes that another machine made to them.
 
-use super::{ArchiveEraser, KnownProject};
+use super::{ArchiveEraser, ProjectLocation};
 use crate::StoreError;
 use crate::archive::Archive;
 use rusqlite::ToSql;
 use rusqlite::types::Null;
-use towline_core::forget::Stretch;
+use towline_core::forget::TimeRange;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
 
@@ -63,20 +63,20 @@ impl ArchiveEraser<'_> {
     pub(super) fn notes_of_session(
         &mut self,
         session: &SessionKey,
-        stretch: Stretch,
+        stretch: TimeRange,
     ) -> Result<(), StoreError> {
         self.erase_notes(OF_SESSION, &[&session.to_string(), &stretch.from.0, &stretch.until.0])
     }
 
     pub(super) fn notes_of_project(
         &mut self,
-        project: &KnownProject,
-        stretch: Stretch,
+        project: &ProjectLocation,
+        stretch: TimeRange,
     ) -> Result<(), StoreError> {
         self.erase_notes(OF_PROJECT, &[&stretch.from.0, &stretch.until.0, &project.root, &project.remote])
     }
 
-    pub(super) fn notes_in_range(&mut self, stretch: Stretch) -> Result<(), StoreError> {
+    pub(super) fn notes_in_range(&mut self, stretch: TimeRange) -> Result<(), StoreError> {
         self.erase_notes(IN_RANGE, &[&stretch.from.0, &stretch.until.0])
     }
 
@@ -103,13 +103,13 @@ impl ArchiveEraser<'_> {
 #[cfg(test)]
 mod tests {
     use crate::archive::bench::Bench;
-    use crate::archive::{Arrival, Carried, Erasing, Extent, SharedExtent, SharedProject, Words};
-    use crate::tables::projects::KnownProject;
+    use crate::archive::{EraseMode, EraseScope, PulledRows, RowContent, ShareLevel, SharedProject, SyncRow};
+    use crate::tables::projects::ProjectLocation;
     use std::sync::Arc;
-    use towline_core::forget::{Needle, Stretch};
+    use towline_core::forget::{ForgetText, TimeRange};
     use towline_core::id::{SessionKey, Uid};
-    use towline_core::project::ProjectTraces;
-    use towline_core::share::{Life, Provenance, Registers, RowKind, SharedRow, Stamp};
+    use towline_core::project::ProjectIdentity;
+    use towline_core::share::{Registers, RowKind, RowLife, RowProvenance, SharedRow, WriteStamp};
     use towline_core::time::Timestamp;
 
     const NOW: Timestamp = Timestamp(90);
@@ -120,29 +120,29 @@ mod tests {
         project: &SharedProject,
         person: &str,
         at: i64,
-    ) -> Carried<towline_core::text::Clean<'static>> {
+    ) -> SyncRow<towline_core::text::CleanText<'static>> {
         let words =
             r#"{"label":"before the storm","how":"typed","branch":"main","commit":null,"deleted_at":null}"#;
-        let from = Provenance {
+        let from = RowProvenance {
             person: person.to_owned(),
             machine: THERE,
             session: SessionKey::parse("a:1").ok(),
             turn: Some(2),
             made_at: Timestamp(at),
         };
-        let stamp = Stamp { count: 1, machine: THERE };
-        let life = Life::Lives(Box::new(Registers::of_words(words.to_owned(), stamp)));
+        let stamp = WriteStamp { count: 1, machine: THERE };
+        let life = RowLife::Lives(Box::new(Registers::of_words(words.to_owned(), stamp)));
         let uid = Uid::derived(Timestamp(at), &[person]);
         let row = SharedRow { uid, kind: RowKind::Bookmark, project: project.id, from, life };
-        Carried { row, words: Some(Words::Noted(words.to_owned())) }
+        SyncRow { row, words: Some(RowContent::Noted(words.to_owned())) }
     }
 
     fn noted() -> (Bench, SharedProject) {
         let mut bench = Bench::new();
         let archive = &mut bench.archive;
-        let traces = ProjectTraces { root: "/boat".into(), remote: None, name: None, branch: None };
+        let traces = ProjectIdentity { root: "/boat".into(), remote: None, name: None, branch: None };
         let row = archive.project_made(&traces).unwrap();
-        let project = archive.share_project(row, "boat", (SharedExtent::Lines, NOW)).unwrap();
+        let project = archive.share_project(row, "boat", (ShareLevel::Lines, NOW)).unwrap();
         archive.set_person("ann").unwrap();
         take(&mut bench, &project);
         (bench, project)
@@ -151,7 +151,7 @@ mod tests {
     /// One of this user's and one of a teammate's.
     fn take(bench: &mut Bench, project: &SharedProject) {
         let rows = vec![bookmark(project, "ann", 10), bookmark(project, "bob", 20)];
-        bench.archive.take(project, Arrival { rows, after: 2, now: NOW }).unwrap();
+        bench.archive.take(project, PulledRows { rows, after: 2, now: NOW }).unwrap();
     }
 
     fn left(bench: &Bench) -> Vec<i64> {
@@ -167,11 +167,11 @@ mod tests {
 
     /// Checks the remaining notes, the tombs of the others, and that those are not taken in again.
     #[track_caller]
-    fn check(extent: &Extent<'_>, expected: &[i64], told: &[&str]) {
+    fn check(extent: &EraseScope<'_>, expected: &[i64], told: &[&str]) {
         let (mut bench, project) = noted();
-        let rehearsed = bench.archive.erase(extent, Erasing::Rehearsal, NOW).unwrap();
+        let rehearsed = bench.archive.erase(extent, EraseMode::Rehearsal, NOW).unwrap();
         assert_eq!(left(&bench), [10, 20]);
-        assert_eq!(bench.archive.erase(extent, Erasing::ForGood, NOW).unwrap(), rehearsed);
+        assert_eq!(bench.archive.erase(extent, EraseMode::ForGood, NOW).unwrap(), rehearsed);
         assert_eq!((rehearsed.others, left(&bench)), (2 - expected.len(), expected.to_vec()));
         assert_eq!(tombs(&bench), told);
         take(&mut bench, &project);
@@ -180,25 +180,25 @@ mod tests {
 
     #[test]
     fn notes_of_other_machines_go_with_what_is_forgotten() {
-        let stretch = |from, until| Stretch { from: Timestamp(from), until: Timestamp(until) };
+        let stretch = |from, until| TimeRange { from: Timestamp(from), until: Timestamp(until) };
         let sessions = [SessionKey::parse("a:1").unwrap()];
-        let named = |stretch| Extent::Sessions { sessions: &sessions, stretch };
+        let named = |stretch| EraseScope::Sessions { sessions: &sessions, stretch };
         check(&named(stretch(0, 90)), &[], &["forgotten 0", "forgotten 0"]);
         check(&named(stretch(15, 90)), &[10], &["forgotten 0"]);
         let others = [SessionKey::parse("a:2").unwrap()];
-        check(&Extent::Sessions { sessions: &others, stretch: stretch(0, 90) }, &[10, 20], &[]);
-        let project = KnownProject { root: "/boat".into(), remote: None, name: "boat".into() };
+        check(&EraseScope::Sessions { sessions: &others, stretch: stretch(0, 90) }, &[10, 20], &[]);
+        let project = ProjectLocation { root: "/boat".into(), remote: None, name: "boat".into() };
         check(
-            &Extent::Project { project: &project, stretch: stretch(0, 90) },
+            &EraseScope::Project { project: &project, stretch: stretch(0, 90) },
             &[],
             &["forgotten 0", "away 1"],
         );
-        check(&Extent::Everyone { stretch: stretch(0, 15) }, &[20], &["forgotten 0"]);
+        check(&EraseScope::Everyone { stretch: stretch(0, 15) }, &[20], &["forgotten 0"]);
     }
 
     #[test]
     fn a_text_is_searched_in_values_not_in_field_names() {
-        let text = |text: &str| Extent::Text(Arc::new(Needle::new(text).unwrap()));
+        let text = |text: &str| EraseScope::Text(Arc::new(ForgetText::new(text).unwrap()));
         check(&text("STORM"), &[], &["forgotten 0", "away 1"]);
         check(&text("main"), &[], &["forgotten 0", "away 1"]);
         for name in ["label", "branch", "null", "typed", "deleted"] {
@@ -213,13 +213,13 @@ mod tests {
         assert_eq!(bench.archive.last_noted(&sessions[0]).unwrap(), Some(Timestamp(20)));
         assert_eq!(bench.archive.noted_sessions_called("1").unwrap(), sessions);
         assert_eq!(bench.archive.noted_sessions_in(project.row).unwrap(), sessions);
-        let stretch = Stretch { from: Timestamp(0), until: NOW };
+        let stretch = TimeRange { from: Timestamp(0), until: NOW };
         bench
             .archive
-            .erase(&Extent::Sessions { sessions: &sessions, stretch }, Erasing::ForGood, NOW)
+            .erase(&EraseScope::Sessions { sessions: &sessions, stretch }, EraseMode::ForGood, NOW)
             .unwrap();
         let late = vec![bookmark(&project, "ann", 30), bookmark(&project, "ann", 95)];
-        bench.archive.take(&project, Arrival { rows: late, after: 3, now: NOW }).unwrap();
+        bench.archive.take(&project, PulledRows { rows: late, after: 3, now: NOW }).unwrap();
         assert_eq!(left(&bench), [95], "what is newer than the forgetting is another matter");
     }
 }

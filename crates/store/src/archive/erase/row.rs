@@ -7,8 +7,8 @@ use super::ArchiveEraser;
 use crate::StoreError;
 use crate::archive::share::piece_uid;
 use rusqlite::{OptionalExtension, Row};
-use towline_core::forget::{Forgotten, Stretch};
-use towline_core::id::{Mark, SessionKey};
+use towline_core::forget::{Forgotten, TimeRange};
+use towline_core::id::{IdHash, SessionKey};
 use towline_core::share::{RowKind, SharedRow};
 use towline_core::time::Timestamp;
 
@@ -64,8 +64,8 @@ impl ArchiveEraser<'_> {
     fn erase_turn(&mut self, row: &SharedRow) -> Result<(), StoreError> {
         let Some((conversation, session)) = self.conversation_of(row)? else { return Ok(()) };
         let read = |row: &Row<'_>| {
-            let stretch = Stretch { from: Timestamp(row.get(2)?), until: Timestamp(row.get(3)?) };
-            Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?), stretch))
+            let stretch = TimeRange { from: Timestamp(row.get(2)?), until: Timestamp(row.get(3)?) };
+            Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?), stretch))
         };
         let mut find = self.archive.db.prepare_cached(TURN)?;
         let found = find.query_row((conversation, row.uid.0), read).optional()?;
@@ -79,9 +79,9 @@ impl ArchiveEraser<'_> {
     fn erase_piece(&mut self, row: &SharedRow, find: &str, drop: &str) -> Result<usize, StoreError> {
         let Some((conversation, session)) = self.conversation_of(row)? else { return Ok(0) };
         let at = row.uid.at();
-        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?)));
+        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?)));
         let found = self.archive.list(find, (conversation, at.0), read)?;
-        let has_uid = |mark: Mark| piece_uid(row.kind.name(), &session, mark, at) == row.uid;
+        let has_uid = |mark: IdHash| piece_uid(row.kind.name(), &session, mark, at) == row.uid;
         let Some((id, mark)) = found.into_iter().find(|(_, mark)| has_uid(*mark)) else { return Ok(0) };
         self.forgotten.add_piece(&session, mark);
         let dropped = self.archive.change(drop, [id])?;

@@ -6,7 +6,7 @@ use super::ArchiveEraser;
 use crate::StoreError;
 use rusqlite::Row;
 use std::collections::BTreeSet;
-use towline_core::id::Mark;
+use towline_core::id::IdHash;
 use towline_core::share::RowKind;
 
 const BODIES: &str = "select id, conversation, mark from bodies where holds(text)";
@@ -87,7 +87,7 @@ impl ArchiveEraser<'_> {
         drop: &str,
         touched: &mut BTreeSet<i64>,
     ) -> Result<usize, StoreError> {
-        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, Mark(row.get(2)?)));
+        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, IdHash(row.get(2)?)));
         let found = self.archive.list(matching, [], read)?;
         for (id, conversation, mark) in &found {
             let session = self.archive.conversation_by_row(*conversation)?.session;

@@ -2,8 +2,10 @@
 
 use super::super::bench::{Bench, HOUR};
 use super::*;
-use crate::archive::{Budget, MemoriesAsked, Only};
-use towline_core::memory::{Confidence, Content, Draft, MemoryType, Summary, SummaryDraft, Trust};
+use crate::archive::{DayBudget, MemoryFilter, MemoryQuery};
+use towline_core::memory::{
+    ConfidencePercent, MemoryContent, MemoryDraft, MemoryTrust, MemoryType, Summary, SummaryDraft,
+};
 
 const NOW: Timestamp = Timestamp(10 * HOUR);
 const LATER: Timestamp = Timestamp(10 * HOUR + 60_000);
@@ -22,26 +24,26 @@ fn of(bench: &Bench) -> Conversation {
 fn make(bench: &Bench, turn: u32) -> bool {
     let of = of(bench);
     let turn = bench.archive.turns(&of, turn, turn).unwrap().remove(0);
-    bench.archive.make_job(NewJob { kind: JobKind::Distil, of: &of, turn: &turn, at: NOW }).unwrap()
+    bench.archive.make_job(NewJob { kind: DistilJobKind::Distil, of: &of, turn: &turn, at: NOW }).unwrap()
 }
 
-fn lease(bench: &Bench, now: Timestamp) -> Option<Job> {
-    bench.archive.lease_job(JobKind::Distil, now, now.plus_ms(60_000)).unwrap()
+fn lease(bench: &Bench, now: Timestamp) -> Option<DistilJob> {
+    bench.archive.lease_job(DistilJobKind::Distil, now, now.plus_ms(60_000)).unwrap()
 }
 
-fn memory(seed: u8, title: &str, maker: Maker) -> NewMemory {
+fn memory(seed: u8, title: &str, maker: MemoryAuthor) -> NewMemory {
     let kind = MemoryType::parse("decision").unwrap();
     NewMemory {
         uid: Uid([seed; 16]),
-        content: Content::of(Draft::new(kind, title)).unwrap(),
+        content: MemoryContent::of(MemoryDraft::new(kind, title)).unwrap(),
         project: None,
         session: Some(SessionKey::parse(SESSION).unwrap()),
         turn: Some(1),
         branch: None,
         commit: None,
         maker,
-        trust: Trust::Tool,
-        confidence: Confidence::percent(60),
+        trust: MemoryTrust::Tool,
+        confidence: ConfidencePercent::percent(60),
         cost: 0,
         at: NOW,
         valid_from: NOW,
@@ -49,18 +51,18 @@ fn memory(seed: u8, title: &str, maker: Maker) -> NewMemory {
     }
 }
 
-fn came(memories: Vec<NewMemory>) -> Came {
-    let spent = Spent { calls: 1, input: 900, output: 100 };
-    Came { memories, summary: None, provider: "p".into(), spent, at: NOW }
+fn came(memories: Vec<NewMemory>) -> JobResults {
+    let spent = CallCost { calls: 1, input: 900, output: 100 };
+    JobResults { memories, summary: None, provider: "p".into(), spent, at: NOW }
 }
 
-fn failure(most_attempts: Option<u32>, at: Timestamp) -> Abandoned<'static> {
-    let spent = Spent::default();
-    Abandoned { error: "prose", provider: "p", spent, at, again_at: at.plus_ms(60_000), most_attempts }
+fn failure(most_attempts: Option<u32>, at: Timestamp) -> JobFailure<'static> {
+    let spent = CallCost::default();
+    JobFailure { error: "prose", provider: "p", spent, at, again_at: at.plus_ms(60_000), most_attempts }
 }
 
 fn standing(bench: &Bench) -> Vec<String> {
-    let asked = MemoriesAsked { only: Only::Standing, limit: 10, ..MemoriesAsked::default() };
+    let asked = MemoryQuery { only: MemoryFilter::Standing, limit: 10, ..MemoryQuery::default() };
     bench.archive.memories(&asked).unwrap().into_iter().map(|memory| memory.content.title.clone()).collect()
 }
 
@@ -85,7 +87,7 @@ fn a_job_is_leased_by_one_until_its_lease_ends_and_only_the_last_lease_can_end_i
     assert_eq!(lease(&bench, NOW), None, "somebody has it");
     assert!(!bench.archive.has_due_job(NOW).unwrap() && bench.archive.has_due_job(LATER).unwrap());
     let second = lease(&bench, LATER).unwrap();
-    let late = came(vec![memory(1, "late", Maker::Model("m".into()))]);
+    let late = came(vec![memory(1, "late", MemoryAuthor::Model("m".into()))]);
     assert_eq!(bench.archive.finish_job(&first, &late).unwrap(), None);
     assert_eq!(bench.archive.abandon_job(&first, &failure(Some(1), LATER)).unwrap(), None);
     assert_eq!((standing(&bench), bench.archive.spending(9).unwrap()), (vec![], vec![]));
@@ -99,15 +101,15 @@ fn untouched_memories_are_superseded_by_those_of_the_job() {
     let bench = bench(&[(1, 2)]);
     let numbers: Vec<i64> = (1..)
         .zip(["by rules", "pinned", "edited", "said again"])
-        .map(|(seed, title)| bench.archive.add_memory(&memory(seed, title, Maker::Rules)).unwrap())
+        .map(|(seed, title)| bench.archive.add_memory(&memory(seed, title, MemoryAuthor::Rules)).unwrap())
         .collect();
-    bench.archive.add_memory(&memory(9, "by hand", Maker::Person)).unwrap();
+    bench.archive.add_memory(&memory(9, "by hand", MemoryAuthor::Person)).unwrap();
     bench.archive.pin_memory(numbers[1], Some(NOW), NOW).unwrap();
-    let other = Content::of(Draft::new(MemoryType::parse("gotcha").unwrap(), "edited")).unwrap();
+    let other = MemoryContent::of(MemoryDraft::new(MemoryType::parse("gotcha").unwrap(), "edited")).unwrap();
     bench.archive.edit_memory(numbers[2], &other, (NOW, "")).unwrap();
     make(&bench, 1);
     let job = lease(&bench, NOW).unwrap();
-    let model = || Maker::Model("m".into());
+    let model = || MemoryAuthor::Model("m".into());
     let made = came(vec![memory(10, "better", model()), memory(11, "said again", model())]);
     let kept = bench.archive.finish_job(&job, &made).unwrap().unwrap();
     assert_eq!(kept, [6, numbers[3]], "the same words are the same memory");
@@ -122,19 +124,22 @@ fn untouched_memories_are_superseded_by_those_of_the_job() {
 #[test]
 fn a_job_without_memories_supersedes_none_and_an_older_summary_does_not_replace_a_newer_one() {
     let bench = bench(&[(1, 2), (3, 4)]);
-    bench.archive.add_memory(&memory(1, "by rules", Maker::Rules)).unwrap();
+    bench.archive.add_memory(&memory(1, "by rules", MemoryAuthor::Rules)).unwrap();
     let summary = |turn: u32, learned: &str| KeptSummary {
         summary: Summary::of(&SummaryDraft { learned: learned.into(), ..SummaryDraft::default() }).unwrap(),
         session: SessionKey::parse(SESSION).unwrap(),
         turn,
-        maker: Maker::Rules,
-        trust: Trust::Agent,
+        maker: MemoryAuthor::Rules,
+        trust: MemoryTrust::Agent,
         at: NOW,
     };
     bench.archive.put_summary(&of(&bench), &summary(2, "of both")).unwrap();
     make(&bench, 1);
     let job = lease(&bench, NOW).unwrap();
-    bench.archive.finish_job(&job, &Came { summary: Some(summary(1, "of one")), ..came(vec![]) }).unwrap();
+    bench
+        .archive
+        .finish_job(&job, &JobResults { summary: Some(summary(1, "of one")), ..came(vec![]) })
+        .unwrap();
     assert_eq!(standing(&bench), ["by rules"]);
     assert_eq!(bench.archive.summary(&of(&bench)).unwrap().unwrap().summary.learned, "of both");
 }
@@ -180,15 +185,19 @@ fn reservations_stay_within_the_daily_limit_and_end_with_the_lease() {
     let bench = bench(&[(1, 2), (3, 4)]);
     assert!(make(&bench, 1) && make(&bench, 2));
     let (one, two) = (lease(&bench, NOW).unwrap(), lease(&bench, NOW).unwrap());
-    let reserve = |job: &Job, tokens, now| bench.archive.reserve(job, tokens, (2500, now)).unwrap();
+    let reserve = |job: &DistilJob, tokens, now| bench.archive.reserve(job, tokens, (2500, now)).unwrap();
     assert!(reserve(&one, 2000, NOW) && !reserve(&two, 600, NOW) && reserve(&two, 500, NOW));
     assert!(reserve(&one, 2000, NOW), "what it had before does not count twice");
-    assert_eq!(bench.archive.budget(NOW).unwrap(), Budget { spent: 0, reserved: 2500 });
+    assert_eq!(bench.archive.budget(NOW).unwrap(), DayBudget { spent: 0, reserved: 2500 });
     bench.archive.finish_job(&one, &came(vec![])).unwrap();
-    assert_eq!(bench.archive.budget(NOW).unwrap(), Budget { spent: 1000, reserved: 500 });
-    assert_eq!(bench.archive.budget(LATER).unwrap(), Budget { spent: 1000, reserved: 0 }, "its worker died");
+    assert_eq!(bench.archive.budget(NOW).unwrap(), DayBudget { spent: 1000, reserved: 500 });
+    assert_eq!(
+        bench.archive.budget(LATER).unwrap(),
+        DayBudget { spent: 1000, reserved: 0 },
+        "its worker died"
+    );
     let tomorrow = NOW.plus_ms(24 * HOUR);
-    assert_eq!(bench.archive.budget(tomorrow).unwrap(), Budget::default());
+    assert_eq!(bench.archive.budget(tomorrow).unwrap(), DayBudget::default());
     let again = lease(&bench, tomorrow).unwrap();
     assert!(reserve(&again, 2500, tomorrow));
     assert_eq!(bench.archive.health("p").unwrap().dearest, 1000);
@@ -210,7 +219,7 @@ fn the_turn_of_a_job_may_be_deleted() {
 fn a_provider_that_fails_is_left_alone_until_it_answers() {
     let bench = Bench::new();
     let archive = &bench.archive;
-    assert_eq!(archive.health("p").unwrap(), crate::archive::Health::default());
+    assert_eq!(archive.health("p").unwrap(), crate::archive::ProviderHealth::default());
     archive.provider_failed("p", ("quota", "spent"), (NOW, LATER)).unwrap();
     archive.provider_failed("p", ("unavailable", "down"), (LATER, NOW)).unwrap();
     let health = archive.health("p").unwrap();

@@ -2,12 +2,12 @@
 //!
 //! Runs no query.
 
-use super::{MEMORY, MemoriesAsked, Only};
+use super::{MEMORY, MemoryFilter, MemoryQuery};
 use rusqlite::types::Value;
 use towline_core::time::Timestamp;
 
 /// The query and its values. Both orders are those of an index, so a page reads few rows of any number.
-pub fn listing(asked: &MemoriesAsked<'_>) -> (String, Vec<Value>) {
+pub fn listing(asked: &MemoryQuery<'_>) -> (String, Vec<Value>) {
     let (conditions, values) = conditions(asked);
     let order = if asked.project.is_some() { "m.made_at desc, m.id desc" } else { "m.id desc" };
     (format!("{MEMORY} {conditions} order by {order} limit {}", asked.limit), values)
@@ -18,7 +18,7 @@ const BEHIND: &str =
     "(m.made_at, m.id) < (select made_at, id from memories where id <= ? order by id desc limit 1)";
 
 /// The conditions of a query and their values.
-fn conditions(asked: &MemoriesAsked<'_>) -> (String, Vec<Value>) {
+fn conditions(asked: &MemoryQuery<'_>) -> (String, Vec<Value>) {
     let text = |text: &str| Value::Text(text.to_owned());
     let time = |at: Timestamp| Value::Integer(at.0);
     let by_file = "m.id in (select memory from memory_files f
@@ -46,10 +46,12 @@ fn conditions(asked: &MemoriesAsked<'_>) -> (String, Vec<Value>) {
     }));
     let mut conditions: Vec<&str> = clauses.iter().map(|(condition, _)| *condition).collect();
     conditions.extend(match asked.only {
-        Only::All => None,
-        Only::Standing => Some("m.superseded_at is null and m.quarantine is null"),
-        Only::Pinned => Some("m.pinned_at is not null and m.superseded_at is null and m.quarantine is null"),
-        Only::HeldBack => Some("m.quarantine is not null"),
+        MemoryFilter::All => None,
+        MemoryFilter::Standing => Some("m.superseded_at is null and m.quarantine is null"),
+        MemoryFilter::Pinned => {
+            Some("m.pinned_at is not null and m.superseded_at is null and m.quarantine is null")
+        }
+        MemoryFilter::HeldBack => Some("m.quarantine is not null"),
     });
     let values = clauses.iter().flat_map(|(_, values)| values.clone()).collect();
     if conditions.is_empty() {

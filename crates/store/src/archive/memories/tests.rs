@@ -1,24 +1,24 @@
 //! Memories on a real file: stored once, changed with a trace, listed by topic, undone, dropped.
 
 use super::super::bench::Bench;
-use super::super::{Change, Cleaner, Erasing, Extent, KeptRow, WhichMemories};
+use super::super::{ArchiveChange, EraseMode, EraseScope, ExportedRow, MemorySelector, ScrubRules};
 use super::*;
-use towline_core::forget::Stretch;
+use towline_core::forget::TimeRange;
 use towline_core::memory::SummaryDraft;
 
 const NOW: Timestamp = Timestamp(1_000_000);
 
-fn content(kind: &str, title: &str) -> Content {
-    let draft = Draft {
+fn content(kind: &str, title: &str) -> MemoryContent {
+    let draft = MemoryDraft {
         facts: vec![format!("{title} is a fact")],
         concepts: vec!["Gotcha".into()],
-        files: vec![("src/mast/paint.rs".into(), Touch::Changed)],
-        ..Draft::new(MemoryType::parse(kind).unwrap(), title)
+        files: vec![("src/mast/paint.rs".into(), FileAccess::Changed)],
+        ..MemoryDraft::new(MemoryType::parse(kind).unwrap(), title)
     };
-    Content::of(draft).unwrap()
+    MemoryContent::of(draft).unwrap()
 }
 
-fn new(seed: u8, content: Content) -> NewMemory {
+fn new(seed: u8, content: MemoryContent) -> NewMemory {
     NewMemory {
         uid: Uid([seed; 16]),
         content,
@@ -27,9 +27,9 @@ fn new(seed: u8, content: Content) -> NewMemory {
         turn: Some(2),
         branch: Some("main".into()),
         commit: Some("abc1234".into()),
-        maker: Maker::Rules,
-        trust: Trust::Tool,
-        confidence: Confidence::percent(70),
+        maker: MemoryAuthor::Rules,
+        trust: MemoryTrust::Tool,
+        confidence: ConfidencePercent::percent(70),
         cost: 1200,
         at: NOW,
         valid_from: NOW,
@@ -41,8 +41,8 @@ fn added(bench: &Bench, seed: u8, kind: &str, title: &str) -> i64 {
     bench.archive.add_memory(&new(seed, content(kind, title))).unwrap()
 }
 
-fn titles(bench: &Bench, asked: MemoriesAsked<'_>) -> Vec<String> {
-    let asked = MemoriesAsked { limit: 10, ..asked };
+fn titles(bench: &Bench, asked: MemoryQuery<'_>) -> Vec<String> {
+    let asked = MemoryQuery { limit: 10, ..asked };
     bench.archive.memories(&asked).unwrap().into_iter().map(|memory| memory.content.title.clone()).collect()
 }
 
@@ -53,7 +53,7 @@ fn a_memory_comes_back_as_it_was_kept_and_is_kept_once() {
     assert_eq!(added(&bench, 1, "bugfix", "the mast leaned"), number);
     let memory = bench.archive.memory(number).unwrap().unwrap();
     assert_eq!(memory.content, content("bugfix", "the mast leaned"));
-    assert_eq!((memory.trust, memory.cost, memory.found), (Trust::Tool, 1200, 1));
+    assert_eq!((memory.trust, memory.cost, memory.found), (MemoryTrust::Tool, 1200, 1));
     let source = memory.source.clone().unwrap();
     assert_eq!(
         (source.short.as_str(), source.turn, source.commit.as_deref()),
@@ -70,25 +70,22 @@ fn memories_are_found_by_what_they_are_about() {
     added(&bench, 2, "decision", "two");
     let decision = MemoryType::parse("decision").unwrap();
     let (some, none) = (SessionKey::parse("a:one-session").unwrap(), SessionKey::parse("a:other").unwrap());
-    let asked = MemoriesAsked::default();
+    let asked = MemoryQuery::default();
     assert_eq!(titles(&bench, asked.clone()), ["two", "one"]);
-    assert_eq!(titles(&bench, MemoriesAsked { kind: Some(&decision), ..asked.clone() }), ["two"]);
-    assert_eq!(titles(&bench, MemoriesAsked { before: Some(2), ..asked.clone() }), ["one"]);
+    assert_eq!(titles(&bench, MemoryQuery { kind: Some(&decision), ..asked.clone() }), ["two"]);
+    assert_eq!(titles(&bench, MemoryQuery { before: Some(2), ..asked.clone() }), ["one"]);
     for file in ["paint.rs", "mast/paint.rs", "/mast/paint.rs", "src/mast/paint.rs"] {
-        assert_eq!(titles(&bench, MemoriesAsked { file: Some(file), ..asked.clone() }).len(), 2, "{file}");
+        assert_eq!(titles(&bench, MemoryQuery { file: Some(file), ..asked.clone() }).len(), 2, "{file}");
     }
     for file in ["aint.rs", "mast", "%", "_aint.rs"] {
-        assert!(titles(&bench, MemoriesAsked { file: Some(file), ..asked.clone() }).is_empty(), "{file}");
+        assert!(titles(&bench, MemoryQuery { file: Some(file), ..asked.clone() }).is_empty(), "{file}");
     }
-    assert_eq!(titles(&bench, MemoriesAsked { concept: Some("gotcha"), ..asked.clone() }).len(), 2);
-    assert_eq!(
-        titles(&bench, MemoriesAsked { session: Some(&some), turn: Some(2), ..asked.clone() }).len(),
-        2
-    );
-    assert!(titles(&bench, MemoriesAsked { session: Some(&none), ..asked.clone() }).is_empty());
-    assert!(titles(&bench, MemoriesAsked { branch: Some("other"), ..asked.clone() }).is_empty());
-    assert!(titles(&bench, MemoriesAsked { from: Some(NOW.plus_ms(1)), ..asked.clone() }).is_empty());
-    assert!(titles(&bench, MemoriesAsked { only: Only::Pinned, ..asked }).is_empty());
+    assert_eq!(titles(&bench, MemoryQuery { concept: Some("gotcha"), ..asked.clone() }).len(), 2);
+    assert_eq!(titles(&bench, MemoryQuery { session: Some(&some), turn: Some(2), ..asked.clone() }).len(), 2);
+    assert!(titles(&bench, MemoryQuery { session: Some(&none), ..asked.clone() }).is_empty());
+    assert!(titles(&bench, MemoryQuery { branch: Some("other"), ..asked.clone() }).is_empty());
+    assert!(titles(&bench, MemoryQuery { from: Some(NOW.plus_ms(1)), ..asked.clone() }).is_empty());
+    assert!(titles(&bench, MemoryQuery { only: MemoryFilter::Pinned, ..asked }).is_empty());
 }
 
 #[test]
@@ -96,8 +93,11 @@ fn the_same_words_are_known_again_however_they_are_spaced_and_cased() {
     let bench = Bench::new();
     let number = added(&bench, 1, "bugfix", "The mast leaned.");
     let same = content("bugfix", "the  MAST leaned");
-    let same =
-        Content::of(Draft { facts: vec!["the mast leaned is a FACT".into()], ..same.into_draft() }).unwrap();
+    let same = MemoryContent::of(MemoryDraft {
+        facts: vec!["the mast leaned is a FACT".into()],
+        ..same.into_draft()
+    })
+    .unwrap();
     assert_eq!(bench.archive.same_memory(&same, None).unwrap(), Some(number));
     assert_eq!(bench.archive.same_memory(&same, Some(1)).unwrap(), None, "of another project");
     assert_eq!(bench.archive.same_memory(&content("bugfix", "the boom leaned"), None).unwrap(), None);
@@ -113,7 +113,8 @@ fn every_change_leaves_a_trace_and_can_be_taken_back_one_by_one() {
     let before = archive.memory(number).unwrap().unwrap();
     assert!(archive.pin_memory(number, Some(NOW), NOW).unwrap());
     assert!(!archive.pin_memory(number, Some(NOW), NOW).unwrap(), "it is pinned already");
-    let other = Content::of(Draft::new(MemoryType::parse("gotcha").unwrap(), "one, told better")).unwrap();
+    let other = MemoryContent::of(MemoryDraft::new(MemoryType::parse("gotcha").unwrap(), "one, told better"))
+        .unwrap();
     assert!(archive.edit_memory(number, &other, (NOW, "clearer")).unwrap());
     let by = added(&bench, 2, "decision", "two");
     assert!(archive.supersede_memory(number, Some(by), (NOW, "two is newer")).unwrap());
@@ -165,15 +166,16 @@ fn changes_name_the_changed_rows_and_no_number_is_reused() {
         summary: towline_core::memory::Summary::of(&draft).unwrap(),
         session: conversation.session.clone(),
         turn: 2,
-        maker: Maker::Rules,
-        trust: Trust::Agent,
+        maker: MemoryAuthor::Rules,
+        trust: MemoryTrust::Agent,
         at: NOW,
     };
     archive.put_summary(&conversation, &kept).unwrap();
     assert_eq!(archive.summary(&conversation).unwrap(), Some(kept.clone()));
     assert_eq!(archive.latest_summaries(None, 5).unwrap(), [kept]);
     let changes = archive.changes_after(before, 10).unwrap();
-    let expected = [Change::Memory { number }, Change::Summary { conversation: conversation.id }];
+    let expected =
+        [ArchiveChange::Memory { number }, ArchiveChange::Summary { conversation: conversation.id }];
     assert_eq!(changes.iter().map(|(_, change)| *change).collect::<Vec<_>>(), expected);
     let last = archive.last_change().unwrap();
     archive.forget_changes_up_to(last).unwrap();
@@ -200,9 +202,9 @@ fn a_late_consumer_learns_that_changes_were_pruned() {
     assert_eq!(archive.changes_gone().unwrap(), last, "what is still to come is not gone");
 }
 
-fn with_facts(title: &str, facts: &[&str]) -> Content {
+fn with_facts(title: &str, facts: &[&str]) -> MemoryContent {
     let facts = facts.iter().map(|fact| (*fact).to_owned()).collect();
-    Content::of(Draft { facts, ..content("bugfix", title).into_draft() }).unwrap()
+    MemoryContent::of(MemoryDraft { facts, ..content("bugfix", title).into_draft() }).unwrap()
 }
 
 fn rows(bench: &Bench, table: &str) -> i64 {
@@ -214,7 +216,7 @@ fn what_is_found_again_is_counted_once_for_each_finding_and_can_be_taken_back() 
     let bench = Bench::new();
     let number = bench.archive.add_memory(&new(1, with_facts("one", &["a"]))).unwrap();
     let session = SessionKey::parse("a:other").unwrap();
-    let finding = Finding { uid: Uid([9; 16]), session: Some(&session), turn: Some(3) };
+    let finding = MemoryOccurrence { uid: Uid([9; 16]), session: Some(&session), turn: Some(3) };
     let more = with_facts("one", &["a", "b"]);
     assert!(bench.archive.merge_memory(number, &more, (NOW, &finding)).unwrap());
     assert!(!bench.archive.merge_memory(number, &more, (NOW, &finding)).unwrap(), "the same finding");
@@ -236,8 +238,8 @@ fn what_a_dropped_memory_replaced_stays_replaced() {
     assert_eq!((superseded.by, superseded.why.as_str()), (None, "newer"));
 }
 
-fn stretch(from: i64, until: i64) -> Stretch {
-    Stretch { from: Timestamp(from), until: Timestamp(until) }
+fn stretch(from: i64, until: i64) -> TimeRange {
+    TimeRange { from: Timestamp(from), until: Timestamp(until) }
 }
 
 /// Two memories of turns, one of the session alone, one of the project alone.
@@ -258,7 +260,7 @@ fn learnt() -> (Bench, SessionKey, [i64; 4]) {
 }
 
 fn left(bench: &Bench) -> Vec<i64> {
-    let asked = MemoriesAsked { limit: 10, ..MemoriesAsked::default() };
+    let asked = MemoryQuery { limit: 10, ..MemoryQuery::default() };
     let mut left: Vec<i64> = bench.archive.memories(&asked).unwrap().iter().map(|it| it.number).collect();
     left.sort_unstable();
     left
@@ -268,38 +270,42 @@ fn left(bench: &Bench) -> Vec<i64> {
 fn memories_go_with_their_turns_their_session_their_project_and_their_time() {
     let (mut bench, _, [one, _, three, four]) = learnt();
     let of = bench.archive.latest_conversations(None, 1).unwrap().remove(0);
-    let extent = Extent::Turns { of: &of, from: 2, to: 2 };
+    let extent = EraseScope::Turns { of: &of, from: 2, to: 2 };
     assert_eq!(
-        bench.archive.erase(&extent, Erasing::Rehearsal, towline_core::time::Timestamp(9)).unwrap().memories,
+        bench
+            .archive
+            .erase(&extent, EraseMode::Rehearsal, towline_core::time::Timestamp(9))
+            .unwrap()
+            .memories,
         1
     );
     assert_eq!(
-        bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
+        bench.archive.erase(&extent, EraseMode::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
         1
     );
     assert_eq!(left(&bench), [one, three, four]);
 
     let (mut bench, session, [_, _, _, four]) = learnt();
     let sessions = [session];
-    let extent = Extent::Sessions { sessions: &sessions, stretch: stretch(0, 300) };
+    let extent = EraseScope::Sessions { sessions: &sessions, stretch: stretch(0, 300) };
     assert_eq!(
-        bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
+        bench.archive.erase(&extent, EraseMode::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
         3
     );
     assert_eq!(left(&bench), [four]);
 
     let (mut bench, _, _) = learnt();
     let project = bench.archive.projects().unwrap().remove(0);
-    let extent = Extent::Project { project: &project, stretch: stretch(0, 300) };
+    let extent = EraseScope::Project { project: &project, stretch: stretch(0, 300) };
     assert_eq!(
-        bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
+        bench.archive.erase(&extent, EraseMode::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
         4
     );
     assert_eq!((left(&bench).len(), rows(&bench, "memory_trace"), rows(&bench, "projects")), (0, 0, 0));
 
     let (mut bench, _, [one, _, _, _]) = learnt();
-    let extent = Extent::Everyone { stretch: stretch(10, 300) };
-    bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
+    let extent = EraseScope::Everyone { stretch: stretch(10, 300) };
+    bench.archive.erase(&extent, EraseMode::ForGood, towline_core::time::Timestamp(9)).unwrap();
     assert_eq!(left(&bench), Vec::<i64>::new(), "the first was made then, too: {one}");
 }
 
@@ -307,12 +313,12 @@ fn memories_go_with_their_turns_their_session_their_project_and_their_time() {
 fn a_memory_that_was_forgotten_is_not_made_again() {
     let (mut bench, _, [one, two, ..]) = learnt();
     let memory = bench.archive.memory(one).unwrap().unwrap();
-    let extent = Extent::Memories(&[one, 77]);
+    let extent = EraseScope::Memories(&[one, 77]);
     assert_eq!(
-        bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
+        bench.archive.erase(&extent, EraseMode::ForGood, towline_core::time::Timestamp(9)).unwrap().memories,
         1
     );
-    let again = |seed: u8, content: &Content| NewMemory { session: None, ..new(seed, content.clone()) };
+    let again = |seed: u8, content: &MemoryContent| NewMemory { session: None, ..new(seed, content.clone()) };
     assert!(bench.archive.is_memory_forgotten(&again(77, &memory.content)).unwrap(), "by its words");
     let other = with_facts("other words", &[]);
     assert!(bench.archive.is_memory_forgotten(&again(1, &other)).unwrap(), "by its id");
@@ -325,7 +331,7 @@ fn what_a_memory_took_over_from_a_forgotten_turn_goes_with_it() {
     let (mut bench, _, numbers) = learnt();
     let (archive, four) = (&bench.archive, numbers[3]);
     let source = SessionKey::parse("a:first-session").unwrap();
-    let finding = Finding { uid: Uid([9; 16]), session: Some(&source), turn: Some(2) };
+    let finding = MemoryOccurrence { uid: Uid([9; 16]), session: Some(&source), turn: Some(2) };
     archive
         .merge_memory(four, &with_facts("memory 4", &["a fact of it", "a secret plan"]), (NOW, &finding))
         .unwrap();
@@ -333,7 +339,11 @@ fn what_a_memory_took_over_from_a_forgotten_turn_goes_with_it() {
     let of = archive.latest_conversations(None, 1).unwrap().remove(0);
     bench
         .archive
-        .erase(&Extent::Turns { of: &of, from: 2, to: 2 }, Erasing::ForGood, towline_core::time::Timestamp(9))
+        .erase(
+            &EraseScope::Turns { of: &of, from: 2, to: 2 },
+            EraseMode::ForGood,
+            towline_core::time::Timestamp(9),
+        )
         .unwrap();
     assert_eq!(bench.archive.memory(four).unwrap().unwrap().content.facts, ["a fact of it"]);
     let query =
@@ -351,23 +361,23 @@ fn the_rules_of_today_reach_memories_their_traces_and_summaries() {
         summary: towline_core::memory::Summary::of(&draft).unwrap(),
         session: of.session.clone(),
         turn: 2,
-        maker: Maker::Rules,
-        trust: Trust::Agent,
+        maker: MemoryAuthor::Rules,
+        trust: MemoryTrust::Agent,
         at: NOW,
     };
     archive.put_summary(&of, &kept).unwrap();
     archive.edit_memory(one, &with_facts("QUILLON is one", &["QUILLON twice"]), (NOW, "QUILLON")).unwrap();
     archive.edit_memory(one, &with_facts("another", &["fact"]), (NOW, "")).unwrap();
     archive.edit_memory(two, &with_facts("QUILLON is two", &["QUILLON there"]), (NOW, "")).unwrap();
-    let cleaner = Cleaner {
+    let cleaner = ScrubRules {
         clean: &|text| text.contains("QUILLON").then(|| text.replace("QUILLON", "[gone]")),
         is_excluded_folder: &|_| false,
         is_excluded_call: &|_, _, _| false,
         is_excluded_path: &|path| path.ends_with("paint.rs"),
-        rules: Mark(1),
+        rules: IdHash(1),
     };
-    let planned = archive.scrub(&cleaner, Erasing::Rehearsal, &mut |_, _| {}).unwrap();
-    let done = archive.scrub(&cleaner, Erasing::ForGood, &mut |_, _| {}).unwrap();
+    let planned = archive.scrub(&cleaner, EraseMode::Rehearsal, &mut |_, _| {}).unwrap();
+    let done = archive.scrub(&cleaner, EraseMode::ForGood, &mut |_, _| {}).unwrap();
     assert_eq!(planned, done);
     assert!(done.memories >= 4, "{done:?}");
     let memory = archive.memory(two).unwrap().unwrap();
@@ -394,7 +404,7 @@ fn the_rules_of_today_reach_memories_their_traces_and_summaries() {
         ["[gone] twice"],
         "what was before is whole"
     );
-    let again = archive.scrub(&cleaner, Erasing::ForGood, &mut |_, _| {}).unwrap();
+    let again = archive.scrub(&cleaner, EraseMode::ForGood, &mut |_, _| {}).unwrap();
     assert_eq!(again.memories, 0);
 }
 
@@ -408,7 +418,7 @@ fn memories_are_given_out_and_taken_in_with_all_that_became_of_them() {
     archive.quarantine_memory(three, Some("it gives orders"), NOW).unwrap();
     let given = |archive: &Archive| {
         let mut all = vec![];
-        let which = WhichMemories::Since { project: None, since: Timestamp(0) };
+        let which = MemorySelector::Since { project: None, since: Timestamp(0) };
         let mut keep = |row| {
             all.push(row);
             Ok::<_, StoreError>(())
@@ -419,12 +429,12 @@ fn memories_are_given_out_and_taken_in_with_all_that_became_of_them() {
     let rows = given(archive);
     assert_eq!(rows.len(), 4);
     let other = Bench::new();
-    let clean = |rows: &[KeptRow<String>]| -> Vec<KeptRow<towline_core::text::Clean<'static>>> {
+    let clean = |rows: &[ExportedRow<String>]| -> Vec<ExportedRow<towline_core::text::CleanText<'static>>> {
         let none = |_: String| super::super::bench::clean("");
         rows.iter().map(|row| row.clone().map_text(none)).collect()
     };
     for expected in [4, 0] {
-        let mut restoring = super::super::Restoring::new().unwrap();
+        let mut restoring = super::super::ImportState::new().unwrap();
         other.archive.restore(&mut restoring, clean(&rows)).unwrap();
         assert_eq!(restoring.done.memories, expected);
     }
@@ -443,16 +453,17 @@ fn memories_an_agent_waits_for_are_read_by_an_index() {
 #[test]
 fn a_page_of_memories_is_read_by_an_index_however_many_there_are() {
     let bench = Bench::new();
-    let plan = |asked: &MemoriesAsked<'_>| {
-        let (query, values) = listing(&MemoriesAsked { limit: 50, only: Only::Standing, ..asked.clone() });
+    let plan = |asked: &MemoryQuery<'_>| {
+        let (query, values) =
+            listing(&MemoryQuery { limit: 50, only: MemoryFilter::Standing, ..asked.clone() });
         assert!(!values.is_empty() || asked.project.is_none());
         bench.plan(&query)
     };
-    let of_project = plan(&MemoriesAsked { project: Some(1), before: Some(9), ..MemoriesAsked::default() });
+    let of_project = plan(&MemoryQuery { project: Some(1), before: Some(9), ..MemoryQuery::default() });
     assert!(of_project.contains("memories_by_project (project=?"), "{of_project}");
-    let of_all = plan(&MemoriesAsked { before: Some(9), ..MemoriesAsked::default() });
+    let of_all = plan(&MemoryQuery { before: Some(9), ..MemoryQuery::default() });
     assert!(of_all.contains("SEARCH m USING INTEGER PRIMARY KEY (rowid<?)"), "{of_all}");
-    let by_concept = plan(&MemoriesAsked { concept: Some("sails"), ..MemoriesAsked::default() });
+    let by_concept = plan(&MemoryQuery { concept: Some("sails"), ..MemoryQuery::default() });
     assert!(by_concept.contains("memory_concepts_by_name (concept=?)"), "{by_concept}");
     for plan in [of_project, of_all] {
         assert!(!plan.contains("USE TEMP B-TREE FOR ORDER BY"), "{plan}");
@@ -473,7 +484,7 @@ fn pages_of_a_project_go_by_the_time_of_making_also_when_the_key_is_gone() {
         bench.archive.add_memory(&made).unwrap();
     }
     let page = |before| -> Vec<i64> {
-        let asked = MemoriesAsked { project: Some(boat), before, limit: 9, ..MemoriesAsked::default() };
+        let asked = MemoryQuery { project: Some(boat), before, limit: 9, ..MemoryQuery::default() };
         bench.archive.memories(&asked).unwrap().iter().map(|memory| memory.number).collect()
     };
     assert_eq!((page(None), page(Some(1)), page(Some(3))), (vec![1, 3, 2], vec![3, 2], vec![2]));

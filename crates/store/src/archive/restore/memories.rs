@@ -3,9 +3,9 @@
 //! A known memory stays as it is here. Each keeps its number unless another memory has it; supersession is resolved by
 //! global ids, in either order of arrival.
 
-use super::{ImportTarget, KeptSummary, Restoring};
+use super::{ImportState, ImportTarget, KeptSummary};
 use crate::StoreError;
-use crate::archive::keep::KeptMemory;
+use crate::archive::keep::ExportedMemory;
 use crate::archive::memories::{NewMemory, fingerprint, list};
 use crate::archive::{Archive, Conversation};
 use rusqlite::params;
@@ -25,8 +25,8 @@ const REPLACED: &str = "
 impl Archive {
     pub(super) fn restore_memory(
         &self,
-        restoring: &mut Restoring,
-        kept: KeptMemory,
+        restoring: &mut ImportState,
+        kept: ExportedMemory,
     ) -> Result<(), StoreError> {
         let project = kept.traces.as_ref().map(|traces| self.project_made(traces)).transpose()?;
         let memory = kept.memory;

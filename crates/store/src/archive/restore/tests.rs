@@ -3,36 +3,36 @@
 use super::*;
 use crate::archive::bench::{Bench, body, clean, conversation, detail, turn};
 use towline_core::id::Uid;
-use towline_core::piece::Tokens;
+use towline_core::piece::TokenCounts;
 
 const KEY: &str = "alpha:s-66666666";
 
-fn usage() -> KeptUsage {
-    let tokens = Tokens { input: 1, cache_read: 2, cache_write: 3, cache_write_1h: 2, output: 4 };
+fn usage() -> ExportedUsage {
+    let tokens = TokenCounts { input: 1, cache_read: 2, cache_write: 3, cache_write_1h: 2, output: 4 };
     let at = Timestamp(9);
-    KeptUsage { turn: 3, message: "m".into(), at, subagent: Some("h".into()), model: None, tokens }
+    ExportedUsage { turn: 3, message: "m".into(), at, subagent: Some("h".into()), model: None, tokens }
 }
 
 /// A conversation with every kind of row, whose second turn was forgotten.
-fn rows<'a>() -> Vec<KeptRow<Clean<'a>>> {
+fn rows<'a>() -> Vec<ExportedRow<CleanText<'a>>> {
     let head =
-        KeptConversation { turns: 4, base: Some(("other".into(), 7)), ..conversation(KEY, "app", 1, 9) };
+        ExportedConversation { turns: 4, base: Some(("other".into(), 7)), ..conversation(KEY, "app", 1, 9) };
     let long = Box::leak("compressed as well ".repeat(100).into_boxed_str());
     vec![
-        KeptRow::Conversation(head),
-        KeptRow::Turn(turn(KEY, 1, 1, 5)),
-        KeptRow::Turn(turn(KEY, 3, 6, 9)),
-        KeptRow::Body(body(1, "words")),
-        KeptRow::Detail(detail(0, "before")),
-        KeptRow::Detail(detail(3, long)),
-        KeptRow::Usage(usage()),
-        KeptRow::File { turn: 1, path: "/a".into(), how: Touch::Read },
-        KeptRow::Commit { turn: 3, commit: Commit { hash: "abc".into(), subject: "Add".into() } },
-        KeptRow::Revert { from: 7, at: Timestamp(8) },
+        ExportedRow::Conversation(head),
+        ExportedRow::Turn(turn(KEY, 1, 1, 5)),
+        ExportedRow::Turn(turn(KEY, 3, 6, 9)),
+        ExportedRow::Body(body(1, "words")),
+        ExportedRow::Detail(detail(0, "before")),
+        ExportedRow::Detail(detail(3, long)),
+        ExportedRow::Usage(usage()),
+        ExportedRow::File { turn: 1, path: "/a".into(), how: FileAccess::Read },
+        ExportedRow::Commit { turn: 3, commit: Commit { hash: "abc".into(), subject: "Add".into() } },
+        ExportedRow::Revert { from: 7, at: Timestamp(8) },
     ]
 }
 
-fn given_out(archive: &Archive) -> Vec<KeptRow<String>> {
+fn given_out(archive: &Archive) -> Vec<ExportedRow<String>> {
     let mut all = vec![];
     for conversation in archive.conversations_since(Timestamp(0), None).unwrap() {
         let mut keep = |row| {
@@ -45,9 +45,9 @@ fn given_out(archive: &Archive) -> Vec<KeptRow<String>> {
 }
 
 /// The row as it is exported.
-fn plain(row: KeptRow<Clean<'_>>) -> KeptRow<String> {
+fn plain(row: ExportedRow<CleanText<'_>>) -> ExportedRow<String> {
     let mut row = row.map_text(|text| text.as_str().to_owned());
-    if let KeptRow::Conversation(KeptConversation { project: Some(project), .. }) = &mut row {
+    if let ExportedRow::Conversation(ExportedConversation { project: Some(project), .. }) = &mut row {
         // Exported with its display name.
         project.name = Some("app".into());
     }
@@ -66,9 +66,9 @@ fn taking_it_in_twice_adds_nothing() {
     let bench = Bench::new();
     bench.put(rows());
     let before = given_out(&bench.archive);
-    let mut again = Restoring::new().unwrap();
+    let mut again = ImportState::new().unwrap();
     bench.archive.restore(&mut again, rows()).unwrap();
-    assert_eq!(again.done, Restored { conversations: 1, ..Restored::default() });
+    assert_eq!(again.done, ImportCounts { conversations: 1, ..ImportCounts::default() });
     assert_eq!(given_out(&bench.archive), before);
 }
 
@@ -76,10 +76,10 @@ fn taking_it_in_twice_adds_nothing() {
 fn a_turn_that_is_known_keeps_its_number_and_what_belongs_to_it_follows() {
     let bench = Bench::new();
     let mut other = turn(KEY, 1, 1, 2);
-    (other.mark, other.uid) = (Mark::of("another"), Uid([3; 16]));
-    bench.put(vec![KeptRow::Conversation(conversation(KEY, "app", 1, 9)), KeptRow::Turn(other)]);
+    (other.mark, other.uid) = (IdHash::of("another"), Uid([3; 16]));
+    bench.put(vec![ExportedRow::Conversation(conversation(KEY, "app", 1, 9)), ExportedRow::Turn(other)]);
     let mut theirs = rows();
-    theirs.push(KeptRow::Detail(detail(1, "of their first")));
+    theirs.push(ExportedRow::Detail(detail(1, "of their first")));
     bench.put(theirs);
     let found = bench.archive.conversations_called("66666666").unwrap().remove(0);
     let ordinals: Vec<u32> =
@@ -93,9 +93,9 @@ fn a_turn_that_is_known_keeps_its_number_and_what_belongs_to_it_follows() {
 #[test]
 fn the_version_that_covers_more_of_a_turn_wins() {
     let bench = Bench::new();
-    let head = || KeptRow::Conversation(conversation(KEY, "app", 1, 9));
+    let head = || ExportedRow::Conversation(conversation(KEY, "app", 1, 9));
     let saw = |until: i64, line: &str| {
-        KeptRow::Turn(KeptTurn { until: Timestamp(until), line: line.into(), ..turn(KEY, 1, 1, 1) })
+        ExportedRow::Turn(ExportedTurn { until: Timestamp(until), line: line.into(), ..turn(KEY, 1, 1, 1) })
     };
     bench.put(vec![head(), saw(5, "half")]);
     bench.put(vec![head(), saw(9, "whole")]);
@@ -110,7 +110,7 @@ fn secrets_of_an_export_are_not_taken_in() {
     let bench = Bench::new();
     let secret = format!("key {}{}", "ghp_", "A1b2".repeat(9));
     let mut given = rows();
-    given.push(KeptRow::Body(KeptBody { mark: Mark(1), text: clean(&secret), ..body(1, "") }));
+    given.push(ExportedRow::Body(ExportedMessage { mark: IdHash(1), text: clean(&secret), ..body(1, "") }));
     bench.put(given);
     assert!(!format!("{:?}", given_out(&bench.archive)).contains("A1b2A1b2"));
 }
@@ -120,8 +120,8 @@ fn a_known_project_keeps_its_name_here() {
     let bench = Bench::new();
     bench.put(rows());
     let mut renamed = conversation("alpha:t-77777777", "app", 1, 1);
-    renamed.project = renamed.project.map(|traces| ProjectTraces { name: Some("theirs".into()), ..traces });
-    bench.put(vec![KeptRow::Conversation(renamed)]);
+    renamed.project = renamed.project.map(|traces| ProjectIdentity { name: Some("theirs".into()), ..traces });
+    bench.put(vec![ExportedRow::Conversation(renamed)]);
     let projects = bench.archive.projects().unwrap();
     assert_eq!((projects.len(), projects[0].name.as_str()), (1, "app"));
 }

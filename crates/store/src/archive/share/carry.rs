@@ -5,22 +5,22 @@
 
 use super::stamps::{RegisterId, initial};
 use super::tombs::TombFate;
-use super::{MemoryWords, SharedProject, Words};
+use super::{RowContent, SharedMemory, SharedProject};
 use crate::StoreError;
 use crate::archive::Archive;
 use rusqlite::{OptionalExtension, Row};
 use towline_core::id::{SessionKey, Uid};
-use towline_core::memory::{Memory, Trust};
+use towline_core::memory::{Memory, MemoryTrust};
 use towline_core::share::{
-    Life, Presence, Provenance, Register, Registers, Replaced, RowKind, SharedRow, Stamp,
+    Register, Registers, RowKind, RowLife, RowProvenance, RowReplacement, SharedRow, Visibility, WriteStamp,
 };
 use towline_core::time::Timestamp;
 
 /// A travelling row and its content; without content if it was forgotten or withdrawn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Carried<Text> {
+pub struct SyncRow<Text> {
     pub row: SharedRow,
-    pub words: Option<Words<Text>>,
+    pub words: Option<RowContent<Text>>,
 }
 
 const SHARING_COLUMNS: &str = "
@@ -37,9 +37,9 @@ const UNSENT_TOMBS: &str = "
 pub(super) struct SharingRow {
     pub machine: Uid,
     pub person: Option<String>,
-    pub trust: Trust,
+    pub trust: MemoryTrust,
     pub replaced_by: Option<Uid>,
-    pub presence: Presence,
+    pub presence: Visibility,
     project: Option<i64>,
     session: Option<SessionKey>,
     turn: Option<u32>,
@@ -48,24 +48,24 @@ pub(super) struct SharingRow {
 }
 
 impl Archive {
-    pub fn carried_memory(&self, number: i64) -> Result<Option<Carried<String>>, StoreError> {
+    pub fn carried_memory(&self, number: i64) -> Result<Option<SyncRow<String>>, StoreError> {
         let (Some(memory), Some(columns)) = (self.memory(number)?, self.sharing_columns(number)?) else {
             return Ok(None);
         };
         let project = columns.project.map(|row| self.shared_project(row)).transpose()?.flatten();
         let Some(project) = project else { return Ok(None) };
         let registers = self.registers_of(&memory, &columns)?;
-        let from = Provenance {
+        let from = RowProvenance {
             person: self.named_or_own(columns.person)?,
             machine: columns.machine,
             session: columns.session,
             turn: columns.turn,
             made_at: memory.made_at,
         };
-        let is_private = registers.presence.value == Presence::Withdrawn;
-        let life = Life::Lives(Box::new(if is_private { withdrawn(&registers) } else { registers }));
+        let is_private = registers.presence.value == Visibility::Withdrawn;
+        let life = RowLife::Lives(Box::new(if is_private { withdrawn(&registers) } else { registers }));
         let row = SharedRow { uid: memory.uid, kind: RowKind::Memory, project: project.id, from, life };
-        let words = MemoryWords {
+        let words = SharedMemory {
             content: memory.content,
             branch: columns.branch,
             commit: columns.commit,
@@ -75,7 +75,7 @@ impl Archive {
             cost: memory.cost,
             valid_from: memory.valid_from,
         };
-        Ok(Some(Carried { row, words: (!is_private).then(|| Words::Memory(Box::new(words))) }))
+        Ok(Some(SyncRow { row, words: (!is_private).then(|| RowContent::Memory(Box::new(words))) }))
     }
 
     /// The numbers of memories in shared projects after this one, in order.
@@ -85,22 +85,23 @@ impl Archive {
     }
 
     /// Tombs that the hub has not received.
-    pub fn carried_tombs(&self, most: u32) -> Result<Vec<Carried<String>>, StoreError> {
+    pub fn carried_tombs(&self, most: u32) -> Result<Vec<SyncRow<String>>, StoreError> {
         let own = self.own_person()?;
         let mut statement = self.db.prepare_cached(UNSENT_TOMBS)?;
         let found = statement.query_map([most], |row| tomb(row, &own))?.collect::<Result<Vec<_>, _>>()?;
         found.into_iter().flatten().map(|(row, fate)| self.carried_tomb(row, fate)).collect()
     }
 
-    fn carried_tomb(&self, mut row: SharedRow, fate: TombFate) -> Result<Carried<String>, StoreError> {
+    fn carried_tomb(&self, mut row: SharedRow, fate: TombFate) -> Result<SyncRow<String>, StoreError> {
         if fate == TombFate::Withdrawn {
             let stamp =
-                |register| Ok::<_, StoreError>(self.stamp(row.uid, register)?.unwrap_or(Stamp::NEVER));
+                |register| Ok::<_, StoreError>(self.stamp(row.uid, register)?.unwrap_or(WriteStamp::NEVER));
             let mut registers = Registers::of_words(String::new(), stamp(RegisterId::Words)?);
-            registers.presence = Register { stamp: stamp(RegisterId::Presence)?, value: Presence::Withdrawn };
-            row.life = Life::Lives(Box::new(registers));
+            registers.presence =
+                Register { stamp: stamp(RegisterId::Presence)?, value: Visibility::Withdrawn };
+            row.life = RowLife::Lives(Box::new(registers));
         }
-        Ok(Carried { row, words: None })
+        Ok(SyncRow { row, words: None })
     }
 
     pub(super) fn sharing_columns(&self, number: i64) -> Result<Option<SharingRow>, StoreError> {
@@ -112,12 +113,12 @@ impl Archive {
         let made = row.machine;
         let stamp =
             |register, default| Ok::<_, StoreError>(self.stamp(memory.uid, register)?.unwrap_or(default));
-        let standing = memory.superseded.as_ref().map(|superseded| Replaced {
+        let standing = memory.superseded.as_ref().map(|superseded| RowReplacement {
             by: row.replaced_by,
             at: superseded.at,
             why: superseded.why.clone(),
         });
-        let private = (row.presence == Presence::Withdrawn).then_some(());
+        let private = (row.presence == Visibility::Withdrawn).then_some(());
         Ok(Registers {
             words: Register {
                 stamp: stamp(RegisterId::Words, initial(Some(()), made))?,
@@ -152,8 +153,8 @@ impl Archive {
         session: &SentSession<'_>,
         turn: u32,
         made_at: Timestamp,
-    ) -> Result<Provenance, StoreError> {
-        Ok(Provenance {
+    ) -> Result<RowProvenance, StoreError> {
+        Ok(RowProvenance {
             person: self.named_or_own(session.person.clone())?,
             machine: session.machine,
             session: Some(session.key.clone()),
@@ -180,11 +181,12 @@ fn withdrawn(registers: &Registers) -> Registers {
 
 fn read_columns(row: &Row<'_>) -> rusqlite::Result<SharingRow> {
     let session: Option<String> = row.get(6)?;
-    let presence = if row.get::<_, String>(4)? == "private" { Presence::Withdrawn } else { Presence::Shared };
+    let presence =
+        if row.get::<_, String>(4)? == "private" { Visibility::Withdrawn } else { Visibility::Shared };
     Ok(SharingRow {
         machine: Uid(row.get(0)?),
         person: row.get(1)?,
-        trust: Trust::named(&row.get::<_, String>(2)?).unwrap_or(Trust::Web),
+        trust: MemoryTrust::named(&row.get::<_, String>(2)?).unwrap_or(MemoryTrust::Web),
         replaced_by: row.get::<_, Option<[u8; 16]>>(3)?.map(Uid),
         presence,
         project: row.get(5)?,
@@ -200,7 +202,7 @@ fn tomb(row: &Row<'_>, own: &str) -> rusqlite::Result<Option<(SharedRow, TombFat
     let (kind, fate) = (row.get::<_, String>(1)?, row.get::<_, String>(10)?);
     let (Some(kind), Some(fate)) = (RowKind::named(&kind), TombFate::named(&fate)) else { return Ok(None) };
     let session: Option<String> = row.get(5)?;
-    let from = Provenance {
+    let from = RowProvenance {
         person: row.get::<_, Option<String>>(3)?.unwrap_or_else(|| own.to_owned()),
         machine: Uid(row.get(4)?),
         session: session.and_then(|key| SessionKey::parse(&key).ok()),
@@ -209,6 +211,6 @@ fn tomb(row: &Row<'_>, own: &str) -> rusqlite::Result<Option<(SharedRow, TombFat
     };
     let by: String = row.get(9)?;
     let by = if by.is_empty() { own.to_owned() } else { by };
-    let life = Life::Forgotten { at: Timestamp(row.get(8)?), by };
+    let life = RowLife::Forgotten { at: Timestamp(row.get(8)?), by };
     Ok(Some((SharedRow { uid: Uid(row.get(0)?), kind, project: Uid(row.get(2)?), from, life }, fate)))
 }

@@ -8,12 +8,12 @@ use super::stamps::RegisterId;
 use crate::StoreError;
 use crate::archive::Archive;
 use rusqlite::{OptionalExtension, Row};
-use towline_core::id::{Mark, Uid};
-use towline_core::share::{Life, Register, Registers, RowKind, SharedRow, Stamp};
+use towline_core::id::{IdHash, Uid};
+use towline_core::share::{Register, Registers, RowKind, RowLife, SharedRow, WriteStamp};
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeavingProject {
+pub struct WithdrawingProject {
     /// The project's row here.
     pub row: i64,
     /// The same on all machines.
@@ -57,10 +57,10 @@ impl Archive {
         })
     }
 
-    pub fn leaving_projects(&self) -> Result<Vec<LeavingProject>, StoreError> {
+    pub fn leaving_projects(&self) -> Result<Vec<WithdrawingProject>, StoreError> {
         let mut statement = self.db.prepare_cached(ALL)?;
         let read = |row: &Row<'_>| {
-            Ok(LeavingProject {
+            Ok(WithdrawingProject {
                 row: row.get(0)?,
                 id: Uid(row.get(1)?),
                 key: row.get(2)?,
@@ -72,7 +72,7 @@ impl Archive {
     }
 
     /// Ends a withdrawal that is complete or was cancelled.
-    pub fn end_leaving(&self, project: &LeavingProject) -> Result<(), StoreError> {
+    pub fn end_leaving(&self, project: &WithdrawingProject) -> Result<(), StoreError> {
         self.as_one(|| {
             self.db.prepare_cached(END)?.execute([project.row])?;
             self.db.prepare_cached(FORGET_SENT)?.execute([project.id.0])?;
@@ -100,7 +100,7 @@ impl Archive {
     }
 
     pub(super) fn record_withdrawal(&self, row: &SharedRow) -> Result<(), StoreError> {
-        let Life::Lives(registers) = &row.life else { return Ok(()) };
+        let RowLife::Lives(registers) = &row.life else { return Ok(()) };
         self.db.prepare_cached(NOTE_WITHDRAWN)?.execute((row.uid.0, row.project.0))?;
         self.set_stamp(row.uid, RegisterId::Presence, registers.presence.stamp)?;
         match row.kind {
@@ -120,7 +120,7 @@ impl Archive {
             (RegisterId::Standing, registers.standing.stamp),
             (RegisterId::Hold, registers.hold.stamp),
         ];
-        let written = parts.into_iter().filter(|(_, stamp)| *stamp != Stamp::NEVER);
+        let written = parts.into_iter().filter(|(_, stamp)| *stamp != WriteStamp::NEVER);
         written.into_iter().try_for_each(|(part, stamp)| self.set_stamp(uid, part, stamp))
     }
 
@@ -163,7 +163,7 @@ impl Archive {
 
     /// A bookmark or baton of this machine with the stamps it has after being withdrawn and shared again.
     pub fn raised(&self, mut row: SharedRow) -> Result<SharedRow, StoreError> {
-        if let Life::Lives(registers) = &mut row.life {
+        if let RowLife::Lives(registers) = &mut row.life {
             if let Some(floor) = self.stamp(row.uid, RegisterId::Words)? {
                 registers.words.stamp.count = registers.words.stamp.count.saturating_add(floor.count);
             }
@@ -204,9 +204,9 @@ impl Archive {
         };
         let (query, at) = (if row.kind == RowKind::Body { BODIES } else { DETAILS }, row.uid.at());
         let mut statement = self.db.prepare_cached(query)?;
-        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?)));
+        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?)));
         let found = statement.query_map((conversation, at.0), read)?.collect::<Result<Vec<_>, _>>()?;
-        let has_uid = |mark: Mark| super::piece_uid(row.kind.name(), session, mark, at) == row.uid;
+        let has_uid = |mark: IdHash| super::piece_uid(row.kind.name(), session, mark, at) == row.uid;
         let piece = found.into_iter().find(|(_, mark)| has_uid(*mark));
         Ok(piece.map(|(id, _)| CapturedPiece { id, conversation, is_captured_here }))
     }

@@ -16,50 +16,50 @@ mod tests;
 mod tombs;
 mod withdrawn;
 
-pub use carry::Carried;
-pub use leaving::LeavingProject;
-pub use projects::{SharedExtent, SharedProject, project_id};
-pub use sent::Outcome;
+pub use carry::SyncRow;
+pub use leaving::WithdrawingProject;
+pub use projects::{ShareLevel, SharedProject, project_id};
+pub use sent::SendState;
 pub(super) use stamps::RegisterId;
-pub use take::{Arrival, TakenIn};
-pub use taken::Elsewhere;
+pub use take::{PullCounts, PulledRows};
+pub use taken::RemoteNote;
 pub(super) use tombs::{Burial, TombFate};
 
-use super::keep::{KeptBody, KeptDetail, KeptTurn};
+use super::keep::{ExportedDetail, ExportedMessage, ExportedTurn};
 use super::summaries::KeptSummary;
-use towline_core::id::{Mark, SessionKey, Uid};
-use towline_core::memory::{Confidence, Content, Maker, Trust};
+use towline_core::id::{IdHash, SessionKey, Uid};
+use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryContent, MemoryTrust};
 use towline_core::time::Timestamp;
 
 /// The content of a row, by its kind.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Words<Text> {
-    Memory(Box<MemoryWords>),
+pub enum RowContent<Text> {
+    Memory(Box<SharedMemory>),
     Summary(Box<KeptSummary>),
-    Line(Box<LineWords>),
-    Body(Box<PieceWords<KeptBody<Text>>>),
-    Detail(Box<PieceWords<KeptDetail<Text>>>),
+    Line(Box<LineContent>),
+    Body(Box<SharedPiece<ExportedMessage<Text>>>),
+    Detail(Box<SharedPiece<ExportedDetail<Text>>>),
     /// A bookmark or a baton, in its wire format.
     Noted(String),
 }
 
 /// The part of a memory that is written as a unit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MemoryWords {
-    pub content: Content,
+pub struct SharedMemory {
+    pub content: MemoryContent,
     pub branch: Option<String>,
     pub commit: Option<String>,
-    pub maker: Maker,
-    pub trust: Trust,
-    pub confidence: Confidence,
+    pub maker: MemoryAuthor,
+    pub trust: MemoryTrust,
+    pub confidence: ConfidencePercent,
     pub cost: u64,
     pub valid_from: Timestamp,
 }
 
 /// A turn, and metadata of its session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LineWords {
-    pub turn: KeptTurn,
+pub struct LineContent {
+    pub turn: ExportedTurn,
     pub branch: Option<String>,
     /// The session it was forked from, and the position up to which the two share turns.
     pub base: Option<(String, u64)>,
@@ -67,12 +67,12 @@ pub struct LineWords {
 
 /// A body or a detail, and the mark of its turn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PieceWords<Piece> {
+pub struct SharedPiece<Piece> {
     pub piece: Piece,
-    pub turn_mark: Option<Mark>,
+    pub turn_mark: Option<IdHash>,
 }
 
 /// The global id of a body or a detail.
-pub(super) fn piece_uid(kind: &str, session: &SessionKey, mark: Mark, at: Timestamp) -> Uid {
+pub(super) fn piece_uid(kind: &str, session: &SessionKey, mark: IdHash, at: Timestamp) -> Uid {
     Uid::derived(at, &[kind, &session.to_string(), &format!("{:016x}", mark.0)])
 }

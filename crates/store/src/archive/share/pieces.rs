@@ -2,16 +2,16 @@
 //!
 //! Only those captured on this machine: every machine sends its own sessions. Holds one row in memory at a time.
 
-use super::carry::{Carried, SentSession};
+use super::carry::{SentSession, SyncRow};
 use super::stamps::RegisterId;
-use super::{LineWords, PieceWords, SharedExtent, Words, piece_uid};
+use super::{LineContent, RowContent, ShareLevel, SharedPiece, piece_uid};
 use crate::StoreError;
 use crate::archive::Archive;
 use crate::archive::keep::{kept_body, kept_detail, kept_turn};
 use rusqlite::{OptionalExtension, Row};
 use std::ops::ControlFlow;
-use towline_core::id::{Mark, SessionKey, Uid};
-use towline_core::share::{Life, Provenance, Registers, RowKind, SharedRow, Stamp};
+use towline_core::id::{IdHash, SessionKey, Uid};
+use towline_core::share::{Registers, RowKind, RowLife, RowProvenance, SharedRow, WriteStamp};
 use towline_core::time::Timestamp;
 
 const HEAD: &str = "
@@ -34,8 +34,8 @@ const AFTER: &str = "
     where c.id > ?1 and c.machine = ?2 order by c.id limit ?3";
 
 /// Receives rows one by one, until it breaks.
-type EachCarried<'a, E> = &'a mut dyn FnMut(Carried<String>) -> Result<ControlFlow<()>, E>;
-type ReadCarried<'a> = &'a dyn Fn(&Row<'_>) -> Result<Carried<String>, StoreError>;
+type EachCarried<'a, E> = &'a mut dyn FnMut(SyncRow<String>) -> Result<ControlFlow<()>, E>;
+type ReadCarried<'a> = &'a dyn Fn(&Row<'_>) -> Result<SyncRow<String>, StoreError>;
 
 impl Archive {
     /// Passes the rows of a conversation captured here from a turn on to `each`, as far as its project is shared, and
@@ -52,10 +52,10 @@ impl Archive {
         let Some((session, head)) = self.session_head(conversation, &project)? else {
             return Ok(ControlFlow::Continue(()));
         };
-        let reads: [(&str, SharedExtent, ReadCarried<'_>); 3] = [
-            (TURNS, SharedExtent::Lines, &|row| self.carried_line(&session, &head, row)),
-            (BODIES, SharedExtent::Bodies, &|row| self.carried_body(&session, row)),
-            (DETAILS, SharedExtent::Details, &|row| self.carried_detail(&session, row)),
+        let reads: [(&str, ShareLevel, ReadCarried<'_>); 3] = [
+            (TURNS, ShareLevel::Lines, &|row| self.carried_line(&session, &head, row)),
+            (BODIES, ShareLevel::Bodies, &|row| self.carried_body(&session, row)),
+            (DETAILS, ShareLevel::Details, &|row| self.carried_detail(&session, row)),
         ];
         for (query, extent, read) in reads {
             if project.extent >= extent
@@ -89,7 +89,7 @@ impl Archive {
     }
 
     /// The summary of a conversation that was captured here.
-    pub fn carried_summary(&self, conversation: i64) -> Result<Option<Carried<String>>, StoreError> {
+    pub fn carried_summary(&self, conversation: i64) -> Result<Option<SyncRow<String>>, StoreError> {
         let Some(project) = self.shared_project_of(conversation)? else { return Ok(None) };
         let Some((session, _)) = self.session_head(conversation, &project)? else { return Ok(None) };
         let read = |row: &Row<'_>| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?, Timestamp(row.get(2)?)));
@@ -100,7 +100,7 @@ impl Archive {
         let Some(summary) = self.summary(&row)? else { return Ok(None) };
         let from = self.provenance(&session, summary.turn, row.first_at)?;
         let carried = self.carried(&session, uid, RowKind::Summary, revision, from)?;
-        Ok(Some(Carried { words: Some(Words::Summary(Box::new(summary))), ..carried }))
+        Ok(Some(SyncRow { words: Some(RowContent::Summary(Box::new(summary))), ..carried }))
     }
 
     /// Conversations of shared projects captured here, after this row.
@@ -133,35 +133,38 @@ impl Archive {
         session: &SentSession<'_>,
         head: &SessionHead,
         row: &Row<'_>,
-    ) -> Result<Carried<String>, StoreError> {
+    ) -> Result<SyncRow<String>, StoreError> {
         let turn = kept_turn(row)?;
         let from = self.provenance(session, turn.ordinal, turn.at)?;
         let carried = self.carried(session, turn.uid, RowKind::Line, row.get(13)?, from)?;
-        let words = LineWords { turn, branch: head.branch.clone(), base: head.base.clone() };
-        Ok(Carried { words: Some(Words::Line(Box::new(words))), ..carried })
+        let words = LineContent { turn, branch: head.branch.clone(), base: head.base.clone() };
+        Ok(SyncRow { words: Some(RowContent::Line(Box::new(words))), ..carried })
     }
 
-    fn carried_body(&self, session: &SentSession<'_>, row: &Row<'_>) -> Result<Carried<String>, StoreError> {
+    fn carried_body(&self, session: &SentSession<'_>, row: &Row<'_>) -> Result<SyncRow<String>, StoreError> {
         let body = kept_body(row)?;
         let uid = piece_uid(RowKind::Body.name(), &session.key, body.mark, body.at);
         let from = self.provenance(session, body.turn, body.at)?;
         let carried = self.carried(session, uid, RowKind::Body, row.get(8)?, from)?;
-        let turn_mark = row.get::<_, Option<i64>>(9)?.map(Mark);
-        Ok(Carried { words: Some(Words::Body(Box::new(PieceWords { piece: body, turn_mark }))), ..carried })
+        let turn_mark = row.get::<_, Option<i64>>(9)?.map(IdHash);
+        Ok(SyncRow {
+            words: Some(RowContent::Body(Box::new(SharedPiece { piece: body, turn_mark }))),
+            ..carried
+        })
     }
 
     fn carried_detail(
         &self,
         session: &SentSession<'_>,
         row: &Row<'_>,
-    ) -> Result<Carried<String>, StoreError> {
+    ) -> Result<SyncRow<String>, StoreError> {
         let detail = kept_detail(row)?;
         let uid = piece_uid(RowKind::Detail.name(), &session.key, detail.mark, detail.at);
         let from = self.provenance(session, detail.turn, detail.at)?;
         let carried = self.carried(session, uid, RowKind::Detail, row.get(12)?, from)?;
-        let turn_mark = row.get::<_, Option<i64>>(13)?.map(Mark);
-        Ok(Carried {
-            words: Some(Words::Detail(Box::new(PieceWords { piece: detail, turn_mark }))),
+        let turn_mark = row.get::<_, Option<i64>>(13)?.map(IdHash);
+        Ok(SyncRow {
+            words: Some(RowContent::Detail(Box::new(SharedPiece { piece: detail, turn_mark }))),
             ..carried
         })
     }
@@ -173,15 +176,15 @@ impl Archive {
         uid: Uid,
         kind: RowKind,
         revision: i64,
-        from: Provenance,
-    ) -> Result<Carried<String>, StoreError> {
-        let written = Stamp { count: revision.cast_unsigned(), machine: session.machine };
+        from: RowProvenance,
+    ) -> Result<SyncRow<String>, StoreError> {
+        let written = WriteStamp { count: revision.cast_unsigned(), machine: session.machine };
         let stamp = self.stamp(uid, RegisterId::Words)?.unwrap_or(written);
         let mut registers = Registers::of_words(String::new(), stamp);
         // Set if it was withdrawn once and shared again.
-        registers.presence.stamp = self.stamp(uid, RegisterId::Presence)?.unwrap_or(Stamp::NEVER);
-        let life = Life::Lives(Box::new(registers));
-        Ok(Carried { row: SharedRow { uid, kind, project: session.project.id, from, life }, words: None })
+        registers.presence.stamp = self.stamp(uid, RegisterId::Presence)?.unwrap_or(WriteStamp::NEVER);
+        let life = RowLife::Lives(Box::new(registers));
+        Ok(SyncRow { row: SharedRow { uid, kind, project: session.project.id, from, life }, words: None })
     }
 }
 

@@ -10,7 +10,7 @@ use towline_core::time::Timestamp;
 
 /// How much of a project is shared; each level includes the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SharedExtent {
+pub enum ShareLevel {
     /// Memories, summaries, lines, bookmarks, batons.
     Lines,
     /// And the messages of the turns.
@@ -19,20 +19,20 @@ pub enum SharedExtent {
     Details,
 }
 
-impl SharedExtent {
-    pub const ALL: [SharedExtent; 3] = [SharedExtent::Lines, SharedExtent::Bodies, SharedExtent::Details];
+impl ShareLevel {
+    pub const ALL: [ShareLevel; 3] = [ShareLevel::Lines, ShareLevel::Bodies, ShareLevel::Details];
 
     pub fn name(self) -> &'static str {
         match self {
-            SharedExtent::Lines => "lines",
-            SharedExtent::Bodies => "bodies",
-            SharedExtent::Details => "details",
+            ShareLevel::Lines => "lines",
+            ShareLevel::Bodies => "bodies",
+            ShareLevel::Details => "details",
         }
     }
 
     /// Parses the output of `name`.
-    pub fn named(name: &str) -> Option<SharedExtent> {
-        SharedExtent::ALL.into_iter().find(|extent| extent.name() == name)
+    pub fn named(name: &str) -> Option<ShareLevel> {
+        ShareLevel::ALL.into_iter().find(|extent| extent.name() == name)
     }
 }
 
@@ -43,7 +43,7 @@ pub struct SharedProject {
     /// The same on all machines.
     pub id: Uid,
     pub key: String,
-    pub extent: SharedExtent,
+    pub extent: ShareLevel,
     /// The hub's sequence number up to which rows were pulled.
     pub cursor: u64,
     pub since: Timestamp,
@@ -90,7 +90,7 @@ impl Archive {
         &self,
         row: i64,
         key: &str,
-        (extent, now): (SharedExtent, Timestamp),
+        (extent, now): (ShareLevel, Timestamp),
     ) -> Result<SharedProject, StoreError> {
         self.as_one(|| {
             let id = project_id(key);
@@ -139,7 +139,7 @@ pub fn project_id(key: &str) -> Uid {
 
 /// `None` for an extent of a newer version.
 fn project(row: &Row<'_>) -> rusqlite::Result<Option<SharedProject>> {
-    let Some(extent) = SharedExtent::named(&row.get::<_, String>(3)?) else { return Ok(None) };
+    let Some(extent) = ShareLevel::named(&row.get::<_, String>(3)?) else { return Ok(None) };
     Ok(Some(SharedProject {
         row: row.get(0)?,
         id: Uid(row.get(1)?),

@@ -4,13 +4,15 @@
 //! An offer is recorded before it is made: after a crash we know what the hub may have.
 
 use super::tombs::TombFate;
-use super::{Carried, SharedProject};
+use super::{SharedProject, SyncRow};
 use crate::StoreError;
 use crate::archive::Archive;
 use rusqlite::{OptionalExtension, Row};
 use std::collections::HashSet;
-use towline_core::id::{Mark, Uid};
-use towline_core::share::{Life, Presence, Provenance, Register, Registers, RowKind, SharedRow, Stamp};
+use towline_core::id::{IdHash, Uid};
+use towline_core::share::{
+    Register, Registers, RowKind, RowLife, RowProvenance, SharedRow, Visibility, WriteStamp,
+};
 
 /// The hub's name as a consumer of the list of changes.
 pub(super) const READER: &str = "hub";
@@ -19,7 +21,7 @@ const SCAN: &str = "hub scan";
 
 /// The state of rows that were offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SendState {
     Offered,
     Had,
 }
@@ -46,7 +48,7 @@ const NO_SCAN: &str = "delete from facts where name = 'hub scan'";
 
 impl Archive {
     /// Records rows as offered, or as received by the hub.
-    pub fn note_sent(&self, rows: &[SharedRow], outcome: Outcome) -> Result<(), StoreError> {
+    pub fn note_sent(&self, rows: &[SharedRow], outcome: SendState) -> Result<(), StoreError> {
         self.as_one(|| {
             for row in rows {
                 self.note_one(row, outcome)?;
@@ -55,15 +57,15 @@ impl Archive {
         })
     }
 
-    pub(super) fn note_one(&self, row: &SharedRow, outcome: Outcome) -> Result<(), StoreError> {
+    pub(super) fn note_one(&self, row: &SharedRow, outcome: SendState) -> Result<(), StoreError> {
         let count = count_of(row).cast_signed();
         match outcome {
-            Outcome::Offered => {
+            SendState::Offered => {
                 let (uid, kind) = (row.uid.0, row.kind.name());
                 let offer = (uid, kind, row.project.0, row.from.machine.0, count);
                 self.db.prepare_cached(OFFER)?.execute(offer)?
             }
-            Outcome::Had => {
+            SendState::Had => {
                 if let Some(fate) = fate_of(row) {
                     self.db.prepare_cached(TOMB_SENT)?.execute((row.uid.0, fate.name()))?;
                 }
@@ -111,7 +113,7 @@ impl Archive {
         &self,
         kind: RowKind,
         left: &HashSet<Uid>,
-    ) -> Result<Vec<Carried<String>>, StoreError> {
+    ) -> Result<Vec<SyncRow<String>>, StoreError> {
         let person = self.own_person()?;
         let mut statement = self.db.prepare_cached(OF_KIND)?;
         let offered = statement.query_map((kind.name(), self.machine.0), |row| {
@@ -180,23 +182,23 @@ fn withdrawal(
     kind: RowKind,
     person: &str,
     machine: Uid,
-) -> Carried<String> {
+) -> SyncRow<String> {
     let stamp =
-        Stamp { count: if count >= WITHDRAWN_COUNT { count } else { count + WITHDRAWN_COUNT }, machine };
+        WriteStamp { count: if count >= WITHDRAWN_COUNT { count } else { count + WITHDRAWN_COUNT }, machine };
     let mut registers = Registers::of_words(String::new(), stamp);
-    registers.presence = Register { stamp, value: Presence::Withdrawn };
+    registers.presence = Register { stamp, value: Visibility::Withdrawn };
     let (session, turn) = (None, None);
-    let from = Provenance { person: person.to_owned(), machine, session, turn, made_at: uid.at() };
-    let row = SharedRow { uid, kind, project, from, life: Life::Lives(Box::new(registers)) };
-    Carried { row, words: None }
+    let from = RowProvenance { person: person.to_owned(), machine, session, turn, made_at: uid.at() };
+    let row = SharedRow { uid, kind, project, from, life: RowLife::Lives(Box::new(registers)) };
+    SyncRow { row, words: None }
 }
 
 /// The fate that a row reports.
 fn fate_of(row: &SharedRow) -> Option<TombFate> {
     match &row.life {
-        Life::Forgotten { .. } => Some(TombFate::Forgotten),
-        Life::Lives(registers) => {
-            (registers.presence.value == Presence::Withdrawn).then_some(TombFate::Withdrawn)
+        RowLife::Forgotten { .. } => Some(TombFate::Forgotten),
+        RowLife::Lives(registers) => {
+            (registers.presence.value == Visibility::Withdrawn).then_some(TombFate::Withdrawn)
         }
     }
 }
@@ -204,22 +206,22 @@ fn fate_of(row: &SharedRow) -> Option<TombFate> {
 /// The write count of the row's words.
 fn count_of(row: &SharedRow) -> u64 {
     match &row.life {
-        Life::Lives(registers) => registers.words.stamp.count,
-        Life::Forgotten { .. } => 0,
+        RowLife::Lives(registers) => registers.words.stamp.count,
+        RowLife::Forgotten { .. } => 0,
     }
 }
 
 /// A hash of everything that may change in a row.
-fn digest(row: &SharedRow) -> Mark {
-    Mark::of(&format!("{:?}", row.life))
+fn digest(row: &SharedRow) -> IdHash {
+    IdHash::of(&format!("{:?}", row.life))
 }
 
-impl<Text> Carried<Text> {
+impl<Text> SyncRow<Text> {
     /// Whether this machine made the row or wrote one of its registers.
     pub fn is_by(&self, machine: Uid) -> bool {
         match &self.row.life {
-            Life::Forgotten { .. } => true,
-            Life::Lives(registers) => {
+            RowLife::Forgotten { .. } => true,
+            RowLife::Lives(registers) => {
                 let stamps = [
                     registers.words.stamp,
                     registers.pin.stamp,

@@ -8,7 +8,7 @@ use crate::archive::Archive;
 use rusqlite::OptionalExtension;
 use serde_json::Value;
 use towline_core::id::Uid;
-use towline_core::share::Stamp;
+use towline_core::share::WriteStamp;
 
 /// A register of a row: a part that is written and merged by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +64,9 @@ impl Archive {
         &self,
         uid: Uid,
         register: RegisterId,
-    ) -> Result<Option<Stamp>, StoreError> {
+    ) -> Result<Option<WriteStamp>, StoreError> {
         let stamp = |row: &rusqlite::Row<'_>| {
-            Ok(Stamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
+            Ok(WriteStamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
         };
         Ok(self.db.prepare_cached(STAMP)?.query_row((uid.0, register.name()), stamp).optional()?)
     }
@@ -75,7 +75,7 @@ impl Archive {
         &self,
         uid: Uid,
         register: RegisterId,
-        stamp: Stamp,
+        stamp: WriteStamp,
     ) -> Result<(), StoreError> {
         let row = (uid.0, register.name(), stamp.count.cast_signed(), stamp.machine.0);
         self.db.prepare_cached(SET)?.execute(row)?;
@@ -92,8 +92,8 @@ impl Archive {
         &self,
         uid: Uid,
         register: RegisterId,
-        before: Stamp,
-    ) -> Result<Stamp, StoreError> {
+        before: WriteStamp,
+    ) -> Result<WriteStamp, StoreError> {
         let stamp = self.stamp(uid, register)?.unwrap_or(before).next(self.machine);
         self.set_stamp(uid, register, stamp)?;
         Ok(stamp)
@@ -113,7 +113,7 @@ impl Archive {
         let (uid, machine) = self.uid_and_machine(number)?;
         for register in [RegisterId::Words, RegisterId::Standing, RegisterId::Hold] {
             let default = default_stamp(register, &row, machine);
-            if self.stamp(uid, register)?.unwrap_or(default) != Stamp::NEVER {
+            if self.stamp(uid, register)?.unwrap_or(default) != WriteStamp::NEVER {
                 self.stamp_again(uid, register, default)?;
             }
         }
@@ -127,9 +127,10 @@ impl Archive {
     }
 
     /// Raises the stamp so far that no concurrent edit brings the withdrawn words back.
-    pub(super) fn stamp_cleared(&self, uid: Uid, before: Stamp) -> Result<(), StoreError> {
+    pub(super) fn stamp_cleared(&self, uid: Uid, before: WriteStamp) -> Result<(), StoreError> {
         let known = self.stamp(uid, RegisterId::Words)?.unwrap_or(before);
-        let stamp = Stamp { count: known.count.saturating_add(Stamp::AHEAD), machine: self.machine };
+        let stamp =
+            WriteStamp { count: known.count.saturating_add(WriteStamp::AHEAD), machine: self.machine };
         self.set_stamp(uid, RegisterId::Words, stamp)
     }
 
@@ -156,7 +157,7 @@ impl Archive {
 }
 
 /// The stamp of a memory's register if none is stored.
-fn default_stamp(register: RegisterId, row: &Value, machine: Uid) -> Stamp {
+fn default_stamp(register: RegisterId, row: &Value, machine: Uid) -> WriteStamp {
     let is_set = match register {
         RegisterId::Words => true,
         RegisterId::Pin => !row["pinned_at"].is_null(),
@@ -168,6 +169,6 @@ fn default_stamp(register: RegisterId, row: &Value, machine: Uid) -> Stamp {
 }
 
 /// The stamp of a register set once by its maker, or `NEVER`.
-pub(super) fn initial<T>(value: Option<T>, machine: Uid) -> Stamp {
-    value.map_or(Stamp::NEVER, |_| Stamp::NEVER.next(machine))
+pub(super) fn initial<T>(value: Option<T>, machine: Uid) -> WriteStamp {
+    value.map_or(WriteStamp::NEVER, |_| WriteStamp::NEVER.next(machine))
 }

@@ -3,11 +3,11 @@
 //! Idempotent and independent of the order: the higher stamp of each register wins. Rows that anyone forgot here are
 //! not taken in.
 
-use super::carry::Carried;
-use super::sent::Outcome;
+use super::carry::SyncRow;
+use super::sent::SendState;
 use super::stamps::{RegisterId, initial};
 use super::tombs::{Burial, TombFate};
-use super::{MemoryWords, SharedProject, Words};
+use super::{RowContent, SharedMemory, SharedProject};
 use crate::StoreError;
 use crate::archive::erase::ArchiveEraser;
 use crate::archive::memories::{NewMemory, fingerprint, list};
@@ -16,14 +16,14 @@ use crate::archive::{Archive, gone};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use towline_core::forget::Forgotten;
-use towline_core::memory::{Trust, suspicion};
-use towline_core::share::{Life, Presence, Register, Registers, RowKind, SharedRow, Stamp};
-use towline_core::text::{Clean, clip_start};
+use towline_core::memory::{MemoryTrust, suspicion};
+use towline_core::share::{Register, Registers, RowKind, RowLife, SharedRow, Visibility, WriteStamp};
+use towline_core::text::{CleanText, clip_start};
 use towline_core::time::Timestamp;
 
 /// The rows of one pull.
-pub struct Arrival {
-    pub rows: Vec<Carried<Clean<'static>>>,
+pub struct PulledRows {
+    pub rows: Vec<SyncRow<CleanText<'static>>>,
     /// The project's new cursor.
     pub after: u64,
     pub now: Timestamp,
@@ -31,7 +31,7 @@ pub struct Arrival {
 
 /// Counts of a pull.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TakenIn {
+pub struct PullCounts {
     /// New or changed rows.
     pub rows: u32,
     /// Deleted rows: files may hold their text until they are compacted.
@@ -44,7 +44,7 @@ pub(super) struct Pull<'a> {
     pub project: &'a SharedProject,
     pub own: String,
     pub now: Timestamp,
-    pub done: TakenIn,
+    pub done: PullCounts,
     /// Changed conversations, and the first turn that changed.
     pub changed: BTreeMap<i64, u32>,
     forgotten: Forgotten,
@@ -79,7 +79,7 @@ const RESOLVE: &str = "
 
 impl Archive {
     /// Applies a pull in one transaction.
-    pub fn take(&mut self, project: &SharedProject, arrival: Arrival) -> Result<TakenIn, StoreError> {
+    pub fn take(&mut self, project: &SharedProject, arrival: PulledRows) -> Result<PullCounts, StoreError> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let (done, forgotten) = {
             let mut pull = Pull {
@@ -87,7 +87,7 @@ impl Archive {
                 project,
                 own: self.own_person()?,
                 now: arrival.now,
-                done: TakenIn::default(),
+                done: PullCounts::default(),
                 changed: BTreeMap::new(),
                 forgotten: Forgotten::default(),
             };
@@ -124,25 +124,25 @@ impl Archive {
 }
 
 impl Pull<'_> {
-    fn take(&mut self, carried: Carried<Clean<'static>>) -> Result<(), StoreError> {
-        let Carried { row, words } = carried;
+    fn take(&mut self, carried: SyncRow<CleanText<'static>>) -> Result<(), StoreError> {
+        let SyncRow { row, words } = carried;
         match &row.life {
-            Life::Forgotten { at, by } => self.forget(&row, *at, by)?,
-            Life::Lives(registers) if registers.presence.value == Presence::Withdrawn => {
+            RowLife::Forgotten { at, by } => self.forget(&row, *at, by)?,
+            RowLife::Lives(registers) if registers.presence.value == Visibility::Withdrawn => {
                 self.withdraw(&row, registers)?;
             }
-            Life::Lives(registers) if self.may_store(&row, registers)? => {
+            RowLife::Lives(registers) if self.may_store(&row, registers)? => {
                 self.archive.note_shared_again(row.uid)?;
                 self.apply(&row, registers, words)?;
             }
-            Life::Lives(_) => {}
+            RowLife::Lives(_) => {}
         }
-        self.archive.note_one(&row, Outcome::Had)
+        self.archive.note_one(&row, SendState::Had)
     }
 
     /// Whether the row may be stored: neither forgotten, nor withdrawn later.
     fn may_store(&self, row: &SharedRow, registers: &Registers) -> Result<bool, StoreError> {
-        let known = self.archive.stamp(row.uid, RegisterId::Presence)?.unwrap_or(Stamp::NEVER);
+        let known = self.archive.stamp(row.uid, RegisterId::Presence)?.unwrap_or(WriteStamp::NEVER);
         match self.archive.fate(row.uid)? {
             Some(TombFate::Forgotten | TombFate::Away) => Ok(false),
             Some(TombFate::Withdrawn) if registers.presence.stamp <= known => Ok(false),
@@ -179,7 +179,7 @@ impl Pull<'_> {
 
     /// Whether a row withdrawn elsewhere stays here: its presence was written by this machine, or it was captured here.
     /// It is not sent until its project is shared again.
-    fn stays_here(&self, row: &SharedRow, presence: Stamp) -> bool {
+    fn stays_here(&self, row: &SharedRow, presence: WriteStamp) -> bool {
         let here = self.archive.machine;
         presence.machine == here || row.kind != RowKind::Memory && row.from.machine == here
     }
@@ -187,7 +187,7 @@ impl Pull<'_> {
     /// Its owner withdrew it: deletes it, except on the machine that withdrew or captured it.
     fn withdraw(&mut self, row: &SharedRow, registers: &Registers) -> Result<(), StoreError> {
         let (presence, words) = (registers.presence.stamp, registers.words.stamp);
-        let known = self.archive.stamp(row.uid, RegisterId::Presence)?.unwrap_or(Stamp::NEVER);
+        let known = self.archive.stamp(row.uid, RegisterId::Presence)?.unwrap_or(WriteStamp::NEVER);
         if presence <= known {
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl Pull<'_> {
             return self.archive.record_withdrawal(row);
         }
         self.done.gone += u32::from(self.archive.drop_withdrawn(row)?);
-        let written = self.archive.stamp(row.uid, RegisterId::Words)?.unwrap_or(Stamp::NEVER);
+        let written = self.archive.stamp(row.uid, RegisterId::Words)?.unwrap_or(WriteStamp::NEVER);
         self.archive.set_stamp(row.uid, RegisterId::Words, written.max(words))?;
         self.archive.set_stamp(row.uid, RegisterId::Presence, presence)
     }
@@ -204,18 +204,18 @@ impl Pull<'_> {
         &mut self,
         row: &SharedRow,
         registers: &Registers,
-        words: Option<Words<Clean<'static>>>,
+        words: Option<RowContent<CleanText<'static>>>,
     ) -> Result<(), StoreError> {
         let stamp = registers.words.stamp;
         let is_new = match words {
             // Its content is empty, or in a format of a newer version.
             None => false,
-            Some(Words::Memory(words)) => self.memory(row, registers, &words)?,
-            Some(Words::Summary(summary)) => self.summary(row, registers, &summary)?,
-            Some(Words::Line(line)) => self.line(row, stamp, &line)?,
-            Some(Words::Body(body)) => self.body(row, stamp, *body)?,
-            Some(Words::Detail(detail)) => self.detail(row, stamp, *detail)?,
-            Some(Words::Noted(words)) => self.noted(row, stamp, &words)?,
+            Some(RowContent::Memory(words)) => self.memory(row, registers, &words)?,
+            Some(RowContent::Summary(summary)) => self.summary(row, registers, &summary)?,
+            Some(RowContent::Line(line)) => self.line(row, stamp, &line)?,
+            Some(RowContent::Body(body)) => self.body(row, stamp, *body)?,
+            Some(RowContent::Detail(detail)) => self.detail(row, stamp, *detail)?,
+            Some(RowContent::Noted(words)) => self.noted(row, stamp, &words)?,
         };
         self.done.rows += u32::from(is_new);
         Ok(())
@@ -230,7 +230,7 @@ impl Pull<'_> {
         &mut self,
         row: &SharedRow,
         remote: &Registers,
-        words: &MemoryWords,
+        words: &SharedMemory,
     ) -> Result<bool, StoreError> {
         let archive = self.archive;
         let (number, before) = match archive.memory_by_uid(row.uid)? {
@@ -240,7 +240,7 @@ impl Pull<'_> {
         };
         let local = match &before {
             Some(_) => self.local_registers(number)?,
-            None => Registers { found: 0, ..Registers::of_words(String::new(), Stamp::NEVER) },
+            None => Registers { found: 0, ..Registers::of_words(String::new(), WriteStamp::NEVER) },
         };
         let is_rewritten = remote.words.stamp > local.words.stamp;
         let mut merged = local.clone().merged(remote.clone());
@@ -265,9 +265,9 @@ impl Pull<'_> {
     }
 
     /// Why a teammate's memory is suspected of addressing the model.
-    fn suspicion(&self, row: &SharedRow, words: &MemoryWords) -> Option<String> {
+    fn suspicion(&self, row: &SharedRow, words: &SharedMemory) -> Option<String> {
         self.person(row)?;
-        let found = suspicion::held_back(&words.content, words.trust.and(Trust::Team))?;
+        let found = suspicion::held_back(&words.content, words.trust.and(MemoryTrust::Team))?;
         Some(found.why().to_owned())
     }
 
@@ -278,7 +278,7 @@ impl Pull<'_> {
         self.archive.registers_of(&memory, &columns)
     }
 
-    fn as_new(&self, row: &SharedRow, words: &MemoryWords) -> NewMemory {
+    fn as_new(&self, row: &SharedRow, words: &SharedMemory) -> NewMemory {
         NewMemory {
             uid: row.uid,
             content: words.content.clone(),
@@ -297,7 +297,7 @@ impl Pull<'_> {
         }
     }
 
-    fn add_memory(&self, row: &SharedRow, words: &MemoryWords) -> Result<i64, StoreError> {
+    fn add_memory(&self, row: &SharedRow, words: &SharedMemory) -> Result<i64, StoreError> {
         let (content, from) = (&words.content, &row.from);
         self.archive.db.prepare_cached(ADD)?.execute(params![
             row.uid.0,
@@ -330,7 +330,7 @@ impl Pull<'_> {
         Ok(number)
     }
 
-    fn put_origin(&self, number: i64, words: &MemoryWords) -> Result<(), StoreError> {
+    fn put_origin(&self, number: i64, words: &SharedMemory) -> Result<(), StoreError> {
         self.archive.db.prepare_cached(SET_ORIGIN)?.execute(params![
             number,
             words.branch,
@@ -347,8 +347,8 @@ impl Pull<'_> {
     fn write_registers(&self, number: i64, row: &SharedRow, merged: &Registers) -> Result<(), StoreError> {
         let standing = merged.standing.value.as_ref();
         let presence = match merged.presence.value {
-            Presence::Shared => "shared",
-            Presence::Withdrawn => "private",
+            Visibility::Shared => "shared",
+            Visibility::Withdrawn => "private",
         };
         self.archive.db.prepare_cached(SET_REGISTERS)?.execute(params![
             number,
@@ -362,7 +362,7 @@ impl Pull<'_> {
             merged.found.max(1),
         ])?;
         let machine = row.from.machine;
-        let private = (merged.presence.value == Presence::Withdrawn).then_some(());
+        let private = (merged.presence.value == Visibility::Withdrawn).then_some(());
         let held = merged.hold.value.as_ref();
         let stamps = [
             (RegisterId::Words, merged.words.stamp, initial(Some(()), machine)),

@@ -2,21 +2,21 @@
 //!
 //! A session of another machine gets a conversation row with its owner. Its rows may arrive in any order.
 
-use super::carry::Carried;
+use super::carry::SyncRow;
 use super::stamps::RegisterId;
 use super::take::Pull;
-use super::{LineWords, PieceWords};
+use super::{LineContent, SharedPiece};
 use crate::StoreError;
-use crate::archive::keep::{KeptBody, KeptDetail, KeptTurn};
+use crate::archive::keep::{ExportedDetail, ExportedMessage, ExportedTurn};
 use crate::archive::restore::ImportTarget;
 use crate::archive::summaries::KeptSummary;
 use crate::archive::{Archive, Conversation, PackedOpening, Packer};
 use rusqlite::{OptionalExtension, Row, params};
-use towline_core::forget::{Whose as Speaker, project_marks};
-use towline_core::id::{Mark, SessionKey, Uid};
-use towline_core::piece::Stop;
-use towline_core::share::{Registers, RowKind, SharedRow, Stamp};
-use towline_core::text::Clean;
+use towline_core::forget::{PieceSource as Speaker, project_marks};
+use towline_core::id::{IdHash, SessionKey, Uid};
+use towline_core::piece::StopReason;
+use towline_core::share::{Registers, RowKind, SharedRow, WriteStamp};
+use towline_core::text::CleanText;
 use towline_core::time::Timestamp;
 
 const SET_ORIGIN: &str = "
@@ -51,7 +51,7 @@ const ORIGIN: &str = "select machine, person from conversations where id = ?1";
 
 /// A bookmark or a baton of another machine, or one of ours that another machine changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct RemoteNote {
     pub uid: Uid,
     pub kind: RowKind,
     /// The project's row here.
@@ -72,8 +72,8 @@ impl Pull<'_> {
     pub(super) fn line(
         &mut self,
         row: &SharedRow,
-        stamp: Stamp,
-        line: &LineWords,
+        stamp: WriteStamp,
+        line: &LineContent,
     ) -> Result<bool, StoreError> {
         let (archive, turn) = (self.archive, &line.turn);
         let Some(session) = &row.from.session else { return Ok(false) };
@@ -82,7 +82,8 @@ impl Pull<'_> {
         }
         let id = self.session_row(session, row, Some(line))?;
         let read = |row: &Row<'_>| {
-            let written = Stamp { count: row.get::<_, i64>(2)?.cast_unsigned(), machine: Uid(row.get(3)?) };
+            let written =
+                WriteStamp { count: row.get::<_, i64>(2)?.cast_unsigned(), machine: Uid(row.get(3)?) };
             Ok((row.get::<_, u32>(0)?, Uid(row.get(1)?), written))
         };
         let known = archive.db.prepare_cached(TURN)?.query_row((id, turn.mark.0), read).optional()?;
@@ -107,9 +108,10 @@ impl Pull<'_> {
         Ok(true)
     }
 
-    fn settle_turn(&self, conversation: i64, turn: &KeptTurn) -> Result<(), StoreError> {
-        let KeptTurn { mark, until, tools, failures, stopped, line, reverted, .. } = turn;
-        let row = (conversation, mark.0, until.0, tools, failures, stopped.map(Stop::name), line, reverted);
+    fn settle_turn(&self, conversation: i64, turn: &ExportedTurn) -> Result<(), StoreError> {
+        let ExportedTurn { mark, until, tools, failures, stopped, line, reverted, .. } = turn;
+        let row =
+            (conversation, mark.0, until.0, tools, failures, stopped.map(StopReason::name), line, reverted);
         self.archive.db.prepare_cached(SETTLE_TURN)?.execute(row)?;
         Ok(())
     }
@@ -117,8 +119,8 @@ impl Pull<'_> {
     pub(super) fn body(
         &mut self,
         row: &SharedRow,
-        stamp: Stamp,
-        words: PieceWords<KeptBody<Clean<'static>>>,
+        stamp: WriteStamp,
+        words: SharedPiece<ExportedMessage<CleanText<'static>>>,
     ) -> Result<bool, StoreError> {
         let (archive, body) = (self.archive, words.piece);
         let Some(session) = &row.from.session else { return Ok(false) };
@@ -145,8 +147,8 @@ impl Pull<'_> {
     pub(super) fn detail(
         &mut self,
         row: &SharedRow,
-        stamp: Stamp,
-        words: PieceWords<KeptDetail<Clean<'static>>>,
+        stamp: WriteStamp,
+        words: SharedPiece<ExportedDetail<CleanText<'static>>>,
     ) -> Result<bool, StoreError> {
         let (archive, detail) = (self.archive, words.piece);
         let Some(session) = &row.from.session else { return Ok(false) };
@@ -184,7 +186,8 @@ impl Pull<'_> {
         }
         let id = self.session_row(session, row, None)?;
         let read = |row: &Row<'_>| {
-            let written = Stamp { count: row.get::<_, i64>(1)?.cast_unsigned(), machine: Uid(row.get(2)?) };
+            let written =
+                WriteStamp { count: row.get::<_, i64>(1)?.cast_unsigned(), machine: Uid(row.get(2)?) };
             Ok((Uid(row.get(0)?), written))
         };
         let stamp = registers.words.stamp;
@@ -205,7 +208,7 @@ impl Pull<'_> {
         &self,
         row: &SharedRow,
         conversation: i64,
-        stamp: Stamp,
+        stamp: WriteStamp,
         kept: &KeptSummary,
     ) -> Result<(), StoreError> {
         let words = &kept.summary;
@@ -229,10 +232,15 @@ impl Pull<'_> {
     }
 
     /// Our own notes are in the other database; stores them only if another machine changed them.
-    pub(super) fn noted(&mut self, row: &SharedRow, stamp: Stamp, words: &str) -> Result<bool, StoreError> {
+    pub(super) fn noted(
+        &mut self,
+        row: &SharedRow,
+        stamp: WriteStamp,
+        words: &str,
+    ) -> Result<bool, StoreError> {
         let (archive, from) = (self.archive, &row.from);
         let read = |row: &Row<'_>| {
-            Ok(Stamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
+            Ok(WriteStamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
         };
         let known = archive.db.prepare_cached(NOTE_STAMP)?.query_row([row.uid.0], read).optional()?;
         let is_ours = from.machine == archive.machine && stamp.machine == archive.machine;
@@ -266,8 +274,8 @@ impl Pull<'_> {
     fn is_piece_gone(
         &self,
         session: &SessionKey,
-        turn: Option<Mark>,
-        mark: Mark,
+        turn: Option<IdHash>,
+        mark: IdHash,
         at: Timestamp,
         speaker: Speaker,
     ) -> bool {
@@ -278,7 +286,11 @@ impl Pull<'_> {
     }
 
     /// Whether it was forgotten here.
-    fn is_gone(&self, session: &SessionKey, check: impl Fn(&towline_core::forget::Gone<'_>) -> bool) -> bool {
+    fn is_gone(
+        &self,
+        session: &SessionKey,
+        check: impl Fn(&towline_core::forget::ForgottenParts<'_>) -> bool,
+    ) -> bool {
         let marks = project_marks(&self.project.root, self.project.remote.as_deref());
         self.archive.forgotten.of(session, &marks).is_some_and(|gone| check(&gone))
     }
@@ -288,7 +300,7 @@ impl Pull<'_> {
         &self,
         session: &SessionKey,
         row: &SharedRow,
-        line: Option<&LineWords>,
+        line: Option<&LineContent>,
     ) -> Result<i64, StoreError> {
         if let Some(known) = self.archive.conversation(session)? {
             return Ok(known.row());
@@ -307,7 +319,7 @@ impl Pull<'_> {
     }
 
     /// The local ordinal of a turn: the same, unless another turn has it.
-    fn local_turn(&self, conversation: i64, ordinal: u32, mark: Option<Mark>) -> Result<u32, StoreError> {
+    fn local_turn(&self, conversation: i64, ordinal: u32, mark: Option<IdHash>) -> Result<u32, StoreError> {
         let known = mark.map(|mark| self.archive.find_turn(conversation, mark)).transpose()?.flatten();
         Ok(known.unwrap_or(ordinal))
     }
@@ -317,16 +329,16 @@ impl Pull<'_> {
         &self,
         query: &str,
         conversation: i64,
-        mark: Mark,
+        mark: IdHash,
         uid: Uid,
-    ) -> Result<Option<Stamp>, StoreError> {
+    ) -> Result<Option<WriteStamp>, StoreError> {
         let archive = self.archive;
         let mut find = archive.db.prepare_cached(query)?;
         let revision: Option<i64> = find.query_row((conversation, mark.0), |row| row.get(0)).optional()?;
         let Some(revision) = revision else { return Ok(None) };
         let machine =
             archive.db.prepare_cached(MACHINE_OF)?.query_row([conversation], |row| row.get(0).map(Uid))?;
-        let written = Stamp { count: revision.cast_unsigned(), machine };
+        let written = WriteStamp { count: revision.cast_unsigned(), machine };
         Ok(Some(archive.stamp(uid, RegisterId::Words)?.unwrap_or(written)))
     }
 }
@@ -338,11 +350,11 @@ impl Archive {
         kind: RowKind,
         project: Option<i64>,
         most: u32,
-    ) -> Result<Vec<Elsewhere>, StoreError> {
+    ) -> Result<Vec<RemoteNote>, StoreError> {
         let mut statement = self.db.prepare_cached(ELSEWHERE)?;
         let read = |row: &Row<'_>| {
             let session: Option<String> = row.get(4)?;
-            Ok(Elsewhere {
+            Ok(RemoteNote {
                 uid: Uid(row.get(0)?),
                 kind,
                 project: row.get(1)?,
@@ -375,10 +387,10 @@ impl Archive {
     }
 }
 
-impl<Text> Carried<Text> {
+impl<Text> SyncRow<Text> {
     /// The row with its content serialised.
     pub fn lettered(mut self, words: String) -> SharedRow {
-        if let towline_core::share::Life::Lives(registers) = &mut self.row.life {
+        if let towline_core::share::RowLife::Lives(registers) = &mut self.row.life {
             registers.words.value = words;
         }
         self.row

@@ -1,28 +1,30 @@
 //! Migration of an older archive with its rows; stamps of every change.
 
 use super::stamps::RegisterId;
-use super::{Outcome, SharedExtent};
+use super::{SendState, ShareLevel};
 use crate::StoreError;
 use crate::archive::MIGRATIONS;
 use crate::archive::bench::Bench;
 use crate::archive::memories::NewMemory;
-use crate::archive::{Archive, Erasing, Extent};
+use crate::archive::{Archive, EraseMode, EraseScope};
 use crate::database::connect;
-use crate::home::Home;
+use crate::home::DataFolder;
 use crate::lock::ArchiveLock;
 use rusqlite::OpenFlags;
 use std::time::Duration;
 use towline_core::id::Uid;
-use towline_core::memory::{Confidence, Content, Draft, Maker, MemoryType, Trust};
-use towline_core::project::ProjectTraces;
-use towline_core::share::{Life, Presence, Stamp};
+use towline_core::memory::{
+    ConfidencePercent, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
+};
+use towline_core::project::ProjectIdentity;
+use towline_core::share::{RowLife, Visibility, WriteStamp};
 use towline_core::time::Timestamp;
 
 const NOW: Timestamp = Timestamp(50);
 const HERE: Uid = Uid([7; 16]);
 
-fn content(title: &str) -> Content {
-    Content::of(Draft::new(MemoryType::parse("decision").unwrap(), title)).unwrap()
+fn content(title: &str) -> MemoryContent {
+    MemoryContent::of(MemoryDraft::new(MemoryType::parse("decision").unwrap(), title)).unwrap()
 }
 
 fn add(archive: &Archive, title: &str, project: Option<i64>) -> i64 {
@@ -34,9 +36,9 @@ fn add(archive: &Archive, title: &str, project: Option<i64>) -> i64 {
         turn: None,
         branch: None,
         commit: None,
-        maker: Maker::Rules,
-        trust: Trust::Agent,
-        confidence: Confidence::percent(70),
+        maker: MemoryAuthor::Rules,
+        trust: MemoryTrust::Agent,
+        confidence: ConfidencePercent::percent(70),
         cost: 0,
         at: Timestamp(5),
         valid_from: Timestamp(5),
@@ -46,13 +48,15 @@ fn add(archive: &Archive, title: &str, project: Option<i64>) -> i64 {
 }
 
 fn shared(archive: &Archive) -> i64 {
-    let traces = ProjectTraces { root: "/boat".into(), remote: None, name: None, branch: None };
+    let traces = ProjectIdentity { root: "/boat".into(), remote: None, name: None, branch: None };
     let row = archive.project_made(&traces).unwrap();
-    archive.share_project(row, "boat", (SharedExtent::Lines, NOW)).unwrap().row
+    archive.share_project(row, "boat", (ShareLevel::Lines, NOW)).unwrap().row
 }
 
 fn counts(archive: &Archive, number: i64) -> [u64; 5] {
-    let Life::Lives(registers) = archive.carried_memory(number).unwrap().unwrap().row.life else { panic!() };
+    let RowLife::Lives(registers) = archive.carried_memory(number).unwrap().unwrap().row.life else {
+        panic!()
+    };
     let stamps = [
         registers.words.stamp,
         registers.pin.stamp,
@@ -60,7 +64,7 @@ fn counts(archive: &Archive, number: i64) -> [u64; 5] {
         registers.hold.stamp,
         registers.presence.stamp,
     ];
-    assert!(stamps.iter().all(|stamp| *stamp == Stamp::NEVER || stamp.machine == HERE));
+    assert!(stamps.iter().all(|stamp| *stamp == WriteStamp::NEVER || stamp.machine == HERE));
     stamps.map(|stamp| stamp.count)
 }
 
@@ -89,7 +93,7 @@ fn every_change_stamps_what_it_changed_and_nothing_else() {
         died.is_err() && counts(archive, one) == [2, 2, 2, 1, 0],
         "a change that was not made is not stamped"
     );
-    archive.keep_private(one, Presence::Withdrawn, NOW).unwrap();
+    archive.keep_private(one, Visibility::Withdrawn, NOW).unwrap();
     let [words, .., presence] = counts(archive, one);
     assert!(words > 1000 && presence == 1, "no edit that is under way brings its words back");
 }
@@ -100,13 +104,13 @@ fn only_shared_rows_leave_a_tomb() {
     let archive = &mut bench.archive;
     let project = shared(archive);
     let (alone, both) = (add(archive, "alone", None), add(archive, "both", Some(project)));
-    let erased = archive.erase(&Extent::Memories(&[alone, both]), Erasing::ForGood, NOW).unwrap();
+    let erased = archive.erase(&EraseScope::Memories(&[alone, both]), EraseMode::ForGood, NOW).unwrap();
     assert_eq!(erased.memories, 2);
     let tombs = archive.carried_tombs(9).unwrap();
     let told: Vec<_> = tombs.iter().map(|tomb| (tomb.row.uid, tomb.row.life.clone())).collect();
-    let gone = Life::Forgotten { at: NOW, by: String::new() };
+    let gone = RowLife::Forgotten { at: NOW, by: String::new() };
     assert_eq!(told, [(Uid::derived(Timestamp(5), &["both"]), gone)]);
-    archive.note_sent(&[tombs[0].row.clone()], Outcome::Had).unwrap();
+    archive.note_sent(&[tombs[0].row.clone()], SendState::Had).unwrap();
     assert!(archive.carried_tombs(9).unwrap().is_empty());
 }
 
@@ -118,20 +122,20 @@ fn a_memory_that_is_dropped_and_made_again_is_newer_than_its_going() {
     let uid = archive.memory(number).unwrap().unwrap().uid;
     archive.drop_memory(number).unwrap();
     let tomb = archive.carried_tombs(9).unwrap().remove(0);
-    assert!(!tomb.row.is_shared() && matches!(tomb.row.life, Life::Lives(_)));
+    assert!(!tomb.row.is_shared() && matches!(tomb.row.life, RowLife::Lives(_)));
     let gone = archive.stamp(uid, RegisterId::Words).unwrap().unwrap();
     let again = add(archive, "one", Some(project));
     assert!(archive.carried_tombs(9).unwrap().is_empty());
     let carried = archive.carried_memory(again).unwrap().unwrap();
-    let Life::Lives(registers) = carried.row.life else { panic!() };
-    assert!(registers.words.stamp > gone && registers.presence.value == Presence::Shared);
+    let RowLife::Lives(registers) = carried.row.life else { panic!() };
+    assert!(registers.words.stamp > gone && registers.presence.value == Visibility::Shared);
     assert_eq!(registers.presence.stamp.count, 2);
 }
 
 #[test]
 fn an_older_archive_is_migrated_with_its_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::at(folder.path());
+    let home = DataFolder::at(folder.path());
     home.create().unwrap();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let old = connect(&home.archive(), flags).unwrap();
@@ -154,9 +158,9 @@ fn an_older_archive_is_migrated_with_its_rows() {
     drop(old);
     let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
     let archive = Archive::open(&home, &lock, Duration::ZERO, HERE).unwrap();
-    archive.share_project(1, "boat", (SharedExtent::Lines, NOW)).unwrap();
+    archive.share_project(1, "boat", (ShareLevel::Lines, NOW)).unwrap();
     assert_eq!(counts(&archive, 1), [1, 0, 1, 0, 0]);
-    let Life::Lives(registers) = archive.carried_memory(1).unwrap().unwrap().row.life else { panic!() };
+    let RowLife::Lives(registers) = archive.carried_memory(1).unwrap().unwrap().row.life else { panic!() };
     assert_eq!(registers.standing.value.unwrap().by, Some(Uid([0x22; 16])));
     assert_eq!(archive.scan().unwrap(), Some((0, 0)), "all that is shared is told the first time");
 }

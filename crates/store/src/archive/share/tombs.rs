@@ -3,12 +3,12 @@
 //! Written in the transaction that deletes the row. A forgotten row is never taken in again, from any machine.
 
 use super::stamps::RegisterId;
-use super::{SharedExtent, piece_uid};
+use super::{ShareLevel, piece_uid};
 use crate::StoreError;
 use crate::archive::Archive;
 use rusqlite::{OptionalExtension, params};
-use towline_core::id::{Mark, Uid};
-use towline_core::share::{RowKind, Stamp};
+use towline_core::id::{IdHash, Uid};
+use towline_core::share::{RowKind, WriteStamp};
 use towline_core::time::Timestamp;
 
 /// Why a row is gone.
@@ -89,17 +89,17 @@ impl Archive {
             statement.query_row(row, |row| Ok((Uid(row.get(0)?), row.get::<_, String>(1)?))).optional()?;
         match buried {
             Some((uid, fate)) if fate == TombFate::Withdrawn.name() => {
-                self.stamp_withdrawal(uid, Stamp::NEVER)
+                self.stamp_withdrawal(uid, WriteStamp::NEVER)
             }
             _ => Ok(()),
         }
     }
 
     /// Stamps the withdrawn words, so that the hub drops them; a later version is newer.
-    fn stamp_withdrawal(&self, uid: Uid, words: Stamp) -> Result<(), StoreError> {
-        let words = if words == Stamp::NEVER { words.next(self.machine) } else { words };
+    fn stamp_withdrawal(&self, uid: Uid, words: WriteStamp) -> Result<(), StoreError> {
+        let words = if words == WriteStamp::NEVER { words.next(self.machine) } else { words };
         self.stamp_cleared(uid, words)?;
-        self.stamp_again(uid, RegisterId::Presence, Stamp::NEVER)?;
+        self.stamp_again(uid, RegisterId::Presence, WriteStamp::NEVER)?;
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl Archive {
             .query_row(row, |row| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))
             .optional()?;
         let Some((uid, count)) = buried else { return Ok(()) };
-        self.stamp_withdrawal(uid, Stamp { count, machine: self.machine })
+        self.stamp_withdrawal(uid, WriteStamp { count, machine: self.machine })
     }
 
     /// Records that bodies or details are deleted, by a query that returns their turn, mark and time.
@@ -173,8 +173,9 @@ impl Archive {
         let is_shared = project.extent >= extent_of(kind);
         let session = self.conversation_by_row(conversation)?.session;
         let mut find = self.db.prepare_cached(query)?;
-        let piece =
-            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, Mark(row.get(1)?), Timestamp(row.get(2)?)));
+        let piece = |row: &rusqlite::Row<'_>| {
+            Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?), Timestamp(row.get(2)?)))
+        };
         let found = find.query_map(parameters, piece)?.collect::<Result<Vec<_>, _>>()?;
         let mut bury = self.db.prepare_cached(PIECE)?;
         for (turn, mark, at) in found {
@@ -208,18 +209,18 @@ impl Archive {
             return Ok(None);
         }
         self.db.prepare_cached(DROP_WITHDRAWN)?.execute([uid.0])?;
-        self.stamp_again(uid, RegisterId::Presence, Stamp::NEVER)?;
-        Ok(Some(self.stamp_again(uid, RegisterId::Words, Stamp::NEVER)?.count))
+        self.stamp_again(uid, RegisterId::Presence, WriteStamp::NEVER)?;
+        Ok(Some(self.stamp_again(uid, RegisterId::Words, WriteStamp::NEVER)?.count))
     }
 }
 
 /// The smallest extent at which rows of this kind are shared.
-fn extent_of(kind: RowKind) -> SharedExtent {
+fn extent_of(kind: RowKind) -> ShareLevel {
     match kind {
         RowKind::Memory | RowKind::Summary | RowKind::Line | RowKind::Bookmark | RowKind::Baton => {
-            SharedExtent::Lines
+            ShareLevel::Lines
         }
-        RowKind::Body => SharedExtent::Bodies,
-        RowKind::Detail => SharedExtent::Details,
+        RowKind::Body => ShareLevel::Bodies,
+        RowKind::Detail => ShareLevel::Details,
     }
 }

@@ -2,35 +2,35 @@
 
 use super::*;
 use crate::archive::bench::{Bench, HOUR, conversation};
-use crate::archive::keep::{KeptRow, KeptUsage};
-use crate::archive::{Erasing, Extent, MIGRATIONS};
+use crate::archive::keep::{ExportedRow, ExportedUsage};
+use crate::archive::{EraseMode, EraseScope, MIGRATIONS};
 use crate::database::open_for_writing;
 use std::time::Duration;
-use towline_core::forget::Stretch;
+use towline_core::forget::TimeRange;
 use towline_core::usage::{BANDS, band_of};
 
 const NOON: i64 = 1_794_744_000_000;
-const EVER: Stretch = Stretch { from: Timestamp(i64::MIN), until: Timestamp(i64::MAX) };
+const EVER: TimeRange = TimeRange { from: Timestamp(i64::MIN), until: Timestamp(i64::MAX) };
 const ALL: Range<Timestamp> = Timestamp(0)..Timestamp(i64::MAX);
 
-fn usage(message: &str, at: i64, input: u64) -> KeptUsage {
-    let tokens = Tokens { input, cache_read: 7, cache_write: 5, cache_write_1h: 3, output: 2 };
+fn usage(message: &str, at: i64, input: u64) -> ExportedUsage {
+    let tokens = TokenCounts { input, cache_read: 7, cache_write: 5, cache_write_1h: 3, output: 2 };
     let model = Some("m".to_owned());
-    KeptUsage { turn: 1, message: message.into(), at: Timestamp(at), subagent: None, model, tokens }
+    ExportedUsage { turn: 1, message: message.into(), at: Timestamp(at), subagent: None, model, tokens }
 }
 
-fn session(bench: &Bench, key: &str, project: &str, rows: Vec<KeptUsage>) {
-    let head = KeptRow::Conversation(conversation(key, project, NOON, NOON + HOUR));
-    bench.put(std::iter::once(head).chain(rows.into_iter().map(KeptRow::Usage)).collect());
+fn session(bench: &Bench, key: &str, project: &str, rows: Vec<ExportedUsage>) {
+    let head = ExportedRow::Conversation(conversation(key, project, NOON, NOON + HOUR));
+    bench.put(std::iter::once(head).chain(rows.into_iter().map(ExportedRow::Usage)).collect());
 }
 
-fn asked() -> UsageAsked {
-    UsageAsked { times: ALL, project: None, agent: None }
+fn asked() -> UsageQuery {
+    UsageQuery { times: ALL, project: None, agent: None }
 }
 
 /// Messages and input tokens of the selected usage.
-fn total(bench: &Bench, asked: &UsageAsked) -> (u64, u64) {
-    let sums = bench.archive.usage_sums(UsageBy::Model, asked).unwrap();
+fn total(bench: &Bench, asked: &UsageQuery) -> (u64, u64) {
+    let sums = bench.archive.usage_sums(UsageGroupBy::Model, asked).unwrap();
     (sums.iter().map(|(_, used)| used.messages).sum(), sums.iter().map(|(_, used)| used.tokens.input).sum())
 }
 
@@ -52,23 +52,26 @@ fn sums_are_by_quarter_project_model_session_and_agent() {
         let sums = bench.archive.usage_sums(by, &asked()).unwrap();
         sums.into_iter().map(|(of, used)| (of, used.band, used.tokens.input)).collect::<Vec<_>>()
     };
-    let quarter = |at| UsageOf::Quarter(Timestamp(at));
+    let quarter = |at| UsageGroup::Quarter(Timestamp(at));
     assert_eq!(
-        by(UsageBy::Quarter),
+        by(UsageGroupBy::Quarter),
         [(quarter(NOON), 0, 30), (quarter(NOON), 4, 300_000), (quarter(NOON + 900_000), 0, 40)]
     );
-    assert_eq!(by(UsageBy::Model), [(UsageOf::Model, 0, 70), (UsageOf::Model, 4, 300_000)]);
-    let agent = |name: &str| UsageOf::Agent(name.to_owned());
+    assert_eq!(by(UsageGroupBy::Model), [(UsageGroup::Model, 0, 70), (UsageGroup::Model, 4, 300_000)]);
+    let agent = |name: &str| UsageGroup::Agent(name.to_owned());
     assert_eq!(
-        by(UsageBy::Agent),
+        by(UsageGroupBy::Agent),
         [(agent("alpha"), 0, 30), (agent("beta"), 0, 40), (agent("beta"), 4, 300_000)]
     );
-    let (projects, site) = (by(UsageBy::Project), Some("site".to_owned()));
-    let name =
-        |of: &UsageOf| if let UsageOf::Project(Some(named)) = of { Some(named.name.clone()) } else { None };
+    let (projects, site) = (by(UsageGroupBy::Project), Some("site".to_owned()));
+    let name = |of: &UsageGroup| {
+        if let UsageGroup::Project(Some(named)) = of { Some(named.name.clone()) } else { None }
+    };
     let names: Vec<Option<String>> = projects.iter().map(|(of, ..)| name(of)).collect();
     assert_eq!(names, [Some("app".to_owned()), site.clone(), site]);
-    assert!(matches!(&by(UsageBy::Session)[0], (UsageOf::Session(of), 0, 30) if of.key == "alpha:a-1"));
+    assert!(
+        matches!(&by(UsageGroupBy::Session)[0], (UsageGroup::Session(of), 0, 30) if of.key == "alpha:a-1")
+    );
 }
 
 #[test]
@@ -77,11 +80,11 @@ fn usage_can_be_filtered_by_time_project_and_agent() {
     session(&bench, "alpha:a-1", "app", vec![usage("1", NOON, 10), usage("2", NOON + HOUR, 20)]);
     session(&bench, "beta:b-2", "site", vec![usage("3", NOON, 40)]);
     let times = Timestamp(NOON + 1)..Timestamp(NOON + HOUR);
-    assert_eq!(total(&bench, &UsageAsked { times, ..asked() }), (2, 50), "to the quarter of an hour");
+    assert_eq!(total(&bench, &UsageQuery { times, ..asked() }), (2, 50), "to the quarter of an hour");
     let site =
         bench.archive.project_rows().unwrap().into_iter().find(|project| project.name == "site").unwrap();
-    assert_eq!(total(&bench, &UsageAsked { project: Some(site.row), ..asked() }), (1, 40));
-    assert_eq!(total(&bench, &UsageAsked { agent: Some("alpha".into()), ..asked() }), (2, 30));
+    assert_eq!(total(&bench, &UsageQuery { project: Some(site.row), ..asked() }), (1, 40));
+    assert_eq!(total(&bench, &UsageQuery { agent: Some("alpha".into()), ..asked() }), (2, 30));
     let of = bench.archive.usage_of_session(&SessionKey::parse("alpha:a-1").unwrap()).unwrap();
     assert_eq!(
         of.iter().map(|(at, used)| (at.0, used.tokens.input)).collect::<Vec<_>>(),
@@ -104,12 +107,12 @@ fn a_message_that_a_fork_copied_counts_once_and_its_copy_counts_when_it_goes() {
     session(&bench, "alpha:x-3", "app", vec![usage("1", NOON + HOUR, 11)]);
     assert_eq!(total(&bench, &asked()), (4, 46), "a server that gives ids again copies nothing");
     let sessions = [SessionKey::parse("alpha:a-1").unwrap()];
-    let extent = Extent::Sessions { sessions: &sessions, stretch: EVER };
-    bench.archive.erase(&extent, Erasing::ForGood, towline_core::time::Timestamp(9)).unwrap();
+    let extent = EraseScope::Sessions { sessions: &sessions, stretch: EVER };
+    bench.archive.erase(&extent, EraseMode::ForGood, towline_core::time::Timestamp(9)).unwrap();
     assert_eq!(total(&bench, &asked()).0, 3);
     bench
         .archive
-        .erase(&Extent::Everyone { stretch: EVER }, Erasing::ForGood, towline_core::time::Timestamp(9))
+        .erase(&EraseScope::Everyone { stretch: EVER }, EraseMode::ForGood, towline_core::time::Timestamp(9))
         .unwrap();
     let left: i64 =
         bench.archive.db.query_row("select count(*) from usage_sums", [], |row| row.get(0)).unwrap();
@@ -122,7 +125,7 @@ fn sums_follow_what_is_corrected() {
     session(&bench, "alpha:a-1", "app", vec![usage("1", NOON, 10), usage("2", NOON, 20)]);
     let correct = "update usage set input = 250000, model = null where message = '1'";
     assert_eq!(bench.archive.db.execute(correct, []).unwrap(), 1);
-    let sums = bench.archive.usage_sums(UsageBy::Model, &asked()).unwrap();
+    let sums = bench.archive.usage_sums(UsageGroupBy::Model, &asked()).unwrap();
     let sums = sums.into_iter().map(|(_, used)| (used.model, used.band, used.messages, used.tokens.input));
     assert_eq!(sums.collect::<Vec<_>>(), [(None, 2, 1, 250_000), (Some("m".into()), 0, 1, 20)]);
 }

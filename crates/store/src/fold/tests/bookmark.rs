@@ -1,34 +1,37 @@
 //! Bookmark rows: the same after a rebuild, placed once, deleted and restored, erased with their session.
 
 use super::*;
-use crate::erase::Traces;
-use crate::{BookmarksAsked, Deleted, KnownBookmark};
-use towline_core::bookmark::{Code, Counted, How, Reason, Setting, Threshold};
-use towline_core::forget::{Needle, Stretch};
+use crate::erase::EraseSelection;
+use crate::{BookmarkFilter, BookmarkRow, DeletedBookmarks};
+use towline_core::bookmark::{
+    BookmarkOrigin, BookmarkReason, CodeState, CountPrecision, NewBookmark, Threshold,
+};
+use towline_core::forget::{ForgetText, TimeRange};
 
-const ALL: BookmarksAsked<'static> =
-    BookmarksAsked { session: None, project: None, deleted: Deleted::Included, most: 100 };
+const ALL: BookmarkFilter<'static> =
+    BookmarkFilter { session: None, project: None, deleted: DeletedBookmarks::Included, most: 100 };
 
-fn kept(text: &str) -> Kept {
-    Kept::new(text, Keeping { longest_bytes: 200, secrets: Secrets::Redacted })
+fn kept(text: &str) -> SafeText {
+    SafeText::new(text, TextPolicy { longest_bytes: 200, secrets: SecretPolicy::Redacted })
 }
 
-fn set(how: How, label: Option<&str>) -> Happening {
-    let reason = Reason { threshold: Threshold::Tokens, count: 6_100, counted: Counted::Estimated };
-    let reason = (how == How::Silent).then_some(reason);
-    Happening::BookmarkSet(Setting { how, after_turn: 1, reason, label: label.map(kept) })
+fn set(how: BookmarkOrigin, label: Option<&str>) -> EventKind {
+    let reason =
+        BookmarkReason { threshold: Threshold::Tokens, count: 6_100, counted: CountPrecision::Estimated };
+    let reason = (how == BookmarkOrigin::Silent).then_some(reason);
+    EventKind::BookmarkSet(NewBookmark { how, after_turn: 1, reason, label: label.map(kept) })
 }
 
-fn code() -> Code {
-    Code { commit: kept("0123abcd"), branch: Some(kept("main")), dirty: Some(true) }
+fn code() -> CodeState {
+    CodeState { commit: kept("0123abcd"), branch: Some(kept("main")), dirty: Some(true) }
 }
 
 /// A session with a bookmark of each kind, the oldest placed and the second deleted.
 fn bench() -> Bench {
     let mut bench = Bench::new();
     let mut asked = bench.event("a:1", prompt("paint the mast"));
-    let scene = Scene {
-        presence: Presence::Terminal,
+    let scene = EventScene {
+        presence: SessionPresence::Terminal,
         folder: None,
         transcript: None,
         model: None,
@@ -38,23 +41,23 @@ fn bench() -> Bench {
     asked.scene = Some(scene);
     bench.append(&[asked]);
     bench.accept("a:1", tool());
-    let first = bench.event("a:1", set(How::Silent, None));
-    let second = bench.event("a:1", set(How::Manual, Some("before the storm")));
-    let marker = Happening::PromptSubmitted { prompt: kept("·"), origin: Origin::Bookmark, own: None };
+    let first = bench.event("a:1", set(BookmarkOrigin::Silent, None));
+    let second = bench.event("a:1", set(BookmarkOrigin::Manual, Some("before the storm")));
+    let marker = EventKind::PromptSubmitted { prompt: kept("·"), origin: PromptOrigin::Bookmark, own: None };
     let third = bench.event("a:1", marker);
-    let placed = |context_tokens| Happening::BookmarkPlaced {
+    let placed = |context_tokens| EventKind::BookmarkPlaced {
         bookmark: first.uid,
         code: Some(code()),
         context_tokens: Some(context_tokens),
     };
     let placed_first = bench.event("a:1", placed(4_000));
     let placed_again = bench.event("a:1", placed(9_000));
-    let deleted = bench.event("a:1", Happening::BookmarkDeleted { bookmark: second.uid });
+    let deleted = bench.event("a:1", EventKind::BookmarkDeleted { bookmark: second.uid });
     bench.append(&[first, second, third, placed_first, placed_again, deleted]);
     bench
 }
 
-fn rows(store: &Store) -> Vec<KnownBookmark> {
+fn rows(store: &Store) -> Vec<BookmarkRow> {
     store.bookmarks(&ALL).unwrap()
 }
 
@@ -67,7 +70,7 @@ fn bookmarks_and_counts_since_them_are_the_same_after_a_rebuild() {
     assert_eq!(before.len(), 3);
     assert_eq!(session.as_ref().unwrap().since_bookmark.tool_calls, 1);
     drop(store);
-    let lock = FoldLock::try_take(&bench.home).unwrap().unwrap();
+    let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
     rebuild(&bench.home, &lock, Timestamp(1), "a test").unwrap();
     drop(lock);
     let (store, _) = bench.fold();
@@ -80,7 +83,7 @@ fn a_bookmark_says_how_why_and_where_it_was_set_and_the_first_look_stands() {
     let (store, _) = bench.fold();
     let [typed, manual, silent] = rows(&store).try_into().unwrap();
     let how = [&typed, &manual, &silent].map(|known| known.bookmark.set.how);
-    assert_eq!(how, [How::Typed, How::Manual, How::Silent]);
+    assert_eq!(how, [BookmarkOrigin::Typed, BookmarkOrigin::Manual, BookmarkOrigin::Silent]);
     assert_eq!(silent.bookmark.set.reason.unwrap().words(), "about 6100 tokens");
     assert_eq!((silent.code.clone(), silent.bookmark.context_tokens), (Some(code()), Some(4_000)));
     assert_eq!((silent.before, manual.before), (None, Some(silent.bookmark.at)));
@@ -94,12 +97,13 @@ fn a_bookmark_says_how_why_and_where_it_was_set_and_the_first_look_stands() {
 fn a_bookmark_that_is_deleted_can_be_restored() {
     let mut bench = bench();
     let (store, _) = bench.fold();
-    let shown =
-        |store: &Store| store.bookmarks(&BookmarksAsked { deleted: Deleted::LeftOut, ..ALL }).unwrap().len();
+    let shown = |store: &Store| {
+        store.bookmarks(&BookmarkFilter { deleted: DeletedBookmarks::LeftOut, ..ALL }).unwrap().len()
+    };
     assert_eq!(shown(&store), 2);
     let deleted = rows(&store).into_iter().find(|known| known.deleted_at.is_some()).unwrap();
     drop(store);
-    bench.accept("a:1", Happening::BookmarkRestored { bookmark: deleted.bookmark.uid });
+    bench.accept("a:1", EventKind::BookmarkRestored { bookmark: deleted.bookmark.uid });
     let (store, _) = bench.fold();
     assert_eq!(shown(&store), 3);
     let name = deleted.bookmark.uid.to_string();
@@ -116,11 +120,11 @@ fn a_bookmark_that_is_deleted_can_be_restored() {
 
 #[test]
 fn an_erase_removes_bookmarks_and_their_texts() {
-    let check = |meant: &dyn Fn(&Store) -> Traces, left: usize| {
+    let check = |meant: &dyn Fn(&Store) -> EraseSelection, left: usize| {
         let bench = bench();
         let (store, _) = bench.fold();
         let traces = &meant(&store);
-        let lock = FoldLock::try_take(&bench.home).unwrap().unwrap();
+        let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
         let rehearsed = store.rehearse_erasing(traces).unwrap();
         store.settle(&lock, &pace(&ALWAYS)).unwrap();
         assert_eq!(store.erase(&lock, traces).unwrap(), rehearsed);
@@ -131,28 +135,28 @@ fn an_erase_removes_bookmarks_and_their_texts() {
         drop((store, lock));
         let (store, _) = bench.fold();
         let words =
-            |rows: &[KnownBookmark]| rows.iter().map(|row| row.bookmark.set.clone()).collect::<Vec<_>>();
+            |rows: &[BookmarkRow]| rows.iter().map(|row| row.bookmark.set.clone()).collect::<Vec<_>>();
         assert_eq!(words(&rows(&store)), words(&after));
     };
-    let stretch = Stretch { from: Timestamp(0), until: Timestamp(i64::MAX) };
-    check(&|_| Traces::Sessions { sessions: [key("a:1")].into(), stretch }, 0);
-    check(&|_| Traces::Text(std::sync::Arc::new(Needle::new("storm").unwrap())), 3);
+    let stretch = TimeRange { from: Timestamp(0), until: Timestamp(i64::MAX) };
+    check(&|_| EraseSelection::Sessions { sessions: [key("a:1")].into(), stretch }, 0);
+    check(&|_| EraseSelection::Text(std::sync::Arc::new(ForgetText::new("storm").unwrap())), 3);
     let stormy = |store: &Store| {
         let found = rows(store).into_iter().find(|row| format!("{row:?}").contains("storm")).unwrap();
-        Traces::Notes([found.bookmark.uid].into())
+        EraseSelection::Notes([found.bookmark.uid].into())
     };
     check(&stormy, 2);
 }
 
 #[test]
 fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() {
-    use crate::archive::{SharedExtent, SharedProject, Words};
+    use crate::archive::{RowContent, ShareLevel, SharedProject};
     let mut bench = Bench::new();
     let mut asked = bench.event("a:1", prompt("paint the mast"));
     let project =
-        ProjectTraces { root: "/boat".into(), remote: Some("x/boat".into()), name: None, branch: None };
-    asked.scene = Some(Scene {
-        presence: Presence::Terminal,
+        ProjectIdentity { root: "/boat".into(), remote: Some("x/boat".into()), name: None, branch: None };
+    asked.scene = Some(EventScene {
+        presence: SessionPresence::Terminal,
         folder: Some("/boat".into()),
         transcript: None,
         model: None,
@@ -160,14 +164,14 @@ fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() 
         project: Some(project),
     });
     bench.append(&[asked]);
-    let marked = bench.event("a:1", set(How::Manual, Some("before the storm")));
-    let deleted = bench.event("a:1", Happening::BookmarkDeleted { bookmark: marked.uid });
+    let marked = bench.event("a:1", set(BookmarkOrigin::Manual, Some("before the storm")));
+    let deleted = bench.event("a:1", EventKind::BookmarkDeleted { bookmark: marked.uid });
     bench.append(&[marked]);
     let shared = |remote: &str| SharedProject {
         row: 1,
         id: Uid([5; 16]),
         key: remote.into(),
-        extent: SharedExtent::Lines,
+        extent: ShareLevel::Lines,
         cursor: 0,
         since: Timestamp(0),
         name: "boat".into(),
@@ -178,16 +182,16 @@ fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() 
         |store: &Store, remote: &str| store.carried_notes(&shared(remote), ("ann", Uid([7; 16]))).unwrap();
     let (store, _) = bench.fold();
     let first = carried(&store, "x/boat").remove(0);
-    assert!(matches!(&first.words, Some(Words::Noted(words)) if words.contains("before the storm")));
+    assert!(matches!(&first.words, Some(RowContent::Noted(words)) if words.contains("before the storm")));
     assert_eq!((first.row.from.person.as_str(), first.row.project), ("ann", Uid([5; 16])));
     assert!(carried(&store, "x/other").is_empty());
     drop(store);
     bench.append(&[deleted]);
     let (store, _) = bench.fold();
     let again = carried(&store, "x/boat").remove(0);
-    let count = |carried: &crate::archive::Carried<String>| match &carried.row.life {
-        towline_core::share::Life::Lives(registers) => registers.words.stamp.count,
-        towline_core::share::Life::Forgotten { .. } => 0,
+    let count = |carried: &crate::archive::SyncRow<String>| match &carried.row.life {
+        towline_core::share::RowLife::Lives(registers) => registers.words.stamp.count,
+        towline_core::share::RowLife::Forgotten { .. } => 0,
     };
     assert!(count(&again) > count(&first));
 }

@@ -2,18 +2,18 @@
 
 use super::inherit::CLEARED;
 use super::*;
-use crate::WantedHops;
-use towline_core::continuing::{Asking, Author, Hop, Stage, Typed};
-use towline_core::typing::{Purpose, Stage as Typing, Wish};
+use crate::HopFilter;
+use towline_core::continuing::{HandoffAuthor, Hop, HopIntents, HopRequest, HopStage};
+use towline_core::typing::{IntentPurpose, IntentRequest, IntentStage as Typing};
 
 const SEAT: &str = "tmux:7:%1";
 
-fn kept(text: &str) -> Kept {
-    Kept::new(text, Keeping { longest_bytes: 2_000, secrets: Secrets::Redacted })
+fn kept(text: &str) -> SafeText {
+    SafeText::new(text, TextPolicy { longest_bytes: 2_000, secrets: SecretPolicy::Redacted })
 }
 
 impl Bench {
-    fn here(&mut self, session: &str, happening: Happening) -> Uid {
+    fn here(&mut self, session: &str, happening: EventKind) -> Uid {
         let event = self.event(session, happening);
         self.append(std::slice::from_ref(&event));
         event.uid
@@ -23,33 +23,37 @@ impl Bench {
     fn asked() -> (Bench, Uid) {
         let mut bench = Bench::new();
         bench.work("a:1", SEAT);
-        let asking = Asking { seat: SEAT.into(), author: Author::Agent, ordinal: 1, percent: Some(80) };
-        let hop = bench.here("a:1", Happening::HandoffAsked { asking });
+        let asking =
+            HopRequest { seat: SEAT.into(), author: HandoffAuthor::Agent, ordinal: 1, percent: Some(80) };
+        let hop = bench.here("a:1", EventKind::HandoffAsked { asking });
         (bench, hop)
     }
 
     /// The same, with its handoff and intents.
-    fn with_intents() -> (Bench, Uid, Typed) {
+    fn with_intents() -> (Bench, Uid, HopIntents) {
         let (mut bench, hop) = Bench::asked();
         bench.accept_in_project("a:1", STOP);
-        bench.here("a:1", Happening::HandoffWritten { hop, text: kept("## Task\nheron"), by: Author::Agent });
-        let wish = |purpose, text| Wish::new(SEAT, purpose, text, Timestamp(9_000)).unwrap();
-        let clear = bench.here("a:1", Happening::IntentMade { wish: wish(Purpose::Clear, "/clear") });
-        let go_on = wish(Purpose::Continue, "go on").after(clear);
-        let go_on = bench.here("a:1", Happening::IntentMade { wish: go_on });
-        let typed = Typed { clear, go_on };
-        bench.here("a:1", Happening::HopMoved { hop, to: Stage::Clearing, why: None, typed: Some(typed) });
+        bench.here(
+            "a:1",
+            EventKind::HandoffWritten { hop, text: kept("## Task\nheron"), by: HandoffAuthor::Agent },
+        );
+        let wish = |purpose, text| IntentRequest::new(SEAT, purpose, text, Timestamp(9_000)).unwrap();
+        let clear = bench.here("a:1", EventKind::IntentMade { wish: wish(IntentPurpose::Clear, "/clear") });
+        let go_on = wish(IntentPurpose::Continue, "go on").after(clear);
+        let go_on = bench.here("a:1", EventKind::IntentMade { wish: go_on });
+        let typed = HopIntents { clear, go_on };
+        bench.here("a:1", EventKind::HopMoved { hop, to: HopStage::Clearing, why: None, typed: Some(typed) });
         (bench, hop, typed)
     }
 
     fn type_it(&mut self, session: &str, intent: Uid) {
         for to in [Typing::Typing, Typing::Typed] {
-            self.here(session, Happening::IntentMoved { intent, to, why: None });
+            self.here(session, EventKind::IntentMoved { intent, to, why: None });
         }
     }
 
     fn hops(&self) -> Vec<Hop> {
-        self.fold().0.hops(&WantedHops { limit: 99, ..WantedHops::default() }).unwrap()
+        self.fold().0.hops(&HopFilter { limit: 99, ..HopFilter::default() }).unwrap()
     }
 
     fn hop(&self) -> Hop {
@@ -64,7 +68,7 @@ impl Bench {
         bench.begin("a:2", SEAT, StartedBy::Clear);
         bench.type_it("a:2", typed.go_on);
         bench.accept_in_project("a:2", prompt("go on"));
-        bench.here("a:2", Happening::HandoffGiven { hop });
+        bench.here("a:2", EventKind::HandoffGiven { hop });
         (bench, hop)
     }
 }
@@ -73,15 +77,15 @@ impl Bench {
 fn an_agent_that_is_asked_for_its_handoff_works_on() {
     let (bench, hop) = Bench::asked();
     let found = bench.hop();
-    assert_eq!((found.uid, found.stage, found.asking.percent), (hop, Stage::Asked, Some(80)));
-    assert_eq!(bench.fold().0.session(&key("a:1")).unwrap().unwrap().state, State::Working);
+    assert_eq!((found.uid, found.stage, found.asking.percent), (hop, HopStage::Asked, Some(80)));
+    assert_eq!(bench.fold().0.session(&key("a:1")).unwrap().unwrap().state, SessionState::Working);
 }
 
 #[test]
 fn a_hop_goes_all_the_way_and_a_rebuilt_database_has_the_same() {
     let (bench, _) = Bench::completed();
     let found = bench.hop();
-    assert_eq!((found.stage, &found.successor), (Stage::Done, &Some(key("a:2"))));
+    assert_eq!((found.stage, &found.successor), (HopStage::Done, &Some(key("a:2"))));
     assert_eq!(found.given.as_ref().map(|(to, _)| to), Some(&key("a:2")));
     let before = bench.hops();
     for suffix in ["", "-wal", "-shm"] {
@@ -95,7 +99,7 @@ fn a_hop_goes_all_the_way_and_a_rebuilt_database_has_the_same() {
     let session = store.session(&key("a:2")).unwrap().unwrap();
     assert_eq!(
         (session.prompt.is_none(), store.last_origin(&session).unwrap()),
-        (true, Some(Origin::Continuation))
+        (true, Some(PromptOrigin::Continuation))
     );
 }
 
@@ -105,35 +109,35 @@ fn a_hop_is_not_done_before_the_handoff_was_given() {
     bench.type_it("a:1", typed.clear);
     bench.accept_in_project("a:1", CLEARED);
     bench.begin("a:2", SEAT, StartedBy::Clear);
-    assert_eq!((bench.hop().stage, bench.hop().successor), (Stage::Continuing, Some(key("a:2"))));
+    assert_eq!((bench.hop().stage, bench.hop().successor), (HopStage::Continuing, Some(key("a:2"))));
     bench.type_it("a:2", typed.go_on);
     bench.accept_in_project("a:2", prompt("go on"));
-    assert_eq!(bench.hop().stage, Stage::Continuing);
+    assert_eq!(bench.hop().stage, HopStage::Continuing);
     bench.accept_in_project("a:2", STOP);
     let found = bench.hop();
-    assert_eq!(found.stage, Stage::Failed);
+    assert_eq!(found.stage, HopStage::Failed);
     assert_eq!(found.why.as_deref(), Some("the successor went on without the handoff"));
-    bench.here("a:2", Happening::HandoffGiven { hop });
-    assert_eq!(bench.hop().stage, Stage::Failed, "an end is an end");
+    bench.here("a:2", EventKind::HandoffGiven { hop });
+    assert_eq!(bench.hop().stage, HopStage::Failed, "an end is an end");
 }
 
 #[test]
 fn a_refused_intent_ends_the_hop_keeps_its_handoff_and_is_reported_once() {
     let (mut bench, hop, typed) = Bench::with_intents();
     let why = Some("typing is paused".to_owned());
-    let refused = Happening::IntentMoved { intent: typed.clear, to: Typing::Refused, why };
+    let refused = EventKind::IntentMoved { intent: typed.clear, to: Typing::Refused, why };
     bench.here("a:1", refused);
     let (store, folded) = bench.fold();
     let ended =
         |effect: &Effect| matches!(effect, Effect::HopEnded { why, .. } if why == "clear: typing is paused");
     assert_eq!(folded.effects.iter().filter(|effect| ended(effect)).count(), 1);
     let untold = store.untold_hops().unwrap();
-    assert_eq!((untold[0].stage, untold[0].text()), (Stage::Failed, Some("## Task\nheron")));
+    assert_eq!((untold[0].stage, untold[0].text()), (HopStage::Failed, Some("## Task\nheron")));
     drop(store);
-    bench.here("a:1", Happening::HopTold { hop });
+    bench.here("a:1", EventKind::HopTold { hop });
     assert!(bench.fold().0.untold_hops().unwrap().is_empty());
-    bench.here("a:1", Happening::HandoffWritten { hop, text: kept("better"), by: Author::Person });
-    assert_eq!((bench.hop().stage, bench.hop().text()), (Stage::Failed, Some("better")));
+    bench.here("a:1", EventKind::HandoffWritten { hop, text: kept("better"), by: HandoffAuthor::Person });
+    assert_eq!((bench.hop().stage, bench.hop().text()), (HopStage::Failed, Some("better")));
 }
 
 #[test]
@@ -141,14 +145,17 @@ fn a_prompt_of_the_user_ends_the_hop() {
     let (mut bench, _) = Bench::asked();
     bench.accept_in_project("a:1", prompt("wait, something else"));
     let found = bench.hop();
-    assert_eq!((found.stage, found.why.as_deref()), (Stage::Failed, Some("somebody went on in the session")));
+    assert_eq!(
+        (found.stage, found.why.as_deref()),
+        (HopStage::Failed, Some("somebody went on in the session"))
+    );
 }
 
 #[test]
 fn own_hops_and_compactions_in_a_seat_are_counted_by_time() {
     let (mut bench, _) = Bench::completed();
-    let wish = Wish::new(SEAT, Purpose::Compact, "/compact", Timestamp(9_000)).unwrap();
-    let compact = bench.here("a:2", Happening::IntentMade { wish });
+    let wish = IntentRequest::new(SEAT, IntentPurpose::Compact, "/compact", Timestamp(9_000)).unwrap();
+    let compact = bench.here("a:2", EventKind::IntentMade { wish });
     let store = bench.fold().0;
     let asked = store.intent(compact).unwrap().unwrap().made_at;
     assert_eq!(store.own_doings(SEAT, Timestamp(0)).unwrap().len(), 2);

@@ -1,23 +1,23 @@
 //! Which session's work a session continues, from the journal to the rows, with events in the order of real agents.
 
 use super::*;
-use crate::{Inheritance, KnownBaton, Wanted};
+use crate::{BatonRow, Inheritance, InheritanceFilter};
 use proptest::prelude::*;
 use towline_core::event::OwnCommand;
 use towline_core::id::SubagentId;
-use towline_core::inherit::{BatonFate, FarBaton, OnClear, Way};
-use towline_core::seat::{Place, Proof, SeatKind};
+use towline_core::inherit::{BatonFate, InheritRule, OnClear, RemoteBaton};
+use towline_core::seat::{SeatKind, SeatLocation, SeatProof};
 
 const MINUTE_MS: i64 = 60_000;
 
-fn start(by: StartedBy) -> Happening {
-    Happening::SessionStarted { by, wishes: Wishes::default() }
+fn start(by: StartedBy) -> EventKind {
+    EventKind::SessionStarted { by, wishes: InheritSettings::default() }
 }
 
-pub(super) const CLEARED: Happening = Happening::SessionEnded { by: EndedBy::Clear };
+pub(super) const CLEARED: EventKind = EventKind::SessionEnded { by: EndedBy::Clear };
 
-fn place(seat: &str) -> Place {
-    Place {
+fn place(seat: &str) -> SeatLocation {
+    SeatLocation {
         key: seat.into(),
         kind: SeatKind::Tmux,
         pane: None,
@@ -26,23 +26,23 @@ fn place(seat: &str) -> Place {
         pid: 1,
         started: 1,
         program: None,
-        proof: Proof::Terminal,
+        proof: SeatProof::Terminal,
     }
 }
 
 /// Accepts events of sessions in a terminal, all in one project.
 impl Bench {
-    pub(super) fn accept_in_project(&mut self, session: &str, happening: Happening) {
+    pub(super) fn accept_in_project(&mut self, session: &str, happening: EventKind) {
         self.accept_at(session, None, happening);
     }
 
     pub(super) fn sit(&mut self, session: &str, seat: &str) {
-        self.accept_at(session, Some(seat), Happening::SeatFound);
+        self.accept_at(session, Some(seat), EventKind::SeatFound);
     }
 
-    pub(super) fn accept_at(&mut self, session: &str, seat: Option<&str>, happening: Happening) {
+    pub(super) fn accept_at(&mut self, session: &str, seat: Option<&str>, happening: EventKind) {
         let event = self.event(session, happening);
-        let scene = Some(scene(seat, Presence::Terminal));
+        let scene = Some(scene(seat, SessionPresence::Terminal));
         self.append(&[Event { scene, ..event }]);
     }
 
@@ -70,7 +70,11 @@ impl Bench {
     }
 
     fn decisions(&self) -> Vec<Inheritance> {
-        let mut all = self.fold().0.inheritances(&Wanted { limit: 1000, ..Wanted::default() }).unwrap();
+        let mut all = self
+            .fold()
+            .0
+            .inheritances(&InheritanceFilter { limit: 1000, ..InheritanceFilter::default() })
+            .unwrap();
         all.reverse();
         all
     }
@@ -85,10 +89,10 @@ impl Bench {
     }
 }
 
-fn scene(seat: Option<&str>, presence: Presence) -> Scene {
-    let project = ProjectTraces { root: "/src/app/.git".into(), remote: None, name: None, branch: None };
+fn scene(seat: Option<&str>, presence: SessionPresence) -> EventScene {
+    let project = ProjectIdentity { root: "/src/app/.git".into(), remote: None, name: None, branch: None };
     let place = seat.map(place);
-    Scene { presence, folder: None, transcript: None, model: None, place, project: Some(project) }
+    EventScene { presence, folder: None, transcript: None, model: None, place, project: Some(project) }
 }
 
 #[test]
@@ -98,7 +102,7 @@ fn tl_12_a_cleared_session_hands_its_work_to_the_next_in_its_seat() {
     bench.clear("a:1", "a:2", "seat");
     assert_eq!(bench.decision_lines(), ["a:2 clear a:1"]);
     let due = bench.fold().0.inheritance_to_give(&key("a:2")).unwrap().unwrap();
-    assert_eq!((due.from, due.way, due.given_at), (Some(key("a:1")), Way::Clear, None));
+    assert_eq!((due.from, due.way, due.given_at), (Some(key("a:1")), InheritRule::Clear, None));
     assert_eq!(due.project.as_deref(), Some("app"));
 }
 
@@ -109,7 +113,7 @@ fn an_agent_that_tells_of_the_end_late_and_of_the_start_with_the_prompt_inherits
     bench.begin("a:2", "seat", StartedBy::Clear);
     bench.accept_in_project("a:2", prompt("go on"));
     bench.pass(1);
-    bench.accept_in_project("a:1", Happening::SessionEnded { by: EndedBy::Other });
+    bench.accept_in_project("a:1", EventKind::SessionEnded { by: EndedBy::Other });
     assert_eq!(bench.decision_lines(), ["a:2 clear a:1"]);
 }
 
@@ -131,7 +135,7 @@ fn a_seat_that_is_looked_for_in_vain_decides_too() {
     bench.accept_in_project("a:1", CLEARED);
     bench.accept_in_project("a:2", start(StartedBy::Clear));
     bench.accept_in_project("a:2", prompt("go on"));
-    bench.accept_in_project("a:2", Happening::SeatFound);
+    bench.accept_in_project("a:2", EventKind::SeatFound);
     assert_eq!(bench.decision_lines(), ["a:2 fallback a:1"]);
 }
 
@@ -153,9 +157,9 @@ fn two_seats_of_one_project_cleared_in_turn_each_keep_their_own_work() {
 fn tl_16_a_start_that_is_never_used_takes_nothing_and_leaves_the_baton() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    bench.accept_in_project("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", EventKind::BatonPassed);
     bench.begin("a:ghost", "seat", StartedBy::Startup);
-    bench.accept_in_project("a:ghost", Happening::SessionEnded { by: EndedBy::Other });
+    bench.accept_in_project("a:ghost", EventKind::SessionEnded { by: EndedBy::Other });
     assert_eq!(bench.decision_lines(), Vec::<String>::new());
     bench.begin("a:2", "seat", StartedBy::Startup);
     bench.accept_in_project("a:2", prompt("go on"));
@@ -178,14 +182,14 @@ fn markers_notifications_subagents_and_our_own_commands_decide_nothing() {
     bench.work("a:1", "seat");
     bench.accept_in_project("a:1", CLEARED);
     bench.begin("a:2", "seat", StartedBy::Clear);
-    let by = |origin, own| Happening::PromptSubmitted { prompt: Kept::default(), origin, own };
-    bench.accept_in_project("a:2", by(Origin::Bookmark, None));
-    bench.accept_in_project("a:2", by(Origin::Notification, None));
-    bench.accept_in_project("a:2", by(Origin::Command, Some(OwnCommand::Other)));
+    let by = |origin, own| EventKind::PromptSubmitted { prompt: SafeText::default(), origin, own };
+    bench.accept_in_project("a:2", by(PromptOrigin::Bookmark, None));
+    bench.accept_in_project("a:2", by(PromptOrigin::Notification, None));
+    bench.accept_in_project("a:2", by(PromptOrigin::Command, Some(OwnCommand::Other)));
     let inside = bench.event("a:2", prompt("a helper's"));
     bench.append(&[Event { subagent: Some(SubagentId::parse("helper").unwrap()), ..inside }]);
     assert_eq!(bench.decision_lines(), Vec::<String>::new());
-    bench.accept_in_project("a:2", by(Origin::Continuation, None));
+    bench.accept_in_project("a:2", by(PromptOrigin::Continuation, None));
     assert_eq!(bench.decision_lines(), ["a:2 clear a:1"]);
 }
 
@@ -193,7 +197,7 @@ fn markers_notifications_subagents_and_our_own_commands_decide_nothing() {
 fn tl_10_a_baton_is_taken_once_and_by_any_agent_of_the_project() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.accept_in_project("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", EventKind::BatonPassed);
     bench.pass(59);
     for (heir, seat) in [("b:2", "right"), ("b:3", "middle")] {
         bench.begin(heir, seat, StartedBy::Startup);
@@ -204,13 +208,13 @@ fn tl_10_a_baton_is_taken_once_and_by_any_agent_of_the_project() {
     assert_eq!(batons[0].heir, Some(key("b:2")));
 }
 
-fn came(passed_at: i64, count: u64, fate: BatonFate) -> Happening {
-    let keeping = Keeping { longest_bytes: 60, secrets: Secrets::Redacted };
-    Happening::BatonCame(Box::new(FarBaton {
+fn came(passed_at: i64, count: u64, fate: BatonFate) -> EventKind {
+    let keeping = TextPolicy { longest_bytes: 60, secrets: SecretPolicy::Redacted };
+    EventKind::BatonCame(Box::new(RemoteBaton {
         baton: Uid([9; 16]),
         machine: Uid([8; 16]),
-        called: Kept::new("desk", keeping),
-        project: ProjectTraces { root: "/src/app/.git".into(), remote: None, name: None, branch: None },
+        called: SafeText::new("desk", keeping),
+        project: ProjectIdentity { root: "/src/app/.git".into(), remote: None, name: None, branch: None },
         passed_at: Timestamp(passed_at),
         count,
         fate,
@@ -244,11 +248,11 @@ fn a_baton_of_another_machine_is_taken_once_and_the_decision_says_where_it_was_p
 fn a_baton_of_another_machine_beside_one_of_this_is_for_a_person_to_choose() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.accept_in_project("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", EventKind::BatonPassed);
     let passed_at = bench.clock;
     bench.accept("b:far", came(passed_at, 1, BatonFate::Waits));
     assert_eq!(next_session(&mut bench, "a:2"), ["a:2 ambiguous"]);
-    bench.accept_in_project("a:2", Happening::InheritanceTaken { from: key("b:far") });
+    bench.accept_in_project("a:2", EventKind::InheritanceTaken { from: key("b:far") });
     assert_eq!(bench.decision_lines(), ["a:2 ambiguous", "a:2 taken b:far"]);
     assert_eq!(next_session(&mut bench, "a:3").last().unwrap(), "a:3 baton a:1");
 }
@@ -272,15 +276,15 @@ fn the_state_of_a_baton_on_another_machine_holds_here_and_is_never_undone() {
 fn a_baton_that_was_taken_on_another_machine_is_not_taken_here_too() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.accept_in_project("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", EventKind::BatonPassed);
     let own = bench.fold().0.batons().unwrap().remove(0);
-    let Happening::BatonCame(mut far) =
+    let EventKind::BatonCame(mut far) =
         came(own.passed_at.0, 1 << 20, BatonFate::Taken { by: Some(key("b:heir")) })
     else {
         panic!()
     };
     far.baton = own.uid;
-    bench.accept("a:1", Happening::BatonCame(far));
+    bench.accept("a:1", EventKind::BatonCame(far));
     assert_eq!(next_session(&mut bench, "a:2"), Vec::<String>::new());
     let own = bench.fold().0.batons().unwrap().remove(0);
     assert_eq!((own.heir.clone(), own.is_over(), own.revision), (Some(key("b:heir")), true, 1 << 20));
@@ -290,12 +294,12 @@ fn a_baton_that_was_taken_on_another_machine_is_not_taken_here_too() {
 fn a_fresh_start_increments_the_revision_of_the_baton() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.accept_in_project("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", EventKind::BatonPassed);
     let revision = |bench: &Bench| bench.fold().0.batons().unwrap()[0].revision;
     let before = revision(&bench);
-    bench.accept_in_project("a:1", Happening::FreshAsked);
+    bench.accept_in_project("a:1", EventKind::FreshAsked);
     let withdrawn = revision(&bench);
-    bench.accept_in_project("a:1", Happening::FreshTakenBack);
+    bench.accept_in_project("a:1", EventKind::FreshTakenBack);
     assert!(before < withdrawn && withdrawn < revision(&bench));
 }
 
@@ -303,13 +307,13 @@ fn a_fresh_start_increments_the_revision_of_the_baton() {
 fn tl_10_a_baton_is_replaced_by_the_sessions_next_and_can_be_dropped() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
-    bench.accept_in_project("a:1", Happening::BatonPassed);
-    bench.accept_in_project("a:1", Happening::BatonPassed);
+    bench.accept_in_project("a:1", EventKind::BatonPassed);
+    bench.accept_in_project("a:1", EventKind::BatonPassed);
     let now = Timestamp(bench.clock);
     let open = |bench: &Bench| bench.fold().0.open_batons(now).unwrap().len();
     assert_eq!(open(&bench), 1);
     assert!(bench.fold().0.open_baton_of(&key("a:1")).unwrap().is_some());
-    bench.accept_in_project("a:1", Happening::BatonDropped);
+    bench.accept_in_project("a:1", EventKind::BatonDropped);
     assert_eq!(open(&bench), 0);
     assert_eq!(bench.fold().0.batons().unwrap().len(), 2, "what became of them is remembered");
 }
@@ -318,11 +322,11 @@ fn tl_10_a_baton_is_replaced_by_the_sessions_next_and_can_be_dropped() {
 fn a_session_that_was_never_used_or_has_nobody_before_it_passes_no_baton() {
     let mut bench = Bench::new();
     bench.begin("a:ghost", "seat", StartedBy::Startup);
-    bench.accept_in_project("a:ghost", Happening::BatonPassed);
+    bench.accept_in_project("a:ghost", EventKind::BatonPassed);
     let mut headless = vec![];
-    for happening in [start(StartedBy::Startup), prompt("alone"), Happening::BatonPassed] {
+    for happening in [start(StartedBy::Startup), prompt("alone"), EventKind::BatonPassed] {
         let event = bench.event("a:script", happening);
-        headless.push(Event { scene: Some(scene(None, Presence::Headless)), ..event });
+        headless.push(Event { scene: Some(scene(None, SessionPresence::Headless)), ..event });
     }
     bench.append(&headless);
     assert_eq!(bench.fold().0.batons().unwrap(), []);
@@ -332,10 +336,10 @@ fn a_session_that_was_never_used_or_has_nobody_before_it_passes_no_baton() {
 fn a_fresh_start_gives_nothing_and_the_log_says_why() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    bench.accept_in_project("a:1", Happening::FreshAsked);
+    bench.accept_in_project("a:1", EventKind::FreshAsked);
     bench.clear("a:1", "a:2", "seat");
     let decisions = bench.decisions();
-    assert_eq!((decisions[0].way, &decisions[0].from), (Way::Fresh, &None));
+    assert_eq!((decisions[0].way, &decisions[0].from), (InheritRule::Fresh, &None));
     assert!(decisions[0].reason.contains("a:1"));
     assert_eq!(bench.fold().0.inheritance_to_give(&key("a:2")).unwrap(), None);
 }
@@ -346,13 +350,13 @@ fn the_user_chooses_between_several_batons() {
     for (session, seat) in [("a:1", "left"), ("b:2", "right")] {
         bench.work(session, seat);
     }
-    bench.accept_in_project("a:1", Happening::BatonPassed);
-    bench.accept_in_project("b:2", Happening::BatonPassed);
+    bench.accept_in_project("a:1", EventKind::BatonPassed);
+    bench.accept_in_project("b:2", EventKind::BatonPassed);
     bench.begin("a:3", "middle", StartedBy::Startup);
     bench.accept_in_project("a:3", prompt("go on"));
     assert_eq!(bench.decision_lines(), ["a:3 ambiguous"]);
     assert_eq!(bench.decisions()[0].candidates, [key("a:1"), key("b:2")]);
-    bench.accept_in_project("a:3", Happening::InheritanceTaken { from: key("b:2") });
+    bench.accept_in_project("a:3", EventKind::InheritanceTaken { from: key("b:2") });
     assert_eq!(bench.decision_lines(), ["a:3 ambiguous", "a:3 taken b:2"]);
     let (store, _) = bench.fold();
     assert_eq!(store.inheritance_to_give(&key("a:3")).unwrap().unwrap().from, Some(key("b:2")));
@@ -365,8 +369,8 @@ fn a_choice_that_would_make_a_circle_is_not_taken() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
     bench.work("a:2", "right");
-    bench.accept_in_project("a:1", Happening::InheritanceTaken { from: key("a:2") });
-    bench.accept_in_project("a:2", Happening::InheritanceTaken { from: key("a:2") });
+    bench.accept_in_project("a:1", EventKind::InheritanceTaken { from: key("a:2") });
+    bench.accept_in_project("a:2", EventKind::InheritanceTaken { from: key("a:2") });
     assert_eq!(bench.decision_lines(), Vec::<String>::new());
 }
 
@@ -375,8 +379,8 @@ fn the_users_wish_travels_with_the_start() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
     bench.accept_in_project("a:1", CLEARED);
-    let wishes = Wishes { on_clear: OnClear::Ask, ..Wishes::default() };
-    bench.accept_in_project("a:2", Happening::SessionStarted { by: StartedBy::Clear, wishes });
+    let wishes = InheritSettings { on_clear: OnClear::Ask, ..InheritSettings::default() };
+    bench.accept_in_project("a:2", EventKind::SessionStarted { by: StartedBy::Clear, wishes });
     bench.sit("a:2", "seat");
     bench.fold();
     bench.accept_in_project("a:2", prompt("go on"));
@@ -389,17 +393,17 @@ fn a_delivered_inheritance_is_not_due_again_even_after_a_rebuild() {
     bench.work("a:1", "seat");
     bench.clear("a:1", "a:2", "seat");
     let store = bench.fold().0;
-    assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, Inheriting::Due);
+    assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, InheritState::Due);
     let due = store.inheritance_to_give(&key("a:2")).unwrap().unwrap();
     store.mark_given(due.uid, Timestamp(77)).unwrap();
-    assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, Inheriting::Settled);
+    assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, InheritState::Settled);
     assert_eq!(store.inheritance_to_give(&key("a:2")).unwrap(), None);
     drop(store);
-    bench.accept_in_project("a:2", Happening::InheritanceGiven { decision: due.uid });
+    bench.accept_in_project("a:2", EventKind::InheritanceGiven { decision: due.uid });
     assert_eq!(bench.decisions()[0].given_at, Some(Timestamp(77)), "once is enough");
     forget_database(&bench);
     let store = bench.fold().0;
-    assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, Inheriting::Settled);
+    assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, InheritState::Settled);
     assert_eq!(store.inheritance_to_give(&key("a:2")).unwrap(), None);
 }
 
@@ -409,13 +413,13 @@ fn a_choice_made_during_an_older_delivery_stays_due() {
     for session in ["a:1", "a:2", "a:3"] {
         bench.work(session, session);
     }
-    bench.accept_in_project("a:3", Happening::InheritanceTaken { from: key("a:1") });
+    bench.accept_in_project("a:3", EventKind::InheritanceTaken { from: key("a:1") });
     let first = bench.decisions()[0].uid;
-    bench.accept_in_project("a:3", Happening::InheritanceTaken { from: key("a:2") });
-    bench.accept_in_project("a:3", Happening::InheritanceGiven { decision: first });
+    bench.accept_in_project("a:3", EventKind::InheritanceTaken { from: key("a:2") });
+    bench.accept_in_project("a:3", EventKind::InheritanceGiven { decision: first });
     let due = bench.fold().0.inheritance_to_give(&key("a:3")).unwrap();
     assert_eq!(due.unwrap().from, Some(key("a:2")));
-    assert_eq!(bench.fold().0.session(&key("a:3")).unwrap().unwrap().inheriting, Inheriting::Due);
+    assert_eq!(bench.fold().0.session(&key("a:3")).unwrap().unwrap().inheriting, InheritState::Due);
 }
 
 #[test]
@@ -424,12 +428,12 @@ fn a_choice_after_an_older_delivery_is_due_also_when_both_are_folded_at_once() {
     for session in ["a:1", "a:2", "a:3"] {
         bench.work(session, session);
     }
-    bench.accept_in_project("a:3", Happening::InheritanceTaken { from: key("a:1") });
+    bench.accept_in_project("a:3", EventKind::InheritanceTaken { from: key("a:1") });
     let first = bench.decisions()[0].uid;
-    bench.accept("a:3", Happening::InheritanceGiven { decision: first });
-    bench.accept("a:3", Happening::InheritanceTaken { from: key("a:2") });
+    bench.accept("a:3", EventKind::InheritanceGiven { decision: first });
+    bench.accept("a:3", EventKind::InheritanceTaken { from: key("a:2") });
     let session = bench.fold().0.session(&key("a:3")).unwrap().unwrap();
-    assert_eq!(session.inheriting, Inheriting::Due);
+    assert_eq!(session.inheriting, InheritState::Due);
 }
 
 #[test]
@@ -464,9 +468,9 @@ fn a_session_that_moves_from_one_new_seat_to_another_does_not_stop_the_fold() {
 fn the_last_answer_is_kept_with_its_session() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
-    let keeping = Keeping { longest_bytes: 200, secrets: Secrets::Redacted };
-    let answer = Some(Kept::new("all done", keeping));
-    bench.accept_in_project("a:1", Happening::TurnEnded { background: Some(0), answer: answer.clone() });
+    let keeping = TextPolicy { longest_bytes: 200, secrets: SecretPolicy::Redacted };
+    let answer = Some(SafeText::new("all done", keeping));
+    bench.accept_in_project("a:1", EventKind::TurnEnded { background: Some(0), answer: answer.clone() });
     bench.accept_in_project("a:1", STOP);
     let session = bench.fold().0.session(&key("a:1")).unwrap().unwrap();
     assert_eq!(session.answer, answer, "a turn that says nothing takes nothing away");
@@ -495,25 +499,25 @@ fn anything() -> impl Strategy<Value = (usize, usize, u8, i64)> {
     (0..5_usize, 0..3_usize, 0..14_u8, 0..25_i64)
 }
 
-fn happening(number: u8, other: &str) -> Happening {
-    let by = |origin| Happening::PromptSubmitted { prompt: Kept::default(), origin, own: None };
+fn happening(number: u8, other: &str) -> EventKind {
+    let by = |origin| EventKind::PromptSubmitted { prompt: SafeText::default(), origin, own: None };
     match number {
         0 => start(StartedBy::Startup),
         1 | 2 => start(StartedBy::Clear),
         3 => start(StartedBy::Resume),
         4 | 5 => prompt("work"),
-        6 => by(Origin::Bookmark),
+        6 => by(PromptOrigin::Bookmark),
         7 => STOP,
         8 => CLEARED,
-        9 | 10 => Happening::BatonPassed,
-        11 => Happening::FreshAsked,
-        12 => Happening::InheritanceTaken { from: key(other) },
-        _ => Happening::SeatFound,
+        9 | 10 => EventKind::BatonPassed,
+        11 => EventKind::FreshAsked,
+        12 => EventKind::InheritanceTaken { from: key(other) },
+        _ => EventKind::SeatFound,
     }
 }
 
 /// All decisions, and the state of every baton.
-fn outcome(bench: &Bench) -> (Vec<Inheritance>, Vec<KnownBaton>) {
+fn outcome(bench: &Bench) -> (Vec<Inheritance>, Vec<BatonRow>) {
     (bench.decisions(), bench.fold().0.batons().unwrap())
 }
 
@@ -529,7 +533,7 @@ proptest! {
             for bench in [&mut at_once, &mut one_by_one] {
                 let seat = ["left", "right", "middle"][seat];
                 let happening = happening(number, sessions[(session + 1) % sessions.len()]);
-                let seat = matches!(happening, Happening::SeatFound).then_some(seat);
+                let seat = matches!(happening, EventKind::SeatFound).then_some(seat);
                 bench.pass(minutes);
                 bench.accept_at(sessions[session], seat, happening);
             }
@@ -540,7 +544,7 @@ proptest! {
         forget_database(&at_once);
         prop_assert_eq!(&outcome_at_once, &outcome(&at_once));
         let (decisions, batons) = outcome_at_once;
-        for decision in decisions.iter().filter(|decision| decision.way == Way::Baton) {
+        for decision in decisions.iter().filter(|decision| decision.way == InheritRule::Baton) {
             let taken = batons.iter().filter(|baton| {
                 (baton.heir.as_ref(), baton.taken_at) == (Some(&decision.heir), Some(decision.decided_at))
                     && Some(&baton.session) == decision.from.as_ref()

@@ -8,7 +8,7 @@ use crate::canvas::TerminalSize;
 use crate::output::Output;
 use crate::output::Tone;
 use towline_core::escape::{fit, pad};
-use towline_core::shown::Shown;
+use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
 
 /// The selection: the most urgent agent until the user moves it, then a fixed agent, wherever it is listed.
@@ -20,24 +20,24 @@ pub struct Selection {
 
 impl Selection {
     /// If the selected agent is gone, the one in its row is selected.
-    pub fn row(&self, seats: &[Shown]) -> usize {
+    pub fn row(&self, seats: &[SeatView]) -> usize {
         let found = self.seat.as_ref().and_then(|key| seats.iter().position(|seat| seat.seat == *key));
         found.unwrap_or(self.row).min(seats.len().saturating_sub(1))
     }
 
-    pub fn of<'a>(&self, seats: &'a [Shown]) -> Option<&'a Shown> {
+    pub fn of<'a>(&self, seats: &'a [SeatView]) -> Option<&'a SeatView> {
         seats.get(self.row(seats))
     }
 
-    pub fn up(&mut self, seats: &[Shown]) {
+    pub fn up(&mut self, seats: &[SeatView]) {
         self.choose(seats, self.row(seats).saturating_sub(1));
     }
 
-    pub fn down(&mut self, seats: &[Shown]) {
+    pub fn down(&mut self, seats: &[SeatView]) {
         self.choose(seats, (self.row(seats) + 1).min(seats.len().saturating_sub(1)));
     }
 
-    fn choose(&mut self, seats: &[Shown], row: usize) {
+    fn choose(&mut self, seats: &[SeatView], row: usize) {
         *self = Selection { seat: seats.get(row).map(|seat| seat.seat.clone()), row };
     }
 }
@@ -57,7 +57,7 @@ const HINT: &str = "? help";
 
 /// The input of a frame.
 pub struct View<'a> {
-    pub seats: &'a [Shown],
+    pub seats: &'a [SeatView],
     pub choice: &'a Selection,
     pub footer: &'a Footer,
     pub now: Timestamp,
@@ -109,15 +109,15 @@ mod tests {
     use super::super::tests::seat;
     use super::*;
     use towline_core::escape::width;
-    use towline_core::event::Reason;
-    use towline_core::session::State;
+    use towline_core::event::BlockReason;
+    use towline_core::session::SessionState;
 
-    fn seats(number: usize) -> Vec<Shown> {
-        (0..number).map(|n| seat(&format!("s{n}"), State::Blocked(Reason::Permission))).collect()
+    fn seats(number: usize) -> Vec<SeatView> {
+        (0..number).map(|n| seat(&format!("s{n}"), SessionState::Blocked(BlockReason::Permission))).collect()
     }
 
     fn drawn(
-        seats: &[Shown],
+        seats: &[SeatView],
         choice: &Selection,
         footer: &Footer,
         (columns, rows): (usize, usize),
@@ -126,7 +126,7 @@ mod tests {
         frame(&view, TerminalSize { columns, rows }, &Output::plain())
     }
 
-    fn moved(seats: &[Shown], down: usize) -> Selection {
+    fn moved(seats: &[SeatView], down: usize) -> Selection {
         let mut choice = Selection::default();
         (0..down).for_each(|_| choice.down(seats));
         choice

@@ -22,8 +22,10 @@ pub fn pressed(bytes: &[u8]) -> Vec<WatchKey> {
     keys::pressed(bytes).into_iter().filter_map(meaning).collect()
 }
 
-fn meaning(key: keys::Key) -> Option<WatchKey> {
-    use keys::Key::{Backspace, Control, Down, End, Enter, Escape, Home, Letter, PageDown, PageUp, Tab, Up};
+fn meaning(key: keys::KeyPress) -> Option<WatchKey> {
+    use keys::KeyPress::{
+        Backspace, Control, Down, End, Enter, Escape, Home, Letter, PageDown, PageUp, Tab, Up,
+    };
     match key {
         // In raw mode, control-C and control-D arrive as ordinary keys.
         Letter('q') | Escape | Control('c' | 'd') => Some(WatchKey::Quit),

@@ -3,9 +3,9 @@
 //! Returns text and writes nothing; the wording comes from `core`.
 
 use clap::ValueEnum;
-use towline_core::session::State;
-use towline_core::shown::Shown;
-use towline_core::telling::{Sign, Telling};
+use towline_core::session::SessionState;
+use towline_core::shown::SeatView;
+use towline_core::telling::{Notification, TerminalSignal};
 
 /// How the terminal notifies the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -40,17 +40,17 @@ impl Channel {
     }
 
     /// The escape sequences that notify the user of these agents; empty if there are none.
-    pub fn say(self, news: &[&Shown]) -> String {
-        let told = |sign: Sign| {
-            let telling = |seat: &&Shown| Telling::of(seat, None, seat.state).sign(sign);
+    pub fn say(self, news: &[&SeatView]) -> String {
+        let told = |sign: TerminalSignal| {
+            let telling = |seat: &&SeatView| Notification::of(seat, None, seat.state).sign(sign);
             news.iter().take(MOST).map(telling).collect()
         };
         match self {
             // One bell for all of them.
             Channel::Bell => news.first().map_or_else(String::new, |_| "\x07".to_owned()),
             Channel::None => String::new(),
-            Channel::Osc9 => told(Sign::Osc9),
-            Channel::Osc777 => told(Sign::Osc777),
+            Channel::Osc9 => told(TerminalSignal::Osc9),
+            Channel::Osc777 => told(TerminalSignal::Osc777),
         }
     }
 }
@@ -59,8 +59,8 @@ impl Channel {
 const MOST: usize = 5;
 
 /// The agents that newly need the user since `before`, in the order of `after`.
-pub fn news<'a>(before: &[Shown], after: &'a [Shown]) -> Vec<&'a Shown> {
-    let is_known = |seat: &Shown| {
+pub fn news<'a>(before: &[SeatView], after: &'a [SeatView]) -> Vec<&'a SeatView> {
+    let is_known = |seat: &SeatView| {
         before.iter().any(|old| {
             (&old.seat, &old.session, old.state, old.since)
                 == (&seat.seat, &seat.session, seat.state, seat.since)
@@ -69,10 +69,13 @@ pub fn news<'a>(before: &[Shown], after: &'a [Shown]) -> Vec<&'a Shown> {
     after.iter().filter(|seat| !seat.seen && wants_a_person(seat.state) && !is_known(seat)).collect()
 }
 
-fn wants_a_person(state: State) -> bool {
+fn wants_a_person(state: SessionState) -> bool {
     match state {
-        State::Blocked(_) | State::Completed | State::Limited | State::Interrupted => true,
-        State::Idle | State::Working | State::Ended => false,
+        SessionState::Blocked(_)
+        | SessionState::Completed
+        | SessionState::Limited
+        | SessionState::Interrupted => true,
+        SessionState::Idle | SessionState::Working | SessionState::Ended => false,
     }
 }
 
@@ -80,43 +83,49 @@ fn wants_a_person(state: State) -> bool {
 mod tests {
     use super::super::tests::seat;
     use super::*;
-    use towline_core::event::Reason;
+    use towline_core::event::BlockReason;
     use towline_core::time::Timestamp;
 
-    const BLOCKED: State = State::Blocked(Reason::Permission);
+    const BLOCKED: SessionState = SessionState::Blocked(BlockReason::Permission);
 
     #[track_caller]
-    fn check(before: &[Shown], after: &[Shown], expected: &[&str]) {
+    fn check(before: &[SeatView], after: &[SeatView], expected: &[&str]) {
         let found: Vec<&str> = news(before, after).iter().map(|seat| seat.seat.as_str()).collect();
         assert_eq!(found, expected);
     }
 
     #[test]
     fn what_came_to_need_a_person_is_news_once() {
-        let (working, blocked) = ([seat("a", State::Working)], [seat("a", BLOCKED)]);
+        let (working, blocked) = ([seat("a", SessionState::Working)], [seat("a", BLOCKED)]);
         check(&working, &blocked, &["a"]);
         check(&blocked, &blocked, &[]);
         check(&blocked, &working, &[]);
-        let ends = [State::Completed, State::Limited, State::Interrupted, State::Idle, State::Ended];
-        let after: Vec<Shown> = ends.iter().map(|state| seat(state.name(), *state)).collect();
+        let ends = [
+            SessionState::Completed,
+            SessionState::Limited,
+            SessionState::Interrupted,
+            SessionState::Idle,
+            SessionState::Ended,
+        ];
+        let after: Vec<SeatView> = ends.iter().map(|state| seat(state.name(), *state)).collect();
         check(&[], &after, &["completed", "limited", "interrupted"]);
     }
 
     #[test]
     fn a_second_block_between_two_looks_is_news_again() {
-        let again = Shown { since: Timestamp(99), ..seat("a", BLOCKED) };
+        let again = SeatView { since: Timestamp(99), ..seat("a", BLOCKED) };
         check(&[seat("a", BLOCKED)], &[again], &["a"]);
     }
 
     #[test]
     fn what_somebody_has_seen_is_no_news() {
-        let seen = Shown { seen: true, ..seat("a", State::Completed) };
-        check(&[seat("a", State::Working)], &[seen], &[]);
+        let seen = SeatView { seen: true, ..seat("a", SessionState::Completed) };
+        check(&[seat("a", SessionState::Working)], &[seen], &[]);
     }
 
     #[test]
     fn each_terminal_is_told_in_its_own_way() {
-        let seat = seat("a", State::Completed);
+        let seat = seat("a", SessionState::Completed);
         let said = |channel: Channel| channel.say(&[&seat, &seat]);
         assert_eq!(said(Channel::Bell), "\x07");
         assert_eq!(said(Channel::None), "");

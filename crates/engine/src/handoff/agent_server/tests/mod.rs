@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
-use towline_agents::server::{History, Status};
+use towline_agents::server::{HistoryMode, ThreadStatus};
 use towline_agents::{Agent, history};
 use towline_testkit::{Codex, Daemon, Model, TestEnv, Tmux};
 
@@ -27,7 +27,7 @@ fn program(env: &TestEnv) -> PathBuf {
     path
 }
 
-fn address(env: &TestEnv) -> Address {
+fn address(env: &TestEnv) -> ServerAddress {
     Agent::Codex.server(&env.home().join(".codex")).unwrap()
 }
 
@@ -35,15 +35,15 @@ fn address(env: &TestEnv) -> Address {
 #[track_caller]
 fn change(client: &mut Client<'_>, id: &SessionId) {
     let thread = client.thread(id).unwrap();
-    assert_eq!((thread.id.clone(), thread.history), (id.clone(), History::Paginated));
+    assert_eq!((thread.id.clone(), thread.history), (id.clone(), HistoryMode::Paginated));
     let turns = client.turns(id).unwrap();
     assert_eq!((turns.len(), turns.iter().any(|turn| turn.is_running)), (3, false));
     let text = fs::read(thread.path.clone().unwrap()).unwrap();
     let second = &turns[1].id;
 
-    if thread.status == Status::NotLoaded {
+    if thread.status == ThreadStatus::NotLoaded {
         assert!(matches!(client.revert_to(id, second), Err(ServerError::Refused { .. })));
-        assert_eq!(client.load(id).unwrap().status, Status::Idle);
+        assert_eq!(client.load(id).unwrap().status, ThreadStatus::Idle);
     }
     let forked = client.fork_at(id, Some(second)).unwrap();
     assert_ne!(forked.id, *id);
@@ -124,7 +124,7 @@ fn a_server_that_does_not_answer_is_an_error_that_says_so() {
 #[test]
 fn a_server_that_goes_away_or_is_not_there_is_an_error_that_names_it() {
     let ours = Env::new().unwrap();
-    let address = Address { socket: "/nowhere/x.sock".into(), arguments: &[] };
+    let address = ServerAddress { socket: "/nowhere/x.sock".into(), arguments: &[] };
     let gone = Client::connect(&ours, &address, "/bin/true".as_ref()).err().unwrap();
     assert!(matches!(gone, ServerError::Broken { method: "initialize", .. }), "{gone:?}");
     let missing = Client::connect(&ours, &address, "/nowhere/agent".as_ref()).err().unwrap();

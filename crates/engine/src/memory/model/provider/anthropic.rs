@@ -3,7 +3,7 @@
 //! The key goes only into its own header.
 
 use super::http::{Wire, answer, mend};
-use super::{Answer, Provider, Unanswered};
+use super::{AskError, ModelAnswer, Provider};
 use crate::memory::model::request::Request;
 use serde_json::{Value, json};
 use towline_agents::ask::{prose, short};
@@ -35,13 +35,13 @@ impl Provider for Anthropic {
         340
     }
 
-    fn ask(&self, request: &Request) -> Answer {
+    fn ask(&self, request: &Request) -> ModelAnswer {
         let headers = |key: Option<&str>| {
             let key = key.map(|key| ("x-api-key", key.to_owned()));
             key.into_iter().chain([("anthropic-version", VERSION.to_owned())]).collect()
         };
         match self.wire.post("/v1/messages", &headers, &self.body(request)) {
-            Err(why) => Answer::none(why),
+            Err(why) => ModelAnswer::none(why),
             Ok(message) => {
                 let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
                 answer(said(&message), &message["usage"], [&input, &["output_tokens"]])
@@ -67,12 +67,12 @@ impl Anthropic {
     }
 }
 
-fn said(message: &Value) -> Result<String, Unanswered> {
+fn said(message: &Value) -> Result<String, AskError> {
     let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
     match (message["stop_reason"].as_str(), blocks.iter().find(|block| block["type"] == "tool_use")) {
-        (Some("refusal"), _) => Err(Unanswered::Refused(short(&texts.join(" ")))),
-        (Some("max_tokens"), _) => Err(Unanswered::Invalid("it was cut at its end".to_owned())),
+        (Some("refusal"), _) => Err(AskError::Refused(short(&texts.join(" ")))),
+        (Some("max_tokens"), _) => Err(AskError::Invalid("it was cut at its end".to_owned())),
         (_, Some(call)) => Ok(call["input"].to_string()),
         (_, None) => Err(prose(&texts.join(" "))),
     }

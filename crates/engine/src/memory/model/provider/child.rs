@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use towline_agents::ask::Ended;
+use towline_agents::ask::ExitKind;
 use towline_store::home::private_folder;
 
 /// Set in every process we start: hooks below it do nothing.
@@ -35,7 +35,7 @@ pub(super) struct Child {
 pub(super) struct Finished {
     pub stdout: String,
     pub stderr: String,
-    pub ended: Ended,
+    pub ended: ExitKind,
 }
 
 impl Child {
@@ -97,16 +97,16 @@ impl Child {
     }
 }
 
-fn wait(child: &mut std::process::Child, patience: Duration) -> io::Result<Ended> {
+fn wait(child: &mut std::process::Child, patience: Duration) -> io::Result<ExitKind> {
     if let Some(status) = ended_within(child, patience)? {
-        return Ok(if status.success() { Ended::Well } else { Ended::Badly });
+        return Ok(if status.success() { ExitKind::Well } else { ExitKind::Badly });
     }
     end_group(child, Signal::TERM);
     if ended_within(child, GRACE)?.is_none() {
         end_group(child, Signal::KILL);
         child.wait()?;
     }
-    Ok(Ended::Late)
+    Ok(ExitKind::Late)
 }
 
 #[expect(clippy::disallowed_methods, reason = "waiting for a child has no timed wait")]
@@ -182,7 +182,7 @@ mod tests {
         let done = child.run(Duration::from_secs(20)).unwrap();
         let folder = folder.path().canonicalize().unwrap().join("asking");
         assert_eq!(done.stdout, format!("in\na1\n{}\n", folder.display()));
-        assert_eq!((done.stderr.as_str(), done.ended), ("bad\n", Ended::Badly));
+        assert_eq!((done.stderr.as_str(), done.ended), ("bad\n", ExitKind::Badly));
         assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
     }
 
@@ -191,7 +191,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let late = shell("trap '' TERM; sleep 600 & echo $!; sleep 600", folder.path());
         let done = late.run(Duration::from_millis(200)).unwrap();
-        assert_eq!(done.ended, Ended::Late);
+        assert_eq!(done.ended, ExitKind::Late);
         let left = shell("sleep 600 & echo $!", folder.path()).run(Duration::from_secs(20)).unwrap();
         for pid in [done.stdout.trim(), left.stdout.trim()] {
             let is_gone = || !is_running(pid);

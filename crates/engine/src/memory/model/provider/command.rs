@@ -3,12 +3,12 @@
 //! Only `agents` knows each agent's arguments and output format.
 
 use super::child::Child;
-use super::{Answer, Provider, Unanswered, usual_mend};
+use super::{AskError, ModelAnswer, Provider, usual_mend};
 use crate::memory::model::request::Request;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_agents::ask::{Printed, Question};
+use towline_agents::ask::{CommandOutput, ModelQuestion};
 
 /// The execution environment of an agent's command line.
 #[derive(Clone, Debug)]
@@ -47,9 +47,9 @@ impl Provider for Command {
         self.agent.adds_tokens()
     }
 
-    fn ask(&self, request: &Request) -> Answer {
+    fn ask(&self, request: &Request) -> ModelAnswer {
         let schema = request.schema.to_string();
-        let asking = self.agent.ask(&Question {
+        let asking = self.agent.ask(&ModelQuestion {
             system: &request.system,
             text: &request.digest.text,
             schema: &schema,
@@ -71,11 +71,11 @@ impl Provider for Command {
         match done {
             Ok(done) => {
                 let (stdout, stderr) = (done.stdout.as_str(), done.stderr.as_str());
-                self.agent.answered(Printed { stdout, stderr, ended: done.ended })
+                self.agent.answered(CommandOutput { stdout, stderr, ended: done.ended })
             }
             Err(error) => {
                 let what = format!("{} could not be started: {error}", self.around.program.display());
-                Answer::none(Unanswered::Misconfigured(what))
+                ModelAnswer::none(AskError::Misconfigured(what))
             }
         }
     }

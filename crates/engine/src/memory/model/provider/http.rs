@@ -3,7 +3,7 @@
 //! Follows no redirects, so a key only reaches its configured host. Error texts are cut to one short line.
 
 use super::key::Key;
-use super::{Answer, Unanswered, usual_mend};
+use super::{AskError, ModelAnswer, usual_mend};
 use crate::runtime::tls::{is_on_this_machine, trusted};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -47,8 +47,8 @@ impl Wire {
         path: &str,
         headers: &dyn Fn(Option<&str>) -> Headers,
         body: &Value,
-    ) -> Result<Value, Unanswered> {
-        let key = self.key.found(&self.folder).map_err(Unanswered::NotLoggedIn)?;
+    ) -> Result<Value, AskError> {
+        let key = self.key.found(&self.folder).map_err(AskError::NotLoggedIn)?;
         let mut request = self.agent().post(format!("{}{path}", self.base_url));
         for (name, value) in headers(key.as_deref()) {
             request = request.header(name, value);
@@ -59,8 +59,8 @@ impl Wire {
         let text = response.body_mut().with_config().limit(MOST_READ).read_to_string();
         let text = text.map_err(|error| unreached(&error))?;
         match status {
-            200..=299 => serde_json::from_str(&text).map_err(|_| Unanswered::Unavailable(short(&text))),
-            300..=399 => Err(Unanswered::Misconfigured(format!("{} sends elsewhere", self.base_url))),
+            200..=299 => serde_json::from_str(&text).map_err(|_| AskError::Unavailable(short(&text))),
+            300..=399 => Err(AskError::Misconfigured(format!("{} sends elsewhere", self.base_url))),
             _ => Err(failed(status, &text, after_s)),
         }
     }
@@ -82,14 +82,14 @@ impl Wire {
     }
 }
 
-fn unreached(error: &ureq::Error) -> Unanswered {
+fn unreached(error: &ureq::Error) -> AskError {
     let said = short(&error.to_string());
     if matches!(error, ureq::Error::Timeout(_)) {
-        Unanswered::TimedOut
+        AskError::TimedOut
     } else if matches!(error, ureq::Error::BadUri(_) | ureq::Error::Http(_)) {
-        Unanswered::Misconfigured(said)
+        AskError::Misconfigured(said)
     } else {
-        Unanswered::Unavailable(said)
+        AskError::Unavailable(said)
     }
 }
 
@@ -97,23 +97,23 @@ fn retry_after(headers: &ureq::http::HeaderMap) -> Option<u32> {
     headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()
 }
 
-fn failed(status: u16, text: &str, after_s: Option<u32>) -> Unanswered {
+fn failed(status: u16, text: &str, after_s: Option<u32>) -> AskError {
     let body: Value = serde_json::from_str(text).unwrap_or_default();
     let part = |name: &str| body["error"][name].as_str().unwrap_or_default();
     let said = [part("type"), part("code"), part("message")].join(" ");
     let said = if said.trim().is_empty() { text } else { said.trim() };
     let why = classified(Some(status), said);
-    if let Unanswered::RateLimited { said, .. } = why {
-        return Unanswered::RateLimited { said, after_s };
+    if let AskError::RateLimited { said, .. } = why {
+        return AskError::RateLimited { said, after_s };
     }
     why
 }
 
 pub(super) fn answer(
-    said: Result<String, Unanswered>,
+    said: Result<String, AskError>,
     usage: &Value,
     [input, output]: [&[&str]; 2],
-) -> Answer {
+) -> ModelAnswer {
     let sum = |names: &[&str]| names.iter().filter_map(|name| usage[name].as_u64()).sum();
-    Answer { said, input: sum(input), output: sum(output) }
+    ModelAnswer { said, input: sum(input), output: sum(output) }
 }

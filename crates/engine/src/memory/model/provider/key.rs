@@ -6,7 +6,7 @@ use super::child::{Child, Finished};
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
-use towline_agents::ask::Ended;
+use towline_agents::ask::ExitKind;
 
 #[derive(Clone)]
 pub enum Key {
@@ -59,10 +59,10 @@ pub fn printed_secret(words: &[String], folder: &Path) -> Result<String, NoSecre
     let child = Child { arguments: arguments.to_vec(), ..Child::new(program.into(), folder.to_owned()) };
     let Finished { stdout, ended, .. } = child.printed(PATIENCE).map_err(NoSecret::Start)?;
     match (ended, stdout.trim_end_matches(['\r', '\n'])) {
-        (Ended::Well, "") => Err(NoSecret::Nothing),
-        (Ended::Well, secret) => Ok(secret.lines().next().unwrap_or(secret).to_owned()),
-        (Ended::Badly, _) => Err(NoSecret::Failed),
-        (Ended::Late, _) => Err(NoSecret::Late),
+        (ExitKind::Well, "") => Err(NoSecret::Nothing),
+        (ExitKind::Well, secret) => Ok(secret.lines().next().unwrap_or(secret).to_owned()),
+        (ExitKind::Badly, _) => Err(NoSecret::Failed),
+        (ExitKind::Late, _) => Err(NoSecret::Late),
     }
 }
 

@@ -17,7 +17,7 @@ pub use http::Wire;
 pub use key::{Key, NoSecret, printed_secret};
 pub use nobody::Nobody;
 pub use openai::OpenAi;
-pub use towline_agents::ask::{Answer, Unanswered};
+pub use towline_agents::ask::{AskError, ModelAnswer};
 
 use crate::memory::model::request::Request;
 
@@ -32,7 +32,7 @@ pub trait Provider {
     /// The most tokens that the provider adds to a request.
     fn adds_tokens(&self) -> u64;
 
-    fn ask(&self, request: &Request) -> Answer;
+    fn ask(&self, request: &Request) -> ModelAnswer;
 
     /// The instruction for the user after a failure.
     fn mend(&self, cause: &str) -> String;

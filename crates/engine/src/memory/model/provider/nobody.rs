@@ -2,7 +2,7 @@
 //!
 //! Never substitutes another provider.
 
-use super::{Answer, Provider, Unanswered, usual_mend};
+use super::{AskError, ModelAnswer, Provider, usual_mend};
 use crate::memory::model::request::Request;
 
 pub struct Nobody {
@@ -29,8 +29,8 @@ impl Provider for Nobody {
         0
     }
 
-    fn ask(&self, _request: &Request) -> Answer {
-        Answer::none(Unanswered::Misconfigured(self.why.clone()))
+    fn ask(&self, _request: &Request) -> ModelAnswer {
+        ModelAnswer::none(AskError::Misconfigured(self.why.clone()))
     }
 
     fn mend(&self, cause: &str) -> String {

@@ -3,7 +3,7 @@
 //! An endpoint that rejects the schema is asked once more without it, since the prompt says the same.
 
 use super::http::{Wire, answer, mend};
-use super::{Answer, Provider, Unanswered};
+use super::{AskError, ModelAnswer, Provider};
 use crate::memory::model::request::Request;
 use serde_json::{Value, json};
 use towline_agents::ask::{prose, short};
@@ -38,13 +38,13 @@ impl Provider for OpenAi {
         60
     }
 
-    fn ask(&self, request: &Request) -> Answer {
+    fn ask(&self, request: &Request) -> ModelAnswer {
         match self.completed(request, SchemaUse::Given) {
             // A rejected request costs nothing.
-            Err(Unanswered::Invalid(said)) if knows_no_schema(&said) => {
-                self.completed(request, SchemaUse::InWordsOnly).unwrap_or_else(Answer::none)
+            Err(AskError::Invalid(said)) if knows_no_schema(&said) => {
+                self.completed(request, SchemaUse::InWordsOnly).unwrap_or_else(ModelAnswer::none)
             }
-            other => other.unwrap_or_else(Answer::none),
+            other => other.unwrap_or_else(ModelAnswer::none),
         }
     }
 
@@ -54,7 +54,7 @@ impl Provider for OpenAi {
 }
 
 impl OpenAi {
-    fn completed(&self, request: &Request, schema: SchemaUse) -> Result<Answer, Unanswered> {
+    fn completed(&self, request: &Request, schema: SchemaUse) -> Result<ModelAnswer, AskError> {
         let headers = |key: Option<&str>| {
             key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
         };
@@ -87,13 +87,13 @@ fn knows_no_schema(said: &str) -> bool {
     ["response_format", "json_schema", "schema"].iter().any(|word| said.contains(word))
 }
 
-fn said(choice: &Value) -> Result<String, Unanswered> {
+fn said(choice: &Value) -> Result<String, AskError> {
     let message = &choice["message"];
     let content = message["content"].as_str().unwrap_or_default();
     match (message["refusal"].as_str(), choice["finish_reason"].as_str()) {
-        (Some(refusal), _) if !refusal.is_empty() => Err(Unanswered::Refused(short(refusal))),
-        (_, Some("content_filter")) => Err(Unanswered::Refused(short(content))),
-        (_, Some("length")) => Err(Unanswered::Invalid("it was cut at its end".to_owned())),
+        (Some(refusal), _) if !refusal.is_empty() => Err(AskError::Refused(short(refusal))),
+        (_, Some("content_filter")) => Err(AskError::Refused(short(content))),
+        (_, Some("length")) => Err(AskError::Invalid("it was cut at its end".to_owned())),
         _ if content.trim().is_empty() => Err(prose("")),
         _ => Ok(content.to_owned()),
     }

@@ -4,21 +4,22 @@
 
 use super::{BadWord, known};
 use serde::{Deserialize, Serialize};
-use towline_core::capture::Touch;
+use towline_core::capture::FileAccess;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::{
-    Citation, Confidence, Content, Draft, Maker, Memory, MemoryType, Summary, SummaryDraft, Superseded, Trust,
+    Citation, ConfidencePercent, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
+    Summary, SummaryDraft, Supersession,
 };
-use towline_core::project::ProjectTraces;
-use towline_core::text::{Keeping, Kept, Secrets};
+use towline_core::project::ProjectIdentity;
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
-use towline_store::archive::{KeptMemory, KeptSummary};
+use towline_store::archive::{ExportedMemory, KeptSummary};
 
 #[derive(Serialize, Deserialize)]
 pub struct MemoryLine {
     uid: Uid,
     number: i64,
-    project: Option<ProjectTraces>,
+    project: Option<ProjectIdentity>,
     session: Option<SessionKey>,
     turn: Option<u32>,
     branch: Option<String>,
@@ -69,9 +70,9 @@ pub struct SummaryLine {
     at: Timestamp,
 }
 
-impl From<KeptMemory> for MemoryLine {
-    fn from(kept: KeptMemory) -> Self {
-        let KeptMemory { memory, traces, replaced_by } = kept;
+impl From<ExportedMemory> for MemoryLine {
+    fn from(kept: ExportedMemory) -> Self {
+        let ExportedMemory { memory, traces, replaced_by } = kept;
         let draft = memory.content.into_draft();
         let source = memory.source;
         let superseded = memory.superseded;
@@ -113,10 +114,10 @@ impl MemoryLine {
     }
 
     /// Returns `None` if no title is left after redaction.
-    pub fn kept(self) -> Result<Option<KeptMemory>, BadWord> {
+    pub fn kept(self) -> Result<Option<ExportedMemory>, BadWord> {
         let files = self.files.into_iter();
-        let files = files.map(|(path, how)| Ok((path, known("files", &how, Touch::named)?)));
-        let content = Content::of(Draft {
+        let files = files.map(|(path, how)| Ok((path, known("files", &how, FileAccess::named)?)));
+        let content = MemoryContent::of(MemoryDraft {
             kind: self.sort,
             title: self.title,
             subtitle: self.subtitle,
@@ -138,14 +139,14 @@ impl MemoryLine {
             content,
             project: None,
             source,
-            maker: Maker::named(&short(self.maker)),
-            trust: known("trust", &self.trust, Trust::named)?,
-            confidence: Confidence::percent(self.confidence),
+            maker: MemoryAuthor::named(&short(self.maker)),
+            trust: known("trust", &self.trust, MemoryTrust::named)?,
+            confidence: ConfidencePercent::percent(self.confidence),
             cost: self.cost,
             made_at: self.made_at,
             changed_at: self.changed_at,
             valid_from: self.valid_from,
-            superseded: self.superseded.map(|it| Superseded { by: None, at: it.at, why: short(it.why) }),
+            superseded: self.superseded.map(|it| Supersession { by: None, at: it.at, why: short(it.why) }),
             pinned_at: self.pinned_at,
             quarantine: self.held_back.map(short),
             person: self.person.map(short),
@@ -153,7 +154,7 @@ impl MemoryLine {
             is_private: false,
             found: self.found,
         };
-        Ok(Some(KeptMemory { memory, traces: self.project, replaced_by }))
+        Ok(Some(ExportedMemory { memory, traces: self.project, replaced_by }))
     }
 }
 
@@ -187,8 +188,8 @@ impl SummaryLine {
             next_steps: self.next_steps,
             notes: self.notes,
         });
-        let trust = known("trust", &self.trust, Trust::named)?;
-        let (session, turn, maker) = (self.session, self.turn, Maker::named(&short(self.maker)));
+        let trust = known("trust", &self.trust, MemoryTrust::named)?;
+        let (session, turn, maker) = (self.session, self.turn, MemoryAuthor::named(&short(self.maker)));
         Ok(summary.map(|summary| KeptSummary { summary, session, turn, maker, trust, at: self.at }))
     }
 }
@@ -196,6 +197,6 @@ impl SummaryLine {
 /// A name or a reason: short, and without secrets.
 fn short(text: String) -> String {
     const LONGEST: usize = 400;
-    let kept = Kept::new(&text, Keeping { longest_bytes: LONGEST, secrets: Secrets::Redacted });
+    let kept = SafeText::new(&text, TextPolicy { longest_bytes: LONGEST, secrets: SecretPolicy::Redacted });
     kept.as_str().to_owned()
 }
