@@ -200,7 +200,7 @@ fn settle() -> Result<(), Failure> {
 /// Timeout for background work.
 const DONE_WITHIN: Duration = Duration::from_secs(5);
 
-/// Waits until the capture process that a hook has just started in a data folder has ended.
+/// Waits until the capture process that a hook has just started in a data folder no longer waits.
 fn wait_for_captures(data: &Path) {
     const STARTED_WITHIN: Duration = Duration::from_millis(300);
     let doors = || std::fs::read_dir(data.join("doors")).map_or(0, Iterator::count);

@@ -1,6 +1,6 @@
 //! The MCP server: serves one client on standard input and output until it disconnects.
 //!
-//! Single-threaded apart from its runtime, and keeps no state between calls. Answers every call that it can
+//! Starts no thread beside its runtime's, and keeps no state between calls. Answers every call that it can
 //! parse: errors are reported to the model.
 
 use crate::mcp::call::{BadCall, Call};
