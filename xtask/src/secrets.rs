@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use towline_core::redact::{Finding, Kind, findings};
+use towline_core::redact::{SecretKind, SecretMatch, findings};
 
 use crate::Verdict;
 use crate::failure::Failure;
@@ -58,7 +58,7 @@ struct Tally {
     files: usize,
     bytes: usize,
     time: Duration,
-    kinds: BTreeMap<Kind, Hits>,
+    kinds: BTreeMap<SecretKind, Hits>,
 }
 
 /// The findings of one kind.
@@ -90,7 +90,7 @@ impl Tally {
 
     fn scan(&mut self, path: &Path, text: &str, options: &Options) {
         let begun = Instant::now();
-        let found: Vec<Finding> = findings(text).collect();
+        let found: Vec<SecretMatch> = findings(text).collect();
         self.time += begun.elapsed();
         self.files += 1;
         self.bytes += text.len();
@@ -121,7 +121,7 @@ impl Tally {
 }
 
 /// The position of a finding, and the end of the text before it on its line.
-fn sample(path: &Path, text: &str, finding: &Finding, options: &Options) -> String {
+fn sample(path: &Path, text: &str, finding: &SecretMatch, options: &Options) -> String {
     let before = &text[..finding.start];
     let line = before.matches('\n').count() + 1;
     let context = before.rsplit('\n').next().unwrap_or_default();

@@ -26,7 +26,7 @@ impl Agent {
     }
 
     /// The transcripts of a session's subagents. Some agents store them separately, under names of their own.
-    pub fn helpers_of(self, transcript: &Path) -> Vec<PathBuf> {
+    pub fn subagent_transcripts(self, transcript: &Path) -> Vec<PathBuf> {
         match self {
             Agent::Claude => {
                 let mut found = vec![];
@@ -97,6 +97,9 @@ mod tests {
         };
         assert_eq!(found(Agent::Claude), [files[3], files[0], files[1]]);
         assert_eq!(found(Agent::Codex), [files[6], files[5], files[4]]);
-        assert_eq!(Agent::Claude.helpers_of(&folder.path().join(files[0])), [folder.path().join(files[1])]);
+        assert_eq!(
+            Agent::Claude.subagent_transcripts(&folder.path().join(files[0])),
+            [folder.path().join(files[1])]
+        );
     }
 }

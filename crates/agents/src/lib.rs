@@ -127,7 +127,7 @@ impl Agent {
     /// The agent under whose name sessions of hosts without hooks are stored: `host` speaks its protocol.
     pub const OF_HOSTS: Agent = Agent::Claude;
 
-    pub fn named(name: &str) -> Option<Agent> {
+    pub fn from_name(name: &str) -> Option<Agent> {
         Agent::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
@@ -147,15 +147,15 @@ impl Agent {
     }
 
     /// Parses one payload. `None` is an event we do not model: a newer agent must not break an older hook.
-    pub fn hear(self, payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
+    pub fn parse_hook(self, payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
         match self {
-            Agent::Claude => claude::hear(payload, keeping),
-            Agent::Codex => codex::hear(payload, keeping),
+            Agent::Claude => claude::parse_hook(payload, keeping),
+            Agent::Codex => codex::parse_hook(payload, keeping),
         }
     }
 
     /// Renders a reply in the agent's format. `None` prints nothing; parts the event does not support are left out.
-    pub fn speak(self, event: &str, reply: &Reply) -> Option<String> {
+    pub fn render_reply(self, event: &str, reply: &Reply) -> Option<String> {
         match self {
             Agent::Claude => wire::answer(&claude::REPLY_SUPPORT, event, reply),
             Agent::Codex => wire::answer(&codex::REPLY_SUPPORT, event, reply),
@@ -257,12 +257,12 @@ impl Agent {
     }
 
     /// The files that a tool is about to read or change, if the payload announces such a tool.
-    pub fn files_wanted(self, payload: &[u8]) -> Option<PendingFiles> {
+    pub fn pending_files(self, payload: &[u8]) -> Option<PendingFiles> {
         wanted::files_wanted(self, payload)
     }
 
     /// Our skills for the agent's folder, in order of creation; they are removed in reverse order.
-    pub fn pages(self, folder: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
+    pub fn skill_files(self, folder: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
         match self {
             Agent::Claude => claude::install::pages(folder, tow),
             Agent::Codex => codex::install::pages(folder, tow),
@@ -278,7 +278,7 @@ impl Agent {
     }
 
     /// Our MCP server entry in that file: the program at `tow`, with the variables that locate its data.
-    pub fn tool_server(
+    pub fn mcp_server(
         self,
         file: &Path,
         tow: &Path,
@@ -308,7 +308,7 @@ impl Agent {
     }
 
     /// The step the user must still take so that the agent runs the registered hooks, if any.
-    pub fn wants_consent(self, folder: &Path, inspection: &Inspection) -> Option<String> {
+    pub fn consent_hint(self, folder: &Path, inspection: &Inspection) -> Option<String> {
         match self {
             Agent::Claude => None,
             Agent::Codex => codex::wants_consent(folder, inspection),
@@ -324,7 +324,7 @@ impl Agent {
     }
 
     /// Instructions for the user to restore the conversation, step by step.
-    pub fn way_back(self, way: &RewindPoint<'_>) -> Vec<String> {
+    pub fn rewind_steps(self, way: &RewindPoint<'_>) -> Vec<String> {
         match self {
             Agent::Claude => rewind::by_list(way),
             Agent::Codex => rewind::by_fork(way),
@@ -332,7 +332,7 @@ impl Agent {
     }
 
     /// The state at the end of a transcript, read from the file's last part. `None` if that part is inconclusive.
-    pub fn tail(self, text: &[u8]) -> Option<TranscriptTail> {
+    pub fn transcript_end(self, text: &[u8]) -> Option<TranscriptTail> {
         match self {
             Agent::Claude => claude::tail::tail(text),
             Agent::Codex => codex::tail::tail(text),
@@ -378,7 +378,7 @@ impl Agent {
     }
 
     /// The action of a tool call. `input` is its JSON or plain text, already redacted and possibly broken by that.
-    pub fn deed<'a>(self, tool: &str, input: &'a str) -> ToolAction<'a> {
+    pub fn tool_action<'a>(self, tool: &str, input: &'a str) -> ToolAction<'a> {
         match self {
             Agent::Claude => claude::deed::deed(tool, input),
             Agent::Codex => codex::deed::deed(tool, input),
@@ -402,7 +402,7 @@ impl Agent {
     }
 
     /// The session that the agent's screen shows, for agents that report it nowhere else.
-    pub fn shown(self, screen_with_sequences: &str) -> ShownSession {
+    pub fn shown_session(self, screen_with_sequences: &str) -> ShownSession {
         match self {
             Agent::Claude => ShownSession::Unknown,
             Agent::Codex => codex::input::shown(screen_with_sequences),
@@ -411,7 +411,7 @@ impl Agent {
 
     /// Whether the input line holds exactly this text, wrapped or collapsed as the agent shows it.
     /// Leading whitespace means the user had already typed something.
-    pub fn is_typed(self, held: &str, text: &str) -> bool {
+    pub fn input_holds(self, held: &str, text: &str) -> bool {
         let letters = |text: &str| text.chars().filter(|char| !char.is_whitespace()).collect::<String>();
         let is_folded = match self {
             Agent::Claude => claude::input::is_folded(held, text),
@@ -420,7 +420,7 @@ impl Agent {
         is_folded || (letters(held) == letters(text) && !held.starts_with(char::is_whitespace))
     }
 
-    pub fn resuming(self, session: &SessionId) -> String {
+    pub fn resume_command(self, session: &SessionId) -> String {
         match self {
             Agent::Claude => format!("claude --resume {session}"),
             Agent::Codex => format!("codex resume {session}"),
@@ -428,7 +428,7 @@ impl Agent {
     }
 
     /// The transcript with points to rewind to, for agents whose sessions a full context can break beyond resuming.
-    pub fn repaired(
+    pub fn repair_transcript(
         self,
         transcript: &[u8],
         wish: repair::RepairOptions<'_>,

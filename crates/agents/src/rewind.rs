@@ -65,7 +65,7 @@ mod tests {
     #[track_caller]
     fn check(agent: Agent, prompts: usize, expected: &[&str]) {
         let way = RewindPoint { session: "s-1", prompts, first: "now paint\nthe mast" };
-        assert_eq!(agent.way_back(&way), expected);
+        assert_eq!(agent.rewind_steps(&way), expected);
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn recorded(agent: Agent) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn meanings(agent: Agent) -> String {
-    let line = |(name, payload): (&String, &Vec<u8>)| match agent.hear(payload, KEEPING).unwrap() {
+    let line = |(name, payload): (&String, &Vec<u8>)| match agent.parse_hook(payload, KEEPING).unwrap() {
         None => format!("{name}: passed over"),
         Some(heard) => {
             let inside = heard.subagent.map_or("", |_| " in a subagent");
@@ -56,7 +56,7 @@ fn every_recorded_payload_of_codex_means_what_a_person_would_say() {
 #[test]
 fn ids_folders_and_transcripts_are_taken_over() {
     let payload = &recorded(Agent::Codex)["0.166.0/UserPromptSubmit"];
-    let heard = Agent::Codex.hear(payload, KEEPING).unwrap().unwrap();
+    let heard = Agent::Codex.parse_hook(payload, KEEPING).unwrap().unwrap();
     assert_eq!(heard.session.to_string(), "codex:00000000-0000-7000-8000-000000000001");
     assert_eq!(heard.turn.unwrap().as_str(), "00000000-0000-7000-8000-000000000002");
     assert_eq!(
@@ -134,7 +134,7 @@ fn full_payload(agent: Agent, event: &str) -> Vec<u8> {
 #[test]
 fn exactly_the_events_that_mean_something_are_registered() {
     let modelled = |agent: Agent, events: &[&'static str]| {
-        let heard = |event: &&str| agent.hear(&full_payload(agent, event), KEEPING).unwrap().is_some();
+        let heard = |event: &&str| agent.parse_hook(&full_payload(agent, event), KEEPING).unwrap().is_some();
         events.iter().copied().filter(heard).collect::<std::collections::BTreeSet<_>>()
     };
     let registered =
@@ -147,7 +147,7 @@ fn exactly_the_events_that_mean_something_are_registered() {
 fn check_own(agent: Agent, prompt: &str, expected: (PromptOrigin, Option<OwnCommand>)) {
     let payload =
         serde_json::json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt});
-    let heard = agent.hear(payload.to_string().as_bytes(), KEEPING).unwrap().unwrap();
+    let heard = agent.parse_hook(payload.to_string().as_bytes(), KEEPING).unwrap().unwrap();
     let EventKind::PromptSubmitted { origin, own, .. } = heard.happening else { panic!("no prompt") };
     assert_eq!((origin, own), expected, "{prompt:?}");
 }
@@ -177,7 +177,7 @@ fn the_last_words_of_a_turn_are_kept_however_large_the_payload_is() {
             "hook_event_name": "Stop", "session_id": "s", "last_assistant_message": long, "bulk": "x".repeat(90_000),
         });
         let answer = |keeping| {
-            let heard = agent.hear(payload.to_string().as_bytes(), keeping).unwrap().unwrap();
+            let heard = agent.parse_hook(payload.to_string().as_bytes(), keeping).unwrap().unwrap();
             let EventKind::TurnEnded { answer, .. } = heard.happening else { panic!("no end of a turn") };
             answer
         };
@@ -190,14 +190,14 @@ fn the_last_words_of_a_turn_are_kept_however_large_the_payload_is() {
 fn event_of_a_newer_agent_is_skipped() {
     for agent in Agent::ALL {
         let payload = br#"{"session_id":"s","hook_event_name":"PreDream","cwd":["not","text"]}"#;
-        assert_eq!(agent.hear(payload, KEEPING), Ok(None));
+        assert_eq!(agent.parse_hook(payload, KEEPING), Ok(None));
     }
 }
 
 #[test]
 fn a_field_of_an_unexpected_type_counts_as_absent() {
     let payload = br#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":{"text":"x"},"cwd":7,"prompt_id":[]}"#;
-    let heard = Agent::Claude.hear(payload, KEEPING).unwrap().unwrap();
+    let heard = Agent::Claude.parse_hook(payload, KEEPING).unwrap().unwrap();
     assert_eq!((heard.folder, heard.turn), (None, None));
 }
 
@@ -209,14 +209,14 @@ fn an_event_counts_though_not_all_of_its_payload_is_text() {
                 .to_vec();
         payload.extend([0xff; 20_000]);
         payload.extend(br#"","last_assistant_message":"half a \ud83d character"}"#);
-        assert!(agent.hear(&payload, KEEPING).unwrap().is_some());
+        assert!(agent.parse_hook(&payload, KEEPING).unwrap().is_some());
     }
 }
 
 #[test]
 fn bad_payloads_are_named_without_being_repeated() {
     let check = |payload: &[u8], expected: &str| {
-        assert_eq!(Agent::Claude.hear(payload, KEEPING).unwrap_err().to_string(), expected);
+        assert_eq!(Agent::Claude.parse_hook(payload, KEEPING).unwrap_err().to_string(), expected);
     };
     check(b"", "the payload is empty");
     check(b" \n", "the payload is empty");
@@ -235,7 +235,7 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
         terminal: String::new(),
         verdict: ReplyVerdict::Block { reason: "r".into() },
     };
-    let says = |agent: Agent, event: &str| agent.speak(event, &reply).unwrap_or_default();
+    let says = |agent: Agent, event: &str| agent.render_reply(event, &reply).unwrap_or_default();
     let whole = r#"{"systemMessage":"n","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"a\n\nb"},"decision":"block","reason":"r"}"#;
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     for agent in Agent::ALL {
@@ -246,7 +246,7 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
         );
         assert_eq!(says(agent, "SessionEnd"), "");
         assert_eq!(says(agent, "NeverHeardOf"), "");
-        assert_eq!(agent.speak("SessionStart", &Reply::default()), None);
+        assert_eq!(agent.render_reply("SessionStart", &Reply::default()), None);
     }
 }
 
@@ -266,10 +266,10 @@ fn our_commands_are_known_with_the_name_of_the_plugin_before_them() {
 fn terminal_sequences_are_sent_only_with_events_that_pass_them_on() {
     let reply = Reply { terminal: "\x07".into(), ..Reply::default() };
     let bell = Some(r#"{"terminalSequence":"\u0007"}"#.to_owned());
-    assert_eq!(Agent::Claude.speak("PermissionRequest", &reply), bell);
-    assert_eq!(Agent::Claude.speak("Stop", &reply), bell);
-    assert_eq!(Agent::Claude.speak("PreCompact", &reply), None);
-    assert_eq!(Agent::Codex.speak("Stop", &reply), None);
+    assert_eq!(Agent::Claude.render_reply("PermissionRequest", &reply), bell);
+    assert_eq!(Agent::Claude.render_reply("Stop", &reply), bell);
+    assert_eq!(Agent::Claude.render_reply("PreCompact", &reply), None);
+    assert_eq!(Agent::Codex.render_reply("Stop", &reply), None);
 }
 
 #[test]
@@ -308,7 +308,7 @@ proptest! {
     #[test]
     fn no_bytes_make_an_adapter_panic(payload in proptest::collection::vec(any::<u8>(), 0..300)) {
         for agent in Agent::ALL {
-            let _ = agent.hear(&payload, KEEPING);
+            let _ = agent.parse_hook(&payload, KEEPING);
         }
     }
 }
@@ -316,12 +316,12 @@ proptest! {
 #[test]
 fn a_text_is_typed_if_nothing_else_stands_in_the_line_however_it_is_broken() {
     for agent in Agent::ALL {
-        assert!(agent.is_typed("a long line that\nis broken", "a long line that is broken"));
-        assert!(agent.is_typed("·", "·"));
-        assert!(!agent.is_typed("half typed·", "·"));
-        assert!(!agent.is_typed("", "·"));
-        assert!(!agent.is_typed("/clea", "/clear"));
+        assert!(agent.input_holds("a long line that\nis broken", "a long line that is broken"));
+        assert!(agent.input_holds("·", "·"));
+        assert!(!agent.input_holds("half typed·", "·"));
+        assert!(!agent.input_holds("", "·"));
+        assert!(!agent.input_holds("/clea", "/clear"));
     }
-    assert!(Agent::Claude.is_typed("[Pasted text #3 +4 lines]", "1\n2\n3\n4\n5"));
-    assert!(Agent::Codex.is_typed("[Pasted Content 1200 chars]", &"x".repeat(1200)));
+    assert!(Agent::Claude.input_holds("[Pasted text #3 +4 lines]", "1\n2\n3\n4\n5"));
+    assert!(Agent::Codex.input_holds("[Pasted Content 1200 chars]", &"x".repeat(1200)));
 }

@@ -43,7 +43,7 @@ pub(crate) fn files_wanted(agent: Agent, payload: &[u8]) -> Option<PendingFiles>
     if !wire.hook_event_name.is(BEFORE_TOOL) {
         return None;
     }
-    let paths = match agent.deed(wire.tool_name.as_deref()?, wire.tool_input.raw()) {
+    let paths = match agent.tool_action(wire.tool_name.as_deref()?, wire.tool_input.raw()) {
         ToolAction::Read { path } => vec![path.into_owned()],
         ToolAction::Changed { paths } => paths.into_iter().map(|path| path.into_owned()).collect(),
         ToolAction::Ran { .. }
@@ -65,7 +65,7 @@ mod tests {
 
     #[track_caller]
     fn check(agent: Agent, payload: &str, expected: Option<&[&str]>) {
-        let found = agent.files_wanted(payload.as_bytes());
+        let found = agent.pending_files(payload.as_bytes());
         let paths = found.as_ref().map(|found| found.paths.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(paths.as_deref(), expected, "{payload}");
     }

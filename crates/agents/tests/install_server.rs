@@ -53,7 +53,7 @@ impl Home {
     }
 
     fn server_at(&self, tow: &str) -> McpServerEntry {
-        self.agent.tool_server(&self.file(), Path::new(tow), &self.places).unwrap()
+        self.agent.mcp_server(&self.file(), Path::new(tow), &self.places).unwrap()
     }
 
     fn archive(&self) -> OriginalsArchive {

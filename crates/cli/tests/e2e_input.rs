@@ -57,7 +57,7 @@ impl Desk {
         self.driver.type_in(text).unwrap();
         wait::until_evident("the text in the input line", wait::PATIENCE, || {
             let line = self.line();
-            let is_typed = |held: &str| self.agent.is_typed(held, text);
+            let is_typed = |held: &str| self.agent.input_holds(held, text);
             let is_there = matches!(&line, InputLine::Holds { text: held } if is_typed(held));
             if is_there { Ok(()) } else { Err(format!("{line:?}\n{}", self.pane.screen())) }
         });

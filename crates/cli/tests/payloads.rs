@@ -84,8 +84,8 @@ fn every_recorded_payload_is_taken_and_answered_rightly_or_not_at_all() {
 
 /// Whether the event is to be found in the store: it is modelled, and is not the end of a session that nobody met.
 fn is_kept(agent: &str, payload: &[u8], met: &mut BTreeSet<SessionKey>) -> bool {
-    let agent = Agent::named(agent).expect("the agent is known");
-    let Some(heard) = agent.hear(payload, KEEPING).expect("a recorded payload is understood") else {
+    let agent = Agent::from_name(agent).expect("the agent is known");
+    let Some(heard) = agent.parse_hook(payload, KEEPING).expect("a recorded payload is understood") else {
         return false;
     };
     let leaves = matches!(heard.happening, EventKind::SessionEnded { .. });
@@ -128,15 +128,15 @@ const KEEPING: TextLimits = TextLimits { prompt: SOME, answer: SOME };
 
 /// Hears the payload, and gives every kind of answer to the event that was heard.
 fn flaw_of_adapter(mutant: &Mutant) -> Option<String> {
-    let agent = Agent::named(&mutant.agent).expect("the agent is known");
-    let heard = agent.hear(&mutant.payload, KEEPING).ok()??;
+    let agent = Agent::from_name(&mutant.agent).expect("the agent is known");
+    let heard = agent.parse_hook(&mutant.payload, KEEPING).ok()??;
     let replies = [
         Reply { notices: vec!["told".into()], ..Reply::default() },
         Reply { context: vec!["known".into(), "more \" text \u{0}".into()], ..Reply::default() },
         Reply { verdict: ReplyVerdict::Block { reason: "not so".into() }, ..Reply::default() },
     ];
     let all = replies.iter().cloned().reduce(Reply::merge).unwrap_or_default();
-    let answers = replies.iter().chain([&all]).filter_map(|reply| agent.speak(&heard.event, reply));
+    let answers = replies.iter().chain([&all]).filter_map(|reply| agent.render_reply(&heard.event, reply));
     answers.into_iter().find_map(|said| flaw_in_answer(&mutant.agent, Some(&heard.event), said.as_bytes()))
 }
 

@@ -105,7 +105,7 @@ mod tests {
             (HostEvent::Ended { reason: "exit" }, "SessionEnd", 0),
         ];
         for (told, event, count) in all {
-            let heard = Agent::Claude.hear(payload(scene, told).as_bytes(), keepings).unwrap().unwrap();
+            let heard = Agent::Claude.parse_hook(payload(scene, told).as_bytes(), keepings).unwrap().unwrap();
             assert_eq!((heard.event.as_str(), heard.session.id.as_str()), (event, "host-1"));
             assert_eq!(heard.transcript.as_deref(), Some("/t.jsonl"));
             assert_eq!(lines(scene, told).lines().count(), count, "{event}");

@@ -57,7 +57,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     terminal: &[],
 };
 
-pub(crate) fn hear(payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
+pub(crate) fn parse_hook(payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
     let slim = without_bulk(payload);
     let text = payload_text(&slim);
     let wire: CodexPayload<'_> = parse(&text)?;

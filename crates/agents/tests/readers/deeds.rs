@@ -12,7 +12,7 @@ fn every_recorded_call_does_what_a_person_reads_in_it() {
         rendered.push_str(&format!("== {name}\n"));
         for piece in pieces(name, file) {
             let PieceContent::ToolCall { tool, input, .. } = piece.what else { continue };
-            let deed = agent_of(name).deed(&tool, &input);
+            let deed = agent_of(name).tool_action(&tool, &input);
             rendered.push_str(&format!("{tool} {}\n    {deed:?}\n", start(&input)));
         }
     }
@@ -26,8 +26,8 @@ fn the_inputs_of_recorded_calls_may_break_anywhere() {
         for piece in pieces(name, file) {
             let PieceContent::ToolCall { tool, input, .. } = piece.what else { continue };
             for end in (0..input.len()).filter(|end| input.is_char_boundary(*end)) {
-                let _ = agent_of(name).deed(&tool, &input[..end]);
-                let _ = agent_of(name).deed(&tool, &input[end..]);
+                let _ = agent_of(name).tool_action(&tool, &input[..end]);
+                let _ = agent_of(name).tool_action(&tool, &input[end..]);
             }
             tools.insert(tool.into_owned());
         }

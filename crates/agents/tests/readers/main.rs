@@ -32,7 +32,7 @@ fn conversation(name: &str) -> Vec<u8> {
 }
 
 fn agent_of(name: &str) -> Agent {
-    Agent::named(name.split('-').next().unwrap()).unwrap()
+    Agent::from_name(name.split('-').next().unwrap()).unwrap()
 }
 
 fn lines(file: &[u8]) -> Vec<&[u8]> {

@@ -45,7 +45,7 @@ impl Arguments {
         let Some(name) = &self.agent else { return Ok(vec![]) };
         let unknown =
             || Failure::input(format!("there is no agent `{name}`")).hint("Run `tow import --help`.");
-        let agent = Agent::named(name).ok_or_else(unknown)?;
+        let agent = Agent::from_name(name).ok_or_else(unknown)?;
         Ok(self.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect())
     }
 }

@@ -151,7 +151,7 @@ fn remembered(
 fn composed_for(arguments: &Arguments, from: Option<&SessionKey>) -> Result<Agent, Failure> {
     let own = from.map_or(Agent::ALL[0].name(), |from| from.agent.as_str());
     let name = arguments.agent.as_deref().unwrap_or(own);
-    Agent::named(name).ok_or_else(|| {
+    Agent::from_name(name).ok_or_else(|| {
         let known: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
         Failure::input(format!("there is no agent `{name}`"))
             .hint(format!("Give one of: {}.", known.join(", ")))

@@ -173,7 +173,7 @@ impl Sources {
             let databases = Product::ALL.into_iter().filter_map(database).filter(|(_, path)| path.exists());
             return Ok(Sources { agents: Agent::ALL.to_vec(), databases: databases.collect() });
         };
-        if let Some(agent) = Agent::named(name) {
+        if let Some(agent) = Agent::from_name(name) {
             return Ok(Sources { agents: vec![agent], databases: vec![] });
         }
         let product = Product::named(name).ok_or_else(|| unknown(name))?;

@@ -121,7 +121,7 @@ fn hook_in(
         return beside_plugin(agent, target, plugin, archive, writing);
     }
     let plan = edited(&target, archive, writing)?;
-    let skills = skills::put(agent.pages(&folder, tow).map_err(refused)?, archive, writing);
+    let skills = skills::put(agent.skill_files(&folder, tow).map_err(refused)?, archive, writing);
     let tools = (!arguments.no_mcp).then(|| tools::put(agent, tow, archive, writing));
     let next = next_step(agent, &folder, &target);
     Ok(Edited { skills, tools: tools.unwrap_or_default(), next, ..Edited::of(plan) })
@@ -195,7 +195,7 @@ pub fn edit_all(agents: Vec<Agent>, edit: impl Fn(Agent) -> Result<Edited, Failu
 pub fn chosen(choice: &Choice) -> Result<Vec<Agent>, Failure> {
     let known = || Agent::ALL.map(Agent::name).join(", ");
     let named = |name: &String| {
-        Agent::named(name).ok_or_else(|| {
+        Agent::from_name(name).ok_or_else(|| {
             Failure::input(format!("there is no agent `{name}`")).hint(format!("Known are: {}.", known()))
         })
     };
@@ -229,7 +229,7 @@ pub fn command_to_register() -> Result<PathBuf, Failure> {
 }
 
 fn next_step(agent: Agent, folder: &Path, target: &Target) -> Option<String> {
-    agent.wants_consent(folder, &target.inspect_file(RetryPace::USUAL).ok()?)
+    agent.consent_hint(folder, &target.inspect_file(RetryPace::USUAL).ok()?)
 }
 
 impl Outcomes {

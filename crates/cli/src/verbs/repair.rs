@@ -107,7 +107,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn examined(subject: &Subject, text: &[u8], arguments: &Arguments) -> Result<Repair, Unrepairable> {
     let wish = RepairOptions { every: arguments.every, marker: &arguments.marker };
-    subject.agent.repaired(text, wish).unwrap_or(Err(Unrepairable::NoChain))
+    subject.agent.repair_transcript(text, wish).unwrap_or(Err(Unrepairable::NoChain))
 }
 
 fn failed(error: &RepairError) -> Failure {
@@ -220,7 +220,7 @@ fn show(
         Some(None) => line("there was nothing to put in: the file is as it was"),
         Some(Some(backup)) => {
             line(&format!("put in: {}; as it was: {}", markers(count), plain(&backup.to_string_lossy())));
-            let resume = SessionId::parse(&subject.id()).map(|id| subject.agent.resuming(&id));
+            let resume = SessionId::parse(&subject.id()).map(|id| subject.agent.resume_command(&id));
             resume.iter().for_each(|resume| line(&format!("next: `{resume}`, then go back to a marker")));
         }
     }

@@ -140,8 +140,8 @@ fn excludes_call(wishes: &Wishes, agent: &str, tool: &str, input: &str) -> bool 
     if wishes.excludes_tool(tool) {
         return true;
     }
-    let Some(agent) = Agent::named(agent) else { return false };
-    agent.deed(tool, input).paths().any(|path| wishes.excludes_path(path))
+    let Some(agent) = Agent::from_name(agent) else { return false };
+    agent.tool_action(tool, input).paths().any(|path| wishes.excludes_path(path))
 }
 
 fn report(scope: &Scope, arguments: &Arguments, done: &ScrubResult) {

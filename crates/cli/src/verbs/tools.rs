@@ -24,7 +24,7 @@ pub struct Tools {
 /// Our server in the agent's settings; `None` if there is no home folder for them.
 pub fn server(agent: Agent, tow: &Path) -> Option<Result<McpServerEntry, EditRefusal>> {
     let file = agent.servers_file(&variable)?;
-    Some(agent.tool_server(&file, tow, &places()))
+    Some(agent.mcp_server(&file, tow, &places()))
 }
 
 pub fn put(agent: Agent, tow: &Path, archive: &OriginalsArchive, writing: Writing) -> Tools {

@@ -113,7 +113,7 @@ fn subject(scope: &Scope, arguments: &Arguments) -> Result<(Agent, SessionKey), 
         (Ok(session), _) => session.key,
         (Err(failure), name) => name.and_then(whole_id).ok_or(failure)?,
     };
-    let agent = Agent::named(key.agent.as_str());
+    let agent = Agent::from_name(key.agent.as_str());
     agent.map(|agent| (agent, key)).ok_or_else(|| Failure::input("the agent of this session is not known"))
 }
 

@@ -77,7 +77,7 @@ fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<Edite
         let tools = tools::take_away(agent, &tow, &archive, choice.writing());
         // Before the settings: if we created their folder, it is removed with them and must be empty by then.
         let skills =
-            skills::take_away(agent.pages(&folder, &tow).map_err(refused)?, &archive, choice.writing());
+            skills::take_away(agent.skill_files(&folder, &tow).map_err(refused)?, &archive, choice.writing());
         let plan = match choice.writing() {
             Writing::Planned => target.preview_removal(&archive, RetryPace::USUAL).map_err(refused)?,
             Writing::Done => target.remove(&archive, RetryPace::USUAL).map_err(refused)?.plan,

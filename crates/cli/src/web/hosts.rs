@@ -29,7 +29,7 @@ const LONGEST: usize = 1 << 20;
 /// Answers as `tow hook` does to the same payload.
 pub fn event(given: &Given) -> Result<Answer, Refusal> {
     let name = given.text("agent").unwrap_or_default();
-    let Some(agent) = Agent::named(name) else {
+    let Some(agent) = Agent::from_name(name) else {
         let known: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
         return Err(Refusal::new(Status::BadRequest, "there is no such agent")
             .next(format!("Known are: {}.", known.join(", "))));

@@ -71,7 +71,7 @@ fn live(env: &Env, project: Option<&ProjectIdentity>) -> Vec<Transcript> {
         })
     };
     let known_agent = |transcript: LiveTranscript| {
-        let agent = Agent::named(&transcript.agent)?;
+        let agent = Agent::from_name(&transcript.agent)?;
         Some(Transcript { agent, path: PathBuf::from(transcript.path) })
     };
     found.into_iter().flatten().filter(is_meant).filter_map(known_agent).collect()
@@ -80,7 +80,7 @@ fn live(env: &Env, project: Option<&ProjectIdentity>) -> Vec<Transcript> {
 /// The files, including those of subagents, whose size differs from the captured offset.
 fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
     let with_helpers = |file: Transcript| {
-        let helpers = file.agent.helpers_of(&file.path);
+        let helpers = file.agent.subagent_transcripts(&file.path);
         let of = move |path| Transcript { agent: file.agent, path };
         std::iter::once(file.path).chain(helpers).map(of)
     };

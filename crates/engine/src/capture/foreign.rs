@@ -170,7 +170,9 @@ impl Taking<'_> {
         extent: ReadScope,
         source: TranscriptSource,
     ) -> Result<Result<(TakenRows, Learnt), String>, CaptureError> {
-        let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Ok(Default::default())) };
+        let Some(agent) = Agent::from_name(session.key.agent.as_str()) else {
+            return Ok(Ok(Default::default()));
+        };
         self.wishes.with_rules(agent, None, |rules| self.take_by(rules, session, extent, source))
     }
 

@@ -82,7 +82,7 @@ pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Optio
 
 /// Captures a session's transcript while its agent waits, but only if that is quick.
 pub fn hurry(env: &Env, session: &Session) {
-    let agent = Agent::named(session.key.agent.as_str());
+    let agent = Agent::from_name(session.key.agent.as_str());
     let (Some(agent), Some(path)) = (agent, &session.transcript) else { return };
     let file = Transcript { agent, path: path.into() };
     let quickly = || -> Result<(), CaptureError> {
@@ -124,7 +124,7 @@ fn capture_one(
     now: Timestamp,
 ) -> Result<TakenRows, CaptureError> {
     let mut all = take_in(writable, wishes, file, now)?;
-    for path in file.agent.helpers_of(&file.path) {
+    for path in file.agent.subagent_transcripts(&file.path) {
         all = all.plus(take_in(writable, wishes, &Transcript { agent: file.agent, path }, now)?);
     }
     Ok(all)

@@ -170,5 +170,5 @@ impl Wishes {
 }
 
 fn understood_by(agent: Agent) -> impl for<'t, 'i> Fn(&'t str, &'i str) -> ToolAction<'i> {
-    move |tool, input| agent.deed(tool, input)
+    move |tool, input| agent.tool_action(tool, input)
 }

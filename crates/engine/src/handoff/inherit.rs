@@ -107,7 +107,7 @@ impl Giver<'_> {
         archive: Option<Archive>,
     ) -> Result<Reply, StoreError> {
         let Giver { env, config, session, .. } = *self;
-        let Some(agent) = Agent::named(session.key.agent.as_str()) else { return Ok(Reply::default()) };
+        let Some(agent) = Agent::from_name(session.key.agent.as_str()) else { return Ok(Reply::default()) };
         // Without an archive there are no memories, and no notice about them.
         let due = archive.filter(|_| session.recalled_at.is_none());
         let mut chosen = MemorySelection::default();
@@ -167,7 +167,7 @@ pub fn offered_back(env: &Env, store: &Store, session: &SessionKey) -> Result<Re
 }
 
 fn said_to(session: &SessionKey, material: &ComposeInput) -> Reply {
-    let Some(agent) = Agent::named(session.agent.as_str()) else { return Reply::default() };
+    let Some(agent) = Agent::from_name(session.agent.as_str()) else { return Reply::default() };
     said(compose(material, agent.budget()))
 }
 

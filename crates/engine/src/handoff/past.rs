@@ -133,7 +133,7 @@ fn fill(
 
 /// Whether a turn only passes the work on or discards it: it does not show where the work stood.
 fn only_hands_on(session: &SessionKey, turn: &PastTurn) -> bool {
-    let Some(agent) = Agent::named(session.agent.as_str()) else { return false };
+    let Some(agent) = Agent::from_name(session.agent.as_str()) else { return false };
     let is_ours = |words: &TurnMessage| match agent.own_command(&words.text) {
         // Any further text in that prompt is meant for the successor.
         Some(OwnCommand::Baton) => words.text.split_whitespace().count() == 1,

@@ -66,7 +66,7 @@ pub fn of(session: &Session, place: &SeatLocation, env: &Env) -> Observations {
 
 /// How full the context is and since when, by the newest source; without one, estimated from the file size.
 pub fn fill(session: &Session) -> Option<(ContextUsage, Timestamp)> {
-    let agent = Agent::named(session.key.agent.as_str())?;
+    let agent = Agent::from_name(session.key.agent.as_str())?;
     let path = session.transcript.as_deref();
     let read = path.and_then(|path| context_in(agent, path, session.model.as_deref()));
     let read = read.filter(|(context, _)| session.meter.counts(*context));
@@ -160,9 +160,9 @@ fn may_tell(session: &Session, now: Timestamp) -> bool {
 pub const SAID_WITHIN_MS: i64 = 60_000;
 
 fn tail(session: &Session) -> Option<TranscriptTail> {
-    let agent = Agent::named(session.key.agent.as_str())?;
+    let agent = Agent::from_name(session.key.agent.as_str())?;
     let (end, _) = last_bytes(Path::new(session.transcript.as_deref()?), END).ok()?;
-    agent.tail(&end)
+    agent.transcript_end(&end)
 }
 
 fn written_at(path: &Path) -> Option<Timestamp> {
@@ -223,7 +223,7 @@ fn screens(sitting: &[(Session, SeatLocation)], chosen: &[usize]) -> Vec<(usize,
         let (session, place) = &sitting[*index];
         // Terminal names are unique on this machine, across tmux servers.
         let pane = shown.iter().find(|pane| Some(&pane.terminal) == place.tty.as_ref())?;
-        Some((*index, Agent::named(session.key.agent.as_str())?.screen(&pane.screen)))
+        Some((*index, Agent::from_name(session.key.agent.as_str())?.screen(&pane.screen)))
     };
     chosen.iter().filter_map(sight).collect()
 }

@@ -134,7 +134,7 @@ fn hooks(agent: Agent, inspected: Result<(PathBuf, Inspection), (String, String)
     if !inspection.is_sound() {
         return Check::bad(name, describe(&inspection), mend(agent));
     }
-    match agent.wants_consent(&folder, &inspection) {
+    match agent.consent_hint(&folder, &inspection) {
         Some(consent) => Check::warning(name, "registered, but not yet trusted by you", consent),
         None => Check::good(name, format!("{} events registered", inspection.right.len())),
     }
@@ -200,7 +200,7 @@ fn skills(agent: Agent) -> Check {
     };
     let standing =
         |page: &OwnedFile| Ok((page.inspect_file(RetryPace::BRIEF)?, page.file().display().to_string()));
-    let pages = agent.pages(&folder, &tow);
+    let pages = agent.skill_files(&folder, &tow);
     let stand: Result<Vec<_>, EditRefusal> = pages.and_then(|pages| pages.iter().map(standing).collect());
     let stand = match stand {
         Err(refusal) => return Check::warning(name, chain(&refusal), refusal.hint()),

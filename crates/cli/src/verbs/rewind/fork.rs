@@ -34,7 +34,7 @@ pub fn fork(
     known: &BookmarkRow,
     since: &[SessionTurn],
 ) -> Result<SessionKey, Failure> {
-    let agent = Agent::named(known.session.agent.as_str());
+    let agent = Agent::from_name(known.session.agent.as_str());
     let agent = agent.ok_or_else(|| Failure::input("the agent of this bookmark is not known"))?;
     let address = address(agent, known)?;
     if !arguments.yes && (!can_be_asked() || arguments.json) {

@@ -82,8 +82,9 @@ fn show_fork(
     forked: &SessionKey,
     code: &[(String, &'static str)],
 ) {
-    let resuming =
-        Agent::named(forked.agent.as_str()).map(|agent| agent.resuming(&forked.id)).unwrap_or_default();
+    let resuming = Agent::from_name(forked.agent.as_str())
+        .map(|agent| agent.resume_command(&forked.id))
+        .unwrap_or_default();
     if arguments.json {
         let bookmark = known.bookmark.uid.to_string();
         let report = json!({"bookmark": bookmark, "session": known.session, "fork": forked, "resume": resuming, "code": code});
@@ -102,8 +103,8 @@ fn show_code(scope: &Scope, known: &BookmarkRow, code: &[(String, &'static str)]
 fn steps(known: &BookmarkRow, since: &[SessionTurn]) -> Vec<String> {
     let first = since.first().map_or(String::new(), |turn| for_terminal(turn.prompt.as_str()));
     let way = RewindPoint { session: known.session.id.as_str(), prompts: since.len(), first: &first };
-    let agent = Agent::named(known.session.agent.as_str());
-    agent.map_or_else(Vec::new, |agent| agent.way_back(&way))
+    let agent = Agent::from_name(known.session.agent.as_str());
+    agent.map_or_else(Vec::new, |agent| agent.rewind_steps(&way))
 }
 
 fn numbered(scope: &Scope, steps: &[String]) {

@@ -81,11 +81,11 @@ impl Hands for Driven {
     }
 
     fn shown(&self, look: &PaneObservation) -> ShownSession {
-        look.screen.as_deref().map_or(ShownSession::Unknown, |screen| self.agent.shown(screen))
+        look.screen.as_deref().map_or(ShownSession::Unknown, |screen| self.agent.shown_session(screen))
     }
 
     fn is_typed(&self, held: &str, text: &str) -> bool {
-        self.agent.is_typed(held, text)
+        self.agent.input_holds(held, text)
     }
 
     fn type_in(&self, text: &str) -> Result<(), NotDone> {

@@ -85,7 +85,7 @@ fn next(open: &[Intent]) -> Option<&Intent> {
 }
 
 fn is_told_late(intent: &Intent) -> bool {
-    let agent = Agent::named(intent.session.agent.as_str());
+    let agent = Agent::from_name(intent.session.agent.as_str());
     intent.stage == IntentStage::Typed
         && intent.wish.purpose == IntentPurpose::Clear
         && agent.is_some_and(|agent| agent.starts() == SessionStartReport::WithFirstPrompt)

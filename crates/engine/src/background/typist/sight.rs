@@ -128,7 +128,7 @@ impl Sight {
 
     fn look_around(&mut self, reach: ReachHands<'_>) {
         let Some(place) = self.seat.as_ref().map(|seat| seat.place.clone()) else { return };
-        let Some(agent) = Agent::named(self.session().agent.as_str()) else { return };
+        let Some(agent) = Agent::from_name(self.session().agent.as_str()) else { return };
         self.starts = agent.starts();
         self.process = probe::process(&place);
         match reach(&place, agent) {

@@ -85,7 +85,7 @@ impl Judge<'_> {
         session: &ForeignSession,
         source: Option<&TranscriptSource>,
     ) -> Result<Verdict, StoreError> {
-        if Agent::named(session.key.agent.as_str()).is_none() {
+        if Agent::from_name(session.key.agent.as_str()).is_none() {
             return Ok(Verdict::UnknownAgent);
         }
         let conversation =

@@ -67,7 +67,7 @@ fn all() -> Vec<Subject> {
 
 fn mendable() -> impl Iterator<Item = Agent> {
     let wish = RepairOptions { every: 1, marker: "" };
-    Agent::ALL.into_iter().filter(move |agent| agent.repaired(b"", wish).is_some())
+    Agent::ALL.into_iter().filter(move |agent| agent.repair_transcript(b"", wish).is_some())
 }
 
 /// A subagent's transcript is no session that could be resumed.

@@ -66,7 +66,7 @@ pub fn begin(
 /// The events that take a hop from its handoff to typing: clear the session, then prompt its successor.
 pub fn set_out(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event> {
     let Journey { hop, session, seat } = journey;
-    let Some(agent) = Agent::named(session.agent.as_str()) else { return vec![] };
+    let Some(agent) = Agent::from_name(session.agent.as_str()) else { return vec![] };
     // Both intents have to be typed and confirmed, one after the other.
     let expires_at = env.now.plus_ms(2 * (config.typing.limit_ms + config.typing.confirm_ms));
     let wish = |purpose, text: &str| IntentRequest::new(seat, purpose, text, expires_at);

@@ -148,7 +148,9 @@ impl TurnEndHandler<'_> {
     }
 
     fn compact(&self, seat: &str, percent: Option<u8>) -> Outcome {
-        let Some(agent) = Agent::named(self.session.key.agent.as_str()) else { return Outcome::default() };
+        let Some(agent) = Agent::from_name(self.session.key.agent.as_str()) else {
+            return Outcome::default();
+        };
         let expires_at = self.env.now.plus_ms(self.config.typing.limit_ms);
         let Ok(wish) = IntentRequest::new(seat, IntentPurpose::Compact, agent.compact_command(), expires_at)
         else {
@@ -229,7 +231,7 @@ impl TurnEndHandler<'_> {
     }
 
     fn file_since(&self, asked: Timestamp) -> Option<String> {
-        let agent = Agent::named(self.session.key.agent.as_str())?;
+        let agent = Agent::from_name(self.session.key.agent.as_str())?;
         let path = Path::new(self.session.folder.as_deref()?).join(agent.handoff_file()?);
         let meta = fs::metadata(&path).ok()?;
         let written = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

@@ -73,7 +73,7 @@ fn record_panic(panic: &PanicHookInfo<'_>) {
 
 fn answer(agent: Option<&OsStr>) {
     let name = agent.and_then(OsStr::to_str).unwrap_or("");
-    let (Some(agent), Some(env)) = (Agent::named(name), Env::new()) else {
+    let (Some(agent), Some(env)) = (Agent::from_name(name), Env::new()) else {
         let detail =
             format!("`tow hook` was called for an unknown agent or without a home: {:?}", clip(name, 40));
         return faults::record(Env::new().as_ref(), FaultKind::Internal, detail);
@@ -83,7 +83,7 @@ fn answer(agent: Option<&OsStr>) {
     let (config, mistake) = load_config(&env);
     deadline::set(config.deadline_ms.saturating_sub(env.elapsed_ms()).max(1));
     let call = HookCall { agent, env, config, process: OnceCell::new() };
-    let mut heard = match call.agent.hear(&payload, call.config.keeping()) {
+    let mut heard = match call.agent.parse_hook(&payload, call.config.keeping()) {
         Ok(Some(heard)) => heard,
         Ok(None) => return call.warn(&payload),
         Err(error) => return call.fault(FaultKind::Payload, format!("{}: {error}", call.agent.name())),
@@ -116,7 +116,7 @@ fn arm_deadline(env: &Env) {
 
 impl HookCall {
     fn say(&self, event: &str, reply: &Reply) {
-        if let Some(said) = self.agent.speak(event, reply) {
+        if let Some(said) = self.agent.render_reply(event, reply) {
             // A closed pipe means that the agent no longer reads.
             let _ = io::stdout().write_all(said.as_bytes());
             let _ = io::stdout().flush();
@@ -128,7 +128,7 @@ impl HookCall {
         if !self.config.memory.gotchas {
             return;
         }
-        let Some(wanted) = self.agent.files_wanted(payload) else { return };
+        let Some(wanted) = self.agent.pending_files(payload) else { return };
         match gotchas::warning(&self.env, &self.config, &wanted) {
             Ok(reply) => self.say(BEFORE_TOOL, &reply),
             Err(error) => self.fault(FaultKind::Store, crate::runtime::failure::chain(&error)),

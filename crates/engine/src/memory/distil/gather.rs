@@ -53,7 +53,7 @@ fn calls<'a>(
     conversation: &Conversation,
     row: &TurnRow,
 ) -> Result<Vec<(Timestamp, TurnStep<'a>)>, StoreError> {
-    let Some(agent) = Agent::named(conversation.session.agent.as_str()) else { return Ok(vec![]) };
+    let Some(agent) = Agent::from_name(conversation.session.agent.as_str()) else { return Ok(vec![]) };
     let details = archive.details(row)?;
     let own = || details.iter().filter(|detail| detail.subagent.is_none());
     let output_of = |detail: &'_ &DetailRow| detail.kind == DetailKind::Output;
@@ -65,7 +65,7 @@ fn calls<'a>(
         if config.skips(&tool) {
             continue;
         }
-        let deed = agent.deed(&tool, &archive.content(input)?).into_owned();
+        let deed = agent.tool_action(&tool, &archive.content(input)?).into_owned();
         let output = input.call.and_then(|call| outputs.get(&call)).copied();
         calls.push((input.at, TurnStep::Did(call(archive, tool, deed, output)?)));
     }

@@ -26,7 +26,7 @@ pub fn gather(
     turn: &TurnRow,
     skipped: &dyn Fn(&str) -> bool,
 ) -> Result<Material, StoreError> {
-    let agent = Agent::named(of.session.agent.as_str());
+    let agent = Agent::from_name(of.session.agent.as_str());
     let bodies = archive.bodies(turn)?;
     let words = |speaker: Speaker| -> Vec<String> {
         let said = bodies.iter().filter(|body| body.speaker == speaker);
@@ -85,7 +85,7 @@ fn call(
     output: Option<&DetailRow>,
 ) -> Result<Option<Call>, StoreError> {
     let (tool, input) = (row.tool.as_deref().unwrap_or(""), archive.content(row)?);
-    let deed = agent.map_or(ToolAction::Other, |agent| agent.deed(tool, &input));
+    let deed = agent.map_or(ToolAction::Other, |agent| agent.tool_action(tool, &input));
     let failed = output.is_some_and(|row| row.outcome.as_deref() == Some("failed"));
     let Some((words, trust, shows)) = in_words(&deed, tool, &input) else { return Ok(None) };
     let output = match output {

@@ -41,7 +41,7 @@ impl ProviderName {
             NOBODY => Some(ProviderName::Nobody),
             ANTHROPIC => Some(ProviderName::Anthropic),
             OPENAI => Some(ProviderName::OpenAi),
-            agent => Agent::named(agent).map(ProviderName::Agent),
+            agent => Agent::from_name(agent).map(ProviderName::Agent),
         }
     }
 
