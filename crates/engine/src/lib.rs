@@ -21,6 +21,9 @@ pub mod notify;
 pub mod ingest;
 
 pub mod background;
-pub mod erase;
+
 pub mod query;
+
+pub mod erase;
+
 pub mod sync;

@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn every_crate_is_named_one_way_or_another() {
         check_found(Some("| `core` | `tow` |"), &[]);
-        check_found(Some("`towline-core`, crates/cli"), &[]);
+        check_found(Some("`towline-core`, crates/tow"), &[]);
         check_found(Some("the core, `tow`"), &["crate `towline-core` is not on the map"]);
     }
 

@@ -15,7 +15,7 @@ mod password;
 mod row;
 mod seats;
 mod state;
-mod sync;
+mod exchange;
 mod team;
 #[cfg(test)]
 mod tests;
@@ -26,7 +26,7 @@ pub use link::{Link, NoLink, reach};
 pub use meaning::{Agreement, agreement, model_here};
 pub use row::row_json;
 pub use state::Known;
-pub use sync::{Amount, Exchanged, exchange, exchange_if_due, preview};
+pub use exchange::{Amount, Exchanged, exchange, exchange_if_due, preview};
 pub use team::{Former, Wanted as TeamQuestion, ask as ask_team};
 
 use crate::capture::Wishes;

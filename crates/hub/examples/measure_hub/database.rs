@@ -1,5 +1,6 @@
-//! A connection without the hub client, with the same library, encryption and password: for comparison, and for
-//! administration.
+//! A connection without the hub client, for comparison and for administration.
+//!
+//! Uses the client's library, encryption and password, so that only the client's own work differs.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Query filters.
+//! Query filters: which documents a query may return.
 //!
 //! The values of one filter are alternatives; several filters must all hold.
 
