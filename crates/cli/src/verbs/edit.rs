@@ -92,7 +92,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let is_changed = content != known;
     if is_changed {
         let writing = open(&scope.env)?;
-        writing.archive.edit_memory(memory.number, &content, (scope.env.now, "")).map_err(failed)?;
+        writing.archive.edit_memory(memory.number, &content, scope.env.now, "").map_err(failed)?;
     }
     sheet.iter().for_each(|sheet| drop(fs::remove_file(sheet)));
     let after = one(scope, &arguments.id)?;

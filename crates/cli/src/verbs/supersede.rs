@@ -46,7 +46,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     refuse(archive, &old, by.as_ref())?;
     let why = reason(arguments.because.as_deref().unwrap_or("a person said so"));
     let by = by.map(|by| by.number);
-    archive.supersede_memory(old.number, by, (scope.env.now, &why)).map_err(failed)?;
+    archive.supersede_memory(old.number, by, scope.env.now, &why).map_err(failed)?;
     let after = one(archive, &arguments.id)?;
     if arguments.json {
         scope.out.line(&json!({"memory": memory_json(&after)}).to_string());

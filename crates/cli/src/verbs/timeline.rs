@@ -217,17 +217,18 @@ enum TimelineReader {
 impl TimelineQuery<'_> {
     /// The nearest entries on one side, ordered by time. The anchor itself does not count.
     fn side(&self, side: TimeSide, most: u32) -> Result<Vec<Entry>, Failure> {
-        let asked = (side, most.saturating_add(1));
+        let limit = most.saturating_add(1);
         let (archive, project, at) = (&self.past.archive, self.past.project.row(), self.anchor.at);
         let mut found: Vec<Entry> = vec![];
-        let memories = archive.memories_around(project, at, asked).map_err(unreadable)?;
+        let memories = archive.memories_around(project, at, side, limit).map_err(unreadable)?;
         found.extend(memories.iter().map(|memory| of_memory(memory, self.shown)));
-        found
-            .extend(archive.summaries_around(project, at, asked).map_err(unreadable)?.iter().map(of_summary));
-        for (of, turn) in archive.turns_around(project, at, asked).map_err(unreadable)? {
+        found.extend(
+            archive.summaries_around(project, at, side, limit).map_err(unreadable)?.iter().map(of_summary),
+        );
+        for (of, turn) in archive.turns_around(project, at, side, limit).map_err(unreadable)? {
             found.push(self.of_turn(&of, &turn)?);
         }
-        found.extend(self.bookmarks(side, most.saturating_add(1)).map_err(unreadable)?);
+        found.extend(self.bookmarks(side, limit).map_err(unreadable)?);
         found.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
         let is_anchor = |entry: &Entry| self.anchor.id.as_deref() == Some(entry.id.as_str());
         let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -263,7 +264,7 @@ impl TimelineQuery<'_> {
         };
         let mut labels = Labels::of(store)?;
         let mut found = vec![];
-        for known in store.bookmarks_around(name, self.anchor.at, (side, most))? {
+        for known in store.bookmarks_around(name, self.anchor.at, side, most)? {
             let title = labels.label(&known)?;
             found.push(Entry {
                 at: known.bookmark.at,

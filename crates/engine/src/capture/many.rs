@@ -127,7 +127,8 @@ fn jobs(
         let path = whole_by_folder(&file.path, &mut folders);
         let meta = std::fs::metadata(&file.path).ok();
         let end = meta.as_ref().map(|meta| (meta.len(), modified(meta)));
-        let is_read_to = |end| writable.archive.is_read_to(&path.to_string_lossy(), end);
+        let is_read_to =
+            |(bytes, modified)| writable.archive.is_read_to(&path.to_string_lossy(), bytes, modified);
         if end.map(is_read_to).transpose()?.unwrap_or(false) {
             known += 1;
             continue;

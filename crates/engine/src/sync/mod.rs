@@ -5,6 +5,7 @@
 
 mod backoff;
 pub mod batons;
+mod exchange;
 pub mod export;
 pub mod incoming;
 mod leaving;
@@ -15,18 +16,17 @@ mod password;
 mod row;
 mod seats;
 mod state;
-mod exchange;
 mod team;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub use exchange::{Amount, Exchanged, exchange, exchange_if_due, preview};
 pub use leaving::{counted as counted_own, forget_hub};
 pub use link::{Link, NoLink, reach};
 pub use meaning::{Agreement, agreement, model_here};
 pub use row::row_json;
 pub use state::Known;
-pub use exchange::{Amount, Exchanged, exchange, exchange_if_due, preview};
 pub use team::{Former, Wanted as TeamQuestion, ask as ask_team};
 
 use crate::capture::Wishes;

@@ -113,7 +113,7 @@ pub fn note_sent(archive: &Archive, batch: &Batch) -> Result<(), StoreError> {
         archive.note_sent(&rows, SendState::Had)?;
         match batch.place {
             HubCursor::Changes(seq) => archive.set_hub_place(seq),
-            HubCursor::Scan(memory, conversation) => archive.set_scan((memory, conversation)),
+            HubCursor::Scan(memory, conversation) => archive.set_scan(memory, conversation),
             HubCursor::ScanEnd => archive.end_scan(),
         }
     })
@@ -172,7 +172,7 @@ impl<'a> OutgoingRows<'a> {
         let Some(store) = store else { return Ok(ControlFlow::Continue(())) };
         let (person, here, mut left) = (self.archive.own_person()?, self.archive.machine(), HashSet::new());
         for project in self.archive.shared_projects()? {
-            for SyncRow { row, words } in store.carried_notes(&project, (&person, here))? {
+            for SyncRow { row, words } in store.carried_notes(&project, &person, here)? {
                 left.insert(row.uid);
                 let carried = SyncRow { row: self.archive.raised(row)?, words };
                 if self.add(carried)?.is_break() {

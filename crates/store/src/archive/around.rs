@@ -35,7 +35,8 @@ impl Archive {
         &self,
         project: Option<i64>,
         at: Timestamp,
-        (side, most): (TimeSide, u32),
+        side: TimeSide,
+        most: u32,
     ) -> Result<Vec<Memory>, StoreError> {
         let projects = match project {
             Some(project) => vec![Some(project)],
@@ -71,7 +72,8 @@ impl Archive {
         &self,
         project: Option<i64>,
         at: Timestamp,
-        (side, most): (TimeSide, u32),
+        side: TimeSide,
+        most: u32,
     ) -> Result<Vec<KeptSummary>, StoreError> {
         let (compare, order) = side.words();
         let query = format!(
@@ -89,7 +91,8 @@ impl Archive {
         &self,
         project: Option<i64>,
         at: Timestamp,
-        (side, most): (TimeSide, u32),
+        side: TimeSide,
+        most: u32,
     ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
         let (compare, order) = side.words();
         let query = format!(
@@ -134,7 +137,7 @@ mod tests {
         let archive = &bench.archive;
         let boat = archive.project_rows().unwrap().iter().find(|row| row.name == "boat").unwrap().row;
         let minutes = |project, side, most| -> Vec<i64> {
-            let found = archive.turns_around(project, Timestamp(3 * MINUTE), (side, most)).unwrap();
+            let found = archive.turns_around(project, Timestamp(3 * MINUTE), side, most).unwrap();
             found.iter().map(|(_, turn)| turn.at.0 / MINUTE).collect()
         };
         assert_eq!(minutes(None, TimeSide::Before, 5), [1, 2]);

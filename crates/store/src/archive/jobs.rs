@@ -286,7 +286,7 @@ impl Archive {
         let rows = statement.query_map((job.conversation, job.turn), |row| row.get::<_, i64>(0))?;
         let superseded = rows.collect::<Result<Vec<_>, _>>()?;
         for number in superseded.into_iter().filter(|number| !kept.contains(number)) {
-            self.supersede_memory(number, Some(*best), (at, "told better"))?;
+            self.supersede_memory(number, Some(*best), at, "told better")?;
         }
         Ok(())
     }

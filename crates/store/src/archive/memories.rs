@@ -293,7 +293,8 @@ impl Archive {
         &self,
         number: i64,
         content: &MemoryContent,
-        (at, finding): (Timestamp, &MemoryOccurrence<'_>),
+        at: Timestamp,
+        finding: &MemoryOccurrence<'_>,
     ) -> Result<bool, StoreError> {
         const KNOWN: &str = "
             select exists (select 1 from memory_trace
@@ -314,7 +315,8 @@ impl Archive {
         &self,
         number: i64,
         content: &MemoryContent,
-        (at, why): (Timestamp, &str),
+        at: Timestamp,
+        why: &str,
     ) -> Result<bool, StoreError> {
         self.change_memory(number, at, "edited", why, || self.put_words(number, content, at))
     }
@@ -363,7 +365,8 @@ impl Archive {
         &self,
         number: i64,
         by: Option<i64>,
-        (at, why): (Timestamp, &str),
+        at: Timestamp,
+        why: &str,
     ) -> Result<bool, StoreError> {
         let supersede = "
             update memories set revision = revision + 1, changed_at = ?2, superseded_by = ?3, superseded_at = ?2,

@@ -71,8 +71,10 @@ impl Archive {
     pub fn provider_failed(
         &self,
         provider: &str,
-        (cause, detail): (&str, &str),
-        (at, again_at): (Timestamp, Timestamp),
+        cause: &str,
+        detail: &str,
+        at: Timestamp,
+        again_at: Timestamp,
     ) -> Result<(), StoreError> {
         self.db.prepare_cached(FAILED)?.execute((provider, at.0, cause, detail, again_at.0))?;
         Ok(())

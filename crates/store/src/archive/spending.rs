@@ -62,7 +62,8 @@ impl Archive {
         &self,
         job: &DistilJob,
         tokens: u64,
-        (limit, now): (u64, Timestamp),
+        limit: u64,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.as_one(|| {
             let today = self.budget_without(Some(job.number()), now)?;

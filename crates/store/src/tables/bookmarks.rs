@@ -129,7 +129,8 @@ impl Store {
         &self,
         project: Option<&str>,
         at: Timestamp,
-        (side, most): (TimeSide, u32),
+        side: TimeSide,
+        most: u32,
     ) -> Result<Vec<BookmarkRow>, StoreError> {
         let (compare, order) = side.words();
         let query = format!(

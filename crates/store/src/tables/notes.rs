@@ -32,7 +32,8 @@ impl Store {
     pub fn carried_notes(
         &self,
         of: &SharedProject,
-        (person, here): (&str, Uid),
+        person: &str,
+        here: Uid,
     ) -> Result<Vec<SyncRow<String>>, StoreError> {
         let mut all = vec![];
         for (query, kind) in [(BOOKMARKS, RowKind::Bookmark), (BATONS, RowKind::Baton)] {

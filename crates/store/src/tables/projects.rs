@@ -24,7 +24,7 @@ struct StoredProject {
     name: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProjectLocation {
     pub name: String,
     pub root: String,

@@ -77,7 +77,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         link.hub.allow(&link.membership, wanted.id, member).map_err(NoLink::from)?;
     }
     let writing = open(&scope.env)?;
-    writing.archive.share_project(project.row, &key, (extent, scope.env.now)).map_err(failed)?;
+    writing.archive.share_project(project.row, &key, extent, scope.env.now).map_err(failed)?;
     drop(writing);
     towline_engine::runtime::spawn::start_detached();
     tell(scope, arguments, &project.name, &key, extent);

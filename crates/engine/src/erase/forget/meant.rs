@@ -202,17 +202,18 @@ fn so_far(env: &Env, sessions: &[SessionKey]) -> Result<TimeRange, Failure> {
 fn named_project(env: &Env, name: &str) -> Result<ProjectLocation, Failure> {
     let mut known = BTreeSet::new();
     if let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? {
-        known.extend(archive.projects().map_err(failed)?.into_iter().map(to_tuple));
+        known.extend(archive.projects().map_err(failed)?);
     }
     if let Some(store) = Store::read(&env.home, PATIENCE).map_err(failed)? {
-        known.extend(store.projects().map_err(failed)?);
+        let rows = store.projects().map_err(failed)?.into_iter();
+        known.extend(rows.map(|(name, root, remote)| ProjectLocation { name, root, remote }));
     }
     let traces = folder(name).map(|folder| projects::traces(&settings(env), &folder));
     let is_meant = |project: &ProjectLocation| match &traces {
         Some(traces) => is_same(project, traces) || project.root == name,
         None => project.name == name || project.root == name,
     };
-    let found: Vec<ProjectLocation> = known.into_iter().map(from_tuple).filter(is_meant).collect();
+    let found: Vec<ProjectLocation> = known.into_iter().filter(is_meant).collect();
     let none = || {
         Failure::input(format!("nothing is kept of a project `{name}`"))
             .hint("Give its folder, or run `tow sessions`.")
@@ -225,15 +226,6 @@ fn named_project(env: &Env, name: &str) -> Result<ProjectLocation, Failure> {
         return Ok(ProjectLocation { remote, ..first.clone() });
     }
     only(found, |project| project.root.clone(), none)
-}
-
-fn to_tuple(project: ProjectLocation) -> (String, String, Option<String>) {
-    (project.name, project.root, project.remote)
-}
-
-fn from_tuple(fields: (String, String, Option<String>)) -> ProjectLocation {
-    let (name, root, remote) = fields;
-    ProjectLocation { name, root, remote }
 }
 
 /// The folder that the name denotes; a name without a slash is a project's.

@@ -140,7 +140,7 @@ fn next(with: &Draining<'_>, shape: &Shape, archive: &Archive) -> Result<NextSte
     let asked = asked(with, shape, archive, job, of, turn)?;
     // A provider that used more tokens before may do so again.
     let tokens = asked.request.most_tokens.max(health.dearest);
-    if !archive.reserve(&asked.job, tokens, (with.daily_tokens, now))? {
+    if !archive.reserve(&asked.job, tokens, with.daily_tokens, now)? {
         archive.give_job_back(&asked.job, now)?;
         return Ok(NextStep::Leave(Left::Budget));
     }
@@ -305,7 +305,7 @@ fn fail(
     )?;
     let failures = archive.health(provider)?.trouble.map_or(0, |trouble| trouble.failures);
     let again_at = again_at(why, failures, at);
-    archive.provider_failed(provider, (why.cause(), &why.to_string()), (at, again_at))?;
+    archive.provider_failed(provider, why.cause(), &why.to_string(), at, again_at)?;
     Ok(state)
 }
 

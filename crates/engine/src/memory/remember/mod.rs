@@ -177,7 +177,7 @@ fn merge(archive: &Archive, known: &Memory, new: &NewMemory, now: Timestamp) -> 
     }
     let finding = MemoryOccurrence { uid: new.uid, session: new.session.as_ref(), turn: new.turn };
     let content = completed(known, new).unwrap_or_else(|| known.content.clone());
-    archive.merge_memory(known.number, &content, (now, &finding))?;
+    archive.merge_memory(known.number, &content, now, &finding)?;
     Ok(Kept::FoundAgain(known.number))
 }
 
@@ -206,14 +206,14 @@ fn add(archive: &Archive, alike: Alike, new: &NewMemory, now: Timestamp) -> Resu
     let number = archive.add_memory(new)?;
     let mut old = vec![];
     for (known, why) in alike.replaced {
-        archive.supersede_memory(known.number, Some(number), (now, &why))?;
+        archive.supersede_memory(known.number, Some(number), now, &why)?;
         if known.pinned_at.is_some() {
             archive.pin_memory(number, Some(now), now)?;
         }
         old.push(Replaced { number: known.number, why });
     }
     if let Some((newer, why)) = alike.newer {
-        archive.supersede_memory(number, Some(newer.number), (now, &why))?;
+        archive.supersede_memory(number, Some(newer.number), now, &why)?;
         return Ok(Kept::Outdated { new: number, by: newer.number });
     }
     Ok(if old.is_empty() { Kept::New(number) } else { Kept::Replaced { old, new: number } })

@@ -88,7 +88,7 @@ impl Machine {
         let writable = machine.open();
         let row = writable.archive.project_made(&boat()).unwrap();
         writable.archive.set_person(person).unwrap();
-        writable.archive.share_project(row, "x/boat", (extent, Timestamp(1))).unwrap();
+        writable.archive.share_project(row, "x/boat", extent, Timestamp(1)).unwrap();
         drop(writable);
         machine
     }

@@ -207,8 +207,7 @@ fn lines_and_summaries_travel_and_bodies_only_where_that_was_chosen() {
     assert_eq!(lines(&bob), ["asked to paint the mast", "asked to mend the sail"]);
     assert!(bob.batch(9).rows.is_empty(), "others' sessions are theirs to tell");
     let project = ann.project();
-    let more = (ShareLevel::Bodies, Timestamp(2));
-    ann.open().archive.share_project(project.row, "x/boat", more).unwrap();
+    ann.open().archive.share_project(project.row, "x/boat", ShareLevel::Bodies, Timestamp(2)).unwrap();
     ann.push_all(&mut hub);
     assert_eq!(kinds(&hub).iter().filter(|kind| **kind == RowKind::Body).count(), 2);
     bob.pull_all(&hub);
@@ -253,7 +252,7 @@ fn an_edit_a_pin_and_what_replaced_what_meet() {
     let (at, why) = (Timestamp(9), "it is free");
     let [ann, bob] = &both;
     let (replaced, by) = (number(ann, old), number(ann, new));
-    ann.open().archive.supersede_memory(replaced, Some(by), (at, why)).unwrap();
+    ann.open().archive.supersede_memory(replaced, Some(by), at, why).unwrap();
     let pinned = number(bob, old);
     bob.open().archive.pin_memory(pinned, Some(at), at).unwrap();
     settle(&both, &mut hub);
@@ -269,7 +268,7 @@ fn a_replacement_that_comes_before_what_replaces_it_is_resolved_when_that_comes(
     let ([ann, bob], mut hub) = two(ShareLevel::Lines);
     let (old, new) = (ann.remember(1, "Use Redis"), ann.remember(2, "Use Valkey"));
     let numbers = (ann.memory(old).unwrap().number, ann.memory(new).unwrap().number);
-    ann.open().archive.supersede_memory(numbers.0, Some(numbers.1), (Timestamp(9), "")).unwrap();
+    ann.open().archive.supersede_memory(numbers.0, Some(numbers.1), Timestamp(9), "").unwrap();
     ann.push_all(&mut hub);
     let (mut rows, after) = hub.pull(0, 9);
     rows.sort_by_key(|row| row.uid != old);

@@ -112,9 +112,9 @@ impl Run {
         let (archive, number, now) = (&writable.archive, one.number, Timestamp(i64::from(choice)));
         let edited = content(&format!("{} edit{choice:03}", self.words[&one.uid]));
         match step {
-            Step::Edit => archive.edit_memory(number, &edited, (now, "")).map(drop),
+            Step::Edit => archive.edit_memory(number, &edited, now, "").map(drop),
             Step::Pin => archive.pin_memory(number, one.pinned_at.is_none().then_some(now), now).map(drop),
-            Step::Supersede => archive.supersede_memory(number, Some(other.number), (now, "older")).map(drop),
+            Step::Supersede => archive.supersede_memory(number, Some(other.number), now, "older").map(drop),
             Step::Hold => {
                 let why = one.quarantine.is_none().then_some("odd");
                 archive.quarantine_memory(number, why, now).map(drop)
@@ -125,7 +125,7 @@ impl Run {
             Step::Share => archive.keep_private(number, Visibility::Shared, now).map(drop),
             Step::Die => {
                 let _ = archive.as_one(|| {
-                    archive.edit_memory(number, &edited, (now, "never"))?;
+                    archive.edit_memory(number, &edited, now, "never")?;
                     Err::<(), _>(StoreError::StillRead)
                 });
                 Ok(())

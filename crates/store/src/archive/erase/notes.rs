@@ -142,7 +142,7 @@ mod tests {
         let archive = &mut bench.archive;
         let traces = ProjectIdentity { root: "/boat".into(), remote: None, name: None, branch: None };
         let row = archive.project_made(&traces).unwrap();
-        let project = archive.share_project(row, "boat", (ShareLevel::Lines, NOW)).unwrap();
+        let project = archive.share_project(row, "boat", ShareLevel::Lines, NOW).unwrap();
         archive.set_person("ann").unwrap();
         take(&mut bench, &project);
         (bench, project)

@@ -106,7 +106,7 @@ fn untouched_memories_are_superseded_by_those_of_the_job() {
     bench.archive.add_memory(&memory(9, "by hand", MemoryAuthor::Person)).unwrap();
     bench.archive.pin_memory(numbers[1], Some(NOW), NOW).unwrap();
     let other = MemoryContent::of(MemoryDraft::new(MemoryType::parse("gotcha").unwrap(), "edited")).unwrap();
-    bench.archive.edit_memory(numbers[2], &other, (NOW, "")).unwrap();
+    bench.archive.edit_memory(numbers[2], &other, NOW, "").unwrap();
     make(&bench, 1);
     let job = lease(&bench, NOW).unwrap();
     let model = || MemoryAuthor::Model("m".into());
@@ -185,7 +185,7 @@ fn reservations_stay_within_the_daily_limit_and_end_with_the_lease() {
     let bench = bench(&[(1, 2), (3, 4)]);
     assert!(make(&bench, 1) && make(&bench, 2));
     let (one, two) = (lease(&bench, NOW).unwrap(), lease(&bench, NOW).unwrap());
-    let reserve = |job: &DistilJob, tokens, now| bench.archive.reserve(job, tokens, (2500, now)).unwrap();
+    let reserve = |job: &DistilJob, tokens, now| bench.archive.reserve(job, tokens, 2500, now).unwrap();
     assert!(reserve(&one, 2000, NOW) && !reserve(&two, 600, NOW) && reserve(&two, 500, NOW));
     assert!(reserve(&one, 2000, NOW), "what it had before does not count twice");
     assert_eq!(bench.archive.budget(NOW).unwrap(), DayBudget { spent: 0, reserved: 2500 });
@@ -220,8 +220,8 @@ fn a_provider_that_fails_is_left_alone_until_it_answers() {
     let bench = Bench::new();
     let archive = &bench.archive;
     assert_eq!(archive.health("p").unwrap(), crate::archive::ProviderHealth::default());
-    archive.provider_failed("p", ("quota", "spent"), (NOW, LATER)).unwrap();
-    archive.provider_failed("p", ("unavailable", "down"), (LATER, NOW)).unwrap();
+    archive.provider_failed("p", "quota", "spent", NOW, LATER).unwrap();
+    archive.provider_failed("p", "unavailable", "down", LATER, NOW).unwrap();
     let health = archive.health("p").unwrap();
     let trouble = health.trouble.unwrap();
     assert_eq!((trouble.since, trouble.last_at, trouble.failures), (NOW, LATER, 2));

@@ -115,10 +115,10 @@ fn every_change_leaves_a_trace_and_can_be_taken_back_one_by_one() {
     assert!(!archive.pin_memory(number, Some(NOW), NOW).unwrap(), "it is pinned already");
     let other = MemoryContent::of(MemoryDraft::new(MemoryType::parse("gotcha").unwrap(), "one, told better"))
         .unwrap();
-    assert!(archive.edit_memory(number, &other, (NOW, "clearer")).unwrap());
+    assert!(archive.edit_memory(number, &other, NOW, "clearer").unwrap());
     let by = added(&bench, 2, "decision", "two");
-    assert!(archive.supersede_memory(number, Some(by), (NOW, "two is newer")).unwrap());
-    assert!(!archive.supersede_memory(number, Some(number), (NOW, "itself")).unwrap());
+    assert!(archive.supersede_memory(number, Some(by), NOW, "two is newer").unwrap());
+    assert!(!archive.supersede_memory(number, Some(number), NOW, "itself").unwrap());
     assert!(archive.quarantine_memory(number, Some("it gives orders"), NOW).unwrap());
     let changed = archive.memory(number).unwrap().unwrap();
     assert_eq!((&changed.content, changed.stands()), (&other, false));
@@ -218,21 +218,21 @@ fn what_is_found_again_is_counted_once_for_each_finding_and_can_be_taken_back() 
     let session = SessionKey::parse("a:other").unwrap();
     let finding = MemoryOccurrence { uid: Uid([9; 16]), session: Some(&session), turn: Some(3) };
     let more = with_facts("one", &["a", "b"]);
-    assert!(bench.archive.merge_memory(number, &more, (NOW, &finding)).unwrap());
-    assert!(!bench.archive.merge_memory(number, &more, (NOW, &finding)).unwrap(), "the same finding");
+    assert!(bench.archive.merge_memory(number, &more, NOW, &finding).unwrap());
+    assert!(!bench.archive.merge_memory(number, &more, NOW, &finding).unwrap(), "the same finding");
     let memory = bench.archive.memory(number).unwrap().unwrap();
     assert_eq!((memory.content.facts.len(), memory.found), (2, 2));
     assert_eq!(bench.archive.undo_memory(number, NOW).unwrap().as_deref(), Some("found again"));
     let memory = bench.archive.memory(number).unwrap().unwrap();
     assert_eq!((memory.content.facts.len(), memory.found), (1, 1));
-    assert!(!bench.archive.merge_memory(number, &more, (NOW, &finding)).unwrap(), "it was taken back");
+    assert!(!bench.archive.merge_memory(number, &more, NOW, &finding).unwrap(), "it was taken back");
 }
 
 #[test]
 fn what_a_dropped_memory_replaced_stays_replaced() {
     let bench = Bench::new();
     let (old, by) = (added(&bench, 1, "decision", "one"), added(&bench, 2, "decision", "two"));
-    bench.archive.supersede_memory(old, Some(by), (NOW, "newer")).unwrap();
+    bench.archive.supersede_memory(old, Some(by), NOW, "newer").unwrap();
     bench.archive.drop_memory(by).unwrap();
     let superseded = bench.archive.memory(old).unwrap().unwrap().superseded.unwrap();
     assert_eq!((superseded.by, superseded.why.as_str()), (None, "newer"));
@@ -333,7 +333,7 @@ fn what_a_memory_took_over_from_a_forgotten_turn_goes_with_it() {
     let source = SessionKey::parse("a:first-session").unwrap();
     let finding = MemoryOccurrence { uid: Uid([9; 16]), session: Some(&source), turn: Some(2) };
     archive
-        .merge_memory(four, &with_facts("memory 4", &["a fact of it", "a secret plan"]), (NOW, &finding))
+        .merge_memory(four, &with_facts("memory 4", &["a fact of it", "a secret plan"]), NOW, &finding)
         .unwrap();
     archive.pin_memory(four, Some(NOW), NOW).unwrap();
     let of = archive.latest_conversations(None, 1).unwrap().remove(0);
@@ -366,9 +366,9 @@ fn the_rules_of_today_reach_memories_their_traces_and_summaries() {
         at: NOW,
     };
     archive.put_summary(&of, &kept).unwrap();
-    archive.edit_memory(one, &with_facts("QUILLON is one", &["QUILLON twice"]), (NOW, "QUILLON")).unwrap();
-    archive.edit_memory(one, &with_facts("another", &["fact"]), (NOW, "")).unwrap();
-    archive.edit_memory(two, &with_facts("QUILLON is two", &["QUILLON there"]), (NOW, "")).unwrap();
+    archive.edit_memory(one, &with_facts("QUILLON is one", &["QUILLON twice"]), NOW, "QUILLON").unwrap();
+    archive.edit_memory(one, &with_facts("another", &["fact"]), NOW, "").unwrap();
+    archive.edit_memory(two, &with_facts("QUILLON is two", &["QUILLON there"]), NOW, "").unwrap();
     let cleaner = ScrubRules {
         clean: &|text| text.contains("QUILLON").then(|| text.replace("QUILLON", "[gone]")),
         is_excluded_folder: &|_| false,
@@ -412,8 +412,8 @@ fn the_rules_of_today_reach_memories_their_traces_and_summaries() {
 fn memories_are_given_out_and_taken_in_with_all_that_became_of_them() {
     let (bench, _, [one, two, three, _]) = learnt();
     let archive = &bench.archive;
-    archive.supersede_memory(one, Some(two), (NOW, "two is newer")).unwrap();
-    archive.supersede_memory(two, Some(one), (NOW, "one is newer")).unwrap();
+    archive.supersede_memory(one, Some(two), NOW, "two is newer").unwrap();
+    archive.supersede_memory(two, Some(one), NOW, "one is newer").unwrap();
     archive.pin_memory(three, Some(NOW), NOW).unwrap();
     archive.quarantine_memory(three, Some("it gives orders"), NOW).unwrap();
     let given = |archive: &Archive| {

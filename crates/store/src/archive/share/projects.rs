@@ -90,7 +90,8 @@ impl Archive {
         &self,
         row: i64,
         key: &str,
-        (extent, now): (ShareLevel, Timestamp),
+        extent: ShareLevel,
+        now: Timestamp,
     ) -> Result<SharedProject, StoreError> {
         self.as_one(|| {
             let id = project_id(key);

@@ -147,7 +147,7 @@ impl Archive {
         Ok(self.fact(SCAN)?.map(|place| read(place).unwrap_or((0, 0))))
     }
 
-    pub fn set_scan(&self, (memory, conversation): (i64, i64)) -> Result<(), StoreError> {
+    pub fn set_scan(&self, memory: i64, conversation: i64) -> Result<(), StoreError> {
         self.set_fact(SCAN, &format!("{memory} {conversation}"))
     }
 

@@ -50,7 +50,7 @@ fn add(archive: &Archive, title: &str, project: Option<i64>) -> i64 {
 fn shared(archive: &Archive) -> i64 {
     let traces = ProjectIdentity { root: "/boat".into(), remote: None, name: None, branch: None };
     let row = archive.project_made(&traces).unwrap();
-    archive.share_project(row, "boat", (ShareLevel::Lines, NOW)).unwrap().row
+    archive.share_project(row, "boat", ShareLevel::Lines, NOW).unwrap().row
 }
 
 fn counts(archive: &Archive, number: i64) -> [u64; 5] {
@@ -74,19 +74,19 @@ fn every_change_stamps_what_it_changed_and_nothing_else() {
     let project = shared(archive);
     let (one, other) = (add(archive, "one", Some(project)), add(archive, "other", Some(project)));
     assert_eq!(counts(archive, one), [1, 0, 0, 0, 0]);
-    archive.edit_memory(one, &content("one more"), (NOW, "")).unwrap();
+    archive.edit_memory(one, &content("one more"), NOW, "").unwrap();
     assert_eq!(counts(archive, one), [2, 0, 0, 0, 0]);
     archive.pin_memory(one, Some(NOW), NOW).unwrap();
     archive.pin_memory(one, None, NOW).unwrap();
     assert_eq!(counts(archive, one), [2, 2, 0, 0, 0]);
-    archive.supersede_memory(one, Some(other), (NOW, "newer")).unwrap();
+    archive.supersede_memory(one, Some(other), NOW, "newer").unwrap();
     assert_eq!(archive.undo_memory(one, NOW).unwrap().as_deref(), Some("superseded"));
     archive.quarantine_memory(one, Some("odd"), NOW).unwrap();
     assert_eq!(counts(archive, one), [2, 2, 2, 1, 0]);
     archive.found_memory_again(one, NOW).unwrap();
     assert_eq!(counts(archive, one), [2, 2, 2, 1, 0]);
     let died = archive.as_one(|| {
-        archive.edit_memory(one, &content("never"), (NOW, ""))?;
+        archive.edit_memory(one, &content("never"), NOW, "")?;
         Err::<(), _>(StoreError::StillRead)
     });
     assert!(
@@ -158,7 +158,7 @@ fn an_older_archive_is_migrated_with_its_rows() {
     drop(old);
     let lock = ArchiveLock::take_within(&home, []).unwrap().unwrap();
     let archive = Archive::open(&home, &lock, Duration::ZERO, HERE).unwrap();
-    archive.share_project(1, "boat", (ShareLevel::Lines, NOW)).unwrap();
+    archive.share_project(1, "boat", ShareLevel::Lines, NOW).unwrap();
     assert_eq!(counts(&archive, 1), [1, 0, 1, 0, 0]);
     let RowLife::Lives(registers) = archive.carried_memory(1).unwrap().unwrap().row.life else { panic!() };
     assert_eq!(registers.standing.value.unwrap().by, Some(Uid([0x22; 16])));

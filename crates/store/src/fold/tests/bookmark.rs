@@ -179,7 +179,7 @@ fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() 
         remote: Some(remote.into()),
     };
     let carried =
-        |store: &Store, remote: &str| store.carried_notes(&shared(remote), ("ann", Uid([7; 16]))).unwrap();
+        |store: &Store, remote: &str| store.carried_notes(&shared(remote), "ann", Uid([7; 16])).unwrap();
     let (store, _) = bench.fold();
     let first = carried(&store, "x/boat").remove(0);
     assert!(matches!(&first.words, Some(RowContent::Noted(words)) if words.contains("before the storm")));
