@@ -1,6 +1,6 @@
 //! Opens and migrates the database, and moves it aside when it is damaged.
 //!
-//! The only `Connection::open` of the project. Writing needs the `FoldLock`; reading takes no lock and changes no row.
+//! The only `Connection::open` of the project. Writing needs the `ProjectionLock`; reading takes no lock and changes no row.
 
 use crate::home::{DataFolder, open_or_make, size};
 use crate::lock::ProjectionLock;

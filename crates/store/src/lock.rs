@@ -1,6 +1,6 @@
 //! File locks: at most one process at a time writes the database, and one the archive. A lock dies with its holder.
 //!
-//! Holding a `FoldLock` is the proof that the database may be opened for writing, migrated or moved aside.
+//! Holding a `ProjectionLock` is the proof that the database may be opened for writing, migrated or moved aside.
 //! There is no unlock: dropping the value, or process exit, releases the lock.
 
 use crate::home::{DataFolder, open_or_make};

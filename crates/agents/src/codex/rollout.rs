@@ -6,7 +6,7 @@
 //!
 //! Ids are the client's own item ids, and the response's id for its usage. Lines without an id are identified by their
 //! turn and their number. A fork and a revert start a file that holds only the remainder: nothing is repeated, the
-//! numbers continue from the branch point (`Base`, `Reverted`), and a revert reuses the numbers that it removed, always
+//! numbers continue from the branch point (`ForkBase`, `Reverted`), and a revert reuses the numbers that it removed, always
 //! in new turns. A fork in the older format repeats all items under their ids in the new session's file.
 
 use super::line::{

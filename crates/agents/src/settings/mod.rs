@@ -1,6 +1,6 @@
 //! Edits of foreign settings files: planned purely, written whole, removed without a trace.
 //!
-//! Reads no environment and no clock, and knows no agent: a [`Target`] or a [`Block`] of lines says what to register
+//! Reads no environment and no clock, and knows no agent: a [`Target`] or a [`MarkedBlock`] of lines says what to register
 //! and where. Never changes a foreign byte, never writes into a file in place, and writes nothing if nothing changes.
 //!
 //! ```text

@@ -1,6 +1,6 @@
 //! Turns the pieces of a transcript into rows to store: turns, messages, details.
 //!
-//! Every text in a row is `Clean`: redacted and bounded. The state between two pieces is bounded as well, however long
+//! Every text in a row is `CleanText`: redacted and bounded. The state between two pieces is bounded as well, however long
 //! a turn is. This module knows neither the file that the pieces come from nor the store that takes the rows.
 
 mod calls;

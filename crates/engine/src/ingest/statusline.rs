@@ -5,7 +5,7 @@
 
 use crate::handoff::guard;
 use crate::runtime::config::Config;
-use crate::runtime::config::layered;
+use crate::runtime::config::settings;
 use crate::runtime::env::Env;
 use crate::runtime::env::GUARD;
 use crate::runtime::env::variable;
@@ -68,11 +68,6 @@ fn read_payload() -> Vec<u8> {
     let mut payload = vec![];
     let _ = io::stdin().lock().take(LARGEST).read_to_end(&mut payload);
     payload
-}
-
-fn settings(env: &Env) -> Config {
-    std::fs::read_to_string(&env.config_file)
-        .map_or_else(|_| Config::compiled_in(), |user| layered(&user).config)
 }
 
 fn their_command(mut arguments: impl Iterator<Item = OsString>, config: &Config) -> Option<OsString> {
@@ -190,6 +185,7 @@ fn preview(config: &Config) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::config::layered;
 
     #[test]
     fn a_preview_shows_the_template_at_several_widths() {

@@ -36,10 +36,10 @@ pub enum IndexError {
     /// The folder itself cannot be used.
     #[error("could not use the folder of the search index at {path}")]
     Folder { path: PathBuf, source: std::io::Error },
-    /// Rebuild it: `Index::rebuild`.
+    /// Rebuild it: `SearchIndex::rebuild`.
     #[error("the search index at {path} was made by another version")]
     OtherFormat { path: PathBuf },
-    /// Rebuild it: `Index::rebuild`.
+    /// Rebuild it: `SearchIndex::rebuild`.
     #[error("the search index is damaged: {complaint}")]
     Damaged { complaint: String },
     /// Another process writes; try later.

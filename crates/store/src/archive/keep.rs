@@ -18,7 +18,7 @@ use towline_core::piece::{StopReason, TokenCounts};
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
-/// A row of an archive. Its text type is plain for export and `Clean` for import.
+/// A row of an archive. Its text type is plain for export and `CleanText` for import.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExportedRow<Text> {
     /// Precedes all other rows of its conversation.

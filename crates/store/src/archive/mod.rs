@@ -2,7 +2,7 @@
 //! database.
 //!
 //! Only hooks that may return something (inherited context, memories, turns lost to a compaction) open it. Accepts only
-//! `Clean` text and the `Content` and `Summary` of memories. Agents delete their transcripts, so archived rows cannot
+//! `CleanText` text and the `Content` and `Summary` of memories. Agents delete their transcripts, so archived rows cannot
 //! be recreated: the archive is never part of a rebuild.
 
 mod around;

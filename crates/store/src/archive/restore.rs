@@ -1,6 +1,6 @@
 //! Imports exported conversations with all their rows.
 //!
-//! Adds missing rows and leaves existing ones alone: importing twice changes nothing. Accepts only `Clean` text, and no
+//! Adds missing rows and leaves existing ones alone: importing twice changes nothing. Accepts only `CleanText` text, and no
 //! row that was forgotten here.
 
 use super::keep::{

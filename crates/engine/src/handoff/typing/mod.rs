@@ -10,6 +10,7 @@ pub use pause::{lift, pause, paused};
 use crate::runtime::config::settings;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
+use crate::runtime::record;
 use crate::runtime::spawn;
 use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
@@ -50,7 +51,7 @@ pub fn moved(
 /// Appends all events in one write.
 pub fn accept(env: &Env, events: impl IntoIterator<Item = Event>) -> Result<(), Failure> {
     let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
-    journal::append(&env.home, &records).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
+    record::accept(env, &records)
 }
 
 /// The user's typing settings, read again each time: a pause counts until the last moment.
@@ -66,13 +67,5 @@ pub fn rules(env: &Env) -> TypingRules {
 
 /// An event of our own in this session.
 pub fn event(env: &Env, session: &SessionKey, happening: EventKind) -> Event {
-    Event {
-        uid: env.uid(),
-        at: env.now,
-        session: session.clone(),
-        subagent: None,
-        turn: None,
-        happening,
-        scene: None,
-    }
+    record::event(env, session.clone(), happening)
 }
