@@ -4,14 +4,13 @@
 //! folders: all hooks share one temporary home.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::thread;
 use std::time::Instant;
+use std::{fs, thread};
 
 use clap::{Args, Subcommand};
 use towline_testkit::mutate::{Mutator, recordings};

@@ -1,11 +1,10 @@
 //! Installs while another program rewrites the same file: the result contains both programs' entries.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files must fail")]
 
-use std::fs;
 use std::path::Path;
 use std::sync::Barrier;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 use towline_agents::claude;

@@ -1,12 +1,11 @@
 //! Our MCP server entry in the agents' settings, with every kind of existing file.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files must fail")]
 
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -16,8 +16,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::failure::{Failure, Kind};
 use towline_terminal::process::Process;
 use towline_terminal::tmux::TmuxServer;
 

@@ -2,16 +2,14 @@
 //!
 //! One variant per verb, one file per verb. Help, completions and the man page derive from the grammar.
 
-use crate::output::Output;
-use crate::output::complain;
+use crate::output::{Output, complain};
 use crate::scope::Scope;
 use crate::verbs;
 use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 use towline_engine::runtime::env;
 use towline_engine::runtime::env::Env;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::failure::{Failure, Kind};
 
 const EXAMPLES: &str = "\
 Examples:

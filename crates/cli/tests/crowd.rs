@@ -6,15 +6,14 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Barrier, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use common::{hermetic, key, payload, store_in};
 use towline_core::event::{Event, EventKind};

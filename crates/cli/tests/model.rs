@@ -8,11 +8,10 @@
 )]
 
 use serde_json::Value;
-use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{fs, thread};
 use towline_testkit::TestEnv;
 
 const FILES: [&str; 3] = ["model.safetensors", "vocab.txt", "config.json"];

@@ -5,12 +5,11 @@
     reason = "tests report by panicking; the server is a thread"
 )]
 
-use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::{fs, thread};
 use tempfile::TempDir;
 use towline_engine::runtime::fetch::{FetchError, Wanted, fetch, sha256_of, take};
 

@@ -3,9 +3,8 @@
 //! Not authoritative: announced thresholds are in the database, and a lost or stale file costs one extra fold.
 
 use crate::home::{DataFolder, put_small};
-use std::fs;
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 use towline_core::id::SessionKey;
 use towline_core::meter::{ContextUsage, Exactness, UsageSource};
 use towline_core::time::Timestamp;

@@ -4,9 +4,8 @@
 //! of `AtOnce`, the holder of the alert lock those of the other channels.
 
 use crate::home::{DataFolder, put_small};
-use std::fs;
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 use towline_core::id::SessionKey;
 use towline_core::session::SessionState;
 use towline_core::time::Timestamp;

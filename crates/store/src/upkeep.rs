@@ -3,9 +3,8 @@
 //! Every part may be interrupted and repeated at any point; none of them removes data within the retention period.
 
 use crate::home::{DataFolder, size};
-use crate::journal;
 use crate::lock::ProjectionLock;
-use crate::{Store, StoreError, UpkeepKind};
+use crate::{Store, StoreError, UpkeepKind, journal};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 

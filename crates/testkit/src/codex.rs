@@ -9,13 +9,11 @@ use std::process::Command;
 use serde_json::{Map, Value, json};
 
 use crate::app_server::AppServer;
-use crate::clients;
 use crate::env::TestEnv;
 use crate::model::Model;
-use crate::processes;
 use crate::run::Run;
 use crate::tmux::{Pane, Tmux};
-use crate::wait;
+use crate::{clients, processes, wait};
 
 const ALIAS: &str = "codex-0.166.0";
 

@@ -15,9 +15,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::processes::{self, Process};
-use crate::remains;
 use crate::run::Run;
-use crate::wait;
+use crate::{remains, wait};
 
 /// A socket's path holds 108 bytes, and the longest one below the root needs 60 of them.
 const LONGEST_ROOT: usize = 40;

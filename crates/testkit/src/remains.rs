@@ -4,11 +4,10 @@
 //! of each transcript only the end.
 
 use std::cell::RefCell;
-use std::fs;
 use std::io::Write;
-use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
+use std::{fs, panic};
 
 /// Limits: enough to follow the conversation.
 const FILES: usize = 6;

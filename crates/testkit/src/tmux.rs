@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::env::TestEnv;
-use crate::processes;
 use crate::run::Run;
-use crate::wait;
+use crate::{processes, wait};
 
 /// Runs the program as a foreground job and leaves a shell behind, as in a user's terminal.
 /// [`Pane::wait_end`] looks for the text echoed here.

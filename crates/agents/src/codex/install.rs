@@ -3,9 +3,8 @@
 //! Describes and reads only. In `config.toml` only our server's entry is ours to write; trust is never written, since
 //! it is the user's decision.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use thiserror::Error;
 use toml_edit::{DocumentMut, TableLike};

@@ -8,9 +8,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use towline_engine::runtime::env::Env;
-use towline_engine::runtime::env::own_program;
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::env::{Env, own_program, variable};
 use towline_engine::runtime::failure::Failure;
 
 const HANDED_DOWN: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TERM", "NO_COLOR"];

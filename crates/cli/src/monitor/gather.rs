@@ -17,13 +17,11 @@ use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::query::usage;
 use towline_engine::runtime::calendar::clock;
-use towline_engine::runtime::config::Config;
-use towline_engine::runtime::config::settings;
+use towline_engine::runtime::config::{Config, settings};
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::status::cache;
 use towline_engine::status::cache::Watch;
-use towline_engine::status::probe;
+use towline_engine::status::{cache, probe};
 use towline_monitor::{EndedRows, MonitorRow, SessionDetail, TurnLine};
 use towline_store::archive::{self, TurnFilter, TurnQuery};
 use towline_store::{

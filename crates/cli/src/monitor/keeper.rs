@@ -9,9 +9,7 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
-use towline_engine::runtime::env::GUARD;
-use towline_engine::runtime::env::leave_folder;
-use towline_engine::runtime::env::own_program;
+use towline_engine::runtime::env::{GUARD, leave_folder, own_program};
 
 /// Written by the owner after it restored the terminal itself.
 const DONE: &[u8] = b"done";

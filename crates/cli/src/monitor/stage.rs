@@ -6,12 +6,7 @@
 use super::gather::{RowGatherer, SessionFilter, detail};
 use super::keeper::Keeper;
 use super::wakes::Wakes;
-use crate::canvas::KeyInput;
-use crate::canvas::TerminalCanvas;
-use crate::canvas::end_signals;
-use crate::canvas::is_popup;
-use crate::canvas::is_possible;
-use crate::canvas::reporting_panics;
+use crate::canvas::{KeyInput, TerminalCanvas, end_signals, is_popup, is_possible, reporting_panics};
 use crate::output::Output;
 use crate::scope::Scope;
 use crate::verbs::goto;
@@ -23,8 +18,7 @@ use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
 use towline_core::shown::SeatLight;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::env::Env;
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::env::{Env, variable};
 use towline_engine::runtime::failure::Failure;
 use towline_monitor::{
     ColourMode, EndedRows, Frame, MonitorAction, MonitorInput, MonitorModel, ScreenSize, pressed, update,

@@ -10,11 +10,9 @@ use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::notify;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::status::cache;
-use towline_engine::status::push;
-use towline_engine::status::read_marks;
 use towline_engine::status::read_marks::Look;
 use towline_engine::status::tmux::options::Options;
+use towline_engine::status::{cache, push, read_marks};
 
 const EXAMPLES: &str = "\
 Examples:

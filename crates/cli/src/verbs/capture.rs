@@ -10,21 +10,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::fault::{FaultKind, FaultRecord};
-use towline_engine::capture;
-use towline_engine::capture::Transcript;
-use towline_engine::capture::Wishes;
-use towline_engine::handoff::bookmarks::Looked;
-use towline_engine::handoff::bookmarks::look;
-use towline_engine::memory::distil;
-use towline_engine::memory::enrich;
+use towline_engine::capture::{Transcript, Wishes};
+use towline_engine::handoff::bookmarks::{Looked, look};
+use towline_engine::memory::{distil, enrich};
 use towline_engine::runtime::archive::Writable;
 use towline_engine::runtime::config::settings;
 use towline_engine::runtime::env::leave_folder;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::failure::{Failure, chain};
 use towline_engine::runtime::faults::record_here;
 use towline_engine::runtime::spawn;
-use towline_engine::sync;
+use towline_engine::{capture, sync};
 use towline_store::archive::TakenRows;
 
 /// Capture new lines of an agent's transcripts.

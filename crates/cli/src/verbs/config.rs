@@ -9,13 +9,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use toml_edit::{DocumentMut, Item, Value};
-use towline_engine::runtime::config::DEFAULT;
 use towline_engine::runtime::config::edit::{no_such_key, parse, read, write};
-use towline_engine::runtime::config::layered;
-use towline_engine::runtime::config::value_at;
+use towline_engine::runtime::config::{DEFAULT, layered, value_at};
 use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::failure::{Failure, Kind};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,15 +8,12 @@ use serde_json::json;
 use std::process::ExitCode;
 use towline_core::continuing::{HandoffAuthor, HopRequest, form};
 use towline_core::session::{Session, SessionState};
-use towline_engine::handoff::continuing::begin;
-use towline_engine::handoff::continuing::is_allowed;
-use towline_engine::handoff::continuing::overdue;
+use towline_engine::handoff::continuing::{begin, is_allowed, overdue};
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
 use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::record;
-use towline_engine::runtime::spawn;
+use towline_engine::runtime::{record, spawn};
 use towline_store::journal::JournalRecord;
 use towline_store::{Store, StoreError};
 

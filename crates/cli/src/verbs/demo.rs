@@ -3,9 +3,7 @@
 //! Needs no agent and never touches the user's files; see `demo`.
 
 use crate::demo;
-use crate::demo::DemoStage;
-use crate::demo::Seats;
-use crate::demo::Tempo;
+use crate::demo::{DemoStage, Seats, Tempo};
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;

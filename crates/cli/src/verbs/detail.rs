@@ -9,20 +9,10 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::when::{BadExpression, TimeExpression};
 use towline_engine::capture::Caught;
-use towline_engine::query::Found;
-use towline_engine::query::Page;
-use towline_engine::query::Past;
-use towline_engine::query::Room;
-use towline_engine::query::Thinking;
-use towline_engine::query::TurnView;
-use towline_engine::query::detail_json;
-use towline_engine::query::detail_text;
-use towline_engine::query::head;
-use towline_engine::query::seek;
-use towline_engine::query::turn_json;
-use towline_engine::query::turn_text;
-use towline_engine::query::view;
-use towline_engine::query::view_detail;
+use towline_engine::query::{
+    Found, Page, Past, Room, Thinking, TurnView, detail_json, detail_text, head, seek, turn_json, turn_text,
+    view, view_detail,
+};
 use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\

@@ -13,15 +13,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_core::time::Timestamp;
 use towline_core::when::TimeExpression;
-use towline_engine::query::Past;
-use towline_engine::query::beginning;
-use towline_engine::query::call;
-use towline_engine::query::unreadable;
+use towline_engine::query::{Past, beginning, call, unreadable};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
-use towline_engine::sync::export::ExportError;
-use towline_engine::sync::export::jsonl;
-use towline_engine::sync::export::markdown;
+use towline_engine::sync::export::{ExportError, jsonl, markdown};
 use towline_store::archive::{Conversation, MemorySelector};
 
 const EXAMPLES: &str = "\

@@ -2,10 +2,8 @@
 //!
 //! Shows what would be erased and asks first. Reports the result, but never prints the text searched for.
 
-use crate::agreement::agrees;
-use crate::agreement::can_be_asked;
-use crate::output::Tone;
-use crate::output::complain;
+use crate::agreement::{agrees, can_be_asked};
+use crate::output::{Tone, complain};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -16,10 +14,7 @@ use std::sync::Arc;
 use towline_core::escape::for_terminal;
 use towline_core::forget::ForgetText;
 use towline_engine::erase::forget;
-use towline_engine::erase::forget::AsideFate;
-use towline_engine::erase::forget::Meant;
-use towline_engine::erase::forget::Request;
-use towline_engine::erase::forget::Tally;
+use towline_engine::erase::forget::{AsideFate, Meant, Request, Tally};
 use towline_engine::ingest::live;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::size;

@@ -6,8 +6,7 @@
 use super::editor;
 use super::skills::{self, Skills};
 use super::tools::{self, Tools};
-use crate::output::Tone;
-use crate::output::complain;
+use crate::output::{Tone, complain};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -16,15 +15,11 @@ use std::process::ExitCode;
 use towline_agents::Agent;
 use towline_agents::settings::{EditPlan, EditRefusal, ManagedContent, OriginalsArchive, RetryPace, Target};
 use towline_engine::memory::gotchas;
-use towline_engine::runtime::config::Config;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::env::on_path;
-use towline_engine::runtime::env::own_program;
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::config::{Config, settings};
+use towline_engine::runtime::env::{on_path, own_program, variable};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::tmux::conf;
-use towline_engine::status::tmux::conf::Outcome;
-use towline_engine::status::tmux::conf::Writing;
+use towline_engine::status::tmux::conf::{Outcome, Writing};
 
 const EXAMPLES: &str = "\
 Examples:

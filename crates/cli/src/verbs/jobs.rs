@@ -11,11 +11,10 @@ use std::time::Duration;
 use towline_core::time::Timestamp;
 use towline_engine::memory::enrich;
 use towline_engine::memory::enrich::Standing;
-use towline_engine::runtime::archive;
 use towline_engine::runtime::calendar::clock;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::spawn;
 use towline_engine::runtime::text::plain;
+use towline_engine::runtime::{archive, spawn};
 use towline_store::archive::{JobRow, JobState};
 use towline_store::{Archive, StoreError};
 

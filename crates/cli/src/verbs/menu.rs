@@ -16,8 +16,7 @@ use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::push::server_of;
 use towline_engine::status::tmux::load;
-use towline_engine::status::tmux::options::Keys;
-use towline_engine::status::tmux::options::Options;
+use towline_engine::status::tmux::options::{Keys, Options};
 use towline_terminal::tmux::{MenuItem, TmuxServer};
 use towline_terminal::tmux_settings::quote;
 

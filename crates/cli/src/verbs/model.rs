@@ -10,18 +10,14 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use towline_engine::index::embeddings;
-use towline_engine::index::embeddings::Origin;
-use towline_engine::index::embeddings::PlaceError;
-use towline_engine::runtime::config::Search;
-use towline_engine::runtime::config::SearchTier;
-use towline_engine::runtime::config::settings;
+use towline_engine::index::embeddings::{Origin, PlaceError};
+use towline_engine::runtime::config::{Search, SearchTier, settings};
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::fetch::FetchError;
 use towline_engine::runtime::progress::Progress as _;
 use towline_engine::runtime::spawn;
-use towline_engine::runtime::text::plain;
-use towline_engine::runtime::text::size;
+use towline_engine::runtime::text::{plain, size};
 use towline_search::{Encoder, MODEL_FILES};
 
 const EXAMPLES: &str = "\

@@ -2,9 +2,7 @@
 //!
 //! Draws the same list as `tow status`, in more detail. Decides nothing.
 
-use crate::monitor::RowGatherer;
-use crate::monitor::SessionFilter;
-use crate::monitor::play;
+use crate::monitor::{RowGatherer, SessionFilter, play};
 use crate::scope::Scope;
 use crate::verbs::usage::spent_json;
 use clap::Args;

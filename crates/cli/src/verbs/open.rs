@@ -3,16 +3,12 @@
 //! Without a graphical session it opens nothing and prints the address.
 
 use crate::scope::Scope;
-use crate::web::Running;
-use crate::web::TokenReuse;
-use crate::web::running;
-use crate::web::tokens;
+use crate::web::{Running, TokenReuse, running, tokens};
 use clap::Args;
 use serde_json::Value;
 use std::process::ExitCode;
 use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::failure::{Failure, Kind};
 use towline_engine::runtime::spawn;
 use towline_server::http::Writing;
 

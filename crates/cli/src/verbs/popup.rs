@@ -8,8 +8,7 @@ use clap::Args;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::failure::{Failure, Kind};
 use towline_engine::status::tmux::load;
 use towline_terminal::tmux::TmuxServer;
 

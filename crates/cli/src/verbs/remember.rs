@@ -20,16 +20,8 @@ use towline_core::memory::{
 use towline_engine::capture::Wishes;
 use towline_engine::handoff::bookmarks::code_in;
 use towline_engine::ingest::live;
-use towline_engine::memory::remember::Kept;
-use towline_engine::memory::remember::keep;
-use towline_engine::memory::remember::no_memory;
-use towline_engine::memory::remember::open;
-use towline_engine::query::Chosen;
-use towline_engine::query::called;
-use towline_engine::query::is_path;
-use towline_engine::query::memory_json;
-use towline_engine::query::ownership;
-use towline_engine::query::unreadable;
+use towline_engine::memory::remember::{Kept, keep, no_memory, open};
+use towline_engine::query::{Chosen, called, is_path, memory_json, ownership, unreadable};
 use towline_engine::runtime::env::current_folder;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;

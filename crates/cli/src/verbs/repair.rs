@@ -3,8 +3,7 @@
 //! Only shows the plan unless `--write` is given. Writes nothing while a client may have the session open,
 //! and keeps the original file as a backup.
 
-use crate::output::Tone;
-use crate::output::complain;
+use crate::output::{Tone, complain};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -17,16 +16,9 @@ use towline_agents::repair::{
 };
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionId;
-use towline_engine::erase::repair::Kept;
-use towline_engine::erase::repair::RepairError;
-use towline_engine::erase::repair::Subject;
-use towline_engine::erase::repair::backups;
-use towline_engine::erase::repair::named;
-use towline_engine::erase::repair::put;
-use towline_engine::erase::repair::read;
-use towline_engine::erase::repair::recent;
-use towline_engine::erase::repair::replace;
-use towline_engine::erase::repair::users;
+use towline_engine::erase::repair::{
+    Kept, RepairError, Subject, backups, named, put, read, recent, replace, users,
+};
 use towline_engine::runtime::calendar::clock;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;

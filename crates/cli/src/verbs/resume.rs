@@ -7,8 +7,7 @@ use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_engine::handoff::typing;
-use towline_engine::runtime::config::Typing;
-use towline_engine::runtime::config::settings;
+use towline_engine::runtime::config::{Typing, settings};
 use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\

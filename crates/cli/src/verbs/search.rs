@@ -2,8 +2,7 @@
 //!
 //! Only reads. Brings the index up to date itself, and covers all times unless an option limits them.
 
-use crate::output::Tone;
-use crate::output::complain;
+use crate::output::{Tone, complain};
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
@@ -14,26 +13,13 @@ use towline_core::escape::{fit, for_terminal};
 use towline_core::memory::whose;
 use towline_core::time::Timestamp;
 use towline_core::when::TimeExpression;
-use towline_engine::index::FindError;
-use towline_engine::index::Found;
-use towline_engine::index::Library;
-use towline_engine::index::Question;
-use towline_engine::index::TeamRow;
-use towline_engine::index::ask;
-use towline_engine::index::embeddings;
 use towline_engine::index::embeddings::Asked;
-use towline_engine::query::Chosen;
-use towline_engine::query::Past;
-use towline_engine::query::beginning;
-use towline_engine::query::unreadable;
+use towline_engine::index::{FindError, Found, Library, Question, TeamRow, ask, embeddings};
+use towline_engine::query::{Chosen, Past, beginning, unreadable};
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::failure::chain;
-use towline_engine::sync::Former;
-use towline_engine::sync::NoLink;
-use towline_engine::sync::TeamQuestion;
-use towline_engine::sync::ask_team;
+use towline_engine::runtime::failure::{Failure, chain};
+use towline_engine::sync::{Former, NoLink, TeamQuestion, ask_team};
 use towline_hub::Embedding;
 use towline_search::{DocumentKind, Filters, QueryContext};
 

@@ -3,10 +3,7 @@
 //! Listens on local addresses only, requires the token, and changes nothing without `--write`.
 
 use crate::scope::Scope;
-use crate::web::AddressFile;
-use crate::web::CommandBackend;
-use crate::web::TokenReuse;
-use crate::web::tokens;
+use crate::web::{AddressFile, CommandBackend, TokenReuse, tokens};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;

@@ -17,23 +17,10 @@ use towline_core::id::Uid;
 use towline_core::memory::number;
 use towline_core::when::{SessionHint, TimeExpression};
 use towline_engine::memory::remember::is_memory_id;
-use towline_engine::query::Page;
-use towline_engine::query::Past;
-use towline_engine::query::Room;
-use towline_engine::query::Thinking;
-use towline_engine::query::call;
-use towline_engine::query::detail_json;
-use towline_engine::query::detail_text;
-use towline_engine::query::figures;
-use towline_engine::query::head;
-use towline_engine::query::id_of;
-use towline_engine::query::spanned;
-use towline_engine::query::turn_json;
-use towline_engine::query::turn_text;
-use towline_engine::query::unreadable;
-use towline_engine::query::usage;
-use towline_engine::query::view;
-use towline_engine::query::view_detail;
+use towline_engine::query::{
+    Page, Past, Room, Thinking, call, detail_json, detail_text, figures, head, id_of, spanned, turn_json,
+    turn_text, unreadable, usage, view, view_detail,
+};
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::config::nearest;
 use towline_engine::runtime::failure::Failure;

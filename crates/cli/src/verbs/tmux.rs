@@ -10,8 +10,7 @@ use std::process::ExitCode;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::tmux::load;
-use towline_engine::status::tmux::load::Changed;
-use towline_engine::status::tmux::load::Outcome;
+use towline_engine::status::tmux::load::{Changed, Outcome};
 use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\

@@ -7,8 +7,7 @@ use towline_agents::Agent;
 use towline_agents::settings::{
     EditPlan, EditRefusal, ManagedContent, McpServerEntry, OriginalsArchive, RetryPace,
 };
-use towline_engine::runtime::env::places;
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::env::{places, variable};
 use towline_engine::runtime::failure::chain;
 use towline_engine::status::tmux::conf::Writing;
 

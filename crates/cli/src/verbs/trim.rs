@@ -13,25 +13,14 @@ use towline_agents::server::ServerAddress;
 use towline_core::compose::{CUT_TO_MAKE_ROOM, ComposedContext};
 use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
-use towline_engine::capture::Transcript;
-use towline_engine::capture::Wishes;
-use towline_engine::capture::capture;
-use towline_engine::erase::trim::Check;
-use towline_engine::erase::trim::Cut;
-use towline_engine::erase::trim::Half;
-use towline_engine::erase::trim::Outcome;
-use towline_engine::erase::trim::Survey;
-use towline_engine::erase::trim::carry_out;
-use towline_engine::erase::trim::checks;
-use towline_engine::erase::trim::cut;
-use towline_engine::erase::trim::memory;
-use towline_engine::erase::trim::survey;
-use towline_engine::handoff::agent_server::Client;
-use towline_engine::handoff::agent_server::ServerError;
+use towline_engine::capture::{Transcript, Wishes, capture};
+use towline_engine::erase::trim::{
+    Check, Cut, Half, Outcome, Survey, carry_out, checks, cut, memory, survey,
+};
+use towline_engine::handoff::agent_server::{Client, ServerError};
 use towline_engine::handoff::past;
 use towline_engine::query::ownership;
-use towline_engine::runtime::env::on_path;
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::env::{on_path, variable};
 use towline_engine::runtime::failure::Failure;
 use towline_store::{Archive, Store};
 

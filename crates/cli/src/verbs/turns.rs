@@ -12,16 +12,9 @@ use towline_core::escape::for_terminal;
 use towline_core::event::PromptOrigin;
 use towline_core::time::Timestamp;
 use towline_core::when::{SessionHint, TimeExpression};
-use towline_engine::query::Page;
-use towline_engine::query::Past;
-use towline_engine::query::Room;
-use towline_engine::query::beginning;
-use towline_engine::query::call;
-use towline_engine::query::head;
-use towline_engine::query::heading_json;
-use towline_engine::query::id_of;
-use towline_engine::query::unreadable;
-use towline_engine::query::words;
+use towline_engine::query::{
+    Page, Past, Room, beginning, call, head, heading_json, id_of, unreadable, words,
+};
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::failure::Failure;
 use towline_store::archive::{Conversation, MessageRow, SessionQuery, TurnFilter, TurnQuery, TurnRow};

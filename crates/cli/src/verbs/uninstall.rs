@@ -15,8 +15,7 @@ use towline_agents::Agent;
 use towline_agents::settings::{ManagedContent, OriginalsArchive, RetryPace};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::tmux::conf;
-use towline_engine::status::tmux::conf::Outcome;
-use towline_engine::status::tmux::conf::Writing;
+use towline_engine::status::tmux::conf::{Outcome, Writing};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,8 +5,7 @@
 use crate::cli;
 use serde_json::Value;
 use std::fmt::Display;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::failure::{Failure, Kind};
 use towline_server::http::{Answer, Given, Refusal, Status};
 
 pub struct VerbCommand(Vec<String>);

@@ -6,8 +6,7 @@
 use crate::ingest::live;
 use crate::ingest::live::Glance;
 use crate::notify::{NO_DESKTOP, Outcome, Step, Voice, errand, fault, nudge, steps};
-use crate::runtime::config::Notify;
-use crate::runtime::config::settings;
+use crate::runtime::config::{Notify, settings};
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
 use std::fs::{self, File};

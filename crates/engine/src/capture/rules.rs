@@ -3,12 +3,10 @@
 //! An owned copy of the settings, so that several files can be read in parallel. Decides nothing.
 
 use super::asked::Asked;
-use crate::runtime::config::Config;
-use crate::runtime::config::layered;
+use crate::runtime::config::{Config, layered};
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
-use crate::runtime::privacy;
-use crate::runtime::projects;
+use crate::runtime::{privacy, projects};
 use std::io::ErrorKind;
 use std::path::Path;
 use towline_agents::Agent;

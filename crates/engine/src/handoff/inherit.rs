@@ -3,14 +3,12 @@
 //! Decides nothing: `core::inherit` did, while applying events. This module only puts it into words, once.
 
 use crate::capture;
-use crate::handoff::continuing;
-use crate::handoff::past;
+use crate::handoff::{continuing, past};
 use crate::memory::recall;
 use crate::runtime::config::Config;
-use crate::runtime::env;
 use crate::runtime::env::Env;
 use crate::runtime::failure::chain;
-use crate::runtime::faults;
+use crate::runtime::{env, faults};
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::{

@@ -5,8 +5,7 @@
 
 use crate::runtime::calendar::clock;
 use crate::runtime::config::settings;
-use crate::runtime::env::Env;
-use crate::runtime::env::program;
+use crate::runtime::env::{Env, program};
 use crate::runtime::projects;
 use std::path::Path;
 use towline_agents::Agent;

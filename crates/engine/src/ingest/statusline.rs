@@ -4,13 +4,9 @@
 //! number. On any error it still draws the user's own line and exits with 0.
 
 use crate::handoff::guard;
-use crate::runtime::config::Config;
-use crate::runtime::config::settings;
-use crate::runtime::env::Env;
-use crate::runtime::env::GUARD;
-use crate::runtime::env::variable;
-use crate::runtime::privacy;
-use crate::runtime::projects;
+use crate::runtime::config::{Config, settings};
+use crate::runtime::env::{Env, GUARD, variable};
+use crate::runtime::{privacy, projects};
 use crate::status::cache;
 use rustix::termios::tcgetwinsize;
 use std::ffi::OsString;

@@ -5,10 +5,8 @@
 
 use crate::runtime::calendar::clock;
 use crate::runtime::config::Config;
-use crate::runtime::env;
 use crate::runtime::env::Env;
-use crate::runtime::privacy;
-use crate::runtime::projects;
+use crate::runtime::{env, privacy, projects};
 use std::path::Path;
 use std::time::Duration;
 use towline_agents::settings::{EditRefusal, Target};

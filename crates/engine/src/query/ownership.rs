@@ -5,8 +5,7 @@
 use crate::handoff::inherit::in_short;
 use crate::ingest::live;
 use crate::runtime::config::project_name;
-use crate::runtime::env::Env;
-use crate::runtime::env::variable;
+use crate::runtime::env::{Env, variable};
 use crate::runtime::failure::Failure;
 use towline_agents::Agent;
 use towline_core::event::SessionPresence;

@@ -3,11 +3,8 @@
 //! Creates nothing: without captured data, no file exists afterwards.
 
 use super::unreadable;
-use crate::capture::Caught;
-use crate::capture::Wishes;
-use crate::capture::catch_up;
-use crate::runtime::env::Env;
-use crate::runtime::env::current_folder;
+use crate::capture::{Caught, Wishes, catch_up};
+use crate::runtime::env::{Env, current_folder};
 use crate::runtime::failure::Failure;
 use crate::runtime::text::plain;
 use std::path::{Path, PathBuf};

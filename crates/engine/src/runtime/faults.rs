@@ -3,8 +3,7 @@
 //! The order is the journal, which is applied to the database; a log in the data folder; a log in the runtime
 //! folder. A fault that fits none of them is lost and never reaches the agent.
 
-use crate::runtime::env::Env;
-use crate::runtime::env::variable;
+use crate::runtime::env::{Env, variable};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};

@@ -2,8 +2,7 @@
 //!
 //! Reads a few small files of the repository; runs no commands.
 
-use crate::runtime::config::Config;
-use crate::runtime::config::project_name;
+use crate::runtime::config::{Config, project_name};
 use std::path::Path;
 use towline_core::project::ProjectIdentity;
 use towline_terminal::project;

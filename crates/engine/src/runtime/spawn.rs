@@ -2,9 +2,7 @@
 //!
 //! The caller does not wait for it. `tow work` takes its own lock, so an extra start is harmless.
 
-use crate::runtime::env::GUARD;
-use crate::runtime::env::on_path;
-use crate::runtime::env::own_program;
+use crate::runtime::env::{GUARD, on_path, own_program};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};

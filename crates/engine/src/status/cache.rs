@@ -4,8 +4,7 @@
 //! alarm costs a few milliseconds, a missed change would hide an event.
 
 use crate::runtime::env::Env;
-use crate::status::read_marks::Look;
-use crate::status::read_marks::calls_for_a_look;
+use crate::status::read_marks::{Look, calls_for_a_look};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::MetadataExt;

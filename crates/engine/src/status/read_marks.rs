@@ -3,8 +3,7 @@
 //! A look turns off the light and stops notifications; it does not change the agent's state. A client that is
 //! attached but idle is not a user.
 
-use crate::runtime::env::Env;
-use crate::runtime::env::variable;
+use crate::runtime::env::{Env, variable};
 use crate::runtime::failure::Failure;
 use crate::runtime::record::{accept, event};
 use crate::status::push::server_of;

@@ -3,12 +3,9 @@
 //! May be killed at any point and repeated: rows and cursor are written together. Rows forgotten elsewhere
 //! are erased from every file, as `tow forget` would.
 
-use super::Sharing;
-use super::words;
+use super::{Sharing, words};
 use crate::erase::forget;
-use crate::erase::forget::Meant;
-use crate::erase::forget::busy;
-use crate::erase::forget::failed;
+use crate::erase::forget::{Meant, busy, failed};
 use crate::runtime::archive;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;

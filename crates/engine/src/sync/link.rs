@@ -4,12 +4,9 @@
 //! permission.
 
 use super::password::{self, PasswordError};
-use crate::runtime::config::Hub as Wanted;
-use crate::runtime::config::HubTls;
-use crate::runtime::config::settings;
+use crate::runtime::config::{Hub as Wanted, HubTls, settings};
 use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
-use crate::runtime::failure::chain;
+use crate::runtime::failure::{Failure, chain};
 use crate::runtime::hub_url::{self, BadUrl, Url};
 use std::path::PathBuf;
 use std::time::Duration;

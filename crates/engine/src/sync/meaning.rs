@@ -5,8 +5,7 @@
 
 use super::link::{Link, NoLink};
 use crate::index::embeddings;
-use crate::index::embeddings::Model;
-use crate::index::embeddings::Standing;
+use crate::index::embeddings::{Model, Standing};
 use crate::runtime::config::settings;
 use crate::runtime::env::Env;
 use std::cell::OnceCell;

@@ -5,15 +5,12 @@
 
 use crate::memory::model::provider::{NoSecret, printed_secret};
 use crate::runtime::config::Hub;
-use crate::runtime::env::Env;
-use crate::runtime::env::user_home;
-use crate::runtime::env::variable;
+use crate::runtime::env::{Env, user_home, variable};
 use crate::runtime::hub_url::Url;
-use std::fmt;
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 /// A password. Its `Debug` output hides it.
 pub struct Password(String);

@@ -5,9 +5,7 @@
 
 use super::link::{Link, NoLink};
 use super::{machine, words};
-use crate::index::Found;
-use crate::index::TeamRow;
-use crate::index::project_key;
+use crate::index::{Found, TeamRow, project_key};
 use crate::runtime::env::Env;
 use serde_json::Value;
 use std::collections::HashMap;

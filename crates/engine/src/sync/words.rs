@@ -3,8 +3,7 @@
 //! Redacts in both directions: content captured before a rule existed must not leave, and other machines'
 //! rules are not trusted. Content of an unknown kind is dropped.
 
-use crate::sync::export::wire::BadWord;
-use crate::sync::export::wire::Line;
+use crate::sync::export::wire::{BadWord, Line};
 use serde::{Deserialize, Serialize};
 use towline_core::capture::FileAccess;
 use towline_core::id::IdHash;

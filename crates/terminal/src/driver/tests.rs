@@ -3,8 +3,7 @@
 use super::*;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use towline_core::seat::SeatKind;
-use towline_core::seat::SeatProof;
+use towline_core::seat::{SeatKind, SeatProof};
 
 /// A macOS terminal, of which `/proc` shows nothing.
 fn in_iterm2(stand_in: &str) -> (tempfile::TempDir, Driver) {

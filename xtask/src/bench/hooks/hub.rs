@@ -2,13 +2,12 @@
 //!
 //! Speaks no protocol: no request to these hubs ever succeeds.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use crate::failure::Failure;
 

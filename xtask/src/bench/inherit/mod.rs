@@ -16,9 +16,8 @@ use tempfile::TempDir;
 
 use crate::failure::{Failure, stdout_of};
 
-use super::costs;
 use super::report::{Judgement, Report};
-use super::{Extent, Setup, announce, settle};
+use super::{Extent, Setup, announce, costs, settle};
 
 const LEGEND: &str = "Import is measured as one process over a corpus made of the recorded transcripts, their texts \
     enlarged with source code: `MB/s per core` is what was read by the processor time it took, user and system, readers \

@@ -3,8 +3,7 @@
 //! Changes nothing: every fix is a command for the user to run.
 
 use super::Check;
-use crate::verbs::install::command_to_register;
-use crate::verbs::install::is_found;
+use crate::verbs::install::{command_to_register, is_found};
 use crate::verbs::tools;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,13 +12,8 @@ use towline_agents::settings::{
     EditRefusal, Inspection, OwnedFile, OwnedFileState, RetryPace, ServerState, StatusLineState,
 };
 use towline_engine::memory::gotchas;
-use towline_engine::runtime::config::Config;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::env::Env;
-use towline_engine::runtime::env::GUARD;
-use towline_engine::runtime::env::on_path;
-use towline_engine::runtime::env::own_program;
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::config::{Config, settings};
+use towline_engine::runtime::env::{Env, GUARD, on_path, own_program, variable};
 use towline_engine::runtime::failure::chain;
 
 /// Checks that `tow` on the PATH is this program.

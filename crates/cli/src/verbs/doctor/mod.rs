@@ -16,8 +16,7 @@ use crate::scope::Scope;
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::failure::Kind;
+use towline_engine::runtime::failure::{Failure, Kind};
 use towline_engine::runtime::text::plain;
 
 const EXAMPLES: &str = "\

@@ -8,11 +8,10 @@ use crate::verbs::install::command_to_register;
 use std::path::Path;
 use towline_agents::settings::BlockState;
 use towline_engine::runtime::env::on_path;
-use towline_engine::status::tmux::conf;
 use towline_engine::status::tmux::conf::current_server;
-use towline_engine::status::tmux::load;
 use towline_engine::status::tmux::load::Presence;
 use towline_engine::status::tmux::options::Options;
+use towline_engine::status::tmux::{conf, load};
 use towline_terminal::tmux::TmuxServer;
 use towline_terminal::tmux_settings::installed_version;
 

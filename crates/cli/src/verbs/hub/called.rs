@@ -4,8 +4,7 @@
 
 use towline_core::escape::for_terminal;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::Link;
-use towline_engine::sync::NoLink;
+use towline_engine::sync::{Link, NoLink};
 use towline_hub::HubProject;
 
 /// The team's project with this key or name.

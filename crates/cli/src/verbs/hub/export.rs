@@ -13,10 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
-use towline_engine::sync::Link;
-use towline_engine::sync::NoLink;
-use towline_engine::sync::machine;
-use towline_engine::sync::row_json;
+use towline_engine::sync::{Link, NoLink, machine, row_json};
 
 const EXAMPLES: &str = "\
 Examples:

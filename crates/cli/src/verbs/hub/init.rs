@@ -10,8 +10,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::NoLink;
-use towline_engine::sync::reach;
+use towline_engine::sync::{NoLink, reach};
 use towline_hub::{HubClient, HubStatus, InitOptions, InitOutcome};
 
 const EXAMPLES: &str = "\

@@ -13,10 +13,7 @@ use towline_core::escape::for_terminal;
 use towline_engine::runtime::config::HubTls;
 use towline_engine::runtime::env::host_name;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::NoLink;
-use towline_engine::sync::machine;
-use towline_engine::sync::note_joined;
-use towline_engine::sync::reach;
+use towline_engine::sync::{NoLink, machine, note_joined, reach};
 use towline_hub::Machine;
 
 const EXAMPLES: &str = "\

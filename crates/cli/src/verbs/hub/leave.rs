@@ -15,10 +15,7 @@ use towline_core::id::Uid;
 use towline_engine::memory::remember::open;
 use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::Link;
-use towline_engine::sync::NoLink;
-use towline_engine::sync::forget_hub;
-use towline_engine::sync::machine;
+use towline_engine::sync::{Link, NoLink, forget_hub, machine};
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\

@@ -12,9 +12,7 @@ use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad};
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::Link;
-use towline_engine::sync::NoLink;
-use towline_engine::sync::machine;
+use towline_engine::sync::{Link, NoLink, machine};
 use towline_hub::{Member, MemberRole};
 
 const EXAMPLES: &str = "\

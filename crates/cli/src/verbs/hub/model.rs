@@ -9,11 +9,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::Agreement;
-use towline_engine::sync::Link;
-use towline_engine::sync::agreement;
-use towline_engine::sync::machine;
-use towline_engine::sync::model_here;
+use towline_engine::sync::{Agreement, Link, agreement, machine, model_here};
 use towline_hub::EmbeddingSupport;
 
 const EXAMPLES: &str = "\

@@ -8,8 +8,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::share::Visibility;
-use towline_engine::memory::remember::memories_named;
-use towline_engine::memory::remember::open;
+use towline_engine::memory::remember::{memories_named, open};
 use towline_engine::runtime::failure::Failure;
 use towline_store::StoreError;
 

@@ -11,11 +11,7 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::Amount;
-use towline_engine::sync::Exchanged;
-use towline_engine::sync::exchange;
-use towline_engine::sync::preview;
-use towline_engine::sync::waiting;
+use towline_engine::sync::{Amount, Exchanged, exchange, preview, waiting};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,9 +5,7 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::path::PathBuf;
-use towline_engine::runtime::config::Hub as Wanted;
-use towline_engine::runtime::config::HubTls;
-use towline_engine::runtime::config::settings;
+use towline_engine::runtime::config::{Hub as Wanted, HubTls, settings};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::hub_url::BadUrl;
 

@@ -10,10 +10,7 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 use towline_core::id::Uid;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::Amount;
-use towline_engine::sync::Exchanged;
-use towline_engine::sync::counted_own;
-use towline_engine::sync::exchange;
+use towline_engine::sync::{Amount, Exchanged, counted_own, exchange};
 
 /// How long to wait for another process's sync.
 const FOR_ANOTHER: Duration = Duration::from_secs(45);

@@ -5,13 +5,8 @@
 use crate::output::Tone;
 use crate::scope::Scope;
 use serde_json::{Value, json};
-use towline_engine::capture::Imported;
-use towline_engine::capture::Learnt;
-use towline_engine::capture::TakenOver;
-use towline_engine::capture::Transcript;
-use towline_engine::runtime::text::plain;
-use towline_engine::runtime::text::size;
-use towline_engine::runtime::text::span;
+use towline_engine::capture::{Imported, Learnt, TakenOver, Transcript};
+use towline_engine::runtime::text::{plain, size, span};
 use towline_store::foreign::{ForeignSurvey, SurveyedTable, TableImport};
 
 pub struct ImportReport {

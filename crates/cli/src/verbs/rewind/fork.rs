@@ -4,18 +4,15 @@
 //! with exactly the turns before the bookmark.
 
 use super::Arguments;
-use crate::agreement::agrees;
-use crate::agreement::can_be_asked;
+use crate::agreement::{agrees, can_be_asked};
 use crate::scope::Scope;
 use towline_agents::Agent;
 use towline_agents::server::ServerAddress;
 use towline_core::id::{SessionId, SessionKey, TurnId};
 use towline_core::session::SessionTurn;
-use towline_engine::handoff::agent_server::Client;
-use towline_engine::handoff::agent_server::ServerError;
+use towline_engine::handoff::agent_server::{Client, ServerError};
 use towline_engine::index::labels::short;
-use towline_engine::runtime::env::on_path;
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::env::{on_path, variable};
 use towline_engine::runtime::failure::Failure;
 use towline_store::BookmarkRow;
 

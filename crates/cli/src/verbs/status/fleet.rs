@@ -10,9 +10,7 @@ use std::time::Duration;
 use towline_core::escape::{fit, for_terminal, pad};
 use towline_core::shown::age;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::Link;
-use towline_engine::sync::NoLink;
-use towline_engine::sync::machine;
+use towline_engine::sync::{Link, NoLink, machine};
 use towline_hub::{FleetMachine, FleetSeat};
 
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -2,8 +2,7 @@
 //!
 //! Pure: no colours, no clock, no terminal. Escapes all text.
 
-use crate::output::Output;
-use crate::output::Tone;
+use crate::output::{Output, Tone};
 use towline_core::escape::{fit, for_terminal, pad};
 use towline_core::shown::{SeatLight, SeatView, age};
 use towline_core::time::Timestamp;

@@ -10,12 +10,7 @@ mod news;
 pub use news::Channel;
 
 use super::{Arguments, fits, object};
-use crate::canvas::KeyInput;
-use crate::canvas::TerminalCanvas;
-use crate::canvas::end_signals;
-use crate::canvas::is_popup;
-use crate::canvas::is_possible;
-use crate::canvas::reporting_panics;
+use crate::canvas::{KeyInput, TerminalCanvas, end_signals, is_popup, is_possible, reporting_panics};
 use crate::output::Output;
 use crate::scope::Scope;
 use crate::verbs::goto;
@@ -34,8 +29,7 @@ use towline_core::escape::for_terminal;
 use towline_core::shown::SeatView;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::env::Env;
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::env::{Env, variable};
 use towline_engine::runtime::failure::Failure;
 use towline_store::DataFolder;
 

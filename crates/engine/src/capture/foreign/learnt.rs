@@ -3,8 +3,7 @@
 //! Each has its own id and is kept once. They are model output derived from tool output, and trusted as
 //! little. Erased ones do not come back.
 
-use crate::memory::remember::Kept;
-use crate::memory::remember::keep_plainly;
+use crate::memory::remember::{Kept, keep_plainly};
 use towline_core::forget::PieceSource;
 use towline_core::id::Uid;
 use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryContent, MemoryTrust, Summary};

@@ -2,8 +2,7 @@
 //!
 //! Reads the archive and the user's settings; changes nothing.
 
-use crate::capture::rules::Admission;
-use crate::capture::rules::Wishes;
+use crate::capture::rules::{Admission, Wishes};
 use std::collections::HashSet;
 use towline_agents::Agent;
 use towline_store::archive::TranscriptSource;

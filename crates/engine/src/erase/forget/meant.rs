@@ -2,13 +2,8 @@
 //!
 //! Reads the rows as last applied. Never guesses: an ambiguous name is an error that lists all candidates.
 
-use crate::memory::remember::is_memory_id;
-use crate::memory::remember::memories_named;
-use crate::memory::remember::no_memory;
-use crate::memory::remember::numbers;
-use crate::runtime::calendar::clock;
-use crate::runtime::calendar::stretch;
-use crate::runtime::calendar::today;
+use crate::memory::remember::{is_memory_id, memories_named, no_memory, numbers};
+use crate::runtime::calendar::{clock, stretch, today};
 use crate::runtime::config::settings;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;

@@ -3,8 +3,7 @@
 //! Never trusts the server's reply alone, and always reports which half is done.
 
 use super::{Cut, Survey};
-use crate::handoff::agent_server::Client;
-use crate::handoff::agent_server::ServerError;
+use crate::handoff::agent_server::{Client, ServerError};
 use crate::runtime::failure::chain;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,9 +2,7 @@
 //!
 //! Only reads. A failed check names its obstacle.
 
-use crate::handoff::agent_server::Client;
-use crate::handoff::agent_server::Kind;
-use crate::handoff::agent_server::ServerError;
+use crate::handoff::agent_server::{Client, Kind, ServerError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -2,8 +2,7 @@
 //!
 //! Does not decide who inherits. A handoff is void once the old session was prompted again.
 
-use crate::handoff::past;
-use crate::handoff::typing;
+use crate::handoff::{past, typing};
 use crate::runtime::env::Env;
 use crate::runtime::failure::chain;
 use crate::runtime::faults;

@@ -3,8 +3,7 @@
 //! All events of one step are one write: no intent is made without the hop that it belongs to.
 
 use crate::capture;
-use crate::handoff::past;
-use crate::handoff::typing;
+use crate::handoff::{past, typing};
 use crate::runtime::config::Config;
 use crate::runtime::env::Env;
 use std::time::Duration;

@@ -9,8 +9,7 @@ mod place;
 pub use embed::{Extent, embed, shed};
 pub use place::{Origin, PlaceError, ask_for, remove, size_of};
 
-use crate::runtime::config::Search;
-use crate::runtime::config::SearchTier;
+use crate::runtime::config::{Search, SearchTier};
 use crate::runtime::failure::chain;
 use std::fs;
 use std::path::{Path, PathBuf};

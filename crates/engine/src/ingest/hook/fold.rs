@@ -4,16 +4,11 @@
 //! event waits longer than one pass, and no hook waits for another unless its agent needs the reply.
 
 use super::{HookCall, scene};
-use crate::handoff::bookmarks::Bookmarked;
-use crate::handoff::bookmarks::reply_to_marker;
-use crate::handoff::continuing;
-use crate::handoff::continuing::Afoot;
-use crate::handoff::continuing::Known;
-use crate::handoff::continuing::Stop;
-use crate::handoff::guard;
+use crate::handoff::bookmarks::{Bookmarked, reply_to_marker};
+use crate::handoff::continuing::{Afoot, Known, Stop};
 use crate::handoff::guard::Gauge;
-use crate::handoff::inherit;
 use crate::handoff::inherit::Giver;
+use crate::handoff::{continuing, guard, inherit};
 use crate::ingest::effects;
 use crate::memory::enrich;
 use crate::notify;

@@ -10,12 +10,10 @@ pub use notice::told_at_start;
 pub use providers::provider;
 
 use crate::memory::model::{Drained, Draining, Left, Opened, READER, drain, make_jobs};
-use crate::runtime::archive;
 use crate::runtime::archive::Writable;
-use crate::runtime::config::Enrich;
-use crate::runtime::config::settings;
+use crate::runtime::config::{Enrich, settings};
 use crate::runtime::env::Env;
-use crate::runtime::spawn;
+use crate::runtime::{archive, spawn};
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_core::session::SessionState;

@@ -4,11 +4,8 @@
 
 use crate::memory::model::Provider;
 use crate::memory::model::provider::{Anthropic, Command, Key, Nobody, OpenAi, Surroundings, Wire};
-use crate::runtime::config::Enrich;
-use crate::runtime::config::ProviderName;
-use crate::runtime::env::Env;
-use crate::runtime::env::on_path;
-use crate::runtime::env::variable;
+use crate::runtime::config::{Enrich, ProviderName};
+use crate::runtime::env::{Env, on_path, variable};
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;

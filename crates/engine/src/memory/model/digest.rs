@@ -3,8 +3,7 @@
 //! Never exceeds its limit. The text is fenced as data, and no content can close the fence.
 
 use towline_core::capture::FileAccess;
-use towline_core::compose::ContextBudget;
-use towline_core::compose::fence;
+use towline_core::compose::{ContextBudget, fence};
 use towline_core::deed::Commit;
 use towline_core::memory::MemoryTrust;
 use towline_core::redact::redact;

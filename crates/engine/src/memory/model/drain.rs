@@ -3,14 +3,10 @@
 //! The archive is open only between provider calls, never during one. A kill loses nothing: a job finishes in
 //! the same transaction as its results, or becomes due again when its lease expires.
 
-use super::answer::Checked;
-use super::answer::checked;
+use super::answer::{Checked, checked};
 use super::gather::gather;
-use super::provider::AskError;
-use super::provider::ModelAnswer;
-use super::provider::Provider;
-use super::request::Request;
-use super::request::Shape;
+use super::provider::{AskError, ModelAnswer, Provider};
+use super::request::{Request, Shape};
 use towline_core::capture::FileAccess;
 use towline_core::id::Uid;
 use towline_core::memory::suspicion::{Suspicion, held_back};

@@ -3,8 +3,7 @@
 //! Omits excluded tools and the output of tools that only read, since the file still exists. Reads only, and
 //! decompresses no more than can be shown.
 
-use super::digest::Call;
-use super::digest::Material;
+use super::digest::{Call, Material};
 use std::collections::HashMap;
 use towline_agents::Agent;
 use towline_core::capture::{DetailKind, Speaker};

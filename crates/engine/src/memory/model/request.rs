@@ -2,9 +2,7 @@
 //!
 //! The total stays within the token limit for one memory; the digest shrinks first.
 
-use super::digest::Digest;
-use super::digest::Material;
-use super::digest::digest;
+use super::digest::{Digest, Material, digest};
 use serde_json::{Value, json};
 use towline_core::compose::ContextBudget;
 use towline_core::memory::MemoryType;

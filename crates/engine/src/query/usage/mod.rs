@@ -3,8 +3,7 @@
 //! Combines the sums of `store` with the prices of `core::usage`; counts nothing itself and prints nothing.
 
 use crate::runtime::calendar;
-use crate::runtime::config::Config;
-use crate::runtime::config::layered;
+use crate::runtime::config::{Config, layered};
 use crate::runtime::env::Env;
 use std::collections::HashMap;
 use std::ops::Range;

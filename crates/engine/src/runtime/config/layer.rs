@@ -2,7 +2,6 @@
 //!
 //! The defaults define which keys exist and their types; there is no second list.
 
-use super::Config;
 use super::bookmarks::{self, Bookmarks};
 use super::continuing::{self, Continuing};
 use super::defaults::defaults;
@@ -14,9 +13,9 @@ use super::limits::{self, Limits};
 use super::memory::Memory;
 use super::nearest::nearest;
 use super::notify::{self, Notify};
-use super::prices;
 use super::search::{self, Search};
 use super::typing::{self, Typing};
+use super::{Config, prices};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml_edit::{Document, Item, Value};

@@ -4,9 +4,7 @@
 //! server.
 
 use super::load::{self, Changed, Presence};
-use crate::runtime::env::Env;
-use crate::runtime::env::on_path;
-use crate::runtime::env::variable;
+use crate::runtime::env::{Env, on_path, variable};
 use crate::runtime::failure::Failure;
 use crate::status::push;
 use std::path::{Path, PathBuf};

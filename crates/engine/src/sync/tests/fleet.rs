@@ -4,16 +4,12 @@
 
 use crate::capture::Wishes;
 use crate::erase::forget;
-use crate::erase::forget::AsideFate;
-use crate::erase::forget::Meant;
+use crate::erase::forget::{AsideFate, Meant};
 use crate::runtime::archive;
 use crate::runtime::archive::Writable;
 use crate::runtime::env::Env;
-use crate::sync::Sharing;
-use crate::sync::incoming;
-use crate::sync::outgoing::Batch;
-use crate::sync::outgoing::note_sent;
-use crate::sync::outgoing::outgoing;
+use crate::sync::outgoing::{Batch, note_sent, outgoing};
+use crate::sync::{Sharing, incoming};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -3,10 +3,9 @@
 use super::stamps::RegisterId;
 use super::{SendState, ShareLevel};
 use crate::StoreError;
-use crate::archive::MIGRATIONS;
 use crate::archive::bench::Bench;
 use crate::archive::memories::NewMemory;
-use crate::archive::{Archive, EraseMode, EraseScope};
+use crate::archive::{Archive, EraseMode, EraseScope, MIGRATIONS};
 use crate::database::connect;
 use crate::home::DataFolder;
 use crate::lock::ArchiveLock;

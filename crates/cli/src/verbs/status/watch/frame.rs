@@ -5,8 +5,7 @@
 use super::super::NOBODY;
 use super::super::table::{TableLine, table};
 use crate::canvas::TerminalSize;
-use crate::output::Output;
-use crate::output::Tone;
+use crate::output::{Output, Tone};
 use towline_core::escape::{fit, pad};
 use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
