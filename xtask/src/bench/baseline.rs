@@ -15,6 +15,11 @@ pub enum Baseline {
 
 pub const ALL: [Baseline; 3] = [Baseline::True, Baseline::Shell, Baseline::Node];
 
+/// The environment of every measured process. Without `LD_LIBRARY_PATH`: `cargo run` sets it, and the
+/// dynamic loader then searches the build's folders, which makes `/bin/true` a third slower than a static `tow`.
+pub const ENVIRONMENT: [(&str, &str); 3] =
+    [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("TERM", "xterm-256color"), ("LANG", "C.UTF-8")];
+
 impl Baseline {
     pub fn name(self) -> &'static str {
         match self {
@@ -31,7 +36,7 @@ impl Baseline {
             Baseline::Node => ("node", &["-e", "0"]),
         };
         let mut command = Command::new(program);
-        command.args(arguments);
+        command.args(arguments).env_clear().envs(ENVIRONMENT);
         command
     }
 
@@ -59,6 +64,14 @@ mod tests {
     fn yardstick_runs_in_every_round_and_more_often_beside_many_cases() {
         assert_eq!(Baseline::True.runs_in(7, 4), 3);
         assert_eq!(Baseline::True.runs_in(7, 40), 8);
+    }
+
+    #[test]
+    fn baseline_gets_nothing_of_our_own_environment() {
+        let command = Baseline::True.command();
+        assert_eq!(command.get_envs().count(), ENVIRONMENT.len());
+        let printed = Baseline::Shell.command().args(["-c", "echo $LD_LIBRARY_PATH"]).output().unwrap();
+        assert_eq!(printed.stdout, b"");
     }
 
     #[test]

@@ -134,6 +134,14 @@ impl Payload {
         Payload(format!("{}{value}{}", &self.0[..start], &self.0[start + length..]))
     }
 
+    /// Removes the text field `key`; a payload without that field stays as it is.
+    pub fn without(&self, key: &str) -> Payload {
+        let emptied = self.with(key, "").0;
+        let field = format!("\"{key}\":\"\"");
+        let text = emptied.replacen(&format!("{field},"), "", 1);
+        Payload(text.replacen(&format!(",{field}"), "", 1))
+    }
+
     /// Pads the tool's result until the payload has `size` bytes.
     pub fn grown_to(&self, size: usize) -> Result<Payload, Failure> {
         let at = self.answer_start().ok_or_else(|| Failure::malformed("recorded tool result", &self.0))?;
@@ -198,6 +206,14 @@ mod tests {
         let changed = payload(r#"{"b":"x\"y","a":"z"}"#).with("b", "new");
         assert_eq!(changed.0, r#"{"b":"new","a":"z"}"#);
         assert_eq!(changed.with("c", "new"), changed);
+    }
+
+    #[test]
+    fn field_is_removed_wherever_it_is() {
+        let whole = payload(r#"{"b":"x\"y","a":"z"}"#);
+        assert_eq!(whole.without("b").0, r#"{"a":"z"}"#);
+        assert_eq!(whole.without("a").0, r#"{"b":"x\"y"}"#);
+        assert_eq!(whole.without("c"), whole);
     }
 
     #[test]

@@ -23,6 +23,15 @@ impl Table {
         Table { title: title.to_owned(), columns, rows }
     }
 
+    /// Adds a last column; rows before those of `cells` get a dash.
+    pub fn with_column(mut self, name: &str, cells: Vec<String>) -> Table {
+        self.columns.push(name.to_owned());
+        let dashes = self.rows.len().saturating_sub(cells.len());
+        let cells = std::iter::repeat_n("–".to_owned(), dashes).chain(cells);
+        self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+        self
+    }
+
     /// Rows with aligned columns, the first to the left and the figures to the right.
     pub fn lines(&self) -> Vec<String> {
         let cells: Vec<&Vec<String>> = std::iter::once(&self.columns).chain(&self.rows).collect();

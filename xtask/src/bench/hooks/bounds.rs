@@ -7,20 +7,19 @@ use super::hub::Hub;
 use crate::bench::report::Judgement;
 use crate::bench::statistics;
 
-/// The maximum cost of an event with the usual history, and the cost to aim for.
+/// The maximum cost of an event with the usual history.
 struct Bound {
     event: &'static str,
     bytes: Option<usize>,
     at_most: f64,
-    aim: Option<f64>,
 }
 
 const BOUNDS: [Bound; 5] = [
-    Bound { event: "PostToolUse", bytes: Some(USUAL_SIZE), at_most: 1.5, aim: Some(1.0) },
-    Bound { event: "PostToolUse", bytes: Some(2048 * KB), at_most: 8.0, aim: None },
-    Bound { event: "UserPromptSubmit", bytes: None, at_most: 4.0, aim: Some(2.5) },
-    Bound { event: "Stop", bytes: None, at_most: 4.0, aim: Some(2.5) },
-    Bound { event: "PermissionRequest", bytes: None, at_most: 4.0, aim: Some(2.5) },
+    Bound { event: "PostToolUse", bytes: Some(USUAL_SIZE), at_most: 0.7 },
+    Bound { event: "PostToolUse", bytes: Some(2048 * KB), at_most: 8.0 },
+    Bound { event: "UserPromptSubmit", bytes: None, at_most: 2.5 },
+    Bound { event: "Stop", bytes: None, at_most: 2.5 },
+    Bound { event: "PermissionRequest", bytes: None, at_most: 2.5 },
 ];
 
 /// Maximum difference in cost between the smallest and the largest history.
@@ -58,14 +57,18 @@ fn with_hubs(measured: &[&Measured]) -> Vec<Judgement> {
 }
 
 fn against_bound(subject: &Subject, ratio: f64) -> Option<Judgement> {
-    let fits = |bound: &&Bound| {
-        bound.event == subject.event && bound.bytes == subject.bytes && subject.history == USUAL_HISTORY
-    };
-    let is_usual = subject.situation != Situation::Blocked && subject.hub == Hub::Unset;
-    let bound = BOUNDS.iter().find(fits).filter(|_| is_usual)?;
-    let aim = bound.aim.map_or_else(String::new, |aim| format!(", aim {aim}"));
-    let text = format!("{subject}: {ratio:.2} × /bin/true (at most {}{aim})", bound.at_most);
-    Some(Judgement { holds: ratio <= bound.at_most, text })
+    let at_most = bound_of(subject)?;
+    let text = format!("{subject}: {ratio:.2} × /bin/true (at most {at_most})");
+    Some(Judgement { holds: ratio <= at_most, text })
+}
+
+/// The maximum of `× true`. Sessions without a seat have the same bounds as those with one.
+pub fn bound_of(subject: &Subject) -> Option<f64> {
+    let fits = |bound: &&Bound| bound.event == subject.event && bound.bytes == subject.bytes;
+    let is_usual = subject.history == USUAL_HISTORY
+        && subject.situation != Situation::Blocked
+        && subject.hub == Hub::Unset;
+    BOUNDS.iter().find(fits).filter(|_| is_usual).map(|bound| bound.at_most)
 }
 
 /// Compares each subject at its smallest history with the same at its largest.
@@ -101,12 +104,19 @@ fn moved(before: &Measured, after: &Measured, what: &str) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::hooks::case::Surroundings;
     use crate::bench::payload::Agent;
 
     fn measured(event: &str, bytes: Option<usize>, history: u64, ratio: f64) -> Measured {
-        let situation = Situation::Working;
-        let (event, hub) = (event.to_owned(), Hub::Unset);
-        let subject = Subject { agent: Agent::Claude, event, situation, bytes, history, hub };
+        let subject = Subject {
+            agent: Agent::Claude,
+            event: event.to_owned(),
+            situation: Situation::Working,
+            bytes,
+            history,
+            hub: Hub::Unset,
+            surroundings: Surroundings::Agent,
+        };
         Measured { subject, ratio, instructions: 1.0 }
     }
 
@@ -118,12 +128,26 @@ mod tests {
     fn event_within_its_bound_passes() {
         assert_eq!(
             lines(vec![
-                measured("PostToolUse", Some(11 * KB), 100_000, 1.5),
-                measured("Stop", None, 100_000, 4.01)
+                measured("PostToolUse", Some(11 * KB), 100_000, 0.7),
+                measured("Stop", None, 100_000, 2.51)
             ]),
             [
-                "PASS  claude PostToolUse 11 KB, 100 k events: 1.50 × /bin/true (at most 1.5, aim 1)",
-                "FAIL  claude Stop, 100 k events: 4.01 × /bin/true (at most 4, aim 2.5)",
+                "PASS  claude PostToolUse 11 KB, 100 k events: 0.70 × /bin/true (at most 0.7)",
+                "FAIL  claude Stop, 100 k events: 2.51 × /bin/true (at most 2.5)",
+            ]
+        );
+    }
+
+    #[test]
+    fn session_without_a_seat_has_the_same_bound() {
+        let mut bare = measured("UserPromptSubmit", None, 100_000, 4.5);
+        bare.subject.surroundings = Surroundings::Bare;
+        assert_eq!(bound_of(&bare.subject), Some(2.5));
+        bare.subject.situation = Situation::New;
+        assert_eq!(
+            lines(vec![bare]),
+            [
+                "FAIL  claude UserPromptSubmit, 100 k events, new session without seat: 4.50 × /bin/true (at most 2.5)"
             ]
         );
     }

@@ -12,7 +12,7 @@ use super::home::{Home, Seeds};
 use super::hub::{self, Hub, Standing};
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::payload::{AGENTS, Agent, Payload, Recordings};
-use crate::bench::{instructions, rounds, statistics};
+use crate::bench::{baseline, instructions, rounds, statistics};
 
 pub const KB: usize = 1024;
 
@@ -33,6 +33,16 @@ pub enum Situation {
     Blocked,
 }
 
+/// The surroundings of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surroundings {
+    /// The agent starts the hook in a repository and names its process and transcript.
+    Agent,
+    /// No agent process, no terminal, no transcript, and a folder outside any repository: a script, a service
+    /// or another product starts the hook.
+    Bare,
+}
+
 /// One row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
@@ -44,6 +54,7 @@ pub struct Subject {
     /// Number of events in the store beforehand.
     pub history: u64,
     pub hub: Hub,
+    pub surroundings: Surroundings,
 }
 
 impl fmt::Display for Subject {
@@ -55,7 +66,12 @@ impl fmt::Display for Subject {
         if let Some(bytes) = self.bytes {
             write!(f, " {}", statistics::bytes(bytes))?;
         }
-        write!(f, ", {} events{}", statistics::count(self.history), self.hub.words())
+        write!(f, ", {} events{}", statistics::count(self.history), self.hub.words())?;
+        match (self.surroundings, self.situation) {
+            (Surroundings::Agent, _) => Ok(()),
+            (Surroundings::Bare, Situation::New) => write!(f, ", new session without seat"),
+            (Surroundings::Bare, _) => write!(f, ", session without seat"),
+        }
     }
 }
 
@@ -83,6 +99,7 @@ pub fn groups(recordings: &Recordings, histories: &[u64]) -> Vec<Group> {
         Group { title: "Tool results by size", subjects: by_size() },
         Group { title: "Every event", subjects: by_event(recordings) },
         Group { title: "With a hub", subjects: by_hub() },
+        Group { title: "Sessions without a seat", subjects: without_seat() },
     ]
 }
 
@@ -92,14 +109,8 @@ fn by_history(histories: &[u64]) -> Vec<Subject> {
 }
 
 fn with_bounds(agent: Agent, history: u64) -> Vec<Subject> {
-    let tool = |situation| Subject {
-        agent,
-        event: "PostToolUse".to_owned(),
-        situation,
-        bytes: Some(USUAL_SIZE),
-        history,
-        hub: Hub::Unset,
-    };
+    let tool =
+        |situation| Subject { situation, bytes: Some(USUAL_SIZE), ..recorded(agent, "PostToolUse", history) };
     let folding = FOLDING.map(|event| recorded(agent, event, history));
     [tool(Situation::Working), tool(Situation::Blocked)].into_iter().chain(folding).collect()
 }
@@ -122,9 +133,32 @@ fn by_hub() -> Vec<Subject> {
     ["PostToolUse", "UserPromptSubmit", "Stop"].into_iter().flat_map(of).collect()
 }
 
+/// Events of a session with no seat, transcript or repository, known and new.
+fn without_seat() -> Vec<Subject> {
+    let of = |agent| {
+        let bare = |event, bytes| Subject {
+            bytes,
+            surroundings: Surroundings::Bare,
+            ..recorded(agent, event, USUAL_HISTORY)
+        };
+        let known =
+            [bare("PostToolUse", Some(USUAL_SIZE)), bare("UserPromptSubmit", None), bare("Stop", None)];
+        let new = |subject: &Subject| Subject { situation: Situation::New, ..subject.clone() };
+        known.iter().cloned().chain(known.iter().map(new)).collect::<Vec<_>>()
+    };
+    AGENTS.into_iter().flat_map(of).collect()
+}
+
 fn recorded(agent: Agent, event: &str, history: u64) -> Subject {
-    let situation = usual_situation(event);
-    Subject { agent, event: event.to_owned(), situation, bytes: None, history, hub: Hub::Unset }
+    Subject {
+        agent,
+        event: event.to_owned(),
+        situation: usual_situation(event),
+        bytes: None,
+        history,
+        hub: Hub::Unset,
+        surroundings: Surroundings::Agent,
+    }
 }
 
 /// Events that occur many times in a turn are measured during one; the others right after a prompt.
@@ -175,7 +209,7 @@ impl Case {
         let payload = subject.bytes.map_or_else(|| Ok(payload.clone()), |bytes| payload.grown_to(bytes))?;
         let home = seeds.home(subject.history)?;
         let hub = subject.hub.set_up(&home)?;
-        let hook = Hook { tow: seeds.tow().to_owned(), agent };
+        let hook = Hook { tow: seeds.tow().to_owned(), agent, surroundings: subject.surroundings };
         let prelude = prelude(subject.situation).iter().map(recorded).collect::<Result<_, _>>()?;
         let case = Case { subject: subject.clone(), number, home, hook, prelude, payload, _hub: hub };
         case.open(["SessionStart", "UserPromptSubmit"].iter().map(recorded).collect::<Result<_, _>>()?)?;
@@ -207,10 +241,13 @@ impl Case {
     /// Adapts a payload to this case's session and folder. Turns and tool calls get fresh ids: a repeated id
     /// would be an update where the client makes an insert.
     fn placed(&self, payload: &Payload, round: usize) -> Payload {
+        let payload = match self.subject.surroundings {
+            Surroundings::Agent => payload.with("transcript_path", &self.transcript(round).to_string_lossy()),
+            Surroundings::Bare => payload.without("transcript_path"),
+        };
         payload
             .with("session_id", &self.session(round))
-            .with("transcript_path", &self.transcript(round).to_string_lossy())
-            .with("cwd", &self.home.project().to_string_lossy())
+            .with("cwd", &self.hook.folder(&self.home).to_string_lossy())
             .with("prompt_id", &uuid(self.number + 1000, round))
             .with("turn_id", &uuid(self.number + 1000, round))
             .with("tool_use_id", &format!("toolu_{:012}{round:012}", self.number))
@@ -255,36 +292,49 @@ fn uuid(high: usize, low: usize) -> String {
 struct Hook {
     tow: PathBuf,
     agent: Agent,
+    surroundings: Surroundings,
 }
 
 impl Hook {
     fn run(&self, home: &Home, payload: &Payload) -> Result<Cost, Failure> {
-        pose_as(self.agent)?;
+        set_process_name(match self.surroundings {
+            Surroundings::Agent => self.agent.word(),
+            Surroundings::Bare => "bench",
+        })?;
         cost_of(&mut self.command(home), payload.bytes())
+    }
+
+    /// Where the hook starts: the project, or a plain folder.
+    fn folder(&self, home: &Home) -> PathBuf {
+        match self.surroundings {
+            Surroundings::Agent => home.project(),
+            Surroundings::Bare => home.plain_folder(),
+        }
     }
 
     /// An agent starts its hooks in the project, with its own environment; one agent identifies itself in it.
     fn command(&self, home: &Home) -> Command {
         let mut command = Command::new(&self.tow);
         command.arg("hook").arg(self.agent.word());
-        command.env_clear().current_dir(home.project());
+        command.env_clear().envs(baseline::ENVIRONMENT).current_dir(self.folder(home));
         command.env("HOME", home.user()).env("TOWLINE_HOME", home.data());
-        command
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("TERM", "xterm-256color")
-            .env("LANG", "C.UTF-8");
-        match self.agent {
-            Agent::Claude => drop(command.env("CLAUDE_PID", std::process::id().to_string())),
-            Agent::Codex => drop(command.env("CODEX_HOME", home.user().join(".codex"))),
-        }
+        let own = match (self.surroundings, self.agent) {
+            (Surroundings::Agent, Agent::Claude) => Some(("CLAUDE_PID", std::process::id().to_string())),
+            (Surroundings::Agent, Agent::Codex) => {
+                Some(("CODEX_HOME", home.user().join(".codex").display().to_string()))
+            }
+            (Surroundings::Bare, _) => None,
+        };
+        command.envs(own);
         command
     }
 }
 
-/// Takes the agent's process name: a hook would otherwise search all its ancestors for its agent.
-fn pose_as(agent: Agent) -> Result<(), Failure> {
-    let name = Path::new("/proc/self/comm");
-    std::fs::write(name, agent.word()).map_err(Failure::write(name))
+/// Takes a process name. With its agent's name a hook finds its agent at once; with another one it searches
+/// all its ancestors.
+fn set_process_name(name: &str) -> Result<(), Failure> {
+    let path = Path::new("/proc/self/comm");
+    std::fs::write(path, name).map_err(Failure::write(path))
 }
 
 #[cfg(test)]
@@ -320,6 +370,19 @@ mod tests {
     #[test]
     fn every_size_is_measured_for_every_agent() {
         assert_eq!(by_size().len(), SIZES.len() * AGENTS.len());
+    }
+
+    #[test]
+    fn sessions_without_a_seat_are_known_and_new() {
+        assert_eq!(
+            names(&without_seat())[..4],
+            [
+                "claude PostToolUse 11 KB, 100 k events, session without seat",
+                "claude UserPromptSubmit, 100 k events, session without seat",
+                "claude Stop, 100 k events, session without seat",
+                "claude PostToolUse 11 KB, 100 k events, new session without seat",
+            ]
+        );
     }
 
     #[test]

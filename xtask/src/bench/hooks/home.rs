@@ -30,6 +30,11 @@ impl Home {
         self.folder.path().join("project")
     }
 
+    /// A folder outside any repository.
+    pub fn plain_folder(&self) -> PathBuf {
+        self.folder.path().join("plain")
+    }
+
     /// The size of the data folder in bytes.
     pub fn data_bytes(&self) -> u64 {
         bytes_below(&self.data())
@@ -39,7 +44,7 @@ impl Home {
         let folder = tempfile::Builder::new().prefix("towline-bench-").tempdir();
         let home = Home { folder: folder.map_err(Failure::write(&std::env::temp_dir()))? };
         let git = home.project().join(".git");
-        for folder in [home.user(), git.clone()] {
+        for folder in [home.user(), home.plain_folder(), git.clone()] {
             std::fs::create_dir_all(&folder).map_err(Failure::write(&folder))?;
         }
         write(&git.join("HEAD"), "ref: refs/heads/main\n")?;

@@ -20,10 +20,12 @@ use bounds::Measured;
 use case::{Case, Group};
 use home::Seeds;
 
-const LEGEND: &str = "A hook is measured from before its process is forked until it is reaped. `× true` is the \
+const LEGEND: &str = "Every process is started by posix_spawn with the same small environment and is measured \
+    from before the start until it is reaped. `× true` is the \
     median, over the rounds, of its time by that of `/bin/true` in the same round, `p95 × true` the same of one \
     round in twenty; those columns compare between machines, the microseconds do not. `cpu` is user and system \
-    time, `faults` are page faults, `k instr.` are thousands of instructions in user code, counted by callgrind.";
+    time, `faults` are page faults, `k instr.` are thousands of instructions in user code, counted by callgrind; `at most` \
+    is the bound on `× true`. A session without a seat has no agent process, terminal, transcript or repository.";
 
 pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
     let histories: &[u64] = match setup.extent {
@@ -35,7 +37,9 @@ pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
     for group in case::groups(&setup.recordings, histories) {
         announce(out, &format!("measuring: {} ({} cases) …", group.title, group.subjects.len()))?;
         let costs = costs_of(&group, setup, &seeds)?;
-        tables.push(costs.table(group.title));
+        let bound = |subject| bounds::bound_of(subject).map_or_else(|| "–".to_owned(), |at| at.to_string());
+        let at_most = group.subjects.iter().map(bound).collect();
+        tables.push(costs.table(group.title).with_column("at most", at_most));
         measured.extend(group.subjects.into_iter().zip(costs.cases).map(|(subject, row)| Measured {
             subject,
             ratio: row.summary.ratio,
