@@ -14,7 +14,7 @@ struct Arrows {
     others: Option<&'static [&'static str]>,
 }
 
-const TABLE: [Arrows; 12] = [
+const TABLE: [Arrows; 13] = [
     Arrows { package: "towline-core", ours: &[], others: Some(&["serde", "unicode-width"]) },
     Arrows { package: "towline-agents", ours: &["towline-core"], others: None },
     Arrows { package: "towline-hub", ours: &["towline-core"], others: None },
@@ -46,6 +46,7 @@ const TABLE: [Arrows; 12] = [
             "towline-engine",
             "towline-hub",
             "towline-monitor",
+            "towline-render",
             "towline-search",
             "towline-server",
             "towline-store",
@@ -53,7 +54,16 @@ const TABLE: [Arrows; 12] = [
         ],
         others: None,
     },
-    Arrows { package: "towline-server", ours: &["towline-core"], others: None },
+    Arrows {
+        package: "towline-render",
+        ours: &["towline-core", "towline-engine"],
+        others: Some(&["serde_json"]),
+    },
+    Arrows {
+        package: "towline-server",
+        ours: &["towline-core", "towline-engine", "towline-render"],
+        others: None,
+    },
     Arrows { package: "towline-testkit", ours: &[], others: None },
     Arrows { package: "xtask", ours: &["towline-agents", "towline-core", "towline-testkit"], others: None },
 ];
