@@ -2,7 +2,10 @@
 //!
 //! Runs nothing: an agent's call takes the fast path before arguments are parsed, and never gets here.
 
+use crate::scope::Scope;
 use clap::Args;
+use std::process::ExitCode;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 The agent calls it with one JSON object on stdin; `tow install` registers it.
@@ -18,4 +21,8 @@ Example:
 pub struct Arguments {
     /// The agent's name.
     agent: Option<String>,
+}
+
+pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+    Err(Failure::input("an agent's name is missing").hint("Run `tow hook --help`."))
 }

@@ -2,7 +2,10 @@
 //!
 //! Carries the help text only.
 
+use crate::scope::Scope;
 use clap::Args;
+use std::process::ExitCode;
+use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 The agent calls it with one JSON object on stdin; `tow install --statusline` registers it.
@@ -28,4 +31,8 @@ pub struct Arguments {
     /// Preview the line.
     #[arg(long)]
     preview: bool,
+}
+
+pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+    Err(Failure::input("the agents call this").hint("Run `tow statusline --help`."))
 }
