@@ -14,7 +14,6 @@ mod projects;
 mod scope;
 mod strokes;
 mod verbs;
-mod web;
 
 use std::process::ExitCode;
 use towline_engine::ingest::{hook, statusline};

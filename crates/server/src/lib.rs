@@ -1,6 +1,12 @@
 //! The HTTP API, the viewer and the MCP server: protocols, routes, tokens, schemas and limits.
 //!
-//! Must not read the store: a backend answers each request.
+//! Reads and changes data only through the engine's functions, in `backend`.
 
+mod address;
+pub mod backend;
 pub mod http;
 pub mod mcp;
+mod tokens;
+
+pub use address::{AddressFile, Running, running};
+pub use tokens::{TokenReuse, tokens};

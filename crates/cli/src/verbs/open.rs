@@ -3,7 +3,6 @@
 //! Without a graphical session it opens nothing and prints the address.
 
 use crate::scope::Scope;
-use crate::web::{Running, TokenReuse, running, tokens};
 use clap::Args;
 use serde_json::Value;
 use std::process::ExitCode;
@@ -11,6 +10,7 @@ use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::{Failure, Kind};
 use towline_engine::runtime::spawn;
 use towline_server::http::Writing;
+use towline_server::{Running, TokenReuse, running, tokens};
 
 const EXAMPLES: &str = "\
 Examples:

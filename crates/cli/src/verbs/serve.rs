@@ -2,8 +2,8 @@
 //!
 //! Listens on local addresses only, requires the token, and changes nothing without `--write`.
 
+use crate::cli;
 use crate::scope::Scope;
-use crate::web::{AddressFile, CommandBackend, TokenReuse, tokens};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -11,7 +11,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use towline_engine::runtime::failure::Failure;
+use towline_server::backend::{EngineBackend, set_runner};
 use towline_server::http::{Listening, Place, ServeError, Server, Settings, Tokens, Writing};
+use towline_server::{AddressFile, TokenReuse, tokens};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,6 +54,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    set_runner(cli::answer);
     let home = &scope.env.home;
     let kept = if arguments.new_tokens { TokenReuse::Replace } else { TokenReuse::Keep };
     home.create().map_err(|error| Failure::about("could not make the data folder", &error))?;
@@ -59,7 +62,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let listening = listen(arguments)?;
     let writing = if arguments.write { Writing::Allowed } else { Writing::Refused };
     let server = Server {
-        desk: Arc::new(CommandBackend { began_at: scope.env.now, writing }),
+        desk: Arc::new(EngineBackend { began_at: scope.env.now, writing }),
         tokens: Tokens::new(&drawn.viewer, &drawn.events),
         settings: Settings {
             writing,

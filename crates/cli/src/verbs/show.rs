@@ -4,8 +4,6 @@
 
 mod memory;
 
-pub use memory::summary_json as summary_row;
-
 use super::usage::spent_json;
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;

@@ -4,5 +4,6 @@
 
 pub mod effects;
 pub mod hook;
+pub mod host;
 pub mod live;
 pub mod statusline;

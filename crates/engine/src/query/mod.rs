@@ -5,6 +5,8 @@
 
 mod figures;
 mod memory_words;
+pub mod news;
+pub mod overview;
 pub mod ownership;
 mod page;
 mod past;

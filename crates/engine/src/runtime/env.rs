@@ -10,7 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use towline_agents::settings::PLACES;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
-use towline_store::DataFolder;
+pub use towline_store::DataFolder;
+pub use towline_store::home::{private_folder, put_small};
 
 /// Set in every process we start: an agent running below us is not doing the user's work.
 pub const GUARD: &str = "TOWLINE_CHILD";

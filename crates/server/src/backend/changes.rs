@@ -4,8 +4,8 @@
 
 use super::command::{VerbCommand, carried_out};
 use super::reads::show;
+use crate::http::{Answer, Given, Refusal, Status};
 use towline_engine::memory::remember::is_memory_id;
-use towline_server::http::{Answer, Given, Refusal, Status};
 
 pub fn goto(given: &Given) -> Result<Answer, Refusal> {
     let session = given.text("session").unwrap_or_default();

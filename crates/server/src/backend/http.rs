@@ -1,22 +1,22 @@
-//! Maps every HTTP operation to the verb that answers it with `--json`.
+//! Maps every HTTP operation to the function that answers it.
 //!
 //! Contains no queries of its own.
 
 use super::{changes, hosts, news, reads, views};
+use crate::http::{Answer, Asked, Batch, HttpBackend, Operation, Refusal, Status, Writing};
 use serde_json::json;
 use std::time::Duration;
 use towline_core::time::Timestamp;
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::watch::Watch;
-use towline_server::http::{Answer, Asked, Batch, HttpBackend, Operation, Refusal, Status, Writing};
 
-/// Answers with the verbs of the command line.
-pub struct CommandBackend {
+/// Answers with the functions of the engine.
+pub struct EngineBackend {
     pub began_at: Timestamp,
     pub writing: Writing,
 }
 
-impl HttpBackend for CommandBackend {
+impl HttpBackend for EngineBackend {
     fn answer(&self, asked: &Asked) -> Result<Answer, Refusal> {
         let given = &asked.given;
         match asked.operation {
@@ -70,11 +70,11 @@ impl HttpBackend for CommandBackend {
     }
 
     fn place(&self) -> Option<String> {
-        news::place()
+        towline_engine::query::news::cursor(&Env::new()?.home)
     }
 
     fn news(&self, after: &str) -> Option<Batch> {
-        news::after(after)
+        news::since(after)
     }
 
     fn watch(&self) -> Box<dyn FnMut(Duration) -> bool + Send> {
@@ -84,7 +84,7 @@ impl HttpBackend for CommandBackend {
     }
 }
 
-impl CommandBackend {
+impl EngineBackend {
     fn health(&self) -> Answer {
         let env = Env::new();
         let machine = env.and_then(|env| std::fs::read_to_string(env.home.folder().join("machine")).ok());

@@ -3,10 +3,10 @@
 //! Changes nothing. Long lists are paged: the rows of the verb, and the key of the next page.
 
 use super::command::{VerbCommand, no_json};
+use crate::http::{Answer, Given, Refusal};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use towline_server::http::{Answer, Given, Refusal};
 
 /// Default page size.
 const USUAL: i64 = 50;

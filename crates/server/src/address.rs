@@ -2,14 +2,13 @@
 //!
 //! The file may outlive its server: readers must check that the server accepts connections.
 
+use crate::http::Writing;
 use serde_json::{Value, json};
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use towline_server::http::Writing;
-use towline_store::DataFolder;
-use towline_store::home::put_small;
+use towline_engine::runtime::env::{DataFolder, put_small};
 
 /// Owns the address file; removes it on drop.
 pub struct AddressFile<'a> {

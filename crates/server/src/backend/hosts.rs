@@ -1,40 +1,26 @@
 //! Hosts without hooks: their events take the path of every hook, and their queries are answered by verbs.
 //!
-//! Stores only a transcript file per host session: redacted before writing, in the format that capture reads,
-//! and deleted only after the archive has captured it.
+//! Names and shapes are those that another product documents; the engine keeps the sessions.
 
 use super::command::VerbCommand;
 use super::{reads, views};
+use crate::http::{Answer, Given, Refusal, SESSION_FIELDS, Status};
 use serde_json::{Value, json};
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-use towline_agents::Agent;
-use towline_agents::host::{HostContext, HostEvent, lines, payload};
+use std::io;
 use towline_core::id::SessionId;
-use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
-use towline_engine::capture;
-use towline_engine::capture::{Transcript, Wishes};
+use towline_engine::ingest::host::{HostEvent, HostSession, agent_names, hook_reply, redacted};
 use towline_engine::runtime::env::Env;
-use towline_engine::runtime::spawn;
-use towline_server::http::{Answer, Given, Refusal, SESSION_FIELDS, Status};
-use towline_store::home::private_folder;
-
-/// Longest text of a host, in bytes.
-const LONGEST: usize = 1 << 20;
 
 /// Answers as `tow hook` does to the same payload.
 pub fn event(given: &Given) -> Result<Answer, Refusal> {
-    let name = given.text("agent").unwrap_or_default();
-    let Some(agent) = Agent::from_name(name) else {
-        let known: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+    let (agent, payload) =
+        (given.text("agent").unwrap_or_default(), given.text("payload").unwrap_or_default());
+    let Some(reply) = hook_reply(agent, payload) else {
         return Err(Refusal::new(Status::BadRequest, "there is no such agent")
-            .next(format!("Known are: {}.", known.join(", "))));
+            .next(format!("Known are: {}.", agent_names().join(", "))));
     };
-    let said = spawn::hook(agent.name(), given.text("payload").unwrap_or_default()).map_err(unheard)?;
-    Ok(Answer::Json(if said.is_empty() { "{}".to_owned() } else { said }))
+    let reply = reply.map_err(not_recorded)?;
+    Ok(Answer::Json(if reply.is_empty() { "{}".to_owned() } else { reply }))
 }
 
 /// The context for a new session; empty if nothing is known.
@@ -50,44 +36,50 @@ pub fn context(given: &Given) -> Result<Answer, Refusal> {
 
 /// A prompt was submitted, or a session begins.
 pub fn begin(given: &Given) -> Result<Answer, Refusal> {
-    let host = Host::of(given)?;
+    let env = views::env()?;
+    let host = session(&env, given)?;
     let prompt = redacted(given.text("userPrompt").or(given.text("prompt")).unwrap_or_default());
-    let told = if prompt.trim().is_empty() { HostEvent::Begun } else { HostEvent::Asked { prompt: &prompt } };
-    let said = host.tell(told)?;
-    let said: Value = serde_json::from_str(&said).unwrap_or_default();
-    let context = said["hookSpecificOutput"]["additionalContext"].as_str();
+    let event =
+        if prompt.trim().is_empty() { HostEvent::Begun } else { HostEvent::Asked { prompt: &prompt } };
+    let reply = host.record(event).map_err(not_recorded)?;
+    let reply: Value = serde_json::from_str(&reply).unwrap_or_default();
+    let context = reply["hookSpecificOutput"]["additionalContext"].as_str();
     let answer = json!({
-        "sessionDbId": host.session.as_str(), "promptNumber": given.number("promptNumber").unwrap_or(1),
+        "sessionDbId": host.id.as_str(), "promptNumber": given.number("promptNumber").unwrap_or(1),
         "skipped": false, "contextInjected": context.is_some(), "context": context, "status": "initialized",
     });
     Ok(Answer::Json(answer.to_string()))
 }
 
 pub fn tool(given: &Given) -> Result<Answer, Refusal> {
-    let host = Host::of(given)?;
+    let env = views::env()?;
+    let host = session(&env, given)?;
     let input = cleaned(given.value("tool_input").cloned().unwrap_or_else(|| json!({})));
     let input = if input.is_object() { input } else { json!({"input": input}) };
     let output = redacted(&words(given.value("tool_response")));
     let tool = redacted(given.text("tool_name").unwrap_or_default());
-    host.tell(HostEvent::Used { tool: &tool, input: &input, output: &output })?;
+    host.record(HostEvent::Used { tool: &tool, input: &input, output: &output }).map_err(not_recorded)?;
     Ok(queued())
 }
 
 pub fn summarise(given: &Given) -> Result<Answer, Refusal> {
-    let host = Host::of(given)?;
-    host.tell(HostEvent::Answered { words: &redacted(&words(given.value("last_assistant_message"))) })?;
+    let env = views::env()?;
+    let host = session(&env, given)?;
+    let answer = redacted(&words(given.value("last_assistant_message")));
+    host.record(HostEvent::Answered { words: &answer }).map_err(not_recorded)?;
     Ok(queued())
 }
 
 /// Ends the session; its transcript file is deleted once it is captured.
 pub fn end(given: &Given) -> Result<Answer, Refusal> {
-    let host = Host::of(given)?;
+    let env = views::env()?;
+    let host = session(&env, given)?;
     let reason = match given.text("reason") {
         Some(known @ ("exit" | "clear" | "logout" | "prompt_input_exit")) => known,
         Some(_) | None => "other",
     };
-    host.tell(HostEvent::Ended { reason })?;
-    host.take_in();
+    host.record(HostEvent::Ended { reason }).map_err(not_recorded)?;
+    host.capture();
     Ok(Answer::Json(json!({"status": "completed", "success": true}).to_string()))
 }
 
@@ -100,9 +92,7 @@ pub fn batch(given: &Given) -> Result<Answer, Refusal> {
     let ids = given.value("ids").and_then(Value::as_array).cloned().unwrap_or_default();
     let ids: Vec<String> = ids.iter().map(|id| words(Some(id))).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).take(200).collect();
-    let Answer::Json(found) = views::memories(&ids)? else { return Ok(queued()) };
-    let found: Value = serde_json::from_str(&found).unwrap_or_default();
-    let rows: Vec<Value> = found["items"].as_array().into_iter().flatten().map(observation).collect();
+    let rows: Vec<Value> = views::memory_rows(&ids)?.iter().map(observation).collect();
     Ok(Answer::Json(json!(rows).to_string()))
 }
 
@@ -170,90 +160,18 @@ fn queued() -> Answer {
     Answer::Accepted(json!({"status": "queued"}).to_string())
 }
 
-/// A session of a host, and its transcript file.
-struct Host {
-    env: Env,
-    session: SessionId,
-    folder: String,
-    file: PathBuf,
+fn session<'a>(env: &'a Env, given: &'a Given) -> Result<HostSession<'a>, Refusal> {
+    let id = ["id"].into_iter().chain(SESSION_FIELDS).find_map(|name| given.text(name)).unwrap_or_default();
+    let id = SessionId::parse(id).map_err(|error| {
+        Refusal::new(Status::Unprocessable, "the session's name is unusable").because(error.to_string())
+    })?;
+    Ok(HostSession::new(env, id, given.text("cwd")))
 }
 
-impl Host {
-    fn of(given: &Given) -> Result<Host, Refusal> {
-        let env = Env::new()
-            .ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))?;
-        let raw =
-            ["id"].into_iter().chain(SESSION_FIELDS).find_map(|name| given.text(name)).unwrap_or_default();
-        let unusable =
-            |why: String| Refusal::new(Status::Unprocessable, "the session's name is unusable").because(why);
-        let session = SessionId::parse(raw).map_err(|error| unusable(error.to_string()))?;
-        let folder = given.text("cwd").filter(|folder| folder.starts_with('/')).unwrap_or("/").to_owned();
-        let hosts = env.home.serving().join("hosts");
-        let file = hosts.join(format!("{}.jsonl", session.as_str()));
-        Ok(Host { env, session, folder, file })
-    }
-
-    /// Appends to the transcript first: the hook's consumers may read it at once.
-    fn tell(&self, told: HostEvent<'_>) -> Result<String, Refusal> {
-        let transcript = self.file.to_string_lossy();
-        let (at, uid) = (self.env.now, self.env.uid());
-        let scene =
-            HostContext { session: &self.session, folder: &self.folder, transcript: &transcript, at, uid };
-        append(&self.file, &lines(scene, told)).map_err(unheard)?;
-        spawn::hook(Agent::OF_HOSTS.name(), &payload(scene, told)).map_err(unheard)
-    }
-
-    /// Captures and deletes finished transcripts. A file that could not be captured stays until the next
-    /// session ends, which also captures files of sessions that never ended.
-    fn take_in(&self) {
-        let folder = self.file.parent().unwrap_or(Path::new("/"));
-        let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        for file in files.filter(|file| *file == self.file || is_left_alone(file)) {
-            if is_captured(&self.env, &file) {
-                // If removing fails, the next run captures it again, without effect, and removes it.
-                let _ = fs::remove_file(&file);
-            }
-        }
-        let _not_empty = fs::remove_dir(folder);
-        spawn::start_detached();
-    }
-}
-
-/// A host that is silent for this long is gone, or starts a new file.
-const LEFT_ALONE: Duration = Duration::from_secs(24 * 3600);
-
-fn is_left_alone(file: &Path) -> bool {
-    let modified = fs::metadata(file).and_then(|meta| meta.modified());
-    modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > LEFT_ALONE))
-}
-
-/// Captures the whole file; false if the archive was unavailable.
-fn is_captured(env: &Env, file: &Path) -> bool {
-    let Ok(wishes) = Wishes::load(env) else { return false };
-    let transcript = Transcript { agent: Agent::OF_HOSTS, path: file.to_owned() };
-    capture::capture(env, &wishes, &[transcript]).is_ok_and(|taken| taken.is_some())
-}
-
-fn append(file: &Path, lines: &str) -> io::Result<()> {
-    if lines.is_empty() {
-        return Ok(());
-    }
-    private_folder(file.parent().unwrap_or(Path::new("/")))?;
-    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
-    file.write_all(lines.as_bytes())
-}
-
-fn unheard(error: io::Error) -> Refusal {
+fn not_recorded(error: io::Error) -> Refusal {
     Refusal::new(Status::Unavailable, "the event could not be taken in")
         .because(error.to_string())
         .next("Run `tow doctor`.")
-}
-
-/// Removes secrets before anything is written to disk.
-fn redacted(text: &str) -> String {
-    CleanText::new(text.into(), TextPolicy { longest_bytes: LONGEST, secrets: SecretPolicy::Redacted })
-        .as_str()
-        .to_owned()
 }
 
 /// Redacts every string in the value.

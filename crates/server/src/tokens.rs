@@ -5,10 +5,8 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use towline_engine::runtime::env::secret;
+use towline_engine::runtime::env::{DataFolder, private_folder, put_small, secret};
 use towline_engine::runtime::failure::Failure;
-use towline_store::DataFolder;
-use towline_store::home::{private_folder, put_small};
 
 /// Whether existing tokens stay valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

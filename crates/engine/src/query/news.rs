@@ -2,12 +2,10 @@
 //!
 //! A cursor holds the positions in all three and no content. A cursor whose position was pruned is rejected.
 
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use towline_core::memory::name;
-use towline_engine::runtime::env::Env;
-use towline_server::http::{Batch, News, NewsKind};
+use towline_core::time::Timestamp;
 use towline_store::archive::ArchiveChange;
 use towline_store::journal::{JournalPosition, JournalRecord, Segments, read_from};
 use towline_store::{Archive, DataFolder, StoreError};
@@ -25,27 +23,57 @@ struct NewsCursor {
     jobs: i64,
 }
 
+/// What changed since a cursor, without content: the reader queries what it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NewsItem {
+    /// The last event of a session.
+    Event {
+        session: String,
+        event: &'static str,
+        at: Timestamp,
+    },
+    Fault {
+        kind: &'static str,
+    },
+    /// Turns from `from_turn` on, or the summary, of a captured session.
+    Turns {
+        session: Option<String>,
+        id: Option<String>,
+        from_turn: Option<u32>,
+        has_summary: bool,
+    },
+    Memory {
+        id: String,
+    },
+    Jobs,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewsBatch {
+    pub items: Vec<NewsItem>,
+    pub cursor: String,
+}
+
 /// The current cursor; `None` while nothing can be read.
-pub fn place() -> Option<String> {
-    Some(now(&Env::new()?.home)?.text())
+pub fn cursor(home: &DataFolder) -> Option<String> {
+    Some(now(home)?.text())
 }
 
 /// The news since a cursor; `None` if it was pruned or cannot be read.
-pub fn after(text: &str) -> Option<Batch> {
-    let home = Env::new()?.home;
-    let from = NewsCursor::parse(text)?;
-    let mut news = vec![];
-    let journal = heard(&home, from.journal, &mut news)?;
-    let archive = Archive::read(&home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
+pub fn since(home: &DataFolder, cursor: &str) -> Option<NewsBatch> {
+    let from = NewsCursor::parse(cursor)?;
+    let mut items = vec![];
+    let journal = journaled(home, from.journal, &mut items)?;
+    let archive = Archive::read(home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
     let (mut change, mut jobs) = (from.change, from.jobs);
     if let Some(archive) = &archive {
-        change = changed(archive, from.change, &mut news).ok()??;
+        change = archived(archive, from.change, &mut items).ok()??;
         jobs = archive.jobs_mark().ok()?;
     }
     if jobs != from.jobs {
-        news.push(News { kind: NewsKind::Job, data: json!({}) });
+        items.push(NewsItem::Jobs);
     }
-    Some(Batch { news, place: NewsCursor { journal, change, jobs }.text() })
+    Some(NewsBatch { items, cursor: NewsCursor { journal, change, jobs }.text() })
 }
 
 fn now(home: &DataFolder) -> Option<NewsCursor> {
@@ -60,32 +88,29 @@ fn now(home: &DataFolder) -> Option<NewsCursor> {
 }
 
 /// Adds one entry per session, with its last event, and one per fault.
-fn heard(home: &DataFolder, from: JournalPosition, news: &mut Vec<News>) -> Option<JournalPosition> {
+fn journaled(home: &DataFolder, from: JournalPosition, news: &mut Vec<NewsItem>) -> Option<JournalPosition> {
     let Ok(segments) = Segments::list(home) else { return Some(from) };
     if !segments.holds(from) || segments.bytes_after(from) > MOST_BYTES {
         return None;
     }
     let chunk = read_from(&segments, from, MOST_BYTES).ok()?;
-    let mut sessions: BTreeMap<String, Value> = BTreeMap::new();
+    let mut sessions: BTreeMap<String, NewsItem> = BTreeMap::new();
     for record in &chunk.records {
         match record {
             JournalRecord::Event(event) => {
-                let session = event.session.to_string();
-                let row =
-                    json!({"session": session, "event": event.happening.name(), "at": event.at.to_utc()});
-                sessions.insert(session, row);
+                let (session, at) = (event.session.to_string(), event.at);
+                let item = NewsItem::Event { session: session.clone(), event: event.happening.name(), at };
+                sessions.insert(session, item);
             }
-            JournalRecord::Fault(fault) => {
-                news.push(News { kind: NewsKind::Fault, data: json!({"kind": fault.kind.name()}) });
-            }
+            JournalRecord::Fault(fault) => news.push(NewsItem::Fault { kind: fault.kind.name() }),
         }
     }
-    news.extend(sessions.into_values().map(|data| News { kind: NewsKind::Seat, data }));
+    news.extend(sessions.into_values());
     Some(chunk.next)
 }
 
 /// Adds one entry per conversation and per memory. `None` if the change list was pruned past `from`.
-fn changed(archive: &Archive, from: i64, news: &mut Vec<News>) -> Result<Option<i64>, StoreError> {
+fn archived(archive: &Archive, from: i64, news: &mut Vec<NewsItem>) -> Result<Option<i64>, StoreError> {
     if !archive.holds_changes_after(from)? {
         return Ok(None);
     }
@@ -106,13 +131,10 @@ fn changed(archive: &Archive, from: i64, news: &mut Vec<News>) -> Result<Option<
     }
     for (row, (from_turn, has_summary)) in turns {
         let of = archive.conversation_at(row)?;
-        let (session, id) =
-            (of.as_ref().map(|of| of.session.to_string()), of.as_ref().map(|of| of.short.clone()));
-        let data = json!({"session": session, "id": id, "from_turn": from_turn, "summary": has_summary});
-        news.push(News { kind: NewsKind::Turn, data });
+        let session = of.as_ref().map(|of| of.session.to_string());
+        news.push(NewsItem::Turns { session, id: of.map(|of| of.short), from_turn, has_summary });
     }
-    let named = |number| News { kind: NewsKind::Memory, data: json!({"id": name(number)}) };
-    news.extend(memories.into_iter().map(named));
+    news.extend(memories.into_iter().map(|number| NewsItem::Memory { id: name(number) }));
     Ok(Some(last))
 }
 

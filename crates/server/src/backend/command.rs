@@ -2,11 +2,28 @@
 //!
 //! Request values are always placed after `=` or `--`, so they are never parsed as options.
 
-use crate::cli;
+use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::Value;
 use std::fmt::Display;
+use std::sync::OnceLock;
 use towline_engine::runtime::failure::{Failure, Kind};
-use towline_server::http::{Answer, Given, Refusal, Status};
+
+/// Runs a command line and returns its output.
+pub type CommandRunner = fn(&[String]) -> Result<String, Failure>;
+
+/// Set once by the program, before it serves.
+static RUNNER: OnceLock<CommandRunner> = OnceLock::new();
+
+pub fn set_runner(runner: CommandRunner) {
+    let _already_set = RUNNER.set(runner);
+}
+
+pub fn run(words: &[String]) -> Result<String, Failure> {
+    match RUNNER.get() {
+        Some(run) => run(words),
+        None => Err(Failure::input("no command can be run here")),
+    }
+}
 
 pub struct VerbCommand(Vec<String>);
 
@@ -56,26 +73,26 @@ impl VerbCommand {
     }
 
     pub fn said(&self) -> Result<Answer, Refusal> {
-        cli::answer(&self.0).map(Answer::Json).map_err(|failure| refusal(failure, Status::BadRequest))
+        run(&self.0).map(Answer::Json).map_err(|failure| refusal(failure, Status::BadRequest))
     }
 
     /// Like `said`, for one named thing: an input error means that it does not exist.
     pub fn said_of_one(&self) -> Result<Answer, Refusal> {
-        cli::answer(&self.0).map(Answer::Json).map_err(|failure| refusal(failure, Status::NotFound))
+        run(&self.0).map(Answer::Json).map_err(|failure| refusal(failure, Status::NotFound))
     }
 
     /// The output as text.
     pub fn text(&self) -> Result<String, Refusal> {
-        cli::answer(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))
+        run(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))
     }
 
     /// The output as a JSON value.
     pub fn value(&self) -> Result<Value, Refusal> {
-        value(&cli::answer(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))?)
+        value(&run(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))?)
     }
 
     pub fn value_of_one(&self) -> Result<Value, Refusal> {
-        value(&cli::answer(&self.0).map_err(|failure| refusal(failure, Status::NotFound))?)
+        value(&run(&self.0).map_err(|failure| refusal(failure, Status::NotFound))?)
     }
 
     #[cfg(test)]
@@ -87,7 +104,7 @@ impl VerbCommand {
 /// Runs a command and discards its output.
 pub fn carried_out(words: &[&str]) -> Result<Answer, Refusal> {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-    cli::answer(&words).map_err(|failure| refusal(failure, Status::NotFound))?;
+    run(&words).map_err(|failure| refusal(failure, Status::NotFound))?;
     Ok(Answer::Json("{\"done\":true}".to_owned()))
 }
 

@@ -1,0 +1,142 @@
+//! HTTP operations that no single verb answers: a session with its relations, projects, faults, figures.
+//!
+//! Only reads. Asks a verb where one exists; rows have the format that the verbs print.
+
+use super::command::{VerbCommand, refusal};
+use super::reads::show;
+use crate::http::{Answer, Given, Refusal, Status};
+use serde_json::{Value, json};
+use towline_core::id::SessionKey;
+use towline_engine::query::memory_json;
+use towline_engine::query::overview::{self, FaultRow, Inheritance, KeptSummary, ProjectCounts};
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::failure::Failure;
+
+/// A session as in `tow show`, with bookmarks, predecessors, successors, and its context size over time.
+pub fn session(given: &Given) -> Result<Answer, Refusal> {
+    let mut shown = show(given.text("id").unwrap_or_default()).value_of_one()?;
+    if shown["kind"] != "session" {
+        return Err(
+            Refusal::new(Status::NotFound, "that is no session").next("Run `tow sessions --all-projects`.")
+        );
+    }
+    let key = shown["session"]["session"].as_str().unwrap_or_default().to_owned();
+    let bookmarks = VerbCommand::new(&["bookmarks"])
+        .of_project(None)
+        .with("--session", Some(&key))
+        .with("--limit", Some(200));
+    // An imported session has no events, hence no bookmarks.
+    shown["bookmarks"] = bookmarks.value().map_or_else(|_| json!([]), |mut found| found["bookmarks"].take());
+    if let Ok(key) = SessionKey::parse(&key) {
+        let env = env()?;
+        let chain = overview::inheritance(&env, &key).map_err(unread)?;
+        let links = |links: &[Inheritance]| links.iter().map(link_json).collect::<Vec<_>>();
+        shown["inheritance"] = json!({"from": links(&chain.from), "to": links(&chain.to)});
+        shown["context"] = context(&env, &key)?;
+    }
+    Ok(Answer::Json(shown.to_string()))
+}
+
+fn link_json(link: &Inheritance) -> Value {
+    json!({
+        "from": link.from, "to": link.heir, "way": link.way.name(), "reason": link.reason,
+        "at": link.decided_at.to_utc(), "given": link.given_at.is_some(),
+    })
+}
+
+fn context(env: &Env, key: &SessionKey) -> Result<Value, Refusal> {
+    let (points, window) = overview::context_sizes(env, key).map_err(unread)?;
+    let rows = points.iter().map(|point| {
+        json!({"at": point.at.to_utc(), "turn": point.turn, "tokens": point.tokens, "window": window})
+    });
+    Ok(rows.collect())
+}
+
+/// The memories that exist, in the order requested.
+pub fn memories(ids: &[&str]) -> Result<Answer, Refusal> {
+    Ok(listed(memory_rows(ids)?))
+}
+
+pub fn memory_rows(ids: &[&str]) -> Result<Vec<Value>, Refusal> {
+    Ok(overview::memories(&env()?, ids).map_err(unread)?.iter().map(memory_json).collect())
+}
+
+pub fn summaries(given: &Given) -> Result<Answer, Refusal> {
+    let limit = u32::try_from(given.number("limit").unwrap_or(50)).unwrap_or(50);
+    let found = overview::summaries(&env()?, given.text("project"), limit)
+        .map_err(|failure| refusal(failure, Status::BadRequest))?;
+    let rows = found.iter().map(|(summary, of)| {
+        let mut row = summary_json(summary);
+        row["session"] = json!(summary.session);
+        row["id"] = json!(of.as_ref().map(|of| &of.short));
+        row["project"] = json!(of.as_ref().and_then(|of| of.project.as_ref()));
+        row
+    });
+    Ok(listed(rows.collect()))
+}
+
+fn summary_json(kept: &KeptSummary) -> Value {
+    let words = &kept.summary;
+    json!({
+        "request": words.request, "investigated": words.investigated, "learned": words.learned,
+        "completed": words.completed, "next_steps": words.next_steps, "notes": words.notes,
+        "until_turn": kept.turn, "maker": kept.maker.name(), "trust": kept.trust.name(), "at": kept.at.to_utc(),
+    })
+}
+
+/// Faults in the database, after those that are still only in the journal.
+pub fn faults() -> Result<Answer, Refusal> {
+    let faults = overview::faults(&env()?).map_err(unread)?;
+    let pending = faults.pending.iter().map(|fault| {
+        let at = fault.at.to_utc();
+        json!({"kind": fault.kind.name(), "detail": fault.detail, "count": 1, "first_at": at, "last_at": at})
+    });
+    Ok(listed(pending.rev().chain(faults.known.iter().map(fault_json)).collect()))
+}
+
+fn fault_json(fault: &FaultRow) -> Value {
+    json!({
+        "kind": fault.kind.name(), "detail": fault.detail, "count": fault.count,
+        "first_at": fault.first_at.to_utc(), "last_at": fault.last_at.to_utc(),
+    })
+}
+
+pub fn projects() -> Result<Answer, Refusal> {
+    let row = |project: &ProjectCounts| {
+        json!({
+            "name": project.name, "root": project.root, "remote": project.remote, "sessions": project.sessions,
+            "memories": project.memories, "last_at": project.last_at.map(|at| at.to_utc()),
+        })
+    };
+    Ok(listed(overview::projects(&env()?).map_err(unread)?.iter().map(row).collect()))
+}
+
+pub fn stats() -> Result<Answer, Refusal> {
+    let env = env()?;
+    let counts = overview::counts(&env).map_err(unread)?.map(|counts| {
+        json!({
+            "projects": counts.projects, "sessions": counts.sessions, "turns": counts.turns,
+            "details": counts.details, "memories": counts.memories, "pinned": counts.pinned,
+            "summaries": counts.summaries,
+        })
+    });
+    let sizes = overview::sizes(&env.home);
+    let bytes = json!({
+        "database": sizes.database, "archive": sizes.archive, "journal": sizes.journal, "index": sizes.index,
+        "vectors": sizes.vectors,
+    });
+    let stats = json!({"counts": counts, "bytes": bytes, "folder": env.home.folder()});
+    Ok(Answer::Json(stats.to_string()))
+}
+
+fn listed(rows: Vec<Value>) -> Answer {
+    Answer::Json(json!({"items": rows, "next": null}).to_string())
+}
+
+pub fn env() -> Result<Env, Refusal> {
+    Env::new().ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))
+}
+
+fn unread(failure: Failure) -> Refusal {
+    refusal(failure, Status::NotFound)
+}
