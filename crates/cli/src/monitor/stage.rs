@@ -9,7 +9,6 @@ use super::wakes::Wakes;
 use crate::canvas::{KeyInput, TerminalCanvas, end_signals, is_popup, is_possible, reporting_panics};
 use crate::output::Output;
 use crate::scope::Scope;
-use crate::verbs::goto;
 use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitCode;
@@ -17,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
 use towline_core::shown::SeatLight;
+use towline_engine::ingest::goto;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::env::{Env, variable};
 use towline_engine::runtime::failure::Failure;
@@ -177,7 +177,7 @@ impl<'a> MonitorLoop<'a> {
         let (Some(row), Some(scope)) = (self.model.row(key), scope_of_now()) else {
             return MonitorStep::Stay;
         };
-        match goto::go(&scope, &row.shown) {
+        match goto::go(&scope.env, &row.shown) {
             Ok(_) if is_popup() => return MonitorStep::Leave,
             Ok(_) => self.is_wanted = true,
             Err(failure) => self.tell(MonitorInput::Refused(failure.what)),

@@ -8,11 +8,8 @@ use std::process::ExitCode;
 use towline_core::bar::{BarStyle, bar};
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::notify;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::read_marks::Look;
-use towline_engine::status::tmux::options::Options;
-use towline_engine::status::{cache, push, read_marks};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,7 +44,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             (None, Some(pane)) => Look::Focused(pane),
             (None, None) => Look::Nowhere,
         };
-        return refresh(scope, look);
+        towline_engine::ingest::bar::refresh(&scope.env, look)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let seats = live::seats(&scope.env, Glance::Cheap)?;
     let mut style = BarStyle::default();
@@ -57,26 +55,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let line = bar(&seats, &style, scope.env.now);
     if !line.is_empty() {
         scope.out.line(&line);
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-pub fn refresh(scope: &Scope, look: Look<'_>) -> Result<ExitCode, Failure> {
-    if cache::still(&scope.env, look) {
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut live = live::look(&scope.env, Glance::Cheap)?;
-    if read_marks::by_look(&scope.env, &live.seats, look)? {
-        live = live::look(&scope.env, Glance::Cheap)?;
-    }
-    for server in push::servers(&live.seats).into_values() {
-        if let Some(bar) = Options::renew(&scope.env, &server) {
-            push::compare(&scope.env.home, &server, &bar);
-        }
-    }
-    notify::catch_up(&scope.env, &live.seats);
-    if live::push(&scope.env)? {
-        cache::remember(&scope.env, live.watch, &live.seats);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,6 @@
 //!
 //! Ends only sessions that are gone, or that cannot be probed and were silent for a day. Deletes no history.
 
-use super::bar;
 use crate::scope::Scope;
 use clap::Args;
 use std::fs;
@@ -10,7 +9,7 @@ use std::process::ExitCode;
 use towline_core::arbiter::ProcessProbe;
 use towline_core::event::{EventKind, ObservedChange};
 use towline_core::session::Session;
-use towline_engine::ingest::live;
+use towline_engine::ingest::{bar, live};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
 use towline_engine::status::push;
@@ -47,7 +46,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         for file in &files {
             let _ = fs::remove_file(file);
         }
-        bar::refresh(scope, Look::Nowhere)?;
+        bar::refresh(&scope.env, Look::Nowhere)?;
     }
     let names: Vec<String> = sessions.iter().map(|session| session.key.to_string()).collect();
     if arguments.json {

@@ -8,11 +8,12 @@ use clap::{Args, Subcommand};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use toml_edit::{DocumentMut, Item, Value};
+use toml_edit::{Item, Value};
 use towline_engine::runtime::config::edit::{no_such_key, parse, read, write};
-use towline_engine::runtime::config::{DEFAULT, layered, value_at};
+use towline_engine::runtime::config::{DEFAULT, effective, layered, to_json, value_at};
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::{Failure, Kind};
+use towline_render::config_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,7 +57,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let file = &scope.env.config_file;
     let user = read(file)?;
     match arguments.action.as_ref().unwrap_or(&ConfigAction::Show) {
-        ConfigAction::Show => show(scope, arguments, &user),
+        ConfigAction::Show => show(scope, arguments),
         ConfigAction::Get { key } => get(scope, arguments, &user, key),
         ConfigAction::Set { key, value } => set(scope, &user, key, value),
         ConfigAction::Unset { key } => unset(scope, &user, key),
@@ -72,32 +73,19 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-/// All keys, in the order of the default file.
-fn keys() -> Vec<String> {
-    let document: DocumentMut = DEFAULT.parse().unwrap_or_default();
-    let tables = document.iter().filter_map(|(name, item)| Some((name, item.as_table()?)));
-    tables.flat_map(|(name, table)| table.iter().map(move |(key, _)| format!("{name}.{key}"))).collect()
-}
-
-fn show(scope: &Scope, arguments: &Arguments, user: &str) -> Result<ExitCode, Failure> {
-    let found = layered(user);
-    let values: Vec<(String, String)> =
-        keys().into_iter().filter_map(|key| Some((key.clone(), value_at(user, &key)?))).collect();
+fn show(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let found = effective(&scope.env)?;
     if arguments.json {
-        let mistakes: Vec<String> = found.mistakes.iter().map(ToString::to_string).collect();
-        let values: serde_json::Map<_, _> =
-            values.iter().map(|(key, value)| (key.clone(), to_json(value))).collect();
-        let all = serde_json::json!({"file": scope.env.config_file, "values": values, "mistakes": mistakes});
-        scope.out.line(&all.to_string());
+        scope.out.line(&config_json(&found).to_string());
         return Ok(exit_code(found.mistakes.is_empty()));
     }
-    for (key, value) in &values {
+    for (key, value) in &found.values {
         let changed = value_at("", key).as_ref() != Some(value);
         let note = if changed { String::new() } else { scope.out.tint(Tone::Faint, "  # default") };
         scope.out.line(&format!("{key} = {value}{note}"));
     }
     for mistake in &found.mistakes {
-        let line = format!("{}: {mistake}", scope.env.config_file.display());
+        let line = format!("{}: {mistake}", found.file.display());
         scope.out.line(&scope.out.tint(Tone::Warning, &line));
     }
     Ok(exit_code(found.mistakes.is_empty()))
@@ -105,27 +93,6 @@ fn show(scope: &Scope, arguments: &Arguments, user: &str) -> Result<ExitCode, Fa
 
 fn exit_code(fine: bool) -> ExitCode {
     if fine { ExitCode::SUCCESS } else { Kind::Failed.exit_code() }
-}
-
-fn to_json(value: &str) -> serde_json::Value {
-    let parsed: Option<Value> = value.parse().ok();
-    parsed.as_ref().map_or(serde_json::Value::Null, value_to_json)
-}
-
-fn value_to_json(value: &Value) -> serde_json::Value {
-    match value {
-        Value::String(text) => text.value().clone().into(),
-        Value::Integer(number) => (*number.value()).into(),
-        Value::Float(number) => (*number.value()).into(),
-        Value::Boolean(flag) => (*flag.value()).into(),
-        Value::Datetime(time) => time.value().to_string().into(),
-        Value::Array(items) => items.iter().map(value_to_json).collect(),
-        Value::InlineTable(table) => table
-            .iter()
-            .map(|(key, value)| (key.to_owned(), value_to_json(value)))
-            .collect::<serde_json::Map<_, _>>()
-            .into(),
-    }
 }
 
 fn get(scope: &Scope, arguments: &Arguments, user: &str, key: &str) -> Result<ExitCode, Failure> {

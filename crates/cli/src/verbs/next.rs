@@ -6,6 +6,7 @@ use super::goto;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
+use towline_engine::ingest::goto::longest_waiting;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::env::variable;
@@ -29,7 +30,7 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     let server = variable("TMUX").as_deref().and_then(TmuxServer::parse).filter(|_| arguments.message);
-    match (goto::longest_waiting(&seats), server) {
+    match (longest_waiting(&seats), server) {
         (None, Some(server)) => server.say(goto::NOBODY_WAITS),
         (Some(_), _) | (None, None) => return goto::next(scope, &seats),
     }

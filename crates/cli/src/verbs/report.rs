@@ -6,15 +6,12 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use crate::strokes::strokes;
 use clap::Args;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad, width};
-use towline_core::ledger::{Ledger, LedgerDay, Wait, WaitSum, ledger, spell};
-use towline_core::session::SessionState;
-use towline_engine::ingest::live;
-use towline_engine::runtime::calendar;
+use towline_core::ledger::{Ledger, WaitSum, spell};
+use towline_engine::query::{WaitsRequest, waits};
 use towline_engine::runtime::failure::Failure;
-use towline_store::Store;
+use towline_render::waits_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,78 +41,20 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let days = calendar::last_days(scope.env.now, arguments.days);
-    let store = live::store(&scope.env)?;
-    let waits = match &store {
-        Some(store) => waits(scope, store, arguments, &days)?,
-        None => Waits::default(),
+    let request = WaitsRequest {
+        days: arguments.days,
+        project: arguments.project.clone(),
+        agent: arguments.agent.clone(),
     };
-    let found = ledger(&waits.all, &days);
+    let report = waits(&scope.env, &request)?;
     if arguments.json {
-        scope.out.line(&object(&found, waits.lasting).to_string());
-    } else if found.total.times == 0 {
-        scope.out.line(&nothing(arguments, store.is_some()));
+        scope.out.line(&waits_json(&report).to_string());
+    } else if report.ledger.total.times == 0 {
+        scope.out.line(&nothing(arguments, report.is_recorded));
     } else {
-        print(scope, &found, waits.lasting);
+        print(scope, &report.ledger, report.open);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The waits to sum, and how many of them are still open.
-#[derive(Default)]
-struct Waits {
-    all: Vec<Wait>,
-    lasting: usize,
-}
-
-/// Finished waits come from the store's table, open ones from the current agents; an open wait ends now.
-fn waits(scope: &Scope, store: &Store, arguments: &Arguments, days: &[LedgerDay]) -> Result<Waits, Failure> {
-    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
-    let since = days.first().map_or(scope.env.now, |day| day.begins);
-    let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
-    let fits = |agent: &str, project: Option<&str>| {
-        is(&arguments.agent, Some(agent)) && is(&arguments.project, project)
-    };
-    let mut all = vec![];
-    for known in store.waits(since).map_err(failed)? {
-        if fits(&known.agent, known.project.as_deref()) {
-            let (began_at, ended_at) = (known.began_at, known.ended_at);
-            all.push(Wait { project: known.project, reason: known.reason, began_at, ended_at });
-        }
-    }
-    let over = all.len();
-    for seat in live::seats_of(store).map_err(failed)? {
-        if let SessionState::Blocked(reason) = seat.state
-            && fits(&seat.agent, seat.project.as_deref())
-        {
-            let (began_at, ended_at) = (seat.since, scope.env.now);
-            all.push(Wait { project: seat.project, reason: reason.name().to_owned(), began_at, ended_at });
-        }
-    }
-    let lasting = all.len() - over;
-    Ok(Waits { all, lasting })
-}
-
-fn object(found: &Ledger, lasting: usize) -> Value {
-    let with = |name: &str, value: Value, sum: &WaitSum| {
-        let mut row = json!({
-            "waited_ms": sum.waited_ms, "times": sum.times,
-            "longest_ms": sum.longest_ms, "median_ms": sum.median_ms,
-        });
-        row[name] = value;
-        row
-    };
-    let day = |(day, sum): &(LedgerDay, WaitSum)| {
-        let mut row = with("day", json!(day.name.split_once(' ').map_or("", |(_, date)| date)), sum);
-        row["begins"] = json!(day.begins.to_utc());
-        row
-    };
-    let mut all = with("lasting", json!(lasting), &found.total);
-    all["longest_in"] = json!(found.longest_in);
-    all["days"] = found.days.iter().map(day).collect();
-    all["projects"] = found.projects.iter().map(|(name, sum)| with("project", json!(name), sum)).collect();
-    all["reasons"] = found.reasons.iter().map(|(name, sum)| with("reason", json!(name), sum)).collect();
-    all
 }
 
 /// The hint for an empty report.

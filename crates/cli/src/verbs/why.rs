@@ -2,14 +2,13 @@
 //!
 //! Prints evidence and verdict as `core` returns them. Changes nothing.
 
-use super::goto;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::arbiter::{StateEvidence, judge};
 use towline_core::escape::for_terminal;
-use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
+use towline_engine::ingest::{goto, live};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::probe;
 

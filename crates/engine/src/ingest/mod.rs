@@ -2,7 +2,9 @@
 //!
 //! The only module that applies the journal.
 
+pub mod bar;
 pub mod effects;
+pub mod goto;
 pub mod hook;
 pub mod host;
 pub mod live;

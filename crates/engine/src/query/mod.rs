@@ -14,6 +14,7 @@ mod session;
 mod sought;
 mod turn;
 pub mod usage;
+mod waits;
 
 pub use figures::figures;
 pub use memory_words::{cost, line, memory_json, memory_text};
@@ -25,6 +26,7 @@ pub use turn::{
     Thinking, TurnView, detail_json, detail_text, heading_json, turn_json, turn_text, view, view_detail,
     words,
 };
+pub use waits::{WaitsReport, WaitsRequest, waits};
 
 use crate::runtime::failure::Failure;
 use towline_store::StoreError;

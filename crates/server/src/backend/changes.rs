@@ -2,9 +2,10 @@
 //!
 //! Only reached if the server was started with write access.
 
-use super::command::{VerbCommand, carried_out};
+use super::command::{VerbCommand, env, not_found};
 use super::reads::show;
 use crate::http::{Answer, Given, Refusal, Status};
+use towline_engine::ingest::goto;
 use towline_engine::memory::remember::is_memory_id;
 
 pub fn goto(given: &Given) -> Result<Answer, Refusal> {
@@ -12,7 +13,8 @@ pub fn goto(given: &Given) -> Result<Answer, Refusal> {
     // A session key has the agent as prefix; `tow goto` takes the id.
     let wanted =
         session.split_once(':').filter(|(agent, _)| !agent.contains('/')).map_or(session, |(_, id)| id);
-    carried_out(&["goto", "--", wanted])
+    goto::goto(&env()?, wanted).map_err(not_found)?;
+    Ok(Answer::Json("{\"done\":true}".to_owned()))
 }
 
 pub fn remember(given: &Given) -> Result<Answer, Refusal> {

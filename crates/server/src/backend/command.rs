@@ -6,6 +6,7 @@ use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::Value;
 use std::fmt::Display;
 use std::sync::OnceLock;
+use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::{Failure, Kind};
 
 /// Runs a command line and returns its output.
@@ -101,13 +102,6 @@ impl VerbCommand {
     }
 }
 
-/// Runs a command and discards its output.
-pub fn carried_out(words: &[&str]) -> Result<Answer, Refusal> {
-    let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-    run(&words).map_err(|failure| refusal(failure, Status::NotFound))?;
-    Ok(Answer::Json("{\"done\":true}".to_owned()))
-}
-
 fn value(text: &str) -> Result<Value, Refusal> {
     serde_json::from_str(text).map_err(no_json)
 }
@@ -115,6 +109,21 @@ fn value(text: &str) -> Result<Value, Refusal> {
 /// The output of a verb is not JSON.
 pub fn no_json(error: serde_json::Error) -> Refusal {
     Refusal::new(Status::Unavailable, "the answer is no JSON").because(error.to_string())
+}
+
+/// An input error means that the request was bad.
+pub fn bad_request(failure: Failure) -> Refusal {
+    refusal(failure, Status::BadRequest)
+}
+
+/// An input error means that the named thing does not exist.
+pub fn not_found(failure: Failure) -> Refusal {
+    refusal(failure, Status::NotFound)
+}
+
+/// Every request has its own clock.
+pub fn env() -> Result<Env, Refusal> {
+    Env::new().ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))
 }
 
 /// Maps a failure to an HTTP refusal; `of_input` is the status of an input error.

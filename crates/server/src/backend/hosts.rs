@@ -2,7 +2,7 @@
 //!
 //! Names and shapes are those that another product documents; the engine keeps the sessions.
 
-use super::command::VerbCommand;
+use super::command::{VerbCommand, env};
 use super::{reads, views};
 use crate::http::{Answer, Given, Refusal, SESSION_FIELDS, Status};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub fn context(given: &Given) -> Result<Answer, Refusal> {
 
 /// A prompt was submitted, or a session begins.
 pub fn begin(given: &Given) -> Result<Answer, Refusal> {
-    let env = views::env()?;
+    let env = env()?;
     let host = session(&env, given)?;
     let prompt = redacted(given.text("userPrompt").or(given.text("prompt")).unwrap_or_default());
     let event =
@@ -52,7 +52,7 @@ pub fn begin(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn tool(given: &Given) -> Result<Answer, Refusal> {
-    let env = views::env()?;
+    let env = env()?;
     let host = session(&env, given)?;
     let input = cleaned(given.value("tool_input").cloned().unwrap_or_else(|| json!({})));
     let input = if input.is_object() { input } else { json!({"input": input}) };
@@ -63,7 +63,7 @@ pub fn tool(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn summarise(given: &Given) -> Result<Answer, Refusal> {
-    let env = views::env()?;
+    let env = env()?;
     let host = session(&env, given)?;
     let answer = redacted(&words(given.value("last_assistant_message")));
     host.record(HostEvent::Answered { words: &answer }).map_err(not_recorded)?;
@@ -72,7 +72,7 @@ pub fn summarise(given: &Given) -> Result<Answer, Refusal> {
 
 /// Ends the session; its transcript file is deleted once it is captured.
 pub fn end(given: &Given) -> Result<Answer, Refusal> {
-    let env = views::env()?;
+    let env = env()?;
     let host = session(&env, given)?;
     let reason = match given.text("reason") {
         Some(known @ ("exit" | "clear" | "logout" | "prompt_input_exit")) => known,

@@ -2,11 +2,15 @@
 //!
 //! Changes nothing. Long lists are paged: the rows of the verb, and the key of the next page.
 
-use super::command::{VerbCommand, no_json};
+use super::command::{VerbCommand, bad_request, env, no_json};
 use crate::http::{Answer, Given, Refusal};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use towline_engine::ingest::live::{self, Glance};
+use towline_engine::query::{WaitsRequest, waits};
+use towline_engine::runtime::config::effective;
+use towline_render::{config_json, status_json, waits_json};
 
 /// Default page size.
 const USUAL: i64 = 50;
@@ -15,7 +19,8 @@ const USUAL: i64 = 50;
 const BYTES: usize = 400_000;
 
 pub fn seats() -> Result<Answer, Refusal> {
-    VerbCommand::new(&["status"]).said()
+    let seats = live::seats(&env()?, Glance::Thorough).map_err(bad_request)?;
+    Ok(Answer::Json(status_json(&seats).to_string()))
 }
 
 pub fn sessions(given: &Given) -> Result<Answer, Refusal> {
@@ -142,11 +147,11 @@ pub fn jobs(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn report(given: &Given) -> Result<Answer, Refusal> {
-    VerbCommand::new(&["report"])
-        .with("--days", given.number("days"))
-        .with("--project", given.text("project"))
-        .with("--agent", given.text("agent"))
-        .said()
+    let days = given.number("days").and_then(|days| u32::try_from(days).ok()).unwrap_or(7);
+    let text = |name: &str| given.text(name).map(str::to_owned);
+    let request = WaitsRequest { days, project: text("project"), agent: text("agent") };
+    let report = waits(&env()?, &request).map_err(bad_request)?;
+    Ok(Answer::Json(waits_json(&report).to_string()))
 }
 
 pub fn usage(given: &Given) -> Result<Answer, Refusal> {
@@ -159,7 +164,8 @@ pub fn usage(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn config() -> Result<Answer, Refusal> {
-    VerbCommand::new(&["config"]).said()
+    let config = effective(&env()?).map_err(bad_request)?;
+    Ok(Answer::Json(config_json(&config).to_string()))
 }
 
 fn limit(given: &Given) -> i64 {

@@ -2,7 +2,7 @@
 //!
 //! Only reads. Asks a verb where one exists; rows have the format that the verbs print.
 
-use super::command::{VerbCommand, refusal};
+use super::command::{VerbCommand, bad_request, env, not_found};
 use super::reads::show;
 use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::{Value, json};
@@ -10,7 +10,6 @@ use towline_core::id::SessionKey;
 use towline_engine::query::memory_json;
 use towline_engine::query::overview::{self, FaultRow, Inheritance, KeptSummary, ProjectCounts};
 use towline_engine::runtime::env::Env;
-use towline_engine::runtime::failure::Failure;
 
 /// A session as in `tow show`, with bookmarks, predecessors, successors, and its context size over time.
 pub fn session(given: &Given) -> Result<Answer, Refusal> {
@@ -29,7 +28,7 @@ pub fn session(given: &Given) -> Result<Answer, Refusal> {
     shown["bookmarks"] = bookmarks.value().map_or_else(|_| json!([]), |mut found| found["bookmarks"].take());
     if let Ok(key) = SessionKey::parse(&key) {
         let env = env()?;
-        let chain = overview::inheritance(&env, &key).map_err(unread)?;
+        let chain = overview::inheritance(&env, &key).map_err(not_found)?;
         let links = |links: &[Inheritance]| links.iter().map(link_json).collect::<Vec<_>>();
         shown["inheritance"] = json!({"from": links(&chain.from), "to": links(&chain.to)});
         shown["context"] = context(&env, &key)?;
@@ -45,7 +44,7 @@ fn link_json(link: &Inheritance) -> Value {
 }
 
 fn context(env: &Env, key: &SessionKey) -> Result<Value, Refusal> {
-    let (points, window) = overview::context_sizes(env, key).map_err(unread)?;
+    let (points, window) = overview::context_sizes(env, key).map_err(not_found)?;
     let rows = points.iter().map(|point| {
         json!({"at": point.at.to_utc(), "turn": point.turn, "tokens": point.tokens, "window": window})
     });
@@ -58,13 +57,12 @@ pub fn memories(ids: &[&str]) -> Result<Answer, Refusal> {
 }
 
 pub fn memory_rows(ids: &[&str]) -> Result<Vec<Value>, Refusal> {
-    Ok(overview::memories(&env()?, ids).map_err(unread)?.iter().map(memory_json).collect())
+    Ok(overview::memories(&env()?, ids).map_err(not_found)?.iter().map(memory_json).collect())
 }
 
 pub fn summaries(given: &Given) -> Result<Answer, Refusal> {
     let limit = u32::try_from(given.number("limit").unwrap_or(50)).unwrap_or(50);
-    let found = overview::summaries(&env()?, given.text("project"), limit)
-        .map_err(|failure| refusal(failure, Status::BadRequest))?;
+    let found = overview::summaries(&env()?, given.text("project"), limit).map_err(bad_request)?;
     let rows = found.iter().map(|(summary, of)| {
         let mut row = summary_json(summary);
         row["session"] = json!(summary.session);
@@ -86,7 +84,7 @@ fn summary_json(kept: &KeptSummary) -> Value {
 
 /// Faults in the database, after those that are still only in the journal.
 pub fn faults() -> Result<Answer, Refusal> {
-    let faults = overview::faults(&env()?).map_err(unread)?;
+    let faults = overview::faults(&env()?).map_err(not_found)?;
     let pending = faults.pending.iter().map(|fault| {
         let at = fault.at.to_utc();
         json!({"kind": fault.kind.name(), "detail": fault.detail, "count": 1, "first_at": at, "last_at": at})
@@ -108,12 +106,12 @@ pub fn projects() -> Result<Answer, Refusal> {
             "memories": project.memories, "last_at": project.last_at.map(|at| at.to_utc()),
         })
     };
-    Ok(listed(overview::projects(&env()?).map_err(unread)?.iter().map(row).collect()))
+    Ok(listed(overview::projects(&env()?).map_err(not_found)?.iter().map(row).collect()))
 }
 
 pub fn stats() -> Result<Answer, Refusal> {
     let env = env()?;
-    let counts = overview::counts(&env).map_err(unread)?.map(|counts| {
+    let counts = overview::counts(&env).map_err(not_found)?.map(|counts| {
         json!({
             "projects": counts.projects, "sessions": counts.sessions, "turns": counts.turns,
             "details": counts.details, "memories": counts.memories, "pinned": counts.pinned,
@@ -131,12 +129,4 @@ pub fn stats() -> Result<Answer, Refusal> {
 
 fn listed(rows: Vec<Value>) -> Answer {
     Answer::Json(json!({"items": rows, "next": null}).to_string())
-}
-
-pub fn env() -> Result<Env, Refusal> {
-    Env::new().ok_or_else(|| Refusal::new(Status::Unavailable, "there is no home folder any more"))
-}
-
-fn unread(failure: Failure) -> Refusal {
-    refusal(failure, Status::NotFound)
 }

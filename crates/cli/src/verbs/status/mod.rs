@@ -23,6 +23,7 @@ use towline_engine::handoff::typing::paused;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::failure::Failure;
+use towline_render::status_json;
 use towline_store::{HopFilter, Store, StoreError};
 
 const EXAMPLES: &str = "\
@@ -80,7 +81,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut seats = live::seats(&scope.env, Glance::Thorough)?;
     seats.retain(|seat| fits(seat, arguments));
     if arguments.json {
-        scope.out.line(&object(&seats));
+        scope.out.line(&status_json(&seats).to_string());
     } else {
         print(scope, &seats);
         say_pause(scope);
@@ -117,38 +118,11 @@ fn is_worth_saying(hop: &Hop, now: Timestamp) -> bool {
     has_ended && (hop.told_at.is_none() || now.since_ms(hop.moved_at) < HOUR_MS)
 }
 
-fn object(seats: &[SeatView]) -> String {
-    let rows: Vec<_> = seats.iter().map(row).collect();
-    serde_json::json!({"seats": rows}).to_string()
-}
-
 fn fits(seat: &SeatView, arguments: &Arguments) -> bool {
     let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
     is(&arguments.state, Some(seat.state.name()))
         && is(&arguments.project, seat.project.as_deref())
         && is(&arguments.agent, Some(&seat.agent))
-}
-
-fn row(seat: &SeatView) -> serde_json::Value {
-    serde_json::json!({
-        "seat": seat.seat,
-        "agent": seat.agent,
-        "session": seat.session,
-        "state": seat.state.name(),
-        "since": seat.since.to_utc(),
-        "reason": seat.state.reason(),
-        "project": seat.project,
-        "branch": seat.branch,
-        "prompt": seat.prompt,
-        "tool": seat.tool,
-        "helpers": seat.helpers,
-        "tasks": seat.tasks,
-        "limited_until": seat.until.map(|until| until.to_utc()),
-        "context_percent": seat.context_percent,
-        "model": seat.model,
-        "pane": seat.pane,
-        "seen": seat.seen,
-    })
 }
 
 fn print(scope: &Scope, seats: &[SeatView]) {

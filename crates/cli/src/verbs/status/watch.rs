@@ -9,11 +9,11 @@ mod news;
 
 pub use news::Channel;
 
-use super::{Arguments, fits, object};
+use super::{Arguments, fits};
 use crate::canvas::{KeyInput, TerminalCanvas, end_signals, is_popup, is_possible, reporting_panics};
 use crate::output::Output;
 use crate::scope::Scope;
-use crate::verbs::goto;
+use crate::verbs::goto::NOBODY_WAITS;
 use frame::{Footer, Selection, View, frame};
 use keys::{WatchKey, pressed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -27,10 +27,12 @@ use std::time::{Duration, SystemTime};
 use towline_core::bar::{BarStyle, bar};
 use towline_core::escape::for_terminal;
 use towline_core::shown::SeatView;
+use towline_engine::ingest::goto::{go, longest_waiting};
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::env::{Env, variable};
 use towline_engine::runtime::failure::Failure;
+use towline_render::status_json;
 use towline_store::DataFolder;
 
 /// How often to check for writes.
@@ -166,8 +168,8 @@ impl<'a> Screen<'a> {
             WatchKey::Help if said != Footer::Help => self.footer = Footer::Help,
             WatchKey::Help => {}
             WatchKey::Go => return self.go(scope, self.choice.of(&seats)),
-            WatchKey::Next => match goto::longest_waiting(&seats) {
-                None => self.footer = Footer::Message(goto::NOBODY_WAITS.to_owned()),
+            WatchKey::Next => match longest_waiting(&seats) {
+                None => self.footer = Footer::Message(NOBODY_WAITS.to_owned()),
                 seat => return self.go(scope, seat),
             },
         }
@@ -177,7 +179,7 @@ impl<'a> Screen<'a> {
     /// Jumps to the agent's pane. A popup would cover the pane, so it closes.
     fn go(&mut self, scope: &Scope, seat: Option<&SeatView>) -> WatchStep {
         let Some(seat) = seat else { return WatchStep::Stay };
-        match goto::go(scope, seat) {
+        match go(&scope.env, seat) {
             Ok(_) if is_popup() => WatchStep::Leave,
             Ok(_) => WatchStep::Stay,
             Err(failure) => {
@@ -246,7 +248,7 @@ fn print_changes(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failu
         // A failed refresh is repeated; the reader gets the next change.
         if let Some(Ok(mut seats)) = looks.again(&scope_of_now()?) {
             seats.retain(|seat| fits(seat, arguments));
-            let object = object(&seats);
+            let object = status_json(&seats).to_string();
             if object != last && scope.out.send(&format!("{object}\n")).is_err() {
                 return Ok(ExitCode::SUCCESS);
             }

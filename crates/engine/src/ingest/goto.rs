@@ -1,0 +1,75 @@
+//! Switching to an agent's pane and marking it as seen.
+//!
+//! Types nothing and does not disturb the agent.
+
+use crate::ingest::bar;
+use crate::ingest::live::{self, Glance};
+use crate::runtime::env::{Env, variable};
+use crate::runtime::failure::Failure;
+use crate::status::push::server_of;
+use crate::status::read_marks::{self, Look};
+use towline_agents::settings::quote;
+use towline_core::shown::{SeatLight, SeatView};
+use towline_terminal::tmux::TmuxServer;
+
+/// Goes to the agent in this pane, or whose session id has this prefix.
+pub fn goto(env: &Env, wanted: &str) -> Result<(), Failure> {
+    let seats = live::seats(env, Glance::Thorough)?;
+    go(env, choose(&seats, wanted)?)
+}
+
+/// The seat with this pane or session id prefix. Of panes with the same name, the current tmux server's wins.
+pub fn choose<'a>(seats: &'a [SeatView], wanted: &str) -> Result<&'a SeatView, Failure> {
+    let fits = |seat: &&SeatView| {
+        let id = seat.session.as_deref().and_then(|session| session.split_once(':')).map(|(_, id)| id);
+        seat.pane.as_deref() == Some(wanted)
+            || id.is_some_and(|id| id.starts_with(wanted))
+            || seat.name() == wanted
+            || seat.seat == wanted
+    };
+    let here = variable("TMUX").as_deref().and_then(TmuxServer::parse);
+    let mut found: Vec<&SeatView> = seats.iter().filter(fits).collect();
+    if found.len() > 1 && found.iter().any(|seat| server_of(&seat.seat) == here) {
+        found.retain(|seat| server_of(&seat.seat) == here);
+    }
+    match found.as_slice() {
+        [] => {
+            Err(Failure::input(format!("no agent sits at `{wanted}`"))
+                .hint("Run `tow status` for all seats."))
+        }
+        [seat] => Ok(seat),
+        several => {
+            let names: Vec<&str> = several.iter().map(|seat| seat.name()).collect();
+            let what = format!("`{wanted}` is the beginning of several: {}", names.join(", "));
+            Err(Failure::input(what)
+                .hint("Give more of the id, or the seat as `tow status --json` names it."))
+        }
+    }
+}
+
+/// Seats are sorted by urgency: the first that needs the user has waited longest.
+pub fn longest_waiting(seats: &[SeatView]) -> Option<&SeatView> {
+    let waits = |seat: &&SeatView| {
+        matches!(seat.light(), SeatLight::Blocked | SeatLight::Stopped | SeatLight::Completed)
+    };
+    seats.iter().find(waits)
+}
+
+/// Switches to the seat's pane and marks it as seen.
+pub fn go(env: &Env, seat: &SeatView) -> Result<(), Failure> {
+    let (Some(pane), Some(server)) = (&seat.pane, server_of(&seat.seat)) else {
+        let what = format!("{} does not sit in a tmux pane", seat.name());
+        return Err(Failure::input(what).hint(format!("It sits at {}.", seat.seat)));
+    };
+    if !server.show(pane) {
+        let what = format!("pane {pane} is not there any more");
+        return Err(Failure::input(what).hint("Run `tow status` for all seats."));
+    }
+    if server.lookers(pane).is_empty() {
+        let what = format!("pane {pane} is chosen, but nobody is attached to see it");
+        let attach = format!("tmux -S {} attach", quote(&server.socket));
+        return Err(Failure::input(what).hint(format!("Run `{attach}`.")));
+    }
+    read_marks::see(env, seat)?;
+    bar::refresh(env, Look::Nowhere)
+}
