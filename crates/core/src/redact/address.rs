@@ -4,11 +4,10 @@
 
 use std::ops::Range;
 
-use super::bytes::{byte_at, contains, ends_with, is_word, length_of, start_of};
+use super::bytes::{ScanText, byte_at, contains, ends_with, is_word, length_of, start_of};
 use super::extent::{Quoting, ValueExtent};
-use super::kind::{SecretKind, holds_placeholder};
+use super::kind::{SecretKind, SecretMatch, holds_placeholder};
 use super::makeup::Makeup;
-use super::scan::{ScanText, SecretMatch};
 use super::stand_in::is_stand_in;
 
 const LONGEST_AUTHORITY: usize = 512;

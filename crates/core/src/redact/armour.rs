@@ -3,10 +3,9 @@
 //! A block ends at the last line that looks like key material, so a mere mention of a header removes nothing else. Key
 //! lines before a lone END line are removed too. Certificates and public keys are not secrets.
 
-use super::bytes::{byte_at, contains, is_word, length_of, start_of, starts_with};
-use super::kind::SecretKind;
+use super::bytes::{ScanText, byte_at, contains, is_word, length_of, start_of, starts_with};
+use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
-use super::scan::{ScanText, SecretMatch};
 
 /// A block is secret if its title contains one of these.
 const TITLES: [&str; 2] = ["PRIVATE KEY", "OpenVPN Static key"];

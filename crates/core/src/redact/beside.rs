@@ -4,12 +4,11 @@
 
 use std::ops::Range;
 
-use super::bytes::{is_base64, is_gap, is_quote, length_of, start_of};
+use super::bytes::{ScanText, is_base64, is_gap, is_quote, length_of, start_of};
 use super::family::{Family, family_of};
-use super::kind::SecretKind;
+use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
 use super::provider::after_escape;
-use super::scan::{ScanText, SecretMatch};
 use super::stand_in::is_stand_in;
 use super::wrapped;
 

@@ -1,8 +1,15 @@
-//! Byte classes and case-insensitive comparison.
+//! The scanned bytes: their classes and case-insensitive comparison.
 //!
 //! Knows nothing about secrets. Non-ASCII bytes belong to no class.
 
 use super::effort::spend;
+
+/// The text, and the lower bound for looking back: the end of the previous match.
+#[derive(Clone, Copy)]
+pub struct ScanText<'a> {
+    pub bytes: &'a [u8],
+    pub floor: usize,
+}
 
 /// A byte of an identifier, or of most keys; runs consist of these.
 pub fn is_word(byte: u8) -> bool {

@@ -2,13 +2,12 @@
 //!
 //! A short option counts only after a program that gives it that meaning.
 
-use super::bytes::{byte_at, contains, is_gap, is_quote, is_word, length_of, start_of};
+use super::bytes::{ScanText, byte_at, contains, is_gap, is_quote, is_word, length_of, start_of};
 use super::extent::{Quoting, ValueExtent};
 use super::family::{Family, family_of};
 use super::header;
 use super::judge::{ValueContext, is_secret};
-use super::kind::{SecretKind, holds_placeholder};
-use super::scan::{ScanText, SecretMatch};
+use super::kind::{SecretKind, SecretMatch, holds_placeholder};
 use super::stand_in::is_stand_in;
 
 /// How a short option carries its password.

@@ -2,8 +2,7 @@
 //!
 //! The end of the name decides, regardless of case and separators. Looks at names only, never at values.
 
-use super::bytes::{byte_at, ends_with, is_quote, is_word, start_of};
-use super::scan::ScanText;
+use super::bytes::{ScanText, byte_at, ends_with, is_quote, is_word, start_of};
 
 /// How strongly a name announces a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

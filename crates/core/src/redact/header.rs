@@ -2,11 +2,10 @@
 //!
 //! Keeps the scheme. Keeps code that only looks like a header: a variable, a type.
 
-use super::bytes::{byte_at, is_gap, is_word, length_of, starts_with};
+use super::bytes::{ScanText, byte_at, is_gap, is_word, length_of, starts_with};
 use super::extent::{Quoting, ValueExtent};
-use super::kind::SecretKind;
+use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
-use super::scan::{ScanText, SecretMatch};
 use super::stand_in::{is_code, is_stand_in};
 
 /// Schemes whose credentials are one word.

@@ -1,4 +1,4 @@
-//! The kinds of secrets, and the placeholders that replace them.
+//! The kinds of secrets, their matches in a text, and the placeholders that replace them.
 //!
 //! A placeholder names the kind and reveals nothing of the secret: no length, no hash, no first characters.
 
@@ -42,6 +42,14 @@ impl fmt::Display for SecretKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
+}
+
+/// A secret: its kind and byte range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecretMatch {
+    pub kind: SecretKind,
+    pub start: usize,
+    pub end: usize,
 }
 
 /// Whether `value` contains a placeholder.

@@ -32,9 +32,9 @@ mod wrapped;
 
 use std::borrow::Cow;
 
-pub use kind::SecretKind;
+pub use kind::{SecretKind, SecretMatch};
 pub use private::{cut_blocks, is_wholly_private};
-pub use scan::{SecretMatch, SecretMatches};
+pub use scan::SecretMatches;
 
 /// More than ever needed: only adversarial text has matches in the second pass.
 const MOST_PASSES: usize = 8;

@@ -2,13 +2,12 @@
 //!
 //! Locates the name, the value and their relation; `judge` decides whether the value is a secret.
 
-use super::bytes::{byte_at, ends_with, is_gap, is_quote, length_of, start_of, starts_with};
+use super::bytes::{ScanText, byte_at, ends_with, is_gap, is_quote, length_of, start_of, starts_with};
 use super::extent::{Quoting, ValueExtent};
 use super::family::{Family, Name, name_before};
 use super::judge::{ValueContext, is_secret};
-use super::kind::SecretKind;
+use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
-use super::scan::{ScanText, SecretMatch};
 use super::{armour, bytes, header, wrapped};
 
 /// Words allowed before a name at the start of a line.

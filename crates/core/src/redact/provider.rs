@@ -5,10 +5,9 @@
 
 use std::ops::Range;
 
-use super::bytes::{byte_at, is_base64, length_of, start_of};
+use super::bytes::{ScanText, byte_at, is_base64, length_of, start_of};
 use super::formats::{FORMATS, KeyFormat, TailCheck};
-use super::kind::SecretKind;
-use super::scan::{ScanText, SecretMatch};
+use super::kind::{SecretKind, SecretMatch};
 use super::{shapes, wrapped};
 
 /// Maximum length of a prefix before its last dot: `NpmToken.`

@@ -4,25 +4,10 @@
 
 use std::ops::Range;
 
-use super::bytes::{is_word, length_of};
-use super::kind::SecretKind;
+use super::bytes::{ScanText, is_word, length_of};
+use super::kind::{SecretKind, SecretMatch};
 use super::stops::{ScanStop, long_run, next_stop};
 use super::{address, armour, beside, command_line, named, private, provider, spoken};
-
-/// A secret: its kind and byte range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SecretMatch {
-    pub kind: SecretKind,
-    pub start: usize,
-    pub end: usize,
-}
-
-/// The text, and the lower bound for looking back: the end of the previous match.
-#[derive(Clone, Copy)]
-pub struct ScanText<'a> {
-    pub bytes: &'a [u8],
-    pub floor: usize,
-}
 
 /// Iterator over the secrets of a text, in order.
 pub struct SecretMatches<'a> {

@@ -4,10 +4,9 @@
 
 use std::ops::Range;
 
-use super::bytes::{byte_at, ends_with, is_word, length_of, start_of};
-use super::kind::SecretKind;
+use super::bytes::{ScanText, byte_at, ends_with, is_word, length_of, start_of};
+use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
-use super::scan::{ScanText, SecretMatch};
 use super::wrapped;
 
 /// Minimum length of a part of a signed token.

@@ -2,11 +2,10 @@
 //!
 //! Recognises only the word password; `beside` finds longer secrets in prose.
 
-use super::bytes::{ends_with, is_gap, length_of, start_of, starts_with};
+use super::bytes::{ScanText, ends_with, is_gap, length_of, start_of, starts_with};
 use super::extent::{Quoting, ValueExtent};
-use super::kind::SecretKind;
+use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
-use super::scan::{ScanText, SecretMatch};
 use super::stand_in::{is_code, is_stand_in};
 
 /// Words allowed between the word and the password.

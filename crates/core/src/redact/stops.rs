@@ -5,10 +5,9 @@
 
 use std::ops::Range;
 
-use super::bytes::{byte_at, is_quote, length_of, start_of};
+use super::bytes::{ScanText, byte_at, is_quote, length_of, start_of};
 use super::effort::spend;
 use super::family::{ENDINGS, WORDS, may_end_name};
-use super::scan::ScanText;
 
 /// An offset that deserves a closer look.
 pub enum ScanStop {
