@@ -2,13 +2,12 @@
 //!
 //! Messages quoted here are not repeated in the later sections.
 
+use super::budget::ContextBudget;
 use super::cut::{Fitted, fitted, missing, one_line};
-use super::frame::{ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
-use super::turns::end_of;
-use super::{
-    ContextBudget, ContextPart, ContextPartKind, ContextPartState, PastSession, PastTurn, Speaker,
-    TurnMessage,
-};
+use super::lines::end_of;
+use super::material::{PastSession, PastTurn, TurnMessage};
+use super::section::{ContextPartKind, ContextPartState, ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
+use crate::capture::Speaker;
 use crate::event::PromptOrigin;
 
 const WHY: &str = "where the work stood: the last directive and the last answer";
@@ -69,14 +68,12 @@ impl<'a> WorkAnchor<'a> {
     }
 
     pub fn section(&self) -> ContextSection {
-        let part =
-            |size, state| vec![ContextPart { what: ContextPartKind::Anchor, why: WHY.into(), size, state }];
         match &self.given {
             Some(AnchorText { text, size, state }) => {
-                ContextSection { text: text.clone(), size: *size, parts: part(*size, *state) }
+                ContextSection::of(ContextPartKind::Anchor, WHY, text.clone(), *size, *state)
             }
             None if self.messages.latest().is_none() => ContextSection::default(),
-            None => ContextSection { parts: part(0, ContextPartState::LeftOut), ..ContextSection::default() },
+            None => ContextSection::left_out(ContextPartKind::Anchor, WHY),
         }
     }
 }

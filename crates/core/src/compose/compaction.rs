@@ -2,20 +2,11 @@
 //!
 //! Uses a third of the budget: the client's own summary covers the rest.
 
-use super::frame::{ContextDraft, empty, short_id};
+use super::budget::ContextBudget;
 use super::lines::{Listing, older, worth_giving};
-use super::{ComposedContext, ContextBudget, ContextPartKind, OlderTurn};
+use super::material::Compaction;
+use super::section::{ComposedContext, ContextDraft, ContextPartKind, empty, short_id};
 use crate::id::SessionKey;
-
-/// The turns that a session had before its conversation was replaced by a summary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compaction {
-    pub session: SessionKey,
-    /// Number of lost turns that are worth giving.
-    pub turns_in_all: u32,
-    /// The newest of them, oldest first.
-    pub turns: Vec<OlderTurn>,
-}
 
 const BUDGET_DIVISOR: usize = 3;
 

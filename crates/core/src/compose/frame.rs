@@ -3,65 +3,11 @@
 //! Room is allotted by importance, while sections are printed in reading order. No section is measured twice.
 
 use super::anchor::WorkAnchor;
+use super::budget::ContextBudget;
 use super::cut::one_line;
-use super::{
-    ComposedContext, ContextBudget, ContextPart, ContextPartKind, ContextPartState, MemorySection,
-    PastSession, RemoteMachine, fence, handoff, lines, remembered, turns,
-};
-use crate::id::SessionKey;
-
-/// Finished lines, and what was done with each part that belongs there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ContextSection {
-    pub text: String,
-    pub size: usize,
-    pub parts: Vec<ContextPart>,
-}
-
-/// Length of a session's short id, as used in the ids of its turns.
-const SHORT_ID_CHARS: usize = 8;
-/// Names of projects, branches and models are rarely longer.
-pub const MAX_NAME_CHARS: usize = 60;
-/// A date with a time.
-pub const MAX_CLOCK_CHARS: usize = 20;
-
-/// Sections between two fences, and the room that is left.
-pub struct ContextDraft {
-    budget: ContextBudget,
-    room: usize,
-    text: String,
-    parts: Vec<ContextPart>,
-}
-
-impl ContextDraft {
-    /// `None` if not even the header fits.
-    pub fn open(budget: ContextBudget, header: &str) -> Option<ContextDraft> {
-        let opening = format!("{}{header}", fence::FIRST_LINE);
-        let size = budget.size_of(&opening);
-        let room = budget.limit().checked_sub(size + budget.size_of(fence::LAST_LINE))?;
-        let part = ContextPart {
-            what: ContextPartKind::Header,
-            why: "says what this is and how to get more".into(),
-            size,
-            state: ContextPartState::Whole,
-        };
-        Some(ContextDraft { budget, room, text: opening, parts: vec![part] })
-    }
-
-    pub fn room(&self) -> ContextBudget {
-        self.budget.of(self.room)
-    }
-
-    pub fn push(&mut self, section: ContextSection) {
-        self.room = self.room.saturating_sub(section.size);
-        self.text.push_str(&section.text);
-        self.parts.extend(section.parts);
-    }
-
-    pub fn close(self) -> ComposedContext {
-        ComposedContext { text: self.text + fence::LAST_LINE, parts: self.parts }
-    }
-}
+use super::material::{MemorySection, PastSession, RemoteMachine};
+use super::section::{ComposedContext, ContextDraft, MAX_CLOCK_CHARS, MAX_NAME_CHARS, empty, short_id};
+use super::{handoff, lines, remembered, turns};
 
 /// The text for a session that continues another session's work.
 pub fn continued_session(
@@ -98,10 +44,6 @@ pub fn memories_only(remembered: &[MemorySection], budget: ContextBudget) -> Com
     draft.close()
 }
 
-pub fn empty() -> ComposedContext {
-    ComposedContext { text: String::new(), parts: vec![] }
-}
-
 fn header(past: &PastSession, program: &str) -> String {
     let session = short_id(&past.session);
     let about = [("project", &past.project), ("branch", &past.branch), ("model", &past.model)];
@@ -132,11 +74,4 @@ fn away(away: &RemoteMachine) -> String {
             missing.join(", ")
         ),
     }
-}
-
-/// A session's short id, as used in the ids of its turns. Takes the last characters, because the first ones of two
-/// sessions started together can be equal.
-pub fn short_id(session: &SessionKey) -> &str {
-    let id = session.id.as_str();
-    id.len().checked_sub(SHORT_ID_CHARS).and_then(|from| id.get(from..)).unwrap_or(id)
 }

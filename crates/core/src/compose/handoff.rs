@@ -2,9 +2,10 @@
 //!
 //! Quoted as written, with each field cut by itself; empty fields are left out.
 
+use super::budget::ContextBudget;
 use super::cut::fitted;
-use super::frame::{ContextSection, short_id};
-use super::{ContextBudget, ContextPart, ContextPartKind, ContextPartState, PastSession};
+use super::material::PastSession;
+use super::section::{ContextPartKind, ContextPartState, ContextSection, short_id};
 
 /// Allowance for the characters between a title and its text.
 const SLACK: usize = 4;
@@ -72,14 +73,10 @@ impl Account {
                 None => state = ContextPartState::Cut,
             }
         }
-        let part = |size, state| ContextPart { what: self.what, why: self.why.into(), size, state };
         let size = room.size_of(&text);
         if size > room.limit() {
-            return ContextSection {
-                parts: vec![part(0, ContextPartState::LeftOut)],
-                ..ContextSection::default()
-            };
+            return ContextSection::left_out(self.what, self.why);
         }
-        ContextSection { text, size, parts: vec![part(size, state)] }
+        ContextSection::of(self.what, self.why, text, size, state)
     }
 }

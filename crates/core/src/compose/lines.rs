@@ -1,17 +1,23 @@
-//! Older turns, one line each: the newest are kept, and the oldest is printed first.
+//! Lines about turns: older turns with one line each, the newest kept and the oldest printed first; how a turn ended.
 //!
 //! A line above them counts the turns that were left out and names the command that lists them.
 
+use super::budget::ContextBudget;
 use super::cut::one_line;
-use super::frame::{ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS, short_id};
-use super::{
-    ContextBudget, ContextPart, ContextPartKind, ContextPartState, OlderTurn, PastSession, is_worth_giving,
+use super::material::{OlderTurn, PastSession, PastTurn, is_worth_giving};
+use super::section::{
+    ContextPartKind, ContextPartState, ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS, short_id,
 };
 use crate::id::SessionKey;
+use crate::piece::StopReason;
 use std::borrow::Cow;
 
 /// Longer lines are cut, so that each can be read at a glance.
 pub const MAX_LINE_CHARS: usize = 200;
+
+/// Further kinds can be listed with the command.
+const MAX_DETAIL_KINDS: usize = 12;
+const MAX_SUFFIX_CHARS: usize = 160;
 
 /// Lines of one session's turns, to be listed.
 pub struct Listing<'a, I: Iterator<Item = String>> {
@@ -32,10 +38,9 @@ impl<I: Iterator<Item = String>> Listing<'_, I> {
         }
         let session = short_id(self.session);
         let earlier = |number: usize| format!("({number} earlier: {program} turns {session})\n");
-        let part = |size, state| vec![ContextPart { what: self.what, why: self.why.into(), size, state }];
         let frame = room.size_of(&self.title) + room.size_of(&earlier(self.in_all));
         let Some(left) = room.limit().checked_sub(frame) else {
-            return ContextSection { parts: part(0, ContextPartState::LeftOut), ..ContextSection::default() };
+            return ContextSection::left_out(self.what, self.why);
         };
         let kept = fitting(self.newest_first, room.of(left));
         let missing = self.in_all.saturating_sub(kept.lines.len());
@@ -45,7 +50,7 @@ impl<I: Iterator<Item = String>> Listing<'_, I> {
         };
         let size = room.size_of(&self.title) + room.size_of(&more) + kept.size;
         let text = [self.title, more].into_iter().chain(kept.lines).collect();
-        ContextSection { text, size, parts: part(size, state) }
+        ContextSection::of(self.what, self.why, text, size, state)
     }
 }
 
@@ -56,7 +61,7 @@ pub fn needed_size(past: &PastSession, room: ContextBudget) -> usize {
 
 /// The lines of the turns before `first`, as many as `room` holds.
 pub fn section(past: &PastSession, first: usize, program: &str, room: ContextBudget) -> ContextSection {
-    let is_worth = |turn: &&super::PastTurn| is_worth_giving(turn.origin);
+    let is_worth = |turn: &&PastTurn| is_worth_giving(turn.origin);
     let given = past.turns[first..].iter().filter(is_worth).count();
     let listed = past.turns[..first].iter().filter(is_worth).count() + worth_giving(&past.older).count();
     let listing = Listing {
@@ -115,4 +120,29 @@ fn fitting(newest_first: impl Iterator<Item = String>, room: ContextBudget) -> F
     }
     kept.lines.reverse();
     kept
+}
+
+/// How a turn ended, if it has no answer, and its details.
+pub fn end_of(turn: &PastTurn) -> String {
+    ending(turn.stopped).to_owned() + &suffix(turn).unwrap_or_default()
+}
+
+/// The details of a turn and the command that shows them, or `None` without details.
+fn suffix(turn: &PastTurn) -> Option<String> {
+    if turn.details.is_empty() {
+        return None;
+    }
+    let name = |(kind, count): &(String, u32)| format!("{} ×{count}", one_line(kind, MAX_NAME_CHARS));
+    let names: Vec<String> = turn.details.iter().take(MAX_DETAIL_KINDS).map(name).collect();
+    let (names, id) = (names.join(", "), one_line(&turn.id, MAX_NAME_CHARS));
+    Some(format!("({}: detail {id})\n", one_line(&names, MAX_SUFFIX_CHARS)))
+}
+
+fn ending(stopped: Option<StopReason>) -> &'static str {
+    match stopped {
+        None => "",
+        Some(StopReason::Interrupted) => "(interrupted by the person)\n",
+        Some(StopReason::Failed) => "(ended by an error)\n",
+        Some(StopReason::Limited) => "(stopped by a usage limit)\n",
+    }
 }

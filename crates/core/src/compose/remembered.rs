@@ -2,26 +2,10 @@
 //!
 //! The parts arrive finished and in order; this module only allots room. An item is given whole or not at all.
 
+use super::budget::ContextBudget;
 use super::cut::one_line;
-use super::frame::ContextSection;
-use super::{ContextBudget, ContextPart, ContextPartKind, ContextPartState};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemorySectionKind {
-    Pinned,
-    NextSteps,
-    Memories,
-    Index,
-}
-
-/// A title and its items, best first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemorySection {
-    pub kind: MemorySectionKind,
-    pub title: String,
-    pub items: Vec<String>,
-    pub why: String,
-}
+use super::material::MemorySection;
+use super::section::{ContextPartKind, ContextPartState, ContextSection};
 
 const MAX_ITEM_CHARS: usize = 600;
 
@@ -55,18 +39,10 @@ fn part_section(remembered: &MemorySection, room: ContextBudget) -> ContextSecti
         (size, given) = (new_size, given + 1);
         text.push_str(&line);
     }
-    let part = |size, state| ContextPart {
-        what: ContextPartKind::Remembered(remembered.kind),
-        why: remembered.why.clone(),
-        size,
-        state,
-    };
+    let kind = ContextPartKind::Remembered(remembered.kind);
     if given == 0 {
-        return ContextSection {
-            parts: vec![part(0, ContextPartState::LeftOut)],
-            ..ContextSection::default()
-        };
+        return ContextSection::left_out(kind, &remembered.why);
     }
     let state = if given < remembered.items.len() { ContextPartState::Cut } else { ContextPartState::Whole };
-    ContextSection { text, size, parts: vec![part(size, state)] }
+    ContextSection::of(kind, &remembered.why, text, size, state)
 }

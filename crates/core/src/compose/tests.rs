@@ -1,6 +1,10 @@
 //! Tests of the composer as a whole.
 
 use super::*;
+use crate::event::PromptOrigin;
+use crate::id::SessionKey;
+use crate::memory::SummaryDraft;
+use crate::piece::StopReason;
 use proptest::prelude::*;
 
 const CHARACTERS: ContextBudget = ContextBudget::Characters(9_500);

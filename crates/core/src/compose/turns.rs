@@ -3,21 +3,17 @@
 //! Only the oldest of them may be cut. Turns without information about the work are skipped.
 
 use super::anchor::WorkAnchor;
+use super::budget::ContextBudget;
 use super::cut::{fitted, one_line, plain};
-use super::frame::{ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
-use super::lines::{MAX_LINE_CHARS, number};
-use super::{
-    ContextBudget, ContextPart, ContextPartKind, ContextPartState, PastSession, PastTurn, Speaker,
-    is_worth_giving,
+use super::lines::{MAX_LINE_CHARS, end_of, number};
+use super::material::{PastSession, PastTurn, TurnMessage, is_worth_giving};
+use super::section::{
+    ContextPart, ContextPartKind, ContextPartState, ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS,
 };
+use crate::capture::Speaker;
 use crate::event::PromptOrigin;
-use crate::piece::StopReason;
 
 const TITLE: &str = "\nThe last turns, oldest first:\n";
-
-/// Further kinds can be listed with the command.
-const MAX_DETAIL_KINDS: usize = 12;
-const MAX_SUFFIX_CHARS: usize = 160;
 
 /// A smaller share of the room is too little for a cut turn.
 const MIN_ROOM_DIVISOR: usize = 8;
@@ -77,25 +73,9 @@ fn chosen(past: &PastSession, anchor: &WorkAnchor<'_>, program: &str, room: Cont
     choice
 }
 
-/// How a turn ended, if it has no answer, and its details.
-pub fn end_of(turn: &PastTurn) -> String {
-    ending(turn.stopped).to_owned() + &suffix(turn).unwrap_or_default()
-}
-
-/// The details of a turn and the command that shows them, or `None` without details.
-fn suffix(turn: &PastTurn) -> Option<String> {
-    if turn.details.is_empty() {
-        return None;
-    }
-    let name = |(kind, count): &(String, u32)| format!("{} ×{count}", one_line(kind, MAX_NAME_CHARS));
-    let names: Vec<String> = turn.details.iter().take(MAX_DETAIL_KINDS).map(name).collect();
-    let (names, id) = (names.join(", "), one_line(&turn.id, MAX_NAME_CHARS));
-    Some(format!("({}: detail {id})\n", one_line(&names, MAX_SUFFIX_CHARS)))
-}
-
 fn is_covered(turn: &PastTurn, index: usize, anchor: &WorkAnchor<'_>) -> bool {
     let is_given =
-        |(at, word): (usize, &super::TurnMessage)| anchor.covers(index, at) || word.text.trim().is_empty();
+        |(at, word): (usize, &TurnMessage)| anchor.covers(index, at) || word.text.trim().is_empty();
     !turn.words.is_empty() && turn.words.iter().enumerate().all(is_given)
 }
 
@@ -141,15 +121,6 @@ fn speaker(speaker: Speaker) -> &'static str {
     match speaker {
         Speaker::Person => "Person",
         Speaker::Agent => "Agent",
-    }
-}
-
-fn ending(stopped: Option<StopReason>) -> &'static str {
-    match stopped {
-        None => "",
-        Some(StopReason::Interrupted) => "(interrupted by the person)\n",
-        Some(StopReason::Failed) => "(ended by an error)\n",
-        Some(StopReason::Limited) => "(stopped by a usage limit)\n",
     }
 }
 
