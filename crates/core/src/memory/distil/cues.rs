@@ -3,6 +3,26 @@
 //! Prefers misses over false positives: a phrase alone is seldom enough. Questions, suppositions and momentary
 //! statements never count.
 
+/// Headings under which agents list the remaining work.
+pub(super) const NEXT_STEPS: [&str; 16] = [
+    "next step",
+    "next up",
+    "remaining",
+    "to do",
+    "todo",
+    "follow-up",
+    "follow up",
+    "left to do",
+    "what's left",
+    "still open",
+    "not done",
+    "outstanding",
+    "残り",
+    "次のステップ",
+    "下一步",
+    "后续",
+];
+
 /// The claim of a sentence, with its confidence in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {

@@ -2,10 +2,11 @@
 //!
 //! An answer counts only if the agent looked something up for it: a model needs no memory of its own knowledge.
 
+use super::cues;
 use super::passage::{Passage, passages};
 use super::runs::{Recovery, Trials};
+use super::source::{DistilTurn, DistilledMemory, TurnCall, as_title};
 use super::statement::Statement;
-use super::{DistilTurn, DistilledMemory, TurnCall, as_title, cues};
 use crate::capture::FileAccess;
 use crate::deed::ToolAction;
 use crate::line::words::{TextLimit, clipped, gist};

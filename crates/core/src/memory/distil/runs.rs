@@ -3,8 +3,8 @@
 //! A success follows up a failure only if it is the same command, or the same program with the same subcommand.
 
 use super::errors::error_line;
+use super::source::{DistilTurn, TurnCall, TurnStep};
 use super::statement::cause_in;
-use super::{DistilTurn, TurnCall, TurnStep};
 use crate::capture::Speaker;
 use crate::deed::ToolAction;
 use crate::line::command::{RunPurpose, summarize_within};

@@ -4,7 +4,7 @@
 
 use super::cues::{self, Claim, ClaimKind};
 use super::passage::{Passage, passages};
-use super::{DistilTurn, DistilledMemory, as_title};
+use super::source::{DistilTurn, DistilledMemory, as_title};
 use crate::capture::{FileAccess, Speaker};
 use crate::line::words::{TextLimit, clipped, is_filler, without_greeting};
 use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust, MemoryType};
@@ -78,7 +78,7 @@ fn of_person(text: &str) -> Vec<Statement> {
 
 fn of_agent(text: &str, trust: MemoryTrust) -> Vec<Statement> {
     let mut statements = vec![];
-    for passage in passages(text).iter().filter(|passage| !passage.is_below(&super::summary::NEXT_STEPS)) {
+    for passage in passages(text).iter().filter(|passage| !passage.is_below(&cues::NEXT_STEPS)) {
         let mut before: Option<&str> = None;
         for sentence in passage.sentences() {
             if let Some(claim) = cues::of_agent(sentence, &passage.heading) {

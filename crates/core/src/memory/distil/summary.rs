@@ -2,10 +2,11 @@
 //!
 //! Built from the memories of its turns and from its last turns. Adds no text of its own and omits suspicious lines.
 
+use super::cues;
 use super::passage::{Passage, passages};
 use super::runs::trials;
+use super::source::DistilTurn;
 use super::work::{CAUSE, WHAT_CHANGED};
-use super::{DistilTurn, cues};
 use crate::capture::FileAccess;
 use crate::deed::Commit;
 use crate::line::words::{TextLimit, clipped, gist, question};
@@ -53,26 +54,6 @@ pub struct SessionSummary {
     pub draft: SummaryDraft,
     pub trust: MemoryTrust,
 }
-
-/// Headings under which agents list the remaining work.
-pub(super) const NEXT_STEPS: [&str; 16] = [
-    "next step",
-    "next up",
-    "remaining",
-    "to do",
-    "todo",
-    "follow-up",
-    "follow up",
-    "left to do",
-    "what's left",
-    "still open",
-    "not done",
-    "outstanding",
-    "残り",
-    "次のステップ",
-    "下一步",
-    "后续",
-];
 
 const ASKED: TextLimit = TextLimit { characters: 220, bytes: 500 };
 const LINE: TextLimit = TextLimit { characters: 180, bytes: 480 };
@@ -209,7 +190,7 @@ fn next_steps(turn: &DistilTurn<'_>) -> Vec<String> {
         None => vec![],
     };
     let passages = passages(&answer);
-    let stated = passages.iter().filter(|passage| passage.is_below(&NEXT_STEPS));
+    let stated = passages.iter().filter(|passage| passage.is_below(&cues::NEXT_STEPS));
     steps.extend(stated.map(|passage| clipped(&passage.text, LINE)));
     if steps.is_empty() {
         steps.extend(

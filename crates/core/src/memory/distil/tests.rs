@@ -1,6 +1,12 @@
 //! Scripts of whole sessions and the memories extracted from them. The snapshots show what users and models are given.
 
 use super::*;
+use crate::capture::{FileAccess, Speaker};
+use crate::deed::{Commit, ToolAction};
+use crate::event::ToolOutcome;
+use crate::memory::{ConfidencePercent, MemoryTrust};
+use crate::piece::StopReason;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 const SESSIONS: [(&str, &str); 10] = [

@@ -2,11 +2,11 @@
 //!
 //! One memory per turn, however much it did. The title is quoted: from a commit, else the agent, else the prompt.
 
+use super::cues;
 use super::passage::{Passage, passages};
 use super::runs::{Recovery, Trials};
+use super::source::{DistilTurn, DistilledMemory, as_title};
 use super::statement::Statement;
-use super::summary::NEXT_STEPS;
-use super::{DistilTurn, DistilledMemory, as_title, cues};
 use crate::capture::FileAccess;
 use crate::line::command::RunPurpose;
 use crate::line::runs::RunOutcome;
@@ -42,7 +42,7 @@ pub(super) fn done(
     }
     let answer = turn.answer();
     let passages: Vec<Passage> =
-        passages(&answer).into_iter().filter(|passage| !passage.is_below(&NEXT_STEPS)).collect();
+        passages(&answer).into_iter().filter(|passage| !passage.is_below(&cues::NEXT_STEPS)).collect();
     let recoveries: Vec<&Recovery> = trials.recoveries.iter().filter(|it| !it.changed.is_empty()).collect();
     let kind = kind(turn, &passages, &recoveries);
     let mut draft = MemoryDraft::new(MemoryType::known(kind), title(turn, &passages));

@@ -1,0 +1,221 @@
+//! The turn that is distilled, and a memory made of it.
+//!
+//! Answers what a turn contains; which of it becomes a memory is decided beside it.
+
+use crate::capture::{FileAccess, Speaker};
+use crate::deed::{Commit, ToolAction};
+use crate::event::{PromptOrigin, ToolOutcome};
+use crate::line::words::{TextLimit, gist};
+use crate::memory::suspicion::{self, Suspicion};
+use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust};
+use crate::piece::StopReason;
+use std::borrow::Cow;
+
+/// A turn to distil.
+#[derive(Clone, Debug)]
+pub struct DistilTurn<'a> {
+    pub origin: PromptOrigin,
+    pub stopped: Option<StopReason>,
+    /// Messages and tool calls, in order.
+    pub steps: Vec<TurnStep<'a>>,
+    pub files: Vec<(Cow<'a, str>, FileAccess)>,
+    pub commits: Vec<Commit>,
+    /// The working folder: paths are shown relative to it.
+    pub folder: Option<&'a str>,
+}
+
+#[derive(Clone, Debug)]
+pub enum TurnStep<'a> {
+    Said { speaker: Speaker, text: Cow<'a, str> },
+    Did(TurnCall<'a>),
+}
+
+/// A tool call of the agent itself, with its result.
+#[derive(Clone, Debug)]
+pub struct TurnCall<'a> {
+    pub tool: Cow<'a, str>,
+    pub deed: ToolAction<'a>,
+    /// Empty if `wants_output` is false.
+    pub output: Cow<'a, str>,
+    /// `None` while the result is pending.
+    pub outcome: Option<ToolOutcome>,
+}
+
+/// Whether the rules read the output of such a call.
+pub fn wants_output(deed: &ToolAction<'_>) -> bool {
+    match deed {
+        ToolAction::Ran { .. } | ToolAction::Waited | ToolAction::Delegated { .. } => true,
+        ToolAction::Read { .. }
+        | ToolAction::Changed { .. }
+        | ToolAction::Searched { .. }
+        | ToolAction::Fetched { .. }
+        | ToolAction::Asked { .. }
+        | ToolAction::Planned
+        | ToolAction::Other => false,
+    }
+}
+
+/// A memory extracted from a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DistilledMemory {
+    pub draft: MemoryDraft,
+    pub trust: MemoryTrust,
+    pub confidence: ConfidencePercent,
+    /// The reason to withhold it from models until the user has reviewed it.
+    pub suspicion: Option<Suspicion>,
+}
+
+impl DistilledMemory {
+    /// Checks every memory but the user's own for suspicious text.
+    pub(super) fn examined(mut self, turn: &DistilTurn<'_>) -> DistilledMemory {
+        if self.trust < MemoryTrust::Person {
+            let hidden = || turn.said_by(Speaker::Agent).find_map(suspicion::hidden);
+            self.suspicion = self.suspicion.or_else(|| suspicion::of_draft(&self.draft)).or_else(hidden);
+        }
+        self
+    }
+}
+
+impl<'a> DistilTurn<'a> {
+    pub(super) fn said_by(&self, speaker: Speaker) -> impl DoubleEndedIterator<Item = &str> {
+        let said = move |step: &'_ TurnStep<'a>| matches!(step, TurnStep::Said { speaker: own, .. } if *own == speaker);
+        self.steps.iter().filter(move |step| said(step)).filter_map(|step| match step {
+            TurnStep::Said { text, .. } => Some(&**text),
+            TurnStep::Did(_) => None,
+        })
+    }
+
+    pub(super) fn calls(&self) -> impl DoubleEndedIterator<Item = &TurnCall<'a>> {
+        self.steps.iter().filter_map(|step| match step {
+            TurnStep::Did(call) => Some(call),
+            TurnStep::Said { .. } => None,
+        })
+    }
+
+    /// Text that the user typed.
+    pub(super) fn user_texts(&self) -> impl Iterator<Item = &str> {
+        let is_persons = match self.origin {
+            PromptOrigin::Human => true,
+            PromptOrigin::Command
+            | PromptOrigin::Notification
+            | PromptOrigin::Bookmark
+            | PromptOrigin::Continuation => false,
+        };
+        self.said_by(Speaker::Person).filter(move |_| is_persons)
+    }
+
+    /// The gist of the first prompt; empty if the user did not type one.
+    pub(super) fn asked(&self) -> String {
+        let first = self.user_texts().find(|words| !words.trim().is_empty());
+        first.map_or(String::new(), |words| gist(words, ASKED))
+    }
+
+    /// The agent's answer: all text after its last call, else its last text.
+    pub(super) fn answer(&self) -> String {
+        let after_calls =
+            self.steps.iter().rposition(|step| matches!(step, TurnStep::Did(_))).map_or(0, |at| at + 1);
+        let of_agent = |step: &TurnStep<'_>| match step {
+            TurnStep::Said { speaker: Speaker::Agent, text } => Some(text.to_string()),
+            TurnStep::Said { speaker: Speaker::Person, .. } | TurnStep::Did(_) => None,
+        };
+        let last: Vec<String> = self.steps[after_calls..].iter().filter_map(of_agent).collect();
+        if last.is_empty() {
+            return self.said_by(Speaker::Agent).next_back().unwrap_or("").to_owned();
+        }
+        last.join("\n\n")
+    }
+
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// The trust of the agent's text: `Web` if it read a web page, whose text it may repeat.
+    pub(super) fn agents_trust(&self) -> MemoryTrust {
+        if self.calls().any(TurnCall::is_from_outside) { MemoryTrust::Web } else { MemoryTrust::Agent }
+    }
+
+    /// Changed files, without duplicates.
+    pub(super) fn changed(&self) -> Vec<&str> {
+        let mut changed: Vec<&str> = vec![];
+        for (path, how) in &self.files {
+            if *how == FileAccess::Changed && self.is_relevant(path) && !changed.contains(&&**path) {
+                changed.push(path);
+            }
+        }
+        changed
+    }
+
+    /// Files that were only read.
+    pub(super) fn read(&self) -> impl Iterator<Item = &str> {
+        let changed = self.changed();
+        let read = self.files.iter().filter(|(path, how)| *how == FileAccess::Read && self.is_relevant(path));
+        read.map(|(path, _)| &**path).filter(move |path| !changed.contains(path))
+    }
+
+    fn is_relevant(&self, path: &str) -> bool {
+        self.is_lasting(path) && !self.is_only_failed(path)
+    }
+
+    /// Whether every call on this file failed.
+    fn is_only_failed(&self, path: &str) -> bool {
+        let mut about = self.calls().filter(|call| call.deed.paths().any(|other| other == path)).peekable();
+        about.peek().is_some() && about.all(|call| call.outcome == Some(ToolOutcome::Failed))
+    }
+
+    /// False for temporary folders, unless the working folder is one.
+    fn is_lasting(&self, path: &str) -> bool {
+        let is_temporary =
+            ["/tmp/", "/var/tmp/", "/dev/", "/private/tmp/"].iter().any(|folder| path.starts_with(folder));
+        !is_temporary || self.folder.is_some_and(|folder| path.starts_with(folder))
+    }
+
+    /// A path relative to the working folder.
+    pub(super) fn shown<'p>(&self, path: &'p str) -> &'p str {
+        let below = self.folder.and_then(|folder| path.strip_prefix(folder.trim_end_matches('/')));
+        below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+    }
+
+    /// At most `most` paths, and the number of the others.
+    pub(super) fn shown_few(&self, paths: &[&str], most: usize) -> String {
+        let all: Vec<&str> = paths.iter().map(|path| self.shown(path)).collect();
+        let more = all.len().saturating_sub(most);
+        let named = all[..all.len() - more].join(", ");
+        if more > 0 { format!("{named} and {more} more") } else { named }
+    }
+}
+
+impl TurnCall<'_> {
+    /// Whether its output comes from the network.
+    pub(super) fn is_from_outside(&self) -> bool {
+        const NAMES: [&str; 5] = ["web", "fetch", "browse", "http", "url"];
+        const PROGRAMS: [&str; 3] = ["curl", "wget", "lynx"];
+        let is_local = |command: &str| command.contains("localhost") || command.contains("127.0.0.1");
+        match &self.deed {
+            ToolAction::Fetched { .. } => true,
+            ToolAction::Ran { command } => {
+                !is_local(command)
+                    && command.split(|c: char| !c.is_alphanumeric()).any(|word| PROGRAMS.contains(&word))
+            }
+            ToolAction::Searched { .. } | ToolAction::Other => {
+                let name = self.tool.to_lowercase();
+                NAMES.iter().any(|part| name.contains(part))
+            }
+            ToolAction::Read { .. }
+            | ToolAction::Changed { .. }
+            | ToolAction::Waited
+            | ToolAction::Delegated { .. }
+            | ToolAction::Asked { .. }
+            | ToolAction::Planned => false,
+        }
+    }
+}
+
+const ASKED: TextLimit = TextLimit { characters: 200, bytes: 500 };
+
+/// Capitalises, and strips trailing punctuation.
+pub fn as_title(sentence: &str) -> String {
+    let bare = sentence.trim().trim_end_matches(['.', '。', ':', '：', ';', ',']).trim();
+    let mut chars = bare.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}", chars.as_str())
+}
