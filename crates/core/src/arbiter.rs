@@ -109,22 +109,14 @@ pub struct StateVerdict {
     pub evidence: Vec<StateEvidence>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StateConfidence {
-    /// No observation supports it.
-    Guess,
-    /// Some observations support it.
-    Likely,
-    Certain,
-}
-
-impl StateConfidence {
-    pub fn name(self) -> &'static str {
-        match self {
-            StateConfidence::Guess => "guess",
-            StateConfidence::Likely => "likely",
-            StateConfidence::Certain => "certain",
-        }
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum StateConfidence {
+        /// No observation supports it.
+        Guess = "guess",
+        /// Some observations support it.
+        Likely = "likely",
+        Certain = "certain",
     }
 }
 

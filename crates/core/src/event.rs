@@ -3,6 +3,7 @@
 //! An event carries only what later steps need, never a whole payload, and uses no vendor's vocabulary.
 
 mod about;
+mod kinds;
 
 use crate::bookmark::{BookmarkReason as DueReason, CodeState, NewBookmark};
 use crate::continuing::{HandoffAuthor, HopIntents, HopRequest, HopStage};
@@ -17,6 +18,10 @@ use crate::typing::{IntentRequest, IntentStage};
 use serde::{Deserialize, Serialize};
 
 pub use about::Urgency;
+pub use kinds::{
+    BlockReason, CompactionTrigger, EndedBy, ObservedChange, PromptOrigin, SessionPresence, StartedBy,
+    ToolOutcome, TurnFailure,
+};
 
 /// One event of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,78 +219,6 @@ pub enum EventKind {
     },
 }
 
-/// Changes that a probe of process, transcript and screen can detect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ObservedChange {
-    /// The agent's process has exited.
-    Gone,
-    /// The user stopped the turn.
-    Interrupted,
-    Failed,
-    Limited,
-    /// The user has answered: the agent works on.
-    Answered,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StartedBy {
-    Startup,
-    Resume,
-    Clear,
-    Compact,
-    Fork,
-    /// The start was not observed, or a newer agent reports a source that this version does not know.
-    Unknown,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EndedBy {
-    Clear,
-    Exit,
-    Other,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PromptOrigin {
-    Human,
-    Command,
-    /// By a background task.
-    Notification,
-    /// A bookmark marker: it asks nothing of the agent.
-    Bookmark,
-    /// Typed by Towline in the user's place, for an automatic continuation.
-    Continuation,
-}
-
-impl PromptOrigin {
-    const ALL: [PromptOrigin; 5] = [
-        PromptOrigin::Human,
-        PromptOrigin::Command,
-        PromptOrigin::Notification,
-        PromptOrigin::Bookmark,
-        PromptOrigin::Continuation,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            PromptOrigin::Human => "human",
-            PromptOrigin::Command => "command",
-            PromptOrigin::Notification => "notification",
-            PromptOrigin::Bookmark => "bookmark",
-            PromptOrigin::Continuation => "continuation",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<PromptOrigin> {
-        PromptOrigin::ALL.into_iter().find(|origin| origin.name() == name)
-    }
-}
-
 /// A Towline command that is typed as a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -319,76 +252,6 @@ impl OwnCommand {
             OwnCommand::Other => None,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolOutcome {
-    Done,
-    Failed,
-    /// The user stopped the tool.
-    Interrupted,
-}
-
-impl ToolOutcome {
-    pub fn name(self) -> &'static str {
-        match self {
-            ToolOutcome::Done => "done",
-            ToolOutcome::Failed => "failed",
-            ToolOutcome::Interrupted => "interrupted",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<ToolOutcome> {
-        let all = [ToolOutcome::Done, ToolOutcome::Failed, ToolOutcome::Interrupted];
-        all.into_iter().find(|outcome| outcome.name() == name)
-    }
-}
-
-/// The kind of answer that a blocked session waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BlockReason {
-    Permission,
-    Question,
-    Elicitation,
-}
-
-impl BlockReason {
-    pub fn name(self) -> &'static str {
-        match self {
-            BlockReason::Permission => "permission",
-            BlockReason::Question => "question",
-            BlockReason::Elicitation => "elicitation",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TurnFailure {
-    UsageLimit,
-    Other,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CompactionTrigger {
-    Manual,
-    Auto,
-}
-
-/// How a session is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionPresence {
-    /// The user works with it in a terminal.
-    Terminal,
-    /// The user works with it in an editor or a desktop program.
-    Ide,
-    /// A script or an SDK runs it.
-    Headless,
 }
 
 /// The environment of an event, as far as it was collected.

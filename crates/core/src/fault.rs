@@ -13,52 +13,26 @@ pub struct FaultRecord {
     pub detail: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FaultKind {
-    /// An agent's payload could not be parsed.
-    Payload,
-    Journal,
-    Store,
-    /// The database was damaged, moved aside and rebuilt.
-    Rebuilt,
-    Config,
-    Deadline,
-    /// A notification could not be sent, or a command could not be started.
-    Notify,
-    /// A bug in Towline.
-    Internal,
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FaultKind as named {
+        /// An agent's payload could not be parsed.
+        Payload = "payload",
+        Journal = "journal",
+        Store = "store",
+        /// The database was damaged, moved aside and rebuilt.
+        Rebuilt = "rebuilt",
+        Config = "config",
+        Deadline = "deadline",
+        /// A notification could not be sent, or a command could not be started.
+        Notify = "notify",
+        /// A bug in Towline.
+        Internal = "internal",
+    }
 }
 
 impl FaultKind {
-    pub const ALL: [FaultKind; 8] = [
-        FaultKind::Payload,
-        FaultKind::Journal,
-        FaultKind::Store,
-        FaultKind::Rebuilt,
-        FaultKind::Config,
-        FaultKind::Deadline,
-        FaultKind::Notify,
-        FaultKind::Internal,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            FaultKind::Payload => "payload",
-            FaultKind::Journal => "journal",
-            FaultKind::Store => "store",
-            FaultKind::Rebuilt => "rebuilt",
-            FaultKind::Config => "config",
-            FaultKind::Deadline => "deadline",
-            FaultKind::Notify => "notify",
-            FaultKind::Internal => "internal",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<FaultKind> {
-        FaultKind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     /// The remedy: a command, or where to look.
     pub fn mend(self) -> &'static str {
         match self {

@@ -3,187 +3,20 @@
 //! The decision is made once, at the session's first real prompt. If several sessions qualify, none is inherited. Reads
 //! no clock: all times come from events, so a database rebuilt from the journal decides the same.
 
+mod record;
+
 use crate::event::{EndedBy, SessionPresence, StartedBy};
 use crate::id::{SessionKey, Uid};
-use crate::project::ProjectIdentity;
 use crate::session::{Session, SessionState};
-use crate::text::SafeText;
 use crate::time::Timestamp;
-use serde::{Deserialize, Serialize};
+
+pub use record::{BatonFate, Fallback, InheritRule, InheritSettings, InheritState, OnClear, RemoteBaton};
 
 /// How long a baton stays valid, and the maximum age of a session's last event for it to be a fallback predecessor.
 pub const HOUR_MS: i64 = 3_600_000;
 
 /// How many sessions cleared before their first prompt are skipped when walking back the chain.
 pub const DEEPEST_CHAIN: usize = 10;
-
-/// The user's inheritance settings as they were when the session started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct InheritSettings {
-    pub on_clear: OnClear,
-    pub fallback: Fallback,
-}
-
-impl InheritSettings {
-    pub fn are_the_usual(&self) -> bool {
-        *self == InheritSettings::default()
-    }
-}
-
-/// Whether a session started by `/clear` continues the session that was cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnClear {
-    #[default]
-    Always,
-    /// Only when the user confirms it.
-    Ask,
-    Never,
-}
-
-impl OnClear {
-    pub const ALL: [OnClear; 3] = [OnClear::Always, OnClear::Ask, OnClear::Never];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            OnClear::Always => "always",
-            OnClear::Ask => "ask",
-            OnClear::Never => "never",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<OnClear> {
-        OnClear::ALL.into_iter().find(|wish| wish.name() == name)
-    }
-}
-
-/// Whether a session started by `/clear` without a predecessor in its seat may look for one in its project.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fallback {
-    #[default]
-    On,
-    Off,
-}
-
-impl Fallback {
-    pub fn name(self) -> &'static str {
-        match self {
-            Fallback::On => "on",
-            Fallback::Off => "off",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Fallback> {
-        [Fallback::On, Fallback::Off].into_iter().find(|wish| wish.name() == name)
-    }
-}
-
-/// A session's progress towards its inheritance decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InheritState {
-    /// The session did not start afresh: there is nothing to decide.
-    Nothing,
-    /// The session started afresh and had no prompt yet.
-    Undecided,
-    /// The session was prompted before its seat was known.
-    Prompted,
-    /// Decided; the result is delivered at the next prompt.
-    Due,
-    Settled,
-}
-
-impl InheritState {
-    const ALL: [InheritState; 5] = [
-        InheritState::Nothing,
-        InheritState::Undecided,
-        InheritState::Prompted,
-        InheritState::Due,
-        InheritState::Settled,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            InheritState::Nothing => "nothing",
-            InheritState::Undecided => "undecided",
-            InheritState::Prompted => "prompted",
-            InheritState::Due => "due",
-            InheritState::Settled => "settled",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<InheritState> {
-        InheritState::ALL.into_iter().find(|state| state.name() == name)
-    }
-}
-
-/// The rule that made the decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum InheritRule {
-    /// The predecessor passed a baton.
-    Baton,
-    /// The predecessor was cleared in the same seat.
-    Clear,
-    /// The predecessor is the only session that can have been cleared.
-    Fallback,
-    /// The user chose the predecessor.
-    Taken,
-    /// The user asked for a fresh start.
-    Fresh,
-    /// The user is asked first.
-    Asked,
-    /// Several sessions qualify.
-    Ambiguous,
-    /// The user disabled inheritance.
-    Off,
-    None,
-}
-
-impl InheritRule {
-    const ALL: [InheritRule; 9] = [
-        InheritRule::Baton,
-        InheritRule::Clear,
-        InheritRule::Fallback,
-        InheritRule::Taken,
-        InheritRule::Fresh,
-        InheritRule::Asked,
-        InheritRule::Ambiguous,
-        InheritRule::Off,
-        InheritRule::None,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            InheritRule::Baton => "baton",
-            InheritRule::Clear => "clear",
-            InheritRule::Fallback => "fallback",
-            InheritRule::Taken => "taken",
-            InheritRule::Fresh => "fresh",
-            InheritRule::Asked => "asked",
-            InheritRule::Ambiguous => "ambiguous",
-            InheritRule::Off => "off",
-            InheritRule::None => "none",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<InheritRule> {
-        InheritRule::ALL.into_iter().find(|way| way.name() == name)
-    }
-
-    /// Whether the decision is announced: to the model what it inherits, to the user what they may choose.
-    pub fn is_to_be_given(self) -> bool {
-        match self {
-            InheritRule::Baton
-            | InheritRule::Clear
-            | InheritRule::Fallback
-            | InheritRule::Taken
-            | InheritRule::Asked
-            | InheritRule::Ambiguous => true,
-            InheritRule::Fresh | InheritRule::Off | InheritRule::None => false,
-        }
-    }
-}
 
 /// The input of `decide`.
 #[derive(Clone, Debug)]
@@ -248,46 +81,6 @@ impl Baton {
         match &self.afar {
             Some(afar) => format!("{} on {}", self.session, afar.machine),
             None => self.session.to_string(),
-        }
-    }
-}
-
-/// A baton of another machine of this user, as it is written to this machine's journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RemoteBaton {
-    pub baton: Uid,
-    pub machine: Uid,
-    /// That machine's name.
-    pub called: SafeText,
-    /// The project as it exists on this machine.
-    pub project: ProjectIdentity,
-    /// By the clock of that machine.
-    pub passed_at: Timestamp,
-    /// The version of its row on that machine: how often it was written there.
-    pub count: u64,
-    pub fate: BatonFate,
-}
-
-/// The state of a baton of another machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BatonFate {
-    Waits,
-    /// Its session asked for a fresh start since; the user may revoke that.
-    Withdrawn,
-    /// A session elsewhere continues with it.
-    Taken {
-        by: Option<SessionKey>,
-    },
-    Dropped,
-}
-
-impl BatonFate {
-    /// Whether no session can take it any more.
-    pub fn is_over(&self) -> bool {
-        match self {
-            BatonFate::Waits | BatonFate::Withdrawn => false,
-            BatonFate::Taken { .. } | BatonFate::Dropped => true,
         }
     }
 }

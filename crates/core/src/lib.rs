@@ -3,6 +3,9 @@
 //! This crate does no I/O, reads no clock or environment and starts no process: time, randomness and observations are
 //! arguments, and the actions to take are returned as data. No agent's name appears.
 
+#[macro_use]
+mod named_enum;
+
 pub mod arbiter;
 pub mod bar;
 pub mod bookmark;

@@ -96,28 +96,13 @@ pub struct ForkBase<'a> {
     pub before: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StopReason {
-    Interrupted,
-    Failed,
-    Limited,
-}
-
-impl StopReason {
-    pub fn name(self) -> &'static str {
-        match self {
-            StopReason::Interrupted => "interrupted",
-            StopReason::Failed => "failed",
-            StopReason::Limited => "limited",
-        }
-    }
-
-    /// Parses the output of `name`.
-    pub fn named(name: &str) -> Option<StopReason> {
-        [StopReason::Interrupted, StopReason::Failed, StopReason::Limited]
-            .into_iter()
-            .find(|how| how.name() == name)
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum StopReason as named {
+        Interrupted = "interrupted",
+        Failed = "failed",
+        Limited = "limited",
     }
 }
 

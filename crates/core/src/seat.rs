@@ -31,51 +31,31 @@ pub struct SeatLocation {
     pub proof: SeatProof,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SeatKind {
-    Tmux,
-    Screen,
-    Zellij,
-    Kitty,
-    Wezterm,
-    Terminal,
-    Ide,
-}
-
-impl SeatKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            SeatKind::Tmux => "tmux",
-            SeatKind::Screen => "screen",
-            SeatKind::Zellij => "zellij",
-            SeatKind::Kitty => "kitty",
-            SeatKind::Wezterm => "wezterm",
-            SeatKind::Terminal => "terminal",
-            SeatKind::Ide => "ide",
-        }
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SeatKind as named {
+        Tmux = "tmux",
+        Screen = "screen",
+        Zellij = "zellij",
+        Kitty = "kitty",
+        Wezterm = "wezterm",
+        Terminal = "terminal",
+        Ide = "ide",
     }
 }
 
-/// How certain it is that the session runs in this place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SeatProof {
-    /// Claimed by the agent's environment.
-    Environment,
-    /// The only possible place, or the one whose screen shows the prompt.
-    Evidence,
-    /// The multiplexer owns the terminal that the agent's process is attached to.
-    Terminal,
-}
-
-impl SeatProof {
-    pub fn name(self) -> &'static str {
-        match self {
-            SeatProof::Environment => "environment",
-            SeatProof::Evidence => "evidence",
-            SeatProof::Terminal => "terminal",
-        }
+named_enum! {
+    /// How certain it is that the session runs in this place.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SeatProof as named {
+        /// Claimed by the agent's environment.
+        Environment = "environment",
+        /// The only possible place, or the one whose screen shows the prompt.
+        Evidence = "evidence",
+        /// The multiplexer owns the terminal that the agent's process is attached to.
+        Terminal = "terminal",
     }
 }
 

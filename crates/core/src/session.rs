@@ -155,23 +155,14 @@ pub struct SessionTurn {
     pub steered: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TurnOutcome {
-    Completed,
-    Failed,
-    Interrupted,
-    /// Another turn began, or the session ended, before its end was seen.
-    Abandoned,
-}
-
-impl TurnOutcome {
-    pub fn name(self) -> &'static str {
-        match self {
-            TurnOutcome::Completed => "completed",
-            TurnOutcome::Failed => "failed",
-            TurnOutcome::Interrupted => "interrupted",
-            TurnOutcome::Abandoned => "abandoned",
-        }
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TurnOutcome {
+        Completed = "completed",
+        Failed = "failed",
+        Interrupted = "interrupted",
+        /// Another turn began, or the session ended, before its end was seen.
+        Abandoned = "abandoned",
     }
 }
 

@@ -34,29 +34,16 @@ pub struct SeatView {
     pub server: Option<String>,
 }
 
-/// The five categories that a status bar counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SeatLight {
-    Idle,
-    Working,
-    Completed,
-    /// Stopped by the user, an error or a limit: it will not proceed by itself.
-    Stopped,
-    Blocked,
-}
-
-impl SeatLight {
-    pub const ALL: [SeatLight; 5] =
-        [SeatLight::Idle, SeatLight::Working, SeatLight::Completed, SeatLight::Stopped, SeatLight::Blocked];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            SeatLight::Idle => "idle",
-            SeatLight::Working => "working",
-            SeatLight::Completed => "completed",
-            SeatLight::Stopped => "stopped",
-            SeatLight::Blocked => "blocked",
-        }
+named_enum! {
+    /// The five categories that a status bar counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum SeatLight {
+        Idle = "idle",
+        Working = "working",
+        Completed = "completed",
+        /// Stopped by the user, an error or a limit: it will not proceed by itself.
+        Stopped = "stopped",
+        Blocked = "blocked",
     }
 }
 

@@ -21,32 +21,16 @@ const LONGEST_VALUE: usize = 4096;
 /// Columns of a prompt in a line with other content.
 const PROMPT_COLUMNS: usize = 80;
 
-/// How the agent's own terminal signals a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TerminalSignal {
-    Off,
-    Bell,
-    /// A terminal notification of one line.
-    Osc9,
-    /// A terminal notification with a heading and a body.
-    Osc777,
-}
-
-impl TerminalSignal {
-    pub const ALL: [TerminalSignal; 4] =
-        [TerminalSignal::Off, TerminalSignal::Bell, TerminalSignal::Osc9, TerminalSignal::Osc777];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            TerminalSignal::Off => "off",
-            TerminalSignal::Bell => "bell",
-            TerminalSignal::Osc9 => "osc9",
-            TerminalSignal::Osc777 => "osc777",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<TerminalSignal> {
-        TerminalSignal::ALL.into_iter().find(|sign| sign.name() == name)
+named_enum! {
+    /// How the agent's own terminal signals a change.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TerminalSignal as named {
+        Off = "off",
+        Bell = "bell",
+        /// A terminal notification of one line.
+        Osc9 = "osc9",
+        /// A terminal notification with a heading and a body.
+        Osc777 = "osc777",
     }
 }
 

@@ -2,12 +2,12 @@
 //!
 //! Plain data and pure decisions. Types nothing; everything uncertain is a reason not to type.
 
+mod confirm;
 mod intent;
 mod permit;
 
-pub use intent::{
-    BadIntent, Intent, IntentPurpose, IntentRequest, IntentStage, LONGEST_BYTES, answers, shows,
-};
+pub use confirm::answers;
+pub use intent::{BadIntent, Intent, IntentPurpose, IntentRequest, IntentStage, LONGEST_BYTES, shows};
 pub use permit::{
     SessionStartReport, TypingContext, TypingObstacle, TypingPause, TypingRules, TypingVerdict, may_press,
     may_type,
@@ -30,40 +30,19 @@ pub struct TerminalAbilities {
     pub activity: bool,
 }
 
-/// One such fact: named in messages if missing, and in the setting that accepts its absence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TerminalAbility {
-    Identity,
-    Foreground,
-    Screen,
-    Mode,
-    Activity,
+named_enum! {
+    /// One such fact: named in messages if missing, and in the setting that accepts its absence.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum TerminalAbility as named {
+        Identity = "identity",
+        Foreground = "foreground",
+        Screen = "screen",
+        Mode = "mode",
+        Activity = "activity",
+    }
 }
 
 impl TerminalAbility {
-    pub const ALL: [TerminalAbility; 5] = [
-        TerminalAbility::Identity,
-        TerminalAbility::Foreground,
-        TerminalAbility::Screen,
-        TerminalAbility::Mode,
-        TerminalAbility::Activity,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            TerminalAbility::Identity => "identity",
-            TerminalAbility::Foreground => "foreground",
-            TerminalAbility::Screen => "screen",
-            TerminalAbility::Mode => "mode",
-            TerminalAbility::Activity => "activity",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<TerminalAbility> {
-        TerminalAbility::ALL.into_iter().find(|ability| ability.name() == name)
-    }
-
     /// Completes a sentence that begins with "cannot tell".
     pub fn tells(self) -> &'static str {
         match self {

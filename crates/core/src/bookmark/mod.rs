@@ -4,15 +4,15 @@
 //! drift. This module sets no bookmark: `due` returns the decision, and a bookmark that was set is an event.
 
 mod label;
+mod record;
 mod since;
 
 pub use label::label;
+pub use record::{BookmarkOrigin, BookmarkReason, CodeState, CountPrecision, NewBookmark, Threshold};
 pub use since::{BookmarkCounters, RestState};
 
 use crate::id::{SessionKey, TurnId, Uid};
-use crate::text::SafeText;
 use crate::time::Timestamp;
-use serde::{Deserialize, Serialize};
 
 /// Instruction for the model about a marker: it has to answer, and should answer as little as possible.
 pub const IGNORE_MARKER: &str = "<towline-context>\nThis prompt is a bookmark that Towline set, so that the conversation can \
@@ -49,148 +49,16 @@ impl BookmarkRules {
     };
 }
 
-/// How a due bookmark is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BookmarkMode {
-    Off,
-    /// As a row in the database, invisible in the agent.
-    Silent,
-    /// As a marker typed into the terminal, so that the agent's own list shows it.
-    Typed,
-}
-
-impl BookmarkMode {
-    pub const ALL: [BookmarkMode; 3] = [BookmarkMode::Silent, BookmarkMode::Typed, BookmarkMode::Off];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            BookmarkMode::Off => "off",
-            BookmarkMode::Silent => "silent",
-            BookmarkMode::Typed => "typed",
-        }
+named_enum! {
+    /// How a due bookmark is set.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum BookmarkMode as parse {
+        /// As a row in the database, invisible in the agent.
+        Silent = "silent",
+        /// As a marker typed into the terminal, so that the agent's own list shows it.
+        Typed = "typed",
+        Off = "off",
     }
-
-    pub fn parse(name: &str) -> Option<BookmarkMode> {
-        BookmarkMode::ALL.into_iter().find(|mode| mode.name() == name)
-    }
-}
-
-/// The threshold that was reached, and its count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BookmarkReason {
-    pub threshold: Threshold,
-    pub count: u64,
-    #[serde(default, skip_serializing_if = "CountPrecision::is_exact")]
-    pub counted: CountPrecision,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Threshold {
-    Tokens,
-    ToolCalls,
-    Seconds,
-    AgentReturns,
-}
-
-impl Threshold {
-    const ALL: [Threshold; 4] =
-        [Threshold::Tokens, Threshold::ToolCalls, Threshold::Seconds, Threshold::AgentReturns];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Threshold::Tokens => "tokens",
-            Threshold::ToolCalls => "tool_calls",
-            Threshold::Seconds => "seconds",
-            Threshold::AgentReturns => "agent_returns",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Threshold> {
-        Threshold::ALL.into_iter().find(|threshold| threshold.name() == name)
-    }
-}
-
-/// Whether a number is exact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CountPrecision {
-    #[default]
-    Exactly,
-    /// Computed from the size of prompts, answers and tool calls, because the agent reported no number.
-    Estimated,
-}
-
-impl CountPrecision {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-    fn is_exact(&self) -> bool {
-        *self == CountPrecision::Exactly
-    }
-}
-
-impl BookmarkReason {
-    /// The text that lists show.
-    pub fn words(self) -> String {
-        let count = self.count;
-        match (self.threshold, self.counted) {
-            (Threshold::Tokens, CountPrecision::Exactly) => format!("{count} tokens"),
-            (Threshold::Tokens, CountPrecision::Estimated) => format!("about {count} tokens"),
-            (Threshold::ToolCalls, _) => format!("{count} tool calls"),
-            (Threshold::Seconds, _) => format!("{count} s of work"),
-            (Threshold::AgentReturns, _) => format!("{count} helpers came back"),
-        }
-    }
-}
-
-/// How a bookmark was set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BookmarkOrigin {
-    Silent,
-    /// The marker is in the conversation; Towline or the user typed it.
-    Typed,
-    /// The user ran our command.
-    Manual,
-}
-
-impl BookmarkOrigin {
-    const ALL: [BookmarkOrigin; 3] = [BookmarkOrigin::Silent, BookmarkOrigin::Typed, BookmarkOrigin::Manual];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            BookmarkOrigin::Silent => "silent",
-            BookmarkOrigin::Typed => "typed",
-            BookmarkOrigin::Manual => "manual",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<BookmarkOrigin> {
-        BookmarkOrigin::ALL.into_iter().find(|how| how.name() == name)
-    }
-}
-
-/// The state of the working tree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CodeState {
-    pub commit: SafeText,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<SafeText>,
-    /// Whether there were uncommitted changes, if that could be checked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dirty: Option<bool>,
-}
-
-/// The payload of the event that sets a bookmark.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewBookmark {
-    pub how: BookmarkOrigin,
-    /// Number of turns in the session before the bookmark.
-    pub after_turn: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<BookmarkReason>,
-    /// Name given by the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<SafeText>,
 }
 
 /// A stored bookmark.

@@ -2,7 +2,7 @@
 //!
 //! Contains no threshold and no mode: the parent module decides what the counts mean.
 
-use super::{BookmarkReason, CountPrecision};
+use super::record::{BookmarkReason, CountPrecision};
 use crate::event::{Event, EventKind, PromptOrigin};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use crate::id::SubagentId;
 use crate::inherit::InheritSettings;
 use crate::session::Session;
 use crate::step::{StepInput, step};
-use crate::text::{SecretPolicy, TextPolicy};
+use crate::text::{SafeText, SecretPolicy, TextPolicy};
 use proptest::prelude::*;
 
 /// Feeds events to a session and sets the bookmarks that become due.

@@ -67,23 +67,11 @@ pub struct CapturedMessage<'a> {
     pub text: CleanText<'a>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaker {
-    Person,
-    Agent,
-}
-
-impl Speaker {
-    pub fn name(self) -> &'static str {
-        match self {
-            Speaker::Person => "person",
-            Speaker::Agent => "agent",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<Speaker> {
-        [Speaker::Person, Speaker::Agent].into_iter().find(|speaker| speaker.name() == name)
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Speaker as named {
+        Person = "person",
+        Agent = "agent",
     }
 }
 
@@ -104,49 +92,20 @@ pub struct CapturedDetail<'a> {
     pub text: CleanText<'a>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DetailKind {
-    Input,
-    Output,
-    Thinking,
-    Image,
-    Note,
-    /// The summary of a compaction, which replaced the conversation so far.
-    Summary,
-    /// The prompt of a subagent.
-    Prompt,
-    /// The answer of a subagent.
-    Answer,
-}
-
-impl DetailKind {
-    pub const ALL: [DetailKind; 8] = [
-        DetailKind::Input,
-        DetailKind::Output,
-        DetailKind::Thinking,
-        DetailKind::Image,
-        DetailKind::Note,
-        DetailKind::Summary,
-        DetailKind::Prompt,
-        DetailKind::Answer,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            DetailKind::Input => "input",
-            DetailKind::Output => "output",
-            DetailKind::Thinking => "thinking",
-            DetailKind::Image => "image",
-            DetailKind::Note => "note",
-            DetailKind::Summary => "summary",
-            DetailKind::Prompt => "prompt",
-            DetailKind::Answer => "answer",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<DetailKind> {
-        DetailKind::ALL.into_iter().find(|kind| kind.name() == name)
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum DetailKind as named {
+        Input = "input",
+        Output = "output",
+        Thinking = "thinking",
+        Image = "image",
+        Note = "note",
+        /// The summary of a compaction, which replaced the conversation so far.
+        Summary = "summary",
+        /// The prompt of a subagent.
+        Prompt = "prompt",
+        /// The answer of a subagent.
+        Answer = "answer",
     }
 }
 
@@ -161,23 +120,11 @@ pub struct UsageRow<'a> {
     pub subagent: Option<SubagentId>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FileAccess {
-    Read,
-    Changed,
-}
-
-impl FileAccess {
-    pub fn name(self) -> &'static str {
-        match self {
-            FileAccess::Read => "read",
-            FileAccess::Changed => "changed",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<FileAccess> {
-        [FileAccess::Read, FileAccess::Changed].into_iter().find(|how| how.name() == name)
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum FileAccess as named {
+        Read = "read",
+        Changed = "changed",
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::budget::ContextBudget;
 use super::cut::one_line;
-use super::material::{OlderTurn, PastSession, PastTurn, is_worth_giving};
+use super::material::{OlderTurn, PastSession, PastTurn};
 use super::section::{
     ContextPartKind, ContextPartState, ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS, short_id,
 };
@@ -61,7 +61,7 @@ pub fn needed_size(past: &PastSession, room: ContextBudget) -> usize {
 
 /// The lines of the turns before `first`, as many as `room` holds.
 pub fn section(past: &PastSession, first: usize, program: &str, room: ContextBudget) -> ContextSection {
-    let is_worth = |turn: &&PastTurn| is_worth_giving(turn.origin);
+    let is_worth = |turn: &&PastTurn| turn.origin.is_work();
     let given = past.turns[first..].iter().filter(is_worth).count();
     let listed = past.turns[..first].iter().filter(is_worth).count() + worth_giving(&past.older).count();
     let listing = Listing {
@@ -92,12 +92,12 @@ pub fn older<'a>(session: &'a SessionKey, turns: &'a [OlderTurn]) -> impl Iterat
 }
 
 pub fn worth_giving(turns: &[OlderTurn]) -> impl DoubleEndedIterator<Item = &OlderTurn> {
-    turns.iter().filter(|turn| is_worth_giving(turn.origin))
+    turns.iter().filter(|turn| turn.origin.is_work())
 }
 
 /// The lines of the turns before `first`, newest first.
 fn newest_first(past: &PastSession, first: usize) -> impl Iterator<Item = String> + '_ {
-    let worth = past.turns[..first].iter().rev().filter(|turn| is_worth_giving(turn.origin));
+    let worth = past.turns[..first].iter().rev().filter(|turn| turn.origin.is_work());
     let turns = worth.map(|turn| line(&past.session, &turn.id, &turn.clock, &turn.line));
     turns.chain(older(&past.session, &past.older))
 }

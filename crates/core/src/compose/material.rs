@@ -1,6 +1,6 @@
 //! The material of the composer: an earlier session, its turns, and memories, as the caller loads them.
 //!
-//! Plain data. Decides nothing but which turns are worth giving.
+//! Plain data: decides nothing.
 
 use crate::capture::Speaker;
 use crate::event::PromptOrigin;
@@ -118,12 +118,4 @@ pub struct Compaction {
     pub turns_in_all: u32,
     /// The newest of them, oldest first.
     pub turns: Vec<OlderTurn>,
-}
-
-/// Whether a turn carries information about the work.
-pub fn is_worth_giving(origin: PromptOrigin) -> bool {
-    match origin {
-        PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation => true,
-        PromptOrigin::Notification | PromptOrigin::Bookmark => false,
-    }
 }

@@ -6,7 +6,7 @@ use super::anchor::WorkAnchor;
 use super::budget::ContextBudget;
 use super::cut::{fitted, one_line, plain};
 use super::lines::{MAX_LINE_CHARS, end_of, number};
-use super::material::{PastSession, PastTurn, TurnMessage, is_worth_giving};
+use super::material::{PastSession, PastTurn, TurnMessage};
 use super::section::{
     ContextPart, ContextPartKind, ContextPartState, ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS,
 };
@@ -50,7 +50,7 @@ fn chosen(past: &PastSession, anchor: &WorkAnchor<'_>, program: &str, room: Cont
     let mut left = room.limit();
     for (index, turn) in past.turns.iter().enumerate().rev() {
         let mut state = ContextPartState::Whole;
-        if is_worth_giving(turn.origin) && !is_covered(turn, index, anchor) {
+        if turn.origin.is_work() && !is_covered(turn, index, anchor) {
             let text = whole(past, index, anchor);
             let (text, size) = match room.of(left).size_if_held(&text) {
                 Some(size) => (text, size),

@@ -47,28 +47,14 @@ pub enum TurnEnding {
     AfterABlock,
 }
 
-/// How the handoff is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HandoffMethod {
-    /// By the agent, on request.
-    Asked,
-    /// From the captured turns, without a model.
-    Mechanically,
-}
-
-impl HandoffMethod {
-    pub const ALL: [HandoffMethod; 2] = [HandoffMethod::Asked, HandoffMethod::Mechanically];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            HandoffMethod::Asked => "ask",
-            HandoffMethod::Mechanically => "mechanical",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<HandoffMethod> {
-        HandoffMethod::ALL.into_iter().find(|written| written.name() == name)
+named_enum! {
+    /// How the handoff is written.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum HandoffMethod as named {
+        /// By the agent, on request.
+        Asked = "ask",
+        /// From the captured turns, without a model.
+        Mechanically = "mechanical",
     }
 }
 

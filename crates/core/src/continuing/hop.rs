@@ -7,85 +7,43 @@ use crate::text::SafeText;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The author of a handoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HandoffAuthor {
-    /// On our request.
-    Agent,
-    /// The agent wrote it into its file in the project.
-    File,
-    /// Built from the captured turns, without a model.
-    Mechanical,
-    Person,
-}
-
-impl HandoffAuthor {
-    pub const ALL: [HandoffAuthor; 4] =
-        [HandoffAuthor::Agent, HandoffAuthor::File, HandoffAuthor::Mechanical, HandoffAuthor::Person];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            HandoffAuthor::Agent => "agent",
-            HandoffAuthor::File => "file",
-            HandoffAuthor::Mechanical => "mechanical",
-            HandoffAuthor::Person => "person",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<HandoffAuthor> {
-        HandoffAuthor::ALL.into_iter().find(|author| author.name() == name)
+named_enum! {
+    /// The author of a handoff.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum HandoffAuthor as named {
+        /// On our request.
+        Agent = "agent",
+        /// The agent wrote it into its file in the project.
+        File = "file",
+        /// Built from the captured turns, without a model.
+        Mechanical = "mechanical",
+        Person = "person",
     }
 }
 
-/// The stage of a hop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HopStage {
-    /// The handoff was requested.
-    Asked,
-    /// The handoff exists; nothing was typed yet.
-    Written,
-    /// The agent is being told to clear its conversation.
-    Clearing,
-    /// Cleared; the successor is to be prompted.
-    Continuing,
-    /// The successor was prompted and had the handoff.
-    Done,
-    Failed,
-    /// The handoff itself, or the user, stopped the continuation.
-    Stopped,
+named_enum! {
+    /// The stage of a hop.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum HopStage as named {
+        /// The handoff was requested.
+        Asked = "asked",
+        /// The handoff exists; nothing was typed yet.
+        Written = "written",
+        /// The agent is being told to clear its conversation.
+        Clearing = "clearing",
+        /// Cleared; the successor is to be prompted.
+        Continuing = "continuing",
+        /// The successor was prompted and had the handoff.
+        Done = "done",
+        Failed = "failed",
+        /// The handoff itself, or the user, stopped the continuation.
+        Stopped = "stopped",
+    }
 }
 
 impl HopStage {
-    pub const ALL: [HopStage; 7] = [
-        HopStage::Asked,
-        HopStage::Written,
-        HopStage::Clearing,
-        HopStage::Continuing,
-        HopStage::Done,
-        HopStage::Failed,
-        HopStage::Stopped,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            HopStage::Asked => "asked",
-            HopStage::Written => "written",
-            HopStage::Clearing => "clearing",
-            HopStage::Continuing => "continuing",
-            HopStage::Done => "done",
-            HopStage::Failed => "failed",
-            HopStage::Stopped => "stopped",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<HopStage> {
-        HopStage::ALL.into_iter().find(|stage| stage.name() == name)
-    }
-
     /// Whether the stage is final.
     pub fn is_over(self) -> bool {
         match self {

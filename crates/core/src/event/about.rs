@@ -159,11 +159,7 @@ impl EventKind {
 
     /// Whether the prompt asks the agent for work: reports of background tasks, markers and Towline commands do not.
     pub fn is_real_prompt(&self) -> bool {
-        let EventKind::PromptSubmitted { origin, own: None, .. } = self else { return false };
-        match origin {
-            PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation => true,
-            PromptOrigin::Notification | PromptOrigin::Bookmark => false,
-        }
+        matches!(self, EventKind::PromptSubmitted { origin, own: None, .. } if origin.is_work())
     }
 
     /// Whether the event is a bookmark marker in the conversation, which asks for nothing.

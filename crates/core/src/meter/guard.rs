@@ -7,36 +7,21 @@ use crate::event::EventKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The configured reaction to a context that fills up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ContextStrategy {
-    Off,
-    #[default]
-    Notify,
-    /// As `Notify`, and compacts the context in time.
-    Compact,
-    /// As `Notify`, and continues in a fresh session in time.
-    Handoff,
+named_enum! {
+    /// The configured reaction to a context that fills up.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ContextStrategy as parse {
+        Off = "off",
+        #[default]
+        Notify = "notify",
+        /// As `Notify`, and compacts the context in time.
+        Compact = "compact",
+        /// As `Notify`, and continues in a fresh session in time.
+        Handoff = "handoff",
+    }
 }
 
 impl ContextStrategy {
-    pub const ALL: [ContextStrategy; 4] =
-        [ContextStrategy::Off, ContextStrategy::Notify, ContextStrategy::Compact, ContextStrategy::Handoff];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            ContextStrategy::Off => "off",
-            ContextStrategy::Notify => "notify",
-            ContextStrategy::Compact => "compact",
-            ContextStrategy::Handoff => "handoff",
-        }
-    }
-
-    /// Parses the output of `name`.
-    pub fn parse(name: &str) -> Option<ContextStrategy> {
-        ContextStrategy::ALL.into_iter().find(|strategy| strategy.name() == name)
-    }
-
     /// Whether the strategy types into the agent.
     pub fn types(self) -> bool {
         match self {

@@ -25,60 +25,29 @@ pub struct ContextUsage {
     pub source: UsageSource,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Exactness {
-    Exact,
-    /// One of the two numbers is a guess.
-    Estimated,
-}
-
-impl Exactness {
-    const ALL: [Exactness; 2] = [Exactness::Exact, Exactness::Estimated];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Exactness::Exact => "exact",
-            Exactness::Estimated => "estimated",
-        }
-    }
-
-    /// Reads back what `name` wrote.
-    pub fn parse(name: &str) -> Option<Exactness> {
-        Exactness::ALL.into_iter().find(|exact| exact.name() == name)
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Exactness as parse {
+        Exact = "exact",
+        /// One of the two numbers is a guess.
+        Estimated = "estimated",
     }
 }
 
-/// The source of a reading, in order of preference: a later source is used only if the earlier ones have none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum UsageSource {
-    /// The agent's own status display.
-    Client,
-    /// The newest answer in the transcript.
-    Transcript,
-    /// A hook payload about the newest answer.
-    Hook,
-    /// An estimate from the length of the transcript.
-    Length,
-}
-
-impl UsageSource {
-    const ALL: [UsageSource; 4] =
-        [UsageSource::Client, UsageSource::Transcript, UsageSource::Hook, UsageSource::Length];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            UsageSource::Client => "client",
-            UsageSource::Transcript => "transcript",
-            UsageSource::Hook => "hook",
-            UsageSource::Length => "length",
-        }
-    }
-
-    /// Reads back what `name` wrote.
-    pub fn parse(name: &str) -> Option<UsageSource> {
-        UsageSource::ALL.into_iter().find(|source| source.name() == name)
+named_enum! {
+    /// The source of a reading, in order of preference: a later source is used only if the earlier ones have none.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum UsageSource as parse {
+        /// The agent's own status display.
+        Client = "client",
+        /// The newest answer in the transcript.
+        Transcript = "transcript",
+        /// A hook payload about the newest answer.
+        Hook = "hook",
+        /// An estimate from the length of the transcript.
+        Length = "length",
     }
 }
 

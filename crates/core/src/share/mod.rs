@@ -10,45 +10,18 @@ pub use register::{Register, WriteStamp};
 use crate::id::{SessionKey, Uid};
 use crate::time::Timestamp;
 
-/// The kind of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RowKind {
-    Memory,
-    Summary,
-    /// The line of a turn, with its digest.
-    Line,
-    Body,
-    Detail,
-    Bookmark,
-    Baton,
-}
-
-impl RowKind {
-    pub const ALL: [RowKind; 7] = [
-        RowKind::Memory,
-        RowKind::Summary,
-        RowKind::Line,
-        RowKind::Body,
-        RowKind::Detail,
-        RowKind::Bookmark,
-        RowKind::Baton,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            RowKind::Memory => "memory",
-            RowKind::Summary => "summary",
-            RowKind::Line => "line",
-            RowKind::Body => "body",
-            RowKind::Detail => "detail",
-            RowKind::Bookmark => "bookmark",
-            RowKind::Baton => "baton",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<RowKind> {
-        RowKind::ALL.into_iter().find(|kind| kind.name() == name)
+named_enum! {
+    /// The kind of a row.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum RowKind as named {
+        Memory = "memory",
+        Summary = "summary",
+        /// The line of a turn, with its digest.
+        Line = "line",
+        Body = "body",
+        Detail = "detail",
+        Bookmark = "bookmark",
+        Baton = "baton",
     }
 }
 

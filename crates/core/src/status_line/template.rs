@@ -21,53 +21,21 @@ pub(super) enum TemplatePiece {
     Part(StatusPart, Colour),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatusPart {
-    Model,
-    Context,
-    Percent,
-    Tokens,
-    Place,
-    Project,
-    Branch,
-    Cost,
-    Limits,
-    FiveHours,
-    Week,
-    Agents,
-}
-
-impl StatusPart {
-    pub const ALL: [StatusPart; 12] = [
-        StatusPart::Model,
-        StatusPart::Context,
-        StatusPart::Percent,
-        StatusPart::Tokens,
-        StatusPart::Place,
-        StatusPart::Project,
-        StatusPart::Branch,
-        StatusPart::Cost,
-        StatusPart::Limits,
-        StatusPart::FiveHours,
-        StatusPart::Week,
-        StatusPart::Agents,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            StatusPart::Model => "model",
-            StatusPart::Context => "context",
-            StatusPart::Percent => "percent",
-            StatusPart::Tokens => "tokens",
-            StatusPart::Place => "place",
-            StatusPart::Project => "project",
-            StatusPart::Branch => "branch",
-            StatusPart::Cost => "cost",
-            StatusPart::Limits => "limits",
-            StatusPart::FiveHours => "limit_5h",
-            StatusPart::Week => "limit_7d",
-            StatusPart::Agents => "agents",
-        }
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum StatusPart {
+        Model = "model",
+        Context = "context",
+        Percent = "percent",
+        Tokens = "tokens",
+        Place = "place",
+        Project = "project",
+        Branch = "branch",
+        Cost = "cost",
+        Limits = "limits",
+        FiveHours = "limit_5h",
+        Week = "limit_7d",
+        Agents = "agents",
     }
 }
 

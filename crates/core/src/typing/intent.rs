@@ -2,9 +2,8 @@
 //!
 //! Its stage only moves forward. Only an event of the agent confirms it, never elapsed time; no intent is typed twice.
 
-use crate::event::{CompactionTrigger, Event, EventKind, PromptOrigin, StartedBy};
+use crate::event::PromptOrigin;
 use crate::id::{SessionKey, Uid};
-use crate::session::{Session, SessionState};
 use crate::text::{SafeText, SecretPolicy, TextPolicy};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,64 +15,30 @@ pub const LONGEST_BYTES: usize = 20_000;
 /// A prompt must not begin with one of these: the agent would execute the rest.
 const COMMAND_MARKS: [char; 3] = ['/', '!', '&'];
 
-/// Why text is typed. Decides when it may be typed, and which event confirms it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IntentPurpose {
-    /// A marker that becomes a point to return to.
-    Bookmark,
-    /// Make the agent compact its context.
-    Compact,
-    /// Make the agent start a new session in the same seat.
-    Clear,
-    /// Continue the work in the new session.
-    Continue,
-    /// Continue the work after a usage limit.
-    Resume,
+named_enum! {
+    /// Why text is typed. Decides when it may be typed, and which event confirms it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum IntentPurpose as named {
+        /// A marker that becomes a point to return to.
+        Bookmark = "bookmark",
+        /// Make the agent compact its context.
+        Compact = "compact",
+        /// Make the agent start a new session in the same seat.
+        Clear = "clear",
+        /// Continue the work in the new session.
+        Continue = "continue",
+        /// Continue the work after a usage limit.
+        Resume = "resume",
+    }
 }
 
 impl IntentPurpose {
-    pub const ALL: [IntentPurpose; 5] = [
-        IntentPurpose::Bookmark,
-        IntentPurpose::Compact,
-        IntentPurpose::Clear,
-        IntentPurpose::Continue,
-        IntentPurpose::Resume,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            IntentPurpose::Bookmark => "bookmark",
-            IntentPurpose::Compact => "compact",
-            IntentPurpose::Clear => "clear",
-            IntentPurpose::Continue => "continue",
-            IntentPurpose::Resume => "resume",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<IntentPurpose> {
-        IntentPurpose::ALL.into_iter().find(|purpose| purpose.name() == name)
-    }
-
     /// Whether it is a command of the agent itself: during a turn such a command is lost, or worse.
     pub fn is_command(self) -> bool {
         match self {
             IntentPurpose::Compact | IntentPurpose::Clear => true,
             IntentPurpose::Bookmark | IntentPurpose::Continue | IntentPurpose::Resume => false,
-        }
-    }
-
-    /// Whether it may be typed into a session in this state.
-    pub fn suits(self, state: SessionState) -> bool {
-        match self {
-            IntentPurpose::Bookmark
-            | IntentPurpose::Compact
-            | IntentPurpose::Clear
-            | IntentPurpose::Continue => {
-                matches!(state, SessionState::Idle | SessionState::Completed)
-            }
-            IntentPurpose::Resume => state == SessionState::Limited,
         }
     }
 
@@ -98,51 +63,26 @@ impl IntentPurpose {
     }
 }
 
-/// The progress of an intent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IntentStage {
-    Waiting,
-    /// From here on it is never typed again, regardless of the outcome.
-    Typing,
-    /// Enter was pressed.
-    Typed,
-    /// The agent reported the expected event.
-    Confirmed,
-    Refused,
-    Expired,
-    /// A user withdrew it.
-    Dropped,
+named_enum! {
+    /// The progress of an intent.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum IntentStage as named {
+        Waiting = "waiting",
+        /// From here on it is never typed again, regardless of the outcome.
+        Typing = "typing",
+        /// Enter was pressed.
+        Typed = "typed",
+        /// The agent reported the expected event.
+        Confirmed = "confirmed",
+        Refused = "refused",
+        Expired = "expired",
+        /// A user withdrew it.
+        Dropped = "dropped",
+    }
 }
 
 impl IntentStage {
-    pub const ALL: [IntentStage; 7] = [
-        IntentStage::Waiting,
-        IntentStage::Typing,
-        IntentStage::Typed,
-        IntentStage::Confirmed,
-        IntentStage::Refused,
-        IntentStage::Expired,
-        IntentStage::Dropped,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            IntentStage::Waiting => "waiting",
-            IntentStage::Typing => "typing",
-            IntentStage::Typed => "typed",
-            IntentStage::Confirmed => "confirmed",
-            IntentStage::Refused => "refused",
-            IntentStage::Expired => "expired",
-            IntentStage::Dropped => "dropped",
-        }
-    }
-
-    /// The inverse of `name`.
-    pub fn named(name: &str) -> Option<IntentStage> {
-        IntentStage::ALL.into_iter().find(|stage| stage.name() == name)
-    }
-
     /// Whether the stage is final.
     pub fn is_over(self) -> bool {
         match self {
@@ -269,37 +209,6 @@ pub struct Intent {
     pub into: Option<SessionKey>,
     /// The session whose event confirmed it: for a clear, the new one.
     pub led_to: Option<SessionKey>,
-}
-
-/// Whether this event confirms the intent in flight. `session` already includes the event.
-pub fn answers(intent: &Intent, event: &Event, session: &Session) -> bool {
-    let (Some(into), Some(since)) = (&intent.into, intent.typing_at) else { return false };
-    if !intent.stage.is_in_flight() || event.subagent.is_some() || event.at < since {
-        return false;
-    }
-    let is_cleared = session.key != *into
-        && session.seat.as_deref() == Some(&intent.wish.seat)
-        && session.started_by == StartedBy::Clear
-        && session.started_at >= since;
-    match (intent.wish.purpose, &event.happening) {
-        (IntentPurpose::Clear, EventKind::SessionStarted { .. } | EventKind::SeatFound) => is_cleared,
-        (IntentPurpose::Compact, EventKind::CompactionStarted { trigger: CompactionTrigger::Manual }) => {
-            session.key == *into
-        }
-        (IntentPurpose::Bookmark | IntentPurpose::Continue | IntentPurpose::Resume, happening) => {
-            (session.key == *into || is_cleared) && is_prompted(intent, happening, session, since)
-        }
-        (IntentPurpose::Clear | IntentPurpose::Compact, _) => false,
-    }
-}
-
-/// Matches the prompt itself or, if the seat is found later than that, the turn that it began.
-fn is_prompted(intent: &Intent, happening: &EventKind, session: &Session, since: Timestamp) -> bool {
-    if let EventKind::PromptSubmitted { prompt, .. } = happening {
-        return shows(prompt, &intent.wish.text);
-    }
-    let turn = session.open_turn.as_ref().filter(|turn| turn.started_at >= since);
-    *happening == EventKind::SeatFound && turn.is_some_and(|turn| shows(&turn.prompt, &intent.wish.text))
 }
 
 /// Whether a prompt is this text, as far as it was stored: prompts are bounded when they are recorded.

@@ -61,40 +61,20 @@ impl fmt::Display for CivilDate {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weekday {
-    Monday,
-    Tuesday,
-    Wednesday,
-    Thursday,
-    Friday,
-    Saturday,
-    Sunday,
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Weekday {
+        Monday = "monday",
+        Tuesday = "tuesday",
+        Wednesday = "wednesday",
+        Thursday = "thursday",
+        Friday = "friday",
+        Saturday = "saturday",
+        Sunday = "sunday",
+    }
 }
 
 impl Weekday {
-    pub const ALL: [Weekday; 7] = [
-        Weekday::Monday,
-        Weekday::Tuesday,
-        Weekday::Wednesday,
-        Weekday::Thursday,
-        Weekday::Friday,
-        Weekday::Saturday,
-        Weekday::Sunday,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Weekday::Monday => "monday",
-            Weekday::Tuesday => "tuesday",
-            Weekday::Wednesday => "wednesday",
-            Weekday::Thursday => "thursday",
-            Weekday::Friday => "friday",
-            Weekday::Saturday => "saturday",
-            Weekday::Sunday => "sunday",
-        }
-    }
-
     /// Parses a name or its first three letters, in lower case.
     pub(super) fn parse(word: &str) -> Option<Weekday> {
         Weekday::ALL.into_iter().find(|day| day.name() == word || &day.name()[..3] == word)

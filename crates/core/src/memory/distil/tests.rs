@@ -4,9 +4,8 @@ use super::*;
 use crate::capture::{FileAccess, Speaker};
 use crate::deed::{Commit, ToolAction};
 use crate::event::ToolOutcome;
-use crate::memory::{ConfidencePercent, MemoryTrust};
+use crate::memory::MemoryTrust;
 use crate::piece::StopReason;
-use std::borrow::Cow;
 use std::fmt::Write;
 
 const SESSIONS: [(&str, &str); 10] = [

@@ -1,11 +1,13 @@
 //! Tests of an intent's life and its confirmation.
 
 use super::*;
-use crate::event::EndedBy;
+use crate::event::{CompactionTrigger, EndedBy, Event, EventKind, StartedBy};
 use crate::id::SubagentId;
 use crate::inherit::InheritSettings;
 use crate::seat::{SeatKind, SeatLocation, SeatProof};
+use crate::session::Session;
 use crate::step::{StepInput, step};
+use crate::typing::answers;
 use proptest::prelude::*;
 
 fn key(raw: &str) -> SessionKey {
