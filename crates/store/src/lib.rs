@@ -14,6 +14,7 @@ pub mod lock;
 pub mod marks;
 mod memory;
 pub mod meters;
+mod query;
 mod sql_text;
 mod tables;
 pub mod told;

@@ -10,21 +10,13 @@ use towline_core::id::SessionKey;
 use towline_core::session::SessionState;
 use towline_core::time::Timestamp;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NotifyChannel {
-    /// Immediately: commands, and the agent's own terminal.
-    AtOnce,
-    Desktop,
-    Phone,
-}
-
-impl NotifyChannel {
-    pub fn name(self) -> &'static str {
-        match self {
-            NotifyChannel::AtOnce => "at_once",
-            NotifyChannel::Desktop => "desktop",
-            NotifyChannel::Phone => "phone",
-        }
+towline_core::named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum NotifyChannel {
+        /// Immediately: commands, and the agent's own terminal.
+        AtOnce = "at_once",
+        Desktop = "desktop",
+        Phone = "phone",
     }
 }
 

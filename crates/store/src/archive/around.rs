@@ -7,6 +7,7 @@ use super::read::{Conversation, TURN, TurnRow};
 use super::summaries::{SUMMARY, summary};
 use super::{Archive, KeptSummary};
 use crate::StoreError;
+use crate::query::Query;
 use towline_core::memory::Memory;
 use towline_core::time::Timestamp;
 
@@ -63,8 +64,7 @@ impl Archive {
         side: TimeSide,
         most: u32,
     ) -> Result<Vec<Memory>, StoreError> {
-        let mut statement = self.db.prepare_cached(&nearest(side))?;
-        Ok(statement.query_map((project, at.0, most), memory)?.collect::<Result<_, _>>()?)
+        self.db.all(&nearest(side), (project, at.0, most), memory)
     }
 
     /// The nearest summaries, in order of time.
@@ -79,8 +79,7 @@ impl Archive {
         let query = format!(
             "{SUMMARY} where (?1 is null or c.project = ?1) and s.at {compare} ?2 order by s.at {order} limit ?3"
         );
-        let mut statement = self.db.prepare_cached(&query)?;
-        let found = statement.query_map((project, at.0, most), summary)?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.db.all(&query, (project, at.0, most), summary)?;
         let mut found: Vec<KeptSummary> = found.into_iter().flatten().collect();
         found.sort_by_key(|kept| kept.at);
         Ok(found)

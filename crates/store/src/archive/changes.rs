@@ -4,7 +4,8 @@
 
 use super::Archive;
 use crate::StoreError;
-use rusqlite::{OptionalExtension, Row};
+use crate::query::Query;
+use rusqlite::Row;
 
 /// A row to read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,30 +30,28 @@ const SAVE_CURSOR: &str = "insert or replace into facts (name, value) values (?1
 
 impl Archive {
     pub(super) fn note_change(&self, kind: &str, row: i64, from_turn: Option<i64>) -> Result<(), StoreError> {
-        self.db.prepare_cached(NOTE)?.execute((kind, row, from_turn))?;
+        self.db.change(NOTE, (kind, row, from_turn))?;
         Ok(())
     }
 
     /// Changes after this number, in order, each with its own number.
     pub fn changes_after(&self, seq: i64, most: u32) -> Result<Vec<(i64, ArchiveChange)>, StoreError> {
-        let mut statement = self.db.prepare_cached(AFTER)?;
-        let found = statement.query_map((seq, most), change)?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.db.all(AFTER, (seq, most), change)?;
         Ok(found.into_iter().filter_map(|(seq, change)| Some((seq, change?))).collect())
     }
 
     /// The number of the last change ever recorded.
     pub fn last_change(&self) -> Result<i64, StoreError> {
-        Ok(self.db.prepare_cached(LAST)?.query_row([], |row| row.get(0))?)
+        self.db.value(LAST, [])
     }
 
     /// The cursor of a consumer, by its name; `None` if it never read.
     pub fn read_up_to(&self, reader: &str) -> Result<Option<i64>, StoreError> {
-        let mut statement = self.db.prepare_cached(CURSOR)?;
-        Ok(statement.query_row([format!("read up to by {reader}")], |row| row.get(0)).optional()?)
+        self.db.first(CURSOR, [format!("read up to by {reader}")], |row| row.get(0))
     }
 
     pub fn note_read_up_to(&self, reader: &str, seq: i64) -> Result<(), StoreError> {
-        self.db.prepare_cached(SAVE_CURSOR)?.execute((format!("read up to by {reader}"), seq))?;
+        self.db.change(SAVE_CURSOR, (format!("read up to by {reader}"), seq))?;
         Ok(())
     }
 
@@ -61,7 +60,7 @@ impl Archive {
         self.as_one(|| {
             let pruned = seq.min(self.last_change()?);
             if pruned > self.changes_gone()? {
-                self.db.prepare_cached(DROP)?.execute([pruned])?;
+                self.db.change(DROP, [pruned])?;
                 self.set_fact(PRUNED, &pruned.to_string())?;
             }
             Ok(())

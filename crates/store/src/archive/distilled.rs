@@ -5,7 +5,7 @@
 use super::memories::{MEMORY, memory};
 use super::{Archive, Conversation};
 use crate::StoreError;
-use rusqlite::OptionalExtension;
+use crate::query::Query;
 use std::ops::RangeInclusive;
 use towline_core::memory::Memory;
 
@@ -21,13 +21,12 @@ impl Archive {
     /// Whether this machine captured it: every machine distils its own sessions.
     pub fn is_captured_here(&self, conversation: &Conversation) -> Result<bool, StoreError> {
         const HERE: &str = "select machine = ?2 from conversations where id = ?1";
-        Ok(self.db.prepare_cached(HERE)?.query_row((conversation.id, self.machine.0), |row| row.get(0))?)
+        self.db.value(HERE, (conversation.id, self.machine.0))
     }
 
     /// Whether retention deleted the details of a conversation: memories made from them cannot be made again.
     pub fn has_lost_details(&self, conversation: &Conversation) -> Result<bool, StoreError> {
-        let expired: Option<String> =
-            self.db.prepare_cached(EXPIRED)?.query_row([conversation.id], |row| row.get(0)).optional()?;
+        let expired: Option<String> = self.db.first(EXPIRED, [conversation.id], |row| row.get(0))?;
         Ok(expired.as_deref() == Some(WITHOUT_DETAILS))
     }
 
@@ -37,14 +36,12 @@ impl Archive {
         conversation: &Conversation,
         turns: RangeInclusive<u32>,
     ) -> Result<Vec<Memory>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("{MEMORY} {OF_TURNS}"))?;
-        let rows = statement.query_map((conversation.id, *turns.start(), *turns.end()), memory)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.db.all(&format!("{MEMORY} {OF_TURNS}"), (conversation.id, *turns.start(), *turns.end()), memory)
     }
 
     /// Records every conversation as changed, for a consumer's first run.
     pub fn note_all_conversations(&self) -> Result<(), StoreError> {
-        self.db.prepare_cached(NOTE_ALL)?.execute([])?;
+        self.db.change(NOTE_ALL, [])?;
         Ok(())
     }
 }

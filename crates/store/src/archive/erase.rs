@@ -6,9 +6,10 @@
 use super::share::{Burial, TombFate};
 use super::{Archive, Conversation, gone};
 use crate::StoreError;
+use crate::query::Query;
 use crate::sql_text::{add_holds, add_unpacked};
 use crate::tables::projects::ProjectLocation;
-use rusqlite::{Params, Row, Transaction, TransactionBehavior};
+use rusqlite::{Row, Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use towline_core::forget::{ForgetText, Forgotten, TimeRange, project_marks};
@@ -169,19 +170,6 @@ impl Archive {
         self.forgotten = all;
         Ok(erased)
     }
-
-    fn list<T>(
-        &self,
-        query: &str,
-        params: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
-        Ok(self.db.prepare_cached(query)?.query_map(params, read)?.collect::<Result<_, _>>()?)
-    }
-
-    fn change(&self, statement: &str, params: impl Params) -> Result<usize, StoreError> {
-        Ok(self.db.prepare_cached(statement)?.execute(params)?)
-    }
 }
 
 /// One erase in progress.
@@ -209,7 +197,7 @@ impl<'a> ArchiveEraser<'a> {
                 for session in *sessions {
                     self.forgotten.add_stretch(session, *stretch);
                     let named = (session.agent.as_str(), session.id.as_str());
-                    self.erase_stretch(&self.archive.list(OF_SESSION, named, |row| row.get(0))?, *stretch)?;
+                    self.erase_stretch(&self.archive.db.all(OF_SESSION, named, |row| row.get(0))?, *stretch)?;
                     self.memories_of_session(session, *stretch)?;
                     self.notes_of_session(session, *stretch)?;
                 }
@@ -218,14 +206,14 @@ impl<'a> ArchiveEraser<'a> {
                 let marks = project_marks(&project.root, project.remote.as_deref());
                 self.forgotten.add_project(&marks, *stretch);
                 let named = (&project.root, &project.remote);
-                self.erase_stretch(&self.archive.list(OF_PROJECT, named, |row| row.get(0))?, *stretch)?;
+                self.erase_stretch(&self.archive.db.all(OF_PROJECT, named, |row| row.get(0))?, *stretch)?;
                 self.memories_of_project(project, *stretch)?;
                 self.notes_of_project(project, *stretch)?;
             }
             EraseScope::Everyone { stretch } => {
                 self.forgotten.add_everyone(*stretch);
                 let ends = (stretch.from.0, stretch.until.0);
-                self.erase_stretch(&self.archive.list(OF_TIME, ends, |row| row.get(0))?, *stretch)?;
+                self.erase_stretch(&self.archive.db.all(OF_TIME, ends, |row| row.get(0))?, *stretch)?;
                 self.memories_in_range(*stretch)?;
                 self.notes_in_range(*stretch)?;
             }
@@ -237,15 +225,15 @@ impl<'a> ArchiveEraser<'a> {
             EraseScope::Text(_) => self.erase_text()?,
         }
         self.drop_taken_facts()?;
-        self.archive.change(DROP_UNUSED_PROJECTS, [])?;
+        self.archive.db.change(DROP_UNUSED_PROJECTS, [])?;
         Ok(())
     }
 
     fn erase_turns(&mut self, of: &Conversation, from: u32, to: u32) -> Result<(), StoreError> {
         let known = |row: &Row<'_>| Ok((IdHash(row.get(1)?), Timestamp(row.get(2)?), Timestamp(row.get(3)?)));
-        for (mark, from, until) in self.archive.list(TURNS, (of.id, from, to), known)? {
+        for (mark, from, until) in self.archive.db.all(TURNS, (of.id, from, to), known)? {
             let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-            for (conversation, ordinal) in self.archive.list(COPIES, (mark.0, from.0), pair)? {
+            for (conversation, ordinal) in self.archive.db.all(COPIES, (mark.0, from.0), pair)? {
                 let session = self.archive.conversation_by_row(conversation)?.session;
                 self.forgotten.add_turn(&session, mark, TimeRange { from, until });
                 self.drop_turn(conversation, ordinal)?;
@@ -259,13 +247,13 @@ impl<'a> ArchiveEraser<'a> {
     fn drop_turn(&mut self, conversation: i64, ordinal: i64) -> Result<(), StoreError> {
         let session = self.archive.conversation_by_row(conversation)?.session;
         let turn = (conversation, ordinal);
-        for mark in self.archive.list(SUBAGENT_MARKS, turn, |row| row.get(0).map(IdHash))? {
+        for mark in self.archive.db.all(SUBAGENT_MARKS, turn, |row| row.get(0).map(IdHash))? {
             self.forgotten.add_piece(&session, mark);
         }
         self.bury_turn(conversation, ordinal)?;
         let mut dropped = [0; DROP_TURN.len()];
         for (statement, dropped) in DROP_TURN.iter().zip(&mut dropped) {
-            *dropped = self.archive.change(statement, turn)?;
+            *dropped = self.archive.db.change(statement, turn)?;
         }
         self.memories_of_turn(conversation, ordinal)?;
         self.notes_of_turn(&session, ordinal)?;
@@ -288,19 +276,19 @@ impl<'a> ArchiveEraser<'a> {
         for id in conversations {
             let range = (*id, stretch.from.0, stretch.until.0);
             let before = self.erased;
-            for ordinal in self.archive.list(BEGUN, range, |row| row.get(0))? {
+            for ordinal in self.archive.db.all(BEGUN, range, |row| row.get(0))? {
                 self.drop_turn(*id, ordinal)?;
             }
             self.archive.bury_pieces(*id, RowKind::Body, BODIES_IN_RANGE, range, self.burial)?;
             self.archive.bury_pieces(*id, RowKind::Detail, DETAILS_IN_RANGE, range, self.burial)?;
-            self.erased.bodies += self.archive.change(DROP_BODIES_IN_RANGE, range)?;
-            self.erased.details += self.archive.change(DROP_DETAILS_IN_RANGE, range)?;
-            self.archive.change(DROP_USAGE_IN_RANGE, range)?;
+            self.erased.bodies += self.archive.db.change(DROP_BODIES_IN_RANGE, range)?;
+            self.erased.details += self.archive.db.change(DROP_DETAILS_IN_RANGE, range)?;
+            self.archive.db.change(DROP_USAGE_IN_RANGE, range)?;
             if self.erased != before {
                 for statement in DROP_TOUCHED_IN_RANGE {
-                    self.archive.change(statement, (*id, stretch.from.0))?;
+                    self.archive.db.change(statement, (*id, stretch.from.0))?;
                 }
-                self.archive.change(DROP_LINES_IN_RANGE, (*id, stretch.from.0))?;
+                self.archive.db.change(DROP_LINES_IN_RANGE, (*id, stretch.from.0))?;
                 self.archive.bury_others_lines(*id, self.burial)?;
                 self.memories_of_cut_turns(*id, stretch.from)?;
             }
@@ -311,13 +299,13 @@ impl<'a> ArchiveEraser<'a> {
 
     /// An affected conversation is read again; an empty one is deleted.
     fn finish_conversation(&mut self, conversation: i64) -> Result<(), StoreError> {
-        self.archive.change(DROP_SOURCES, [conversation])?;
+        self.archive.db.change(DROP_SOURCES, [conversation])?;
         // A summary of the remaining turns is made again from them.
         self.archive.bury_summary(conversation, self.burial.at)?;
-        self.erased.memories += self.archive.change(DROP_SUMMARY, [conversation])?;
-        self.archive.change(DROP_JOBS, [conversation])?;
+        self.erased.memories += self.archive.db.change(DROP_SUMMARY, [conversation])?;
+        self.archive.db.change(DROP_JOBS, [conversation])?;
         self.archive.note_change("conversation", conversation, Some(0))?;
-        if self.archive.db.prepare_cached(IS_EMPTY)?.query_row([conversation], |row| row.get(0))? {
+        if self.archive.db.value(IS_EMPTY, [conversation])? {
             self.archive.drop_conversation(conversation)?;
             self.erased.conversations += 1;
         }

@@ -4,18 +4,18 @@
 
 use super::Archive;
 use crate::StoreError;
-use rusqlite::OptionalExtension;
+use crate::query::Query;
 
 const FACT: &str = "select value from facts where name = ?1";
 const SET: &str = "insert or replace into facts (name, value) values (?1, ?2)";
 
 impl Archive {
     pub fn fact(&self, name: &str) -> Result<Option<String>, StoreError> {
-        Ok(self.db.prepare_cached(FACT)?.query_row([name], |row| row.get(0)).optional()?)
+        self.db.first(FACT, [name], |row| row.get(0))
     }
 
     pub fn set_fact(&self, name: &str, value: &str) -> Result<(), StoreError> {
-        self.db.prepare_cached(SET)?.execute((name, value))?;
+        self.db.change(SET, (name, value))?;
         Ok(())
     }
 }

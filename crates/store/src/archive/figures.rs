@@ -4,6 +4,7 @@
 
 use super::{Archive, Conversation};
 use crate::StoreError;
+use crate::query::Query;
 use rusqlite::Row;
 use towline_core::time::Timestamp;
 
@@ -78,7 +79,6 @@ impl Archive {
 
     /// The most recently active project first.
     pub fn project_figures(&self) -> Result<Vec<ProjectCounts>, StoreError> {
-        let mut statement = self.db.prepare_cached(PROJECTS)?;
         let read = |row: &Row<'_>| {
             Ok(ProjectCounts {
                 name: row.get(0)?,
@@ -89,16 +89,15 @@ impl Archive {
                 last_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
             })
         };
-        Ok(statement.query_map([], read)?.collect::<Result<_, _>>()?)
+        self.db.all(PROJECTS, [], read)
     }
 
     /// One point for each turn, in order.
     pub fn context_points(&self, conversation: &Conversation) -> Result<Vec<ContextPoint>, StoreError> {
-        let mut statement = self.db.prepare_cached(CONTEXT)?;
         let read = |row: &Row<'_>| {
             Ok(ContextPoint { at: Timestamp(row.get(0)?), turn: row.get(1)?, tokens: count(row, 2)? })
         };
-        Ok(statement.query_map([conversation.id], read)?.collect::<Result<_, _>>()?)
+        self.db.all(CONTEXT, [conversation.id], read)
     }
 
     /// A checksum that changes whenever a job is made, leased, tried, ended or deleted.

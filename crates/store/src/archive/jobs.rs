@@ -4,58 +4,33 @@
 //! finished twice: only the latest lease can finish it, in the transaction that stores the results.
 
 use super::memories::NewMemory;
-use super::read::unknown;
 use super::spending::{CallCost, day};
 use super::summaries::KeptSummary;
 use super::{Archive, Conversation, TurnRow};
 use crate::StoreError;
-use rusqlite::{OptionalExtension, Row, params};
+use crate::query::{Query, parse_column};
+use rusqlite::{Row, params};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::MemoryAuthor;
 use towline_core::time::Timestamp;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DistilJobKind {
-    /// Distil a turn into memories, by a model.
-    Distil,
-}
-
-impl DistilJobKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            DistilJobKind::Distil => "distil",
-        }
-    }
-
-    fn named(name: &str) -> Option<DistilJobKind> {
-        [DistilJobKind::Distil].into_iter().find(|kind| kind.name() == name)
+towline_core::named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DistilJobKind as named {
+        /// Distil a turn into memories, by a model.
+        Distil = "distil",
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobState {
-    Waiting,
-    Done,
-    /// Failed too often; a user can retry it.
-    Dead,
-    /// Dropped by a user.
-    Dropped,
-}
-
-impl JobState {
-    pub const ALL: [JobState; 4] = [JobState::Waiting, JobState::Done, JobState::Dead, JobState::Dropped];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            JobState::Waiting => "waiting",
-            JobState::Done => "done",
-            JobState::Dead => "dead",
-            JobState::Dropped => "dropped",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<JobState> {
-        JobState::ALL.into_iter().find(|state| state.name() == name)
+towline_core::named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum JobState as named {
+        Waiting = "waiting",
+        Done = "done",
+        /// Failed too often; a user can retry it.
+        Dead = "dead",
+        /// Dropped by a user.
+        Dropped = "dropped",
     }
 }
 
@@ -204,7 +179,7 @@ impl Archive {
         let (kind, turn) = (new.kind.name(), new.turn.ordinal.to_string());
         let uid = Uid::derived(new.turn.at, &["job", kind, &new.of.session.to_string(), &turn]);
         let row = params![uid.0, kind, new.of.id, new.turn.ordinal, new.turn.until.0, new.at.0];
-        Ok(self.db.prepare_cached(MAKE)?.execute(row)? > 0)
+        Ok(self.db.change(MAKE, row)? > 0)
     }
 
     pub fn has_due_job(&self, now: Timestamp) -> Result<bool, StoreError> {
@@ -248,7 +223,7 @@ impl Archive {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let row = (job.id, job.lease, tokens.cast_signed(), day(now));
-        Ok(self.db.prepare_cached(RESERVE)?.execute(row)? > 0)
+        Ok(self.db.change(RESERVE, row)? > 0)
     }
 
     /// Finishes the job and stores its results in one transaction. Returns the memory numbers; `None` if the lease was
@@ -264,7 +239,7 @@ impl Archive {
             if let Some(summary) = &results.summary {
                 self.put_newer_summary(job.conversation, summary)?;
             }
-            self.db.prepare_cached(FINISH)?.execute((job.id, results.at.0, job.covers.0))?;
+            self.db.change(FINISH, (job.id, results.at.0, job.covers.0))?;
             let kept_number = u64::try_from(kept.len()).unwrap_or(0);
             self.pay(&results.provider, results.spent, kept_number, results.at)?;
             Ok(Some(kept))
@@ -282,9 +257,7 @@ impl Archive {
 
     fn supersede_untouched(&self, job: &DistilJob, kept: &[i64], at: Timestamp) -> Result<(), StoreError> {
         let Some(best) = kept.first() else { return Ok(()) };
-        let mut statement = self.db.prepare_cached(UNTOUCHED)?;
-        let rows = statement.query_map((job.conversation, job.turn), |row| row.get::<_, i64>(0))?;
-        let superseded = rows.collect::<Result<Vec<_>, _>>()?;
+        let superseded = self.db.all(UNTOUCHED, (job.conversation, job.turn), |row| row.get::<_, i64>(0))?;
         for number in superseded.into_iter().filter(|number| !kept.contains(number)) {
             self.supersede_memory(number, Some(*best), at, "told better")?;
         }
@@ -308,24 +281,20 @@ impl Archive {
             if !self.holds_lease(job)? {
                 return Ok(None);
             }
-            self.db.prepare_cached(ABANDON)?.execute(params![
-                job.id,
-                why.again_at.0,
-                why.error,
-                why.most_attempts,
-                why.at.0,
-                why.provider
-            ])?;
+            self.db.change(
+                ABANDON,
+                params![job.id, why.again_at.0, why.error, why.most_attempts, why.at.0, why.provider],
+            )?;
             self.pay(why.provider, why.spent, 0, why.at)?;
             let state = "select state from jobs where id = ?1";
-            let state: String = self.db.prepare_cached(state)?.query_row([job.id], |row| row.get(0))?;
+            let state: String = self.db.value(state, [job.id])?;
             Ok(JobState::named(&state))
         })
     }
 
     /// Returns an untried job to the queue, due no earlier than `until`.
     pub fn give_job_back(&self, job: &DistilJob, until: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(GIVE_BACK)?.execute((job.id, job.lease, until.0))?;
+        self.db.change(GIVE_BACK, (job.id, job.lease, until.0))?;
         Ok(())
     }
 
@@ -358,13 +327,12 @@ impl Archive {
     pub fn jobs(&self, states: &[JobState], most: u32) -> Result<Vec<JobRow>, StoreError> {
         let names: Vec<String> = states.iter().map(|state| format!("'{}'", state.name())).collect();
         let query = format!("{JOB} where j.state in ({}) order by j.id desc limit ?1", names.join(", "));
-        let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map([most], kept_job)?.collect::<Result<_, _>>()?)
+        self.db.all(&query, [most], kept_job)
     }
 
     pub fn job(&self, number: i64) -> Result<Option<JobRow>, StoreError> {
         let query = format!("{JOB} where j.id = ?1");
-        Ok(self.db.prepare_cached(&query)?.query_row([number], kept_job).optional()?)
+        self.db.first(&query, [number], kept_job)
     }
 
     pub fn job_counts(&self, now: Timestamp) -> Result<JobCounts, StoreError> {
@@ -394,7 +362,7 @@ fn kept_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     Ok(JobRow {
         number: row.get(0)?,
         kind: DistilJobKind::named(&row.get::<_, String>(1)?),
-        state: JobState::named(&row.get::<_, String>(2)?).ok_or_else(|| unknown(2))?,
+        state: parse_column(row, 2, JobState::named)?,
         session: row.get::<_, Option<String>>(3)?.and_then(|key| SessionKey::parse(&key).ok()),
         turn: row.get(4)?,
         made_at: Timestamp(row.get(5)?),

@@ -4,10 +4,11 @@
 
 use super::memories::{MEMORY, memory};
 use super::pack::DetailBytes;
-use super::read::{CONVERSATION, Conversation, unknown};
+use super::read::{CONVERSATION, Conversation};
 use super::tally::touch;
 use super::{Archive, KeptSummary};
 use crate::StoreError;
+use crate::query::{Query, parse_column};
 use rusqlite::Row;
 use towline_core::capture::{DetailKind, FileAccess, Speaker};
 use towline_core::deed::Commit;
@@ -267,9 +268,7 @@ impl Archive {
             MemorySelector::Since { project, since } => (None, project, since.0),
         };
         let query = format!("{MEMORY} {AFTER}");
-        let mut statement = self.db.prepare_cached(&query)?;
-        let found = statement.query_map((last, session, project, since, most), memory)?;
-        let found = found.collect::<Result<Vec<_>, _>>()?;
+        let found = self.db.all(&query, (last, session, project, since, most), memory)?;
         found.into_iter().map(|memory| self.kept_memory(memory)).collect()
     }
 
@@ -327,7 +326,7 @@ pub(super) fn kept_turn(row: &Row<'_>) -> Result<ExportedTurn, StoreError> {
         place: row.get::<_, i64>(3)?.cast_unsigned(),
         at: Timestamp(row.get(4)?),
         until: Timestamp(row.get(5)?),
-        origin: PromptOrigin::named(&row.get::<_, String>(6)?).ok_or_else(|| unknown(6))?,
+        origin: parse_column(row, 6, PromptOrigin::named)?,
         agent_turn: row.get(7)?,
         stopped: row.get::<_, Option<String>>(8)?.and_then(|name| StopReason::named(&name)),
         tools: row.get(9)?,
@@ -344,7 +343,7 @@ pub(super) fn kept_body(row: &Row<'_>) -> Result<ExportedMessage<String>, StoreE
         message: row.get(2)?,
         place: row.get::<_, i64>(3)?.cast_unsigned(),
         at: Timestamp(row.get(4)?),
-        speaker: Speaker::named(&row.get::<_, String>(5)?).ok_or_else(|| unknown(5))?,
+        speaker: parse_column(row, 5, Speaker::named)?,
         cut: row.get::<_, i64>(6)?.cast_unsigned(),
         text: row.get(7)?,
     })
@@ -358,7 +357,7 @@ pub(super) fn kept_detail(row: &Row<'_>) -> Result<ExportedDetail<String>, Store
         mark: IdHash(row.get(1)?),
         place: row.get::<_, i64>(2)?.cast_unsigned(),
         at: Timestamp(row.get(3)?),
-        kind: DetailKind::named(&row.get::<_, String>(4)?).ok_or_else(|| unknown(4))?,
+        kind: parse_column(row, 4, DetailKind::named)?,
         subagent: row.get(5)?,
         tool: row.get(6)?,
         call: row.get::<_, Option<i64>>(7)?.map(IdHash),

@@ -5,7 +5,7 @@
 use super::Archive;
 use super::read::{CONVERSATION, Conversation, TurnRow};
 use crate::StoreError;
-use rusqlite::OptionalExtension;
+use crate::query::Query;
 use towline_core::id::Uid;
 use towline_core::text::clip_start;
 
@@ -73,17 +73,14 @@ impl Archive {
     }
 
     pub fn project_rows(&self) -> Result<Vec<ProjectRow>, StoreError> {
-        let mut statement = self.db.prepare_cached(PROJECTS)?;
         let project = |row: &rusqlite::Row<'_>| {
             Ok(ProjectRow { row: row.get(0)?, name: row.get(1)?, root: row.get(2)?, remote: row.get(3)? })
         };
-        Ok(statement.query_map([], project)?.collect::<Result<_, _>>()?)
+        self.db.all(PROJECTS, [], project)
     }
 
     pub fn turn_by_uid(&self, uid: Uid) -> Result<Option<(Conversation, TurnRow)>, StoreError> {
-        let mut statement = self.db.prepare_cached(TURN_BY_UID)?;
-        let found =
-            statement.query_row((uid.at().0, uid.0), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let found = self.db.first(TURN_BY_UID, (uid.at().0, uid.0), |row| Ok((row.get(0)?, row.get(1)?)))?;
         let Some((conversation, ordinal)) = found else { return Ok(None) };
         let conversation = self.conversation_by_row(conversation)?;
         let turn = self.turns(&conversation, ordinal, ordinal)?.into_iter().next();

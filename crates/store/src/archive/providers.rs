@@ -4,7 +4,8 @@
 
 use super::Archive;
 use crate::StoreError;
-use rusqlite::{OptionalExtension, Row};
+use crate::query::Query;
+use rusqlite::Row;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +51,7 @@ const DEAREST: &str = "
 impl Archive {
     /// The health of a provider; one that was never called is healthy.
     pub fn health(&self, provider: &str) -> Result<ProviderHealth, StoreError> {
-        let found = self.db.prepare_cached(HEALTH)?.query_row([provider], health).optional()?;
+        let found = self.db.first(HEALTH, [provider], health)?;
         Ok(found.unwrap_or_default())
     }
 
@@ -62,7 +63,7 @@ impl Archive {
     ) -> Result<Option<ProviderFailure>, StoreError> {
         self.as_one(|| {
             let before = self.health(provider)?.trouble;
-            self.db.prepare_cached(ANSWERED)?.execute((provider, at.0))?;
+            self.db.change(ANSWERED, (provider, at.0))?;
             Ok(before)
         })
     }
@@ -76,18 +77,18 @@ impl Archive {
         at: Timestamp,
         again_at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.db.prepare_cached(FAILED)?.execute((provider, at.0, cause, detail, again_at.0))?;
+        self.db.change(FAILED, (provider, at.0, cause, detail, again_at.0))?;
         Ok(())
     }
 
     /// Lifts all backoffs, at a user's request.
     pub fn ask_providers_again(&self) -> Result<(), StoreError> {
-        self.db.prepare_cached(AT_ONCE)?.execute([])?;
+        self.db.change(AT_ONCE, [])?;
         Ok(())
     }
 
     pub(super) fn note_dearest(&self, provider: &str, tokens: u64) -> Result<(), StoreError> {
-        self.db.prepare_cached(DEAREST)?.execute((provider, tokens.cast_signed()))?;
+        self.db.change(DEAREST, (provider, tokens.cast_signed()))?;
         Ok(())
     }
 }

@@ -5,7 +5,8 @@
 use super::Archive;
 use super::pack::DetailBytes;
 use crate::StoreError;
-use rusqlite::{OptionalExtension, Params, Row};
+use crate::query::{Query, parse_column, unknown_name};
+use rusqlite::{Params, Row};
 use std::collections::HashMap;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::PromptOrigin;
@@ -155,8 +156,7 @@ impl Archive {
         query: &str,
         params: impl Params,
     ) -> Result<Vec<Conversation>, StoreError> {
-        let mut statement = self.db.prepare_cached(query)?;
-        Ok(statement.query_map(params, conversation)?.collect::<Result<_, _>>()?)
+        self.db.all(query, params, conversation)
     }
 
     /// The turns of a conversation between two ordinals, in order.
@@ -182,7 +182,7 @@ impl Archive {
     pub fn turn_marks(&self, conversation: &Conversation) -> Result<Vec<(Timestamp, IdHash)>, StoreError> {
         const MARKS: &str = "select at, mark from turns where conversation = ?1 order by ordinal";
         let pair = |row: &Row<'_>| Ok((Timestamp(row.get(0)?), IdHash(row.get(1)?)));
-        Ok(self.db.prepare_cached(MARKS)?.query_map([conversation.id], pair)?.collect::<Result<_, _>>()?)
+        self.db.all(MARKS, [conversation.id], pair)
     }
 
     /// Counts the turns of a conversation with a request that were not reverted.
@@ -190,7 +190,7 @@ impl Archive {
         const COUNT: &str = "
             select count(*) from turns
             where conversation = ?1 and reverted = 0 and origin not in ('bookmark', 'notification')";
-        Ok(self.db.prepare_cached(COUNT)?.query_row([conversation.id], |row| row.get(0))?)
+        self.db.value(COUNT, [conversation.id])
     }
 
     /// Turns that were running between two times, both included, with their conversations: of one project, or of all.
@@ -224,23 +224,20 @@ impl Archive {
     /// The conversation of a change or a job; `None` if it was deleted.
     pub fn conversation_at(&self, row: i64) -> Result<Option<Conversation>, StoreError> {
         let query = format!("{CONVERSATION} where c.id = ?1");
-        Ok(self.db.prepare_cached(&query)?.query_row([row], conversation).optional()?)
+        self.db.first(&query, [row], conversation)
     }
 
     pub fn project_of(&self, conversation: &Conversation) -> Result<Option<i64>, StoreError> {
         const PROJECT: &str = "select project from conversations where id = ?1";
-        let mut find = self.db.prepare_cached(PROJECT)?;
-        Ok(find.query_row([conversation.id], |row| row.get(0)).optional()?.flatten())
+        Ok(self.db.first(PROJECT, [conversation.id], |row| row.get(0))?.flatten())
     }
 
     pub(super) fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>, StoreError> {
-        let mut statement = self.db.prepare_cached(query)?;
-        Ok(statement.query_map(params, turn)?.collect::<Result<_, _>>()?)
+        self.db.all(query, params, turn)
     }
 
     /// The messages of a turn, in order.
     pub fn bodies(&self, turn: &TurnRow) -> Result<Vec<MessageRow>, StoreError> {
-        let mut statement = self.db.prepare_cached(BODIES)?;
         let body = |row: &Row<'_>| {
             Ok(MessageRow {
                 message: row.get(0)?,
@@ -249,7 +246,7 @@ impl Archive {
                 text: row.get(3)?,
             })
         };
-        Ok(statement.query_map((turn.conversation, turn.ordinal), body)?.collect::<Result<_, _>>()?)
+        self.db.all(BODIES, (turn.conversation, turn.ordinal), body)
     }
 
     /// The details of a turn, in order and numbered, without their texts.
@@ -270,12 +267,11 @@ impl Archive {
     }
 
     pub fn content(&self, detail: &DetailRow) -> Result<String, StoreError> {
-        let mut statement = self.db.prepare_cached(CONTENT)?;
         let content = |row: &Row<'_>| {
             let bytes: Vec<u8> = row.get(1)?;
             Ok(if row.get(0)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) })
         };
-        statement.query_row([detail.id], content).optional()?.map_or(Ok(String::new()), DetailBytes::text)
+        self.db.first(CONTENT, [detail.id], content)?.map_or(Ok(String::new()), DetailBytes::text)
     }
 }
 
@@ -283,7 +279,7 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     Ok(Conversation {
         id: row.get(0)?,
         uid: Uid(row.get(1)?),
-        session: SessionKey::parse(&row.get::<_, String>(2)?).map_err(|_| unknown(2))?,
+        session: SessionKey::parse(&row.get::<_, String>(2)?).map_err(|_| unknown_name(2))?,
         short: row.get(3)?,
         folder: row.get(4)?,
         project: row.get(5)?,
@@ -302,7 +298,7 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
         ordinal: row.get(2)?,
         at: Timestamp(row.get(3)?),
         until: Timestamp(row.get(4)?),
-        origin: PromptOrigin::named(&row.get::<_, String>(5)?).ok_or_else(|| unknown(5))?,
+        origin: parse_column(row, 5, PromptOrigin::named)?,
         stopped: row.get::<_, Option<String>>(6)?.and_then(|name| StopReason::named(&name)),
         tools: row.get(7)?,
         failures: row.get(8)?,
@@ -316,7 +312,7 @@ fn detail(row: &Row<'_>) -> rusqlite::Result<DetailRow> {
         id: row.get(0)?,
         number: 0,
         at: Timestamp(row.get(1)?),
-        kind: DetailKind::named(&row.get::<_, String>(2)?).ok_or_else(|| unknown(2))?,
+        kind: parse_column(row, 2, DetailKind::named)?,
         subagent: row.get(3)?,
         tool: row.get(4)?,
         call: row.get(5)?,
@@ -324,10 +320,6 @@ fn detail(row: &Row<'_>) -> rusqlite::Result<DetailRow> {
         size: row.get::<_, i64>(7)?.cast_unsigned(),
         cut: row.get::<_, i64>(8)?.cast_unsigned(),
     })
-}
-
-pub(super) fn unknown(column: usize) -> rusqlite::Error {
-    rusqlite::Error::InvalidColumnType(column, "a word of this version".into(), rusqlite::types::Type::Text)
 }
 
 #[cfg(test)]

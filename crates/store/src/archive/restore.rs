@@ -12,8 +12,9 @@ use super::usage::add_usage;
 use super::write::{FIND_TURN, project_uid};
 use super::{Archive, PackedOpening};
 use crate::StoreError;
+use crate::query::Query;
 use crate::tables::projects::ProjectTable;
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Transaction, TransactionBehavior, params};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use towline_core::capture::FileAccess;
@@ -232,7 +233,7 @@ impl Archive {
         let project = conversation.project.as_ref().map(|traces| self.project_made(traces)).transpose()?;
         let id = self.conversation_row(conversation.session.agent.as_str(), &opening, project)?;
         let row = (id, conversation.turns, conversation.first_at.0, conversation.last_at.0);
-        self.db.prepare_cached(GROW)?.execute(row)?;
+        self.db.change(GROW, row)?;
         self.note_change("conversation", id, Some(0))?;
         Ok(id)
     }
@@ -276,22 +277,21 @@ impl Archive {
         ])?;
         if added > 0 {
             target.ordinals.insert(turn.ordinal, ordinal);
-            self.db.prepare_cached(GROW)?.execute((target.id, ordinal, turn.at.0, turn.at.0))?;
+            self.db.change(GROW, (target.id, ordinal, turn.at.0, turn.at.0))?;
         }
         Ok(added)
     }
 
     pub(super) fn find_turn(&self, conversation: i64, mark: IdHash) -> Result<Option<u32>, StoreError> {
-        let mut find = self.db.prepare_cached(FIND_TURN)?;
-        Ok(find.query_row((conversation, mark.0), |row| row.get(0)).optional()?)
+        self.db.first(FIND_TURN, (conversation, mark.0), |row| row.get(0))
     }
 
     fn restore_outcome(&self, conversation: i64, turn: &ExportedTurn) -> Result<(), StoreError> {
         let ExportedTurn { mark, until, tools, failures, stopped, line, .. } = turn;
         let row = (conversation, mark.0, until.0, tools, failures, stopped.map(StopReason::name), line);
-        self.db.prepare_cached(SETTLE_TURN)?.execute(row)?;
+        self.db.change(SETTLE_TURN, row)?;
         if turn.reverted {
-            self.db.prepare_cached(TAKE_BACK)?.execute((conversation, mark.0))?;
+            self.db.change(TAKE_BACK, (conversation, mark.0))?;
         }
         Ok(())
     }
@@ -302,7 +302,7 @@ impl Archive {
         if !is_taken.exists((conversation, exported))? {
             return Ok(exported);
         }
-        let highest: u32 = self.db.prepare_cached(HIGHEST)?.query_row([conversation], |row| row.get(0))?;
+        let highest: u32 = self.db.value(HIGHEST, [conversation])?;
         Ok(highest + 1)
     }
 
@@ -378,18 +378,18 @@ impl Archive {
         how: FileAccess,
     ) -> Result<(), StoreError> {
         let row = (target.id, target.ordinal(turn), path, how.name());
-        self.db.prepare_cached(ADD_FILE)?.execute(row)?;
+        self.db.change(ADD_FILE, row)?;
         Ok(())
     }
 
     fn restore_commit(&self, target: &ImportTarget, turn: u32, commit: &Commit) -> Result<(), StoreError> {
         let row = (target.id, target.ordinal(turn), &commit.hash, &commit.subject);
-        self.db.prepare_cached(ADD_COMMIT)?.execute(row)?;
+        self.db.change(ADD_COMMIT, row)?;
         Ok(())
     }
 
     fn restore_revert(&self, target: &ImportTarget, from: u64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(ADD_REVERT)?.execute((target.id, from.cast_signed(), at.0))?;
+        self.db.change(ADD_REVERT, (target.id, from.cast_signed(), at.0))?;
         Ok(())
     }
 }

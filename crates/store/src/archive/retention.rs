@@ -4,6 +4,7 @@
 
 use super::Archive;
 use crate::StoreError;
+use crate::query::Query;
 use rusqlite::OptionalExtension;
 use towline_core::time::Timestamp;
 
@@ -124,8 +125,7 @@ impl Archive {
     }
 
     fn ids(&self, query: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, StoreError> {
-        let mut statement = self.db.prepare_cached(query)?;
-        Ok(statement.query_map(params, |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.db.all(query, params, |row| row.get(0))
     }
 
     /// One transaction per conversation, so that other writers get their turn.
@@ -143,14 +143,14 @@ impl Archive {
     }
 
     fn strip(&self, id: i64, statement: &str, expired: &str) -> Result<(), StoreError> {
-        self.db.prepare_cached(statement)?.execute([id])?;
-        self.db.prepare_cached(SET_EXPIRED)?.execute((id, expired))?;
+        self.db.change(statement, [id])?;
+        self.db.change(SET_EXPIRED, (id, expired))?;
         self.note_change("conversation", id, Some(0))
     }
 
     pub(super) fn drop_conversation(&self, id: i64) -> Result<(), StoreError> {
         for statement in DROP_CONVERSATION {
-            self.db.prepare_cached(statement)?.execute([id])?;
+            self.db.change(statement, [id])?;
         }
         Ok(())
     }

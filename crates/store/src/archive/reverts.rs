@@ -4,6 +4,7 @@
 
 use super::Archive;
 use crate::StoreError;
+use crate::query::Query;
 use towline_core::time::Timestamp;
 
 const ADD_REVERT: &str = "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
@@ -23,14 +24,14 @@ const STAND: &str = "
 impl Archive {
     pub(super) fn revert(&self, conversation: i64, from: u64, at: Timestamp) -> Result<(), StoreError> {
         let row = (conversation, from.cast_signed(), at.0);
-        self.db.prepare_cached(ADD_REVERT)?.execute(row)?;
-        self.db.prepare_cached(REVERT)?.execute(row)?;
+        self.db.change(ADD_REVERT, row)?;
+        self.db.change(REVERT, row)?;
         Ok(())
     }
 
     pub(super) fn make_room(&self, conversation: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(DROP_REVERT)?.execute((conversation, at.0))?;
-        self.db.prepare_cached(STAND)?.execute([conversation])?;
+        self.db.change(DROP_REVERT, (conversation, at.0))?;
+        self.db.change(STAND, [conversation])?;
         Ok(())
     }
 }

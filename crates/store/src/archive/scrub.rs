@@ -8,6 +8,7 @@ use super::share::{Burial, TombFate};
 use super::{Archive, EraseMode, Packer};
 use crate::StoreError;
 use crate::archive::pack::DetailBytes;
+use crate::query::Query;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior};
 use towline_core::id::IdHash;
 use towline_core::share::RowKind;
@@ -308,12 +309,11 @@ impl Scrubber<'_> {
         after: i64,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
-        let mut statement = self.archive.db.prepare_cached(query)?;
-        Ok(statement.query_map((after, BATCH), read)?.collect::<Result<_, _>>()?)
+        self.archive.db.all(query, (after, BATCH), read)
     }
 
     fn change(&self, statement: &str, params: impl rusqlite::Params) -> Result<usize, StoreError> {
-        Ok(self.archive.db.prepare_cached(statement)?.execute(params)?)
+        self.archive.db.change(statement, params)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::Archive;
 use crate::StoreError;
+use crate::query::Query;
 
 /// A subagent's file may be read before the file of its session.
 const ADOPT_SUBAGENTS: &str = "
@@ -40,7 +41,7 @@ impl Archive {
     /// Moves rows that the client wrote before the first prompt into the first turn.
     pub(super) fn adopt_early_rows(&self, conversation: i64) -> Result<(), StoreError> {
         for adopt in [ADOPT_BODIES, ADOPT_DETAILS, ADOPT_USAGE] {
-            self.db.prepare_cached(adopt)?.execute([conversation])?;
+            self.db.change(adopt, [conversation])?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use super::{Archive, PackedOpening};
 use crate::StoreError;
-use rusqlite::OptionalExtension;
+use crate::query::Query;
 use towline_core::forget::{Forgotten, ForgottenParts, project_marks};
 use towline_core::id::{AgentName, IdHash, SessionId, SessionKey};
 use towline_core::time::Timestamp;
@@ -87,7 +87,6 @@ pub(super) fn session_of(agent: &str, session: &str) -> Option<SessionKey> {
 
 impl Archive {
     pub fn source(&self, path: &str) -> Result<Option<TranscriptSource>, StoreError> {
-        let mut statement = self.db.prepare_cached(FIND)?;
         let source = |row: &rusqlite::Row<'_>| {
             let (agent, session): (String, Option<String>) = (row.get(0)?, row.get(8)?);
             let root: Option<String> = row.get(9)?;
@@ -110,14 +109,13 @@ impl Archive {
                 },
             })
         };
-        Ok(statement.query_row([path], source).optional()?)
+        self.db.first(FIND, [path], source)
     }
 
     /// The working folder of the file's session, if known.
     pub fn folder_of(&self, source: &TranscriptSource) -> Result<Option<String>, StoreError> {
         const FOLDER: &str = "select folder from conversations where id = ?1";
-        let mut statement = self.db.prepare_cached(FOLDER)?;
-        Ok(statement.query_row([source.conversation], |row| row.get(0)).optional()?.flatten())
+        Ok(self.db.first(FOLDER, [source.conversation], |row| row.get(0))?.flatten())
     }
 
     /// Whether a file of this size and modification time was read to its end.
@@ -128,24 +126,27 @@ impl Archive {
 
     /// Resets the offset of a file: it is reread from its start, which adds nothing that is already stored.
     pub fn forget_source(&self, path: &str) -> Result<(), StoreError> {
-        self.db.prepare_cached("delete from sources where path = ?1")?.execute([path])?;
+        self.db.change("delete from sources where path = ?1", [path])?;
         Ok(())
     }
 
     pub(super) fn save_source(&self, source: &TranscriptSource, now: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(SAVE)?.execute(rusqlite::params![
-            source.path,
-            source.agent,
-            source.conversation,
-            source.reading.offset.cast_signed(),
-            source.reading.head,
-            source.reading.head_bytes,
-            source.reading.tail,
-            source.reading.state,
-            now.0,
-            source.turn,
-            source.reading.modified,
-        ])?;
+        self.db.change(
+            SAVE,
+            rusqlite::params![
+                source.path,
+                source.agent,
+                source.conversation,
+                source.reading.offset.cast_signed(),
+                source.reading.head,
+                source.reading.head_bytes,
+                source.reading.tail,
+                source.reading.state,
+                now.0,
+                source.turn,
+                source.reading.modified,
+            ],
+        )?;
         Ok(())
     }
 }

@@ -6,6 +6,7 @@
 use super::Archive;
 use super::jobs::DistilJob;
 use crate::StoreError;
+use crate::query::Query;
 use rusqlite::Row;
 use towline_core::time::Timestamp;
 
@@ -79,9 +80,8 @@ impl Archive {
 
     fn budget_without(&self, job: Option<i64>, now: Timestamp) -> Result<DayBudget, StoreError> {
         let today = day(now);
-        let spent: i64 = self.db.prepare_cached(SPENT)?.query_row([&today], |row| row.get(0))?;
-        let reserved: i64 =
-            self.db.prepare_cached(RESERVED)?.query_row((&today, now.0, job), |row| row.get(0))?;
+        let spent: i64 = self.db.value(SPENT, [&today])?;
+        let reserved: i64 = self.db.value(RESERVED, (&today, now.0, job))?;
         Ok(DayBudget { spent: spent.cast_unsigned(), reserved: reserved.cast_unsigned() })
     }
 
@@ -98,13 +98,12 @@ impl Archive {
         let number = u64::cast_signed;
         let row =
             (day(at), provider, number(spent.calls), number(spent.input), number(spent.output), number(kept));
-        self.db.prepare_cached(PAY)?.execute(row)?;
+        self.db.change(PAY, row)?;
         self.note_dearest(provider, spent.tokens())
     }
 
     /// Spending per day, newest first.
     pub fn spending(&self, most: u32) -> Result<Vec<DailySpending>, StoreError> {
-        let mut statement = self.db.prepare_cached(DAYS)?;
         let read = |row: &Row<'_>| {
             let number = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
             Ok(DailySpending {
@@ -114,6 +113,6 @@ impl Archive {
                 kept: number(5)?,
             })
         };
-        Ok(statement.query_map([most], read)?.collect::<Result<_, _>>()?)
+        self.db.all(DAYS, [most], read)
     }
 }

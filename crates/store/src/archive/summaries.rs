@@ -5,7 +5,8 @@
 use super::share::RegisterId;
 use super::{Archive, Conversation};
 use crate::StoreError;
-use rusqlite::{OptionalExtension, Row, params};
+use crate::query::Query;
+use rusqlite::{Row, params};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::{MemoryAuthor, MemoryTrust, Summary, SummaryDraft};
 use towline_core::time::Timestamp;
@@ -72,7 +73,7 @@ impl Archive {
 
     pub fn summary(&self, conversation: &Conversation) -> Result<Option<KeptSummary>, StoreError> {
         let query = format!("{SUMMARY} where s.conversation = ?1");
-        let found = self.db.prepare_cached(&query)?.query_row([conversation.id], summary).optional()?;
+        let found = self.db.first(&query, [conversation.id], summary)?;
         Ok(found.flatten())
     }
 
@@ -81,8 +82,7 @@ impl Archive {
         let query = format!(
             "{SUMMARY} where (?1 is null or c.project = ?1) and c.person is null order by c.last_at desc limit ?2"
         );
-        let mut statement = self.db.prepare_cached(&query)?;
-        let found = statement.query_map((project, most), summary)?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.db.all(&query, (project, most), summary)?;
         Ok(found.into_iter().flatten().collect())
     }
 }

@@ -3,8 +3,9 @@
 //! Reads the rows of one conversation at most.
 
 use super::Archive;
-use super::read::{Conversation, unknown};
+use super::read::Conversation;
 use crate::StoreError;
+use crate::query::parse_column;
 use rusqlite::Row;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -119,12 +120,11 @@ impl Archive {
         turns: RangeInclusive<u32>,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<All, StoreError> {
-        let mut statement = self.db.prepare_cached(query)?;
-        let rows = statement.query_map((conversation.id, *turns.start(), *turns.end()), read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let turns = (conversation.id, *turns.start(), *turns.end());
+        Ok(self.db.prepare_cached(query)?.query_map(turns, read)?.collect::<Result<_, _>>()?)
     }
 }
 
 pub(super) fn touch(row: &Row<'_>, column: usize) -> rusqlite::Result<FileAccess> {
-    FileAccess::named(&row.get::<_, String>(column)?).ok_or_else(|| unknown(column))
+    parse_column(row, column, FileAccess::named)
 }

@@ -6,7 +6,8 @@ use super::Archive;
 use super::pack::DetailBytes;
 use super::read::Conversation;
 use crate::StoreError;
-use rusqlite::{OptionalExtension, Row};
+use crate::query::Query;
+use rusqlite::Row;
 use towline_core::text::{clip, clip_start};
 use towline_core::time::Timestamp;
 
@@ -84,8 +85,7 @@ impl Archive {
                 (format!("{DETAILS} where id = ?1"), "select conversation from details where id = ?1", detail)
             }
         };
-        let conversation: Option<i64> =
-            self.db.prepare_cached(owner)?.query_row([row], |row| row.get(0)).optional()?;
+        let conversation: Option<i64> = self.db.first(owner, [row], |row| row.get(0))?;
         let Some(conversation) = conversation else { return Ok(None) };
         let mut statement = self.db.prepare_cached(&query)?;
         let mut rows = statement.query([row])?;
@@ -96,8 +96,7 @@ impl Archive {
     /// The rows of the conversations after this one, in order.
     pub fn conversation_rows_after(&self, row: i64, most: u32) -> Result<Vec<i64>, StoreError> {
         const QUERY: &str = "select id from conversations where id > ?1 order by id limit ?2";
-        let mut statement = self.db.prepare_cached(QUERY)?;
-        Ok(statement.query_map((row, most), |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.db.all(QUERY, (row, most), |row| row.get(0))
     }
 
     /// The number of a detail within its turn, as `tow detail` counts.

@@ -4,6 +4,7 @@
 
 use super::Archive;
 use crate::StoreError;
+use crate::query::Query;
 use rusqlite::Row;
 use std::ops::Range;
 use towline_core::id::SessionKey;
@@ -138,20 +139,16 @@ impl Archive {
         };
         let quarter = |at: Timestamp| at.0.div_euclid(QUARTER_MS);
         let (from, until) = (quarter(asked.times.start), quarter(asked.times.end));
-        let mut statement = self.db.prepare_cached(query)?;
-        let rows = statement.query_map((from, until, asked.project, &asked.agent), |row| {
+        self.db.all(query, (from, until, asked.project, &asked.agent), |row| {
             Ok((read_group(by, row)?, read_used(row)?))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// The usage of a session per quarter of an hour, in order.
     pub fn usage_of_session(&self, session: &SessionKey) -> Result<Vec<(Timestamp, BandUsage)>, StoreError> {
-        let mut statement = self.db.prepare_cached(OF_SESSION)?;
-        let rows = statement.query_map((session.agent.as_str(), session.id.as_str()), |row| {
+        self.db.all(OF_SESSION, (session.agent.as_str(), session.id.as_str()), |row| {
             Ok((Timestamp(row.get::<_, i64>(0)? * QUARTER_MS), read_used(row)?))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// The time span of all usage; `None` if there is none.

@@ -11,8 +11,9 @@ use super::source::session_of;
 use super::usage::add_usage;
 use super::{Archive, TranscriptSource};
 use crate::StoreError;
+use crate::query::Query;
 use crate::tables::projects::ProjectTable;
-use rusqlite::{OptionalExtension, ToSql, Transaction, TransactionBehavior, params};
+use rusqlite::{ToSql, Transaction, TransactionBehavior, params};
 use std::collections::HashMap;
 use towline_core::capture::{FileAccess, TurnState};
 use towline_core::deed::Commit;
@@ -255,7 +256,7 @@ impl<'a> RowWriter<'a> {
                 self.archive.adopt_early_rows(current.id)?;
             }
             let row = (current.id, current.turns, current.first_at, current.last_at);
-            self.archive.db.prepare_cached(GROW_CONVERSATION)?.execute(row)?;
+            self.archive.db.change(GROW_CONVERSATION, row)?;
         }
         self.note_changes()?;
         Ok(self.taken)
@@ -380,8 +381,7 @@ impl<'a> RowWriter<'a> {
             return Ok(turn);
         }
         self.write_pending()?;
-        let mut find = self.archive.db.prepare_cached(TURN_AT)?;
-        let turn = find.query_row((conversation, at.0), |row| row.get(0)).optional()?;
+        let turn = self.archive.db.first(TURN_AT, (conversation, at.0), |row| row.get(0))?;
         self.source.turn = turn;
         Ok(turn.unwrap_or(0))
     }
@@ -389,8 +389,8 @@ impl<'a> RowWriter<'a> {
     /// Inserts a row, or updates the existing one.
     fn put(&self, [insert, update]: [&str; 2], row: &[&dyn ToSql]) -> Result<(), StoreError> {
         let db = &self.archive.db;
-        if db.prepare_cached(insert)?.execute(row)? == 0 {
-            db.prepare_cached(update)?.execute(row)?;
+        if db.change(insert, row)? == 0 {
+            db.change(update, row)?;
         }
         Ok(())
     }
@@ -478,14 +478,14 @@ impl<'a> RowWriter<'a> {
         how: FileAccess,
     ) -> Result<(), StoreError> {
         let turn = self.ordinal(conversation, Some(turn))?;
-        self.archive.db.prepare_cached(ADD_FILE)?.execute((conversation, turn, path, how.name()))?;
+        self.archive.db.change(ADD_FILE, (conversation, turn, path, how.name()))?;
         Ok(())
     }
 
     fn commit(&mut self, conversation: i64, turn: IdHash, commit: &Commit) -> Result<(), StoreError> {
         let turn = self.ordinal(conversation, Some(turn))?;
         let row = (conversation, turn, &commit.hash, &commit.subject);
-        self.archive.db.prepare_cached(ADD_COMMIT)?.execute(row)?;
+        self.archive.db.change(ADD_COMMIT, row)?;
         Ok(())
     }
 }
@@ -500,8 +500,7 @@ impl OpenConversation {
 
 impl Archive {
     fn ordinal_of(&self, conversation: i64, turn: IdHash) -> Result<Option<i64>, StoreError> {
-        let mut find = self.db.prepare_cached(FIND_TURN)?;
-        Ok(find.query_row((conversation, turn.0), |row| row.get(0)).optional()?)
+        self.db.first(FIND_TURN, (conversation, turn.0), |row| row.get(0))
     }
 
     fn load_conversation(&self, id: i64) -> Result<OpenConversation, StoreError> {
@@ -536,11 +535,10 @@ impl Archive {
         let branch = opening.project.as_ref().and_then(|traces| traces.branch.as_deref());
         let base = opening.base.as_ref().map(|(session, _)| session);
         let before = opening.base.as_ref().map(|(_, before)| before.cast_signed());
-        let mut find = self.db.prepare_cached(FIND_CONVERSATION)?;
-        let existing = find.query_row((agent, &opening.session), |row| row.get(0)).optional()?;
+        let existing = self.db.first(FIND_CONVERSATION, (agent, &opening.session), |row| row.get(0))?;
         if let Some(id) = existing {
             let row = (id, &opening.folder, project, branch, base, before);
-            self.db.prepare_cached(COMPLETE_CONVERSATION)?.execute(row)?;
+            self.db.change(COMPLETE_CONVERSATION, row)?;
             return Ok(id);
         }
         self.db.prepare_cached(ADD_CONVERSATION)?.execute(params![

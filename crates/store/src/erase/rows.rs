@@ -4,6 +4,7 @@
 
 use super::records::STRUCTURE;
 use super::{EraseMode, EraseSelection};
+use crate::query::Query;
 use crate::sql_text::add_holds;
 use crate::{Store, StoreError};
 use rusqlite::{Params, Row, Transaction, TransactionBehavior};
@@ -117,7 +118,7 @@ const BLANK_JOBS: &str = "update jobs set last_error = null where holds(last_err
 impl Store {
     /// Whether a bookmark or baton with this id is stored here.
     pub fn knows_note(&self, uid: Uid) -> Result<bool, StoreError> {
-        Ok(self.db.prepare_cached(KNOWS_NOTE)?.query_row([uid.0], |row| row.get(0))?)
+        self.db.value(KNOWS_NOTE, [uid.0])
     }
 
     /// The sessions whose events all lie in the stretch.
@@ -135,13 +136,12 @@ impl Store {
     }
 
     fn spans(&self) -> Result<Vec<(i64, SessionKey, TimeRange)>, StoreError> {
-        let mut statement = self.db.prepare_cached(SPANS)?;
         let span = |row: &Row<'_>| {
             let key = crate::tables::batons::key(row, 1)?;
             let (from, until) = (Timestamp(row.get(2)?), Timestamp(row.get(3)?));
             Ok((row.get(0)?, key, TimeRange { from, until }))
         };
-        Ok(statement.query_map([], span)?.collect::<Result<_, _>>()?)
+        self.db.all(SPANS, [], span)
     }
 
     pub(super) fn erase_rows(
@@ -270,6 +270,6 @@ impl Store {
     }
 
     fn change(&self, statement: &str, params: impl Params) -> Result<usize, StoreError> {
-        Ok(self.db.prepare_cached(statement)?.execute(params)?)
+        self.db.change(statement, params)
     }
 }

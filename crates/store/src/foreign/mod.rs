@@ -26,28 +26,16 @@ use towline_core::memory::{MemoryDraft, SummaryDraft};
 use towline_core::piece::TranscriptPiece;
 use towline_core::time::Timestamp;
 
-/// A product whose database can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Product {
-    Throughline,
-    ClaudeMem,
+towline_core::named_enum! {
+    /// A product whose database can be read. The one that kept every message comes first: the others add to it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Product as named {
+        Throughline = "throughline",
+        ClaudeMem = "claude-mem",
+    }
 }
 
 impl Product {
-    /// The product that kept every message comes first: the others add to it.
-    pub const ALL: [Product; 2] = [Product::Throughline, Product::ClaudeMem];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Product::Throughline => "throughline",
-            Product::ClaudeMem => "claude-mem",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Product> {
-        Product::ALL.into_iter().find(|product| product.name() == name)
-    }
-
     /// Whether it keeps notes about a conversation beside its messages.
     pub fn keeps_notes(self) -> bool {
         match self {

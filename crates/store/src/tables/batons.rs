@@ -2,9 +2,9 @@
 //!
 //! A baton is taken at most once: the statement that takes it matches only one that is neither taken nor dropped.
 
-use super::sessions::session_key;
+use crate::query::{Query, session_key, unknown_name};
 use crate::{Store, StoreError};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{Baton, BatonFate, BatonScope, HOUR_MS, RemoteBaton, RemoteOrigin};
 use towline_core::session::Session;
@@ -114,28 +114,28 @@ impl Store {
     pub(crate) fn pass_baton(&self, uid: Uid, by: SessionRow<'_>, at: Timestamp) -> Result<(), StoreError> {
         self.drop_batons(by.id, at)?;
         let row = (uid.0, self.machine.0, by.id, by.session.seat.as_deref(), by.project, at.0);
-        self.db.prepare_cached(PASS)?.execute(row)?;
+        self.db.change(PASS, row)?;
         Ok(())
     }
 
     pub(crate) fn drop_batons(&self, session: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(DROP)?.execute((session, at.0))?;
+        self.db.change(DROP, (session, at.0))?;
         Ok(())
     }
 
     pub(crate) fn take_baton(&self, baton: Uid, heir: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(TAKE)?.execute((baton.0, heir, at.0))?;
+        self.db.change(TAKE, (baton.0, heir, at.0))?;
         Ok(())
     }
 
     pub(crate) fn take_batons_of(&self, session: i64, heir: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(TAKE_ALL)?.execute((session, heir, at.0))?;
+        self.db.change(TAKE_ALL, (session, heir, at.0))?;
         Ok(())
     }
 
     /// Marks a session's batons as changed.
     pub(crate) fn touch_batons(&self, session: i64) -> Result<(), StoreError> {
-        self.db.prepare_cached(TOUCH)?.execute([session])?;
+        self.db.change(TOUCH, [session])?;
         Ok(())
     }
 
@@ -154,38 +154,39 @@ impl Store {
         };
         if came.fate.is_over() {
             let is_taken = came.fate != BatonFate::Dropped;
-            self.db.prepare_cached(OVER)?.execute((came.baton.0, count, heir, is_taken, at.0))?;
+            self.db.change(OVER, (came.baton.0, count, heir, is_taken, at.0))?;
             return Ok(());
         }
         let project = self.project(&came.project, came.baton, at)?;
-        self.db.prepare_cached(CAME)?.execute((
-            came.baton.0,
-            came.machine.0,
-            count,
-            session.to_string(),
-            came.called.as_str(),
-            at.0,
-            came.fate == BatonFate::Withdrawn,
-            project,
-            came.passed_at.0,
-        ))?;
+        self.db.change(
+            CAME,
+            (
+                came.baton.0,
+                came.machine.0,
+                count,
+                session.to_string(),
+                came.called.as_str(),
+                at.0,
+                came.fate == BatonFate::Withdrawn,
+                project,
+                came.passed_at.0,
+            ),
+        )?;
         Ok(())
     }
 
     /// The last baton of another machine that this session passed, in any state.
     pub(crate) fn far_baton_of(&self, session: &SessionKey) -> Result<Option<Baton>, StoreError> {
-        Ok(self.db.prepare_cached(FAR_OF)?.query_row([session.to_string()], baton).optional()?)
+        self.db.first(FAR_OF, [session.to_string()], baton)
     }
 
     /// Sessions of other machines that passed a baton and whose id begins or ends with `part`.
     pub fn far_sessions_named(&self, part: &str) -> Result<Vec<SessionKey>, StoreError> {
-        let mut statement = self.db.prepare_cached(FAR_NAMED)?;
-        Ok(statement.query_map([part], |row| key(row, 0))?.collect::<Result<_, _>>()?)
+        self.db.all(FAR_NAMED, [part], |row| key(row, 0))
     }
 
     pub fn baton(&self, uid: Uid) -> Result<Option<BatonRow>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("{ALL} where b.uid = ?1"))?;
-        Ok(statement.query_row([uid.0], known_baton).optional()?)
+        self.db.first(&format!("{ALL} where b.uid = ?1"), [uid.0], known_baton)
     }
 
     /// Open batons of other machines, newest first.
@@ -194,16 +195,13 @@ impl Store {
             "{ALL} where b.far is not null and b.taken_at is null and b.dropped_at is null
              order by b.passed_at desc limit ?1"
         );
-        let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map([most], known_baton)?.collect::<Result<_, _>>()?)
+        self.db.all(&query, [most], known_baton)
     }
 
     /// The batons that a session of this seat and project might have taken; whether they are withdrawn is as saved.
     pub(crate) fn batons_around(&self, heir: SessionRow<'_>) -> Result<Vec<Baton>, StoreError> {
         let since = heir.session.started_at.plus_ms(-DAY_MS);
-        let mut statement = self.db.prepare_cached(AROUND)?;
-        let rows = statement.query_map((since.0, heir.session.seat.as_deref(), heir.project), baton)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.db.all(AROUND, (since.0, heir.session.seat.as_deref(), heir.project), baton)
     }
 
     /// All batons that can be taken now, oldest first.
@@ -212,9 +210,7 @@ impl Store {
             "{ALL} where b.taken_at is null and b.dropped_at is null and b.withdrawn = 0
                  and min(b.passed_at, ifnull(b.came_at, b.passed_at)) >= ?1 order by b.passed_at"
         );
-        let mut statement = self.db.prepare_cached(&query)?;
-        let rows = statement.query_map([now.plus_ms(-HOUR_MS).0], known_baton)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.db.all(&query, [now.plus_ms(-HOUR_MS).0], known_baton)
     }
 
     pub fn open_baton_of(&self, session: &SessionKey) -> Result<Option<BatonRow>, StoreError> {
@@ -222,14 +218,12 @@ impl Store {
             "{ALL} where b.taken_at is null and b.dropped_at is null and s.agent = ?1 and s.session = ?2
              order by b.passed_at desc limit 1"
         );
-        let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_row((session.agent.as_str(), session.id.as_str()), known_baton).optional()?)
+        self.db.first(&query, (session.agent.as_str(), session.id.as_str()), known_baton)
     }
 
     /// Every baton ever passed, oldest first.
     pub fn batons(&self) -> Result<Vec<BatonRow>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("{ALL} order by b.passed_at, b.uid"))?;
-        Ok(statement.query_map([], known_baton)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("{ALL} order by b.passed_at, b.uid"), [], known_baton)
     }
 }
 
@@ -272,5 +266,5 @@ fn known_baton(row: &Row<'_>) -> rusqlite::Result<BatonRow> {
 
 /// A session key column that cannot be null.
 pub(crate) fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionKey> {
-    session_key(row, column)?.ok_or_else(|| super::sessions::unknown_name(column))
+    session_key(row, column)?.ok_or_else(|| unknown_name(column))
 }

@@ -4,8 +4,8 @@
 
 use super::batons::key;
 use super::heard_turns::kept;
-use super::sessions::parse_column;
 use crate::archive::TimeSide;
+use crate::query::{Query, parse_column};
 use crate::{Store, StoreError};
 use rusqlite::Row;
 use towline_core::bookmark::{
@@ -76,38 +76,44 @@ pub enum DeletedBookmarks {
 impl Store {
     pub(crate) fn add_bookmark(&self, session: i64, bookmark: &Bookmark) -> Result<(), StoreError> {
         let set = &bookmark.set;
-        self.db.prepare_cached(ADD)?.execute(rusqlite::params![
-            bookmark.uid.0,
-            self.machine.0,
-            session,
-            bookmark.at.0,
-            set.after_turn,
-            bookmark.turn.as_ref().map(TurnId::as_str),
-            set.how.name(),
-            set.reason.map(|reason| reason.threshold.name()),
-            set.reason.map(|reason| reason.count.cast_signed()),
-            set.reason.map(|reason| counted_name(reason.counted)),
-            set.label.as_ref().map(SafeText::as_str),
-            bookmark.context_tokens.map(u64::cast_signed),
-        ])?;
+        self.db.change(
+            ADD,
+            rusqlite::params![
+                bookmark.uid.0,
+                self.machine.0,
+                session,
+                bookmark.at.0,
+                set.after_turn,
+                bookmark.turn.as_ref().map(TurnId::as_str),
+                set.how.name(),
+                set.reason.map(|reason| reason.threshold.name()),
+                set.reason.map(|reason| reason.count.cast_signed()),
+                set.reason.map(|reason| reason.counted.name()),
+                set.label.as_ref().map(SafeText::as_str),
+                bookmark.context_tokens.map(u64::cast_signed),
+            ],
+        )?;
         Ok(())
     }
 
     pub(crate) fn place_bookmark(&self, bookmark: Uid, placement: &Placement<'_>) -> Result<(), StoreError> {
         let code = placement.code;
-        self.db.prepare_cached(PLACE)?.execute((
-            bookmark.0,
-            placement.at.0,
-            code.map(|code| code.commit.as_str()),
-            code.and_then(|code| code.branch.as_ref()).map(SafeText::as_str),
-            code.and_then(|code| code.dirty),
-            placement.context_tokens.map(u64::cast_signed),
-        ))?;
+        self.db.change(
+            PLACE,
+            (
+                bookmark.0,
+                placement.at.0,
+                code.map(|code| code.commit.as_str()),
+                code.and_then(|code| code.branch.as_ref()).map(SafeText::as_str),
+                code.and_then(|code| code.dirty),
+                placement.context_tokens.map(u64::cast_signed),
+            ),
+        )?;
         Ok(())
     }
 
     pub(crate) fn delete_bookmark(&self, bookmark: Uid, at: Option<Timestamp>) -> Result<(), StoreError> {
-        self.db.prepare_cached(DELETE)?.execute((bookmark.0, at.map(|at| at.0)))?;
+        self.db.change(DELETE, (bookmark.0, at.map(|at| at.0)))?;
         Ok(())
     }
 
@@ -119,9 +125,7 @@ impl Store {
         );
         let session = asked.session.map(ToString::to_string);
         let included = asked.deleted == DeletedBookmarks::Included;
-        let mut statement = self.db.prepare_cached(&query)?;
-        let rows = statement.query_map((session, asked.project, included, asked.most), known_bookmark)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.db.all(&query, (session, asked.project, included, asked.most), known_bookmark)
     }
 
     /// The bookmarks of a project, or of all, nearest to a time, in chronological order, without deleted ones.
@@ -151,15 +155,13 @@ impl Store {
              or substr(lower(hex(b.uid)), -length(?1)) = ?1 order by b.at desc limit 20"
         );
         let part = part.replace('-', "").to_ascii_lowercase();
-        let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map([part], known_bookmark)?.collect::<Result<_, _>>()?)
+        self.db.all(&query, [part], known_bookmark)
     }
 
     /// The bookmarks since a time whose code state is not recorded yet, oldest first.
     pub fn unplaced_bookmarks(&self, since: Timestamp) -> Result<Vec<BookmarkRow>, StoreError> {
         let query = format!("{COLUMNS} where b.at >= ?1 and b.placed_at is null order by b.at limit 100");
-        let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map([since.0], known_bookmark)?.collect::<Result<_, _>>()?)
+        self.db.all(&query, [since.0], known_bookmark)
     }
 }
 
@@ -197,20 +199,7 @@ fn reason(row: &Row<'_>) -> rusqlite::Result<Option<BookmarkReason>> {
     if row.get::<_, Option<String>>(7)?.is_none() {
         return Ok(None);
     }
-    let counted = parse_column(row, 9, named_counted)?;
+    let counted = parse_column(row, 9, CountPrecision::parse)?;
     let count = row.get::<_, Option<i64>>(8)?.map_or(0, i64::cast_unsigned);
     Ok(Some(BookmarkReason { threshold: parse_column(row, 7, Threshold::parse)?, count, counted }))
-}
-
-fn counted_name(counted: CountPrecision) -> &'static str {
-    match counted {
-        CountPrecision::Exactly => "exactly",
-        CountPrecision::Estimated => "estimated",
-    }
-}
-
-fn named_counted(name: &str) -> Option<CountPrecision> {
-    [CountPrecision::Exactly, CountPrecision::Estimated]
-        .into_iter()
-        .find(|counted| counted_name(*counted) == name)
 }

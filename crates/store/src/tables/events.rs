@@ -2,6 +2,7 @@
 //!
 //! Never changed once added: only inserted, read and expired.
 
+use crate::query::Query;
 use crate::{Store, StoreError};
 use towline_core::event::Event;
 use towline_core::id::SessionKey;
@@ -34,7 +35,7 @@ impl Store {
         let tool = event.happening.tool().filter(|tool| !tool.is_blank()).map(|tool| tool.as_str());
         let subagent = event.subagent.as_ref().map(|id| id.as_str());
         let row = (session, event.uid.0, event.at.0, event.happening.name(), tool, subagent);
-        Ok(self.db.prepare_cached(ADD)?.execute(row)? == 1)
+        Ok(self.db.change(ADD, row)? == 1)
     }
 
     /// Deletes events from before `before`; returns how many.
@@ -45,14 +46,13 @@ impl Store {
         let ids = sessions.query_map([before.0], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
         let mut expired = 0;
         for id in ids {
-            expired += self.db.prepare_cached(EXPIRE)?.execute((id, cutoff))?;
+            expired += self.db.change(EXPIRE, (id, cutoff))?;
         }
         Ok(expired)
     }
 
     /// The events of a session in order.
     pub fn events(&self, session: &SessionKey) -> Result<Vec<EventRow>, StoreError> {
-        let mut statement = self.db.prepare_cached(OF_SESSION)?;
         let known = |row: &rusqlite::Row<'_>| {
             Ok(EventRow {
                 kind: row.get(0)?,
@@ -61,8 +61,7 @@ impl Store {
                 subagent: row.get(3)?,
             })
         };
-        let rows = statement.query_map((session.agent.as_str(), session.id.as_str()), known)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.db.all(OF_SESSION, (session.agent.as_str(), session.id.as_str()), known)
     }
 
     pub fn count_events(&self) -> Result<u64, StoreError> {

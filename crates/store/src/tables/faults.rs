@@ -3,6 +3,7 @@
 //! Bounded: only the newest are kept.
 
 use crate::journal::{self, JournalRecord};
+use crate::query::Query;
 use crate::{Store, StoreError};
 use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::time::Timestamp;
@@ -43,13 +44,12 @@ impl FaultRow {
 
 impl Store {
     pub(crate) fn add_fault(&self, fault: &FaultRecord) -> Result<(), StoreError> {
-        self.db.prepare_cached(ADD)?.execute((fault.kind.name(), &fault.detail, fault.at.0))?;
+        self.db.change(ADD, (fault.kind.name(), &fault.detail, fault.at.0))?;
         Ok(())
     }
 
     /// All faults, newest first.
     pub fn faults(&self) -> Result<Vec<FaultRow>, StoreError> {
-        let mut statement = self.db.prepare_cached(ALL)?;
         let fault = |row: &rusqlite::Row<'_>| {
             Ok(FaultRow {
                 kind: FaultKind::named(&row.get::<_, String>(0)?).unwrap_or(FaultKind::Internal),
@@ -60,7 +60,7 @@ impl Store {
                 told_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
             })
         };
-        Ok(statement.query_map([], fault)?.collect::<Result<_, _>>()?)
+        self.db.all(ALL, [], fault)
     }
 
     /// Faults that are still in the journal because folding failed, oldest first.

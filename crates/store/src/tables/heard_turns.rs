@@ -2,9 +2,9 @@
 //!
 //! The columns written at the beginning of a turn are never changed.
 
-use super::sessions::parse_column;
+use crate::query::{Query, parse_column};
 use crate::{Store, StoreError};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use towline_core::event::PromptOrigin;
 use towline_core::id::{SessionKey, TurnId, Uid};
 use towline_core::session::{SessionTurn, TurnOutcome};
@@ -31,35 +31,41 @@ const OF_SESSION: &str = "where session = (select id from sessions where agent =
 
 impl Store {
     pub(crate) fn add_turn(&self, session: i64, turn: &SessionTurn) -> Result<(), StoreError> {
-        self.db.prepare_cached(ADD)?.execute(rusqlite::params![
-            turn.uid.0,
-            self.machine.0,
-            session,
-            turn.ordinal,
-            turn.id.as_ref().map(TurnId::as_str),
-            turn.origin.name(),
-            turn.prompt.as_str(),
-            turn.started_at.0,
-            turn.ended.map(|(at, _)| at.0),
-            turn.ended.map(|(_, outcome)| outcome.name()),
-            turn.tool_calls,
-            turn.tool_failures,
-            turn.steered,
-        ])?;
+        self.db.change(
+            ADD,
+            rusqlite::params![
+                turn.uid.0,
+                self.machine.0,
+                session,
+                turn.ordinal,
+                turn.id.as_ref().map(TurnId::as_str),
+                turn.origin.name(),
+                turn.prompt.as_str(),
+                turn.started_at.0,
+                turn.ended.map(|(at, _)| at.0),
+                turn.ended.map(|(_, outcome)| outcome.name()),
+                turn.tool_calls,
+                turn.tool_failures,
+                turn.steered,
+            ],
+        )?;
         Ok(())
     }
 
     /// Updates a turn; inserts it if it does not exist yet.
     pub(crate) fn save_turn(&self, session: i64, turn: &SessionTurn) -> Result<(), StoreError> {
-        let changed = self.db.prepare_cached(CHANGE)?.execute((
-            session,
-            turn.ordinal,
-            turn.ended.map(|(at, _)| at.0),
-            turn.ended.map(|(_, outcome)| outcome.name()),
-            turn.tool_calls,
-            turn.tool_failures,
-            turn.steered,
-        ))?;
+        let changed = self.db.change(
+            CHANGE,
+            (
+                session,
+                turn.ordinal,
+                turn.ended.map(|(at, _)| at.0),
+                turn.ended.map(|(_, outcome)| outcome.name()),
+                turn.tool_calls,
+                turn.tool_failures,
+                turn.steered,
+            ),
+        )?;
         if changed == 0 { self.add_turn(session, turn) } else { Ok(()) }
     }
 
@@ -76,7 +82,7 @@ impl Store {
         let query = format!(
             "select {COLUMNS} from heard_turns where session = ?1 and ordinal = ?2 and ended_at is null"
         );
-        Ok(self.db.prepare_cached(&query)?.query_row((session, last_ordinal), turn).optional()?)
+        self.db.first(&query, (session, last_ordinal), turn)
     }
 
     /// The session's last prompt, of any origin.
@@ -84,17 +90,14 @@ impl Store {
         let query = format!("select prompt from heard_turns {OF_SESSION} order by ordinal desc limit 1");
         let text = |row: &Row<'_>| row.get::<_, String>(0);
         let key = (session.agent.as_str(), session.id.as_str());
-        let found = self.db.prepare_cached(&query)?.query_row(key, text).optional()?;
+        let found = self.db.first(&query, key, text)?;
         Ok(found.map(|prompt| kept(&prompt)))
     }
 
     /// The turns of a session in order, as reported by its hooks.
     pub fn heard_turns(&self, session: &SessionKey) -> Result<Vec<SessionTurn>, StoreError> {
         let query = format!("select {COLUMNS} from heard_turns {OF_SESSION} order by ordinal");
-        let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement
-            .query_map((session.agent.as_str(), session.id.as_str()), turn)?
-            .collect::<Result<_, _>>()?)
+        self.db.all(&query, (session.agent.as_str(), session.id.as_str()), turn)
     }
 }
 

@@ -5,9 +5,9 @@
 
 use super::batons::key;
 use super::heard_turns::kept;
-use super::sessions::{parse_column, session_key};
+use crate::query::{Query, parse_column, session_key};
 use crate::{Store, StoreError};
-use rusqlite::{OptionalExtension, Params, Row};
+use rusqlite::{Params, Row};
 use towline_core::continuing::{HandoffAuthor, Hop, HopIntents, HopRequest, HopStage, HopTransition};
 use towline_core::event::PromptOrigin;
 use towline_core::id::{SessionKey, Uid};
@@ -69,7 +69,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let (author, ordinal, percent) = (asking.author.name(), asking.ordinal, asking.percent);
         let row = (uid.0, self.machine.0, session, &asking.seat, author, ordinal, percent, at.0);
-        self.db.prepare_cached(ADD)?.execute(row)?;
+        self.db.change(ADD, row)?;
         Ok(())
     }
 
@@ -80,36 +80,35 @@ impl Store {
         by: HandoffAuthor,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.db.prepare_cached(WRITE)?.execute((uid.0, text.as_str(), by.name(), at.0))?;
+        self.db.change(WRITE, (uid.0, text.as_str(), by.name(), at.0))?;
         Ok(())
     }
 
     pub(crate) fn move_hop(&self, hop: &Hop, next: &HopTransition, at: Timestamp) -> Result<(), StoreError> {
         let successor = next.successor.as_ref().map(|key| self.session_row_id(key)).transpose()?.flatten();
         let row = (hop.uid.0, hop.stage.name(), next.to.name(), at.0, &next.why, successor);
-        self.db.prepare_cached(MOVE)?.execute(row)?;
+        self.db.change(MOVE, row)?;
         Ok(())
     }
 
     pub(crate) fn type_for_hop(&self, uid: Uid, typed: HopIntents) -> Result<(), StoreError> {
-        self.db.prepare_cached(TYPED)?.execute((uid.0, typed.clear.0, typed.go_on.0))?;
+        self.db.change(TYPED, (uid.0, typed.clear.0, typed.go_on.0))?;
         Ok(())
     }
 
     pub(crate) fn give_handoff(&self, uid: Uid, to: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(GIVE)?.execute((uid.0, to, at.0))?;
+        self.db.change(GIVE, (uid.0, to, at.0))?;
         Ok(())
     }
 
     pub(crate) fn tell_hop(&self, uid: Uid, at: Timestamp) -> Result<(), StoreError> {
-        self.db.prepare_cached(MARK_REPORTED)?.execute((uid.0, at.0))?;
+        self.db.change(MARK_REPORTED, (uid.0, at.0))?;
         Ok(())
     }
 
     fn session_row_id(&self, session: &SessionKey) -> Result<Option<i64>, StoreError> {
         const QUERY: &str = "select id from sessions where agent = ?1 and session = ?2";
-        let mut statement = self.db.prepare_cached(QUERY)?;
-        Ok(statement.query_row((session.agent.as_str(), session.id.as_str()), |row| row.get(0)).optional()?)
+        self.db.first(QUERY, (session.agent.as_str(), session.id.as_str()), |row| row.get(0))
     }
 
     pub fn hop(&self, uid: Uid) -> Result<Option<Hop>, StoreError> {
@@ -166,9 +165,8 @@ impl Store {
             select began_at, moved_at from hops where seat = ?1 and began_at >= ?2
             union all
             select made_at, moved_at from intents where seat = ?1 and purpose = 'compact' and made_at >= ?2";
-        let mut statement = self.db.prepare_cached(QUERY)?;
         let times = |row: &Row<'_>| Ok((Timestamp(row.get(0)?), Timestamp(row.get(1)?)));
-        Ok(statement.query_map((seat, since.0), times)?.collect::<Result<_, _>>()?)
+        self.db.all(QUERY, (seat, since.0), times)
     }
 
     /// When a compaction of this session was last requested.
@@ -176,9 +174,7 @@ impl Store {
         const QUERY: &str = "
             select max(i.made_at) from intents i join sessions s on s.id = i.session
             where i.purpose = 'compact' and s.agent = ?1 and s.session = ?2";
-        let mut statement = self.db.prepare_cached(QUERY)?;
-        let at: Option<i64> =
-            statement.query_row((session.agent.as_str(), session.id.as_str()), |row| row.get(0))?;
+        let at: Option<i64> = self.db.value(QUERY, (session.agent.as_str(), session.id.as_str()))?;
         Ok(at.map(Timestamp))
     }
 
@@ -186,14 +182,12 @@ impl Store {
         const QUERY: &str = "
             select t.origin from heard_turns t join sessions s on s.id = t.session
             where s.agent = ?1 and s.session = ?2 and t.ordinal = ?3";
-        let mut statement = self.db.prepare_cached(QUERY)?;
         let row = (session.key.agent.as_str(), session.key.id.as_str(), session.turns);
-        Ok(statement.query_row(row, |row| parse_column(row, 0, PromptOrigin::named)).optional()?)
+        self.db.first(QUERY, row, |row| parse_column(row, 0, PromptOrigin::named))
     }
 
     fn query_hops(&self, condition: &str, params: impl Params) -> Result<Vec<Hop>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("{COLUMNS} {condition}"))?;
-        Ok(statement.query_map(params, hop)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("{COLUMNS} {condition}"), params, hop)
     }
 }
 

@@ -3,9 +3,9 @@
 //! A decision is never changed; only its delivery time is added.
 
 use super::batons::key;
-use super::sessions::{parse_column, session_key};
+use crate::query::{Query, parse_column, session_key};
 use crate::{Store, StoreError};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{InheritDecision, InheritRule};
 use towline_core::time::Timestamp;
@@ -82,15 +82,14 @@ impl Store {
         let candidates = candidates.join(" ");
         let machine = &decision.machine;
         let row = (uid.0, self.machine.0, heir, from, way, reason, candidates, at.0, far, machine);
-        self.db.prepare_cached(ADD)?.execute(row)?;
+        self.db.change(ADD, row)?;
         Ok(())
     }
 
     /// The decision that is still to be delivered to the session or to its user.
     pub fn inheritance_to_give(&self, heir: &SessionKey) -> Result<Option<Inheritance>, StoreError> {
         let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
-        let mut statement = self.db.prepare_cached(&query)?;
-        let newest = statement.query_row((heir.agent.as_str(), heir.id.as_str()), inheritance).optional()?;
+        let newest = self.db.first(&query, (heir.agent.as_str(), heir.id.as_str()), inheritance)?;
         Ok(newest.filter(|newest| newest.given_at.is_none() && newest.way.is_to_be_given()))
     }
 
@@ -98,30 +97,27 @@ impl Store {
     /// the journal too, for a rebuilt database.
     pub fn mark_given(&self, decision: Uid, at: Timestamp) -> Result<(), StoreError> {
         if let Some(heir) = self.give(decision, at)? {
-            self.db.prepare_cached(SETTLE)?.execute((heir, decision.0))?;
+            self.db.change(SETTLE, (heir, decision.0))?;
         }
         Ok(())
     }
 
     /// Marks only the decision; returns the heir's row if it was not delivered before. A fold updates sessions itself.
     pub(crate) fn give(&self, decision: Uid, at: Timestamp) -> Result<Option<i64>, StoreError> {
-        let mut statement = self.db.prepare_cached(GIVE)?;
-        Ok(statement.query_row((decision.0, at.0), |row| row.get(0)).optional()?)
+        self.db.first(GIVE, (decision.0, at.0), |row| row.get(0))
     }
 
     /// The way in which the session's inheritance was last decided.
     pub fn way_of(&self, heir: &SessionKey) -> Result<Option<InheritRule>, StoreError> {
         let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
-        let mut statement = self.db.prepare_cached(&query)?;
-        let newest = statement.query_row((heir.agent.as_str(), heir.id.as_str()), inheritance).optional()?;
+        let newest = self.db.first(&query, (heir.agent.as_str(), heir.id.as_str()), inheritance)?;
         Ok(newest.map(|newest| newest.way))
     }
 
     /// The last session that continued this one's work without a baton.
     pub(crate) fn last_heir(&self, session: i64) -> Result<Option<(SessionKey, Timestamp)>, StoreError> {
-        let mut statement = self.db.prepare_cached(LAST_HEIR)?;
         let heir = |row: &Row<'_>| Ok((key(row, 0)?, Timestamp(row.get(1)?)));
-        Ok(statement.query_row([session], heir).optional()?)
+        self.db.first(LAST_HEIR, [session], heir)
     }
 
     /// Decisions, newest first.
@@ -130,10 +126,8 @@ impl Store {
             "{COLUMNS} where (?1 is null or ?1 in (h.agent || ':' || h.session, f.agent || ':' || f.session, i.far))
              and (?2 is null or p.name = ?2) order by i.decided_at desc, i.uid desc limit ?3"
         );
-        let mut statement = self.db.prepare_cached(&query)?;
         let session = wanted.session.map(ToString::to_string);
-        let rows = statement.query_map((session, wanted.project, wanted.limit), inheritance)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.db.all(&query, (session, wanted.project, wanted.limit), inheritance)
     }
 }
 

@@ -4,9 +4,9 @@
 
 use super::batons::key;
 use super::heard_turns::kept;
-use super::sessions::{parse_column, session_key};
+use crate::query::{Query, parse_column, session_key};
 use crate::{Store, StoreError};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, IntentPurpose, IntentRequest, IntentStage};
@@ -59,44 +59,44 @@ impl Store {
         wish: &IntentRequest,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.db.prepare_cached(ADD)?.execute(rusqlite::params![
-            uid.0,
-            self.machine.0,
-            session,
-            wish.seat,
-            wish.purpose.name(),
-            wish.text.as_str(),
-            wish.after.map(|before| before.0),
-            at.0,
-            wish.expires_at.0,
-        ])?;
+        self.db.change(
+            ADD,
+            rusqlite::params![
+                uid.0,
+                self.machine.0,
+                session,
+                wish.seat,
+                wish.purpose.name(),
+                wish.text.as_str(),
+                wish.after.map(|before| before.0),
+                at.0,
+                wish.expires_at.0,
+            ],
+        )?;
         Ok(())
     }
 
     pub(crate) fn move_intent(&self, moved: &IntentMove<'_>) -> Result<(), StoreError> {
         let IntentMove { intent, to, why, at, session } = moved;
         let row = (intent.uid.0, intent.stage.name(), to.name(), at.0, why, session);
-        self.db.prepare_cached(MOVE)?.execute(row)?;
+        self.db.change(MOVE, row)?;
         Ok(())
     }
 
     pub fn intent(&self, uid: Uid) -> Result<Option<Intent>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("{COLUMNS} where i.uid = ?1"))?;
-        Ok(statement.query_row([uid.0], intent).optional()?)
+        self.db.first(&format!("{COLUMNS} where i.uid = ?1"), [uid.0], intent)
     }
 
     /// The seat's intents that have not ended, oldest first.
     pub fn open_intents(&self, seat: &str) -> Result<Vec<Intent>, StoreError> {
         let query = format!("{COLUMNS} where {OPEN} and i.seat = ?1 order by i.made_at, i.id");
-        let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map([seat], intent)?.collect::<Result<_, _>>()?)
+        self.db.all(&query, [seat], intent)
     }
 
     /// The seats with intents that have not ended.
     pub fn seats_with_intents(&self) -> Result<Vec<String>, StoreError> {
         let query = format!("select distinct i.seat from intents i where {OPEN} order by i.seat");
-        let mut statement = self.db.prepare_cached(&query)?;
-        Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.db.all(&query, [], |row| row.get(0))
     }
 
     /// Intents, newest first.
@@ -106,11 +106,9 @@ impl Store {
              and (?2 is null or ?2 in (s.agent || ':' || s.session, t.agent || ':' || t.session))
              order by i.made_at desc, i.id desc limit ?4"
         );
-        let mut statement = self.db.prepare_cached(&query)?;
         let session = wanted.session.map(ToString::to_string);
         let since = wanted.since.map_or(i64::MIN, |since| since.0);
-        let rows = statement.query_map((wanted.seat, session, since, wanted.limit), intent)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.db.all(&query, (wanted.seat, session, since, wanted.limit), intent)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A job is leased, not removed: if its holder dies, the job is available again when the lease ends.
 
+use crate::query::Query;
 use crate::{Store, StoreError};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
@@ -21,21 +22,11 @@ const LEASE: &str = "
 const FINISH: &str = "delete from jobs where id = ?1";
 const RETRY: &str = "update jobs set leased_until = null, due_at = ?2, last_error = ?3 where id = ?1";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UpkeepKind {
-    /// Delete data beyond the retention period.
-    Expire,
-}
-
-impl UpkeepKind {
-    fn name(self) -> &'static str {
-        match self {
-            UpkeepKind::Expire => "expire",
-        }
-    }
-
-    fn named(name: &str) -> Option<UpkeepKind> {
-        [UpkeepKind::Expire].into_iter().find(|kind| kind.name() == name)
+towline_core::named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum UpkeepKind as named {
+        /// Delete data beyond the retention period.
+        Expire = "expire",
     }
 }
 
@@ -57,7 +48,7 @@ impl Store {
         subject: &str,
         due_at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.db.prepare_cached(QUEUE)?.execute((uid.0, kind.name(), subject, due_at.0))?;
+        self.db.change(QUEUE, (uid.0, kind.name(), subject, due_at.0))?;
         Ok(())
     }
 
@@ -77,13 +68,13 @@ impl Store {
     }
 
     pub fn finish(&self, job: &UpkeepJob) -> Result<(), StoreError> {
-        self.db.prepare_cached(FINISH)?.execute([job.id])?;
+        self.db.change(FINISH, [job.id])?;
         Ok(())
     }
 
     /// Returns the job, to be retried at `again_at`.
     pub fn retry(&self, job: &UpkeepJob, again_at: Timestamp, error: &str) -> Result<(), StoreError> {
-        self.db.prepare_cached(RETRY)?.execute((job.id, again_at.0, error))?;
+        self.db.change(RETRY, (job.id, again_at.0, error))?;
         Ok(())
     }
 }

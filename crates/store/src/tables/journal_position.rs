@@ -3,6 +3,7 @@
 //! Changed only in the transaction that saved the folded rows.
 
 use crate::journal::{JournalPosition, Segments};
+use crate::query::Query;
 use crate::{Store, StoreError};
 
 const FOLDED: &str = "select segment, offset, mark from folded where only_row = 1";
@@ -21,7 +22,7 @@ impl Store {
 
     pub(crate) fn move_folded(&self, to: JournalPosition, segments: &Segments) -> Result<(), StoreError> {
         let mark = segments.mark(to.segment).cast_signed();
-        self.db.prepare_cached(MOVE)?.execute((to.segment.cast_signed(), to.offset.cast_signed(), mark))?;
+        self.db.change(MOVE, (to.segment.cast_signed(), to.offset.cast_signed(), mark))?;
         Ok(())
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Looked up by remote first, since that survives a move, then by root.
 
+use crate::query::Query;
 use crate::{Store, StoreError};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use std::path::Path;
 use towline_core::id::Uid;
 use towline_core::project::ProjectIdentity;
@@ -44,25 +45,24 @@ impl ProjectTable<'_> {
             Some(known) => self.refresh_project(&known, traces),
             None => {
                 let row = (uid.0, self.machine.0, &traces.root, &traces.remote, traces.display_name(), at.0);
-                self.db.prepare_cached(ADD)?.execute(row)?;
+                self.db.change(ADD, row)?;
                 Ok(self.db.last_insert_rowid())
             }
         }
     }
 
     pub fn all(&self) -> Result<Vec<ProjectLocation>, StoreError> {
-        let mut statement = self.db.prepare_cached(NAMES)?;
         let known = |row: &rusqlite::Row<'_>| {
             Ok(ProjectLocation { name: row.get(0)?, root: row.get(1)?, remote: row.get(2)? })
         };
-        Ok(statement.query_map([], known)?.collect::<Result<_, _>>()?)
+        self.db.all(NAMES, [], known)
     }
 
     fn find_project(&self, query: &str, value: &str) -> Result<Option<StoredProject>, StoreError> {
         let known = |row: &rusqlite::Row<'_>| {
             Ok(StoredProject { id: row.get(0)?, root: row.get(1)?, remote: row.get(2)?, name: row.get(3)? })
         };
-        Ok(self.db.prepare_cached(query)?.query_row([value], known).optional()?)
+        self.db.first(query, [value], known)
     }
 
     /// Stores a remote that was added or changed, a new name, and the new root of a repository that was moved;
@@ -77,7 +77,7 @@ impl ProjectTable<'_> {
         let keeps_name = is_elsewhere && !was_moved && traces.name.is_none();
         let name = if keeps_name { &known.name } else { traces.display_name() };
         if remote != known.remote.as_ref() || name != known.name || *root != known.root {
-            self.db.prepare_cached(CHANGE)?.execute((known.id, remote, name, root))?;
+            self.db.change(CHANGE, (known.id, remote, name, root))?;
         }
         Ok(known.id)
     }
@@ -108,9 +108,6 @@ impl Store {
 
     /// Name, root and remote of every project.
     pub fn projects(&self) -> Result<Vec<(String, String, Option<String>)>, StoreError> {
-        let mut statement = self.db.prepare_cached(NAMES)?;
-        Ok(statement
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-            .collect::<Result<_, _>>()?)
+        self.db.all(NAMES, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 }

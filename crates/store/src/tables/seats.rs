@@ -2,9 +2,9 @@
 //!
 //! A seat is not removed when its session ends: the next session inherits through it.
 
-use super::sessions::{parse_column, session_key};
+use crate::query::{Query, parse_column, session_key};
 use crate::{Store, StoreError};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use towline_core::id::Uid;
 use towline_core::seat::{Seat, SeatKind, SeatLocation, SeatProof};
 use towline_core::time::Timestamp;
@@ -22,66 +22,58 @@ const SAVE: &str = "
 
 impl Store {
     pub fn seat(&self, key: &str) -> Result<Option<Seat>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} from seats where key = ?1"))?;
-        Ok(statement.query_row([key], seat).optional()?)
+        self.db.first(&format!("select {COLUMNS} from seats where key = ?1"), [key], seat)
     }
 
     /// A seat and its row's uid.
     pub(crate) fn stored_seat(&self, key: &str) -> Result<Option<(Uid, Seat)>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} from seats where key = ?1"))?;
-        Ok(statement.query_row([key], |row| Ok((Uid(row.get(12)?), seat(row)?))).optional()?)
+        self.db.first(&format!("select {COLUMNS} from seats where key = ?1"), [key], |row| {
+            Ok((Uid(row.get(12)?), seat(row)?))
+        })
     }
 
     /// All seats ever seen, oldest first.
     pub fn seats(&self) -> Result<Vec<Seat>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} from seats order by id"))?;
-        Ok(statement.query_map([], seat)?.collect::<Result<_, _>>()?)
+        self.db.all(&format!("select {COLUMNS} from seats order by id"), [], seat)
     }
 
     pub(crate) fn save_seat(&self, uid: Uid, seat: &Seat) -> Result<(), StoreError> {
         let place = &seat.place;
         let current = seat.current.as_ref().map(ToString::to_string);
-        self.db.prepare_cached(SAVE)?.execute(rusqlite::params![
-            uid.0,
-            self.machine.0,
-            place.key,
-            place.kind.name(),
-            place.pane,
-            place.server,
-            place.tty,
-            place.pid,
-            place.program,
-            place.proof.name(),
-            current,
-            seat.first_seen.0,
-            seat.last_seen.0,
-            place.started.cast_signed(),
-        ])?;
+        self.db.change(
+            SAVE,
+            rusqlite::params![
+                uid.0,
+                self.machine.0,
+                place.key,
+                place.kind.name(),
+                place.pane,
+                place.server,
+                place.tty,
+                place.pid,
+                place.program,
+                place.proof.name(),
+                current,
+                seat.first_seen.0,
+                seat.last_seen.0,
+                place.started.cast_signed(),
+            ],
+        )?;
         Ok(())
     }
 }
 
 fn seat(row: &Row<'_>) -> rusqlite::Result<Seat> {
-    let kinds = [
-        SeatKind::Tmux,
-        SeatKind::Screen,
-        SeatKind::Zellij,
-        SeatKind::Kitty,
-        SeatKind::Wezterm,
-        SeatKind::Terminal,
-        SeatKind::Ide,
-    ];
-    let proofs = [SeatProof::Environment, SeatProof::Evidence, SeatProof::Terminal];
     let place = SeatLocation {
         key: row.get(0)?,
-        kind: parse_column(row, 1, |name| kinds.into_iter().find(|kind| kind.name() == name))?,
+        kind: parse_column(row, 1, SeatKind::named)?,
         pane: row.get(2)?,
         server: row.get(3)?,
         tty: row.get(4)?,
         pid: row.get(5)?,
         started: row.get::<_, i64>(11)?.cast_unsigned(),
         program: row.get(6)?,
-        proof: parse_column(row, 7, |name| proofs.into_iter().find(|proof| proof.name() == name))?,
+        proof: parse_column(row, 7, SeatProof::named)?,
     };
     Ok(Seat {
         place,

@@ -1,11 +1,12 @@
 //! Sessions: state, seat, and the previous session in that seat.
 //!
-//! The only file that translates the enum names in the columns; an unknown name of a newer version is an error.
+//! An unknown name of a newer version in a column is an error.
 
 use super::heard_turns::kept;
+use crate::query::{Query, parse_column, session_key, unknown_name};
 use crate::{Store, StoreError};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{OptionalExtension, Row, params_from_iter};
+use rusqlite::{Row, params_from_iter};
 use towline_core::bookmark::BookmarkCounters;
 use towline_core::event::{EndedBy, SessionPresence, StartedBy};
 use towline_core::id::{SessionKey, SubagentId, Uid};
@@ -55,8 +56,7 @@ impl Store {
     /// A session with its row ids and its open turn.
     pub(crate) fn load_session(&self, key: &SessionKey) -> Result<Option<StoredSession>, StoreError> {
         let query = format!("select {COLUMNS} {FROM} where agent = ?1 and session = ?2");
-        let mut statement = self.db.prepare_cached(&query)?;
-        let found = statement.query_row((key.agent.as_str(), key.id.as_str()), stored).optional()?;
+        let found = self.db.first(&query, (key.agent.as_str(), key.id.as_str()), stored)?;
         let Some(mut stored) = found else { return Ok(None) };
         stored.session.open_turn = self.open_turn(stored.id, stored.session.turns)?;
         Ok(Some(stored))
@@ -68,15 +68,13 @@ impl Store {
 
     /// All sessions, oldest first, without their open turns.
     pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} order by s.id"))?;
-        let rows = statement.query_map([], stored)?.map(|row| row.map(|stored| stored.session));
-        Ok(rows.collect::<Result<_, _>>()?)
+        let query = format!("select {COLUMNS} {FROM} order by s.id");
+        self.db.all(&query, [], |row| Ok(stored(row)?.session))
     }
 
     /// Sessions that have a seat and have not ended, with their open turns, ordered by their last event, oldest first.
     pub fn live_sessions(&self) -> Result<Vec<Session>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} {LIVE}"))?;
-        let rows = statement.query_map([], stored)?.collect::<Result<Vec<_>, _>>()?;
+        let rows = self.db.all(&format!("select {COLUMNS} {FROM} {LIVE}"), [], stored)?;
         let with_turn = |mut stored: StoredSession| {
             stored.session.open_turn = self.open_turn(stored.id, stored.session.turns)?;
             Ok(stored.session)
@@ -86,9 +84,8 @@ impl Store {
 
     /// Ended sessions that were not headless, latest first, without their open turns.
     pub fn ended_sessions(&self, most: u32) -> Result<Vec<Session>, StoreError> {
-        let mut statement = self.db.prepare_cached(&format!("select {COLUMNS} {FROM} {ENDED}"))?;
-        let rows = statement.query_map([most], stored)?.map(|row| row.map(|stored| stored.session));
-        Ok(rows.collect::<Result<_, _>>()?)
+        let query = format!("select {COLUMNS} {FROM} {ENDED}");
+        self.db.all(&query, [most], |row| Ok(stored(row)?.session))
     }
 
     /// The sessions of a project whose last event is between `from` and `to`.
@@ -127,7 +124,7 @@ impl Store {
             number(Some(session.started_at.0)),
         ];
         let values = fixed.into_iter().chain(cells.into_iter().map(|(_, value)| value));
-        self.db.prepare_cached(&statement)?.execute(params_from_iter(values))?;
+        self.db.change(&statement, params_from_iter(values))?;
         let id = self.db.last_insert_rowid();
         if let Some(turn) = &session.open_turn {
             self.add_turn(id, turn)?;
@@ -152,7 +149,7 @@ impl Store {
             let set: String = names.iter().map(|name| format!(", {name} = ?")).collect();
             let statement = format!("update sessions set revision = revision + 1{set} where id = ?");
             values.push(number(Some(is.id)));
-            self.db.prepare_cached(&statement)?.execute(params_from_iter(values))?;
+            self.db.change(&statement, params_from_iter(values))?;
         }
         match (&was.session.open_turn, &is.session.open_turn) {
             (Some(before), Some(turn)) if before == turn => Ok(()),
@@ -173,11 +170,11 @@ fn cells(session: &Session, project: Option<i64>) -> [(&'static str, ToSqlOutput
         ("reason", text(session.state.reason())),
         ("since", number(Some(session.since.0))),
         ("seen", number(Some(session.seen.into()))),
-        ("started_by", text(Some(started_name(session.started_by)))),
+        ("started_by", text(Some(session.started_by.name()))),
         ("last_event_at", number(Some(session.last_event_at.0))),
         ("ended_at", time(session.ended.map(|(at, _)| at))),
-        ("ended_by", text(session.ended.map(|(_, by)| ended_name(by)))),
-        ("presence", text(Some(presence_name(session.presence)))),
+        ("ended_by", text(session.ended.map(|(_, by)| by.name()))),
+        ("presence", text(Some(session.presence.name()))),
         ("folder", text(session.folder.as_deref())),
         ("transcript", text(session.transcript.as_deref())),
         ("model", text(session.model.as_deref())),
@@ -230,7 +227,8 @@ fn number(value: Option<i64>) -> ToSqlOutput<'static> {
 fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let state = SessionState::parse(&row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?.as_deref());
     let ended_at: Option<i64> = row.get(9)?;
-    let ended_by = row.get::<_, Option<String>>(10)?.map_or(EndedBy::Other, |name| named_end(&name));
+    let ended_by =
+        row.get::<_, Option<String>>(10)?.and_then(|name| EndedBy::named(&name)).unwrap_or(EndedBy::Other);
     let key = session_key(row, 2)?.ok_or_else(|| unknown_name(2))?;
     let session = Session {
         uid: Uid(row.get(1)?),
@@ -239,10 +237,10 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         since: Timestamp(row.get(5)?),
         seen: row.get(28)?,
         started_at: Timestamp(row.get(6)?),
-        started_by: named_start(&row.get::<_, String>(7)?),
+        started_by: StartedBy::named(&row.get::<_, String>(7)?).unwrap_or(StartedBy::Unknown),
         last_event_at: Timestamp(row.get(8)?),
         ended: ended_at.map(|at| (Timestamp(at), ended_by)),
-        presence: parse_column(row, 11, named_presence)?,
+        presence: parse_column(row, 11, SessionPresence::named)?,
         folder: row.get(12)?,
         transcript: row.get(13)?,
         model: row.get(14)?,
@@ -314,66 +312,6 @@ fn asked(row: &Row<'_>) -> rusqlite::Result<Option<OpenDialog>> {
 fn project(row: &Row<'_>) -> rusqlite::Result<Option<ProjectIdentity>> {
     let Some(root) = row.get::<_, Option<String>>(24)? else { return Ok(None) };
     Ok(Some(ProjectIdentity { root, remote: row.get(25)?, name: row.get(26)?, branch: row.get(15)? }))
-}
-
-/// Parses a column with one of our names; an unknown name of a newer version is an error.
-pub(super) fn parse_column<T>(
-    row: &Row<'_>,
-    column: usize,
-    parse: impl Fn(&str) -> Option<T>,
-) -> rusqlite::Result<T> {
-    parse(&row.get::<_, String>(column)?).ok_or_else(|| unknown_name(column))
-}
-
-pub(super) fn session_key(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<SessionKey>> {
-    let raw: Option<String> = row.get(column)?;
-    raw.map(|raw| SessionKey::parse(&raw).map_err(|_| unknown_name(column))).transpose()
-}
-
-pub(super) fn unknown_name(column: usize) -> rusqlite::Error {
-    rusqlite::Error::InvalidColumnType(column, "a word of this version".into(), rusqlite::types::Type::Text)
-}
-
-fn started_name(by: StartedBy) -> &'static str {
-    match by {
-        StartedBy::Startup => "startup",
-        StartedBy::Resume => "resume",
-        StartedBy::Clear => "clear",
-        StartedBy::Compact => "compact",
-        StartedBy::Fork => "fork",
-        StartedBy::Unknown => "unknown",
-    }
-}
-
-fn named_start(name: &str) -> StartedBy {
-    let all = [StartedBy::Startup, StartedBy::Resume, StartedBy::Clear, StartedBy::Compact, StartedBy::Fork];
-    all.into_iter().find(|by| started_name(*by) == name).unwrap_or(StartedBy::Unknown)
-}
-
-fn ended_name(by: EndedBy) -> &'static str {
-    match by {
-        EndedBy::Clear => "clear",
-        EndedBy::Exit => "exit",
-        EndedBy::Other => "other",
-    }
-}
-
-fn named_end(name: &str) -> EndedBy {
-    [EndedBy::Clear, EndedBy::Exit].into_iter().find(|by| ended_name(*by) == name).unwrap_or(EndedBy::Other)
-}
-
-fn presence_name(presence: SessionPresence) -> &'static str {
-    match presence {
-        SessionPresence::Terminal => "terminal",
-        SessionPresence::Ide => "ide",
-        SessionPresence::Headless => "headless",
-    }
-}
-
-fn named_presence(name: &str) -> Option<SessionPresence> {
-    [SessionPresence::Terminal, SessionPresence::Ide, SessionPresence::Headless]
-        .into_iter()
-        .find(|p| presence_name(*p) == name)
 }
 
 #[cfg(test)]

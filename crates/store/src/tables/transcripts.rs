@@ -2,6 +2,7 @@
 //!
 //! Queries the index of live sessions and the latest rows, never the whole history.
 
+use crate::query::Query;
 use crate::{Store, StoreError};
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
@@ -30,14 +31,13 @@ impl Store {
         heard: Timestamp,
         ended: Timestamp,
     ) -> Result<Vec<LiveTranscript>, StoreError> {
-        let mut statement = self.db.prepare_cached(LIVE)?;
         let transcript = |row: &rusqlite::Row<'_>| {
             let root: Option<String> = row.get(2)?;
             let remote: Option<String> = row.get(3)?;
             let project = root.map(|root| ProjectIdentity { root, remote, name: None, branch: None });
             Ok(LiveTranscript { agent: row.get(0)?, path: row.get(1)?, project })
         };
-        Ok(statement.query_map((heard.0, ended.0), transcript)?.collect::<Result<_, _>>()?)
+        self.db.all(LIVE, (heard.0, ended.0), transcript)
     }
 }
 

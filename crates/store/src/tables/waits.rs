@@ -2,6 +2,7 @@
 //!
 //! A row is inserted when a wait ends and never changed. A wait that still lasts is in its session's row.
 
+use crate::query::Query;
 use crate::{Store, StoreError};
 use rusqlite::Row;
 use towline_core::session::UserWait;
@@ -30,14 +31,13 @@ impl Store {
     pub(crate) fn add_wait(&self, session: i64, wait: &UserWait) -> Result<(), StoreError> {
         let reason = wait.reason.name();
         let row = (wait.uid.0, self.machine.0, session, reason, wait.began_at.0, wait.ended_at.0);
-        self.db.prepare_cached(ADD)?.execute(row)?;
+        self.db.change(ADD, row)?;
         Ok(())
     }
 
     /// The waits that ended at or after `since`, in the order in which they began.
     pub fn waits(&self, since: Timestamp) -> Result<Vec<WaitRow>, StoreError> {
-        let mut statement = self.db.prepare_cached(SINCE)?;
-        Ok(statement.query_map([since.0], known_wait)?.collect::<Result<_, _>>()?)
+        self.db.all(SINCE, [since.0], known_wait)
     }
 }
 

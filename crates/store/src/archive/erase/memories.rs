@@ -6,6 +6,7 @@
 use super::{ArchiveEraser, ProjectLocation};
 use crate::StoreError;
 use crate::archive::memories::marks_of;
+use crate::query::Query;
 use rusqlite::Row;
 use serde_json::Value;
 use towline_core::forget::TimeRange;
@@ -43,7 +44,7 @@ const FORGET_FINDING: &str = "update memory_trace set why = '' where id = ?1";
 
 impl ArchiveEraser<'_> {
     pub(super) fn link_memories(&mut self) -> Result<(), StoreError> {
-        self.archive.change(LINK, [])?;
+        self.archive.db.change(LINK, [])?;
         Ok(())
     }
 
@@ -65,7 +66,7 @@ impl ArchiveEraser<'_> {
 
     /// Records no marks: the turn's own mark prevents that its memories are made again.
     pub(super) fn memories_of_turn(&mut self, conversation: i64, ordinal: i64) -> Result<(), StoreError> {
-        for number in self.archive.list(OF_TURN, (conversation, ordinal), |row| row.get(0))? {
+        for number in self.archive.db.all(OF_TURN, (conversation, ordinal), |row| row.get(0))? {
             self.drop_memory(number)?;
         }
         Ok(())
@@ -73,7 +74,7 @@ impl ArchiveEraser<'_> {
 
     /// Memories of turns that lose their end: they are made again from the rest.
     pub(super) fn memories_of_cut_turns(&mut self, id: i64, from: Timestamp) -> Result<(), StoreError> {
-        for number in self.archive.list(OF_CUT_TURNS, (id, from.0), |row| row.get(0))? {
+        for number in self.archive.db.all(OF_CUT_TURNS, (id, from.0), |row| row.get(0))? {
             self.drop_memory(number)?;
         }
         Ok(())
@@ -85,7 +86,7 @@ impl ArchiveEraser<'_> {
         stretch: TimeRange,
     ) -> Result<(), StoreError> {
         let range = (session.to_string(), stretch.from.0, stretch.until.0);
-        let found: Vec<i64> = self.archive.list(OF_SESSION, range, |row| row.get(0))?;
+        let found: Vec<i64> = self.archive.db.all(OF_SESSION, range, |row| row.get(0))?;
         found.into_iter().try_for_each(|number| self.erase_memory(number))
     }
 
@@ -95,13 +96,13 @@ impl ArchiveEraser<'_> {
         stretch: TimeRange,
     ) -> Result<(), StoreError> {
         let range = (&project.root, &project.remote, stretch.from.0, stretch.until.0);
-        let found: Vec<i64> = self.archive.list(OF_PROJECT, range, |row| row.get(0))?;
+        let found: Vec<i64> = self.archive.db.all(OF_PROJECT, range, |row| row.get(0))?;
         found.into_iter().try_for_each(|number| self.erase_memory(number))
     }
 
     pub(super) fn memories_in_range(&mut self, stretch: TimeRange) -> Result<(), StoreError> {
         let found: Vec<i64> =
-            self.archive.list(IN_RANGE, (stretch.from.0, stretch.until.0), |row| row.get(0))?;
+            self.archive.db.all(IN_RANGE, (stretch.from.0, stretch.until.0), |row| row.get(0))?;
         found.into_iter().try_for_each(|number| self.erase_memory(number))
     }
 
@@ -112,7 +113,7 @@ impl ArchiveEraser<'_> {
         }
         let read =
             |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?));
-        for (memory, trace, why) in self.archive.list(FINDINGS, [], read)? {
+        for (memory, trace, why) in self.archive.db.all(FINDINGS, [], read)? {
             let turn_id = why.split_once(' ').and_then(|(_, id)| id.rsplit_once('#'));
             let turn = turn_id.and_then(|(session, turn)| {
                 Some((SessionKey::parse(session).ok()?, turn.parse::<i64>().ok()?))
@@ -126,13 +127,13 @@ impl ArchiveEraser<'_> {
 
     fn drop_facts_of(&mut self, number: i64, trace: i64) -> Result<(), StoreError> {
         let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
-        let previous = self.archive.list(PREVIOUS_ROWS, (number, trace), read)?;
+        let previous = self.archive.db.all(PREVIOUS_ROWS, (number, trace), read)?;
         let Some(memory) = self.archive.memory(number)? else { return Ok(()) };
         let before = previous.first().map(|(_, before)| facts_in(before)).unwrap_or_default();
         let after = previous.get(1).map_or_else(|| memory.content.facts.clone(), |(_, next)| facts_in(next));
         let added: Vec<String> = after.into_iter().filter(|fact| !before.contains(fact)).collect();
         for (id, before) in previous.iter().skip(1) {
-            self.archive.change(CHANGE_BEFORE, (id, without_facts(before, &added)))?;
+            self.archive.db.change(CHANGE_BEFORE, (id, without_facts(before, &added)))?;
         }
         let (at, draft) = (memory.changed_at, memory.content.into_draft());
         let facts = draft.facts.iter().filter(|fact| !added.contains(fact)).cloned().collect();
@@ -140,7 +141,7 @@ impl ArchiveEraser<'_> {
             self.archive.put_words(number, &content, at)?;
             self.archive.stamp_words(number)?;
         }
-        self.archive.change(FORGET_FINDING, [trace])?;
+        self.archive.db.change(FORGET_FINDING, [trace])?;
         self.archive.note_change("memory", number, None)?;
         self.erased.others += 1;
         Ok(())

@@ -5,6 +5,7 @@
 use super::{ArchiveEraser, ProjectLocation};
 use crate::StoreError;
 use crate::archive::Archive;
+use crate::query::Query;
 use rusqlite::ToSql;
 use rusqlite::types::Null;
 use towline_core::forget::TimeRange;
@@ -48,13 +49,13 @@ impl Archive {
 
     /// Sessions of other machines with a bookmark or baton whose id begins or ends with `name`.
     pub fn noted_sessions_called(&self, name: &str) -> Result<Vec<SessionKey>, StoreError> {
-        let found = self.list(CALLED, [name], |row| row.get::<_, String>(0))?;
+        let found = self.db.all(CALLED, [name], |row| row.get::<_, String>(0))?;
         Ok(found.iter().filter_map(|key| SessionKey::parse(key).ok()).collect())
     }
 
     /// The same for a project, by its row.
     pub fn noted_sessions_in(&self, project: i64) -> Result<Vec<SessionKey>, StoreError> {
-        let found = self.list(IN_PROJECT, [project], |row| row.get::<_, String>(0))?;
+        let found = self.db.all(IN_PROJECT, [project], |row| row.get::<_, String>(0))?;
         Ok(found.iter().filter_map(|key| SessionKey::parse(key).ok()).collect())
     }
 }
@@ -94,8 +95,10 @@ impl ArchiveEraser<'_> {
         let mut values = parameters.to_vec();
         values.resize(MAX_PARAMETERS, &Null);
         values.extend([&self.burial.at.0 as &dyn ToSql, &self.burial.by, &own, &others]);
-        self.archive.change(&format!("{BURY} where {condition} on conflict (uid) do nothing"), &*values)?;
-        self.erased.others += self.archive.change(&format!("{DROP} where {condition}"), parameters)?;
+        self.archive
+            .db
+            .change(&format!("{BURY} where {condition} on conflict (uid) do nothing"), &*values)?;
+        self.erased.others += self.archive.db.change(&format!("{DROP} where {condition}"), parameters)?;
         Ok(())
     }
 }
@@ -104,6 +107,7 @@ impl ArchiveEraser<'_> {
 mod tests {
     use crate::archive::bench::Bench;
     use crate::archive::{EraseMode, EraseScope, PulledRows, RowContent, ShareLevel, SharedProject, SyncRow};
+    use crate::query::Query;
     use crate::tables::projects::ProjectLocation;
     use std::sync::Arc;
     use towline_core::forget::{ForgetText, TimeRange};
@@ -162,7 +166,7 @@ mod tests {
     /// `fate told` of each tomb, by creation time.
     fn tombs(bench: &Bench) -> Vec<String> {
         let query = "select fate || ' ' || told from tombs order by made_at";
-        bench.archive.list(query, [], |row| row.get(0)).unwrap()
+        bench.archive.db.all(query, [], |row| row.get(0)).unwrap()
     }
 
     /// Checks the remaining notes, the tombs of the others, and that those are not taken in again.

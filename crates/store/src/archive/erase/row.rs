@@ -6,7 +6,8 @@
 use super::ArchiveEraser;
 use crate::StoreError;
 use crate::archive::share::piece_uid;
-use rusqlite::{OptionalExtension, Row};
+use crate::query::Query;
+use rusqlite::Row;
 use towline_core::forget::{Forgotten, TimeRange};
 use towline_core::id::{IdHash, SessionKey};
 use towline_core::share::{RowKind, SharedRow};
@@ -38,11 +39,11 @@ impl ArchiveEraser<'_> {
                 Ok(())
             }
             RowKind::Summary => {
-                self.erased.memories += self.archive.change(DROP_SUMMARY, [row.uid.0])?;
+                self.erased.memories += self.archive.db.change(DROP_SUMMARY, [row.uid.0])?;
                 Ok(())
             }
             RowKind::Bookmark | RowKind::Baton => {
-                self.erased.others += self.archive.change(DROP_ELSEWHERE, [row.uid.0])?;
+                self.erased.others += self.archive.db.change(DROP_ELSEWHERE, [row.uid.0])?;
                 Ok(())
             }
         }
@@ -67,8 +68,7 @@ impl ArchiveEraser<'_> {
             let stretch = TimeRange { from: Timestamp(row.get(2)?), until: Timestamp(row.get(3)?) };
             Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?), stretch))
         };
-        let mut find = self.archive.db.prepare_cached(TURN)?;
-        let found = find.query_row((conversation, row.uid.0), read).optional()?;
+        let found = self.archive.db.first(TURN, (conversation, row.uid.0), read)?;
         let Some((ordinal, mark, stretch)) = found else { return Ok(()) };
         self.forgotten.add_turn(&session, mark, stretch);
         self.drop_turn(conversation, ordinal)?;
@@ -80,11 +80,11 @@ impl ArchiveEraser<'_> {
         let Some((conversation, session)) = self.conversation_of(row)? else { return Ok(0) };
         let at = row.uid.at();
         let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?)));
-        let found = self.archive.list(find, (conversation, at.0), read)?;
+        let found = self.archive.db.all(find, (conversation, at.0), read)?;
         let has_uid = |mark: IdHash| piece_uid(row.kind.name(), &session, mark, at) == row.uid;
         let Some((id, mark)) = found.into_iter().find(|(_, mark)| has_uid(*mark)) else { return Ok(0) };
         self.forgotten.add_piece(&session, mark);
-        let dropped = self.archive.change(drop, [id])?;
+        let dropped = self.archive.db.change(drop, [id])?;
         self.finish_conversation(conversation)?;
         Ok(dropped)
     }

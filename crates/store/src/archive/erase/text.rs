@@ -4,6 +4,7 @@
 
 use super::ArchiveEraser;
 use crate::StoreError;
+use crate::query::Query;
 use rusqlite::Row;
 use std::collections::BTreeSet;
 use towline_core::id::IdHash;
@@ -50,27 +51,27 @@ impl ArchiveEraser<'_> {
         self.erased.details +=
             self.erase_pieces(RowKind::Detail, DETAILS, DETAIL, DROP_DETAIL, &mut touched)?;
         for statement in [LINES, FILES, COMMITS, USAGE] {
-            let changed = self.archive.list(statement, [], |row| row.get::<_, i64>(0))?;
+            let changed = self.archive.db.all(statement, [], |row| row.get::<_, i64>(0))?;
             self.erased.others += changed.len();
             touched.extend(changed);
         }
-        for memory in self.archive.list(MEMORIES, [], |row| row.get(0))? {
+        for memory in self.archive.db.all(MEMORIES, [], |row| row.get(0))? {
             self.erase_memory(memory)?;
         }
-        for conversation in self.archive.list(WITH_SUMMARIES, [], |row| row.get(0))? {
+        for conversation in self.archive.db.all(WITH_SUMMARIES, [], |row| row.get(0))? {
             self.archive.bury_summary(conversation, self.burial.at)?;
         }
-        let summaries = self.archive.list(SUMMARIES, [], |row| row.get::<_, i64>(0))?;
+        let summaries = self.archive.db.all(SUMMARIES, [], |row| row.get::<_, i64>(0))?;
         self.erased.memories += summaries.len();
         self.notes_with_words()?;
-        self.archive.change(JOBS, [])?;
-        for conversation in self.archive.list(FOLDERS, [], |row| row.get(0))? {
+        self.archive.db.change(JOBS, [])?;
+        for conversation in self.archive.db.all(FOLDERS, [], |row| row.get(0))? {
             let session = self.archive.conversation_by_row(conversation)?.session;
             self.forgotten.add_place(&session);
             self.erased.others += 1;
             touched.insert(conversation);
         }
-        self.archive.change(SOURCES, [])?;
+        self.archive.db.change(SOURCES, [])?;
         for conversation in touched {
             self.archive.bury_others_lines(conversation, self.burial)?;
             self.finish_conversation(conversation)?;
@@ -88,12 +89,12 @@ impl ArchiveEraser<'_> {
         touched: &mut BTreeSet<i64>,
     ) -> Result<usize, StoreError> {
         let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, IdHash(row.get(2)?)));
-        let found = self.archive.list(matching, [], read)?;
+        let found = self.archive.db.all(matching, [], read)?;
         for (id, conversation, mark) in &found {
             let session = self.archive.conversation_by_row(*conversation)?.session;
             self.forgotten.add_piece(&session, *mark);
             self.archive.bury_pieces(*conversation, kind, by_id, [id], self.burial)?;
-            self.archive.change(drop, [id])?;
+            self.archive.db.change(drop, [id])?;
             touched.insert(*conversation);
         }
         Ok(found.len())

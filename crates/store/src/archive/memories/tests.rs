@@ -3,8 +3,10 @@
 use super::super::bench::Bench;
 use super::super::{ArchiveChange, EraseMode, EraseScope, ExportedRow, MemorySelector, ScrubRules};
 use super::*;
+use towline_core::capture::FileAccess;
 use towline_core::forget::TimeRange;
-use towline_core::memory::SummaryDraft;
+use towline_core::id::IdHash;
+use towline_core::memory::{MemoryDraft, SummaryDraft};
 
 const NOW: Timestamp = Timestamp(1_000_000);
 

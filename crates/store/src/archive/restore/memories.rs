@@ -8,6 +8,7 @@ use crate::StoreError;
 use crate::archive::keep::ExportedMemory;
 use crate::archive::memories::{NewMemory, fingerprint, list};
 use crate::archive::{Archive, Conversation};
+use crate::query::Query;
 use rusqlite::params;
 use towline_core::memory::Memory;
 
@@ -39,12 +40,12 @@ impl Archive {
             }
         };
         for waiting in restoring.replaced.remove(&memory.uid).unwrap_or_default() {
-            self.db.prepare_cached(REPLACED)?.execute((waiting, number))?;
+            self.db.change(REPLACED, (waiting, number))?;
         }
         if let Some(by) = kept.replaced_by {
             match self.memory_by_uid(by)? {
                 Some(by) => {
-                    self.db.prepare_cached(REPLACED)?.execute((number, by))?;
+                    self.db.change(REPLACED, (number, by))?;
                 }
                 None => restoring.replaced.entry(by).or_default().push(number),
             }

@@ -5,6 +5,7 @@
 use super::Scrubber;
 use crate::StoreError;
 use crate::archive::memories::{MEMORY, fingerprint, list, memory};
+use crate::query::Query;
 use rusqlite::Row;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -93,8 +94,7 @@ impl Scrubber<'_> {
 
     fn clean_names(&mut self, number: i64) -> Result<bool, StoreError> {
         let names = |query: &str| -> Result<Vec<String>, StoreError> {
-            let mut find = self.archive.db.prepare_cached(query)?;
-            Ok(find.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?)
+            self.archive.db.all(query, [number], |row| row.get(0))
         };
         let mut dropped = 0;
         for path in names(PATHS)? {
@@ -167,8 +167,7 @@ impl Scrubber<'_> {
     }
 
     fn numbers(&self, query: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, StoreError> {
-        let mut find = self.archive.db.prepare_cached(query)?;
-        Ok(find.query_map(params, |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.archive.db.all(query, params, |row| row.get(0))
     }
 
     fn cleaned(&self, text: &str) -> String {

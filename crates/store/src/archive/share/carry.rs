@@ -8,7 +8,8 @@ use super::tombs::TombFate;
 use super::{RowContent, SharedMemory, SharedProject};
 use crate::StoreError;
 use crate::archive::Archive;
-use rusqlite::{OptionalExtension, Row};
+use crate::query::Query;
+use rusqlite::Row;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::{Memory, MemoryTrust};
 use towline_core::share::{
@@ -80,15 +81,13 @@ impl Archive {
 
     /// The numbers of memories in shared projects after this one, in order.
     pub fn shared_memories_behind(&self, number: i64, most: u32) -> Result<Vec<i64>, StoreError> {
-        let mut statement = self.db.prepare_cached(AFTER)?;
-        Ok(statement.query_map((number, most), |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.db.all(AFTER, (number, most), |row| row.get(0))
     }
 
     /// Tombs that the hub has not received.
     pub fn carried_tombs(&self, most: u32) -> Result<Vec<SyncRow<String>>, StoreError> {
         let own = self.own_person()?;
-        let mut statement = self.db.prepare_cached(UNSENT_TOMBS)?;
-        let found = statement.query_map([most], |row| tomb(row, &own))?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.db.all(UNSENT_TOMBS, [most], |row| tomb(row, &own))?;
         found.into_iter().flatten().map(|(row, fate)| self.carried_tomb(row, fate)).collect()
     }
 
@@ -105,7 +104,7 @@ impl Archive {
     }
 
     pub(super) fn sharing_columns(&self, number: i64) -> Result<Option<SharingRow>, StoreError> {
-        Ok(self.db.prepare_cached(SHARING_COLUMNS)?.query_row([number], read_columns).optional()?)
+        self.db.first(SHARING_COLUMNS, [number], read_columns)
     }
 
     /// The current registers, without the words.

@@ -7,7 +7,8 @@ use super::SharedProject;
 use super::stamps::RegisterId;
 use crate::StoreError;
 use crate::archive::Archive;
-use rusqlite::{OptionalExtension, Row};
+use crate::query::Query;
+use rusqlite::Row;
 use towline_core::id::{IdHash, Uid};
 use towline_core::share::{Register, Registers, RowKind, RowLife, SharedRow, WriteStamp};
 use towline_core::time::Timestamp;
@@ -52,13 +53,12 @@ impl Archive {
     pub fn begin_leaving(&self, project: &SharedProject, now: Timestamp) -> Result<(), StoreError> {
         self.as_one(|| {
             let row = (project.row, project.id.0, &project.key, now.0);
-            self.db.prepare_cached(BEGIN)?.execute(row)?;
+            self.db.change(BEGIN, row)?;
             self.unshare_project(project.row).map(drop)
         })
     }
 
     pub fn leaving_projects(&self) -> Result<Vec<WithdrawingProject>, StoreError> {
-        let mut statement = self.db.prepare_cached(ALL)?;
         let read = |row: &Row<'_>| {
             Ok(WithdrawingProject {
                 row: row.get(0)?,
@@ -68,14 +68,14 @@ impl Archive {
                 since: Timestamp(row.get(4)?),
             })
         };
-        Ok(statement.query_map([], read)?.collect::<Result<_, _>>()?)
+        self.db.all(ALL, [], read)
     }
 
     /// Ends a withdrawal that is complete or was cancelled.
     pub fn end_leaving(&self, project: &WithdrawingProject) -> Result<(), StoreError> {
         self.as_one(|| {
-            self.db.prepare_cached(END)?.execute([project.row])?;
-            self.db.prepare_cached(FORGET_SENT)?.execute([project.id.0])?;
+            self.db.change(END, [project.row])?;
+            self.db.change(FORGET_SENT, [project.id.0])?;
             Ok(())
         })
     }
@@ -96,12 +96,12 @@ impl Archive {
 
     /// Whether it stays here, unsent, until its project is shared again.
     pub fn is_taken_back(&self, uid: Uid) -> Result<bool, StoreError> {
-        Ok(self.db.prepare_cached(IS_WITHDRAWN)?.query_row([uid.0], |row| row.get(0))?)
+        self.db.value(IS_WITHDRAWN, [uid.0])
     }
 
     pub(super) fn record_withdrawal(&self, row: &SharedRow) -> Result<(), StoreError> {
         let RowLife::Lives(registers) = &row.life else { return Ok(()) };
-        self.db.prepare_cached(NOTE_WITHDRAWN)?.execute((row.uid.0, row.project.0))?;
+        self.db.change(NOTE_WITHDRAWN, (row.uid.0, row.project.0))?;
         self.set_stamp(row.uid, RegisterId::Presence, registers.presence.stamp)?;
         match row.kind {
             RowKind::Memory => self.record_memory_withdrawal(row.uid, registers),
@@ -130,16 +130,16 @@ impl Archive {
         self.clear_stamp(uid, RegisterId::Words)?;
         match row.kind {
             RowKind::Line => {
-                self.db.prepare_cached(RAISE_TURN)?.execute((uid.at().0, uid.0, count, here))?;
+                self.db.change(RAISE_TURN, (uid.at().0, uid.0, count, here))?;
             }
             RowKind::Summary => {
-                self.db.prepare_cached(RAISE_SUMMARY)?.execute((uid.0, count, here))?;
+                self.db.change(RAISE_SUMMARY, (uid.0, count, here))?;
             }
             RowKind::Body | RowKind::Detail => {
                 let raise = if row.kind == RowKind::Body { RAISE_BODY } else { RAISE_DETAIL };
                 let found = self.piece_by_uid(row)?.filter(|piece| piece.is_captured_here);
                 if let Some(piece) = found {
-                    self.db.prepare_cached(raise)?.execute((piece.id, count))?;
+                    self.db.change(raise, (piece.id, count))?;
                 }
             }
             RowKind::Memory | RowKind::Bookmark | RowKind::Baton => {}
@@ -149,15 +149,15 @@ impl Archive {
 
     /// A project is shared again: its withdrawn rows are sent again.
     pub(super) fn share_again(&self, project: &SharedProject) -> Result<(), StoreError> {
-        self.db.prepare_cached(END)?.execute([project.row])?;
-        self.db.prepare_cached(RAISE_STAMPS)?.execute((project.id.0, self.machine.0))?;
-        self.db.prepare_cached(ALL_SHARED_AGAIN)?.execute([project.id.0])?;
+        self.db.change(END, [project.row])?;
+        self.db.change(RAISE_STAMPS, (project.id.0, self.machine.0))?;
+        self.db.change(ALL_SHARED_AGAIN, [project.id.0])?;
         Ok(())
     }
 
     /// Another machine of this user has shared it again.
     pub(super) fn note_shared_again(&self, uid: Uid) -> Result<(), StoreError> {
-        self.db.prepare_cached(SHARED_AGAIN)?.execute([uid.0])?;
+        self.db.change(SHARED_AGAIN, [uid.0])?;
         Ok(())
     }
 
@@ -192,7 +192,7 @@ impl Archive {
         let Some(session) = &row.from.session else { return Ok(None) };
         let read = |row: &Row<'_>| Ok((row.get(0)?, Uid(row.get(1)?) == self.machine));
         let named = (session.agent.as_str(), session.id.as_str());
-        Ok(self.db.prepare_cached(CAPTURED_ON)?.query_row(named, read).optional()?)
+        self.db.first(CAPTURED_ON, named, read)
     }
 
     /// Pieces have no id column: the id is derived again from mark and time.
@@ -203,9 +203,8 @@ impl Archive {
             return Ok(None);
         };
         let (query, at) = (if row.kind == RowKind::Body { BODIES } else { DETAILS }, row.uid.at());
-        let mut statement = self.db.prepare_cached(query)?;
         let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?)));
-        let found = statement.query_map((conversation, at.0), read)?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.db.all(query, (conversation, at.0), read)?;
         let has_uid = |mark: IdHash| super::piece_uid(row.kind.name(), session, mark, at) == row.uid;
         let piece = found.into_iter().find(|(_, mark)| has_uid(*mark));
         Ok(piece.map(|(id, _)| CapturedPiece { id, conversation, is_captured_here }))

@@ -4,7 +4,7 @@
 
 use crate::StoreError;
 use crate::archive::Archive;
-use rusqlite::OptionalExtension;
+use crate::query::Query;
 use towline_core::id::Uid;
 
 const NAME: &str = "
@@ -24,7 +24,7 @@ impl Archive {
         }
         self.as_one(|| {
             for (id, name) in news {
-                self.db.prepare_cached(NAME)?.execute((id.0, name))?;
+                self.db.change(NAME, (id.0, name))?;
             }
             Ok(())
         })
@@ -32,12 +32,10 @@ impl Archive {
 
     /// The name of another machine; `None` for this one and for one that was never named.
     pub fn machine_called(&self, machine: Uid) -> Result<Option<String>, StoreError> {
-        Ok(self.db.prepare_cached(NAME_OF)?.query_row([machine.0], |row| row.get(0)).optional()?)
+        self.db.first(NAME_OF, [machine.0], |row| row.get(0))
     }
 
     fn machine_names(&self) -> Result<std::collections::HashSet<(Uid, String)>, StoreError> {
-        let mut statement = self.db.prepare_cached(NAMES)?;
-        let found = statement.query_map([], |row| Ok((Uid(row.get(0)?), row.get(1)?)))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        Ok(self.db.all(NAMES, [], |row| Ok((Uid(row.get(0)?), row.get(1)?)))?.into_iter().collect())
     }
 }

@@ -8,7 +8,8 @@ use super::{LineContent, RowContent, ShareLevel, SharedPiece, piece_uid};
 use crate::StoreError;
 use crate::archive::Archive;
 use crate::archive::keep::{kept_body, kept_detail, kept_turn};
-use rusqlite::{OptionalExtension, Row};
+use crate::query::Query;
+use rusqlite::Row;
 use std::ops::ControlFlow;
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::share::{Registers, RowKind, RowLife, RowProvenance, SharedRow, WriteStamp};
@@ -93,8 +94,7 @@ impl Archive {
         let Some(project) = self.shared_project_of(conversation)? else { return Ok(None) };
         let Some((session, _)) = self.session_head(conversation, &project)? else { return Ok(None) };
         let read = |row: &Row<'_>| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?, Timestamp(row.get(2)?)));
-        let found =
-            self.db.prepare_cached(SUMMARY)?.query_row((conversation, self.machine.0), read).optional()?;
+        let found = self.db.first(SUMMARY, (conversation, self.machine.0), read)?;
         let Some((uid, revision, _)) = found else { return Ok(None) };
         let row = self.conversation_by_row(conversation)?;
         let Some(summary) = self.summary(&row)? else { return Ok(None) };
@@ -105,9 +105,7 @@ impl Archive {
 
     /// Conversations of shared projects captured here, after this row.
     pub fn shared_conversations_behind(&self, row: i64, most: u32) -> Result<Vec<i64>, StoreError> {
-        let mut statement = self.db.prepare_cached(AFTER)?;
-        let found = statement.query_map((row, self.machine.0, most), |row| row.get(0))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        self.db.all(AFTER, (row, self.machine.0, most), |row| row.get(0))
     }
 
     fn session_head<'p>(
@@ -121,8 +119,7 @@ impl Archive {
             let head = SessionHead { branch: row.get(3)?, base: base.zip(before) };
             Ok((row.get::<_, String>(0)?, row.get(1)?, Uid(row.get(2)?), head))
         };
-        let found =
-            self.db.prepare_cached(HEAD)?.query_row((conversation, self.machine.0), read).optional()?;
+        let found = self.db.first(HEAD, (conversation, self.machine.0), read)?;
         let Some((key, person, machine, head)) = found else { return Ok(None) };
         let Ok(key) = SessionKey::parse(&key) else { return Ok(None) };
         Ok(Some((SentSession { key, person, machine, project }, head)))

@@ -4,35 +4,21 @@
 
 use crate::StoreError;
 use crate::archive::Archive;
-use rusqlite::{OptionalExtension, Params, Row};
+use crate::query::Query;
+use rusqlite::{Params, Row};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
-/// How much of a project is shared; each level includes the previous one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ShareLevel {
-    /// Memories, summaries, lines, bookmarks, batons.
-    Lines,
-    /// And the messages of the turns.
-    Bodies,
-    /// And tool inputs and outputs.
-    Details,
-}
-
-impl ShareLevel {
-    pub const ALL: [ShareLevel; 3] = [ShareLevel::Lines, ShareLevel::Bodies, ShareLevel::Details];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            ShareLevel::Lines => "lines",
-            ShareLevel::Bodies => "bodies",
-            ShareLevel::Details => "details",
-        }
-    }
-
-    /// Parses the output of `name`.
-    pub fn named(name: &str) -> Option<ShareLevel> {
-        ShareLevel::ALL.into_iter().find(|extent| extent.name() == name)
+towline_core::named_enum! {
+    /// How much of a project is shared; each level includes the previous one.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ShareLevel as named {
+        /// Memories, summaries, lines, bookmarks, batons.
+        Lines = "lines",
+        /// And the messages of the turns.
+        Bodies = "bodies",
+        /// And tool inputs and outputs.
+        Details = "details",
     }
 }
 
@@ -80,8 +66,7 @@ impl Archive {
     }
 
     fn shared(&self, query: &str, params: impl Params) -> Result<Vec<SharedProject>, StoreError> {
-        let mut statement = self.db.prepare_cached(query)?;
-        let found = statement.query_map(params, project)?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.db.all(query, params, project)?;
         Ok(found.into_iter().flatten().collect())
     }
 
@@ -95,7 +80,7 @@ impl Archive {
     ) -> Result<SharedProject, StoreError> {
         self.as_one(|| {
             let id = project_id(key);
-            self.db.prepare_cached(SHARE)?.execute((row, id.0, key, extent.name(), now.0))?;
+            self.db.change(SHARE, (row, id.0, key, extent.name(), now.0))?;
             self.begin_scan()?;
             let shared = self.shared_project(row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             self.share_again(&shared)?;
@@ -105,7 +90,7 @@ impl Archive {
 
     /// Stops the exchange of a project. Rows received before stay.
     pub fn unshare_project(&self, row: i64) -> Result<bool, StoreError> {
-        Ok(self.db.prepare_cached(UNSHARE)?.execute([row])? > 0)
+        Ok(self.db.change(UNSHARE, [row])? > 0)
     }
 
     /// Sets this user's name in the team, when a hub is joined.
@@ -124,7 +109,7 @@ impl Archive {
     }
 
     pub(super) fn move_cursor(&self, project: i64, after: u64) -> Result<(), StoreError> {
-        self.db.prepare_cached(MOVE_CURSOR)?.execute((project, after.cast_signed()))?;
+        self.db.change(MOVE_CURSOR, (project, after.cast_signed()))?;
         Ok(())
     }
 
@@ -160,8 +145,7 @@ impl Archive {
         conversation: i64,
     ) -> Result<Option<SharedProject>, StoreError> {
         const OF: &str = "select project from conversations where id = ?1";
-        let row: Option<i64> =
-            self.db.prepare_cached(OF)?.query_row([conversation], |row| row.get(0)).optional()?.flatten();
+        let row: Option<i64> = self.db.first(OF, [conversation], |row| row.get(0))?.flatten();
         row.map_or(Ok(None), |row| self.shared_project(row))
     }
 }

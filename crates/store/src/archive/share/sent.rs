@@ -7,7 +7,8 @@ use super::tombs::TombFate;
 use super::{SharedProject, SyncRow};
 use crate::StoreError;
 use crate::archive::Archive;
-use rusqlite::{OptionalExtension, Row};
+use crate::query::Query;
+use rusqlite::Row;
 use std::collections::HashSet;
 use towline_core::id::{IdHash, Uid};
 use towline_core::share::{
@@ -63,15 +64,15 @@ impl Archive {
             SendState::Offered => {
                 let (uid, kind) = (row.uid.0, row.kind.name());
                 let offer = (uid, kind, row.project.0, row.from.machine.0, count);
-                self.db.prepare_cached(OFFER)?.execute(offer)?
+                self.db.change(OFFER, offer)?
             }
             SendState::Had => {
                 if let Some(fate) = fate_of(row) {
-                    self.db.prepare_cached(TOMB_SENT)?.execute((row.uid.0, fate.name()))?;
+                    self.db.change(TOMB_SENT, (row.uid.0, fate.name()))?;
                 }
                 let (uid, kind) = (row.uid.0, row.kind.name());
                 let has = (uid, kind, row.project.0, row.from.machine.0, count, digest(row).0);
-                self.db.prepare_cached(RECEIVED)?.execute(has)?
+                self.db.change(RECEIVED, has)?
             }
         };
         Ok(())
@@ -88,7 +89,7 @@ impl Archive {
     }
 
     fn sent(&self, uid: Uid) -> Result<Option<Option<i64>>, StoreError> {
-        Ok(self.db.prepare_cached(SENT_DIGEST)?.query_row([uid.0], |row| row.get(0)).optional()?)
+        self.db.first(SENT_DIGEST, [uid.0], |row| row.get(0))
     }
 
     /// The number of a project's rows that the hub has from this machine, and that came from others.
@@ -102,8 +103,7 @@ impl Archive {
     /// The number of a project's changes not yet sent to the hub.
     pub fn changes_waiting(&self, project: &SharedProject) -> Result<u64, StoreError> {
         let cursor = self.read_up_to(READER)?.unwrap_or(0);
-        let waiting: i64 =
-            self.db.prepare_cached(WAITING)?.query_row((cursor, project.row), |row| row.get(0))?;
+        let waiting: i64 = self.db.value(WAITING, (cursor, project.row))?;
         Ok(waiting.cast_unsigned())
     }
 
@@ -152,7 +152,7 @@ impl Archive {
     }
 
     pub fn end_scan(&self) -> Result<(), StoreError> {
-        self.db.prepare_cached(NO_SCAN)?.execute([])?;
+        self.db.change(NO_SCAN, [])?;
         Ok(())
     }
 

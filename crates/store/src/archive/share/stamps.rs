@@ -5,34 +5,24 @@
 
 use crate::StoreError;
 use crate::archive::Archive;
-use rusqlite::OptionalExtension;
+use crate::query::Query;
 use serde_json::Value;
 use towline_core::id::Uid;
 use towline_core::share::WriteStamp;
 
-/// A register of a row: a part that is written and merged by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::archive) enum RegisterId {
-    Words,
-    Pin,
-    Standing,
-    Hold,
-    Presence,
+towline_core::named_enum! {
+    /// A register of a row: a part that is written and merged by itself.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(in crate::archive) enum RegisterId {
+        Words = "words",
+        Pin = "pin",
+        Standing = "standing",
+        Hold = "hold",
+        Presence = "presence",
+    }
 }
 
 impl RegisterId {
-    const OF_MEMORY: [Self; 5] = [Self::Words, Self::Pin, Self::Standing, Self::Hold, Self::Presence];
-
-    fn name(self) -> &'static str {
-        match self {
-            RegisterId::Words => "words",
-            RegisterId::Pin => "pin",
-            RegisterId::Standing => "standing",
-            RegisterId::Hold => "hold",
-            RegisterId::Presence => "presence",
-        }
-    }
-
     /// Its columns in a trace.
     fn columns(self) -> &'static [&'static str] {
         match self {
@@ -68,7 +58,7 @@ impl Archive {
         let stamp = |row: &rusqlite::Row<'_>| {
             Ok(WriteStamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
         };
-        Ok(self.db.prepare_cached(STAMP)?.query_row((uid.0, register.name()), stamp).optional()?)
+        self.db.first(STAMP, (uid.0, register.name()), stamp)
     }
 
     pub(in crate::archive) fn set_stamp(
@@ -78,12 +68,12 @@ impl Archive {
         stamp: WriteStamp,
     ) -> Result<(), StoreError> {
         let row = (uid.0, register.name(), stamp.count.cast_signed(), stamp.machine.0);
-        self.db.prepare_cached(SET)?.execute(row)?;
+        self.db.change(SET, row)?;
         Ok(())
     }
 
     pub(in crate::archive) fn clear_stamp(&self, uid: Uid, register: RegisterId) -> Result<(), StoreError> {
-        self.db.prepare_cached(CLEAR)?.execute((uid.0, register.name()))?;
+        self.db.change(CLEAR, (uid.0, register.name()))?;
         Ok(())
     }
 
@@ -146,7 +136,7 @@ impl Archive {
         if is_presence_changed && after["presence"] == "private" {
             self.stamp_cleared(uid, initial(Some(()), machine))?;
         }
-        for register in RegisterId::OF_MEMORY {
+        for register in RegisterId::ALL {
             let is_changed = register.columns().iter().any(|column| before[*column] != after[*column]);
             if is_changed || register == RegisterId::Words && is_presence_changed {
                 self.stamp_again(uid, register, default_stamp(register, &before, machine))?;

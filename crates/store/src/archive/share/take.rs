@@ -13,6 +13,7 @@ use crate::archive::erase::ArchiveEraser;
 use crate::archive::memories::{NewMemory, fingerprint, list};
 use crate::archive::name::SHORT;
 use crate::archive::{Archive, gone};
+use crate::query::Query;
 use rusqlite::{Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use towline_core::forget::Forgotten;
@@ -326,7 +327,7 @@ impl Pull<'_> {
             fingerprint(content).0,
         ])?;
         let number = self.archive.db.last_insert_rowid();
-        self.archive.db.prepare_cached(RESOLVE)?.execute((row.uid.0, number))?;
+        self.archive.db.change(RESOLVE, (row.uid.0, number))?;
         Ok(number)
     }
 

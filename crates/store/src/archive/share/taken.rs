@@ -11,7 +11,8 @@ use crate::archive::keep::{ExportedDetail, ExportedMessage, ExportedTurn};
 use crate::archive::restore::ImportTarget;
 use crate::archive::summaries::KeptSummary;
 use crate::archive::{Archive, Conversation, PackedOpening, Packer};
-use rusqlite::{OptionalExtension, Row, params};
+use crate::query::Query;
+use rusqlite::{Row, params};
 use towline_core::forget::{PieceSource as Speaker, project_marks};
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::piece::StopReason;
@@ -86,7 +87,7 @@ impl Pull<'_> {
                 WriteStamp { count: row.get::<_, i64>(2)?.cast_unsigned(), machine: Uid(row.get(3)?) };
             Ok((row.get::<_, u32>(0)?, Uid(row.get(1)?), written))
         };
-        let known = archive.db.prepare_cached(TURN)?.query_row((id, turn.mark.0), read).optional()?;
+        let known = archive.db.first(TURN, (id, turn.mark.0), read)?;
         let ordinal = match known {
             Some((ordinal, uid, written)) => {
                 if archive.stamp(uid, RegisterId::Words)?.unwrap_or(written) >= stamp {
@@ -99,7 +100,7 @@ impl Pull<'_> {
                 let mut target = ImportTarget::new(id);
                 archive.restore_turn(&mut target, turn)?;
                 let of = (id, turn.mark.0, row.from.machine.0, stamp.count.cast_signed());
-                archive.db.prepare_cached(SET_MACHINE)?.execute(of)?;
+                archive.db.change(SET_MACHINE, of)?;
                 target.ordinal(turn.ordinal)
             }
         };
@@ -112,7 +113,7 @@ impl Pull<'_> {
         let ExportedTurn { mark, until, tools, failures, stopped, line, reverted, .. } = turn;
         let row =
             (conversation, mark.0, until.0, tools, failures, stopped.map(StopReason::name), line, reverted);
-        self.archive.db.prepare_cached(SETTLE_TURN)?.execute(row)?;
+        self.archive.db.change(SETTLE_TURN, row)?;
         Ok(())
     }
 
@@ -133,7 +134,7 @@ impl Pull<'_> {
             Some(written) if written >= stamp => return Ok(false),
             Some(_) => {
                 let settled = (id, body.mark.0, body.cut.cast_signed(), body.text.as_str());
-                archive.db.prepare_cached(SETTLE_BODY)?.execute(settled)?;
+                archive.db.change(SETTLE_BODY, settled)?;
             }
             None => {
                 archive.restore_body(&ImportTarget::with_turn(id, body.turn, turn), &body)?;
@@ -161,7 +162,7 @@ impl Pull<'_> {
         match self.last_write(HAS_DETAIL, id, detail.mark, row.uid)? {
             Some(written) if written >= stamp => return Ok(false),
             Some(_) => {
-                archive.db.prepare_cached(DROP_DETAIL)?.execute((id, detail.mark.0))?;
+                archive.db.change(DROP_DETAIL, (id, detail.mark.0))?;
             }
             None => {}
         }
@@ -191,7 +192,7 @@ impl Pull<'_> {
             Ok((Uid(row.get(0)?), written))
         };
         let stamp = registers.words.stamp;
-        let known = archive.db.prepare_cached(SUMMARY_OF)?.query_row([id], read).optional()?;
+        let known = archive.db.first(SUMMARY_OF, [id], read)?;
         if let Some((uid, written)) = known
             && archive.stamp(uid, RegisterId::Words)?.unwrap_or(written) >= stamp
         {
@@ -242,7 +243,7 @@ impl Pull<'_> {
         let read = |row: &Row<'_>| {
             Ok(WriteStamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
         };
-        let known = archive.db.prepare_cached(NOTE_STAMP)?.query_row([row.uid.0], read).optional()?;
+        let known = archive.db.first(NOTE_STAMP, [row.uid.0], read)?;
         let is_ours = from.machine == archive.machine && stamp.machine == archive.machine;
         let is_gone = from.session.as_ref().is_some_and(|session| {
             self.is_gone(session, |gone| gone.is_time_gone(from.made_at, Speaker::Session))
@@ -314,7 +315,7 @@ impl Pull<'_> {
         let id = self.archive.conversation_row(session.agent.as_str(), &opening, Some(self.project.row))?;
         let branch = line.and_then(|line| line.branch.as_ref());
         let origin = (id, row.from.machine.0, self.person(row), branch, row.from.made_at.0);
-        self.archive.db.prepare_cached(SET_ORIGIN)?.execute(origin)?;
+        self.archive.db.change(SET_ORIGIN, origin)?;
         Ok(id)
     }
 
@@ -333,8 +334,7 @@ impl Pull<'_> {
         uid: Uid,
     ) -> Result<Option<WriteStamp>, StoreError> {
         let archive = self.archive;
-        let mut find = archive.db.prepare_cached(query)?;
-        let revision: Option<i64> = find.query_row((conversation, mark.0), |row| row.get(0)).optional()?;
+        let revision: Option<i64> = archive.db.first(query, (conversation, mark.0), |row| row.get(0))?;
         let Some(revision) = revision else { return Ok(None) };
         let machine =
             archive.db.prepare_cached(MACHINE_OF)?.query_row([conversation], |row| row.get(0).map(Uid))?;
@@ -351,7 +351,6 @@ impl Archive {
         project: Option<i64>,
         most: u32,
     ) -> Result<Vec<RemoteNote>, StoreError> {
-        let mut statement = self.db.prepare_cached(ELSEWHERE)?;
         let read = |row: &Row<'_>| {
             let session: Option<String> = row.get(4)?;
             Ok(RemoteNote {
@@ -367,12 +366,12 @@ impl Archive {
                 count: row.get::<_, i64>(8)?.cast_unsigned(),
             })
         };
-        Ok(statement.query_map((kind.name(), project, most), read)?.collect::<Result<_, _>>()?)
+        self.db.all(ELSEWHERE, (kind.name(), project, most), read)
     }
 
     /// Whether a bookmark or a baton of another machine is stored.
     pub fn knows_note(&self, uid: Uid) -> Result<bool, StoreError> {
-        Ok(self.db.prepare_cached(HAS_NOTE)?.query_row([uid.0], |row| row.get(0))?)
+        self.db.value(HAS_NOTE, [uid.0])
     }
 
     /// The machine that captured a conversation, and its owner; `None` for this user.
@@ -382,7 +381,7 @@ impl Archive {
     }
 
     pub(super) fn unbury(&self, uid: Uid) -> Result<(), StoreError> {
-        self.db.prepare_cached(DROP_TOMB)?.execute([uid.0])?;
+        self.db.change(DROP_TOMB, [uid.0])?;
         Ok(())
     }
 }

@@ -6,35 +6,22 @@ use super::stamps::RegisterId;
 use super::{ShareLevel, piece_uid};
 use crate::StoreError;
 use crate::archive::Archive;
-use rusqlite::{OptionalExtension, params};
+use crate::query::Query;
+use rusqlite::params;
 use towline_core::id::{IdHash, Uid};
 use towline_core::share::{RowKind, WriteStamp};
 use towline_core::time::Timestamp;
 
-/// Why a row is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::archive) enum TombFate {
-    /// Deleted for good, everywhere.
-    Forgotten,
-    /// Deleted only here: it belongs to a teammate.
-    Away,
-    /// Deleted until it is made again.
-    Withdrawn,
-}
-
-impl TombFate {
-    pub(in crate::archive) fn name(self) -> &'static str {
-        match self {
-            TombFate::Forgotten => "forgotten",
-            TombFate::Away => "away",
-            TombFate::Withdrawn => "withdrawn",
-        }
-    }
-
-    pub(super) fn named(name: &str) -> Option<TombFate> {
-        [TombFate::Forgotten, TombFate::Away, TombFate::Withdrawn]
-            .into_iter()
-            .find(|fate| fate.name() == name)
+towline_core::named_enum! {
+    /// Why a row is gone.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(in crate::archive) enum TombFate as named {
+        /// Deleted for good, everywhere.
+        Forgotten = "forgotten",
+        /// Deleted only here: it belongs to a teammate.
+        Away = "away",
+        /// Deleted until it is made again.
+        Withdrawn = "withdrawn",
     }
 }
 
@@ -83,10 +70,8 @@ const DROP_WITHDRAWN: &str = "delete from tombs where uid = ?1 and fate = 'withd
 impl Archive {
     /// Records that a memory is deleted, if it is shared.
     pub(in crate::archive) fn bury_memory(&self, number: i64, burial: Burial<'_>) -> Result<(), StoreError> {
-        let mut statement = self.db.prepare_cached(MEMORY)?;
         let row = (number, burial.at.0, burial.by, burial.own_fate.name(), burial.others_fate.name());
-        let buried =
-            statement.query_row(row, |row| Ok((Uid(row.get(0)?), row.get::<_, String>(1)?))).optional()?;
+        let buried = self.db.first(MEMORY, row, |row| Ok((Uid(row.get(0)?), row.get::<_, String>(1)?)))?;
         match buried {
             Some((uid, fate)) if fate == TombFate::Withdrawn.name() => {
                 self.stamp_withdrawal(uid, WriteStamp::NEVER)
@@ -111,7 +96,7 @@ impl Archive {
     ) -> Result<(), StoreError> {
         let (own, others) = (burial.own_fate.name(), burial.others_fate.name());
         let row = (conversation, ordinal, burial.at.0, burial.by, own, others);
-        self.db.prepare_cached(LINE)?.execute(row)?;
+        self.db.change(LINE, row)?;
         Ok(())
     }
 
@@ -121,9 +106,7 @@ impl Archive {
         conversation: i64,
         burial: Burial<'_>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.db.prepare_cached(OTHERS_LINES)?;
-        let found =
-            statement.query_map([conversation], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+        let found = self.db.all(OTHERS_LINES, [conversation], |row| row.get(0))?;
         let away = Burial { others_fate: TombFate::Away, ..burial };
         found.into_iter().try_for_each(|ordinal| self.bury_turn(conversation, ordinal, away))
     }
@@ -137,8 +120,7 @@ impl Archive {
         const TURNS: &str = "select ordinal from turns where conversation = ?1";
         const BODIES: &str = "select turn, mark, at from bodies where conversation = ?1";
         const DETAILS: &str = "select turn, mark, at from details where conversation = ?1";
-        let mut statement = self.db.prepare_cached(TURNS)?;
-        for ordinal in statement.query_map([id], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()? {
+        for ordinal in self.db.all(TURNS, [id], |row| row.get(0))? {
             self.bury_turn(id, ordinal, burial)?;
         }
         self.bury_pieces(id, RowKind::Body, BODIES, [id], burial)?;
@@ -151,11 +133,10 @@ impl Archive {
         conversation: i64,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut statement = self.db.prepare_cached(SUMMARY)?;
         let row = (conversation, at.0, self.machine.0);
-        let buried = statement
-            .query_row(row, |row| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))
-            .optional()?;
+        let buried = self
+            .db
+            .first(SUMMARY, row, |row| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))?;
         let Some((uid, count)) = buried else { return Ok(()) };
         self.stamp_withdrawal(uid, WriteStamp { count, machine: self.machine })
     }
@@ -172,11 +153,10 @@ impl Archive {
         let Some(project) = self.shared_project_of(conversation)? else { return Ok(()) };
         let is_shared = project.extent >= extent_of(kind);
         let session = self.conversation_by_row(conversation)?.session;
-        let mut find = self.db.prepare_cached(query)?;
         let piece = |row: &rusqlite::Row<'_>| {
             Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?), Timestamp(row.get(2)?)))
         };
-        let found = find.query_map(parameters, piece)?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.db.all(query, parameters, piece)?;
         let mut bury = self.db.prepare_cached(PIECE)?;
         for (turn, mark, at) in found {
             bury.execute(params![
@@ -198,8 +178,7 @@ impl Archive {
 
     /// The fate of a deleted row; `None` if it has no tomb.
     pub(in crate::archive) fn fate(&self, uid: Uid) -> Result<Option<TombFate>, StoreError> {
-        let found: Option<String> =
-            self.db.prepare_cached(FATE)?.query_row([uid.0], |row| row.get(0)).optional()?;
+        let found: Option<String> = self.db.first(FATE, [uid.0], |row| row.get(0))?;
         Ok(found.and_then(|name| TombFate::named(&name)))
     }
 
@@ -208,7 +187,7 @@ impl Archive {
         if self.stamp(uid, RegisterId::Presence)?.is_none() {
             return Ok(None);
         }
-        self.db.prepare_cached(DROP_WITHDRAWN)?.execute([uid.0])?;
+        self.db.change(DROP_WITHDRAWN, [uid.0])?;
         self.stamp_again(uid, RegisterId::Presence, WriteStamp::NEVER)?;
         Ok(Some(self.stamp_again(uid, RegisterId::Words, WriteStamp::NEVER)?.count))
     }

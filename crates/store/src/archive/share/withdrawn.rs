@@ -7,7 +7,7 @@ use crate::StoreError;
 use crate::archive::Archive;
 use crate::archive::erase::{DROP_TURN, IS_EMPTY};
 use crate::archive::memories::DROP;
-use rusqlite::OptionalExtension;
+use crate::query::Query;
 use towline_core::share::{RowKind, SharedRow};
 
 const DROP_SUMMARY: &str = "delete from summaries where uid = ?1 returning conversation";
@@ -23,20 +23,17 @@ impl Archive {
             RowKind::Memory => {
                 let Some(number) = self.memory_by_uid(row.uid)? else { return Ok(false) };
                 for statement in DROP {
-                    self.db.prepare_cached(statement)?.execute([number])?;
+                    self.db.change(statement, [number])?;
                 }
                 self.note_change("memory", number, None)?;
                 Ok(true)
             }
             RowKind::Summary => {
-                let mut statement = self.db.prepare_cached(DROP_SUMMARY)?;
-                let of: Option<i64> = statement.query_row([row.uid.0], |row| row.get(0)).optional()?;
+                let of: Option<i64> = self.db.first(DROP_SUMMARY, [row.uid.0], |row| row.get(0))?;
                 of.map(|of| self.note_change("summary", of, None)).transpose()?;
                 Ok(of.is_some())
             }
-            RowKind::Bookmark | RowKind::Baton => {
-                Ok(self.db.prepare_cached(DROP_NOTE)?.execute([row.uid.0])? > 0)
-            }
+            RowKind::Bookmark | RowKind::Baton => Ok(self.db.change(DROP_NOTE, [row.uid.0])? > 0),
             RowKind::Line => self.drop_line(row),
             RowKind::Body => self.drop_piece(row, DROP_BODY),
             RowKind::Detail => self.drop_piece(row, DROP_DETAIL),
@@ -45,11 +42,10 @@ impl Archive {
 
     fn drop_line(&self, row: &SharedRow) -> Result<bool, StoreError> {
         let Some((conversation, false)) = self.captured_conversation(row)? else { return Ok(false) };
-        let mut find = self.db.prepare_cached(TURN)?;
-        let ordinal: Option<i64> = find.query_row((conversation, row.uid.0), |row| row.get(0)).optional()?;
+        let ordinal: Option<i64> = self.db.first(TURN, (conversation, row.uid.0), |row| row.get(0))?;
         let Some(ordinal) = ordinal else { return Ok(false) };
         for statement in DROP_TURN {
-            self.db.prepare_cached(statement)?.execute((conversation, ordinal))?;
+            self.db.change(statement, (conversation, ordinal))?;
         }
         self.finish_conversation(conversation)?;
         Ok(true)
@@ -58,7 +54,7 @@ impl Archive {
     fn drop_piece(&self, row: &SharedRow, drop: &str) -> Result<bool, StoreError> {
         match self.piece_by_uid(row)? {
             Some(CapturedPiece { id, conversation, is_captured_here: false }) => {
-                self.db.prepare_cached(drop)?.execute([id])?;
+                self.db.change(drop, [id])?;
                 self.finish_conversation(conversation)?;
                 Ok(true)
             }
@@ -69,7 +65,7 @@ impl Archive {
     /// Deletes the conversation if it is empty.
     fn finish_conversation(&self, conversation: i64) -> Result<(), StoreError> {
         self.note_change("conversation", conversation, Some(0))?;
-        if self.db.prepare_cached(IS_EMPTY)?.query_row([conversation], |row| row.get(0))? {
+        if self.db.value(IS_EMPTY, [conversation])? {
             self.drop_conversation(conversation)?;
         }
         Ok(())
