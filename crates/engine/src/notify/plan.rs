@@ -81,6 +81,7 @@ fn milliseconds(time: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::config::Config;
     use towline_core::event::BlockReason;
     use towline_core::session::SessionState;
 
@@ -92,7 +93,7 @@ mod tests {
             phone_after: Some(Duration::from_secs(600)),
             phone: vec!["curl".into()],
             mute_projects: vec!["noise".into()],
-            ..Notify::compiled_in()
+            ..Config::compiled_in().notify
         }
     }
 

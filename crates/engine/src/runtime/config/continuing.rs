@@ -2,8 +2,7 @@
 //!
 //! Pure. Off until the user enables it, and always limited.
 
-use super::layer::one_of;
-use toml_edit::Value;
+use super::values::{Values, key};
 use towline_core::continuing::{HandoffMethod, HopLimits};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,51 +13,24 @@ pub struct Continuing {
 }
 
 impl Continuing {
-    pub fn compiled_in() -> Continuing {
+    pub(super) fn read(values: &Values) -> Continuing {
         Continuing {
-            at_percent: 70,
-            written: HandoffMethod::Asked,
-            limits: HopLimits { most_hops: 5, per_hour: 4, per_day: 20, cooldown_ms: 60_000 },
-        }
-    }
-
-    /// Builds the section from validated values.
-    pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Continuing {
-        let number = |key: &str| value(key).and_then(|value| value.as_integer()).unwrap_or(0);
-        let count = |key: &str| u32::try_from(number(key)).unwrap_or(0);
-        let word =
-            |key: &str| value(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
-        Continuing {
-            at_percent: u8::try_from(number("continue.at_percent")).unwrap_or(100),
-            written: HandoffMethod::named(&word("continue.handoff")).unwrap_or(HandoffMethod::Asked),
+            at_percent: values.number(key!("continue.at_percent")),
+            written: HandoffMethod::named(&values.text(key!("continue.handoff")))
+                .unwrap_or(HandoffMethod::Asked),
             limits: HopLimits {
-                most_hops: count("continue.most_hops"),
-                per_hour: count("continue.per_hour"),
-                per_day: count("continue.per_day"),
-                cooldown_ms: number("continue.cooldown_s") * 1000,
+                most_hops: values.number(key!("continue.most_hops")),
+                per_hour: values.number(key!("continue.per_hour")),
+                per_day: values.number(key!("continue.per_day")),
+                cooldown_ms: values.number::<i64>(key!("continue.cooldown_s")) * 1000,
             },
         }
     }
 }
 
-/// Validates a value of the right type. `Err` completes "must be".
-pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
-    let within = |from: i64, to: i64| match value.as_integer() {
-        Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
-        Some(_) | None => Ok(()),
-    };
-    match key {
-        "continue.handoff" => one_of(value, &HandoffMethod::ALL.map(HandoffMethod::name)),
-        "continue.at_percent" => within(1, 100),
-        "continue.most_hops" | "continue.per_hour" | "continue.per_day" => within(0, 1_000),
-        "continue.cooldown_s" => within(0, 86_400),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::layered;
+    use super::super::{Config, layered};
     use super::*;
 
     #[test]
@@ -82,7 +54,7 @@ mod tests {
             let found = layered(&format!("[continue]\n{user}"));
             let mistakes: Vec<String> = found.mistakes.iter().map(ToString::to_string).collect();
             assert_eq!(mistakes, [format!("line 2: {expected}")]);
-            assert_eq!(found.config.continuing, Continuing::compiled_in());
+            assert_eq!(found.config.continuing, Config::compiled_in().continuing);
         };
         check("at_percent = 0", "`continue.at_percent` must be from 1 to 100");
         check("handoff = 'guess'", "`continue.handoff` must be one of ask, mechanical");

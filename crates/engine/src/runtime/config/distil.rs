@@ -2,8 +2,8 @@
 //!
 //! Pure. Tool patterns have the syntax of `privacy.exclude_tools`.
 
-use super::fits;
-use toml_edit::Value;
+use super::patterns::fits;
+use super::values::{Values, key};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distil {
@@ -13,30 +13,10 @@ pub struct Distil {
 }
 
 impl Distil {
-    pub fn compiled_in() -> Distil {
-        let skipped = [
-            "ListMcpResourcesTool",
-            "SlashCommand",
-            "Skill",
-            "TodoWrite",
-            "AskUserQuestion",
-            "ToolSearch",
-            "update_plan",
-            "request_user_input",
-        ];
-        Distil { rules: true, skip_tools: skipped.map(str::to_owned).to_vec() }
-    }
-
-    /// Builds the section from validated values.
-    pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Distil {
-        let usual = Distil::compiled_in();
-        let tools = value("distil.skip_tools").and_then(|value| {
-            let names = value.as_array()?.iter().filter_map(|name| name.as_str().map(str::to_owned));
-            Some(names.collect())
-        });
+    pub(super) fn read(values: &Values) -> Distil {
         Distil {
-            rules: value("distil.rules").and_then(|value| value.as_bool()).unwrap_or(usual.rules),
-            skip_tools: tools.unwrap_or(usual.skip_tools),
+            rules: values.is_on(key!("distil.rules")),
+            skip_tools: values.list(key!("distil.skip_tools")),
         }
     }
 
@@ -44,13 +24,6 @@ impl Distil {
     pub fn skips(&self, tool: &str) -> bool {
         self.skip_tools.iter().any(|pattern| fits(pattern, tool))
     }
-}
-
-/// Validates a value of the right type. `Err` completes "must be".
-pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
-    let is_name = |item: &Value| item.as_str().is_some_and(|text| !text.trim().is_empty());
-    let all = value.as_array().into_iter().flatten().all(is_name);
-    if key != "distil.skip_tools" || all { Ok(()) } else { Err("made of names in quotes".into()) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Edits the user's configuration file: sets or removes keys. Comments and order are preserved.
 
-use super::layered;
+use super::layer::layered;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
 use std::fs::{self, File};

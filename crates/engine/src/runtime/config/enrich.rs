@@ -2,8 +2,7 @@
 //!
 //! Pure. No model until the user names one. Holds no API key, only where to find one.
 
-use super::layer::one_of;
-use toml_edit::Value;
+use super::values::{Values, key};
 use towline_agents::Agent;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,44 +53,24 @@ impl ProviderName {
         }
     }
 
-    fn all() -> Vec<&'static str> {
+    pub(super) fn all() -> Vec<&'static str> {
         [NOBODY].into_iter().chain(Agent::ALL.map(Agent::name)).chain([ANTHROPIC, OPENAI]).collect()
     }
 }
 
 impl Enrich {
-    pub fn compiled_in() -> Enrich {
+    pub(super) fn read(values: &Values) -> Enrich {
         Enrich {
-            provider: ProviderName::Nobody,
-            model: String::new(),
-            base_url: String::new(),
-            key_env: String::new(),
-            key_command: vec![],
-            daily_tokens: 200_000,
-            per_memory_tokens: 2000,
-            attempts: 5,
-            timeout_s: 120,
-        }
-    }
-
-    /// Builds the section from validated values.
-    pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Enrich {
-        let text =
-            |key: &str| value(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
-        let number = |key: &str| value(key).and_then(|value| value.as_integer()).unwrap_or(0).unsigned_abs();
-        let small = |key: &str| u32::try_from(number(key)).unwrap_or(u32::MAX);
-        let words =
-            value("distil.key_command").and_then(|value| value.as_array().cloned()).unwrap_or_default();
-        Enrich {
-            provider: ProviderName::parse(&text("distil.provider")).unwrap_or(ProviderName::Nobody),
-            model: text("distil.model"),
-            base_url: text("distil.base_url").trim_end_matches('/').to_owned(),
-            key_env: text("distil.key_env"),
-            key_command: words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),
-            daily_tokens: number("distil.daily_tokens"),
-            per_memory_tokens: number("distil.per_memory_tokens"),
-            attempts: small("distil.attempts"),
-            timeout_s: small("distil.timeout_s"),
+            provider: ProviderName::parse(&values.text(key!("distil.provider")))
+                .unwrap_or(ProviderName::Nobody),
+            model: values.text(key!("distil.model")),
+            base_url: values.text(key!("distil.base_url")).trim_end_matches('/').to_owned(),
+            key_env: values.text(key!("distil.key_env")),
+            key_command: values.list(key!("distil.key_command")),
+            daily_tokens: values.number(key!("distil.daily_tokens")),
+            per_memory_tokens: values.number(key!("distil.per_memory_tokens")),
+            attempts: values.number(key!("distil.attempts")),
+            timeout_s: values.number(key!("distil.timeout_s")),
         }
     }
 
@@ -100,47 +79,14 @@ impl Enrich {
     }
 }
 
-/// Validates a value of the right type. `Err` completes "must be".
-pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
-    let within = |from: i64, to: i64| match value.as_integer() {
-        Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
-        Some(_) | None => Ok(()),
-    };
-    match key {
-        "distil.provider" => one_of(value, &ProviderName::all()),
-        "distil.base_url" => is_address(value.as_str().unwrap_or("")),
-        "distil.key_env" => is_variable(value.as_str().unwrap_or("")),
-        "distil.key_command" => {
-            let all = value.as_array().into_iter().flatten().all(|word| word.is_str());
-            if all { Ok(()) } else { Err("a list of words in quotes".to_owned()) }
-        }
-        "distil.daily_tokens" => within(0, 1_000_000_000),
-        "distil.per_memory_tokens" => within(1000, 100_000),
-        "distil.attempts" => within(1, 100),
-        "distil.timeout_s" => within(5, 3600),
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn is_address(text: &str) -> Result<(), String> {
-    let is_one = text.is_empty() || text.starts_with("https://") || text.starts_with("http://");
-    if is_one { Ok(()) } else { Err("an address that begins with https:// or http://".to_owned()) }
-}
-
-/// Rejects a key entered by mistake: it would be displayed and copied with the rest of the file.
-fn is_variable(text: &str) -> Result<(), String> {
-    let is_name = text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    if is_name { Ok(()) } else { Err("the name of a variable in capitals, not a key".to_owned()) }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::layered;
+    use super::super::{Config, layered};
     use super::*;
 
     #[test]
     fn every_agent_and_both_apis_can_be_named_and_nobody_is_the_default() {
-        assert_eq!(layered("").config.enrich, Enrich::compiled_in());
+        assert_eq!(layered("").config.enrich, Config::compiled_in().enrich);
         for name in ProviderName::all() {
             let found = layered(&format!("[distil]\nprovider = '{name}'"));
             assert_eq!((found.mistakes.len(), found.config.enrich.provider.name()), (0, name));
@@ -157,7 +103,11 @@ mod tests {
             "key_command = [1]",
         ] {
             let found = layered(&format!("[distil]\n{wrong}"));
-            assert_eq!((found.mistakes.len(), found.config.enrich), (1, Enrich::compiled_in()), "{wrong}");
+            assert_eq!(
+                (found.mistakes.len(), found.config.enrich),
+                (1, Config::compiled_in().enrich),
+                "{wrong}"
+            );
         }
     }
 }

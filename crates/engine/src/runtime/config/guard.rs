@@ -2,11 +2,12 @@
 //!
 //! Pure: validates and interprets values, measures nothing.
 
-use super::covers;
+use super::patterns::covers;
+use super::rules::{one_of, require};
+use super::values::{Values, key};
 use std::collections::BTreeMap;
 use toml_edit::Value;
 use towline_core::meter::{ContextStrategy, PLACEHOLDERS, unknown_placeholder};
-use towline_core::status_line::StatusTemplate;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
@@ -32,44 +33,17 @@ pub struct StatusLine {
     pub columns: usize,
 }
 
-/// The default template.
-const TEMPLATE: &str = "{model}[  {context}][  {place}][  {cost}][  {limits}][  {agents}]";
-
 impl Guard {
-    pub fn compiled_in() -> Guard {
-        let message = |(percent, message): (u8, &str)| (percent, message.to_owned());
+    pub(super) fn read(values: &Values) -> Guard {
+        let thresholds = values.entries("guard.thresholds").into_iter();
+        let projects = values.entries("guard.projects").into_iter();
         Guard {
-            strategy: ContextStrategy::Notify,
-            thresholds: [
-                (40, "Consider preparing a handoff soon."),
-                (50, "Handoff recommended."),
-                (60, "Handoff strongly recommended."),
-                (70, "Auto-compaction risk: {remaining} tokens are left. Handoff advised."),
-            ]
-            .map(message)
-            .into(),
-            refuse_helpers_at: 85,
-            projects: BTreeMap::new(),
-        }
-    }
-
-    /// Builds the section from validated values.
-    pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Guard {
-        let entries = |key: &str| -> Vec<(String, String)> {
-            let table = value(key).and_then(|value| value.as_inline_table().cloned()).unwrap_or_default();
-            let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
-            table.iter().map(|(name, value)| (name.to_owned(), text(value))).collect()
-        };
-        let limit = value("guard.refuse_helpers_at").and_then(|value| value.as_integer()).unwrap_or(0);
-        Guard {
-            strategy: value("guard.strategy").and_then(|value| strategy(&value)).unwrap_or_default(),
-            thresholds: entries("guard.thresholds")
-                .into_iter()
+            strategy: ContextStrategy::parse(&values.text(key!("guard.strategy"))).unwrap_or_default(),
+            thresholds: thresholds
                 .filter_map(|(percent, message)| Some((percent.parse().ok()?, message)))
                 .collect(),
-            refuse_helpers_at: u8::try_from(limit).unwrap_or(0),
-            projects: entries("guard.projects")
-                .into_iter()
+            refuse_helpers_at: values.number(key!("guard.refuse_helpers_at")),
+            projects: projects
                 .filter_map(|(folder, name)| Some((folder, ContextStrategy::parse(&name)?)))
                 .collect(),
         }
@@ -88,57 +62,30 @@ impl Guard {
 }
 
 impl StatusLine {
-    pub fn compiled_in() -> StatusLine {
-        StatusLine { command: String::new(), own: true, template: TEMPLATE.to_owned(), columns: 0 }
-    }
-
-    /// Builds the section from validated values.
-    pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> StatusLine {
-        let command = value("statusline.command").and_then(|value| value.as_str().map(str::to_owned));
-        let own = value("statusline.own").and_then(|value| value.as_bool());
-        let template = value("statusline.template").and_then(|value| value.as_str().map(str::to_owned));
-        let columns = value("statusline.columns").and_then(|value| value.as_integer()).unwrap_or(0);
+    pub(super) fn read(values: &Values) -> StatusLine {
         StatusLine {
-            command: command.unwrap_or_default(),
-            own: own.unwrap_or(true),
-            template: template.unwrap_or_else(|| TEMPLATE.to_owned()),
-            columns: usize::try_from(columns).unwrap_or(0),
+            command: values.text(key!("statusline.command")),
+            own: values.is_on(key!("statusline.own")),
+            template: values.text(key!("statusline.template")),
+            columns: values.number(key!("statusline.columns")),
         }
     }
 }
 
-/// Validates a value of the right type. `Err` completes "must be".
-pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
-    match (key, value) {
-        ("guard.strategy", _) => strategy(value).map(drop).ok_or_else(one_of_the_strategies),
-        ("guard.thresholds", Value::InlineTable(table)) => {
-            if table.is_empty() {
-                return Err(
-                    "at least one share with its message; for none, set `guard.strategy` to \"off\"".into()
-                );
-            }
-            table.iter().try_for_each(|(percent, message)| threshold(percent, message))
-        }
-        ("guard.projects", Value::InlineTable(table)) => {
-            let is_whole = table.iter().all(|(folder, _)| folder.starts_with('/'));
-            let is_known = table.iter().all(|(_, name)| strategy(name).is_some());
-            match (is_whole, is_known) {
-                (true, true) => Ok(()),
-                (false, _) => Err("made of whole paths that begin with `/`".into()),
-                (true, false) => Err(one_of_the_strategies()),
-            }
-        }
-        ("guard.refuse_helpers_at", Value::Integer(limit)) if !(0..=100).contains(limit.value()) => {
-            Err("from 0 to 100".into())
-        }
-        ("statusline.template", Value::String(template)) => {
-            StatusTemplate::parse(template.value()).map(drop).map_err(|error| format!("a template: {error}"))
-        }
-        ("statusline.columns", Value::Integer(columns)) if !(0..=1000).contains(columns.value()) => {
-            Err("from 0 to 1000".into())
-        }
-        (_, _) => Ok(()),
-    }
+/// `Err` completes "must be", here and below.
+pub(super) fn thresholds_are_valid(value: &Value) -> Result<(), String> {
+    let Some(table) = value.as_inline_table() else { return Ok(()) };
+    let expected = "at least one share with its message; for none, set `guard.strategy` to \"off\"";
+    require(!table.is_empty(), expected)?;
+    table.iter().try_for_each(|(percent, message)| threshold(percent, message))
+}
+
+pub(super) fn projects_are_valid(value: &Value) -> Result<(), String> {
+    let table = || value.as_inline_table().into_iter().flatten();
+    let is_whole = table().all(|(folder, _)| folder.starts_with('/'));
+    require(is_whole, "made of whole paths that begin with `/`")?;
+    let names = ContextStrategy::ALL.map(ContextStrategy::name);
+    table().try_for_each(|(_, name)| one_of(name.as_str().unwrap_or(""), &names))
 }
 
 fn threshold(percent: &str, message: &Value) -> Result<(), String> {
@@ -158,17 +105,9 @@ fn threshold(percent: &str, message: &Value) -> Result<(), String> {
     }
 }
 
-fn strategy(value: &Value) -> Option<ContextStrategy> {
-    ContextStrategy::parse(value.as_str()?)
-}
-
-fn one_of_the_strategies() -> String {
-    format!("one of {}", ContextStrategy::ALL.map(ContextStrategy::name).join(", "))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::layered;
+    use super::super::{Config, layered};
     use super::*;
 
     #[track_caller]
@@ -176,7 +115,7 @@ mod tests {
         let found = layered(user);
         let mistakes: Vec<String> = found.mistakes.iter().map(ToString::to_string).collect();
         assert_eq!(mistakes, [expected]);
-        assert_eq!(found.config.guard, Guard::compiled_in(), "the default is used");
+        assert_eq!(found.config.guard, Config::compiled_in().guard, "the default is used");
     }
 
     #[test]
@@ -194,7 +133,8 @@ mod tests {
             strategies,
             [ContextStrategy::Handoff, ContextStrategy::Notify, ContextStrategy::Off, ContextStrategy::Off]
         );
-        let line = StatusLine { command: "line | head".into(), own: false, ..StatusLine::compiled_in() };
+        let line =
+            StatusLine { command: "line | head".into(), own: false, ..Config::compiled_in().statusline };
         assert_eq!(config.statusline, line);
     }
 

@@ -2,9 +2,7 @@
 //!
 //! Pure. Holds no password, only where to find one.
 
-use super::layer::one_of;
-use crate::runtime::hub_url;
-use toml_edit::Value;
+use super::values::{Values, key};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hub {
@@ -32,49 +30,26 @@ pub enum HubTls {
     Plain,
 }
 
-const VERIFIED: &str = "verified";
+pub(super) const TLS_MODES: [&str; 2] = ["verified", PLAIN];
 const PLAIN: &str = "plain";
 
 /// The extents of sharing; each includes the ones before it.
-const EXTENTS: [&str; 3] = ["lines", "bodies", "details"];
+pub(super) const EXTENTS: [&str; 3] = ["lines", "bodies", "details"];
 
 impl Hub {
-    pub fn compiled_in() -> Hub {
+    pub(super) fn read(values: &Values) -> Hub {
         Hub {
-            url: String::new(),
-            team: String::new(),
-            ca: String::new(),
-            tls: HubTls::Verified,
-            allow_plain: false,
-            password_env: "PGPASSWORD".to_owned(),
-            password_command: vec![],
-            every_s: 60,
-            search_ms: 400,
-            extent: EXTENTS[0].to_owned(),
-            max_queue: 100_000,
-        }
-    }
-
-    /// Builds the section from validated values.
-    pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Hub {
-        let text =
-            |key: &str| value(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
-        let number = |key: &str| value(key).and_then(|value| value.as_integer()).unwrap_or(0).unsigned_abs();
-        let small = |key: &str| u32::try_from(number(key)).unwrap_or(u32::MAX);
-        let words =
-            value("hub.password_command").and_then(|value| value.as_array().cloned()).unwrap_or_default();
-        Hub {
-            url: text("hub.url"),
-            team: text("hub.team"),
-            ca: text("hub.ca"),
-            tls: if text("hub.tls") == PLAIN { HubTls::Plain } else { HubTls::Verified },
-            allow_plain: value("hub.allow_plain").and_then(|value| value.as_bool()).unwrap_or(false),
-            password_env: text("hub.password_env"),
-            password_command: words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),
-            every_s: small("hub.every_s"),
-            search_ms: number("hub.search_ms"),
-            extent: text("hub.extent"),
-            max_queue: small("hub.max_queue"),
+            url: values.text(key!("hub.url")),
+            team: values.text(key!("hub.team")),
+            ca: values.text(key!("hub.ca")),
+            tls: if values.text(key!("hub.tls")) == PLAIN { HubTls::Plain } else { HubTls::Verified },
+            allow_plain: values.is_on(key!("hub.allow_plain")),
+            password_env: values.text(key!("hub.password_env")),
+            password_command: values.list(key!("hub.password_command")),
+            every_s: values.number(key!("hub.every_s")),
+            search_ms: values.number(key!("hub.search_ms")),
+            extent: values.text(key!("hub.extent")),
+            max_queue: values.number(key!("hub.max_queue")),
         }
     }
 
@@ -83,41 +58,9 @@ impl Hub {
     }
 }
 
-/// Validates a value of the right type. `Err` completes "must be".
-pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
-    let within = |from: i64, to: i64| match value.as_integer() {
-        Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
-        Some(_) | None => Ok(()),
-    };
-    let text = value.as_str().unwrap_or("");
-    match key {
-        "hub.url" if text.is_empty() => Ok(()),
-        "hub.url" => hub_url::parse(text).map(drop).map_err(|error| error.as_a_rule()),
-        "hub.ca" if text.is_empty() || text.starts_with('/') => Ok(()),
-        "hub.ca" => Err("the whole path of a file, which begins with `/`".to_owned()),
-        "hub.tls" => one_of(value, &[VERIFIED, PLAIN]),
-        "hub.password_env" => is_variable(text),
-        "hub.password_command" => {
-            let all = value.as_array().into_iter().flatten().all(|word| word.is_str());
-            if all { Ok(()) } else { Err("a list of words in quotes".to_owned()) }
-        }
-        "hub.every_s" => within(5, 86_400),
-        "hub.search_ms" => within(20, 60_000),
-        "hub.extent" => one_of(value, &EXTENTS),
-        "hub.max_queue" => within(1_000, 10_000_000),
-        _ => Ok(()),
-    }
-}
-
-/// Rejects a password entered by mistake: it would be displayed and copied with the rest of the file.
-fn is_variable(text: &str) -> Result<(), String> {
-    let is_name = text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    if is_name { Ok(()) } else { Err("the name of a variable in capitals, not a password".to_owned()) }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{layered, value_at};
+    use super::super::{Config, layered, value_at};
     use super::*;
 
     #[test]
@@ -156,7 +99,7 @@ mod tests {
             "max_queue = 0",
         ] {
             let found = layered(&format!("[hub]\n{wrong}"));
-            assert_eq!((found.mistakes.len(), found.config.hub), (1, Hub::compiled_in()), "{wrong}");
+            assert_eq!((found.mistakes.len(), found.config.hub), (1, Config::compiled_in().hub), "{wrong}");
         }
     }
 }

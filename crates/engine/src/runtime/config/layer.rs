@@ -1,27 +1,12 @@
-//! Merges the user's configuration over the defaults, key by key.
-//!
-//! The defaults define which keys exist and their types; there is no second list.
+//! Merges the user's configuration over the defaults, key by key, and names the mistakes in it.
 
-use super::bookmarks::{self, Bookmarks};
-use super::continuing::{self, Continuing};
-use super::defaults::defaults;
-use super::distil::{self, Distil};
-use super::enrich::{self, Enrich};
-use super::guard::{self, Guard, StatusLine};
-use super::hub::{self, Hub};
-use super::limits::{self, Limits};
-use super::memory::Memory;
 use super::nearest::nearest;
-use super::notify::{self, Notify};
-use super::search::{self, Search};
-use super::typing::{self, Typing};
-use super::{Config, prices};
-use std::collections::BTreeMap;
-use std::fmt;
+use super::ranges::range_of;
+use super::settings::Config;
+use super::values::{FREE_TABLES, Values, default_value, keys};
+use crate::runtime::env::Env;
+use std::{fmt, fs};
 use toml_edit::{Document, Item, Value};
-use towline_core::inherit::OnClear;
-use towline_core::text::SecretPolicy;
-use towline_store::archive::ArchiveRetention;
 
 /// The effective configuration, and the mistakes in the user's text.
 #[derive(Debug)]
@@ -51,31 +36,40 @@ impl fmt::Display for Mistake {
     }
 }
 
+/// The current configuration. Never fails: of a file that is missing or invalid, the defaults apply.
+pub fn settings(env: &Env) -> Config {
+    fs::read_to_string(&env.config_file).map_or_else(|_| Config::compiled_in(), |user| layered(&user).config)
+}
+
 /// Merges `user` over the defaults. Reads no file and no environment.
 pub fn layered(user: &str) -> Layered {
-    let mut values: BTreeMap<String, Value> = defaults().into_iter().collect();
-    let mut mistakes = vec![];
+    let (mut values, mut mistakes) = (Values::default(), vec![]);
     match leaves(user) {
         Err(mistake) => mistakes.push(mistake),
         Ok(given) => {
             for leaf in given {
-                match check(&leaf, &values) {
-                    Ok(()) => drop(values.insert(leaf.key, leaf.value)),
+                match check(&leaf) {
+                    Ok(()) => drop(values.user.insert(leaf.key, leaf.value)),
                     Err(mistake) => mistakes.push(mistake),
                 }
             }
         }
     }
-    Layered { config: typed(&values), mistakes }
+    Layered { config: Config::read(&values), mistakes }
 }
 
 /// The effective value of one key, as TOML; `None` for a key that does not exist.
 pub fn value_at(user: &str, key: &str) -> Option<String> {
-    let mut values: BTreeMap<String, Value> = defaults().into_iter().collect();
     let given = leaves(user).ok().and_then(|given| given.into_iter().find(|leaf| leaf.key == key));
-    let usable = given.filter(|leaf| check(leaf, &values).is_ok());
-    let value = usable.map(|leaf| leaf.value).or_else(|| values.remove(key))?;
+    let usable = given.filter(|leaf| check(leaf).is_ok());
+    let value = usable.map(|leaf| leaf.value).or_else(|| default_value(key))?;
     Some(value.decorated("", "").to_string())
+}
+
+/// The name in a repository's `.towline.toml`: `[project] name = "…"`.
+pub fn project_name(text: &str) -> Option<String> {
+    let document = text.parse::<toml_edit::DocumentMut>().ok()?;
+    document.get("project")?.get("name")?.as_str().map(str::to_owned)
 }
 
 /// One key with its value and line.
@@ -85,9 +79,6 @@ pub(super) struct Leaf {
     pub value: Value,
     line: usize,
 }
-
-/// Tables with user-chosen names.
-pub(super) const FREE_TABLES: [&str; 4] = ["projects.names", "guard.thresholds", "guard.projects", "prices"];
 
 pub(super) fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
     let document = Document::parse(text.to_owned()).map_err(|error| {
@@ -127,10 +118,11 @@ fn line_of(text: &str, offset: usize) -> usize {
     1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count()
 }
 
-fn check(leaf: &Leaf, defaults: &BTreeMap<String, Value>) -> Result<(), Mistake> {
+fn check(leaf: &Leaf) -> Result<(), Mistake> {
     let mistake = |what| Mistake { line: leaf.line, key: leaf.key.clone(), what };
-    let Some(default) = defaults.get(&leaf.key) else {
-        let meant = nearest(&leaf.key, defaults.keys().map(String::as_str));
+    let Some(default) = default_value(&leaf.key) else {
+        let keys: Vec<String> = keys().collect();
+        let meant = nearest(&leaf.key, keys.iter().map(String::as_str));
         let hint = meant.map_or(String::new(), |key| format!("; did you mean `{key}`?"));
         return Err(mistake(format!("there is no key `{}`{hint}", leaf.key)));
     };
@@ -144,116 +136,6 @@ fn check(leaf: &Leaf, defaults: &BTreeMap<String, Value>) -> Result<(), Mistake>
 fn article(noun: &str) -> String {
     let an = noun.starts_with(['a', 'e', 'i', 'o', 'u']);
     format!("{} {noun}", if an { "an" } else { "a" })
-}
-
-/// Validates a value of the right type. `Err` completes "must be".
-fn range_of(key: &str, value: &Value) -> Result<(), String> {
-    let within = |from: i64, to: i64| match value.as_integer() {
-        Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
-        Some(_) | None => Ok(()),
-    };
-    match key {
-        "hook.patience_ms" => within(0, 2_000),
-        "hook.deadline_ms" => within(100, 2_500),
-        "keep.prompt_bytes" => within(80, 100_000),
-        "keep.answer_bytes" => within(0, 100_000),
-        "inherit.on_clear" => one_of(value, &OnClear::ALL.map(OnClear::name)),
-        "keep.events_days" => within(1, 36_500),
-        "keep.journal_mb" => within(8, 100_000),
-        "privacy.exclude_projects" | "inherit.never_in" => {
-            absolute(value.as_array().into_iter().flatten().map(Value::as_str))
-        }
-        "privacy.exclude_tools" | "privacy.exclude_paths" => {
-            let is_name = |item: &Value| item.as_str().is_some_and(|text| !text.trim().is_empty());
-            let all = value.as_array().into_iter().flatten().all(is_name);
-            if all { Ok(()) } else { Err("made of names in quotes".into()) }
-        }
-        "archive.words_days" | "archive.details_days" | "archive.thinking_days" => within(0, 36_500),
-        "archive.most_mb" => within(64, 10_000_000),
-        "projects.names" => {
-            let names = || value.as_inline_table().into_iter().flatten();
-            absolute(names().map(|(path, _)| Some(path)))?;
-            if names().all(|(_, name)| name.is_str()) { Ok(()) } else { Err("names in quotes".into()) }
-        }
-        "prices" => prices::range_of(value),
-        "distil.skip_tools" => distil::range_of(key, value),
-        _ if key.starts_with("distil.") => enrich::range_of(key, value),
-        _ if key.starts_with("continue.") => continuing::range_of(key, value),
-        _ if key.starts_with("typing.") => typing::range_of(key, value),
-        _ if key.starts_with("limits.") => limits::range_of(key, value),
-        _ if key.starts_with("bookmarks.") => bookmarks::range_of(key, value),
-        _ if key.starts_with("notify.") => notify::range_of(key, value),
-        _ if key.starts_with("search.") => search::range_of(key, value),
-        _ if key.starts_with("hub.") => hub::range_of(key, value),
-        _ if key.starts_with("guard.") || key.starts_with("statusline.") => guard::range_of(key, value),
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn one_of(value: &Value, names: &[&str]) -> Result<(), String> {
-    let is_known = value.as_str().is_none_or(|name| names.contains(&name));
-    if is_known { Ok(()) } else { Err(format!("one of {}", names.join(", "))) }
-}
-
-/// Rejects relative paths: they would match no folder, and the user would not notice.
-fn absolute<'a>(mut paths: impl Iterator<Item = Option<&'a str>>) -> Result<(), String> {
-    let whole = paths.all(|path| path.is_some_and(|path| path.starts_with('/')));
-    if whole { Ok(()) } else { Err("made of whole paths that begin with `/`".into()) }
-}
-
-/// Builds the configuration. Every key is in the defaults, and every value has the type of its default.
-fn typed(values: &BTreeMap<String, Value>) -> Config {
-    let number = |key: &str| values.get(key).and_then(Value::as_integer).unwrap_or(0).unsigned_abs();
-    let is_on = |key: &str| values.get(key).and_then(Value::as_bool).unwrap_or(true);
-    let texts = |value: &Value| value.as_str().unwrap_or("").to_owned();
-    let list = |key: &str| -> Vec<String> {
-        values.get(key).and_then(Value::as_array).into_iter().flatten().map(texts).collect()
-    };
-    let days = |key: &str| u32::try_from(number(key)).unwrap_or(0);
-    let names = values.get("projects.names").and_then(Value::as_inline_table);
-    Config {
-        patience_ms: number("hook.patience_ms"),
-        deadline_ms: number("hook.deadline_ms"),
-        secrets: if is_on("privacy.redact") { SecretPolicy::Redacted } else { SecretPolicy::Kept },
-        exclude_projects: list("privacy.exclude_projects"),
-        exclude_tools: list("privacy.exclude_tools"),
-        exclude_paths: list("privacy.exclude_paths"),
-        archive: ArchiveRetention {
-            words_days: days("archive.words_days"),
-            details_days: days("archive.details_days"),
-            thinking_days: days("archive.thinking_days"),
-            most_mb: number("archive.most_mb"),
-        },
-        inherit_never_in: list("inherit.never_in"),
-        after_compaction: is_on("inherit.after_compaction"),
-        prompt_bytes: usize::try_from(number("keep.prompt_bytes")).unwrap_or(2000),
-        answer_bytes: usize::try_from(number("keep.answer_bytes")).unwrap_or(4000),
-        events_days: u32::try_from(number("keep.events_days")).unwrap_or(90),
-        journal_mb: number("keep.journal_mb"),
-        on_clear: values
-            .get("inherit.on_clear")
-            .and_then(Value::as_str)
-            .and_then(OnClear::parse)
-            .unwrap_or_default(),
-        project_names: names
-            .into_iter()
-            .flatten()
-            .map(|(path, name)| (path.to_owned(), texts(name)))
-            .collect(),
-        notify: Notify::read(&|key| values.get(key).cloned()),
-        typing: Typing::read(&|key| values.get(key).cloned()),
-        limits: Limits::read(&|key| values.get(key).cloned()),
-        bookmarks: Bookmarks::read(&|key| values.get(key).cloned()),
-        guard: Guard::read(&|key| values.get(key).cloned()),
-        statusline: StatusLine::read(&|key| values.get(key).cloned()),
-        memory: Memory::read(&|key| values.get(key).cloned()),
-        continuing: Continuing::read(&|key| values.get(key).cloned()),
-        distil: Distil::read(&|key| values.get(key).cloned()),
-        enrich: Enrich::read(&|key| values.get(key).cloned()),
-        search: Search::read(&|key| values.get(key).cloned()),
-        hub: Hub::read(&|key| values.get(key).cloned()),
-        prices: values.get("prices").map(prices::read).unwrap_or_default(),
-    }
 }
 
 #[cfg(test)]
@@ -361,5 +243,12 @@ mod tests {
         assert_eq!(value_at("[hook]\npatience_ms = 7", "hook.patience_ms").as_deref(), Some("7"));
         assert_eq!(value_at("", "privacy.redact").as_deref(), Some("true"));
         assert_eq!(value_at("", "nonsense"), None);
+    }
+
+    #[test]
+    fn a_repository_names_its_project() {
+        assert_eq!(project_name("[project]\nname = \"Thing\"").as_deref(), Some("Thing"));
+        assert_eq!(project_name("name = 1"), None);
+        assert_eq!(project_name("not toml ["), None);
     }
 }

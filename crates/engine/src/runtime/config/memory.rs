@@ -2,7 +2,7 @@
 //!
 //! Pure. Reads validated values only.
 
-use toml_edit::Value;
+use super::values::{Values, key};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -17,17 +17,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    pub fn compiled_in() -> Memory {
-        Memory { give: true, older: true, notice: true, gotchas: false }
-    }
-
-    pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Memory {
-        let is_on = |key: &str| value(key).and_then(|value| value.as_bool());
+    pub(super) fn read(values: &Values) -> Memory {
         Memory {
-            give: is_on("memory.give").unwrap_or(true),
-            older: is_on("memory.older").unwrap_or(true),
-            notice: is_on("memory.notice").unwrap_or(true),
-            gotchas: is_on("memory.gotchas").unwrap_or(false),
+            give: values.is_on(key!("memory.give")),
+            older: values.is_on(key!("memory.older")),
+            notice: values.is_on(key!("memory.notice")),
+            gotchas: values.is_on(key!("memory.gotchas")),
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Pure: validates and interprets values, sends nothing.
 
+use super::rules::{all, require};
+use super::values::{Key, Values, key};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use toml_edit::Value;
@@ -29,36 +31,33 @@ pub struct Notify {
 pub const OCCASIONS: [&str; 8] =
     ["idle", "working", "blocked", "completed", "interrupted", "limited", "ended", "transition"];
 
-impl Notify {
-    pub fn compiled_in() -> Notify {
-        Notify {
-            states: ["blocked", "completed", "limited", "interrupted"].map(str::to_owned).into(),
-            terminal: TerminalSignal::Off,
-            title: false,
-            desktop_after: None,
-            phone_after: None,
-            phone: vec![],
-            debounce: Duration::from_secs(2),
-            mute_projects: vec![],
-            commands: Commands::new(),
-        }
-    }
+/// The command of each occasion.
+const COMMANDS: [Key; 8] = [
+    key!("notify.on_idle"),
+    key!("notify.on_working"),
+    key!("notify.on_blocked"),
+    key!("notify.on_completed"),
+    key!("notify.on_interrupted"),
+    key!("notify.on_limited"),
+    key!("notify.on_ended"),
+    key!("notify.on_transition"),
+];
 
-    /// Builds the section from validated values.
-    pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Notify {
-        let words = |key: &str| value(key).map(|list| words(&list)).unwrap_or_default();
-        let seconds = |key: &str| value(key).and_then(|value| value.as_integer()).unwrap_or(-1);
-        let after = |key: &str| u64::try_from(seconds(key)).ok().map(Duration::from_secs);
-        let commands = OCCASIONS.iter().map(|name| ((*name).to_owned(), words(&format!("notify.on_{name}"))));
+impl Notify {
+    pub(super) fn read(values: &Values) -> Notify {
+        let after = |key: Key| u64::try_from(values.number::<i64>(key)).ok().map(Duration::from_secs);
+        let commands =
+            OCCASIONS.into_iter().zip(COMMANDS).map(|(name, key)| (name.to_owned(), values.list(key)));
         Notify {
-            states: words("notify.states"),
-            terminal: value("notify.terminal").and_then(|value| sign(&value)).unwrap_or(TerminalSignal::Off),
-            title: value("notify.title").and_then(|value| value.as_bool()).unwrap_or(false),
-            desktop_after: after("notify.desktop_after_s"),
-            phone_after: after("notify.phone_after_s"),
-            phone: words("notify.phone"),
-            debounce: after("notify.debounce_s").unwrap_or_default(),
-            mute_projects: words("notify.mute_projects"),
+            states: values.list(key!("notify.states")),
+            terminal: TerminalSignal::named(&values.text(key!("notify.terminal")))
+                .unwrap_or(TerminalSignal::Off),
+            title: values.is_on(key!("notify.title")),
+            desktop_after: after(key!("notify.desktop_after_s")),
+            phone_after: after(key!("notify.phone_after_s")),
+            phone: values.list(key!("notify.phone")),
+            debounce: after(key!("notify.debounce_s")).unwrap_or_default(),
+            mute_projects: values.list(key!("notify.mute_projects")),
             commands: commands.filter(|(_, words)| !words.is_empty()).collect(),
         }
     }
@@ -83,43 +82,23 @@ impl Notify {
     }
 }
 
-/// Validates a value of the right type. `Err` completes "must be".
-pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
-    let within = |from: i64, to: i64| match value.as_integer() {
-        Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
-        Some(_) | None => Ok(()),
-    };
-    match key {
-        "notify.states" => known_states(value),
-        "notify.terminal" => match sign(value) {
-            Some(_) => Ok(()),
-            None => Err(format!("one of {}", TerminalSignal::ALL.map(TerminalSignal::name).join(", "))),
-        },
-        "notify.desktop_after_s" | "notify.phone_after_s" => within(-1, 86_400),
-        "notify.debounce_s" => within(0, 3_600),
-        "notify.mute_projects" => texts(value),
-        "notify.title" => Ok(()),
-        _ => command(value),
-    }
+pub(super) const TEXTS: &str = "a list of texts in quotes";
+
+/// `Err` completes "must be", here and below.
+pub(super) fn are_states(value: &Value) -> Result<(), String> {
+    all(value, |_| true, TEXTS)?;
+    let states = SessionState::SITTING;
+    words(value).try_for_each(|state| {
+        let expected = format!("made of {}; there is no state `{state}`", states.join(", "));
+        require(states.contains(&state), &expected)
+    })
 }
 
-fn known_states(value: &Value) -> Result<(), String> {
-    texts(value)?;
-    match words(value).iter().find(|state| !SessionState::SITTING.contains(&state.as_str())) {
-        Some(state) => {
-            Err(format!("made of {}; there is no state `{state}`", SessionState::SITTING.join(", ")))
-        }
-        None => Ok(()),
-    }
-}
-
-fn command(value: &Value) -> Result<(), String> {
-    texts(value)?;
-    let words = words(value);
-    if words.first().is_some_and(|program| program.trim().is_empty()) {
-        return Err("a command whose first word is a program".into());
-    }
-    match unknown_placeholder(&words) {
+pub(super) fn is_command(value: &Value) -> Result<(), String> {
+    all(value, |_| true, TEXTS)?;
+    let is_program = words(value).next().is_none_or(|program| !program.trim().is_empty());
+    require(is_program, "a command whose first word is a program")?;
+    match unknown_placeholder(&words(value).map(str::to_owned).collect::<Vec<_>>()) {
         Some(name) => {
             let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(" ");
             Err(format!("a command of known placeholders; there is no `{{{name}}}`, there are {known}"))
@@ -128,22 +107,13 @@ fn command(value: &Value) -> Result<(), String> {
     }
 }
 
-fn texts(value: &Value) -> Result<(), String> {
-    let all = value.as_array().into_iter().flatten().all(|item| item.is_str());
-    if all { Ok(()) } else { Err("a list of texts in quotes".into()) }
-}
-
-fn words(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-fn sign(value: &Value) -> Option<TerminalSignal> {
-    TerminalSignal::named(value.as_str()?)
+fn words(value: &Value) -> impl Iterator<Item = &str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::layered;
+    use super::super::{Config, layered};
     use super::*;
 
     #[track_caller]
@@ -151,7 +121,7 @@ mod tests {
         let found = layered(&format!("[notify]\n{user}"));
         let mistakes: Vec<String> = found.mistakes.iter().map(ToString::to_string).collect();
         assert_eq!(mistakes, [format!("line 2: {expected}")]);
-        assert_eq!(found.config.notify, Notify::compiled_in(), "the default is used");
+        assert_eq!(found.config.notify, Config::compiled_in().notify, "the default is used");
     }
 
     #[test]

@@ -2,26 +2,16 @@
 //!
 //! Pure: validates and interprets prices, computes no cost. The compiled-in list is parsed only on demand.
 
-use super::Config;
 use toml_edit::{Document, InlineTable, Item, TableLike, Value};
 use towline_agents::PRICES;
 use towline_core::time::Timestamp;
-use towline_core::usage::{BANDS, ModelPrice, ModelPrices, TokenRates};
+use towline_core::usage::{BANDS, ModelPrice, TokenRates};
 
 /// The compiled-in prices and their date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceList {
     pub dated: String,
     pub prices: Vec<ModelPrice>,
-}
-
-impl Config {
-    /// All effective prices: a user's price for a model replaces every listed price of that model.
-    pub fn all_prices(&self) -> ModelPrices {
-        let is_own = |price: &ModelPrice| self.prices.iter().any(|own| own.model == price.model);
-        let listed = listed().prices.into_iter().filter(|price| !is_own(price));
-        ModelPrices::new(listed.chain(self.prices.iter().cloned()).collect())
-    }
 }
 
 pub fn listed() -> PriceList {
@@ -125,7 +115,7 @@ fn in_order(table: &InlineTable, besides: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layered;
+    use super::super::{Config, layered};
     use super::*;
     use towline_core::piece::TokenCounts;
     use towline_core::usage::{BandUsage, UsageTotal};

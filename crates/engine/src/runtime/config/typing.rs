@@ -2,7 +2,7 @@
 //!
 //! Pure. Off until the user enables it; a fact no terminal reports is unsafe unless the user waives it.
 
-use toml_edit::Value;
+use super::values::{Key, Values, key};
 use towline_core::typing::TerminalAbility;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,51 +19,22 @@ pub struct Typing {
 }
 
 impl Typing {
-    pub fn compiled_in() -> Typing {
-        Typing { enabled: false, quiet_ms: 3_000, limit_ms: 60_000, confirm_ms: 20_000, without: vec![] }
-    }
-
-    /// Builds the section from validated values.
-    pub(super) fn read(value: &dyn Fn(&str) -> Option<Value>) -> Typing {
-        let ms = |key: &str| value(key).and_then(|value| value.as_integer()).unwrap_or(0) * 1000;
-        let without = value("typing.without");
-        let names =
-            without.as_ref().and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    pub(super) fn read(values: &Values) -> Typing {
+        let ms = |key: Key| values.number::<i64>(key) * 1000;
+        let without = values.list(key!("typing.without"));
         Typing {
-            enabled: value("typing.enabled").and_then(|value| value.as_bool()).unwrap_or(false),
-            quiet_ms: ms("typing.quiet_s"),
-            limit_ms: ms("typing.limit_s"),
-            confirm_ms: ms("typing.confirm_s"),
-            without: names.filter_map(TerminalAbility::named).collect(),
+            enabled: values.is_on(key!("typing.enabled")),
+            quiet_ms: ms(key!("typing.quiet_s")),
+            limit_ms: ms(key!("typing.limit_s")),
+            confirm_ms: ms(key!("typing.confirm_s")),
+            without: without.iter().filter_map(|name| TerminalAbility::named(name)).collect(),
         }
     }
 }
 
-/// Validates a value of the right type. `Err` completes "must be".
-pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
-    let within = |from: i64, to: i64| match value.as_integer() {
-        Some(number) if !(from..=to).contains(&number) => Err(format!("from {from} to {to}")),
-        Some(_) | None => Ok(()),
-    };
-    match key {
-        "typing.quiet_s" => within(0, 3_600),
-        "typing.limit_s" => within(1, 3_600),
-        "typing.confirm_s" => within(1, 600),
-        "typing.without" => known_abilities(value),
-        _ => Ok(()),
-    }
-}
-
-fn known_abilities(value: &Value) -> Result<(), String> {
-    let is_known = |item: &Value| item.as_str().and_then(TerminalAbility::named).is_some();
-    let all = value.as_array().into_iter().flatten().all(is_known);
-    let names = TerminalAbility::ALL.map(TerminalAbility::name).join(", ");
-    if all { Ok(()) } else { Err(format!("made of {names}")) }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::layered;
+    use super::super::{Config, layered};
     use super::*;
 
     #[test]
@@ -85,7 +56,7 @@ mod tests {
             let found = layered(&format!("[typing]\n{user}"));
             let mistakes: Vec<String> = found.mistakes.iter().map(ToString::to_string).collect();
             assert_eq!(mistakes, [format!("line 2: {expected}")]);
-            assert_eq!(found.config.typing, Typing::compiled_in());
+            assert_eq!(found.config.typing, Config::compiled_in().typing);
         };
         check("enabled = 'yes'", "`typing.enabled` must be a boolean and is a string");
         check("quiet_s = -1", "`typing.quiet_s` must be from 0 to 3600");
