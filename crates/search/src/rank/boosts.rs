@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use super::BoostReason;
-use super::candidates::{DocAddress, RankCandidate, SearchContext};
+use super::candidates::{RankCandidate, SearchContext};
 use super::filter::file_tags;
+use super::hit::{BoostReason, DocAddress};
 use super::meaning::scaled;
 use crate::document::DocumentKind;
 use crate::index::IndexError;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::dates::Times;
 use super::filter::Filter;
-use super::{Boost, BoostReason, RankingStages};
+use super::hit::{Boost, BoostReason, DocAddress, RankingStages};
 use crate::index::IndexError;
 use crate::query::Query;
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
@@ -26,13 +26,6 @@ const VECTORS_LOOKED_UP: usize = 1000;
 const NEAR_BY_VECTORS: f32 = 0.35;
 /// With no more documents than this, every one becomes a candidate.
 const SMALL: f32 = 500.0;
-
-/// A document's source and its number in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DocAddress {
-    pub source: usize,
-    pub doc: u32,
-}
 
 /// How a document became a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

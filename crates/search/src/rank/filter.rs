@@ -2,7 +2,7 @@
 //!
 //! The values of one filter are alternatives; several filters must all hold.
 
-use super::candidates::DocAddress;
+use super::hit::DocAddress;
 use crate::index::IndexError;
 use crate::query::{Filters, Query};
 use crate::source::{DocSource, TagKind, session_key, tag};

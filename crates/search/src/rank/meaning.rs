@@ -2,8 +2,8 @@
 //!
 //! Candidates are compared with each other alone; a score says nothing outside of its query.
 
-use super::BoostReason;
 use super::candidates::{FoundBy, RankCandidate, SearchContext};
+use super::hit::BoostReason;
 use crate::table::{DIMENSIONS, PIECES, WordPiece, pieces, row, share};
 
 /// Pieces compared together. Over whole long documents something is always near.

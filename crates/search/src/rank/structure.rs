@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::BoostReason;
-use super::candidates::{DocAddress, RankCandidate, SearchContext, by_address};
+use super::candidates::{RankCandidate, SearchContext, by_address};
+use super::hit::{BoostReason, DocAddress};
 use super::meaning::scaled;
 use crate::index::IndexError;
 use crate::words::{Bm25, Collection};

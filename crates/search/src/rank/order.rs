@@ -1,0 +1,58 @@
+//! Runs the ranking stages and orders the candidates.
+//!
+//! Never writes, and no query is an error.
+
+use super::candidates::{RankCandidate, SearchContext};
+use super::hit::{BoostReason, Hit, RankingStages};
+use super::{boosts, meaning, structure};
+use crate::index::IndexError;
+use crate::query::Query;
+use crate::source::DocSource;
+use crate::vectors::QuerySimilarity;
+
+/// Scores that differ by less count as equal: the newer document comes first.
+const SAME: f32 = 0.002;
+
+/// `near` holds the query's similarity to document vectors, if a model is available.
+pub fn rank(
+    tier: RankingStages,
+    query: &Query,
+    sources: &[&dyn DocSource],
+    near: Option<&QuerySimilarity<'_>>,
+) -> Result<Vec<Hit>, IndexError> {
+    let search = SearchContext::new(query, sources, near)?;
+    let mut candidates = search.candidates(tier)?;
+    match tier {
+        RankingStages::Words => {
+            candidates.iter_mut().for_each(|candidate| candidate.boost(BoostReason::Words, candidate.words))
+        }
+        RankingStages::Meaning => meaning::fuse(&search, &mut candidates),
+        RankingStages::Whole => {
+            meaning::fuse(&search, &mut candidates);
+            structure::lend(&search, &mut candidates)?;
+            boosts::add(&search, &mut candidates)?;
+        }
+    }
+    Ok(in_order(&search, candidates))
+}
+
+fn in_order(search: &SearchContext<'_>, mut candidates: Vec<RankCandidate>) -> Vec<Hit> {
+    let step = |candidate: &RankCandidate| (candidate.score() / SAME).round() as i64;
+    candidates.sort_by_key(|candidate| {
+        std::cmp::Reverse((step(candidate), candidate.facts.at, candidate.facts.id))
+    });
+    candidates.truncate(search.query.limit);
+    candidates.into_iter().map(|candidate| hit(search, candidate)).collect()
+}
+
+fn hit(search: &SearchContext<'_>, candidate: RankCandidate) -> Hit {
+    let words = (0..).zip(&search.terms).filter(|(number, _)| candidate.has(*number));
+    Hit {
+        id: candidate.facts.id,
+        kind: candidate.facts.kind,
+        at: candidate.facts.at,
+        score: candidate.score(),
+        words: words.map(|(_, term)| term.word.written.clone()).collect(),
+        boosts: candidate.boosts,
+    }
+}
