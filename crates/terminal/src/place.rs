@@ -20,15 +20,18 @@ pub struct AgentMatcher<'a> {
 
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
 
-/// The agent above a hook: the nearest ancestor recognised as one, else the nearest that is no shell.
-pub fn agent_above(hook: u32, looks: &AgentMatcher<'_>) -> Option<Process> {
-    let parent = Process::read(hook)?.parent;
-    let line: Vec<Process> = ancestors(parent).collect();
-    let known = line
-        .iter()
-        .find(|process| (looks.is_program)(&process.name) || (looks.is_program)(&process.program_name()));
-    let other = || line.iter().find(|process| process.pid > 1 && !SHELLS.contains(&process.name.as_str()));
-    known.or_else(other).cloned()
+/// The agent above a hook with this parent: the nearest ancestor recognised as one, else the nearest that is no shell.
+pub fn agent_above(parent: u32, looks: &AgentMatcher<'_>) -> Option<Process> {
+    let mut other = None;
+    for process in ancestors(parent) {
+        if (looks.is_program)(&process.name) || (looks.is_program)(&process.program_name()) {
+            return Some(process);
+        }
+        if other.is_none() && process.pid > 1 && !SHELLS.contains(&process.name.as_str()) {
+            other = Some(process);
+        }
+    }
+    other
 }
 
 /// The seat of an interactive process. Queries the multiplexer, if there is one.
@@ -217,6 +220,6 @@ mod tests {
     fn the_agent_above_is_the_nearest_that_looks_like_it() {
         let parent = Process::read(own().parent).unwrap();
         let looks = AgentMatcher { is_program: &|name| name == parent.name, is_server: &|_| false };
-        assert_eq!(agent_above(std::process::id(), &looks).unwrap().pid, parent.pid);
+        assert_eq!(agent_above(parent.pid, &looks).unwrap().pid, parent.pid);
     }
 }

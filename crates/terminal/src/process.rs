@@ -4,8 +4,15 @@
 
 use rustix::param::clock_ticks_per_second;
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// The kernel returns `stat` by one call if there is room: about fifty numbers of at most twenty digits.
+const LARGEST_STAT: usize = 2048;
+
+/// Room for most lists of arguments and variables: files of `/proc` do not tell their size.
+const USUAL_LIST: usize = 8 << 10;
 
 /// One process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +33,9 @@ pub struct Process {
 
 impl Process {
     pub fn read(pid: u32) -> Option<Process> {
-        parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        let mut buffer = [0; LARGEST_STAT];
+        let length = fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut buffer).ok()?;
+        parse_stat(str::from_utf8(&buffer[..length]).ok()?)
     }
 
     /// The device of its controlling terminal.
@@ -45,13 +54,19 @@ impl Process {
     }
 
     pub fn arguments(&self) -> Vec<String> {
-        let raw = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
-        split_words(&raw)
+        split_words(&self.bytes("cmdline"))
     }
 
     pub fn environment(&self) -> Environment {
-        let raw = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
-        Environment(split_words(&raw))
+        Environment(split_words(&self.bytes("environ")))
+    }
+
+    /// The whole content of a file of this process; empty if it cannot be read.
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        let mut content = Vec::with_capacity(USUAL_LIST);
+        let file = fs::File::open(format!("/proc/{}/{name}", self.pid));
+        let read = file.and_then(|mut file| file.read_to_end(&mut content));
+        if read.is_ok() { content } else { vec![] }
     }
 
     pub fn program(&self) -> Option<PathBuf> {

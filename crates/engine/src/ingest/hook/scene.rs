@@ -5,6 +5,7 @@
 use super::HookCall;
 use crate::runtime::env::variable;
 use crate::runtime::projects;
+use std::os::unix::process::parent_id;
 use std::path::Path;
 use towline_agents::{Agent, HookEvent, ProcessContext};
 use towline_core::event::{Event, EventKind, EventScene, SessionPresence, StartedBy};
@@ -49,6 +50,9 @@ pub(super) fn own_seat(call: &HookCall, presence: SessionPresence) -> Option<Sea
         return None;
     }
     let process = agent_process(call)?;
+    if presence == SessionPresence::Terminal && process.terminal().is_none() {
+        return None;
+    }
     let shared = call.agent.is_shared_server(&process.arguments());
     if shared { None } else { seat_of(process, presence) }
 }
@@ -79,9 +83,9 @@ fn bounded(text: &str) -> String {
 fn agent_process(call: &HookCall) -> Option<&Process> {
     let told = || call.agent.pid_variable().and_then(variable).and_then(|pid| pid.parse::<u32>().ok());
     let find = || {
-        let own = std::process::id();
-        let named = told().and_then(|pid| ancestors(own).find(|process| process.pid == pid));
-        named.or_else(|| with_looks(call.agent, |looks| agent_above(own, looks)))
+        let parent = parent_id();
+        let named = told().and_then(|pid| ancestors(parent).find(|process| process.pid == pid));
+        named.or_else(|| with_looks(call.agent, |looks| agent_above(parent, looks)))
     };
     call.process.get_or_init(find).as_ref()
 }
