@@ -18,7 +18,7 @@ use towline_core::time::Timestamp;
 use towline_store::home::{DataFolder, put_small};
 use towline_terminal::tmux::TmuxServer;
 
-/// The settable options. The defaults are `Options::default()`.
+/// The settable options. `parse` holds the defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     pub style: BarStyle,
@@ -61,23 +61,7 @@ pub struct Mistake {
 
 impl Default for Options {
     fn default() -> Self {
-        let key = str::to_owned;
-        Options {
-            style: BarStyle::default(),
-            keys: Keys {
-                menu: key("a"),
-                jump: key(""),
-                popup: key(""),
-                next_page: key("i"),
-                previous_page: key("o"),
-                quit: key("q"),
-            },
-            items_per_page: 10,
-            status_interval: 5,
-            completed_delay_ms: 3000,
-            window_marker: WindowMarker::Hidden,
-            commands: Commands::new(),
-        }
+        parse(&BTreeMap::new()).0
     }
 }
 
@@ -182,13 +166,13 @@ fn keep(home: &DataFolder, server: &TmuxServer, found: &CachedOptions) {
 /// Pure: parses the values, and lists the invalid ones.
 fn parse(values: &BTreeMap<String, String>) -> (Options, Vec<Mistake>) {
     let mut reader = OptionReader { values, mistakes: vec![] };
-    let usual = Options::default();
+    let usual = BarStyle::default();
     let style = BarStyle {
-        idle: reader.look(SeatLight::Idle, &usual.style),
-        working: reader.look(SeatLight::Working, &usual.style),
-        completed: reader.look(SeatLight::Completed, &usual.style),
-        stopped: reader.look(SeatLight::Stopped, &usual.style),
-        blocked: reader.look(SeatLight::Blocked, &usual.style),
+        idle: reader.look(SeatLight::Idle, &usual),
+        working: reader.look(SeatLight::Working, &usual),
+        completed: reader.look(SeatLight::Completed, &usual),
+        stopped: reader.look(SeatLight::Stopped, &usual),
+        blocked: reader.look(SeatLight::Blocked, &usual),
         project: if reader.is_on("show-project") {
             ProjectNameDisplay::Shown
         } else {
@@ -196,12 +180,12 @@ fn parse(values: &BTreeMap<String, String>) -> (Options, Vec<Mistake>) {
         },
     };
     let keys = Keys {
-        menu: reader.text("key", &usual.keys.menu),
-        jump: reader.text("key-jump", &usual.keys.jump),
-        popup: reader.text("key-popup", &usual.keys.popup),
-        next_page: reader.text("key-next", &usual.keys.next_page),
-        previous_page: reader.text("key-prev", &usual.keys.previous_page),
-        quit: reader.text("key-quit", &usual.keys.quit),
+        menu: reader.text("key", "a"),
+        jump: reader.text("key-jump", ""),
+        popup: reader.text("key-popup", ""),
+        next_page: reader.text("key-next", "i"),
+        previous_page: reader.text("key-prev", "o"),
+        quit: reader.text("key-quit", "q"),
     };
     let marker = if reader.is_on("window-marker") { WindowMarker::Shown } else { WindowMarker::Hidden };
     let options = Options {
@@ -303,7 +287,15 @@ mod tests {
 
     #[test]
     fn an_option_that_is_not_set_has_its_default() {
-        assert_eq!(read(&[]), (Options::default(), vec![]));
+        let (options, mistakes) = read(&[]);
+        assert_eq!((mistakes, options.style), (vec![], BarStyle::default()));
+        assert_eq!(
+            (options.items_per_page, options.status_interval, options.completed_delay_ms),
+            (10, 5, 3000)
+        );
+        let Keys { menu, jump, popup, next_page, previous_page, quit } = options.keys;
+        assert_eq!([menu, jump, popup, next_page, previous_page, quit], ["a", "", "", "i", "o", "q"]);
+        assert_eq!((options.window_marker, options.commands), (WindowMarker::Hidden, Commands::new()));
     }
 
     #[test]
