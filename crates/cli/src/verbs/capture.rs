@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_engine::capture::{Transcript, Wishes};
 use towline_engine::handoff::bookmarks::{Looked, look};
 use towline_engine::memory::{distil, enrich};
@@ -56,7 +56,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         sync::nudge(&scope.env);
     }
     if let Err(detail) = taken_in {
-        record_here(&scope.env, FaultRecord { at: scope.env.now, kind: FaultKind::Store, detail });
+        record_here(&scope.env, FaultKind::Store, detail);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,8 +14,8 @@ use towline_engine::query::ownership;
 use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::{record, spawn};
+use towline_store::Store;
 use towline_store::journal::JournalRecord;
-use towline_store::{Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,7 +52,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let seat = ready(scope, &store, &session)?;
     let asking =
         HopRequest { seat: seat.clone(), author: HandoffAuthor::Mechanical, ordinal: 1, percent: None };
-    let (hop, events) = begin(&scope.env, &config, &store, &session, asking).map_err(failed)?;
+    let (hop, events) = begin(&scope.env, &config, &store, &session, asking)?;
     let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
     record::accept(&scope.env, &records)?;
     spawn::type_detached(&seat);
@@ -81,7 +81,7 @@ fn ready(scope: &Scope, store: &Store, session: &Session) -> Result<String, Fail
         let why = format!("it is {}", session.state.name());
         return Err(refused(why).hint("Wait until its turn has ended."));
     }
-    let open = overdue(&scope.env, store.open_hops().map_err(failed)?);
+    let open = overdue(&scope.env, store.open_hops()?);
     match open.iter().find(|hop| hop.asking.seat == seat) {
         None => Ok(seat),
         Some(hop) => {
@@ -89,8 +89,4 @@ fn ready(scope: &Scope, store: &Store, session: &Session) -> Result<String, Fail
             Err(refused(why).hint("Run `tow handoff list`."))
         }
     }
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

@@ -112,8 +112,7 @@ fn show(scope: &Scope, log: &Log) -> Result<ExitCode, Failure> {
         project: project.as_deref(),
         limit: log.limit,
     };
-    let decisions =
-        store.inheritances(&wanted).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+    let decisions = store.inheritances(&wanted)?;
     if log.json {
         scope.out.line(&json!({"decisions": decisions.iter().map(row).collect::<Vec<_>>()}).to_string());
     } else if decisions.is_empty() {
@@ -183,11 +182,10 @@ fn choose(scope: &Scope, take: &TakeArgs) -> Result<ExitCode, Failure> {
 
 /// The predecessor and its name: a session of this machine, or one of another that passed its baton.
 fn chosen(store: &Store, called: &str, heir: &Session) -> Result<(SessionKey, String), Failure> {
-    let unreadable = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let from = match ownership::named(store, called) {
         Ok(from) => from,
         Err(failure) => {
-            return match store.far_sessions_named(called).map_err(unreadable)?.as_slice() {
+            return match store.far_sessions_named(called)?.as_slice() {
                 [far] => Ok((far.clone(), format!("{} {}", far.agent, far.short()))),
                 _ => Err(failure),
             };

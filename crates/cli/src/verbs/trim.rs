@@ -167,19 +167,18 @@ fn remembered(
     survey: &Survey,
     cut: &Cut,
 ) -> Result<ComposedContext, Failure> {
-    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     if let (Some(path), Ok(wishes)) = (survey.thread.path.clone(), Wishes::load(&scope.env)) {
         let captured = capture(&scope.env, &wishes, &[Transcript { agent, path }]);
         captured.map(drop).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     }
-    let Some(archive) = Archive::read(&scope.env.home, PATIENCE).map_err(failed)? else {
+    let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else {
         return Ok(nothing());
     };
-    let Some(conversation) = archive.conversation(key).map_err(failed)? else { return Ok(nothing()) };
-    let hot = Store::read(&scope.env.home, PATIENCE).map_err(failed)?;
+    let Some(conversation) = archive.conversation(key)? else { return Ok(nothing()) };
+    let hot = Store::read(&scope.env.home, PATIENCE)?;
     let way = CUT_TO_MAKE_ROOM.to_owned();
-    let material = past::material(Some(&archive), hot.as_ref(), key, way, scope.env.now).map_err(failed)?;
-    memory(agent, material, &archive, &conversation, cut).map_err(failed)
+    let material = past::material(Some(&archive), hot.as_ref(), key, way, scope.env.now)?;
+    memory(agent, material, &archive, &conversation, cut).map_err(Failure::from)
 }
 
 fn memory_check(agent: Agent, memory: &ComposedContext) -> Check {

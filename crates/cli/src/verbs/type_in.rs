@@ -6,7 +6,7 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_engine::background::typist;
 use towline_engine::runtime::env::leave_folder;
 use towline_engine::runtime::failure::Failure;
@@ -30,7 +30,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         && let Err(failure) = typist::work_off(&scope.env, &arguments.seat)
     {
         let detail = format!("nothing could be typed: {}", failure.what);
-        record_here(&scope.env, FaultRecord { at: scope.env.now, kind: FaultKind::Store, detail });
+        record_here(&scope.env, FaultKind::Store, detail);
     }
     Ok(ExitCode::SUCCESS)
 }

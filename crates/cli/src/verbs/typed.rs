@@ -62,7 +62,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(part) = &arguments.drop {
         return take_back(scope, arguments, &named(&store, part)?);
     }
-    nudge(scope, &store).map_err(failed)?;
+    nudge(scope, &store)?;
     let intents = wanted(scope, arguments, &store)?;
     if arguments.json {
         scope.out.line(&json!({"intents": intents.iter().map(row).collect::<Vec<_>>()}).to_string());
@@ -100,11 +100,11 @@ fn wanted(scope: &Scope, arguments: &Arguments, store: &Store) -> Result<Vec<Int
         since,
         limit: arguments.limit,
     };
-    store.intents(&wanted).map_err(failed)
+    store.intents(&wanted).map_err(Failure::from)
 }
 
 fn named(store: &Store, part: &str) -> Result<Intent, Failure> {
-    let all = store.intents(&IntentFilter { limit: u32::MAX, ..IntentFilter::default() }).map_err(failed)?;
+    let all = store.intents(&IntentFilter { limit: u32::MAX, ..IntentFilter::default() })?;
     let fits = |intent: &Intent| {
         let id = intent.uid.to_string();
         !part.is_empty() && (id.starts_with(part) || id.ends_with(part))
@@ -129,8 +129,7 @@ fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<Ex
     }
     let why = Some("taken back by hand".to_owned());
     typing::accept_move(&scope.env, &intent.session, intent, IntentStage::Dropped, why)?;
-    let known =
-        live::fold(&scope.env)?.map(|store| store.intent(intent.uid)).transpose().map_err(failed)?.flatten();
+    let known = live::fold(&scope.env)?.map(|store| store.intent(intent.uid)).transpose()?.flatten();
     match known.filter(|known| known.stage == IntentStage::Dropped) {
         Some(known) if arguments.json => scope.out.line(&row(&known).to_string()),
         Some(known) => scope.out.line(&format!("{} is not typed", short(&known))),
@@ -174,8 +173,4 @@ fn row(intent: &Intent) -> Value {
         "made_at": utc(intent.made_at), "expires_at": utc(intent.wish.expires_at), "moved_at": utc(intent.moved_at),
         "after": intent.wish.after, "typed_into": intent.into, "led_to": intent.led_to,
     })
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

@@ -6,7 +6,7 @@ use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_engine::background::{changes, typist};
 use towline_engine::erase::forget;
 use towline_engine::handoff::bookmarks::Bookmarked;
@@ -100,8 +100,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             break;
         };
         let rebuilt = if std::mem::take(&mut rebuilding) { rebuild(scope) } else { Ok(()) };
-        let worked = rebuilt.and_then(|()| work(scope));
-        let worked = worked.map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+        let worked = rebuilt.and_then(|()| work(scope))?;
         forget::finish_interrupted(&scope.env)?;
         let worked = distilled(scope, worked)?;
         let next = ask_model(scope, &mut report);
@@ -145,8 +144,7 @@ fn ask_model(scope: &Scope, report: &mut WorkReport) -> NextRound {
         }
         Ok(None) => NextRound::Leave,
         Err(error) => {
-            let fault = FaultRecord { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) };
-            record_here(&scope.env, fault);
+            record_here(&scope.env, FaultKind::Store, chain(&error));
             NextRound::Leave
         }
     }
@@ -189,8 +187,7 @@ fn index(scope: &Scope) {
         other => other.map(drop),
     };
     if let Err(error) = dropped {
-        let fault = FaultRecord { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) };
-        record_here(&scope.env, fault);
+        record_here(&scope.env, FaultKind::Store, chain(&error));
     }
 }
 
@@ -211,10 +208,7 @@ fn vectors(scope: &Scope, report: &WorkReport) -> u64 {
         Ok(embeddings::embed(home, &archive, &model, Extent::New, &mut has_time)?.documents)
     };
     make().unwrap_or_else(|error| {
-        record_here(
-            &scope.env,
-            FaultRecord { at: scope.env.now, kind: FaultKind::Store, detail: chain(&error) },
-        );
+        record_here(&scope.env, FaultKind::Store, chain(&error));
         0
     })
 }

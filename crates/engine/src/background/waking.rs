@@ -17,7 +17,7 @@ use towline_core::time::Timestamp;
 use towline_core::typing::{IntentPurpose, IntentRequest};
 use towline_core::waking::{NextWake, next};
 use towline_store::lock::wait_for;
-use towline_store::{IntentFilter, Store, StoreError};
+use towline_store::{IntentFilter, Store};
 
 /// Upper bound of a sleep: machines suspend, clocks jump, and users change their settings.
 const LONGEST_SLEEP_MS: i64 = 30_000;
@@ -74,8 +74,7 @@ fn look(begun: &Env) -> Result<Todo, Failure> {
     // No hook reports when a limit ends: it is read from the transcripts.
     live::seats(&env, Glance::Cheap)?;
     let Some(store) = live::fold(&env)? else { return Ok(Todo::Sleep(SOON_MS)) };
-    let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
-    let sessions = store.live_sessions().map_err(failed)?;
+    let sessions = store.live_sessions()?;
     if sessions.iter().any(|session| is_end_awaited(session, now)) {
         return Ok(Todo::Sleep(SOON_MS));
     }
@@ -124,6 +123,6 @@ fn wake(begun: &Env, session: &Session, words: &str) -> Result<(), Failure> {
 fn is_over(begun: &Env, intent: Uid) -> Result<bool, Failure> {
     let env = begun.later();
     let Some(store) = live::fold(&env)? else { return Ok(false) };
-    let found = store.intent(intent).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+    let found = store.intent(intent)?;
     Ok(found.is_some_and(|intent| intent.stage.is_over()))
 }

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 use towline_agents::Agent;
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
 use towline_store::archive::{ArchiveRetention, TakenRows, TranscriptSource};
@@ -96,8 +96,7 @@ pub fn hurry(env: &Env, session: &Session) {
         Ok(())
     };
     if let Err(error) = quickly() {
-        let fault = FaultRecord { at: env.now, kind: FaultKind::Store, detail: chain(&error) };
-        record_here(env, fault);
+        record_here(env, FaultKind::Store, chain(&error));
     }
 }
 

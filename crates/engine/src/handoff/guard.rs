@@ -5,19 +5,16 @@
 
 use crate::runtime::config::Config;
 use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
-use crate::runtime::faults;
+use crate::runtime::record;
 use crate::status::probe;
 use towline_agents::{Agent, HookEvent};
 use towline_core::event::{Event, EventKind, ToolOutcome};
-use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::meter::{
     ContextStrategy, ContextUsage, NoticeAudience, NotifiedThresholds, UsageSource, due, refusal,
 };
 use towline_core::reply::{Reply, ReplyVerdict};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_store::journal::{self, JournalRecord};
 use towline_store::meters::{self, CachedUsage};
 use towline_store::{Store, StoreError, marks};
 
@@ -78,7 +75,7 @@ fn read(agent: Agent, heard: &HookEvent) -> Option<ContextUsage> {
 /// A session at an event where the guard acts, and the context measured there.
 pub struct Gauge {
     pub session: Session,
-    news: Vec<JournalRecord>,
+    news: Vec<Event>,
     is_read: bool,
 }
 
@@ -100,11 +97,8 @@ impl Gauge {
         let Some(fill) = probe::said(&self.session) else { return };
         if fill.percent() != before {
             self.session.meter.measured(fill, env.now);
-            self.news = vec![JournalRecord::Event(own_event(
-                env,
-                &self.session,
-                EventKind::ContextMeasured { fill },
-            ))];
+            self.news =
+                vec![record::event(env, self.session.key.clone(), EventKind::ContextMeasured { fill })];
         }
     }
 
@@ -116,15 +110,15 @@ impl Gauge {
 
 /// The guard's reply to this event. Called with the apply lock held, so that each notice appears once.
 pub fn reply(env: &Env, config: &Config, gauge: Gauge, event: &Event) -> Reply {
-    let Gauge { mut session, news: mut records, is_read: true } = gauge else { return Reply::default() };
+    let Gauge { mut session, news: mut events, is_read: true } = gauge else { return Reply::default() };
     let (reply, announced) = said(config, &session, event);
     for (percent, to) in announced {
         session.meter.told = session.meter.told.and(to, percent);
-        records.push(record(env, event, EventKind::ContextAnnounced { percent, to }));
+        let (happening, event) = (EventKind::ContextAnnounced { percent, to }, event.clone());
+        events.push(Event { uid: env.uid(), at: env.now, turn: None, happening, scene: None, ..event });
     }
-    if let Err(error) = accept(env, &records) {
+    if !record::append_or_fault(env, events) {
         // Without a record, the same notice would be repeated at every event from now on.
-        faults::record_here(env, FaultRecord { at: env.now, kind: FaultKind::Journal, detail: error });
         return Reply { notices: vec![], context: vec![], ..reply };
     }
     remember(env, &session);
@@ -170,23 +164,6 @@ fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, N
     (reply, announced)
 }
 
-fn record(env: &Env, event: &Event, happening: EventKind) -> JournalRecord {
-    let event = Event { uid: env.uid(), at: env.now, turn: None, happening, scene: None, ..event.clone() };
-    JournalRecord::Event(event)
-}
-
-fn own_event(env: &Env, session: &Session, happening: EventKind) -> Event {
-    let (uid, at, session) = (env.uid(), env.now, session.key.clone());
-    Event { uid, at, session, subagent: None, turn: None, happening, scene: None }
-}
-
-fn accept(env: &Env, records: &[JournalRecord]) -> Result<(), String> {
-    if records.is_empty() {
-        return Ok(());
-    }
-    journal::append(&env.home, records).map_err(|error| chain(&error))
-}
-
 /// Caches the meter for hooks that cannot open the database; losing it costs one extra apply. After a
 /// compaction the old number stays, so that a display which still shows it is not news.
 fn remember(env: &Env, session: &Session) {
@@ -207,15 +184,10 @@ pub fn shown(env: &Env, config: &Config, status: &towline_agents::StatusLineInpu
     if noted.is_some_and(|noted| noted.fill == fill && env.now.since_ms(noted.at) < DISPLAY_LASTS_MS / 2) {
         return;
     }
-    let happening = EventKind::ContextMeasured { fill };
-    let (uid, at, session) = (env.uid(), env.now, status.session.clone());
-    let event = Event { uid, at, session, subagent: None, turn: None, happening, scene: None };
+    let event = record::event(env, status.session.clone(), EventKind::ContextMeasured { fill });
     let is_same = noted.is_some_and(|noted| noted.fill == fill);
-    if !is_same && let Err(error) = accept(env, &[JournalRecord::Event(event)]) {
-        return faults::record_here(
-            env,
-            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: error },
-        );
+    if !is_same && !record::append_or_fault(env, [event]) {
+        return;
     }
     let is_off = config.guard.strategy_in(status.folder.as_deref()) == ContextStrategy::Off;
     if !is_off && is_news(config, fill, noted) {

@@ -7,8 +7,7 @@ use crate::handoff::{continuing, past};
 use crate::memory::recall;
 use crate::runtime::config::Config;
 use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
-use crate::runtime::{env, faults};
+use crate::runtime::{env, record};
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::{
@@ -16,14 +15,12 @@ use towline_core::compose::{
 };
 use towline_core::continuing::Hop;
 use towline_core::escape::{fit, for_terminal};
-use towline_core::event::{Event, EventKind, OwnCommand};
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::event::{EventKind, OwnCommand};
 use towline_core::id::SessionKey;
 use towline_core::inherit::InheritRule;
 use towline_core::memory::choose::MemorySelection;
 use towline_core::reply::Reply;
 use towline_core::session::Session;
-use towline_store::journal::{self, JournalRecord};
 use towline_store::{Archive, Inheritance, Store, StoreError};
 
 /// The context for answering one prompt: environment, store and the prompted session.
@@ -181,15 +178,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub fn mark_given(env: &Env, store: &Store, due: &Inheritance) -> Result<(), StoreError> {
     store.mark_given(due.uid, env.now)?;
     let happening = EventKind::InheritanceGiven { decision: due.uid };
-    let session = due.heir.clone();
-    let event =
-        Event { uid: env.uid(), at: env.now, session, subagent: None, turn: None, happening, scene: None };
-    if let Err(error) = journal::append(&env.home, &[JournalRecord::Event(event)]) {
-        faults::record_here(
-            env,
-            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) },
-        );
-    }
+    record::append_or_fault(env, [record::event(env, due.heir.clone(), happening)]);
     Ok(())
 }
 

@@ -27,8 +27,7 @@ pub fn short(uid: Uid) -> String {
 
 /// The bookmark whose id begins or ends with `part`.
 pub fn named(store: &Store, part: &str) -> Result<BookmarkRow, Failure> {
-    let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
-    let mut found = store.bookmarks_named(part).map_err(failed)?;
+    let mut found = store.bookmarks_named(part)?;
     if found.len() > 1 {
         let names: Vec<String> = found.iter().map(|known| known.bookmark.uid.to_string()).collect();
         let what = format!("`{}` fits several bookmarks: {}", plain(part), names.join(", "));

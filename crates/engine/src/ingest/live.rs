@@ -47,7 +47,7 @@ pub fn seats(env: &Env, glance: Glance) -> Result<Vec<SeatView>, Failure> {
 /// The seats, and the watch that detects changes to them.
 pub fn look(env: &Env, glance: Glance) -> Result<Live, Failure> {
     let (sitting, watch) = match open(env, glance)? {
-        Some((store, watch)) => (sitting(&store).map_err(failed)?, watch),
+        Some((store, watch)) => (sitting(&store)?, watch),
         None => (vec![], cache::watch(&env.home, &[])),
     };
     let places = places(&sitting);
@@ -75,8 +75,8 @@ fn context_of(session: &Session) -> Option<u8> {
 
 /// The seats as last applied: applies nothing, probes no process, takes no lock.
 pub fn glance(env: &Env) -> Result<Vec<SeatView>, Failure> {
-    let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
-    store.map_or_else(|| Ok(vec![]), |store| seats_of(&store).map_err(failed))
+    let store = Store::read(&env.home, PATIENCE)?;
+    store.map_or_else(|| Ok(vec![]), |store| seats_of(&store).map_err(Failure::from))
 }
 
 /// Pushes the seats to tmux. Returns whether every server was updated.
@@ -85,7 +85,7 @@ pub fn push(env: &Env) -> Result<bool, Failure> {
         let store = Store::read(&env.home, PATIENCE)?;
         store.map_or_else(|| Ok(vec![]), |store| seats_of(&store))
     };
-    push::push(env, PATIENCE, &read).map_err(failed)
+    push::push(env, PATIENCE, &read).map_err(Failure::from)
 }
 
 /// The session in this seat, and its place.
@@ -97,7 +97,7 @@ pub fn sitting_at(env: &Env, seat: &str) -> Result<(Session, SeatLocation), Fail
 /// All sessions that have a seat, with their places.
 pub fn sitting_now(env: &Env) -> Result<Vec<(Session, SeatLocation)>, Failure> {
     let opened = open(env, Glance::Thorough)?;
-    Ok(opened.map(|(store, _)| sitting(&store)).transpose().map_err(failed)?.unwrap_or_default())
+    Ok(opened.map(|(store, _)| sitting(&store)).transpose()?.unwrap_or_default())
 }
 
 /// The store after applying and probing; `None` if nothing was ever recorded.
@@ -109,7 +109,7 @@ pub fn store(env: &Env) -> Result<Option<Store>, Failure> {
 /// Probes without the lock: a process or terminal that does not answer must not delay hooks.
 fn open(env: &Env, glance: Glance) -> Result<Option<(Store, Watch)>, Failure> {
     let Some(store) = fold(env)? else { return Ok(None) };
-    let seated = seated(&store).map_err(failed)?;
+    let seated = seated(&store)?;
     let watch = cache::watch(&env.home, &seated.sitting);
     if !observe(env, &seated, glance)? {
         return Ok(Some((store, watch)));
@@ -139,9 +139,9 @@ pub fn fold(env: &Env) -> Result<Option<Store>, Failure> {
         let seen = journal::unsealed_bytes(home);
         let store = match Store::open_and_fold(home, &lock, &pace) {
             Err(StoreError::Newer { .. } | StoreError::Busy { .. }) => break,
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(error.into()),
             Ok((store, folded)) => {
-                carry_out(env, &store, &folded.effects).map_err(failed)?;
+                carry_out(env, &store, &folded.effects)?;
                 store
             }
         };
@@ -150,7 +150,7 @@ pub fn fold(env: &Env) -> Result<Option<Store>, Failure> {
             return Ok(Some(store));
         }
     }
-    Store::read(home, PATIENCE).map_err(failed)
+    Store::read(home, PATIENCE).map_err(Failure::from)
 }
 
 fn carry_out(env: &Env, store: &Store, effects: &[Effect]) -> Result<(), StoreError> {
@@ -182,8 +182,4 @@ fn observe(env: &Env, seated: &Seated, glance: Glance) -> Result<bool, Failure> 
     let records: Vec<JournalRecord> = verdicts.chain(displaced).map(record).collect();
     accept(env, &records)?;
     Ok(!records.is_empty())
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

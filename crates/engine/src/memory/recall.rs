@@ -9,8 +9,7 @@ use crate::index;
 use crate::runtime::calendar::clock;
 use crate::runtime::config::Config;
 use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
-use crate::runtime::{env, faults, record};
+use crate::runtime::{env, record};
 use stale::Staleness;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,14 +18,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use towline_core::capture::FileAccess;
 use towline_core::compose::{ComposedContext, tokens};
 use towline_core::event::{EndedBy, EventKind};
-use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::id::SessionKey;
 use towline_core::memory::Memory;
 use towline_core::memory::choose::{CurrentWork, MemoryFormatter, MemorySelection, SelectionCost, choose};
 use towline_core::project::ProjectIdentity;
 use towline_core::session::Session;
 use towline_store::archive::Archive;
-use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// More than fit into any agent's context budget.
@@ -165,12 +162,7 @@ pub fn given(
     let given = Given::of(composed, chosen);
     let items = u32::try_from(given.items).unwrap_or(u32::MAX);
     let event = record::event(env, session.key.clone(), EventKind::MemoryGiven { items });
-    if let Err(error) = journal::append(&env.home, &[JournalRecord::Event(event)]) {
-        faults::record_here(
-            env,
-            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) },
-        );
-    }
+    record::append_or_fault(env, [event]);
     if items == 0 || !config.memory.notice {
         return vec![];
     }

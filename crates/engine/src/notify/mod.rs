@@ -23,7 +23,7 @@ use std::io;
 use std::time::Duration;
 use towline_core::effect::{ChangeCause, Effect};
 use towline_core::event::{Event, EventKind};
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
 use towline_core::session::SessionState;
 use towline_core::shown::SeatView;
@@ -105,7 +105,7 @@ pub fn catch_up(env: &Env, seats: &[SeatView]) {
 
 /// Records a fault for `tow doctor`.
 pub fn fault(env: &Env, detail: String) {
-    faults::record_here(env, FaultRecord { at: env.now, kind: FaultKind::Notify, detail });
+    faults::record_here(env, FaultKind::Notify, detail);
 }
 
 struct StateChange<'a> {

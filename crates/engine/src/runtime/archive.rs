@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_store::lock::{ArchiveLock, pauses};
 use towline_store::{Archive, DataFolder, StoreError, archive};
 
@@ -60,7 +60,7 @@ fn begin_anew(env: &Env, lock: &ArchiveLock, cause: &str) -> Result<Archive, Sto
         "the archive was damaged ({cause}) and is kept at {}; run `tow import` to read the transcripts again",
         aside.display()
     );
-    record_here(env, FaultRecord { at: env.now, kind: FaultKind::Rebuilt, detail });
+    record_here(env, FaultKind::Rebuilt, detail);
     Archive::open(&env.home, lock, PATIENCE, env.uid())
 }
 

@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 use towline_core::escape::lines_for_terminal;
+use towline_store::StoreError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -64,6 +65,12 @@ impl Failure {
         let hints = self.hints.iter().map(|hint| format!("hint: {hint}\n"));
         // Names in the message may come from untrusted input.
         lines_for_terminal(&format!("error: {}\n{}", self.what, causes.chain(hints).collect::<String>()))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::new(&error).hint("Run `tow doctor`.")
     }
 }
 

@@ -16,15 +16,14 @@ use towline_store::journal::{self, JournalRecord};
 const LARGEST_LOG: u64 = 256 * 1024;
 
 pub fn record(env: Option<&Env>, kind: FaultKind, detail: String) {
-    let at = env.map_or(Timestamp(0), |env| env.now);
-    let fault = FaultRecord { at, kind, detail };
     match env {
-        Some(env) => record_here(env, fault),
-        None => drop(log_to(&runtime_log(), &fault)),
+        Some(env) => record_here(env, kind, detail),
+        None => drop(log_to(&runtime_log(), &FaultRecord { at: Timestamp(0), kind, detail })),
     }
 }
 
-pub fn record_here(env: &Env, fault: FaultRecord) {
+pub fn record_here(env: &Env, kind: FaultKind, detail: String) {
+    let fault = FaultRecord { at: env.now, kind, detail };
     if journal::append(&env.home, &[JournalRecord::Fault(fault.clone())]).is_ok() {
         return;
     }

@@ -19,7 +19,7 @@ use crate::runtime::failure::{Failure, chain};
 use crate::runtime::faults::record_here;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_core::share::RowKind;
 use towline_hub::OutgoingRow;
 use towline_store::archive::SharedProject;
@@ -77,7 +77,7 @@ impl From<NoExchange> for Failure {
                     .hint("Wait for it; `tow hub status` shows how far it came.")
             }
             NoExchange::Link(error) => error.into(),
-            NoExchange::Store(error) => Failure::new(&error).hint("Run `tow doctor`."),
+            NoExchange::Store(error) => error.into(),
             NoExchange::Outgoing(error) => Failure::new(&error).hint("Run `tow doctor`."),
             NoExchange::Batons(error) => Failure::new(&error).hint("Run `tow doctor`."),
             NoExchange::Told(failure) => failure,
@@ -130,10 +130,10 @@ fn note(env: &Env, error: &NoLink) -> Result<(), StoreError> {
     if matches!(error, NoLink::NotJoined) {
         return Ok(());
     }
-    let now = env.later().now;
-    let trouble = state::note_trouble(env, error.told(), error.mend().unwrap_or_default(), now)?;
+    let later = env.later();
+    let trouble = state::note_trouble(env, error.told(), error.mend().unwrap_or_default(), later.now)?;
     if !error.is_passing() && trouble.is_some_and(|trouble| trouble.failures == 1) {
-        record_here(env, FaultRecord { at: now, kind: FaultKind::Notify, detail: error.told() });
+        record_here(&later, FaultKind::Notify, error.told());
     }
     Ok(())
 }
@@ -386,7 +386,7 @@ pub fn exchange_if_due(env: &Env) -> bool {
             | NoExchange::Batons(_)
             | NoExchange::Told(_)),
         ) => {
-            record_here(env, FaultRecord { at: env.now, kind: FaultKind::Store, detail: chain(&error) });
+            record_here(env, FaultKind::Store, chain(&error));
             false
         }
     }

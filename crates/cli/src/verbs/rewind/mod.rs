@@ -16,7 +16,7 @@ use towline_core::session::SessionTurn;
 use towline_engine::index::labels::{Labels, named, short};
 use towline_engine::query::ownership;
 use towline_engine::runtime::failure::Failure;
-use towline_store::{BookmarkRow, StoreError};
+use towline_store::BookmarkRow;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,12 +46,11 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
     let store = ownership::store(&scope.env)?;
     let known = named(&store, &arguments.id)?;
-    let mut labels = Labels::of(&store).map_err(failed)?;
-    let label = labels.label(&known).map_err(failed)?;
-    let since = labels.turns_since(&known).map_err(failed)?;
+    let mut labels = Labels::of(&store)?;
+    let label = labels.label(&known)?;
+    let since = labels.turns_since(&known)?;
     let code = commands(&known);
     if arguments.fork {
         let forked = fork::fork(scope, arguments, &known, &since)?;

@@ -191,9 +191,8 @@ pub(super) fn finish(
         return Ok(());
     }
     let env = world.env();
-    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let instead = world.store()?.map(|store| instead_of_marker(&env, store, intent)).transpose();
     let moved = moved(&env, session, intent, end.to, Some(end.why));
-    accept(&env, [Some(moved), instead.map_err(failed)?.flatten()].into_iter().flatten())?;
+    accept(&env, [Some(moved), instead?.flatten()].into_iter().flatten())?;
     world.store().map(drop)
 }

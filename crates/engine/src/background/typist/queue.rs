@@ -41,11 +41,10 @@ pub(super) fn work_off_by(env: &Env, seat: &str, reach: ReachHands<'_>) -> Resul
 const FOLDED_WITHIN_MS: i64 = 5_000;
 
 fn open(world: &mut World<'_>, seat: &str) -> Result<Vec<Intent>, Failure> {
-    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let mut patience = Patience::until(world.env().now.plus_ms(FOLDED_WITHIN_MS));
     loop {
         if let Some(store) = world.store()? {
-            return store.open_intents(seat).map_err(failed);
+            return store.open_intents(seat).map_err(Failure::from);
         }
         if !patience.waits(world.env().now) {
             return Ok(vec![]);

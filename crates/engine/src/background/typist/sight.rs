@@ -67,7 +67,7 @@ impl<'a> World<'a> {
             self.folded = live::fold(&env)?.map(|store| (written, store));
         }
         let Some((_, store)) = &self.folded else { return Ok(None) };
-        if store.backlog_bytes().map_err(failed)? == 0 {
+        if store.backlog_bytes()? == 0 {
             return Ok(self.folded.as_ref().map(|(_, store)| store));
         }
         self.folded = None;
@@ -75,7 +75,7 @@ impl<'a> World<'a> {
     }
 
     pub fn intent(&mut self, uid: Uid) -> Result<Option<Intent>, Failure> {
-        Ok(self.store()?.map(|store| store.intent(uid)).transpose().map_err(failed)?.flatten())
+        Ok(self.store()?.map(|store| store.intent(uid)).transpose()?.flatten())
     }
 
     /// Probes the seat; `None` while the rows are not up to date, or if the intent is gone.
@@ -83,7 +83,7 @@ impl<'a> World<'a> {
         let env = self.env();
         let reach = self.reach;
         let Some(store) = self.store()? else { return Ok(None) };
-        let Some(mut sight) = known(store, uid, env).map_err(failed)? else { return Ok(None) };
+        let Some(mut sight) = known(store, uid, env)? else { return Ok(None) };
         sight.look_around(reach);
         Ok(Some(sight))
     }
@@ -166,8 +166,4 @@ impl Sight {
             asked: self.asked.as_ref(),
         }
     }
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

@@ -84,8 +84,8 @@ fn memories(env: &Env, request: &Request<'_>, names: &[String]) -> Result<Meant,
     }
     let wanted = numbers(names)?;
     let first = wanted.first().copied().unwrap_or_default();
-    let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?.ok_or_else(|| no_memory(first))?;
-    if !archive.remembers().map_err(failed)? {
+    let archive = Archive::read(&env.home, PATIENCE)?.ok_or_else(|| no_memory(first))?;
+    if !archive.remembers()? {
         return Err(no_memory(first));
     }
     memories_named(&archive, names)?;
@@ -144,11 +144,11 @@ fn scoped(env: &Env, project: Option<&str>, stretch: Option<TimeRange>) -> Resul
 
 fn turns(env: &Env, hint: &SessionHint, from: u32, to: u32) -> Result<Meant, Failure> {
     let none = || Failure::input(format!("no turn `{hint}#{from}` was captured")).hint("Run `tow sessions`.");
-    let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?.ok_or_else(none)?;
-    let mut found = archive.conversations_called(&hint.id).map_err(failed)?;
+    let archive = Archive::read(&env.home, PATIENCE)?.ok_or_else(none)?;
+    let mut found = archive.conversations_called(&hint.id)?;
     found.retain(|conversation| hint.fits(&conversation.session));
     let of = only(found, |one| one.session.to_string(), none)?;
-    if archive.turns(&of, from, to).map_err(failed)?.is_empty() {
+    if archive.turns(&of, from, to)?.is_empty() {
         return Err(none());
     }
     Ok(Meant::Turns { of, from, to })
@@ -157,14 +157,14 @@ fn turns(env: &Env, hint: &SessionHint, from: u32, to: u32) -> Result<Meant, Fai
 /// Finds a session by captured turns, by hook events, or by rows from another machine.
 fn session(env: &Env, hint: &SessionHint, bounds: Option<TimeRange>) -> Result<Meant, Failure> {
     let mut keys: BTreeSet<SessionKey> = BTreeSet::new();
-    if let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? {
-        let found = archive.conversations_called(&hint.id).map_err(failed)?;
+    if let Some(archive) = Archive::read(&env.home, PATIENCE)? {
+        let found = archive.conversations_called(&hint.id)?;
         keys.extend(found.into_iter().map(|conversation| conversation.session));
-        keys.extend(archive.noted_sessions_called(&hint.id).map_err(failed)?);
+        keys.extend(archive.noted_sessions_called(&hint.id)?);
     }
-    if let Some(store) = Store::read(&env.home, PATIENCE).map_err(failed)? {
-        keys.extend(store.sessions_named(&hint.id).map_err(failed)?);
-        keys.extend(store.far_sessions_named(&hint.id).map_err(failed)?);
+    if let Some(store) = Store::read(&env.home, PATIENCE)? {
+        keys.extend(store.sessions_named(&hint.id)?);
+        keys.extend(store.far_sessions_named(&hint.id)?);
     }
     keys.retain(|key| hint.fits(key));
     let none = || {
@@ -178,15 +178,14 @@ fn session(env: &Env, hint: &SessionHint, bounds: Option<TimeRange>) -> Result<M
 
 /// Everything up to now, including rows dated later by a wrong clock.
 fn so_far(env: &Env, sessions: &[SessionKey]) -> Result<TimeRange, Failure> {
-    let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?;
-    let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
+    let archive = Archive::read(&env.home, PATIENCE)?;
+    let store = Store::read(&env.home, PATIENCE)?;
     let mut until = env.now;
     for key in sessions {
-        let captured =
-            archive.as_ref().map(|archive| archive.conversation(key)).transpose().map_err(failed)?;
-        let noted = archive.as_ref().map(|archive| archive.last_noted(key)).transpose().map_err(failed)?;
+        let captured = archive.as_ref().map(|archive| archive.conversation(key)).transpose()?;
+        let noted = archive.as_ref().map(|archive| archive.last_noted(key)).transpose()?;
         until = until.max(noted.flatten().unwrap_or(until));
-        let heard = store.as_ref().map(|store| store.session(key)).transpose().map_err(failed)?;
+        let heard = store.as_ref().map(|store| store.session(key)).transpose()?;
         until = until.max(captured.flatten().map_or(until, |conversation| conversation.last_at));
         until = until.max(heard.flatten().map_or(until, |session| session.last_event_at));
     }
@@ -196,11 +195,11 @@ fn so_far(env: &Env, sessions: &[SessionKey]) -> Result<TimeRange, Failure> {
 /// A project by its name, or by a folder in it.
 fn named_project(env: &Env, name: &str) -> Result<ProjectLocation, Failure> {
     let mut known = BTreeSet::new();
-    if let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? {
-        known.extend(archive.projects().map_err(failed)?);
+    if let Some(archive) = Archive::read(&env.home, PATIENCE)? {
+        known.extend(archive.projects()?);
     }
-    if let Some(store) = Store::read(&env.home, PATIENCE).map_err(failed)? {
-        let rows = store.projects().map_err(failed)?.into_iter();
+    if let Some(store) = Store::read(&env.home, PATIENCE)? {
+        let rows = store.projects()?.into_iter();
         known.extend(rows.map(|(name, root, remote)| ProjectLocation { name, root, remote }));
     }
     let traces = folder(name).map(|folder| projects::traces(&settings(env), &folder));
@@ -239,10 +238,9 @@ fn is_same(project: &ProjectLocation, traces: &ProjectIdentity) -> bool {
 
 /// All sessions of a project, captured or known from hooks.
 fn sessions_of(env: &Env, project: &ProjectLocation) -> Result<Vec<SessionKey>, Failure> {
-    let store = Store::read(&env.home, PATIENCE).map_err(failed)?;
-    let mut keys =
-        store.map(|store| heard_of(&store, project)).transpose().map_err(failed)?.unwrap_or_default();
-    keys.extend(captured_of(env, project).map_err(failed)?);
+    let store = Store::read(&env.home, PATIENCE)?;
+    let mut keys = store.map(|store| heard_of(&store, project)).transpose()?.unwrap_or_default();
+    keys.extend(captured_of(env, project)?);
     Ok(keys.into_iter().collect())
 }
 
@@ -369,8 +367,4 @@ fn heard_turns(
     let until = next.map_or_else(|| env.now.max(of.last_at), |next| next.plus_ms(-1));
     let sessions = BTreeSet::from([of.session.clone()]);
     Ok(EraseSelection::Sessions { sessions, stretch: TimeRange { from: first, until: until.max(first) } })
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use towline_core::bookmark::{BookmarkOrigin, BookmarkPoint, DueBookmark, IGNORE_MARKER, NewBookmark, due};
 use towline_core::effect::Effect;
 use towline_core::event::{Event, EventKind};
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
 use towline_core::reply::Reply;
 use towline_core::typing::{Intent, IntentPurpose, IntentRequest};
@@ -47,7 +47,7 @@ pub fn set_due(env: &Env, config: &Config, effects: &[Effect]) -> Bookmarked {
     match journal::append(&env.home, &records) {
         Ok(()) => Bookmarked::Something,
         Err(error) => {
-            record_here(env, FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) });
+            record_here(env, FaultKind::Journal, chain(&error));
             Bookmarked::Nothing
         }
     }
@@ -63,7 +63,7 @@ pub fn type_markers(env: &Env, config: &Config, effects: &[Effect]) {
             && env.now.since_ms(*at) <= FRESH_MS
             && let Err(detail) = type_marker(env, config, session, seat)
         {
-            record_here(env, FaultRecord { at: env.now, kind: FaultKind::Journal, detail });
+            record_here(env, FaultKind::Journal, detail);
         }
     }
 }

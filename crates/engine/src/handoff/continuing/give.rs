@@ -4,14 +4,11 @@
 
 use crate::handoff::{past, typing};
 use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
-use crate::runtime::faults;
+use crate::runtime::record;
 use towline_core::compose::ComposeInput;
 use towline_core::continuing::{Hop, form};
 use towline_core::event::EventKind;
-use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::id::SessionKey;
-use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// The session's last hop with a handoff, unless that was given or the session was prompted since.
@@ -53,10 +50,5 @@ pub fn alone(
 /// Records which session received the handoff.
 pub fn mark_given(env: &Env, hop: &Hop, heir: &SessionKey) {
     let given = typing::event(env, heir, EventKind::HandoffGiven { hop: hop.uid });
-    if let Err(error) = journal::append(&env.home, &[JournalRecord::Event(given)]) {
-        faults::record_here(
-            env,
-            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) },
-        );
-    }
+    record::append_or_fault(env, [given]);
 }

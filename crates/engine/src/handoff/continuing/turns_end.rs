@@ -19,7 +19,7 @@ use towline_core::continuing::{
     TurnEnding as EndedBy, at_turns_end as decide, form,
 };
 use towline_core::event::{Event, EventKind};
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_core::reply::{Reply, ReplyVerdict};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
@@ -271,5 +271,5 @@ fn accept(env: &Env, events: Vec<Event>) -> bool {
 }
 
 fn fault(env: &Env, detail: String) {
-    faults::record_here(env, FaultRecord { at: env.now, kind: FaultKind::Journal, detail });
+    faults::record_here(env, FaultKind::Journal, detail);
 }

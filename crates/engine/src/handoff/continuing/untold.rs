@@ -4,13 +4,10 @@
 
 use crate::handoff::typing;
 use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
-use crate::runtime::faults;
+use crate::runtime::record;
 use towline_core::continuing::{Hop, HopStage, is_overdue};
 use towline_core::event::{Event, EventKind};
-use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::reply::Reply;
-use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// The open hops, and the ended ones that the user has not been notified about.
@@ -46,7 +43,7 @@ pub fn untold(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -> Result<
     let is_here = |hop: &&Hop| hop.session == event.session || Some(&hop.asking.seat) == seat.as_ref();
     let here: Vec<&Hop> = hops.iter().filter(is_here).collect();
     let told = here.iter().map(|hop| EventKind::HopTold { hop: hop.uid });
-    accept(env, told.map(|told| typing::event(env, &event.session, told)));
+    record::append_or_fault(env, told.map(|told| typing::event(env, &event.session, told)));
     Ok(Reply { notices: here.iter().map(|hop| what_became(hop)).collect(), ..Reply::default() })
 }
 
@@ -56,7 +53,7 @@ pub fn overdue(env: &Env, open: Vec<Hop>) -> Vec<Hop> {
     let why = || Some("nothing was heard of it any more".to_owned());
     let failed =
         |hop: &Hop| EventKind::HopMoved { hop: hop.uid, to: HopStage::Failed, why: why(), typed: None };
-    accept(env, late.iter().map(|hop| typing::event(env, &hop.session, failed(hop))));
+    record::append_or_fault(env, late.iter().map(|hop| typing::event(env, &hop.session, failed(hop))));
     open
 }
 
@@ -72,17 +69,4 @@ pub fn what_became(hop: &Hop) -> String {
         String::new()
     };
     format!("towline: the work of {session} does not go on by itself: {why}.{next}")
-}
-
-fn accept(env: &Env, events: impl Iterator<Item = Event>) {
-    let records: Vec<JournalRecord> = events.map(JournalRecord::Event).collect();
-    if records.is_empty() {
-        return;
-    }
-    if let Err(error) = journal::append(&env.home, &records) {
-        faults::record_here(
-            env,
-            FaultRecord { at: env.now, kind: FaultKind::Journal, detail: chain(&error) },
-        );
-    }
 }

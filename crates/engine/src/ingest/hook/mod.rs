@@ -235,7 +235,7 @@ impl HookCall {
     }
 
     fn fault(&self, kind: FaultKind, detail: String) {
-        faults::record_here(&self.env, FaultRecord { at: self.env.now, kind, detail });
+        faults::record_here(&self.env, kind, detail);
     }
 }
 
