@@ -3,9 +3,7 @@
 //! Chooses files and reports changes; the agents crate edits them. It never makes an agent trust our hooks:
 //! it only tells the user how to.
 
-use super::editor;
-use super::skills::{self, Skills};
-use super::tools::{self, Tools};
+use super::managed::{Change, ManagedEdit, OptionalEdits, refused};
 use crate::output::{Tone, complain};
 use crate::scope::Scope;
 use clap::Args;
@@ -13,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_agents::Agent;
-use towline_agents::settings::{EditPlan, EditRefusal, ManagedContent, OriginalsArchive, RetryPace, Target};
+use towline_agents::settings::{EditPlan, OriginalsArchive, RetryPace, Target};
 use towline_engine::memory::gotchas;
 use towline_engine::runtime::config::{Config, settings};
 use towline_engine::runtime::env::{on_path, own_program, variable};
@@ -73,22 +71,29 @@ impl Choice {
     pub fn writing(&self) -> Writing {
         if self.dry_run { Writing::Planned } else { Writing::Done }
     }
+
+    pub fn edit<'a>(&self, scope: &Scope, tow: &'a Path, change: Change) -> ManagedEdit<'a> {
+        let archive = OriginalsArchive::new(scope.env.home.backups());
+        ManagedEdit { change, writing: self.writing(), tow, archive }
+    }
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tow = command_to_register()?;
     let choice = &arguments.choice;
-    let archive = OriginalsArchive::new(scope.env.home.backups());
+    let edit = choice.edit(scope, &tow, Change::Add);
     let config = settings(&scope.env);
-    let edit = |agent: Agent| hook_in(agent, arguments, &config, &tow, &archive);
     let is_task_alone = arguments.vscode.is_some() && choice.agents.is_empty();
     let agents = if is_task_alone { vec![] } else { chosen(choice)? };
-    let mut outcomes = Outcomes { agents: edit_all(agents, edit), tmux: None, task: None };
+    let mut outcomes = Outcomes {
+        agents: edit_all(agents, |agent| hook_in(agent, arguments, &config, &edit)),
+        tmux: None,
+        task: None,
+    };
     if arguments.tmux {
         outcomes.tmux = Some(conf::install(&scope.env, &tow, choice.writing()));
     }
-    let put = |folder: &PathBuf| editor::put(folder, &tow, &archive, choice.writing());
-    outcomes.task = arguments.vscode.as_ref().map(put);
+    outcomes.task = arguments.vscode.as_ref().map(|folder| edit.editor_task(folder));
     if outcomes.agents.is_empty() && !is_task_alone && !choice.json {
         scope.out.line(NO_AGENT);
     }
@@ -106,18 +111,17 @@ fn hook_in(
     agent: Agent,
     arguments: &Arguments,
     config: &Config,
-    tow: &Path,
-    archive: &OriginalsArchive,
+    edit: &ManagedEdit<'_>,
 ) -> Result<Edited, Failure> {
-    let (folder, writing) = (folder_of(agent)?, arguments.choice.writing());
-    let target = gotchas::target(config, agent, &folder, tow).map_err(refused)?;
+    let folder = folder_of(agent)?;
+    let target = gotchas::target(config, agent, &folder, edit.tow).map_err(refused)?;
     let target = if arguments.statusline { target.showing() } else { target };
     if let Some(plugin) = agent.enabled_plugin(&folder) {
-        return beside_plugin(agent, target, plugin, archive, writing);
+        return beside_plugin(agent, target, plugin, edit);
     }
-    let plan = edited(&target, archive, writing)?;
-    let skills = skills::put(agent.skill_files(&folder, tow).map_err(refused)?, archive, writing);
-    let tools = (!arguments.no_mcp).then(|| tools::put(agent, tow, archive, writing));
+    let plan = edit.edit(&target, RetryPace::USUAL).map_err(refused)?;
+    let skills = edit.skills(agent.skill_files(&folder, edit.tow).map_err(refused)?);
+    let tools = (!arguments.no_mcp).then(|| edit.mcp_server(agent));
     let next = next_step(agent, &folder, &target);
     Ok(Edited { skills, tools: tools.unwrap_or_default(), next, ..Edited::of(plan) })
 }
@@ -127,12 +131,11 @@ fn beside_plugin(
     agent: Agent,
     target: Target,
     plugin: String,
-    archive: &OriginalsArchive,
-    writing: Writing,
+    edit: &ManagedEdit<'_>,
 ) -> Result<Edited, Failure> {
     let found = target.inspect_file(RetryPace::USUAL).map_err(refused)?;
     let is_twice = !found.right.is_empty() || !found.stale.is_empty();
-    let plan = edited(&target.adding_none(&found), archive, writing)?;
+    let plan = edit.edit(&target.adding_none(&found), RetryPace::USUAL).map_err(refused)?;
     let next = if is_twice {
         Some(format!("the hooks in the settings are a second set: tow uninstall --agent {}", agent.name()))
     } else {
@@ -141,19 +144,12 @@ fn beside_plugin(
     Ok(Edited { plugin: Some(plugin), next, ..Edited::of(plan) })
 }
 
-fn edited(target: &Target, archive: &OriginalsArchive, writing: Writing) -> Result<EditPlan, Failure> {
-    match writing {
-        Writing::Planned => target.preview(RetryPace::USUAL),
-        Writing::Done => target.apply(archive, RetryPace::USUAL).map(|applied| applied.plan),
-    }
-    .map_err(refused)
-}
-
 /// The changes to one agent's files.
 pub struct Edited {
     pub plan: EditPlan,
-    pub skills: Skills,
-    pub tools: Tools,
+    pub skills: OptionalEdits,
+    /// The MCP server.
+    pub tools: OptionalEdits,
     /// Our plugin, if enabled: it provides everything, so nothing is registered beside it.
     pub plugin: Option<String>,
     pub next: Option<String>,
@@ -161,12 +157,13 @@ pub struct Edited {
 
 impl Edited {
     pub fn of(plan: EditPlan) -> Edited {
-        Edited { plan, skills: Skills::default(), tools: Tools::default(), plugin: None, next: None }
+        let none = OptionalEdits::default;
+        Edited { plan, skills: none(), tools: none(), plugin: None, next: None }
     }
 
     /// Files that were left alone, and why.
     fn remarks(&self) -> impl Iterator<Item = &String> {
-        self.skills.remarks.iter().chain(&self.tools.remark)
+        self.skills.remarks.iter().chain(&self.tools.remarks)
     }
 }
 
@@ -209,11 +206,6 @@ pub fn folder_of(agent: Agent) -> Result<PathBuf, Failure> {
     agent
         .folder(&variable)
         .ok_or_else(|| Failure::input(format!("{} has no folder without HOME", agent.title())))
-}
-
-pub fn refused(refusal: EditRefusal) -> Failure {
-    let hint = refusal.hint();
-    Failure::new(&refusal).hint(hint)
 }
 
 /// `tow` on the PATH if it is this program, because that path survives an upgrade; else our own path.
@@ -280,7 +272,7 @@ fn row(agent: Agent, outcome: &Result<Edited, Failure>) -> Value {
             row["agent"] = agent.name().into();
             row["next"] = edited.next.clone().into();
             row["skills"] = edited.skills.plans.iter().map(plan_row).collect();
-            row["mcp"] = edited.tools.plan.as_ref().map(plan_row).into();
+            row["mcp"] = edited.tools.plans.first().map(plan_row).into();
             row["plugin"] = edited.plugin.clone().into();
             row["remarks"] = edited.remarks().cloned().collect();
             row
@@ -332,7 +324,7 @@ fn tell_edited(scope: &Scope, choice: &Choice, title: &str, nothing: &str, edite
         )),
         Some(_) | None => tell_plan(scope, choice, title, nothing, &edited.plan),
     }
-    for plan in edited.skills.plans.iter().chain(&edited.tools.plan).filter(|plan| !plan.is_empty()) {
+    for plan in edited.skills.plans.iter().chain(&edited.tools.plans).filter(|plan| !plan.is_empty()) {
         tell_plan(scope, choice, title, "", plan);
     }
     for remark in edited.remarks() {

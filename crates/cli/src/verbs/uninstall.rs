@@ -2,20 +2,17 @@
 //!
 //! Byte for byte if only we changed them, otherwise by removing exactly our entries. Keeps the data folder.
 
-use super::install::{
-    Choice, Edited, EditedAgents, NO_AGENT, Outcomes, chosen, command_to_register, edit_all, folder_of,
-    refused,
-};
-use super::{editor, skills, tools};
+use super::install::{Choice, Edited, NO_AGENT, Outcomes, chosen, command_to_register, edit_all, folder_of};
+use super::managed::{Change, ManagedEdit, refused};
 use crate::scope::Scope;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use towline_agents::Agent;
-use towline_agents::settings::{ManagedContent, OriginalsArchive, RetryPace};
+use towline_agents::settings::RetryPace;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::tmux::conf;
-use towline_engine::status::tmux::conf::{Outcome, Writing};
+use towline_engine::status::tmux::conf::Outcome;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,13 +45,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         (true, true) => vec![],
         (true, false) | (false, _) => chosen(choice)?,
     };
-    let agents = give_back(scope, choice, agents)?;
+    let tow = command_to_register()?;
+    let edit = choice.edit(scope, &tow, Change::Remove);
+    let agents = edit_all(agents, |agent| give_back(agent, &edit));
     let with_tmux = arguments.tmux || choice.agents.is_empty() && !is_part;
     let tmux = with_tmux.then(|| conf::uninstall(&scope.env, choice.writing()));
     let tmux = tmux.filter(|outcome| arguments.tmux || is_news(outcome));
-    let (tow, archive) = (command_to_register()?, OriginalsArchive::new(scope.env.home.backups()));
-    let take_away = |folder: &PathBuf| editor::take_away(folder, &tow, &archive, choice.writing());
-    let outcomes = Outcomes { agents, tmux, task: arguments.vscode.as_ref().map(take_away) };
+    let task = arguments.vscode.as_ref().map(|folder| edit.editor_task(folder));
+    let outcomes = Outcomes { agents, tmux, task };
     if outcomes.agents.is_empty() && !is_part && !choice.json {
         scope.out.line(NO_AGENT);
     }
@@ -67,23 +65,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 const NOTHING: &str = "there is nothing of ours";
 
-fn give_back(scope: &Scope, choice: &Choice, agents: Vec<Agent>) -> Result<EditedAgents, Failure> {
-    let tow = command_to_register()?;
-    let archive = OriginalsArchive::new(scope.env.home.backups());
-    let edit = |agent: Agent| {
-        let folder = folder_of(agent)?;
-        let target = agent.target(&folder, &tow).map_err(refused)?;
-        let tools = tools::take_away(agent, &tow, &archive, choice.writing());
-        // Before the settings: if we created their folder, it is removed with them and must be empty by then.
-        let skills =
-            skills::take_away(agent.skill_files(&folder, &tow).map_err(refused)?, &archive, choice.writing());
-        let plan = match choice.writing() {
-            Writing::Planned => target.preview_removal(&archive, RetryPace::USUAL).map_err(refused)?,
-            Writing::Done => target.remove(&archive, RetryPace::USUAL).map_err(refused)?.plan,
-        };
-        Ok(Edited { skills, tools, ..Edited::of(plan) })
-    };
-    Ok(edit_all(agents, edit))
+fn give_back(agent: Agent, edit: &ManagedEdit<'_>) -> Result<Edited, Failure> {
+    let folder = folder_of(agent)?;
+    let target = agent.target(&folder, edit.tow).map_err(refused)?;
+    let tools = edit.mcp_server(agent);
+    // Before the settings: if we created their folder, it is removed with them and must be empty by then.
+    let skills = edit.skills(agent.skill_files(&folder, edit.tow).map_err(refused)?);
+    let plan = edit.edit(&target, RetryPace::USUAL).map_err(refused)?;
+    Ok(Edited { skills, tools, ..Edited::of(plan) })
 }
 
 /// Whether to report on tmux: a user who never installed it there need not hear about it.

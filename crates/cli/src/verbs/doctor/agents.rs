@@ -2,9 +2,9 @@
 //!
 //! Changes nothing: every fix is a command for the user to run.
 
-use super::Check;
+use super::check::Check;
 use crate::verbs::install::{command_to_register, is_found};
-use crate::verbs::tools;
+use crate::verbs::managed;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use towline_agents::Agent;
@@ -146,7 +146,7 @@ fn by_plugin(
         Ok(found) => found,
     };
     let is_twice = !inspection.right.is_empty() || !inspection.stale.is_empty();
-    let server = command_to_register().ok().and_then(|tow| tools::server(agent, &tow));
+    let server = command_to_register().ok().and_then(|tow| managed::mcp_server(agent, &tow));
     let standing =
         server.and_then(|server| server.and_then(|server| server.inspect_file(RetryPace::USUAL)).ok());
     let is_served_twice = matches!(standing, Some(ServerState::Right | ServerState::Outdated));
@@ -216,7 +216,7 @@ fn skills(agent: Agent) -> Check {
 /// The optional MCP server, through which models query memories.
 fn server(agent: Agent) -> Check {
     let name = format!("{} mcp", agent.name());
-    let server = command_to_register().ok().and_then(|tow| tools::server(agent, &tow));
+    let server = command_to_register().ok().and_then(|tow| managed::mcp_server(agent, &tow));
     let Some(server) = server else {
         return Check::warning(name, "the file of its servers is not known", "set HOME");
     };

@@ -2,7 +2,7 @@
 //!
 //! Only reads, and skips the integrity check for a large archive.
 
-use super::Check;
+use super::check::Check;
 use crate::scope::Scope;
 use std::fs;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //!
 //! Repairs nothing; it only creates a missing folder, and clears faults on request.
 
-use super::Check;
+use super::check::Check;
 use crate::scope::Scope;
 use std::collections::BTreeSet;
 use std::fs;

@@ -2,13 +2,13 @@
 //!
 //! Reads one file, and reports nothing if the folder has no task.
 
-use super::Check;
-use crate::verbs::editor::is_outdated;
+use super::check::Check;
 use crate::verbs::install::command_to_register;
+use crate::verbs::managed::is_task_outdated;
 use towline_engine::runtime::env::current_folder;
 
 pub fn check() -> Option<Check> {
     let (folder, tow) = (current_folder()?, command_to_register().ok()?);
     let detail = || format!("the task in {}/.vscode/tasks.json runs another program", folder.display());
-    is_outdated(&folder, &tow).then(|| Check::warning("editor's task", detail(), "tow install --vscode"))
+    is_task_outdated(&folder, &tow).then(|| Check::warning("editor's task", detail(), "tow install --vscode"))
 }

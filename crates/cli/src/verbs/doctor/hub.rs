@@ -2,7 +2,7 @@
 //!
 //! Never connects to the hub: it reads the recorded result of the last sync. No row if no hub was joined.
 
-use super::Check;
+use super::check::Check;
 use crate::scope::Scope;
 use std::time::Duration;
 use towline_engine::runtime::config::settings;

@@ -4,6 +4,7 @@
 
 mod agents;
 mod archive;
+mod check;
 mod data;
 mod editor;
 mod hub;
@@ -13,8 +14,8 @@ mod tmux;
 
 use crate::output::Tone;
 use crate::scope::Scope;
+use check::{Check, Status};
 use clap::Args;
-use serde::Serialize;
 use std::process::ExitCode;
 use towline_engine::runtime::failure::{Failure, Kind};
 use towline_engine::runtime::text::plain;
@@ -37,44 +38,6 @@ pub struct Arguments {
     /// Clear the faults that are listed.
     #[arg(long)]
     forget_faults: bool,
-}
-
-/// The result of one check.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Check {
-    pub name: String,
-    pub status: Status,
-    pub detail: String,
-    /// The command or action that fixes the finding.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mend: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    Good,
-    Warning,
-    Bad,
-}
-
-impl Check {
-    pub fn good(name: impl Into<String>, detail: impl Into<String>) -> Check {
-        Check { name: name.into(), status: Status::Good, detail: detail.into(), mend: None }
-    }
-
-    /// Adds an optional next step to a good result.
-    pub fn with_next(self, next: impl Into<String>) -> Check {
-        Check { mend: Some(next.into()), ..self }
-    }
-
-    pub fn warning(name: impl Into<String>, detail: impl Into<String>, mend: impl Into<String>) -> Check {
-        Check { status: Status::Warning, mend: Some(mend.into()), ..Check::good(name, detail) }
-    }
-
-    pub fn bad(name: impl Into<String>, detail: impl Into<String>, mend: impl Into<String>) -> Check {
-        Check { status: Status::Bad, ..Check::warning(name, detail, mend) }
-    }
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {

@@ -2,7 +2,7 @@
 //!
 //! Never calls the model: it reads the recorded results of the last jobs.
 
-use super::Check;
+use super::check::Check;
 use crate::scope::Scope;
 use towline_engine::memory::enrich;
 use towline_engine::memory::enrich::Standing;

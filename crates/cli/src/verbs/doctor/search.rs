@@ -2,7 +2,7 @@
 //!
 //! Opens the model's files, but neither runs the model nor downloads it.
 
-use super::Check;
+use super::check::Check;
 use crate::scope::Scope;
 use towline_engine::index::embeddings;
 use towline_engine::index::embeddings::Standing;

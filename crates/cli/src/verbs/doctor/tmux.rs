@@ -2,7 +2,7 @@
 //!
 //! Changes nothing and never starts a server. A server that hangs is queried once.
 
-use super::Check;
+use super::check::Check;
 use crate::scope::Scope;
 use crate::verbs::install::command_to_register;
 use std::path::Path;

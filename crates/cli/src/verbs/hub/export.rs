@@ -2,7 +2,7 @@
 //!
 //! Only reads, and only rows that the hub lets this login see. The file appears whole or not at all.
 
-use super::PATIENCE;
+use super::common::PATIENCE;
 use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;

@@ -2,8 +2,8 @@
 //!
 //! Needs no superuser: the login that owns the schema is its administrator.
 
+use super::common::{PATIENCE, without};
 use super::whereabouts::Whereabouts;
-use super::{PATIENCE, without};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;

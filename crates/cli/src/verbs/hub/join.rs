@@ -2,7 +2,7 @@
 //!
 //! Shares nothing by itself. Writes the configuration only after the hub has accepted the machine.
 
-use super::PATIENCE;
+use super::common::PATIENCE;
 use super::whereabouts::Whereabouts;
 use crate::scope::Scope;
 use clap::Args;

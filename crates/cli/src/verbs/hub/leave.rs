@@ -3,7 +3,7 @@
 //! Deletes no local rows, neither own nor received ones. Rows sent to the hub stay there, unless `--withdraw`
 //! takes them back first.
 
-use super::PATIENCE;
+use super::common::{PATIENCE, not_changed};
 use super::withdraw::{ProgressAudience, carry_out, counted};
 use crate::output::complain;
 use crate::scope::Scope;
@@ -16,7 +16,6 @@ use towline_engine::memory::remember::open;
 use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::sync::{Link, NoLink, forget_hub, machine};
-use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,8 +77,10 @@ fn leave(scope: &Scope, team: &str) -> Result<LeaveReport, Failure> {
 
 fn would_withdraw(scope: &Scope, team: &str) -> Result<LeaveReport, Failure> {
     let writing = open(&scope.env)?;
-    let shared = writing.archive.shared_projects().map_err(failed)?.into_iter().map(|project| project.id);
-    let leaving = writing.archive.leaving_projects().map_err(failed)?.into_iter().map(|project| project.id);
+    let shared =
+        writing.archive.shared_projects().map_err(not_changed)?.into_iter().map(|project| project.id);
+    let leaving =
+        writing.archive.leaving_projects().map_err(not_changed)?.into_iter().map(|project| project.id);
     let projects: Vec<Uid> = shared.chain(leaving).collect();
     drop(writing);
     let counted = counted(scope, &projects)?;
@@ -98,7 +99,7 @@ fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<LeaveRep
         shared.iter().try_for_each(|project| archive.begin_leaving(project, scope.env.now))?;
         archive.wish_to_leave()
     };
-    archive.as_one(begin).map_err(failed)?;
+    archive.as_one(begin).map_err(not_changed)?;
     drop(writing);
     let audience = if arguments.json { ProgressAudience::Program } else { ProgressAudience::Person };
     let rows = carry_out(scope, audience)?.withdrawn;
@@ -121,8 +122,4 @@ fn tell_hub(scope: &Scope) -> bool {
             false
         }
     }
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::about("could not change what is shared", &error).hint("Run `tow doctor`.")
 }

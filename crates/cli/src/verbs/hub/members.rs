@@ -2,8 +2,8 @@
 //!
 //! Checks no permissions itself: the hub decides what this login may change.
 
-use super::PATIENCE;
 use super::called::hub_project;
+use super::common::PATIENCE;
 use crate::output::Tone;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};

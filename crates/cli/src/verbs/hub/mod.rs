@@ -4,6 +4,7 @@
 //! for the hub.
 
 mod called;
+mod common;
 mod counted;
 mod export;
 mod init;
@@ -22,9 +23,7 @@ mod withdraw;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
-use std::time::Duration;
 use towline_engine::runtime::failure::Failure;
-use towline_hub::{Extension, HubStatus};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,21 +58,6 @@ enum HubAction {
     Private(private::Arguments),
     Export(export::Arguments),
 }
-
-/// The extensions that this hub lacks, and why.
-fn without(standing: &HubStatus) -> Vec<String> {
-    let all =
-        [("pg_trgm", standing.trigrams), ("vector", standing.vectors), ("btree_gin", standing.project_index)];
-    let missing = |(name, extension): (&str, Extension)| match extension {
-        Extension::Used => None,
-        Extension::Offered => Some(format!("{name} (an administrator may run: create extension {name})")),
-        Extension::Missing => Some(format!("{name} (the server has none)")),
-    };
-    all.into_iter().filter_map(missing).collect()
-}
-
-/// How long a command that the user ran waits for the hub.
-const PATIENCE: Duration = Duration::from_secs(15);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.action {

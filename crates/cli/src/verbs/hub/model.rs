@@ -2,7 +2,7 @@
 //!
 //! Only an administrator may change it: vectors are dropped, and sent again by machines with the new model.
 
-use super::PATIENCE;
+use super::common::PATIENCE;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;

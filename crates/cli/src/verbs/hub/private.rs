@@ -2,6 +2,7 @@
 //!
 //! Deletes nothing here; a memory that was shared already is withdrawn, and other machines drop it.
 
+use super::common::not_changed;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
@@ -10,7 +11,6 @@ use towline_core::escape::for_terminal;
 use towline_core::share::Visibility;
 use towline_engine::memory::remember::{memories_named, open};
 use towline_engine::runtime::failure::Failure;
-use towline_store::StoreError;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,7 +49,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .iter()
             .try_for_each(|memory| archive.keep_private(memory.number, presence, scope.env.now).map(drop))
     };
-    archive.as_one(change).map_err(failed)?;
+    archive.as_one(change).map_err(not_changed)?;
     if arguments.json {
         let ids: Vec<String> = memories.iter().map(towline_core::memory::Memory::name).collect();
         scope.out.line(&json!({"memories": ids, "private": !arguments.off}).to_string());
@@ -59,8 +59,4 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         scope.out.line(&format!("{} {state}: {}", memory.name(), for_terminal(&memory.content.title)));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::about("could not change what is shared", &error).hint("Run `tow doctor`.")
 }

@@ -2,7 +2,7 @@
 //!
 //! Never shares any other project. The extent is chosen here, and changed by sharing again.
 
-use super::PATIENCE;
+use super::common::PATIENCE;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;

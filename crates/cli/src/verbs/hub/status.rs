@@ -2,7 +2,7 @@
 //!
 //! Shows local state even if the hub does not answer, and waits for it five seconds at most.
 
-use super::without;
+use super::common::without;
 use crate::output::Tone;
 use crate::scope::Scope;
 use clap::Args;

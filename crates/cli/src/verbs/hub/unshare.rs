@@ -3,6 +3,7 @@
 //! Keeps received rows. Sent rows stay with the team, unless `--withdraw` removes them from the hub and the
 //! other machines; `tow hub private` withdraws single memories.
 
+use super::common::not_changed;
 use super::share::shared;
 use super::withdraw::{ProgressAudience, carry_out, counted};
 use crate::scope::Scope;
@@ -12,7 +13,6 @@ use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_engine::memory::remember::open;
 use towline_engine::runtime::failure::Failure;
-use towline_store::StoreError;
 use towline_store::archive::{SharedProject, WithdrawingProject};
 
 const EXAMPLES: &str = "\
@@ -106,7 +106,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Finds the project. One that is being withdrawn is found by its name or key only.
 fn meant(scope: &Scope, called: &str) -> Result<NamedProject, Failure> {
-    let leaving = open(&scope.env)?.archive.leaving_projects().map_err(failed)?;
+    let leaving = open(&scope.env)?.archive.leaving_projects().map_err(not_changed)?;
     let is_it =
         |project: &WithdrawingProject| project.key == called || project.name.eq_ignore_ascii_case(called);
     match shared(scope, called) {
@@ -118,7 +118,7 @@ fn meant(scope: &Scope, called: &str) -> Result<NamedProject, Failure> {
 fn begin(scope: &Scope, meant: &NamedProject) -> Result<(), Failure> {
     match meant {
         NamedProject::Shared(project) => {
-            open(&scope.env)?.archive.begin_leaving(project, scope.env.now).map_err(failed)
+            open(&scope.env)?.archive.begin_leaving(project, scope.env.now).map_err(not_changed)
         }
         NamedProject::Leaving(_) => Ok(()),
     }
@@ -130,9 +130,5 @@ fn stop(scope: &Scope, meant: &NamedProject) -> Result<(), Failure> {
         NamedProject::Shared(project) => writing.archive.unshare_project(project.row).map(drop),
         NamedProject::Leaving(project) => writing.archive.end_leaving(project),
     }
-    .map_err(failed)
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::about("could not change what is shared", &error).hint("Run `tow doctor`.")
+    .map_err(not_changed)
 }

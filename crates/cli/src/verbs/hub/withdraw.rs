@@ -2,7 +2,7 @@
 //!
 //! Never abandons a withdrawal: after an interruption the next sync resumes it.
 
-use super::PATIENCE;
+use super::common::PATIENCE;
 use super::counted::RowCounts;
 use crate::output::complain;
 use crate::scope::Scope;
