@@ -2,7 +2,7 @@
 //!
 //! Arguments are a list, never a shell. A program that does not answer in time is killed and counts as absent.
 
-use super::DriverError;
+use super::pane::DriverError;
 use super::sitter::Variable;
 use crate::tmux::read_within;
 use std::io::Write;

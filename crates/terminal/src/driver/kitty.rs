@@ -3,13 +3,10 @@
 //! kitty has no mode in which text would not reach the program: an overlay is a window of its own.
 
 use super::call::{Exec, SLOW};
+use super::pane::{DriverError, ENTER, NoDriver, Terminal, bracketed};
 use super::sitter::{AgentProcess, Variable};
-use super::{DriverError, ENTER, NoDriver, bracketed};
 use towline_core::seat::SeatLocation;
 use towline_core::typing::{PaneObservation, TerminalAbilities};
-
-pub(super) const ABILITIES: TerminalAbilities =
-    TerminalAbilities { identity: true, foreground: true, screen: true, mode: true, activity: true };
 
 #[derive(Debug)]
 pub(super) struct KittyWindow {
@@ -34,7 +31,32 @@ impl KittyWindow {
         }
     }
 
-    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
+    /// Window ids are never reused, and kitty passes the id to the first process in the window.
+    fn is_window_of(&self, agent: &AgentProcess) -> bool {
+        agent.opened_by().is_some_and(|(kitty, environment)| {
+            kitty.pid.to_string() == self.kitty && environment.get("KITTY_WINDOW_ID") == Some(&self.id)
+        })
+    }
+
+    /// Sends through standard input: in an argument, backslashes would be read as escapes.
+    fn put(&self, keys: &str) -> Result<(), DriverError> {
+        self.ask("send-text", &["--stdin"], keys.as_bytes()).map(drop)
+    }
+
+    fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
+        let window = format!("id:{}", self.id);
+        let arguments = [&["@", "--to", &self.socket, order, "--match", &window], more].concat();
+        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
+            .run()
+    }
+}
+
+impl Terminal for KittyWindow {
+    fn abilities(&self) -> TerminalAbilities {
+        TerminalAbilities { identity: true, foreground: true, screen: true, mode: true, activity: true }
+    }
+
+    fn look(&self, agent: &AgentProcess) -> PaneObservation {
         let screen = self.ask("get-text", &["--ansi", "--extent", "screen"], b"");
         let is_there = match &screen {
             Ok(_) => Some(self.is_window_of(agent)),
@@ -51,31 +73,12 @@ impl KittyWindow {
         }
     }
 
-    /// Window ids are never reused, and kitty passes the id to the first process in the window.
-    fn is_window_of(&self, agent: &AgentProcess) -> bool {
-        agent.opened_by().is_some_and(|(kitty, environment)| {
-            kitty.pid.to_string() == self.kitty && environment.get("KITTY_WINDOW_ID") == Some(&self.id)
-        })
-    }
-
-    pub(super) fn paste(&self, text: &str) -> Result<(), DriverError> {
+    fn paste(&self, text: &str) -> Result<(), DriverError> {
         self.put(&bracketed(text))
     }
 
-    pub(super) fn enter(&self) -> Result<(), DriverError> {
+    fn enter(&self) -> Result<(), DriverError> {
         self.put(ENTER)
-    }
-
-    /// Sends through standard input: in an argument, backslashes would be read as escapes.
-    fn put(&self, keys: &str) -> Result<(), DriverError> {
-        self.ask("send-text", &["--stdin"], keys.as_bytes()).map(drop)
-    }
-
-    fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
-        let window = format!("id:{}", self.id);
-        let arguments = [&["@", "--to", &self.socket, order, "--match", &window], more].concat();
-        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
-            .run()
     }
 }
 

@@ -3,13 +3,10 @@
 //! Terminal.app cannot type text without submitting it, hence has no driver.
 
 use super::call::{Exec, SLOW};
-use super::sitter::Variable;
-use super::{DriverError, ENTER, NoDriver, bracketed};
+use super::pane::{DriverError, ENTER, NoDriver, Terminal, bracketed};
+use super::sitter::{AgentProcess, Variable};
 use towline_core::seat::SeatLocation;
 use towline_core::typing::{PaneObservation, TerminalAbilities};
-
-pub(super) const ABILITIES: TerminalAbilities =
-    TerminalAbilities { identity: true, foreground: false, screen: true, mode: false, activity: false };
 
 #[derive(Debug)]
 pub(super) struct ItermSession {
@@ -22,28 +19,6 @@ impl ItermSession {
     pub(super) fn of(place: &SeatLocation) -> Result<ItermSession, NoDriver> {
         let terminal = place.tty.clone().ok_or(NoDriver::NoPane)?;
         Ok(ItermSession { terminal, variables: vec![] })
-    }
-
-    pub(super) fn look(&self) -> PaneObservation {
-        match self.ask(&["look"]) {
-            Ok(answer) => match answer.strip_prefix(FOUND) {
-                Some(screen) => PaneObservation {
-                    is_there: Some(true),
-                    screen: Some(screen.to_owned()),
-                    ..PaneObservation::default()
-                },
-                None => PaneObservation { is_there: Some(false), ..PaneObservation::default() },
-            },
-            Err(_) => PaneObservation::default(),
-        }
-    }
-
-    pub(super) fn paste(&self, text: &str) -> Result<(), DriverError> {
-        self.put(&bracketed(text))
-    }
-
-    pub(super) fn enter(&self) -> Result<(), DriverError> {
-        self.put(ENTER)
     }
 
     fn put(&self, keys: &str) -> Result<(), DriverError> {
@@ -61,6 +36,34 @@ impl ItermSession {
         let input = SCRIPT.as_bytes();
         Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
             .run()
+    }
+}
+
+impl Terminal for ItermSession {
+    fn abilities(&self) -> TerminalAbilities {
+        TerminalAbilities { identity: true, foreground: false, screen: true, mode: false, activity: false }
+    }
+
+    fn look(&self, _: &AgentProcess) -> PaneObservation {
+        match self.ask(&["look"]) {
+            Ok(answer) => match answer.strip_prefix(FOUND) {
+                Some(screen) => PaneObservation {
+                    is_there: Some(true),
+                    screen: Some(screen.to_owned()),
+                    ..PaneObservation::default()
+                },
+                None => PaneObservation { is_there: Some(false), ..PaneObservation::default() },
+            },
+            Err(_) => PaneObservation::default(),
+        }
+    }
+
+    fn paste(&self, text: &str) -> Result<(), DriverError> {
+        self.put(&bracketed(text))
+    }
+
+    fn enter(&self) -> Result<(), DriverError> {
+        self.put(ENTER)
     }
 }
 

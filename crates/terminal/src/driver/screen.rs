@@ -5,8 +5,8 @@
 //! it.
 
 use super::call::{Exec, QUICK};
+use super::pane::{DriverError, ENTER, NoDriver, Terminal, bracketed};
 use super::sitter::{AgentProcess, Variable};
-use super::{DriverError, ENTER, NoDriver, bracketed};
 use crate::process::{Process, child_pids};
 use std::fs::{DirBuilder, OpenOptions, remove_dir_all};
 use std::io::{self, Write};
@@ -14,9 +14,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use towline_core::seat::SeatLocation;
 use towline_core::typing::{PaneObservation, TerminalAbilities};
-
-pub(super) const ABILITIES: TerminalAbilities =
-    TerminalAbilities { identity: true, foreground: true, screen: false, mode: false, activity: true };
 
 #[derive(Debug)]
 pub(super) struct ScreenWindow {
@@ -40,15 +37,6 @@ impl ScreenWindow {
         }
     }
 
-    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
-        let is_there = match self.ask(&PROBE) {
-            Ok(_) => self.is_only_window(agent),
-            Err(DriverError::Refused { .. }) => Some(false),
-            Err(_) => None,
-        };
-        PaneObservation { is_there, last_key_at: agent.last_input(), ..PaneObservation::default() }
-    }
-
     /// Windows can be renumbered, and screen does not report a number's terminal: only a single window is certain.
     fn is_only_window(&self, agent: &AgentProcess) -> Option<bool> {
         let Some((server, environment)) = agent.opened_by() else { return Some(false) };
@@ -60,14 +48,6 @@ impl ScreenWindow {
             return Some(false);
         }
         is_only.then_some(true)
-    }
-
-    pub(super) fn paste(&self, text: &str) -> Result<(), DriverError> {
-        self.put(&bracketed(text))
-    }
-
-    pub(super) fn enter(&self) -> Result<(), DriverError> {
-        self.put(ENTER)
     }
 
     /// screen silently drops commands to a missing window, hence the query first.
@@ -111,6 +91,29 @@ impl ScreenWindow {
             patience: QUICK,
         }
         .run()
+    }
+}
+
+impl Terminal for ScreenWindow {
+    fn abilities(&self) -> TerminalAbilities {
+        TerminalAbilities { identity: true, foreground: true, screen: false, mode: false, activity: true }
+    }
+
+    fn look(&self, agent: &AgentProcess) -> PaneObservation {
+        let is_there = match self.ask(&PROBE) {
+            Ok(_) => self.is_only_window(agent),
+            Err(DriverError::Refused { .. }) => Some(false),
+            Err(_) => None,
+        };
+        PaneObservation { is_there, last_key_at: agent.last_input(), ..PaneObservation::default() }
+    }
+
+    fn paste(&self, text: &str) -> Result<(), DriverError> {
+        self.put(&bracketed(text))
+    }
+
+    fn enter(&self) -> Result<(), DriverError> {
+        self.put(ENTER)
     }
 }
 

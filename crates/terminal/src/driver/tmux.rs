@@ -5,16 +5,13 @@
 //! so there is no gap between looking and typing.
 
 use super::call::{Exec, QUICK};
+use super::pane::{DriverError, ENTER, NoDriver, Terminal};
 use super::sitter::AgentProcess;
-use super::{DriverError, ENTER, NoDriver};
 use crate::tmux::MARK;
 use std::cell::RefCell;
 use towline_core::seat::SeatLocation;
 use towline_core::time::Timestamp;
 use towline_core::typing::{PaneObservation, TerminalAbilities};
-
-pub(super) const ABILITIES: TerminalAbilities =
-    TerminalAbilities { identity: true, foreground: true, screen: true, mode: true, activity: true };
 
 #[derive(Debug)]
 pub(super) struct TmuxPane {
@@ -52,25 +49,6 @@ impl TmuxPane {
         }
     }
 
-    /// One call, so that all values are of the same moment.
-    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
-        let (state, keys) = (format!("{MARK}{LOOK_FORMAT}"), self.keys());
-        let commands = [
-            &["display-message", "-p", "-t", &self.id, &state, ";"][..],
-            &["display-message", "-p", "-t", &self.id, PROGRAM_STATE, ";"],
-            &["display-message", "-p", "-t", &self.id, &keys, ";"],
-            &["list-clients", "-F", CLIENT_FORMAT, ";"],
-            &["display-message", "-p", MARK, ";", "capture-pane", "-e", "-p", "-t", &self.id],
-        ];
-        match self.ask(&commands.concat(), b"") {
-            Ok(answer) => self.parse_look(&answer, agent).unwrap_or_default(),
-            Err(DriverError::Refused { .. }) => {
-                PaneObservation { is_there: Some(false), ..PaneObservation::default() }
-            }
-            Err(_) => PaneObservation::default(),
-        }
-    }
-
     fn parse_look(&self, answer: &str, agent: &AgentProcess) -> Option<PaneObservation> {
         let mut parts = answer.split(MARK).skip(1);
         let mut state = parts.next()?.splitn(4, '\n');
@@ -92,14 +70,6 @@ impl TmuxPane {
             screen: Some(screen.to_owned()),
             cursor: Some(cursor),
         })
-    }
-
-    pub(super) fn paste(&self, text: &str) -> Result<(), DriverError> {
-        self.put(text, PasteMode::Paste)
-    }
-
-    pub(super) fn enter(&self) -> Result<(), DriverError> {
-        self.put(ENTER, PasteMode::Keys)
     }
 
     fn put(&self, text: &str, mode: PasteMode) -> Result<(), DriverError> {
@@ -144,6 +114,39 @@ impl TmuxPane {
         // Without -u, tmux prints `_` for every non-ASCII character to a client in a plain locale.
         let arguments = [&["-u", "-S", &self.socket], arguments].concat();
         Exec { program: PROGRAM, arguments: &arguments, variables: &[], input, patience: QUICK }.run()
+    }
+}
+
+impl Terminal for TmuxPane {
+    fn abilities(&self) -> TerminalAbilities {
+        TerminalAbilities { identity: true, foreground: true, screen: true, mode: true, activity: true }
+    }
+
+    /// One call, so that all values are of the same moment.
+    fn look(&self, agent: &AgentProcess) -> PaneObservation {
+        let (state, keys) = (format!("{MARK}{LOOK_FORMAT}"), self.keys());
+        let commands = [
+            &["display-message", "-p", "-t", &self.id, &state, ";"][..],
+            &["display-message", "-p", "-t", &self.id, PROGRAM_STATE, ";"],
+            &["display-message", "-p", "-t", &self.id, &keys, ";"],
+            &["list-clients", "-F", CLIENT_FORMAT, ";"],
+            &["display-message", "-p", MARK, ";", "capture-pane", "-e", "-p", "-t", &self.id],
+        ];
+        match self.ask(&commands.concat(), b"") {
+            Ok(answer) => self.parse_look(&answer, agent).unwrap_or_default(),
+            Err(DriverError::Refused { .. }) => {
+                PaneObservation { is_there: Some(false), ..PaneObservation::default() }
+            }
+            Err(_) => PaneObservation::default(),
+        }
+    }
+
+    fn paste(&self, text: &str) -> Result<(), DriverError> {
+        self.put(text, PasteMode::Paste)
+    }
+
+    fn enter(&self) -> Result<(), DriverError> {
+        self.put(ENTER, PasteMode::Keys)
     }
 }
 

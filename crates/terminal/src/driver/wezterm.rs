@@ -3,14 +3,11 @@
 //! WezTerm does not report copy mode.
 
 use super::call::{Exec, QUICK};
+use super::pane::{DriverError, ENTER, NoDriver, Terminal};
 use super::sitter::{AgentProcess, Variable};
-use super::{DriverError, ENTER, NoDriver};
 use serde_json::Value;
 use towline_core::seat::SeatLocation;
 use towline_core::typing::{PaneObservation, TerminalAbilities};
-
-pub(super) const ABILITIES: TerminalAbilities =
-    TerminalAbilities { identity: true, foreground: true, screen: true, mode: false, activity: true };
 
 #[derive(Debug)]
 pub(super) struct WeztermPane {
@@ -31,15 +28,6 @@ impl WeztermPane {
         }
     }
 
-    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
-        let is_there = self
-            .ask("list", &["--format", "json"], b"")
-            .ok()
-            .map(|list| self.terminal(&list).as_deref() == agent.terminal() && agent.process().is_some());
-        let screen = self.ask("get-text", &["--escapes", "--pane-id", &self.id], b"").ok();
-        PaneObservation { is_there, last_key_at: agent.last_input(), screen, ..PaneObservation::default() }
-    }
-
     /// The terminal listed for the pane.
     fn terminal(&self, list: &str) -> Option<String> {
         let panes: Value = serde_json::from_str(list).ok()?;
@@ -48,19 +36,34 @@ impl WeztermPane {
         pane["tty_name"].as_str().map(str::to_owned)
     }
 
-    /// WezTerm adds the paste brackets itself.
-    pub(super) fn paste(&self, text: &str) -> Result<(), DriverError> {
-        self.ask("send-text", &["--pane-id", &self.id], text.as_bytes()).map(drop)
-    }
-
-    pub(super) fn enter(&self) -> Result<(), DriverError> {
-        self.ask("send-text", &["--no-paste", "--pane-id", &self.id], ENTER.as_bytes()).map(drop)
-    }
-
     fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
         let arguments = [&["cli", "--no-auto-start", order], more].concat();
         Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: QUICK }
             .run()
+    }
+}
+
+impl Terminal for WeztermPane {
+    fn abilities(&self) -> TerminalAbilities {
+        TerminalAbilities { identity: true, foreground: true, screen: true, mode: false, activity: true }
+    }
+
+    fn look(&self, agent: &AgentProcess) -> PaneObservation {
+        let is_there = self
+            .ask("list", &["--format", "json"], b"")
+            .ok()
+            .map(|list| self.terminal(&list).as_deref() == agent.terminal() && agent.process().is_some());
+        let screen = self.ask("get-text", &["--escapes", "--pane-id", &self.id], b"").ok();
+        PaneObservation { is_there, last_key_at: agent.last_input(), screen, ..PaneObservation::default() }
+    }
+
+    /// WezTerm adds the paste brackets itself.
+    fn paste(&self, text: &str) -> Result<(), DriverError> {
+        self.ask("send-text", &["--pane-id", &self.id], text.as_bytes()).map(drop)
+    }
+
+    fn enter(&self) -> Result<(), DriverError> {
+        self.ask("send-text", &["--no-paste", "--pane-id", &self.id], ENTER.as_bytes()).map(drop)
     }
 }
 

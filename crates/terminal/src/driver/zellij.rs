@@ -3,13 +3,10 @@
 //! zellij does not report whether it scrolls or searches.
 
 use super::call::{Exec, QUICK};
+use super::pane::{DriverError, NoDriver, Terminal};
 use super::sitter::{AgentProcess, Variable};
-use super::{DriverError, NoDriver};
 use towline_core::seat::SeatLocation;
 use towline_core::typing::{PaneObservation, TerminalAbilities};
-
-pub(super) const ABILITIES: TerminalAbilities =
-    TerminalAbilities { identity: true, foreground: true, screen: true, mode: false, activity: true };
 
 #[derive(Debug)]
 pub(super) struct ZellijPane {
@@ -39,7 +36,35 @@ impl ZellijPane {
         }
     }
 
-    pub(super) fn look(&self, agent: &AgentProcess) -> PaneObservation {
+    /// Pane ids are never reused in a session, and zellij passes the id to the first process in the pane.
+    fn is_pane_of(&self, agent: &AgentProcess) -> bool {
+        agent.opened_by().is_some_and(|(server, environment)| {
+            server.program_name() == PROGRAM
+                && environment.get("ZELLIJ_SESSION_NAME") == Some(&self.session)
+                && environment.get("ZELLIJ_PANE_ID") == Some(&self.number)
+        })
+    }
+
+    fn ask(&self, action: &str, more: &[&str]) -> Result<String, DriverError> {
+        let pane = format!("terminal_{}", self.number);
+        let arguments = [&["--session", &self.session, "action", action, "--pane-id", &pane], more].concat();
+        Exec {
+            program: PROGRAM,
+            arguments: &arguments,
+            variables: &self.variables,
+            input: b"",
+            patience: QUICK,
+        }
+        .run()
+    }
+}
+
+impl Terminal for ZellijPane {
+    fn abilities(&self) -> TerminalAbilities {
+        TerminalAbilities { identity: true, foreground: true, screen: true, mode: false, activity: true }
+    }
+
+    fn look(&self, agent: &AgentProcess) -> PaneObservation {
         let screen = self.ask("dump-screen", &["--ansi"]);
         let is_there = match &screen {
             Ok(_) => Some(self.is_pane_of(agent)),
@@ -54,34 +79,12 @@ impl ZellijPane {
         }
     }
 
-    /// Pane ids are never reused in a session, and zellij passes the id to the first process in the pane.
-    fn is_pane_of(&self, agent: &AgentProcess) -> bool {
-        agent.opened_by().is_some_and(|(server, environment)| {
-            server.program_name() == PROGRAM
-                && environment.get("ZELLIJ_SESSION_NAME") == Some(&self.session)
-                && environment.get("ZELLIJ_PANE_ID") == Some(&self.number)
-        })
-    }
-
-    pub(super) fn paste(&self, text: &str) -> Result<(), DriverError> {
+    fn paste(&self, text: &str) -> Result<(), DriverError> {
         self.ask("paste", &["--", text]).map(drop)
     }
 
-    pub(super) fn enter(&self) -> Result<(), DriverError> {
+    fn enter(&self) -> Result<(), DriverError> {
         self.ask("write", &[ENTER_BYTE]).map(drop)
-    }
-
-    fn ask(&self, action: &str, more: &[&str]) -> Result<String, DriverError> {
-        let pane = format!("terminal_{}", self.number);
-        let arguments = [&["--session", &self.session, "action", action, "--pane-id", &pane], more].concat();
-        Exec {
-            program: PROGRAM,
-            arguments: &arguments,
-            variables: &self.variables,
-            input: b"",
-            patience: QUICK,
-        }
-        .run()
     }
 }
 

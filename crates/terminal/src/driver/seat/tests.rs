@@ -1,6 +1,7 @@
 //! Input that every driver refuses, and iTerm2's script with a fake `osascript`.
 
 use super::*;
+use crate::driver::pane::bracketed;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use towline_core::seat::{SeatKind, SeatProof};
@@ -23,11 +24,8 @@ fn in_iterm2(stand_in: &str) -> (tempfile::TempDir, Driver) {
         proof: SeatProof::Terminal,
     };
     let path = format!("{}:/usr/bin:/bin", folder.path().display());
-    let session = osascript::ItermSession {
-        variables: vec![("PATH", path)],
-        ..osascript::ItermSession::of(&place).unwrap()
-    };
-    (folder, Driver { agent: AgentProcess::of(&place), terminal: TerminalDriver::Osascript(session) })
+    let session = ItermSession { variables: vec![("PATH", path)], ..ItermSession::of(&place).unwrap() };
+    (folder, Driver { agent: AgentProcess::of(&place), terminal: Box::new(session) })
 }
 
 #[test]
