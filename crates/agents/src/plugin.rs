@@ -3,7 +3,7 @@
 //! Built from the same tables as the settings entries. Contains no program: it runs the `tow` on the PATH. Writes
 //! nothing: `cargo xtask plugin` does.
 
-use crate::settings::{EditPlan, EditRefusal, McpServerEntry, OwnedFile, Target};
+use crate::settings::{EditPlan, EditRefusal, ManagedContent, McpServerEntry, OwnedFile, Target};
 use crate::{claude, codex};
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use towline_agents::settings::{Containers, EditPlan, EntryChange, EntryFault, RefusalCause, Target};
+use towline_agents::settings::{
+    Containers, EditPlan, EntryChange, EntryFault, ManagedContent, RefusalCause, Target,
+};
 use towline_agents::{claude, codex};
 
 const RIGHT: &str = r#"{"type":"command","command":"/opt/tow","args":["hook","claude"],"timeout":5}"#;

@@ -9,12 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::archive::OriginalsArchive;
-use super::inspect::Inspection;
-use super::plan::{Containers, EditPlan};
+use super::change::{Containers, EditPlan};
 use super::refusal::{EditRefusal, RefusalCause};
 use super::subject::ManagedContent;
 use super::swap::{self, FileSwap};
-use super::target::Target;
 
 /// How long to contend with another writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +51,12 @@ impl RetryPace {
 /// the middle of its work.
 const STILL_LOOKS: u32 = 40;
 
-impl Target {
-    /// The current state of our entries in the file.
-    pub fn inspect_file(&self, pace: RetryPace) -> Result<Inspection, EditRefusal> {
-        let edit = Edit::new(self, Safekeeping::Nothing, pace)?;
-        self.inspect(edit.settled_bytes()?.as_deref())
-    }
+/// The file's bytes, once no writer is in the middle of its work.
+pub(super) fn settled_bytes(
+    subject: &dyn ManagedContent,
+    pace: RetryPace,
+) -> Result<Option<Vec<u8>>, EditRefusal> {
+    Edit::new(subject, Safekeeping::Nothing, pace)?.settled_bytes()
 }
 
 pub(super) fn preview(subject: &dyn ManagedContent, pace: RetryPace) -> Result<EditPlan, EditRefusal> {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::plan::{Containers, EditPlan};
+use super::change::{Containers, EditPlan};
 use super::refusal::{EditRefusal, RefusalCause};
 use super::subject::ManagedContent;
 use super::swap;

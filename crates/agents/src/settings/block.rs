@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::apply::RetryPace;
-use super::plan::{Containers, EditPlan};
+use super::change::{Containers, EditPlan};
 use super::refusal::{EditRefusal, RefusalCause};
 use super::subject::ManagedContent;
 

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::apply::RetryPace;
+use super::change::{Containers, EditPlan, EntryChange, without_if_empty};
 use super::edit::{self, Addition};
 use super::json::{self, ByteSpan, Element, ValueKind};
 use super::jsonc::Commented;
 use super::layout::{Layout, Node};
 use super::ours::is_tow;
-use super::plan::{Containers, EditPlan, EntryChange, without_if_empty};
 use super::refusal::{EditRefusal, RefusalCause};
 use super::subject::ManagedContent;
 use super::target::absolute_command;
@@ -127,12 +127,6 @@ impl EditorTasks {
             ("problemMatcher", Node::Array(vec![])),
         ])
     }
-
-    fn planned(&self, before: Option<&[u8]>, text: String, changes: Vec<EntryChange>) -> EditPlan {
-        let before = before.map(<[u8]>::to_vec);
-        let after = if changes.is_empty() { before.clone() } else { Some(text.into_bytes()) };
-        EditPlan { file: self.file.clone(), before, after, changes }
-    }
 }
 
 impl ManagedContent for EditorTasks {
@@ -165,14 +159,14 @@ impl ManagedContent for EditorTasks {
             opened = edited;
             changes.push(change);
         }
-        Ok(self.planned(existing, opened.into_text(), changes))
+        Ok(EditPlan::new(&self.file, existing, opened.into_text(), changes))
     }
 
     fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
         let opened = self.opened(existing)?;
         let removed = Self::removed(&opened, kept).map_err(|cause| self.refuse(cause))?;
         let (opened, changes) = removed.map_or((opened, vec![]), |(edited, change)| (edited, vec![change]));
-        Ok(self.planned(existing, opened.into_text(), changes))
+        Ok(EditPlan::new(&self.file, existing, opened.into_text(), changes))
     }
 
     fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {

@@ -2,6 +2,7 @@
 //!
 //! Reads only: proposes nothing and repairs nothing.
 
+use super::apply::{self, RetryPace};
 use super::json;
 use super::ours::{self, Fit, OwnEntry};
 use super::plan::opened;
@@ -53,9 +54,25 @@ impl Inspection {
     pub fn is_sound(&self) -> bool {
         self.missing.is_empty() && self.stale.is_empty() && self.silenced_by.is_none()
     }
+
+    fn has(&self, event: &str) -> bool {
+        let stale = self.stale.iter().map(|(entry, _)| entry);
+        self.right.iter().chain(stale).any(|entry| entry.event == event)
+    }
 }
 
 impl Target {
+    /// The current state of our entries in the file.
+    pub fn inspect_file(&self, pace: RetryPace) -> Result<Inspection, EditRefusal> {
+        self.inspect(apply::settled_bytes(self, pace)?.as_deref())
+    }
+
+    /// Restricts the target to the events that already have an entry.
+    pub fn adding_none(mut self, found: &Inspection) -> Self {
+        self.wanted.retain(|wanted| !found.missing.contains(&wanted.event()));
+        self
+    }
+
     /// Compares the file's entries with the wanted ones.
     pub fn inspect(&self, existing: Option<&[u8]>) -> Result<Inspection, EditRefusal> {
         let text = opened(self, existing)?;
@@ -80,13 +97,6 @@ impl Target {
             .filter(|event| !inspection.has(event))
             .collect();
         Ok(inspection)
-    }
-}
-
-impl Inspection {
-    fn has(&self, event: &str) -> bool {
-        let stale = self.stale.iter().map(|(entry, _)| entry);
-        self.right.iter().chain(stale).any(|entry| entry.event == event)
     }
 }
 

@@ -1,95 +1,33 @@
-//! Computes the new contents of a settings file from the current ones.
+//! Computes the new contents of an agent's settings file from the current ones.
 //!
 //! Writes nothing. Every plan is a fixed point: planning again on its result changes nothing.
 
-use std::collections::BTreeSet;
-use std::fmt;
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
-use similar::TextDiff;
-
+use super::change::{Containers, EditPlan, EntryChange, opened_object, without_if_empty};
 use super::edit::{self, Addition};
-use super::json::{self, ByteSpan, Element, ValueKind};
+use super::json::{self, Element, ValueKind};
 use super::layout::{Layout, Node};
 use super::ours::{self, Fit, OwnEntry};
 use super::refusal::{EditRefusal, RefusalCause};
 use super::status_line;
 use super::subject::ManagedContent;
 use super::target::{EntryOrder, HookEntry, Target};
+use std::path::Path;
 
-/// A file before and after an edit, and the changes in between.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditPlan {
-    pub file: PathBuf,
-    /// Its current bytes; `None` if there is no file.
-    pub before: Option<Vec<u8>>,
-    /// Its new bytes; `None` if there will be no file.
-    pub after: Option<Vec<u8>>,
-    pub changes: Vec<EntryChange>,
-}
-
-/// One change to an entry of ours.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EntryChange {
-    /// An entry for an event that had none.
-    Added { event: String },
-    /// An entry of ours brought to its current form.
-    Upgraded { event: String, was: String },
-    /// An entry of ours that is not needed (any more).
-    Removed { event: String, was: String },
-}
-
-/// The containers that a file held without us: they stay, even if they end up empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Containers {
-    hooks: bool,
-    lists: BTreeSet<String>,
-}
-
-impl Containers {
-    pub(super) fn of_lists(lists: impl IntoIterator<Item = String>) -> Self {
-        Self { hooks: false, lists: lists.into_iter().collect() }
+impl ManagedContent for Target {
+    fn owner(&self) -> &'static str {
+        self.agent()
     }
 
-    pub(super) fn has(&self, list: &str) -> bool {
-        self.lists.contains(list)
-    }
-}
-
-impl EditPlan {
-    pub fn is_empty(&self) -> bool {
-        self.before == self.after
+    fn file(&self) -> &Path {
+        Target::file(self)
     }
 
-    /// The plan as a unified diff; empty if nothing changes.
-    pub fn diff(&self) -> String {
-        let shown = |bytes: &Option<Vec<u8>>| {
-            String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
-        };
-        let name = |bytes: &Option<Vec<u8>>| match bytes {
-            Some(_) => self.file.display().to_string(),
-            None => "/dev/null".to_owned(),
-        };
-        let (before, after) = (shown(&self.before), shown(&self.after));
-        let diff = TextDiff::from_lines(&before, &after);
-        diff.unified_diff().header(&name(&self.before), &name(&self.after)).to_string()
+    fn is_whole(&self, bytes: &[u8]) -> bool {
+        let text = std::str::from_utf8(bytes);
+        text.is_ok_and(|text| !json::is_blank(text) && json::check(text).is_ok())
     }
-}
 
-impl fmt::Display for EntryChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EntryChange::Added { event } => write!(f, "add {event}"),
-            EntryChange::Upgraded { event, .. } => write!(f, "upgrade {event}"),
-            EntryChange::Removed { event, .. } => write!(f, "remove {event}"),
-        }
-    }
-}
-
-impl Target {
-    /// Plans the file with each of our entries exactly once and correct.
-    pub fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
+    fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
         let start = opened(self, existing)?;
         let layout = Layout::of(&start);
         let mut text = with_hooks(self, start, &layout);
@@ -98,12 +36,11 @@ impl Target {
             text = edited;
             changes.push(change);
         }
-        let after = if changes.is_empty() { existing.map(<[u8]>::to_vec) } else { Some(text.into_bytes()) };
-        Ok(self.planned(existing, after, changes))
+        Ok(EditPlan::new(Target::file(self), existing, text, changes))
     }
 
-    /// Plans the file without our entries. Containers stay if they are in `kept` or not empty.
-    pub fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
+    /// Containers stay if they are in `kept` or not empty.
+    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
         let mut text = opened(self, existing)?;
         let mut changes = Vec::new();
         // From the end of the file, so that no entry of ours follows the one being removed.
@@ -116,23 +53,17 @@ impl Target {
             text = edited;
             changes.push(change);
         }
-        let after = if changes.is_empty() { existing.map(<[u8]>::to_vec) } else { Some(text.into_bytes()) };
-        Ok(self.planned(existing, after, changes))
+        Ok(EditPlan::new(Target::file(self), existing, text, changes))
     }
 
-    /// The containers that the file would hold without us.
-    pub(super) fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
+    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
         let stripped = self.plan_removal(existing, &Containers::default())?;
         let text = opened(self, stripped.after.as_deref())?;
         let Some(hooks) = ours::hooks(&text) else {
             return Ok(Containers::default());
         };
         let lists = json::elements(&text, &hooks).into_iter().filter_map(|member| member.key);
-        Ok(Containers { hooks: true, lists: lists.collect() })
-    }
-
-    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>, changes: Vec<EntryChange>) -> EditPlan {
-        EditPlan { file: self.file().to_owned(), before: before.map(<[u8]>::to_vec), after, changes }
+        Ok(Containers::of_hooks(lists))
     }
 }
 
@@ -145,24 +76,6 @@ pub(super) fn opened(target: &Target, existing: Option<&[u8]>) -> Result<String,
         }
         _ => Ok(text),
     }
-}
-
-/// The file as text, verified to be an object; a blank file is an empty object.
-pub(super) fn opened_object(existing: Option<&[u8]>) -> Result<String, RefusalCause> {
-    let text = std::str::from_utf8(existing.unwrap_or_default());
-    let text = text.map_err(|error| RefusalCause::NotText { at: error.valid_up_to() })?;
-    if json::is_blank(text) {
-        let mark = &text[..text.len() - json::without_mark(text).len()];
-        return Ok(format!("{mark}{{}}\n"));
-    }
-    json::check(text).map_err(|syntax| {
-        let json::Syntax { line, column, reason } = syntax;
-        RefusalCause::NotJson { line, column, reason }
-    })?;
-    if json::kind(text, &json::root(text)) != ValueKind::Object {
-        return Err(RefusalCause::RootNotObject);
-    }
-    Ok(text.to_owned())
 }
 
 fn with_hooks(target: &Target, text: String, layout: &Layout) -> String {
@@ -267,21 +180,9 @@ fn pruned(text: String, event: &str, kept: &Containers) -> String {
     let Some(hooks) = ours::hooks(&text) else {
         return text;
     };
-    let text = if kept.lists.contains(event) { text } else { without_if_empty(text, &hooks, event) };
+    let text = if kept.has(event) { text } else { without_if_empty(text, &hooks, event) };
     let root = json::root(&text);
     if kept.hooks { text } else { without_if_empty(text, &root, "hooks") }
-}
-
-/// Leaves a repeated key alone: removing its last value would put the previous one into effect.
-pub(super) fn without_if_empty(text: String, object: &ByteSpan, key: &str) -> String {
-    let members = json::elements(&text, object);
-    let mut named = members.iter().enumerate().filter(|(_, member)| member.key.as_deref() == Some(key));
-    match (named.next(), named.next()) {
-        (Some((at, member)), None) if json::elements(&text, &member.value).is_empty() => {
-            edit::remove(&text, object, at)
-        }
-        _ => text,
-    }
 }
 
 impl OwnEntry {

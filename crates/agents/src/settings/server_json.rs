@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
+use super::change::{Containers, EntryChange, opened_object, without_if_empty};
 use super::edit::{self, Addition};
 use super::json::{self, ByteSpan, Element, ValueKind};
 use super::layout::{Layout, Node};
-use super::plan::{Containers, EntryChange, opened_object, without_if_empty};
 use super::refusal::RefusalCause;
 use super::tool_server::{McpServerEntry, NAME, VERB, is_ours};
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use toml_edit::{Document, InlineTable, Item, Table, Value};
 
-use super::plan::EntryChange;
+use super::change::EntryChange;
 use super::refusal::RefusalCause;
 use super::tool_server::{McpServerEntry, NAME, VERB, is_ours};
 

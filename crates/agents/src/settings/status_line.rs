@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
+use super::change::EntryChange;
 use super::edit::{self, Addition};
 use super::json::{self, ByteSpan};
 use super::layout::{Layout, Node};
 use super::ours::is_tow;
-use super::plan::EntryChange;
 use super::refusal::{EditRefusal, RefusalCause};
 use super::subject::ManagedContent;
 use super::target::{StatusLineMode, Target};
@@ -166,7 +166,7 @@ fn text_at<'a>(text: &'a str, line_setting: &LineSetting) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Containers;
+    use super::super::change::Containers;
     use super::super::target::EntryOrder;
     use super::*;
     use std::path::PathBuf;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::apply::{self, Applied, RetryPace};
 use super::archive::OriginalsArchive;
-use super::plan::{Containers, EditPlan};
+use super::change::{Containers, EditPlan};
 use super::refusal::{EditRefusal, RefusalCause};
 
 /// Content of ours in a file.

@@ -4,19 +4,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::inspect::Inspection;
-use super::json;
 use super::layout::Node;
-use super::plan::{Containers, EditPlan};
 use super::refusal::{EditRefusal, RefusalCause};
-use super::subject::ManagedContent;
 
 /// A settings file, and the entries that we want in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     agent: &'static str,
     file: PathBuf,
-    wanted: Vec<HookEntry>,
+    pub(super) wanted: Vec<HookEntry>,
     order: EntryOrder,
     off_switch: Option<&'static str>,
     status_line: Option<(String, StatusLineMode)>,
@@ -77,13 +73,6 @@ impl Target {
         Self { wanted: wanted.into_iter().collect(), ..self }
     }
 
-    /// Restricts the target to the events that already have an entry.
-    pub fn adding_none(self, found: &Inspection) -> Self {
-        let wanted =
-            self.wanted.into_iter().filter(|wanted| !found.missing.contains(&wanted.event)).collect();
-        Self { wanted, ..self }
-    }
-
     /// Names the key whose value `true` disables all hooks in the file.
     pub fn silenced_by(self, key: &'static str) -> Self {
         Self { off_switch: Some(key), ..self }
@@ -128,33 +117,6 @@ impl Target {
 
     pub(super) fn off_switch(&self) -> Option<&'static str> {
         self.off_switch
-    }
-}
-
-impl ManagedContent for Target {
-    fn owner(&self) -> &'static str {
-        self.agent
-    }
-
-    fn file(&self) -> &Path {
-        &self.file
-    }
-
-    fn is_whole(&self, bytes: &[u8]) -> bool {
-        let text = std::str::from_utf8(bytes);
-        text.is_ok_and(|text| !json::is_blank(text) && json::check(text).is_ok())
-    }
-
-    fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
-        Target::plan(self, existing)
-    }
-
-    fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
-        Target::plan_removal(self, existing, kept)
-    }
-
-    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
-        Target::containers_without_us(self, existing)
     }
 }
 

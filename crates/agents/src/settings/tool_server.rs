@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::apply::RetryPace;
+use super::change::{Containers, EditPlan, EntryChange};
 use super::ours::is_tow;
-use super::plan::{Containers, EditPlan, EntryChange};
 use super::refusal::{EditRefusal, RefusalCause};
 use super::subject::ManagedContent;
 use super::{server_json, server_toml};
@@ -74,11 +74,6 @@ impl McpServerEntry {
         &self.file
     }
 
-    /// Plans the file with our entry exactly once and correct.
-    pub fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
-        ManagedContent::plan(self, existing)
-    }
-
     pub fn inspect_file(&self, pace: RetryPace) -> Result<ServerState, EditRefusal> {
         match self.preview(pace) {
             Ok(plan) => Ok(standing(&plan)),
@@ -108,12 +103,6 @@ impl McpServerEntry {
         };
         step.map_err(|cause| self.refuse(cause))
     }
-
-    fn planned(&self, before: Option<&[u8]>, text: String, changes: Vec<EntryChange>) -> EditPlan {
-        let before = before.map(<[u8]>::to_vec);
-        let after = if changes.is_empty() { before.clone() } else { Some(text.into_bytes()) };
-        EditPlan { file: self.file.clone(), before, after, changes }
-    }
 }
 
 impl ManagedContent for McpServerEntry {
@@ -141,7 +130,7 @@ impl ManagedContent for McpServerEntry {
             text = edited;
             changes.push(change);
         }
-        Ok(self.planned(existing, text, changes))
+        Ok(EditPlan::new(&self.file, existing, text, changes))
     }
 
     fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
@@ -154,7 +143,7 @@ impl ManagedContent for McpServerEntry {
             Some((edited, change)) => (edited, vec![change]),
             None => (text, vec![]),
         };
-        Ok(self.planned(existing, text, changes))
+        Ok(EditPlan::new(&self.file, existing, text, changes))
     }
 
     fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
