@@ -116,6 +116,8 @@ fn with_its_session_a_baton_is_forgotten_everywhere_and_taken_nowhere() {
     for (id, forgetful, other) in [("far-one", &desk, &laptop), ("far-two", &laptop, &desk)] {
         pass_on(&desk, id, NOON);
         desk.tow(&["bookmark", "stormglass", "--session", id]).ok();
+        // The bookmark's code state is recorded in the background, and would be told after the session is forgotten.
+        desk.wait_no_process();
         sync(&desk);
         sync(&laptop);
         assert_eq!(batons(&laptop)[0]["session"], format!("claude:{id}"), "{:?}", batons(&laptop));
