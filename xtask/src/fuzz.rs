@@ -15,9 +15,9 @@ use std::{fs, thread};
 use clap::{Args, Subcommand};
 use towline_testkit::mutate::{Mutator, recordings};
 
-use crate::Verdict;
 use crate::failure::{Failure, stdout_of};
 use crate::repository::Repository;
+use crate::verdict::Verdict;
 
 /// The fuzz targets.
 #[derive(Subcommand)]
@@ -82,7 +82,7 @@ pub fn run(
     }
     let panics = trial.panics()?;
     writeln!(out, "{panics} panics; {}", trial.state_of_store()?)?;
-    Ok(if flaws.is_empty() && panics == 0 { Verdict::Holds } else { Verdict::Broken })
+    Ok(Verdict::of(flaws.is_empty() && panics == 0))
 }
 
 fn show(trial: &Trial<'_>, number: u64, out: &mut impl Write) -> Result<(), Failure> {

@@ -1,7 +1,8 @@
 //! Checks and benchmarks that need more than a test: `cargo xtask help`.
 //!
 //! No product crate may depend on this one. It sees the product from outside, as text, packages and
-//! processes; of its crates it uses `core`, to measure redaction, and `agents`, to write the plugin.
+//! processes; of its crates it uses `core`, to measure redaction, `agents`, to write the plugin, and
+//! `store`, to make a history for benchmarks.
 
 mod bench;
 mod day;
@@ -16,6 +17,7 @@ mod scan;
 mod secrets;
 mod structure;
 mod tidy;
+mod verdict;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -25,6 +27,7 @@ use clap::{Parser, Subcommand};
 
 use failure::Failure;
 use repository::Repository;
+use verdict::Verdict;
 
 /// Checks and benchmarks of Towline.
 #[derive(Parser)]
@@ -67,22 +70,6 @@ fn main() -> ExitCode {
     match run(&task, &mut io::stdout().lock()) {
         Ok(verdict) => verdict.into(),
         Err(failure) => report(&failure),
-    }
-}
-
-/// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Holds,
-    Broken,
-}
-
-impl From<Verdict> for ExitCode {
-    fn from(verdict: Verdict) -> ExitCode {
-        match verdict {
-            Verdict::Holds => ExitCode::SUCCESS,
-            Verdict::Broken => ExitCode::FAILURE,
-        }
     }
 }
 

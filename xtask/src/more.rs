@@ -7,9 +7,9 @@ use std::process::Command;
 
 use clap::Args;
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::verdict::Verdict;
 
 #[derive(Args)]
 pub struct Kills {
@@ -25,23 +25,8 @@ pub struct Schedules {
     count: u32,
 }
 
-/// A test that reads its iteration count from a variable.
-struct Counted {
-    binary: &'static str,
-    test: &'static str,
-    variable: &'static str,
-    count: u32,
-    /// The text by which the line with the figures is found.
-    figures: &'static str,
-}
-
 pub fn kill(kills: &Kills, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
-    let (binary, test) = ("enrich", "killed::workers");
-    run(
-        &Counted { binary, test, variable: "TOWLINE_KILLS", count: kills.count, figures: " kills:" },
-        repository,
-        out,
-    )
+    run(["enrich", "killed::workers", "TOWLINE_KILLS", " kills:"], kills.count, repository, out)
 }
 
 pub fn play(
@@ -49,26 +34,31 @@ pub fn play(
     repository: &Repository,
     out: &mut impl Write,
 ) -> Result<Verdict, Failure> {
-    let (binary, test, variable) = ("hub_schedules", "whatever_happens", "TOWLINE_SCHEDULES");
-    run(&Counted { binary, test, variable, count: schedules.count, figures: " schedules:" }, repository, out)
+    let test = ["hub_schedules", "whatever_happens", "TOWLINE_SCHEDULES", " schedules:"];
+    run(test, schedules.count, repository, out)
 }
 
-fn run(counted: &Counted, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+/// Runs a test that reads its iteration count from a variable, and prints the lines that contain `figures`.
+fn run(
+    [binary, test, variable, figures]: [&str; 4],
+    count: u32,
+    repository: &Repository,
+    out: &mut impl Write,
+) -> Result<Verdict, Failure> {
     let output = Command::new("cargo")
-        .args(["test", "-p", "tow", "--test", counted.binary, counted.test, "--", "--nocapture"])
+        .args(["test", "-p", "tow", "--test", binary, test, "--", "--nocapture"])
         .current_dir(repository.root())
-        .env(counted.variable, counted.count.to_string())
+        .env(variable, count.to_string())
         .output()
         .map_err(Failure::start("cargo"))?;
     let printed = String::from_utf8_lossy(&output.stdout);
-    for line in
-        printed.lines().filter(|line| line.contains(counted.figures) || line.starts_with("test result"))
-    {
+    let is_shown = |line: &&str| line.contains(figures) || line.starts_with("test result");
+    for line in printed.lines().filter(is_shown) {
         writeln!(out, "{line}")?;
     }
     if !output.status.success() {
         out.write_all(&output.stdout)?;
         out.write_all(&output.stderr)?;
     }
-    Ok(if output.status.success() { Verdict::Holds } else { Verdict::Broken })
+    Ok(Verdict::of(output.status.success()))
 }

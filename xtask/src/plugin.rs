@@ -7,9 +7,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::verdict::Verdict;
 
 pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
     let folder = repository.root().join("plugin");

@@ -84,15 +84,8 @@ impl Repository {
     pub fn paths(&self) -> Result<Vec<String>, Failure> {
         let mut command = Command::new("git");
         // A clone that belongs to another user (a container's mount) must be checked, too.
-        command.args([
-            "-c",
-            "safe.directory=*",
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ]);
+        let arguments = "-c safe.directory=* ls-files -z --cached --others --exclude-standard";
+        command.args(arguments.split(' '));
         let output = command.current_dir(&self.root).output().map_err(Failure::start("git"))?;
         let names = stdout_of("git ls-files", output)?;
         let is_there = |path: &&str| self.root.join(path).is_file();
@@ -120,7 +113,9 @@ impl Repository {
             command.arg("--no-deps");
         }
         let output = command.current_dir(&self.root).output().map_err(Failure::start("cargo"))?;
-        let answer = stdout_of("cargo metadata", output).map_err(with_fetch_hint)?;
+        // Offline, cargo knows only the crates that it once fetched, and a build fetches those of one platform.
+        let program = "cargo metadata (`cargo fetch --locked` gets the crates of every platform once)";
+        let answer = stdout_of(program, output)?;
         serde_json::from_str(&answer).map_err(|error| Failure::malformed("answer of `cargo metadata`", error))
     }
 
@@ -128,24 +123,5 @@ impl Repository {
     pub fn manifest_of(&self, package: &Package) -> String {
         let path = package.manifest_path.strip_prefix(&self.root).unwrap_or(&package.manifest_path);
         path.to_string_lossy().into_owned()
-    }
-}
-
-/// Offline, cargo knows only the crates that it once fetched; building for one platform does not fetch the
-/// others'.
-fn with_fetch_hint(failure: Failure) -> Failure {
-    match failure {
-        Failure::Failed { program, complaint } => Failure::Failed {
-            program,
-            complaint: format!(
-                "{complaint}\nhint: `cargo fetch --locked` gets the crates of every platform once"
-            ),
-        },
-        Failure::Read { .. }
-        | Failure::Write { .. }
-        | Failure::Print(_)
-        | Failure::Start { .. }
-        | Failure::Malformed { .. }
-        | Failure::Missing { .. } => failure,
     }
 }

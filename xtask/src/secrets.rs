@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use towline_core::redact::{SecretKind, SecretMatch, findings};
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::verdict::Verdict;
 
 #[derive(Args)]
 pub struct Options {
@@ -116,7 +116,7 @@ impl Tally {
         let speed = megabytes / self.time.as_secs_f64().max(1e-9);
         writeln!(out, "{} files, {megabytes:.1} MB, {count} findings", self.files)?;
         writeln!(out, "{per_part:.3} findings in {} kB, {speed:.0} MB/s", BYTES_PER_FINDING / 1000)?;
-        Ok(if per_part < 1.0 { Verdict::Holds } else { Verdict::Broken })
+        Ok(Verdict::of(per_part < 1.0))
     }
 }
 

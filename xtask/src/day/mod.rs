@@ -14,9 +14,9 @@ use clap::Args;
 use serde_json::{Value, json};
 use towline_testkit::{Moment, TestEnv};
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::verdict::Verdict;
 use scenes::Scene;
 
 /// The program for the hermetic home.

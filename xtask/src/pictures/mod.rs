@@ -14,9 +14,9 @@ use clap::Args;
 use serde_json::Value;
 use towline_testkit::{Browser, Pane, TestEnv, Theme, Tmux};
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::verdict::Verdict;
 
 #[derive(Args)]
 pub struct Options {

@@ -16,9 +16,9 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::verdict::Verdict;
 
 /// The lists to print besides the table.
 #[derive(clap::Args)]

@@ -2,7 +2,7 @@
 //!
 //! Any spelling counts, in code, comments and texts, also as part of a longer word.
 
-use super::{Finding, Weight, is_under};
+use super::finding::{Finding, Rule, is_under};
 use crate::repository::File;
 
 const NAMES: [&str; 2] = ["claude", "codex"];
@@ -22,12 +22,20 @@ const HOMES: [(&str, &str); 5] = [
 /// Folders at any depth that may name them.
 const FOLDERS: [&str; 3] = ["tests", "fixtures", "docs"];
 
+const RULE: Rule = Rule {
+    why: "a new agent must be one new folder in `crates/agents` and nothing else",
+    mend: "ask `agents` for it, or speak of any agent",
+};
+
 pub fn check(file: &File) -> Vec<Finding> {
     if !is_governed(&file.path) {
         return Vec::new();
     }
     let lines = file.text.lines().enumerate();
-    lines.filter_map(|(at, line)| Some(finding(&file.path, at + 1, named(line)?))).collect()
+    let named = lines.filter_map(|(at, line)| Some((at + 1, named(line)?)));
+    named
+        .map(|(line, name)| RULE.violation(&file.path, line, format!("the agent `{name}` is named")))
+        .collect()
 }
 
 fn is_governed(path: &str) -> bool {
@@ -39,17 +47,6 @@ fn is_governed(path: &str) -> bool {
 fn named(line: &str) -> Option<&'static str> {
     let lower = line.to_lowercase();
     NAMES.into_iter().find(|name| lower.contains(name))
-}
-
-fn finding(path: &str, line: usize, name: &str) -> Finding {
-    Finding {
-        weight: Weight::Violation,
-        path: path.to_owned(),
-        line,
-        what: format!("the agent `{name}` is named"),
-        why: "a new agent must be one new folder in `crates/agents` and nothing else",
-        mend: "ask `agents` for it, or speak of any agent",
-    }
 }
 
 #[cfg(test)]

@@ -2,33 +2,29 @@
 //!
 //! Whether what it says is true is for the reviewer.
 
-use super::{Finding, Weight};
+use super::finding::{Finding, Rule};
 use crate::repository::{File, Package};
 
 pub const MAP: &str = "ARCHITECTURE.md";
 
 const LINES_AT_MOST: usize = 150;
 
+const WHY: &str = "a newcomer finds the way by it";
+const MISSING: Rule = Rule { why: WHY, mend: "write it: crates, data path, invariants" };
+const TOO_LONG: Rule = Rule { why: WHY, mend: "cut what the code says itself" };
+const UNNAMED: Rule = Rule { why: WHY, mend: "add a line that says what it owns" };
+
 pub fn check(map: Option<&File>, packages: &[Package]) -> Vec<Finding> {
     let Some(map) = map else {
-        return vec![finding(
-            1,
-            "the map of the code is missing".to_owned(),
-            "write it: crates, data path, invariants",
-        )];
+        return vec![MISSING.violation(MAP, 1, "the map of the code is missing")];
     };
     let lines = map.text.lines().count();
     let too_long = (lines > LINES_AT_MOST).then(|| {
-        finding(
-            lines,
-            format!("the map has {lines} lines, at most {LINES_AT_MOST}"),
-            "cut what the code says itself",
-        )
+        TOO_LONG.violation(MAP, lines, format!("the map has {lines} lines, at most {LINES_AT_MOST}"))
     });
     let unnamed = packages.iter().filter(|package| !names(&map.text, &package.name));
-    let unnamed = unnamed.map(|package| {
-        finding(1, format!("crate `{}` is not on the map", package.name), "add a line that says what it owns")
-    });
+    let unnamed = unnamed
+        .map(|package| UNNAMED.violation(MAP, 1, format!("crate `{}` is not on the map", package.name)));
     too_long.into_iter().chain(unnamed).collect()
 }
 
@@ -38,17 +34,6 @@ fn names(map: &str, package: &str) -> bool {
     [format!("`{package}`"), format!("`{folder}`"), format!("crates/{folder}")]
         .iter()
         .any(|name| map.contains(name))
-}
-
-fn finding(line: usize, what: String, mend: &'static str) -> Finding {
-    Finding {
-        weight: Weight::Violation,
-        path: MAP.to_owned(),
-        line,
-        what,
-        why: "a newcomer finds the way by it",
-        mend,
-    }
 }
 
 #[cfg(test)]

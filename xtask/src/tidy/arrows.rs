@@ -2,70 +2,29 @@
 //!
 //! A crate without a row in the table is a finding: its arrows must be decided when it is made.
 
-use super::{Finding, Weight};
+use super::finding::{Finding, Rule};
 use crate::repository::{Dependency, File, Package};
 
-/// What one crate may depend on.
-struct Arrows {
-    package: &'static str,
-    /// Crates of this workspace.
-    ours: &'static [&'static str],
-    /// `None` where any other crate will do, apart from those with one owner.
-    others: Option<&'static [&'static str]>,
-}
+/// A crate, the crates of this workspace that it may use (without `towline-`), and the others: `ANY`, apart
+/// from those with one owner, or a list.
+type Arrows = (&'static str, &'static str, &'static str);
+
+const ANY: &str = "*";
 
 const TABLE: [Arrows; 13] = [
-    Arrows { package: "towline-core", ours: &[], others: Some(&["serde", "unicode-width"]) },
-    Arrows { package: "towline-agents", ours: &["towline-core"], others: None },
-    Arrows { package: "towline-hub", ours: &["towline-core"], others: None },
-    Arrows {
-        package: "towline-monitor",
-        ours: &["towline-core"],
-        others: Some(&["ratatui", "unicode-width"]),
-    },
-    Arrows { package: "towline-search", ours: &[], others: None },
-    Arrows { package: "towline-store", ours: &["towline-core"], others: None },
-    Arrows { package: "towline-terminal", ours: &["towline-core"], others: None },
-    Arrows {
-        package: "towline-engine",
-        ours: &[
-            "towline-agents",
-            "towline-core",
-            "towline-hub",
-            "towline-search",
-            "towline-store",
-            "towline-terminal",
-        ],
-        others: None,
-    },
-    Arrows {
-        package: "tow",
-        ours: &[
-            "towline-agents",
-            "towline-core",
-            "towline-engine",
-            "towline-hub",
-            "towline-monitor",
-            "towline-render",
-            "towline-search",
-            "towline-server",
-            "towline-store",
-            "towline-terminal",
-        ],
-        others: None,
-    },
-    Arrows {
-        package: "towline-render",
-        ours: &["towline-core", "towline-engine"],
-        others: Some(&["serde_json"]),
-    },
-    Arrows {
-        package: "towline-server",
-        ours: &["towline-core", "towline-engine", "towline-render"],
-        others: None,
-    },
-    Arrows { package: "towline-testkit", ours: &[], others: None },
-    Arrows { package: "xtask", ours: &["towline-agents", "towline-core", "towline-testkit"], others: None },
+    ("towline-core", "", "serde unicode-width"),
+    ("towline-agents", "core", ANY),
+    ("towline-hub", "core", ANY),
+    ("towline-monitor", "core", "ratatui unicode-width"),
+    ("towline-search", "", ANY),
+    ("towline-store", "core", ANY),
+    ("towline-terminal", "core", ANY),
+    ("towline-engine", "agents core hub search store terminal", ANY),
+    ("towline-render", "core engine", "serde_json"),
+    ("towline-server", "core engine render", ANY),
+    ("tow", "agents core engine hub monitor render search server store terminal", ANY),
+    ("towline-testkit", "", ANY),
+    ("xtask", "agents core store testkit", ANY),
 ];
 
 /// Crates that only the named packages may use. A runtime in the hook's binary needs a crate of its own
@@ -82,50 +41,40 @@ const OWNED: [(&str, &[&str]); 6] = [
 /// Tests may use the bench from anywhere; it depends on none of ours, so no circle can come of it.
 const BENCH: &str = "towline-testkit";
 
+const WHY: &str = "a crate exists to forbid a dependency";
+const UNLISTED: Rule = Rule { why: WHY, mend: "add one in `xtask/src/tidy/arrows.rs`" };
+const FORBIDDEN: Rule =
+    Rule { why: WHY, mend: "move the code to the crate that may, or pass a value instead" };
+
 pub fn check(package: &Package, manifest: &File) -> Vec<Finding> {
-    let Some(arrows) = TABLE.iter().find(|arrows| arrows.package == package.name) else {
+    let Some(arrows) = TABLE.iter().find(|(name, ..)| *name == package.name) else {
         let what = format!("crate `{}` has no row in the table of arrows", package.name);
-        return vec![finding(manifest, &package.name, what, "add one in `xtask/src/tidy/arrows.rs`")];
+        return vec![UNLISTED.violation(&manifest.path, line_of(manifest, &package.name), what)];
     };
     let wrong = package.dependencies.iter().filter(|dependency| !is_allowed(arrows, dependency));
-    wrong
-        .map(|dependency| {
-            let what = format!("`{}` depends on `{}`", package.name, dependency.name);
-            finding(
-                manifest,
-                &dependency.name,
-                what,
-                "move the code to the crate that may, or pass a value instead",
-            )
-        })
-        .collect()
+    let findings = wrong.map(|dependency| {
+        let what = format!("`{}` depends on `{}`", package.name, dependency.name);
+        FORBIDDEN.violation(&manifest.path, line_of(manifest, &dependency.name), what)
+    });
+    findings.collect()
 }
 
-fn is_allowed(arrows: &Arrows, dependency: &Dependency) -> bool {
+fn is_allowed((package, ours, others): &Arrows, dependency: &Dependency) -> bool {
     let name = dependency.name.as_str();
     let is_dev = dependency.kind.as_deref() == Some("dev");
     if let Some((_, owners)) = OWNED.iter().find(|(owned, _)| *owned == name) {
-        return owners.contains(&arrows.package);
+        return owners.contains(package);
     }
-    if TABLE.iter().any(|row| row.package == name) {
-        return arrows.ours.contains(&name) || (is_dev && name == BENCH);
+    if TABLE.iter().any(|(known, ..)| *known == name) {
+        let short = name.strip_prefix("towline-").unwrap_or(name);
+        return ours.split(' ').any(|our| our == short) || (is_dev && name == BENCH);
     }
-    is_dev || arrows.others.is_none_or(|others| others.contains(&name))
+    is_dev || *others == ANY || others.split(' ').any(|other| other == name)
 }
 
-fn finding(manifest: &File, word: &str, what: String, mend: &'static str) -> Finding {
-    let line = manifest
-        .text
-        .lines()
-        .position(|line| line.starts_with(word) || line.contains(&format!("\"{word}\"")));
-    Finding {
-        weight: Weight::Violation,
-        path: manifest.path.clone(),
-        line: line.map_or(1, |at| at + 1),
-        what,
-        why: "a crate exists to forbid a dependency",
-        mend,
-    }
+fn line_of(manifest: &File, word: &str) -> usize {
+    let names = |line: &str| line.starts_with(word) || line.contains(&format!("\"{word}\""));
+    manifest.text.lines().position(names).map_or(1, |at| at + 1)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Only code counts: a comment or a text may name what the code must not use.
 
-use super::{Finding, Place, Weight};
+use super::finding::{Finding, Rule};
 use crate::scan::{Source, Token};
 
 const HOME: &str = "crates/core/src/";
@@ -13,21 +13,27 @@ const MODULES: [&str; 6] = ["fs", "net", "process", "env", "thread", "os"];
 /// Words that mean a clock or a runtime wherever they come from.
 const WORDS: [&str; 4] = ["SystemTime", "Instant", "async", "await"];
 
+const RULE: Rule = Rule {
+    why: "core must give the same answer anywhere and at any time",
+    mend: "take it as an argument, or return an effect that the caller carries out",
+};
+
 pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
     if !path.starts_with(HOME) {
         return Vec::new();
     }
     let tokens = source.tokens();
     let words = tokens.iter().filter(|token| WORDS.contains(&token.text));
-    let mut places: Vec<Place> =
-        words.map(|token| Place { line: token.line, what: format!("`{}` in core", token.text) }).collect();
-    places.extend(modules(&tokens));
-    places.into_iter().map(|Place { line, what }| finding(path, line, what)).collect()
+    let words = words.map(|token| RULE.violation(path, token.line, format!("`{}` in core", token.text)));
+    let modules = modules(&tokens).into_iter();
+    let modules =
+        modules.map(|token| RULE.violation(path, token.line, format!("`std::{}` in core", token.text)));
+    words.chain(modules).collect()
 }
 
 /// Finds `std::fs` as a path, and `fs` as a direct member of `use std::{…}`.
-fn modules(tokens: &[Token<'_>]) -> Vec<Place> {
-    let mut places = Vec::new();
+fn modules<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+    let mut found = Vec::new();
     for (at, window) in tokens.windows(4).enumerate() {
         let [root, ":", ":", next] = window.iter().map(|token| token.text).collect::<Vec<_>>()[..] else {
             continue;
@@ -36,9 +42,9 @@ fn modules(tokens: &[Token<'_>]) -> Vec<Place> {
             continue;
         }
         let members = if next == "{" { group(&tokens[at + 4..]) } else { vec![window[3]] };
-        places.extend(members.into_iter().filter(|member| MODULES.contains(&member.text)).map(place));
+        found.extend(members.into_iter().filter(|member| MODULES.contains(&member.text)));
     }
-    places
+    found
 }
 
 /// Returns the words that stand directly inside a group whose brace has just opened.
@@ -59,21 +65,6 @@ fn group<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
         }
     }
     members
-}
-
-fn place(token: Token<'_>) -> Place {
-    Place { line: token.line, what: format!("`std::{}` in core", token.text) }
-}
-
-fn finding(path: &str, line: usize, what: String) -> Finding {
-    Finding {
-        weight: Weight::Violation,
-        path: path.to_owned(),
-        line,
-        what,
-        why: "core must give the same answer anywhere and at any time",
-        mend: "take it as an argument, or return an effect that the caller carries out",
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! The rule measures length, not truth. A test file or a list of modules may do with one line.
 
-use super::{Finding, Place, Weight, is_under};
+use super::finding::{Finding, Rule, is_under};
 use crate::scan::Source;
 
 /// Fewer words are a title, not a statement.
@@ -12,10 +12,14 @@ const WORDS_OF_A_STATEMENT: usize = 3;
 const ITEMS: [&str; 10] =
     ["fn", "struct", "enum", "union", "trait", "impl", "const", "static", "type", "macro_rules"];
 
+const RULE: Rule = Rule {
+    why: "a reader decides by the header whether to read on",
+    mend: "say in one line what the file owns and in the next what it refuses",
+};
+
 pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
     let needed = if is_test(path) || is_module_list(source) { 1 } else { 2 };
-    let place = broken(source.text(), needed);
-    place.into_iter().map(|Place { line, what }| finding(path, line, what)).collect()
+    broken(source.text(), needed).map(|what| RULE.violation(path, 1, what)).into_iter().collect()
 }
 
 fn is_test(path: &str) -> bool {
@@ -26,14 +30,13 @@ fn is_module_list(source: &Source<'_>) -> bool {
     !source.tokens().iter().any(|token| ITEMS.contains(&token.text))
 }
 
-fn broken(text: &str, needed: usize) -> Option<Place> {
+fn broken(text: &str, needed: usize) -> Option<String> {
     let header: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).collect();
     if header.is_empty() {
-        return Some(Place { line: 1, what: "no `//!` header".to_owned() });
+        return Some("no `//!` header".to_owned());
     }
-    let said = statements(&header);
-    (said < needed)
-        .then(|| Place { line: 1, what: format!("the `//!` header makes {said} of {needed} statements") })
+    let made = statements(&header);
+    (made < needed).then(|| format!("the `//!` header makes {made} of {needed} statements"))
 }
 
 /// Counts the header's lines or its sentences, whichever are more.
@@ -46,17 +49,6 @@ fn statements(header: &[&str]) -> usize {
 
 fn is_statement(text: &str) -> bool {
     text.split_whitespace().count() >= WORDS_OF_A_STATEMENT
-}
-
-fn finding(path: &str, line: usize, what: String) -> Finding {
-    Finding {
-        weight: Weight::Violation,
-        path: path.to_owned(),
-        line,
-        what,
-        why: "a reader decides by the header whether to read on",
-        mend: "say in one line what the file owns and in the next what it refuses",
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The order is the list below, tests included. It must not resolve what a path leads to beyond its first module; files
 //! and cycles come from `structure`.
 
-use super::{Finding, Weight};
+use super::finding::{Finding, Rule};
 use crate::repository::File;
 use crate::scan::Source;
 use crate::structure::cycles::{self, Scope};
@@ -30,6 +30,19 @@ const ORDER: [&str; 12] = [
 ];
 
 const CYCLE_WARNS_ABOVE: usize = 5;
+
+const UPWARD: Rule = Rule {
+    why: "modules that need each other can only be read and changed together",
+    mend: "move the shared part down, or pass it in as an argument",
+};
+const UNLISTED: Rule = Rule {
+    why: "without a place in the order its dependencies are not checked",
+    mend: "put it into a module that has one, or add it to the list in xtask/src/tidy/layers.rs",
+};
+const CYCLE: Rule = Rule {
+    why: "none of them can be read without the others",
+    mend: "run `cargo xtask structure --cycles` and move what they share into a file below them",
+};
 
 pub fn check(files: &[File]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = files.iter().flat_map(about_order).collect();
@@ -63,51 +76,29 @@ fn height(module: &str) -> Option<usize> {
 }
 
 fn upward(path: &str, line: usize, module: &str, target: &str) -> Finding {
-    Finding {
-        weight: Weight::Violation,
-        path: path.to_owned(),
-        line,
-        what: format!("`{module}` uses `crate::{target}`, a later module of the engine"),
-        why: "modules that need each other can only be read and changed together",
-        mend: "move the shared part down, or pass it in as an argument",
-    }
+    UPWARD.violation(path, line, format!("`{module}` uses `crate::{target}`, a later module of the engine"))
 }
 
 fn unlisted(path: &str, line: usize, target: &str) -> Finding {
-    Finding {
-        weight: Weight::Violation,
-        path: path.to_owned(),
-        line,
-        what: format!("`crate::{target}` is not in the order of the engine's modules"),
-        why: "without a place in the order its dependencies are not checked",
-        mend: "put it into a module that has one, or add it to the list in xtask/src/tidy/layers.rs",
-    }
+    UNLISTED.violation(path, line, format!("`crate::{target}` is not in the order of the engine's modules"))
 }
 
 /// Warns of each large cycle inside a top-level module, at its first file.
 fn about_cycles(scope: &Scope) -> Vec<Finding> {
     let Some(folder) = &scope.folder else { return Vec::new() };
     let large = scope.cycles.iter().filter(|cycle| cycle.len() > CYCLE_WARNS_ABOVE);
-    let finding = large.filter_map(|cycle| {
-        Some(Finding {
-            weight: Weight::Warning,
-            path: cycle.first()?.file.clone(),
-            line: 1,
-            what: format!(
-                "{} files of `{}/{folder}` import each other in a cycle",
-                cycle.len(),
-                scope.package
-            ),
-            why: "none of them can be read without the others",
-            mend: "run `cargo xtask structure --cycles` and move what they share into a file below them",
-        })
+    let findings = large.filter_map(|cycle| {
+        let (files, package) = (cycle.len(), &scope.package);
+        let what = format!("{files} files of `{package}/{folder}` import each other in a cycle");
+        Some(CYCLE.warning(&cycle.first()?.file, 1, what))
     });
-    finding.collect()
+    findings.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tidy::finding::Weight;
 
     fn file(path: &str, text: &str) -> File {
         File { path: path.to_owned(), text: text.to_owned() }

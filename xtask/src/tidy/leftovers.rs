@@ -1,40 +1,27 @@
-//! What an unfinished change leaves behind: silenced lints, skipped tests, code that is still to be written.
+//! What an unfinished change leaves behind: silenced lints, skipped tests, marks of known faults.
 //!
-//! Text literals are not looked at: they may speak of anything.
+//! Clippy refuses `todo!` and `unimplemented!`. Text literals are not looked at: they may speak of anything.
 
-use super::{Finding, Weight};
+use super::finding::{Finding, Rule};
 use crate::scan::{Source, Token};
 
 /// The mark of a known fault, in two parts so that this file does not carry it.
 const FAULT_MARK: &str = concat!("FIX", "ME");
 
-/// A kind of leftover: how it looks as tokens, why it may not stay, and what to do instead.
-struct Leftover {
-    what: &'static str,
-    why: &'static str,
-    mend: &'static str,
-}
+const SILENCED: &str = "`allow` attribute";
+const SKIPPED: &str = "ignored test";
+const MARKED: &str = "mark of a known fault";
 
-const SILENCED: Leftover = Leftover {
-    what: "`allow` attribute",
-    why: "it stays when its reason has gone",
-    mend: "write `#[expect(lint, reason = \"…\")]`",
-};
-const SKIPPED: Leftover = Leftover {
-    what: "ignored test",
-    why: "a test that never runs proves nothing",
-    mend: "make it run or delete it",
-};
-const UNWRITTEN: Leftover = Leftover {
-    what: "code still to be written",
-    why: "it panics when it is reached",
-    mend: "write it, or leave the variant out",
-};
-const MARKED: Leftover = Leftover {
-    what: "mark of a known fault",
-    why: "nobody looks for it later",
-    mend: "mend it or open an issue",
-};
+fn rule(what: &str) -> Rule {
+    match what {
+        SILENCED => Rule {
+            why: "it stays when its reason has gone",
+            mend: "write `#[expect(lint, reason = \"…\")]`",
+        },
+        SKIPPED => Rule { why: "a test that never runs proves nothing", mend: "make it run or delete it" },
+        _ => Rule { why: "nobody looks for it later", mend: "mend it or open an issue" },
+    }
+}
 
 pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
     let tokens = source.tokens();
@@ -43,15 +30,14 @@ pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
     let comments = source.comment_lines();
     let in_comments = comments.iter().filter(|comment| comment.text.contains(FAULT_MARK));
     let found = in_code.chain(in_comments.map(|comment| (comment.line, MARKED)));
-    found.map(|(line, leftover)| finding(path, line, &leftover)).collect()
+    found.map(|(line, what)| rule(what).violation(path, line, what)).collect()
 }
 
-fn leftover(tokens: &[Token<'_>], at: usize) -> Option<Leftover> {
+fn leftover(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
     let next = tokens.get(at + 1).map_or("", |token| token.text);
     match tokens[at].text {
         "allow" if next == "(" && is_in_attribute(&tokens[..at]) => Some(SILENCED),
         "ignore" if is_in_attribute(&tokens[..at]) => Some(SKIPPED),
-        "todo" | "unimplemented" if next == "!" => Some(UNWRITTEN),
         FAULT_MARK => Some(MARKED),
         _ => None,
     }
@@ -69,17 +55,6 @@ fn is_in_attribute(before: &[Token<'_>]) -> bool {
     }
 }
 
-fn finding(path: &str, line: usize, leftover: &Leftover) -> Finding {
-    Finding {
-        weight: Weight::Violation,
-        path: path.to_owned(),
-        line,
-        what: leftover.what.to_owned(),
-        why: leftover.why,
-        mend: leftover.mend,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,22 +68,20 @@ mod tests {
 
     #[test]
     fn silenced_lints_are_found() {
-        check_found("#[allow(dead_code)] fn f() {}", &[SILENCED.what]);
-        check_found("#![allow(dead_code)]", &[SILENCED.what]);
-        check_found("#[cfg_attr(test, allow(dead_code))] fn f() {}", &[SILENCED.what]);
+        check_found("#[allow(dead_code)] fn f() {}", &[SILENCED]);
+        check_found("#![allow(dead_code)]", &[SILENCED]);
+        check_found("#[cfg_attr(test, allow(dead_code))] fn f() {}", &[SILENCED]);
     }
 
     #[test]
     fn skipped_tests_are_found() {
-        check_found("#[test]\n#[ignore]\nfn f() {}", &[SKIPPED.what]);
-        check_found("#[ignore = \"slow\"] fn f() {}", &[SKIPPED.what]);
+        check_found("#[test]\n#[ignore]\nfn f() {}", &[SKIPPED]);
+        check_found("#[ignore = \"slow\"] fn f() {}", &[SKIPPED]);
     }
 
     #[test]
-    fn unwritten_code_and_marks_are_found() {
-        check_found("todo!()", &[UNWRITTEN.what]);
-        check_found("unimplemented!(\"later\")", &[UNWRITTEN.what]);
-        check_found(&format!("fn f() {{}} // {FAULT_MARK}: later"), &[MARKED.what]);
+    fn marks_are_found() {
+        check_found(&format!("fn f() {{}} // {FAULT_MARK}: later"), &[MARKED]);
     }
 
     #[test]

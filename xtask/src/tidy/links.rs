@@ -2,9 +2,10 @@
 //!
 //! An address elsewhere is never fetched, and what stands in a block of code is nobody's link.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::path::Path;
 
-use super::{Finding, Place, Weight};
+use super::finding::{Finding, Rule};
 use crate::repository::File;
 
 /// How a link begins and what ends it.
@@ -13,25 +14,31 @@ const LINKS: [(&str, char); 3] = [("](", ')'), ("src=\"", '"'), ("href=\"", '"')
 /// What makes a name in backticks a pattern or a placeholder.
 const NO_NAME: &str = "*<>{}$… |\\";
 
+const RULE: Rule =
+    Rule { why: "a reader who follows it stands before nothing", mend: "name what is there now" };
+
 /// `paths` are all files of the repository, `files` those that are text.
 pub fn check(files: &[File], paths: &[String]) -> Vec<Finding> {
-    let tree = Tree { files, paths };
+    let known = paths.iter().flat_map(|path| Path::new(path).ancestors()).collect();
+    let tree = Tree { files, known };
     let documents = files.iter().filter(|file| file.path.ends_with(".md"));
     documents.flat_map(|document| tree.dead_ends(document)).collect()
 }
 
 struct Tree<'a> {
     files: &'a [File],
-    paths: &'a [String],
+    /// All files and folders.
+    known: HashSet<&'a Path>,
 }
 
 impl Tree<'_> {
     fn dead_ends(&self, document: &File) -> Vec<Finding> {
-        let places = prose(&document.text).flat_map(|(line, text)| {
-            let dead = self.dead_in_line(document, text);
-            dead.into_iter().map(move |what| Place { line, what })
-        });
-        places.map(|place| finding(document, place)).collect()
+        let mut findings = Vec::new();
+        for (line, text) in prose(&document.text) {
+            let dead = self.dead_in_line(document, text).into_iter();
+            findings.extend(dead.map(|what| RULE.violation(&document.path, line, what)));
+        }
+        findings
     }
 
     fn dead_in_line(&self, document: &File, line: &str) -> Vec<String> {
@@ -39,7 +46,7 @@ impl Tree<'_> {
         for (at, part) in line.split('`').enumerate() {
             if at % 2 == 0 {
                 dead.extend(targets(part).filter_map(|target| self.wrong_link(document, target)));
-            } else if self.names_a_file(part) && !self.holds(part.trim_end_matches('/')) {
+            } else if self.names_a_file(part) && !self.known.contains(Path::new(part)) {
                 dead.push(format!("there is no `{part}`"));
             }
         }
@@ -52,30 +59,21 @@ impl Tree<'_> {
         }
         let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
         let path = if path.is_empty() { Some(document.path.clone()) } else { resolved(&document.path, path) };
-        let Some(path) = path.filter(|path| self.holds(path)) else {
+        let Some(path) = path.filter(|path| self.known.contains(Path::new(path))) else {
             return Some(format!("`{target}` leads nowhere"));
         };
-        let is_there = anchor.is_empty() || self.has_heading(&path, anchor);
+        let has_it = |file: &File| file.path == path && has_heading(&file.text, anchor);
+        let is_there = anchor.is_empty() || self.files.iter().any(has_it);
         (!is_there).then(|| format!("`{path}` has no heading `#{anchor}`"))
     }
 
     /// Whether it begins with a folder at the top of the repository: other names are other programs' files.
     fn names_a_file(&self, name: &str) -> bool {
         let Some((top, _)) = name.split_once('/') else { return false };
-        !name.contains(|c: char| NO_NAME.contains(c)) && self.paths.iter().any(|path| is_inside(path, top))
+        !name.contains(|c: char| NO_NAME.contains(c))
+            && !top.is_empty()
+            && self.known.contains(Path::new(top))
     }
-
-    fn holds(&self, path: &str) -> bool {
-        path.is_empty() || self.paths.iter().any(|known| known == path || is_inside(known, path))
-    }
-
-    fn has_heading(&self, path: &str, anchor: &str) -> bool {
-        self.files.iter().any(|file| file.path == path && anchors(&file.text).iter().any(|a| a == anchor))
-    }
-}
-
-fn is_inside(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The numbered lines of a document that are not in a block of code.
@@ -112,34 +110,20 @@ fn resolved(document: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// What the headings of a document are called in an address. The second of one name has a number.
-fn anchors(text: &str) -> Vec<String> {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    let headings = prose(text).filter_map(|(_, line)| line.strip_prefix('#'));
-    let names = headings.map(|heading| anchor(heading.trim_start_matches('#').trim()));
-    names
-        .map(|name| {
-            let count = seen.entry(name.clone()).or_default();
-            *count += 1;
-            if *count == 1 { name } else { format!("{name}-{}", *count - 1) }
-        })
-        .collect()
+/// Whether a heading has this anchor. The second heading of one name has the number 1 behind it.
+fn has_heading(text: &str, wanted: &str) -> bool {
+    let count = |name: &str| {
+        let headings = prose(text).filter_map(|(_, line)| line.strip_prefix('#'));
+        headings.filter(|heading| anchor(heading.trim_start_matches('#').trim()) == name).count()
+    };
+    let is_repeated =
+        |(name, number): (&str, &str)| number.parse().is_ok_and(|number: usize| count(name) > number);
+    count(wanted) > 0 || wanted.rsplit_once('-').is_some_and(is_repeated)
 }
 
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
-}
-
-fn finding(document: &File, place: Place) -> Finding {
-    Finding {
-        weight: Weight::Violation,
-        path: document.path.clone(),
-        line: place.line,
-        what: place.what,
-        why: "a reader who follows it stands before nothing",
-        mend: "name what is there now",
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! The patterns are written in two parts, so that this file can be checked by its own rule.
 
-use super::{Finding, Weight};
+use super::finding::{Finding, Rule};
 use crate::repository::File;
 
 /// Text that must not occur, and what it is. A path counts only where it starts, not inside a longer one.
@@ -16,14 +16,19 @@ const PATTERNS: [(&str, &str); 3] = [
 const NPM_LOCKS: [&str; 2] = ["package-lock.json", "npm-shrinkwrap.json"];
 const NPM_ORIGIN: &str = "\"resolved\": \"http";
 
+const RULE: Rule = Rule {
+    why: "it is wrong on every other machine",
+    mend: "use a relative path or a placeholder (npm: `omit-lockfile-registry-resolved`)",
+};
+
 pub fn check(file: &File) -> Vec<Finding> {
     let is_npm_lock = NPM_LOCKS.iter().any(|name| file.path.ends_with(name));
     let mut findings = Vec::new();
     for (at, line) in file.text.lines().enumerate() {
         if let Some((pattern, what)) = PATTERNS.into_iter().find(|(pattern, _)| occurs(line, pattern)) {
-            findings.push(finding(file, at + 1, format!("`{pattern}`: {what}")));
+            findings.push(RULE.violation(&file.path, at + 1, format!("`{pattern}`: {what}")));
         } else if is_npm_lock && line.contains(NPM_ORIGIN) {
-            findings.push(finding(file, at + 1, "a `resolved` address in a lock file".to_owned()));
+            findings.push(RULE.violation(&file.path, at + 1, "a `resolved` address in a lock file"));
         }
     }
     findings
@@ -33,17 +38,6 @@ fn occurs(line: &str, pattern: &str) -> bool {
     let continues_a_path = |before: char| before.is_alphanumeric() || "._~-}$*>".contains(before);
     line.match_indices(pattern)
         .any(|(at, _)| !pattern.starts_with('/') || !line[..at].ends_with(continues_a_path))
-}
-
-fn finding(file: &File, line: usize, what: String) -> Finding {
-    Finding {
-        weight: Weight::Violation,
-        path: file.path.clone(),
-        line,
-        what,
-        why: "it is wrong on every other machine",
-        mend: "use a relative path or a placeholder (npm: `omit-lockfile-registry-resolved`)",
-    }
 }
 
 #[cfg(test)]

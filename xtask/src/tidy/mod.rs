@@ -6,64 +6,28 @@ mod agent_names;
 mod architecture;
 mod arrows;
 mod core_purity;
+mod finding;
 mod header;
 mod layers;
 mod leftovers;
-mod length;
 mod links;
 mod machine_paths;
 mod parity;
 mod sql;
 
-use std::fmt;
 use std::io::Write;
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::repository::{File, Reach, Repository};
 use crate::scan::Source;
+use crate::verdict::Verdict;
 
-/// Whether a finding fails the check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
-    Violation,
-    Warning,
-}
-
-/// One place that breaks a rule: where, what, why it matters, how to mend it.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Finding {
-    pub weight: Weight,
-    pub path: String,
-    pub line: usize,
-    pub what: String,
-    pub why: &'static str,
-    pub mend: &'static str,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mark = match self.weight {
-            Weight::Violation => "",
-            Weight::Warning => "warning: ",
-        };
-        let Finding { path, line, what, why, mend, .. } = self;
-        write!(f, "{path}:{line}: {mark}{what}, {why}, {mend}")
-    }
-}
-
-/// What breaks a rule somewhere in a file; the rule adds why and how to mend.
-#[derive(Debug, PartialEq, Eq)]
-struct Place {
-    line: usize,
-    what: String,
-}
+use finding::{Finding, Weight};
 
 /// A rule about one Rust file.
 type SourceRule = fn(&str, &Source<'_>) -> Vec<Finding>;
 
-const SOURCE_RULES: [SourceRule; 5] =
-    [header::check, length::check, sql::check, core_purity::check, leftovers::check];
+const SOURCE_RULES: [SourceRule; 4] = [header::check, sql::check, core_purity::check, leftovers::check];
 
 /// A rule about any one text file.
 type TextRule = fn(&File) -> Vec<Finding>;
@@ -78,7 +42,7 @@ pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Fai
     }
     let violations = findings.iter().filter(|finding| finding.weight == Weight::Violation).count();
     writeln!(out, "tidy: {violations} violations, {} warnings", findings.len() - violations)?;
-    Ok(if violations == 0 { Verdict::Holds } else { Verdict::Broken })
+    Ok(Verdict::of(violations == 0))
 }
 
 fn findings(repository: &Repository) -> Result<Vec<Finding>, Failure> {
@@ -108,11 +72,6 @@ fn about_file(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// Whether `path` has a folder called `name` in it.
-fn is_under(path: &str, name: &str) -> bool {
-    path.rsplit('/').skip(1).any(|folder| folder == name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,27 +81,5 @@ mod tests {
         let mut printed = Vec::new();
         let verdict = run(&Repository::here().unwrap(), &mut printed).unwrap();
         assert_eq!(verdict, Verdict::Holds, "\n{}", String::from_utf8(printed).unwrap());
-    }
-
-    #[test]
-    fn finding_reads_as_place_what_why_and_mend() {
-        let mut finding = Finding {
-            weight: Weight::Violation,
-            path: "a/b.rs".to_owned(),
-            line: 7,
-            what: "no header".to_owned(),
-            why: "a reader starts there",
-            mend: "write one",
-        };
-        assert_eq!(finding.to_string(), "a/b.rs:7: no header, a reader starts there, write one");
-        finding.weight = Weight::Warning;
-        assert_eq!(finding.to_string(), "a/b.rs:7: warning: no header, a reader starts there, write one");
-    }
-
-    #[test]
-    fn folder_is_a_whole_component() {
-        assert!(is_under("crates/cli/tests/e2e.rs", "tests"));
-        assert!(!is_under("crates/cli/src/tests.rs", "tests"));
-        assert!(!is_under("crates/contests/src/lib.rs", "tests"));
     }
 }

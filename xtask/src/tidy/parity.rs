@@ -3,7 +3,7 @@
 //! Looks at names in backticks that read like a sentence; whether the test holds what the document says is for the
 //! reviewer.
 
-use super::{Finding, Weight};
+use super::finding::{Finding, Rule};
 use crate::repository::File;
 
 /// How the documents begin that say by which test something is held.
@@ -11,6 +11,9 @@ const DOCUMENTS: [&str; 2] = ["docs/evidence/parity-", "docs/evidence/promises"]
 
 /// Shorter names in backticks are words of the text.
 const WORDS_AT_LEAST: usize = 4;
+
+const RULE: Rule =
+    Rule { why: "a promise without its test is an advertisement", mend: "name the test that holds it now" };
 
 pub fn check(files: &[File]) -> Vec<Finding> {
     let names_tests = |file: &&File| DOCUMENTS.iter().any(|begins| file.path.starts_with(begins));
@@ -24,14 +27,7 @@ fn missing(document: &File, files: &[File]) -> Vec<Finding> {
         lines.flat_map(|(at, line)| line.split('`').skip(1).step_by(2).map(move |name| (at + 1, name)));
     named
         .filter(|(_, name)| reads_like_a_test(name) && !files.iter().any(|file| has_function(file, name)))
-        .map(|(line, name)| Finding {
-            weight: Weight::Violation,
-            path: document.path.clone(),
-            line,
-            what: format!("there is no test `{name}`"),
-            why: "a promise without its test is an advertisement",
-            mend: "name the test that holds it now",
-        })
+        .map(|(line, name)| RULE.violation(&document.path, line, format!("there is no test `{name}`")))
         .collect()
 }
 

@@ -3,7 +3,7 @@
 //! It looks at the shape of string literals, not at words: a sentence that begins with "select" or "update"
 //! is no statement.
 
-use super::{Finding, Weight};
+use super::finding::{Finding, Rule};
 use crate::scan::Source;
 
 /// Where SQL may stand, and why.
@@ -15,12 +15,21 @@ const HOMES: [(&str, &str); 5] = [
     ("xtask/src/tidy/sql.rs", "shows the shapes it looks for"),
 ];
 
+const RULE: Rule = Rule {
+    why: "one crate must know all that reads or changes the tables",
+    mend: "give `crates/store` a method for it",
+};
+
 pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
     if HOMES.iter().any(|(home, _)| path.starts_with(home)) {
         return Vec::new();
     }
     let statements = source.strings().into_iter().filter(|literal| is_statement(literal.text));
-    statements.map(|literal| finding(path, literal.line, literal.text)).collect()
+    let findings = statements.map(|literal| {
+        let start: Vec<&str> = literal.text.split_whitespace().take(4).collect();
+        RULE.violation(path, literal.line, format!("SQL outside the store (`{} …`)", start.join(" ")))
+    });
+    findings.collect()
 }
 
 fn is_statement(literal: &str) -> bool {
@@ -95,18 +104,6 @@ fn is_table(word: &str) -> bool {
         matches!(word, "the" | "a" | "an" | "your" | "this" | "that" | "its" | "their" | "of" | "for");
     !is_article
         && word.starts_with(|first: char| first.is_alphabetic() || matches!(first, '_' | '{' | '"' | '`'))
-}
-
-fn finding(path: &str, line: usize, text: &str) -> Finding {
-    let start: Vec<&str> = text.split_whitespace().take(4).collect();
-    Finding {
-        weight: Weight::Violation,
-        path: path.to_owned(),
-        line,
-        what: format!("SQL outside the store (`{} …`)", start.join(" ")),
-        why: "one crate must know all that reads or changes the tables",
-        mend: "give `crates/store` a method for it",
-    }
 }
 
 #[cfg(test)]
