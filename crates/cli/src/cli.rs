@@ -138,8 +138,6 @@ commands! {
     Type = type_in, often "type";
     #[command(hide = true)]
     Wake = wake;
-    #[command(hide = true)]
-    BenchSeed = bench_seed;
 }
 
 pub fn run() -> ExitCode {

@@ -7,10 +7,12 @@ use std::process::{Command, Stdio};
 
 use crate::failure::{Failure, stdout_of};
 
+use super::host::{require, temporary_folder};
+
 /// Fails early, with the command that installs it.
 pub fn require_valgrind() -> Result<(), Failure> {
     let mend = "`apt-get install valgrind` (instructions are counted with it)";
-    super::require("valgrind", "--version", mend)
+    require("valgrind", "--version", mend)
 }
 
 /// Runs `command` under callgrind and returns its number of instructions.
@@ -20,7 +22,7 @@ pub fn of(command: &Command, stdin: &[u8]) -> Result<u64, Failure> {
 }
 
 fn profile(command: &Command, stdin: &[u8]) -> Result<String, Failure> {
-    let folder = tempfile::tempdir().map_err(Failure::write(&std::env::temp_dir()))?;
+    let folder = temporary_folder()?;
     let profile = folder.path().join("profile");
     let mut valgrind = Command::new("valgrind");
     valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display()));

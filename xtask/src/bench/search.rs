@@ -10,11 +10,12 @@ use std::process::Command;
 
 use clap::Args;
 
-use super::announce;
+use super::host::{announce, temporary_folder};
 use super::report::{Judgement, Report, Table};
-use crate::Verdict;
+use super::setup::{Publication, built_example};
 use crate::failure::{Failure, stdout_of};
 use crate::repository::{Reach, Repository};
+use crate::verdict::Verdict;
 
 /// How to measure search.
 #[derive(Args)]
@@ -28,15 +29,8 @@ pub struct Options {
     /// Also with the model in this folder: model.safetensors, vocab.txt and config.json of all-MiniLM-L6-v2
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
-    /// Also write the tables to this file
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-    /// Date to write into the file, instead of today's
-    #[arg(long, value_name = "YYYY-MM-DD")]
-    date: Option<String>,
-    /// Fail if a bound does not hold
-    #[arg(long)]
-    check: bool,
+    #[command(flatten)]
+    publication: Publication,
 }
 
 const LEGEND: &str = "Quality: each message is a document, a session is as good as its best document; `Words` is BM25 \
@@ -76,8 +70,7 @@ const SPEED: [(&str, Bound); 4] = [
 ];
 
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
-    announce(out, "building what measures …")?;
-    let measure = built(repository)?;
+    let measure = built_example("towline-search", "measure", repository, out)?;
     let mut quality = figures(&measure, &["quality"])?;
     let model = options.model.as_deref().map(|folder| folder.display().to_string());
     if let Some(model) = &model {
@@ -108,26 +101,9 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
             ));
         }
     }
-    report.print(out)?;
-    if let Some(path) = &options.markdown {
-        let text = report.markdown(&command_line(options), options.date.as_deref());
-        std::fs::write(path, text).map_err(Failure::write(path))?;
-    }
-    Ok(if options.check && !report.holds() { Verdict::Broken } else { Verdict::Holds })
-}
-
-fn command_line(options: &Options) -> String {
     let million = if options.million { " --million" } else { "" };
-    let model = if options.model.is_some() { " --model FOLDER" } else { "" };
-    format!("cargo xtask bench search{million}{model} --markdown docs/evidence/benchmarks-search.md")
-}
-
-fn built(repository: &Repository) -> Result<PathBuf, Failure> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "--release", "--package", "towline-search", "--example", "measure"]);
-    let output = cargo.current_dir(repository.root()).output().map_err(Failure::start("cargo"))?;
-    stdout_of("cargo build", output)?;
-    Ok(repository.metadata(Reach::Workspace)?.target_directory.join("release/examples/measure"))
+    let model = if model.is_some() { " --model FOLDER" } else { "" };
+    options.publication.publish(&report, &format!("search{million}{model}"), "benchmarks-search.md", out)
 }
 
 /// Folders with real text: every package in the lock file.
@@ -144,8 +120,7 @@ fn speed(
     out: &mut impl Write,
 ) -> Result<Figures, Failure> {
     announce(out, &format!("indexing {documents} documents, and asking …"))?;
-    let folder = tempfile::Builder::new().prefix("towline-bench-").tempdir();
-    let folder = folder.map_err(Failure::write(&std::env::temp_dir()))?;
+    let folder = temporary_folder()?;
     let path = folder.path().display().to_string();
     let wanted = documents.to_string();
     let mut arguments = vec!["index", path.as_str(), wanted.as_str()];

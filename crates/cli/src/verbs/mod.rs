@@ -5,7 +5,6 @@
 pub mod alert;
 pub mod bar;
 pub mod baton;
-pub mod bench_seed;
 pub mod bookmark;
 pub mod bookmarks;
 pub mod capture;

@@ -6,11 +6,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::failure::{Failure, stdout_of};
+use crate::bench::host::temporary_folder;
+use crate::bench::seed;
+use crate::failure::Failure;
 
 /// The folders of one case.
 pub struct Home {
@@ -41,8 +42,7 @@ impl Home {
     }
 
     fn empty() -> Result<Home, Failure> {
-        let folder = tempfile::Builder::new().prefix("towline-bench-").tempdir();
-        let home = Home { folder: folder.map_err(Failure::write(&std::env::temp_dir()))? };
+        let home = Home { folder: temporary_folder()? };
         let git = home.project().join(".git");
         for folder in [home.user(), home.plain_folder(), git.clone()] {
             std::fs::create_dir_all(&folder).map_err(Failure::write(&folder))?;
@@ -87,21 +87,14 @@ impl Seeds {
         let mut filled = self.filled.borrow_mut();
         let seed = match filled.entry(events) {
             Entry::Occupied(seed) => seed.into_mut(),
-            Entry::Vacant(place) => place.insert(self.fill(events)?),
+            Entry::Vacant(place) => {
+                let home = Home::empty()?;
+                seed::events(&home.data(), events)?;
+                place.insert(home)
+            }
         };
         let home = Home::empty()?;
         copy(&seed.data(), &home.data())?;
-        Ok(home)
-    }
-
-    /// The only function that knows how to fill a store.
-    fn fill(&self, events: u64) -> Result<Home, Failure> {
-        let home = Home::empty()?;
-        let mut command = Command::new(&self.tow);
-        command.args(["bench-seed", "--events", &events.to_string()]);
-        command.env_clear().env("HOME", home.user()).env("TOWLINE_HOME", home.data());
-        let output = command.output().map_err(Failure::start("tow"))?;
-        stdout_of("tow bench-seed", output)?;
         Ok(home)
     }
 }
@@ -128,32 +121,19 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// Stands in for `tow bench-seed`.
-    fn fake_tow(folder: &Path) -> PathBuf {
-        let tow = folder.join("tow");
-        let script = "#!/bin/sh\nmkdir -p \"$TOWLINE_HOME/journal\"\nchmod 700 \"$TOWLINE_HOME\"\n\
-            echo \"$*\" > \"$TOWLINE_HOME/journal/a\"\n";
-        write(&tow, script).unwrap();
-        std::fs::set_permissions(&tow, std::fs::Permissions::from_mode(0o755)).unwrap();
-        tow
-    }
-
     #[test]
     fn home_is_a_copy_of_the_filled_store_with_its_modes() {
-        let folder = tempfile::tempdir().unwrap();
-        let seeds = Seeds::new(&fake_tow(folder.path()));
-        let home = seeds.home(1000).unwrap();
-        let text = std::fs::read_to_string(home.data().join("journal/a")).unwrap();
-        assert_eq!(text, "bench-seed --events 1000\n");
-        assert_eq!(home.data_bytes(), 25);
+        let seeds = Seeds::new(Path::new("tow"));
+        let [few, many] = [10, 1000].map(|events| seeds.home(events).unwrap());
+        assert!(few.data_bytes() > 0 && many.data_bytes() > few.data_bytes());
+        let home = many;
         assert_eq!(std::fs::metadata(home.data()).unwrap().permissions().mode() & 0o777, 0o700);
         assert!(home.project().join(".git/HEAD").is_file());
     }
 
     #[test]
     fn two_homes_are_apart_and_gone_when_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let seeds = Seeds::new(&fake_tow(folder.path()));
+        let seeds = Seeds::new(Path::new("tow"));
         let (one, two) = (seeds.home(1).unwrap(), seeds.home(1).unwrap());
         assert_ne!(one.data(), two.data());
         let data = one.data();

@@ -13,8 +13,9 @@ use std::io::Write;
 use crate::failure::Failure;
 
 use super::costs::{self, Costs};
+use super::host::{announce, settle};
 use super::report::Report;
-use super::{Extent, Setup, announce, settle};
+use super::setup::Setup;
 
 use bounds::Measured;
 use case::{Case, Group};
@@ -28,10 +29,7 @@ const LEGEND: &str = "Every process is started by posix_spawn with the same smal
     is the bound on `× true`. A session without a seat has no agent process, terminal, transcript or repository.";
 
 pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
-    let histories: &[u64] = match setup.extent {
-        Extent::Quick => &case::QUICK_HISTORIES,
-        Extent::Full => &case::HISTORIES,
-    };
+    let histories: &[u64] = setup.by_extent(&case::QUICK_HISTORIES, &case::HISTORIES);
     let seeds = Seeds::new(&setup.tow);
     let (mut tables, mut measured) = (Vec::new(), Vec::new());
     for group in case::groups(&setup.recordings, histories) {

@@ -11,12 +11,12 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 
-use super::announce;
 use super::report::{Judgement, Report};
+use super::setup::{Publication, built_example};
 use super::statistics::count;
-use crate::Verdict;
 use crate::failure::{Failure, stdout_of};
-use crate::repository::{Reach, Repository};
+use crate::repository::Repository;
+use crate::verdict::Verdict;
 
 use figures::Figures;
 
@@ -35,15 +35,8 @@ pub struct Options {
     /// Folder for the server's files, instead of the system's temporary folder
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Also write the tables to this file
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-    /// Date to write into the file, instead of today's
-    #[arg(long, value_name = "YYYY-MM-DD")]
-    date: Option<String>,
-    /// Fail if a bound does not hold
-    #[arg(long)]
-    check: bool,
+    #[command(flatten)]
+    publication: Publication,
 }
 
 const LEGEND: &str = "One server and one client on the same machine, TLS and SCRAM between them; every commit is on the disk. A \
@@ -59,18 +52,12 @@ const ALL_MS: f64 = 400.0;
 const ONE_MS: f64 = 100.0;
 
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
-    announce(out, "building what measures …")?;
-    let measure = built(repository)?;
+    let measure = built_example("towline-hub", "measure_hub", repository, out)?;
     let folder = options.folder.clone().unwrap_or_else(std::env::temp_dir);
-    let told = measured(&measure, &folder, options)?;
-    let figures = Figures::parse(&told)?;
+    let sizes = options.rows.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let figures = Figures::parse(&measured(&measure, &folder, &sizes, options)?)?;
     let report = report(&figures, &options.rows);
-    report.print(out)?;
-    if let Some(path) = &options.markdown {
-        let text = report.markdown(&command_line(options), options.date.as_deref());
-        std::fs::write(path, text).map_err(Failure::write(path))?;
-    }
-    Ok(if options.check && !report.holds() { Verdict::Broken } else { Verdict::Holds })
+    options.publication.publish(&report, &format!("hub --rows {sizes}"), "benchmarks-hub.md", out)
 }
 
 fn report(figures: &Figures, sizes: &[u64]) -> Report {
@@ -115,29 +102,11 @@ fn judged(figures: &Figures, size: u64) -> [Judgement; 2] {
 }
 
 /// The program's progress goes directly to the terminal.
-fn measured(measure: &Path, folder: &Path, options: &Options) -> Result<String, Failure> {
-    let sizes: Vec<String> = options.rows.iter().map(ToString::to_string).collect();
+fn measured(measure: &Path, folder: &Path, sizes: &str, options: &Options) -> Result<String, Failure> {
     let mut command = Command::new(measure);
-    command
-        .arg(folder)
-        .arg(sizes.join(","))
-        .arg(options.pushed.to_string())
-        .arg(options.questions.to_string());
+    command.arg(folder).arg(sizes).arg(options.pushed.to_string()).arg(options.questions.to_string());
     let output = command.stderr(Stdio::inherit()).output().map_err(Failure::start("measure"))?;
     stdout_of("measure", output)
-}
-
-fn command_line(options: &Options) -> String {
-    let sizes: Vec<String> = options.rows.iter().map(ToString::to_string).collect();
-    format!("cargo xtask bench hub --rows {} --markdown docs/evidence/benchmarks-hub.md", sizes.join(","))
-}
-
-fn built(repository: &Repository) -> Result<PathBuf, Failure> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "--release", "--package", "towline-hub", "--example", "measure_hub"]);
-    let output = cargo.current_dir(repository.root()).output().map_err(Failure::start("cargo"))?;
-    stdout_of("cargo build", output)?;
-    Ok(repository.metadata(Reach::Workspace)?.target_directory.join("release/examples/measure_hub"))
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::bench::host::{wait_for_captures, wait_for_work};
+use crate::bench::instructions;
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::Judgement;
 use crate::bench::rounds::Case;
-use crate::bench::{instructions, wait_for_captures, wait_for_work};
 use crate::failure::Failure;
 
-use super::at_most;
 use super::many::{Crowd, LONG, Long};
 
 pub struct Measured<'a> {
@@ -46,7 +46,7 @@ impl Measured<'_> {
             What::Context | What::DetailByName | What::DetailByTime => 5.0,
             What::Capture | What::Turns => return None,
         };
-        Some(at_most(&self.name(), ratio, bound, " × /bin/true"))
+        Some(Judgement::at_most(&self.name(), ratio, bound, " × /bin/true"))
     }
 
     fn command(&self) -> (Command, Vec<u8>) {

@@ -5,13 +5,14 @@
 
 use std::io::Write;
 
+use crate::bench::host::{announce, settle};
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::{Judgement, Table};
-use crate::bench::{Setup, announce, settle};
+use crate::bench::setup::Setup;
 use crate::failure::Failure;
 
 use super::corpus::Corpus;
-use super::{Person, at_least, at_most, by_extent};
+use super::person::Person;
 
 const MB: u64 = 1_000_000;
 
@@ -21,7 +22,7 @@ const COLUMNS: [&str; 7] = ["import", "MB", "wall s", "cpu s", "MB/s", "MB/s per
 
 pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judgement>), Failure> {
     let person = Person::new(&setup.tow)?;
-    let bytes = Corpus::load(&setup.crates)?.write(&person.home(), by_extent(setup, 100, 1_000) * MB)?;
+    let bytes = Corpus::load(&setup.crates)?.write(&person.home(), setup.by_extent(100, 1_000) * MB)?;
     let mut rows = vec![];
     settle()?;
     announce(out, "taking the corpus in …")?;
@@ -40,9 +41,14 @@ pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judge
     rows.push(row("everything, a reader for each core", bytes, parallel));
     let per_core = bytes as f64 / first.cpu_us as f64;
     let judgements = vec![
-        at_least("import per core", per_core, 150.0, " MB/s"),
-        at_most("memory of an import", first.peak_kb.max(parallel.peak_kb) as f64 / 1000.0, 200.0, " MB"),
-        at_most(
+        Judgement::at_least("import per core", per_core, 150.0, " MB/s"),
+        Judgement::at_most(
+            "memory of an import",
+            first.peak_kb.max(parallel.peak_kb) as f64 / 1000.0,
+            200.0,
+            " MB",
+        ),
+        Judgement::at_most(
             "a second import, of the first's time",
             100.0 * again.wall_ns as f64 / first.wall_ns as f64,
             2.0,

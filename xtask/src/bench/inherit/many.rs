@@ -7,10 +7,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use crate::bench::Setup;
+use crate::bench::setup::Setup;
 use crate::failure::Failure;
 
-use super::{Person, by_extent};
+use super::person::Person;
 
 const TURNS_EACH: usize = 100;
 const DAY_S: usize = 86_400;
@@ -23,7 +23,7 @@ pub struct Crowd {
 
 impl Crowd {
     pub fn taken_in(setup: &Setup) -> Result<Crowd, Failure> {
-        let crowd = Crowd { person: Person::new(&setup.tow)?, sessions: by_extent(setup, 500, 10_000) };
+        let crowd = Crowd { person: Person::new(&setup.tow)?, sessions: setup.by_extent(500, 10_000) };
         let mut text = String::new();
         for number in 0..crowd.sessions {
             text.clear();
@@ -79,7 +79,7 @@ impl Long {
         let long = Long { person: Person::new(&setup.tow)? };
         let mut file = long.opened()?;
         let (mut written, mut turn) = (0, 0);
-        while written < by_extent(setup, 10, 100) * 1_000_000 {
+        while written < setup.by_extent(10, 100) * 1_000_000 {
             let more = long.more(turn);
             file.write_all(more.as_bytes()).map_err(Failure::write(&long.transcript()))?;
             written += more.len();

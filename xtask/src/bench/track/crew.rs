@@ -13,8 +13,9 @@ use towline_testkit::{TestEnv, Tmux};
 
 use super::sitter::{self, Order, Sitter};
 use super::strace;
+use crate::bench::host::words;
 use crate::bench::payload::Agent;
-use crate::bench::{Setup, words};
+use crate::bench::setup::Setup;
 use crate::failure::{Failure, stdout_of};
 
 /// The state of an agent in the crew.

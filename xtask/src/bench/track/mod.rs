@@ -16,8 +16,10 @@ use std::io::Write;
 
 use crate::failure::Failure;
 
+use super::costs;
+use super::host::{announce, require, settle};
 use super::report::Report;
-use super::{Setup, announce, costs, require, settle};
+use super::setup::Setup;
 
 const LEGEND: &str = "`tow bar --refresh` is what tmux runs every few seconds: quiet when it finds that nothing can \
     have changed, full when it looks at everything. It is measured from before its process is forked until it is \

@@ -10,10 +10,10 @@ use super::client::Client;
 use super::crew::{Crew, State, mixed};
 use super::refresh::USUAL_TRANSCRIPT;
 use super::sitter::{Order, Times};
-use crate::bench::Setup;
 use crate::bench::payload::{Agent, Payload};
 use crate::bench::report::Table;
 use crate::bench::rounds::Dice;
+use crate::bench::setup::Setup;
 use crate::bench::statistics::{median, percentile, sorted};
 use crate::failure::Failure;
 

@@ -7,10 +7,11 @@ use std::path::Path;
 
 use super::crew::{Crew, State, mixed};
 use crate::bench::costs::Costs;
+use crate::bench::instructions;
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::Judgement;
 use crate::bench::rounds::Case;
-use crate::bench::{Setup, instructions};
+use crate::bench::setup::Setup;
 use crate::failure::Failure;
 
 /// The number of seats that the bound is for.

@@ -13,8 +13,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use towline_testkit::TestEnv;
 
+use crate::bench::host::words;
 use crate::bench::payload::Payload;
-use crate::bench::words;
 use crate::failure::Failure;
 
 /// The script in the pane. It takes the time before it starts a process and after that has ended. A forgotten

@@ -6,9 +6,9 @@ use super::crew::{Crew, State};
 use super::refresh::USUAL_TRANSCRIPT;
 use super::sitter::Order;
 use super::strace::{self, Started};
-use crate::bench::Setup;
 use crate::bench::payload::{Agent, Payload};
 use crate::bench::report::{Judgement, Table};
+use crate::bench::setup::Setup;
 use crate::failure::Failure;
 
 /// The processes started on one occasion.

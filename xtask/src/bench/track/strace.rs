@@ -18,7 +18,7 @@ const READING: &str = "read,pread64,readv,preadv,preadv2";
 /// Fails early, with the command that installs it.
 pub fn require() -> Result<(), Failure> {
     let mend = "`apt-get install strace` (spawns and bytes are counted with it)";
-    crate::bench::require("strace", "--version", mend)
+    crate::bench::host::require("strace", "--version", mend)
 }
 
 /// The processes and programs that a process started.

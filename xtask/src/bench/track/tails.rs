@@ -11,7 +11,8 @@ use crate::bench::costs::Costs;
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::{Judgement, Table};
 use crate::bench::rounds::Case;
-use crate::bench::{Setup, instructions, statistics};
+use crate::bench::setup::Setup;
+use crate::bench::{instructions, statistics};
 use crate::failure::Failure;
 
 const KB: u64 = 1024;

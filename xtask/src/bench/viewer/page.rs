@@ -4,7 +4,7 @@
 
 use towline_testkit::Browser;
 
-use super::Timing;
+use super::timing::Timing;
 use super::world::{Server, World};
 
 const LOADS: usize = 20;

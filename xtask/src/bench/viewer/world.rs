@@ -11,6 +11,7 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 use towline_testkit::TestEnv;
 
+use crate::bench::seed;
 use crate::failure::{Failure, stdout_of};
 
 const PROJECTS: usize = 20;
@@ -31,7 +32,7 @@ impl World {
         // The archive holds everything imported: the transcripts can be removed.
         let transcripts = world.env.home().join(".claude");
         fs::remove_dir_all(&transcripts).map_err(Failure::write(&transcripts))?;
-        world.tow(&["bench-seed", "--memories", &memories.to_string()])?;
+        seed::memories(&world.env.data_dir(), memories as u64)?;
         world.tow(&["reindex"])?;
         Ok(world)
     }

@@ -1,0 +1,71 @@
+//! The machine around a benchmark: progress, installed programs, temporary folders, background work.
+//!
+//! Nothing here is part of a measured time.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tempfile::TempDir;
+use towline_core::time::Timestamp;
+use towline_testkit::wait;
+
+use crate::failure::{Failure, stdout_of};
+
+/// A folder that is removed when it is dropped.
+pub fn temporary_folder() -> Result<TempDir, Failure> {
+    let folder = tempfile::Builder::new().prefix("towline-bench-").tempdir();
+    folder.map_err(Failure::write(&std::env::temp_dir()))
+}
+
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Prints progress at once: a benchmark takes minutes.
+pub fn announce(out: &mut impl Write, what: &str) -> Result<(), Failure> {
+    writeln!(out, "{what}")?;
+    Ok(out.flush()?)
+}
+
+/// Flushes written data to disk, so that it is not written during a measurement.
+pub fn settle() -> Result<(), Failure> {
+    let output = Command::new("sync").output().map_err(Failure::start("sync"))?;
+    stdout_of("sync", output).map(drop)
+}
+
+/// Timeout for background work.
+const DONE_WITHIN: Duration = Duration::from_secs(5);
+
+/// Waits until the capture process that a hook has just started in a data folder no longer waits.
+pub fn wait_for_captures(data: &Path) {
+    const STARTED_WITHIN: Duration = Duration::from_millis(300);
+    let doors = || std::fs::read_dir(data.join("doors")).map_or(0, Iterator::count);
+    wait::holds_within(STARTED_WITHIN, || doors() > 0);
+    wait::holds_within(DONE_WITHIN, || doors() == 0);
+}
+
+/// Waits for all background work in a data folder, including a process that has just been started.
+pub fn wait_for_work(data: &Path) {
+    const STARTED_WITHIN: Duration = Duration::from_millis(50);
+    let is_taken = |name: &str| File::open(data.join(name)).is_ok_and(|lock| lock.try_lock().is_err());
+    let is_busy = || ["archive.lock", "fold.lock", "work.lock"].into_iter().any(is_taken);
+    wait::holds_within(STARTED_WITHIN, is_busy);
+    wait::holds_within(DONE_WITHIN, || !is_busy());
+}
+
+/// Checks that a program is installed before anything is built.
+pub fn require(program: &str, asked: &str, mend: &str) -> Result<(), Failure> {
+    match Command::new(program).arg(asked).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(Failure::Missing { what: program.to_owned(), mend: mend.to_owned() }),
+    }
+}
+
+/// The path as a command-line argument.
+pub fn words(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,153 @@
+//! What the benchmarks share: options, the binary to measure, recorded payloads, and where results go.
+//!
+//! Measures nothing itself.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+
+use crate::failure::{Failure, stdout_of};
+use crate::repository::{Reach, Repository};
+use crate::verdict::Verdict;
+
+use super::host::announce;
+use super::payload::Recordings;
+use super::report::Report;
+
+/// How to measure.
+#[derive(Args)]
+pub struct Options {
+    /// Measure this binary instead of building the static release binary
+    #[arg(long, value_name = "PATH")]
+    tow: Option<PathBuf>,
+    /// How often each case runs
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    rounds: usize,
+    /// Few rounds, and no store of a million events: for a first look, not for results
+    #[arg(long)]
+    quick: bool,
+    #[command(flatten)]
+    pub publication: Publication,
+}
+
+/// Where the results go.
+#[derive(Args)]
+pub struct Publication {
+    /// Also write the tables to this file
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Date to write into the file, instead of today's
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    date: Option<String>,
+    /// Fail if a bound does not hold
+    #[arg(long)]
+    check: bool,
+}
+
+impl Publication {
+    /// Prints the report and writes the file. `arguments` and `file` are those of the command line that
+    /// reproduces it.
+    pub fn publish(
+        &self,
+        report: &Report,
+        arguments: &str,
+        file: &str,
+        out: &mut impl Write,
+    ) -> Result<Verdict, Failure> {
+        report.print(out)?;
+        if let Some(path) = &self.markdown {
+            let made_by = format!("cargo xtask bench {arguments} --markdown docs/evidence/{file}");
+            let text = report.markdown(&made_by, self.date.as_deref());
+            std::fs::write(path, text).map_err(Failure::write(path))?;
+        }
+        Ok(Verdict::of(!self.check || report.holds()))
+    }
+}
+
+/// The input of a benchmark.
+pub struct Setup {
+    pub tow: PathBuf,
+    is_quick: bool,
+    pub rounds: usize,
+    pub recordings: Recordings,
+    /// Ends of real transcripts.
+    pub tails: PathBuf,
+    /// The folder `crates`, with the recordings.
+    pub crates: PathBuf,
+}
+
+impl Setup {
+    /// The amount of data for a quick look, or for a result.
+    pub fn by_extent<T>(&self, quick: T, full: T) -> T {
+        if self.is_quick { quick } else { full }
+    }
+}
+
+const QUICK_ROUNDS: usize = 30;
+const TARGET: &str = "x86_64-unknown-linux-musl";
+
+impl Options {
+    pub fn setup(&self, repository: &Repository, out: &mut impl Write) -> Result<Setup, Failure> {
+        let agents = repository.root().join("crates/agents");
+        Ok(Setup {
+            tow: binary(self.tow.as_deref(), repository, out)?,
+            is_quick: self.quick,
+            rounds: self.rounds(),
+            recordings: Recordings::load(&agents.join("fixtures"))?,
+            tails: agents.join("tails"),
+            crates: repository.root().join("crates"),
+        })
+    }
+
+    fn rounds(&self) -> usize {
+        if self.quick { self.rounds.min(QUICK_ROUNDS) } else { self.rounds }
+    }
+
+    /// The arguments that reproduce a table of the benchmark `name`.
+    pub fn arguments(&self, name: &str) -> String {
+        let quick = if self.quick { " --quick" } else { "" };
+        let tow = if self.tow.is_some() { " --tow PATH" } else { "" };
+        format!("{name} --rounds {}{quick}{tow}", self.rounds())
+    }
+}
+
+/// The given binary, or the one that `./install.sh` installs, built with the same command.
+pub fn binary(
+    given: Option<&Path>,
+    repository: &Repository,
+    out: &mut impl Write,
+) -> Result<PathBuf, Failure> {
+    if let Some(path) = given {
+        return path.canonicalize().map_err(Failure::read(path));
+    }
+    announce(out, "building the release binary …")?;
+    let tow = repository.metadata(Reach::Workspace)?.target_directory.join(TARGET).join("release/tow");
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--locked", "--release", "--target", TARGET, "--package", "tow"]);
+    let status = cargo.current_dir(repository.root()).status().map_err(Failure::start("cargo"))?;
+    if !status.success() {
+        let complaint = format!(
+            "{status}; a static build needs `rustup target add {TARGET}` and `apt-get install musl-tools`"
+        );
+        return Err(Failure::Failed { program: "cargo build".to_owned(), complaint });
+    }
+    Ok(tow)
+}
+
+/// Builds an example of a crate that measures in its own process.
+pub fn built_example(
+    package: &str,
+    example: &str,
+    repository: &Repository,
+    out: &mut impl Write,
+) -> Result<PathBuf, Failure> {
+    announce(out, "building what measures …")?;
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--quiet", "--release", "--package", package, "--example", example]);
+    let output = cargo.current_dir(repository.root()).output().map_err(Failure::start("cargo"))?;
+    stdout_of("cargo build", output)?;
+    let folder = repository.metadata(Reach::Workspace)?.target_directory.join("release/examples");
+    Ok(folder.join(example))
+}
