@@ -3,7 +3,6 @@
 //! Only reads. A session's usage is read again only after a new capture.
 
 use crate::scope::Scope;
-use crate::verbs::turns::mark;
 use std::collections::HashMap;
 use std::time::Duration;
 use towline_core::id::SessionKey;
@@ -23,6 +22,7 @@ use towline_engine::runtime::failure::Failure;
 use towline_engine::status::cache::Watch;
 use towline_engine::status::{cache, probe};
 use towline_monitor::{EndedRows, MonitorRow, SessionDetail, TurnLine};
+use towline_render::turn_mark;
 use towline_store::archive::{self, TurnFilter, TurnQuery};
 use towline_store::{
     Archive, BookmarkFilter, DataFolder, DeletedBookmarks, InheritanceFilter, Store, StoreError,
@@ -192,7 +192,7 @@ fn turns(archive: &Archive, key: &SessionKey, now: Timestamp) -> Result<Vec<Turn
     let turns = archive.turns_of(&of, &TurnQuery::last(MOST_TURNS, TurnFilter::Standing))?;
     let line = |turn: &archive::TurnRow| TurnLine {
         at: clock(turn.at, now),
-        mark: mark(turn),
+        mark: turn_mark(turn),
         line: turn.line.clone(),
     };
     Ok(turns.iter().map(line).collect())

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::memory::{Memory, MemoryContent, MemoryDraft};
 use towline_engine::memory::remember::{form, memories_named, open, read_form};
-use towline_engine::query::memory_json;
 use towline_engine::runtime::failure::Failure;
+use towline_render::memory_json;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_engine::memory::remember::{memories_named, open};
-use towline_engine::query::memory_json;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
+use towline_render::memory_json;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\

@@ -3,7 +3,6 @@
 //! Only reads. Leaves out replaced and held-back memories unless an option asks for them.
 
 use super::remember::type_named;
-use super::sessions::time;
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
@@ -12,9 +11,10 @@ use std::process::ExitCode;
 use towline_core::id::SessionKey;
 use towline_core::memory::{Memory, number};
 use towline_core::when::TimeExpression;
-use towline_engine::query::{Past, call, line, memory_json, unreadable};
+use towline_engine::query::{Past, call, parse_time, unreadable};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
+use towline_render::{memory_json, memory_line};
 use towline_store::archive::{MemoryFilter, MemoryQuery};
 
 const EXAMPLES: &str = "\
@@ -87,7 +87,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn found(past: &Past, arguments: &Arguments) -> Result<Vec<Memory>, Failure> {
     let kind = arguments.kind.as_deref().map(type_named).transpose()?;
-    let at = |text: &Option<String>| text.as_deref().map(|text| time(text, past.now)).transpose();
+    let at = |text: &Option<String>| text.as_deref().map(|text| parse_time(text, past.now)).transpose();
     let session = arguments.session.as_deref().map(|session| named(past, session)).transpose()?;
     let asked = MemoryQuery {
         project: past.project.row().filter(|_| session.is_none()),
@@ -140,7 +140,7 @@ fn show(scope: &Scope, arguments: &Arguments, found: &[Memory], looked: &str, is
         return ExitCode::SUCCESS;
     }
     for memory in found {
-        scope.out.line(&line(memory, scope.env.now));
+        scope.out.line(&memory_line(memory, scope.env.now));
     }
     if is_cut {
         scope.out.line(&format!("there are older ones: --limit {}", arguments.limit.saturating_mul(5)));

@@ -4,7 +4,6 @@
 
 use crate::monitor::{RowGatherer, SessionFilter, play};
 use crate::scope::Scope;
-use crate::verbs::usage::spent_json;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -13,6 +12,7 @@ use towline_core::time::Timestamp;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::failure::Failure;
 use towline_monitor::{ColourMode, EndedRows, MonitorInput, MonitorModel, MonitorRow, page, update};
+use towline_render::spent_json;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,8 +9,9 @@ use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_engine::ingest::live;
 use towline_engine::memory::remember::{memories_named, open};
-use towline_engine::query::{memory_json, ownership};
+use towline_engine::query::ownership;
 use towline_engine::runtime::failure::Failure;
+use towline_render::memory_json;
 use towline_store::StoreError;
 
 const EXAMPLES: &str = "\

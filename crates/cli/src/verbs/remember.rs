@@ -21,10 +21,11 @@ use towline_engine::capture::Wishes;
 use towline_engine::handoff::bookmarks::code_in;
 use towline_engine::ingest::live;
 use towline_engine::memory::remember::{Kept, keep, no_memory, open};
-use towline_engine::query::{Chosen, called, is_path, memory_json, ownership, unreadable};
+use towline_engine::query::{Chosen, called, is_path, ownership, unreadable};
 use towline_engine::runtime::env::current_folder;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
+use towline_render::memory_json;
 use towline_store::archive::NewMemory;
 use towline_store::{Archive, StoreError};
 

@@ -147,10 +147,6 @@ fn team(
 }
 
 /// The hits, best first.
-pub fn hits(scope: &Scope, past: &Past, question: &Question) -> Result<Vec<Found>, Failure> {
-    hits_with(scope, past, question, understood(scope, &question.text).as_ref(), &[])
-}
-
 fn hits_with(
     scope: &Scope,
     past: &Past,

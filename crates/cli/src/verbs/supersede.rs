@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use towline_core::escape::for_terminal;
 use towline_core::memory::{Memory, MemoryContent, MemoryDraft, MemoryType, name};
 use towline_engine::memory::remember::{memories_named, open};
-use towline_engine::query::memory_json;
 use towline_engine::runtime::failure::Failure;
+use towline_render::memory_json;
 use towline_store::{Archive, StoreError};
 
 const EXAMPLES: &str = "\

@@ -4,7 +4,6 @@
 
 use crate::output::Tone;
 use crate::scope::Scope;
-use crate::verbs::sessions::time;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -13,7 +12,7 @@ use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, IntentStage};
 use towline_engine::handoff::typing;
 use towline_engine::ingest::live;
-use towline_engine::query::ownership;
+use towline_engine::query::{ownership, parse_time};
 use towline_engine::runtime::calendar::clock;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::spawn;
@@ -93,7 +92,7 @@ fn nudge(scope: &Scope, store: &Store) -> Result<(), StoreError> {
 
 fn wanted(scope: &Scope, arguments: &Arguments, store: &Store) -> Result<Vec<Intent>, Failure> {
     let session = arguments.session.as_deref().map(|name| ownership::named(store, name)).transpose()?;
-    let since = arguments.since.as_deref().map(|text| time(text, scope.env.now)).transpose()?;
+    let since = arguments.since.as_deref().map(|text| parse_time(text, scope.env.now)).transpose()?;
     let wanted = IntentFilter {
         seat: arguments.seat.as_deref(),
         session: session.as_ref().map(|session| &session.key),

@@ -2,7 +2,6 @@
 //!
 //! Only draws the sums of `query::usage`. Escapes names before printing.
 
-use super::sessions;
 use crate::output::Tone;
 use crate::scope::Scope;
 use crate::strokes::strokes;
@@ -14,10 +13,11 @@ use towline_core::escape::{for_terminal, pad, width};
 use towline_core::time::Timestamp;
 use towline_core::usage::{Cost, CostEstimate, UsageTotal, short_count};
 use towline_engine::query::usage::{By, Group};
-use towline_engine::query::{Past, ProjectScope, unreadable, usage};
+use towline_engine::query::{Past, ProjectScope, parse_time, unreadable, usage};
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::config::listed;
 use towline_engine::runtime::failure::Failure;
+use towline_render::spent_json;
 use towline_store::archive::UsageQuery;
 
 const EXAMPLES: &str = "\
@@ -132,7 +132,7 @@ fn times(scope: &Scope, since: &str, used: Option<Range<Timestamp>>) -> Result<R
             since.strip_suffix('d').and_then(days_ago).or_else(|| since.strip_suffix('h').and_then(hours_ago))
         }
     };
-    let from = from.map_or_else(|| sessions::time(since, now), Ok)?;
+    let from = from.map_or_else(|| parse_time(since, now), Ok)?;
     Ok(from..until.max(from.plus_ms(1)))
 }
 
@@ -295,21 +295,4 @@ fn row(group: &Group, spent: &UsageTotal) -> Value {
         Group::Agent(agent) => row["agent"] = json!(agent),
     }
     row
-}
-
-/// Usage as JSON, the same in every command.
-pub fn spent_json(spent: &UsageTotal) -> Value {
-    let tokens = spent.tokens;
-    json!({
-        "messages": spent.messages,
-        "tokens": {
-            "input": tokens.input, "cache_read": tokens.cache_read, "cache_write": tokens.cache_write,
-            "cache_write_1h": tokens.cache_write_1h, "output": tokens.output, "total": tokens.total(),
-        },
-        "cache_percent": spent.cache_percent(),
-        "cost_usd": spent.bill().known().map(Cost::dollars),
-        "cost_is_whole": matches!(spent.bill(), CostEstimate::Whole(_)),
-        "unpriced_tokens": spent.unpriced,
-        "unpriced_models": spent.unpriced_models,
-    })
 }

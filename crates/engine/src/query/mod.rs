@@ -1,37 +1,40 @@
-//! Reading captured work back: shared code of the query commands.
+//! Reading captured work back: sessions, turns, details, memories, bookmarks, timeline, usage.
 //!
-//! Only reads, after the archive was brought up to date. Output is bounded and names the command for the
-//! rest; the caller sets the bound.
+//! Only reads, after the archive was brought up to date. Results are bounded and count what they leave out; the caller
+//! sets the bound.
 
+mod bookmarks;
+mod detail;
 mod figures;
-mod memory_words;
 pub mod news;
 pub mod overview;
 pub mod ownership;
-mod page;
 mod past;
+mod room;
 mod session;
+mod sessions;
+mod show;
 mod sought;
+mod timeline;
 mod turn;
+mod turns;
 pub mod usage;
 mod waits;
 
-pub use figures::figures;
-pub use memory_words::{cost, line, memory_json, memory_text};
-pub use page::{Clipped, Page, Room, head, id_of, spanned};
-pub use past::{Chosen, Past, ProjectScope, called, is_path};
-pub use session::call;
-pub use sought::{Found, beginning, seek};
-pub use turn::{
-    Thinking, TurnView, detail_json, detail_text, heading_json, turn_json, turn_text, view, view_detail,
-    words,
+pub use bookmarks::{
+    BookmarkList, BookmarksRequest, LabelledBookmark, ShownBookmark, bookmark, bookmark_reason, bookmarks,
 };
+pub use detail::{DetailRequest, Details, detail};
+pub use figures::Figures;
+pub use past::{Chosen, Past, ProjectScope, called, is_path, unreadable};
+pub use room::{Clipped, Room};
+pub use session::call;
+pub use sessions::{SessionLine, SessionList, SessionsRequest, sessions};
+pub use show::{Reader, ShowRequest, Shown, ShownMemory, ShownSession, show};
+pub use sought::{beginning, parse_time};
+pub use timeline::{Timeline, TimelineEntry, TimelineRequest, memory_tokens, timeline};
+pub use towline_store::BookmarkRow;
+pub use towline_store::archive::{Conversation, DetailRow, KeptSummary, MemoryTrace, ModelUsage, TurnRow};
+pub use turn::{DetailView, MessageView, Thinking, TurnView, id_of};
+pub use turns::{ListedTurn, MessageLimit, TurnList, TurnsRequest, turns};
 pub use waits::{WaitsReport, WaitsRequest, waits};
-
-use crate::runtime::failure::Failure;
-use towline_store::StoreError;
-
-/// The user's error for a failed archive read.
-pub fn unreadable(error: StoreError) -> Failure {
-    Failure::about("could not read what was captured", &error).hint("Run `tow doctor`.")
-}

@@ -2,7 +2,7 @@
 //!
 //! Only reads, and waits for no lock longer than a web page may.
 
-use super::{called, unreadable};
+use super::past::{called, unreadable};
 use crate::ingest::live;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;

@@ -2,7 +2,6 @@
 //!
 //! Creates nothing: without captured data, no file exists afterwards.
 
-use super::unreadable;
 use crate::capture::{Caught, Wishes, catch_up};
 use crate::runtime::env::{Env, current_folder};
 use crate::runtime::failure::Failure;
@@ -17,6 +16,11 @@ use towline_store::{Archive, StoreError};
 
 /// How long a reader waits for a locked database.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The user's error for a failed archive read.
+pub fn unreadable(error: StoreError) -> Failure {
+    Failure::about("could not read what was captured", &error).hint("Run `tow doctor`.")
+}
 
 /// Which projects a query covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +139,14 @@ impl Chosen {
     pub fn row(&self) -> Option<i64> {
         match self {
             Chosen::Known { row, .. } => Some(*row),
+            Chosen::All | Chosen::Strange { .. } => None,
+        }
+    }
+
+    /// The name of the one project; `None` as for `row`.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Chosen::Known { name, .. } => Some(name),
             Chosen::All | Chosen::Strange { .. } => None,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Never guesses: an ambiguous name is an error that lists all candidates.
 
-use super::{Past, unreadable};
+use super::past::{Past, unreadable};
 use crate::runtime::calendar;
 use crate::runtime::failure::Failure;
 use towline_core::escape::for_terminal;

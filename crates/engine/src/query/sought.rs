@@ -2,9 +2,11 @@
 //!
 //! Always reports where it looked, so that an empty result is an answer too.
 
-use super::{Past, call, unreadable};
+use super::past::{Past, unreadable};
+use super::session::call;
 use crate::runtime::calendar;
 use crate::runtime::failure::Failure;
+use crate::runtime::text::plain;
 use towline_core::time::Timestamp;
 use towline_core::when::{SessionHint, TimeExpression};
 use towline_store::archive::{Conversation, TurnFilter, TurnQuery, TurnRow};
@@ -129,4 +131,12 @@ pub fn beginning(wanted: &TimeExpression, now: Timestamp) -> Option<Timestamp> {
     let mut begun = begun.map(|(from, _)| from).peekable();
     let first = begun.peek().copied();
     begun.find(|from| *from <= now).or(first)
+}
+
+/// Parses a time, and returns its start.
+pub fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    let refused =
+        |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");
+    let wanted = TimeExpression::parse(text).map_err(|error| refused(error.to_string()))?;
+    beginning(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain(text))))
 }

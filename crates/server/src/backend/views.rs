@@ -7,9 +7,9 @@ use super::reads::show;
 use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::{Value, json};
 use towline_core::id::SessionKey;
-use towline_engine::query::memory_json;
-use towline_engine::query::overview::{self, FaultRow, Inheritance, KeptSummary, ProjectCounts};
+use towline_engine::query::overview::{self, FaultRow, Inheritance, ProjectCounts};
 use towline_engine::runtime::env::Env;
+use towline_render::{memory_json, summary_json};
 
 /// A session as in `tow show`, with bookmarks, predecessors, successors, and its context size over time.
 pub fn session(given: &Given) -> Result<Answer, Refusal> {
@@ -71,15 +71,6 @@ pub fn summaries(given: &Given) -> Result<Answer, Refusal> {
         row
     });
     Ok(listed(rows.collect()))
-}
-
-fn summary_json(kept: &KeptSummary) -> Value {
-    let words = &kept.summary;
-    json!({
-        "request": words.request, "investigated": words.investigated, "learned": words.learned,
-        "completed": words.completed, "next_steps": words.next_steps, "notes": words.notes,
-        "until_turn": kept.turn, "maker": kept.maker.name(), "trust": kept.trust.name(), "at": kept.at.to_utc(),
-    })
 }
 
 /// Faults in the database, after those that are still only in the journal.

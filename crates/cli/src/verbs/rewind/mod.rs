@@ -4,7 +4,6 @@
 
 mod fork;
 
-use super::bookmarks::{code, row};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
@@ -14,9 +13,9 @@ use towline_core::escape::for_terminal;
 use towline_core::id::SessionKey;
 use towline_core::session::SessionTurn;
 use towline_engine::index::labels::{Labels, named, short};
-use towline_engine::query::ownership;
+use towline_engine::query::{BookmarkRow, LabelledBookmark, ownership};
 use towline_engine::runtime::failure::Failure;
-use towline_store::BookmarkRow;
+use towline_render::{bookmark_code, bookmark_json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,24 +50,26 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut labels = Labels::of(&store)?;
     let label = labels.label(&known)?;
     let since = labels.turns_since(&known)?;
-    let code = commands(&known);
+    let bookmark = LabelledBookmark { row: known, label };
+    let known = &bookmark.row;
+    let code = commands(known);
     if arguments.fork {
-        let forked = fork::fork(scope, arguments, &known, &since)?;
-        show_fork(scope, arguments, &known, &forked, &code);
+        let forked = fork::fork(scope, arguments, known, &since)?;
+        show_fork(scope, arguments, known, &forked, &code);
         return Ok(ExitCode::SUCCESS);
     }
-    let conversation = steps(&known, &since);
+    let conversation = steps(known, &since);
     if arguments.json {
-        let mut row = row(&known, &label);
+        let mut row = bookmark_json(&bookmark);
         (row["prompts_since"], row["conversation"], row["code"]) =
             (json!(since.len()), json!(conversation), json!(code));
         scope.out.line(&row.to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    scope.out.line(&format!("bookmark {}: {}", short(known.bookmark.uid), for_terminal(&label)));
+    scope.out.line(&format!("bookmark {}: {}", short(known.bookmark.uid), for_terminal(&bookmark.label)));
     scope.out.line("the conversation:");
     numbered(scope, &conversation);
-    show_code(scope, &known, &code);
+    show_code(scope, known, &code);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -111,7 +112,7 @@ fn numbered(scope: &Scope, steps: &[String]) {
 }
 
 fn state_of(known: &BookmarkRow) -> String {
-    match code(known) {
+    match bookmark_code(known) {
         Some(code) if known.code.as_ref().and_then(|code| code.dirty) == Some(true) => {
             format!("the code was at {code} that no commit holds:")
         }

@@ -2,18 +2,13 @@
 //!
 //! Escapes untrusted text for the terminal; `memory` bounds a memory's length when it is stored.
 
-use super::page::{Clipped, Page};
-use crate::runtime::calendar;
+use crate::page::Page;
 use serde_json::{Value, json};
-use towline_core::compose::tokens;
 use towline_core::escape::for_terminal;
 use towline_core::memory::{Memory, name};
 use towline_core::time::Timestamp;
-
-/// Tokens that a model needs to read it.
-pub fn cost(memory: &Memory) -> usize {
-    memory.content.text().split_inclusive('\n').map(tokens::of_line).sum()
-}
+use towline_engine::query::{Clipped, memory_tokens};
+use towline_engine::runtime::calendar;
 
 /// `*` pinned, `!` held back, `x` replaced.
 fn mark(memory: &Memory) -> char {
@@ -25,7 +20,7 @@ fn mark(memory: &Memory) -> char {
     }
 }
 
-pub fn line(memory: &Memory, now: Timestamp) -> String {
+pub fn memory_line(memory: &Memory, now: Timestamp) -> String {
     let content = &memory.content;
     let at = calendar::clock(memory.made_at, now);
     let place = memory.source.as_ref().and_then(|source| Some(format!("{}#{}", source.short, source.turn?)));
@@ -38,11 +33,11 @@ pub fn line(memory: &Memory, now: Timestamp) -> String {
         mark(memory),
         for_terminal(content.kind.as_str()),
         for_terminal(&content.title),
-        cost(memory)
+        memory_tokens(memory)
     )
 }
 
-pub fn memory_text(page: &mut Page, memory: &Memory, now: Timestamp) {
+pub(crate) fn memory_text(page: &mut Page, memory: &Memory, now: Timestamp) {
     let content = &memory.content;
     let project = memory.project.as_deref().map(|name| format!(", project {}", for_terminal(name)));
     let at = calendar::clock(memory.made_at, now);
@@ -132,7 +127,7 @@ pub fn memory_json(memory: &Memory) -> Value {
         "branch": source.and_then(|source| source.branch.as_ref()),
         "commit": source.and_then(|source| source.commit.as_ref()),
         "maker": memory.maker.name(), "trust": memory.trust.name(), "confidence": memory.confidence.as_percent(),
-        "cost": memory.cost, "tokens": cost(memory), "made_at": memory.made_at.to_utc(),
+        "cost": memory.cost, "tokens": memory_tokens(memory), "made_at": memory.made_at.to_utc(),
         "changed_at": memory.changed_at.to_utc(), "valid_from": memory.valid_from.to_utc(),
         "superseded": superseded, "pinned_at": memory.pinned_at.map(Timestamp::to_utc),
         "held_back": memory.quarantine, "found": memory.found,

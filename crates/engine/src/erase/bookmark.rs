@@ -1,0 +1,33 @@
+//! Takes a bookmark out of the list, or lists it again.
+//!
+//! Only hides it: `forget` alone removes it for good.
+
+use crate::index::labels::{named, short};
+use crate::ingest::live;
+use crate::query::ownership;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use crate::runtime::record;
+use towline_core::event::EventKind;
+use towline_store::journal::JournalRecord;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    Hidden,
+    Listed,
+}
+
+/// Returns the short id of the bookmark that `part` names.
+pub fn list_bookmark(env: &Env, part: &str, listing: Listing) -> Result<String, Failure> {
+    let store = ownership::store(env)?;
+    let known = named(&store, part)?;
+    drop(store);
+    let bookmark = known.bookmark.uid;
+    let kind = match listing {
+        Listing::Hidden => EventKind::BookmarkDeleted { bookmark },
+        Listing::Listed => EventKind::BookmarkRestored { bookmark },
+    };
+    record::accept(env, &[JournalRecord::Event(record::event(env, known.session, kind))])?;
+    live::store(env)?;
+    Ok(short(bookmark))
+}
