@@ -77,6 +77,9 @@ pub struct ShownMemory {
 }
 
 pub fn show(env: &Env, request: &ShowRequest<'_>) -> Result<Vec<Shown>, Failure> {
+    if request.ids.is_empty() {
+        return Err(Failure::input("no id was given").hint("Run `tow show --help`."));
+    }
     let ids = request.ids.iter().map(|id| ParsedId::parse(id)).collect::<Result<Vec<_>, _>>()?;
     let Some(past) = Past::open(env, &request.scope)? else {
         return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));

@@ -45,7 +45,7 @@ pub fn edit(given: &Given) -> Result<Answer, Refusal> {
         .with_each("--concept", &given.texts("concepts"))
         .about(&[id]);
     // If the memory exists, the request itself was bad: keep the status.
-    let is_gone = |refusal: &Refusal| refusal.status == Status::BadRequest && show(id).said_of_one().is_err();
+    let is_gone = |refusal: &Refusal| refusal.status == Status::BadRequest && show(id).is_err();
     edit.said().map_err(|refusal| match is_gone(&refusal) {
         true => Refusal { status: Status::NotFound, ..refusal },
         false => refusal,

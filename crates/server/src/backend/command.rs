@@ -3,7 +3,6 @@
 //! Request values are always placed after `=` or `--`, so they are never parsed as options.
 
 use crate::http::{Answer, Given, Refusal, Status};
-use serde_json::Value;
 use std::fmt::Display;
 use std::sync::OnceLock;
 use towline_engine::runtime::env::Env;
@@ -87,23 +86,10 @@ impl VerbCommand {
         run(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))
     }
 
-    /// The output as a JSON value.
-    pub fn value(&self) -> Result<Value, Refusal> {
-        value(&run(&self.0).map_err(|failure| refusal(failure, Status::BadRequest))?)
-    }
-
-    pub fn value_of_one(&self) -> Result<Value, Refusal> {
-        value(&run(&self.0).map_err(|failure| refusal(failure, Status::NotFound))?)
-    }
-
     #[cfg(test)]
     pub fn words(&self) -> Vec<&str> {
         self.0.iter().map(String::as_str).collect()
     }
-}
-
-fn value(text: &str) -> Result<Value, Refusal> {
-    serde_json::from_str(text).map_err(no_json)
 }
 
 /// The output of a verb is not JSON.

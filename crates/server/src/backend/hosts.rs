@@ -140,7 +140,7 @@ pub fn timeline(given: &Given) -> Result<Answer, Refusal> {
         }
     });
     let anchor = anchor.as_deref().or(given.text("query"));
-    let mut found = reads::around(anchor, given, "depth_before", "depth_after").value_of_one()?;
+    let mut found = reads::around(anchor, given, "depth_before", "depth_after")?;
     if let (Some(kind), Some(entries)) = (given.text("type"), found["entries"].as_array_mut()) {
         entries.retain(|entry| entry["kind"] == kind || entry["type"] == kind);
     }

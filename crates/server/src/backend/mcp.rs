@@ -3,55 +3,72 @@
 //! A model's text is data: it never becomes an option, and only memories can be forgotten.
 
 use super::command::run;
-use crate::mcp::{Call, SearchCall, ToolBackend};
+use crate::mcp::{Call, SearchCall, TimelineCall, ToolBackend};
 use towline_core::escape::fit;
 use towline_core::memory::number;
+use towline_engine::query::{
+    DetailRequest, ProjectScope, Reader, ShowRequest, Thinking, TimelineRequest, detail, show, timeline,
+};
+use towline_engine::runtime::env::Env;
+use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
+use towline_render::{detail_text, show_text, timeline_text};
 
 /// Answers calls with the functions of the engine.
 pub struct McpBackend;
 
 impl ToolBackend for McpBackend {
     fn answer(&self, call: Call) -> Result<String, String> {
-        let said = |arguments: Vec<String>| run(&arguments).map_err(|failure| failure.render());
         if let Call::Forget { id } = &call
             && number(id).is_none()
         {
             let id = fit(&plain(id), LONGEST_SHOWN);
             return Err(format!("`{id}` is no memory: only memories can be forgotten here, by ids like m12"));
         }
-        let is_context = call == Call::Context;
-        said(command(call)).or_else(|reason| {
-            // A new project has no session to continue from.
-            if is_context { said(owned(&["context", "--fresh"])) } else { Err(reason) }
-        })
+        answer(call).map_err(|failure| failure.render())
     }
 }
 
-/// The command that a user would type. Model text always follows `=` or `--`, so it never becomes an option.
-fn command(call: Call) -> Vec<String> {
+fn answer(call: Call) -> Result<String, Failure> {
+    let env = Env::new().ok_or_else(|| Failure::input("there is no home folder any more"))?;
+    let scope = ProjectScope::Here;
     match call {
-        Call::Search(search) => search_command(search),
-        Call::Timeline(timeline) => {
-            let bounds = [format!("--before={}", timeline.before), format!("--after={}", timeline.after)];
-            with(owned(&["timeline", "--for-model"]), bounds, vec![timeline.around])
+        Call::Search(search) => run(&search_command(search)),
+        Call::Timeline(TimelineCall { around, before, after }) => {
+            let request = TimelineRequest { scope, anchor: &around, before, after, reader: Reader::Model };
+            Ok(timeline_text(&timeline(&env, &request)?, env.now, COLUMNS))
         }
-        Call::Get { ids } => with(owned(&["show", "--for-model"]), vec![format!("--bytes={BYTES}")], ids),
+        Call::Get { ids } => {
+            let request =
+                ShowRequest { ids: &ids, scope, limit: 40, bytes: Some(BYTES), reader: Reader::Model };
+            Ok(show_text(&show(&env, &request)?, env.now))
+        }
         Call::Detail { at, number } => {
             let wanted = number.map_or(at.clone(), |number| format!("{at}.{number}"));
-            with(owned(&["detail"]), vec![format!("--bytes={BYTES}")], vec![wanted])
+            let request = DetailRequest {
+                expressions: &[wanted],
+                scope,
+                thinking: Thinking::Hidden,
+                limit: 20,
+                bytes: Some(BYTES),
+            };
+            Ok(detail_text(&detail(&env, &request)?, env.now))
         }
         Call::Remember { text, kind, files, is_pinned } => {
             let mut options = owned(&["--by-agent"]);
             options.extend(kind.map(|kind| format!("--type={kind}")));
             options.extend(files.into_iter().map(|file| format!("--file={file}")));
             options.extend(is_pinned.then(|| "--pin".to_owned()));
-            with(owned(&["remember"]), options, vec![text])
+            run(&with(owned(&["remember"]), options, vec![text]))
         }
-        Call::Forget { id } => with(owned(&["forget", "--yes"]), vec![], vec![id]),
-        Call::Context => owned(&["context"]),
+        Call::Forget { id } => run(&with(owned(&["forget", "--yes"]), vec![], vec![id])),
+        // A new project has no session to continue from.
+        Call::Context => run(&owned(&["context"])).or_else(|_| run(&owned(&["context", "--fresh"]))),
     }
 }
+
+/// Line width: wider than any terminal.
+const COLUMNS: usize = 240;
 
 /// Longest quote of a model's input in an error, in columns.
 const LONGEST_SHOWN: usize = 80;
@@ -96,9 +113,7 @@ mod tests {
         };
         let told =
             ["search", "--limit=3", "--file=--kind=detail", "--all-projects", "--", "--json --all-projects"];
-        assert_eq!(command(Call::Search(search)), told);
-        let ids = vec!["-x".to_owned(), "m12".to_owned()];
-        assert_eq!(command(Call::Get { ids }), ["show", "--for-model", "--bytes=14000", "--", "-x", "m12"]);
+        assert_eq!(search_command(search), told);
     }
 
     #[test]

@@ -2,18 +2,23 @@
 //!
 //! Changes nothing. Long lists are paged: the rows of the verb, and the key of the next page.
 
-use super::command::{VerbCommand, bad_request, env, no_json};
+use super::command::{VerbCommand, bad_request, env, no_json, not_found};
 use crate::http::{Answer, Given, Refusal};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use towline_engine::ingest::live::{self, Glance};
-use towline_engine::query::{WaitsRequest, waits};
+use towline_engine::query::{
+    self, BookmarksRequest, MessageLimit, ProjectScope, Reader, SessionsRequest, ShowRequest, Shown,
+    TimelineRequest, TurnsRequest, WaitsRequest, waits,
+};
 use towline_engine::runtime::config::effective;
-use towline_render::{config_json, status_json, waits_json};
+use towline_render::{
+    bookmarks_json, config_json, sessions_json, show_json, status_json, timeline_json, turns_json, waits_json,
+};
 
 /// Default page size.
-const USUAL: i64 = 50;
+const USUAL: usize = 50;
 
 /// Limit of message text on a page of turns, in bytes.
 const BYTES: usize = 400_000;
@@ -24,42 +29,56 @@ pub fn seats() -> Result<Answer, Refusal> {
 }
 
 pub fn sessions(given: &Given) -> Result<Answer, Refusal> {
-    let command = VerbCommand::new(&["sessions"])
-        .of_project(given.text("project"))
-        .with("--agent", given.text("agent"))
-        .with("--since", given.text("from"))
-        .with("--before", given.text("before"))
-        .with("--limit", Some(limit(given)));
-    page(&command, "sessions")
+    let request = SessionsRequest {
+        scope: project(given),
+        since: given.text("from"),
+        before: given.text("before"),
+        agent: given.text("agent"),
+        limit: limit(given),
+    };
+    let mut list = sessions_json(&query::sessions(&env()?, &request).map_err(bad_request)?);
+    let page = json!({"items": list["sessions"].take(), "next": list["next"].take()});
+    Ok(Answer::Json(page.to_string()))
 }
 
 pub fn turns(given: &Given) -> Result<Answer, Refusal> {
-    let session = given.text("id").unwrap_or_default();
-    let command = VerbCommand::new(&["turns", "--words", "--headings"])
-        .of_project(None)
-        .with("--before", given.text("before"))
-        .with("--after", given.text("after"))
-        .with("--limit", Some(limit(given)))
-        .with("--bytes", Some(BYTES))
-        .if_set(given, "all", "--all")
-        .about(&[session]);
-    let mut found = command.value_of_one()?;
+    let request = TurnsRequest {
+        scope: ProjectScope::All,
+        session: Some(given.text("id").unwrap_or_default()),
+        before: given.text("before"),
+        after: given.text("after"),
+        since: None,
+        limit: limit(given),
+        all: given.flag("all"),
+        messages: MessageLimit::Whole,
+        headings: true,
+        bytes: BYTES,
+    };
+    let list = query::turns(&env()?, &request).map_err(not_found)?;
+    let has_earlier = list.as_ref().is_some_and(|list| list.earlier > 0);
+    let mut found = turns_json(list.as_ref());
     let first = found["turns"].get(0).map_or(Value::Null, |turn| turn["id"].clone());
-    let has_earlier = found["earlier_turns"].as_u64().is_some_and(|earlier| earlier > 0);
-    let next = if has_earlier { first } else { Value::Null };
-    let (session, hidden) = (found["session"].take(), found["hidden_turns"].take());
-    let answer =
-        json!({"items": found["turns"].take(), "next": next, "session": session, "hidden_turns": hidden});
-    Ok(Answer::Json(answer.to_string()))
+    let page = json!({
+        "items": found["turns"].take(), "next": if has_earlier { first } else { Value::Null },
+        "session": found["session"].take(), "hidden_turns": found["hidden_turns"].take(),
+    });
+    Ok(Answer::Json(page.to_string()))
 }
 
 /// A turn, a detail or a memory, by id.
 pub fn one(given: &Given) -> Result<Answer, Refusal> {
-    show(given.text("id").unwrap_or_default()).said_of_one()
+    Ok(Answer::Json(show_json(&show(given.text("id").unwrap_or_default())?).to_string()))
 }
 
-pub fn show(id: &str) -> VerbCommand {
-    VerbCommand::new(&["show"]).of_project(None).with("--bytes", Some(BYTES)).about(&[id])
+pub fn show(id: &str) -> Result<Vec<Shown>, Refusal> {
+    let request = ShowRequest {
+        ids: &[id.to_owned()],
+        scope: ProjectScope::All,
+        limit: 40,
+        bytes: Some(BYTES),
+        reader: Reader::User,
+    };
+    query::show(&env()?, &request).map_err(not_found)
 }
 
 pub fn memories(given: &Given) -> Result<Answer, Refusal> {
@@ -104,19 +123,21 @@ pub fn search(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn timeline(given: &Given) -> Result<Answer, Refusal> {
-    around(given.text("anchor").or(given.text("q")), given, "before", "after").said_of_one()
+    let found = around(given.text("anchor").or(given.text("q")), given, "before", "after")?;
+    Ok(Answer::Json(found.to_string()))
 }
 
 /// Entries around a point in time; now if there is no anchor.
-pub fn around(anchor: Option<&str>, given: &Given, before: &str, after: &str) -> VerbCommand {
-    let command = VerbCommand::new(&["timeline"])
-        .of_project(given.text("project"))
-        .with("--before", given.number(before))
-        .with("--after", given.number(after));
-    match anchor.filter(|anchor| !anchor.trim().is_empty()) {
-        Some(anchor) => command.about(&[anchor]),
-        None => command,
-    }
+pub fn around(anchor: Option<&str>, given: &Given, before: &str, after: &str) -> Result<Value, Refusal> {
+    let number = |name| given.number(name).and_then(|number| u32::try_from(number).ok()).unwrap_or(10);
+    let request = TimelineRequest {
+        scope: project(given),
+        anchor: anchor.filter(|anchor| !anchor.trim().is_empty()).unwrap_or_default(),
+        before: number(before),
+        after: number(after),
+        reader: Reader::User,
+    };
+    Ok(timeline_json(&query::timeline(&env()?, &request).map_err(not_found)?))
 }
 
 /// Falls back to `--fresh`: a new project has no session to continue from.
@@ -134,12 +155,17 @@ pub fn context(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn bookmarks(given: &Given) -> Result<Answer, Refusal> {
-    VerbCommand::new(&["bookmarks"])
-        .of_project(given.text("project"))
-        .with("--session", given.text("session"))
-        .with("--search", given.text("search"))
-        .with("--limit", Some(limit(given)))
-        .said()
+    let project = given.text("project").filter(|project| !matches!(*project, "" | "*"));
+    let request = BookmarksRequest {
+        session: given.text("session"),
+        project,
+        all_projects: project.is_none(),
+        search: given.text("search"),
+        with_deleted: false,
+        limit: limit(given),
+    };
+    let list = query::bookmarks(&env()?, &request).map_err(bad_request)?;
+    Ok(Answer::Json(bookmarks_json(&list).to_string()))
 }
 
 pub fn jobs(given: &Given) -> Result<Answer, Refusal> {
@@ -168,8 +194,15 @@ pub fn config() -> Result<Answer, Refusal> {
     Ok(Answer::Json(config_json(&config).to_string()))
 }
 
-fn limit(given: &Given) -> i64 {
-    given.number("limit").unwrap_or(USUAL)
+fn limit(given: &Given) -> usize {
+    given.number("limit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(USUAL)
+}
+
+fn project(given: &Given) -> ProjectScope {
+    match given.text("project") {
+        None | Some("" | "*") => ProjectScope::All,
+        Some(project) => ProjectScope::Named(project.to_owned()),
+    }
 }
 
 /// A verb's list as a page. Rows are passed on unparsed, because there may be many.

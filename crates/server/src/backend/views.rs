@@ -2,38 +2,42 @@
 //!
 //! Only reads. Asks a verb where one exists; rows have the format that the verbs print.
 
-use super::command::{VerbCommand, bad_request, env, not_found};
+use super::command::{bad_request, env, not_found};
 use super::reads::show;
 use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::{Value, json};
 use towline_core::id::SessionKey;
 use towline_engine::query::overview::{self, FaultRow, Inheritance, ProjectCounts};
+use towline_engine::query::{BookmarksRequest, Shown, bookmarks};
 use towline_engine::runtime::env::Env;
-use towline_render::{memory_json, summary_json};
+use towline_render::{bookmarks_json, memory_json, show_json, summary_json};
 
 /// A session as in `tow show`, with bookmarks, predecessors, successors, and its context size over time.
 pub fn session(given: &Given) -> Result<Answer, Refusal> {
-    let mut shown = show(given.text("id").unwrap_or_default()).value_of_one()?;
-    if shown["kind"] != "session" {
+    let shown = show(given.text("id").unwrap_or_default())?;
+    let [Shown::Session(session)] = shown.as_slice() else {
         return Err(
             Refusal::new(Status::NotFound, "that is no session").next("Run `tow sessions --all-projects`.")
         );
-    }
-    let key = shown["session"]["session"].as_str().unwrap_or_default().to_owned();
-    let bookmarks = VerbCommand::new(&["bookmarks"])
-        .of_project(None)
-        .with("--session", Some(&key))
-        .with("--limit", Some(200));
+    };
+    let (env, key) = (env()?, &session.of.session);
+    let (mut row, name) = (show_json(&shown), key.to_string());
+    let request = BookmarksRequest {
+        session: Some(&name),
+        project: None,
+        all_projects: true,
+        search: None,
+        with_deleted: false,
+        limit: 200,
+    };
     // An imported session has no events, hence no bookmarks.
-    shown["bookmarks"] = bookmarks.value().map_or_else(|_| json!([]), |mut found| found["bookmarks"].take());
-    if let Ok(key) = SessionKey::parse(&key) {
-        let env = env()?;
-        let chain = overview::inheritance(&env, &key).map_err(not_found)?;
-        let links = |links: &[Inheritance]| links.iter().map(link_json).collect::<Vec<_>>();
-        shown["inheritance"] = json!({"from": links(&chain.from), "to": links(&chain.to)});
-        shown["context"] = context(&env, &key)?;
-    }
-    Ok(Answer::Json(shown.to_string()))
+    let list = bookmarks(&env, &request);
+    row["bookmarks"] = list.map_or_else(|_| json!([]), |list| bookmarks_json(&list)["bookmarks"].take());
+    let chain = overview::inheritance(&env, key).map_err(not_found)?;
+    let links = |links: &[Inheritance]| links.iter().map(link_json).collect::<Vec<_>>();
+    row["inheritance"] = json!({"from": links(&chain.from), "to": links(&chain.to)});
+    row["context"] = context(&env, key)?;
+    Ok(Answer::Json(row.to_string()))
 }
 
 fn link_json(link: &Inheritance) -> Value {
