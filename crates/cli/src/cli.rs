@@ -159,15 +159,6 @@ fn parsed_alone(verb: &str) -> Option<Cli> {
     Cli::from_arg_matches(&only.try_get_matches_from(env::arguments()).ok()?).ok()
 }
 
-/// Runs a command and returns its output, for callers other than the command line (server, MCP).
-pub fn answer(arguments: &[String]) -> Result<String, Failure> {
-    let words = std::iter::once("tow").chain(arguments.iter().map(String::as_str));
-    let cli = Cli::try_parse_from(words).map_err(|error| Failure::input(error.to_string()))?;
-    let scope = Scope { env: Env::new().ok_or_else(no_home)?, out: Output::kept() };
-    run_command(&cli, &scope)?;
-    Ok(scope.out.into_text())
-}
-
 fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     let env = Env::new().ok_or_else(no_home)?;
     run_command(cli, &Scope { env, out: Output::new() })

@@ -3,65 +3,51 @@
 //! The only file of the command line that writes to stdout and stderr. A closed pipe is not an error.
 
 use rustix::termios::tcgetwinsize;
-use std::cell::RefCell;
+use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
 use towline_engine::runtime::env::variable;
-
-/// Colours of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    Good,
-    Warning,
-    Bad,
-    Faint,
-}
+use towline_render::Style;
+pub use towline_render::Tone;
 
 pub struct Output {
     coloured: bool,
-    /// Buffer used instead of stdout, for callers of `cli::answer`.
-    kept: Option<RefCell<String>>,
+    is_silent: bool,
 }
-
-/// Line width of buffered output: wider than any terminal.
-const WIDE: usize = 240;
 
 impl Output {
     /// Colour on a terminal only, never with `NO_COLOR` or a dumb terminal.
     pub fn new() -> Output {
         let wanted = variable("NO_COLOR").is_none() && variable("TERM").as_deref() != Some("dumb");
-        Output { coloured: wanted && io::stdout().is_terminal(), kept: None }
+        Output { coloured: wanted && io::stdout().is_terminal(), is_silent: false }
     }
 
-    /// Buffers the output instead of writing it.
-    pub fn kept() -> Output {
-        Output { coloured: false, kept: Some(RefCell::default()) }
-    }
-
-    /// The buffered output; empty if it was written to stdout.
-    pub fn into_text(self) -> String {
-        self.kept.map(RefCell::into_inner).unwrap_or_default()
+    /// Discards everything.
+    pub fn silent() -> Output {
+        Output { coloured: false, is_silent: true }
     }
 
     #[cfg(test)]
     pub fn plain() -> Output {
-        Output { coloured: false, kept: None }
+        Output { coloured: false, is_silent: false }
     }
 
     pub fn tint(&self, tone: Tone, text: &str) -> String {
-        let code = match tone {
-            Tone::Good => "32",
-            Tone::Warning => "33",
-            Tone::Bad => "31",
-            Tone::Faint => "2",
-        };
-        if self.coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        let style = Style { is_coloured: self.coloured, ..Style::PLAIN };
+        style.tint(tone, text)
+    }
+
+    /// Colours and width of what is printed here.
+    pub fn style(&self) -> Style {
+        Style { is_coloured: self.coloured, columns: self.columns() }
+    }
+
+    /// Prints one JSON object or the text, whichever is wanted.
+    pub fn print(&self, is_json: bool, json: impl FnOnce() -> Value, text: impl FnOnce() -> String) {
+        if is_json { self.line(&json().to_string()) } else { self.text(&text()) }
     }
 
     /// Line width, from `COLUMNS` or the terminal.
     pub fn columns(&self) -> usize {
-        if self.kept.is_some() {
-            return WIDE;
-        }
         let said = variable("COLUMNS").and_then(|columns| columns.parse().ok());
         let terminal = || tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
         said.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(100)
@@ -75,8 +61,7 @@ impl Output {
 
     /// Writes and flushes; fails on a closed pipe, for callers that stop then.
     pub fn send(&self, text: &str) -> io::Result<()> {
-        if let Some(kept) = &self.kept {
-            kept.borrow_mut().push_str(text);
+        if self.is_silent {
             return Ok(());
         }
         let mut stdout = io::stdout().lock();
@@ -85,17 +70,13 @@ impl Output {
     }
 
     pub fn line(&self, text: &str) {
-        match &self.kept {
-            Some(kept) => kept.borrow_mut().extend([text, "\n"]),
-            None => drop(writeln!(io::stdout(), "{text}")),
-        }
+        self.text(&format!("{text}\n"));
     }
 
     /// Writes text that contains its own newlines.
     pub fn text(&self, text: &str) {
-        match &self.kept {
-            Some(kept) => kept.borrow_mut().push_str(text),
-            None => drop(io::stdout().write_all(text.as_bytes())),
+        if !self.is_silent {
+            drop(io::stdout().write_all(text.as_bytes()));
         }
     }
 }

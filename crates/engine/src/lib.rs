@@ -22,8 +22,10 @@ pub mod ingest;
 
 pub mod background;
 
-pub mod query;
-
 pub mod erase;
 
 pub mod sync;
+
+pub mod query;
+
+pub mod curate;

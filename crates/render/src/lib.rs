@@ -3,14 +3,22 @@
 //! Pure: no I/O, no clock, no environment, and no decision about what a result contains. One file per topic.
 
 mod bookmarks;
+mod change;
 mod config;
+mod context;
 mod detail;
 mod figures;
+mod forget;
+mod jobs;
+mod memories;
 mod memory;
 mod page;
+mod remember;
+mod search;
 mod sessions;
 mod show;
 mod status;
+mod style;
 mod timeline;
 mod turn;
 mod turns;
@@ -18,13 +26,21 @@ mod usage;
 mod waits;
 
 pub use bookmarks::{bookmark_code, bookmark_json, bookmark_text, bookmarks_json};
+pub use change::{change_json, change_text};
 pub use config::config_json;
+pub use context::{context_json, context_parts_text};
 pub use detail::{detail_json, detail_text};
+pub use forget::{forget_json, forget_text};
+pub use jobs::{jobs_json, jobs_text};
+pub use memories::{memories_json, memories_text};
 pub use memory::{memory_json, memory_line};
+pub use remember::{remember_json, remember_text};
+pub use search::{Ranks, hit_json, search_json, search_text};
 pub use sessions::{sessions_json, sessions_text};
 pub use show::{show_json, show_text, summary_json};
 pub use status::status_json;
+pub use style::{Style, Tone};
 pub use timeline::{timeline_json, timeline_text};
 pub use turns::{turn_mark, turns_json, turns_text};
-pub use usage::spent_json;
+pub use usage::{spent_json, usage_json};
 pub use waits::waits_json;

@@ -3,6 +3,7 @@
 //! The engine chooses and orders the entries.
 
 use crate::page::Page;
+use crate::search::hit_json;
 use serde_json::{Value, json};
 use towline_core::escape::{fit, for_terminal};
 use towline_core::time::Timestamp;
@@ -18,7 +19,7 @@ pub fn timeline_json(timeline: &Timeline) -> Value {
         })
     };
     let entries: Vec<Value> = timeline.entries.iter().map(entry).collect();
-    let found = timeline.found.as_ref().map(|hit| hit.json());
+    let found = timeline.found.as_ref().map(|hit| hit_json(hit));
     json!({"anchor": timeline.anchor, "found": found, "entries": entries})
 }
 

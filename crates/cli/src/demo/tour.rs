@@ -116,7 +116,7 @@ fn play(scope: &Scope, stage: &DemoStage, seats: Seats) -> Result<(), Failure> {
 
 /// A scope whose output is discarded, for scenes without a window.
 fn unseen(scope: &Scope) -> Scope {
-    Scope { env: scope.env.later(), out: Output::kept() }
+    Scope { env: scope.env.later(), out: Output::silent() }
 }
 
 /// Plays `/clear` and the prompt to go on.

@@ -246,7 +246,7 @@ impl<'a> MonitorLoop<'a> {
 
 /// Every refresh has its own clock and deadline.
 fn scope_of_now() -> Option<Scope> {
-    Some(Scope { env: Env::new()?, out: Output::kept() })
+    Some(Scope { env: Env::new()?, out: Output::new() })
 }
 
 fn title(model: &MonitorModel) -> String {

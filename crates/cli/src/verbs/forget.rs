@@ -3,21 +3,17 @@
 //! Shows what would be erased and asks first. Reports the result, but never prints the text searched for.
 
 use crate::agreement::{agrees, can_be_asked};
-use crate::output::{Tone, complain};
+use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
-use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
-use std::sync::Arc;
-use towline_core::escape::for_terminal;
-use towline_core::forget::ForgetText;
 use towline_engine::erase::forget;
-use towline_engine::erase::forget::{AsideFate, Meant, Request, Tally};
-use towline_engine::ingest::live;
+use towline_engine::erase::forget::{AsideFate, ForgetReport, Request};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::size;
+use towline_render::{forget_json, forget_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,19 +67,28 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if !arguments.dry_run && forget::finish_interrupted(&scope.env)? && !arguments.json {
         scope.out.line("an erasing that was interrupted is finished: free pages and logs are empty");
     }
-    // Apply the journal first: its records are found through their database rows.
-    live::store(&scope.env)?;
-    let meant = meant(scope, arguments)?;
+    let what = (!arguments.what.is_empty()).then(|| arguments.what.join(" "));
+    let text = match arguments.text.as_deref() {
+        Some("-") => Some(from_stdin()?),
+        text => text.map(str::to_owned),
+    };
+    let request = Request {
+        what: what.as_deref(),
+        project: arguments.project.as_deref(),
+        since: arguments.since.as_deref(),
+        until: arguments.until.as_deref(),
+        text: text.as_deref(),
+    };
     warn_of_size(scope);
-    let planned = forget::rehearse(&scope.env, &meant)?;
-    if arguments.dry_run || !is_agreed(scope, arguments, &meant, &planned)? {
-        report(scope, arguments, &meant, &planned, ReportPhase::Planned);
-        return Ok(ExitCode::SUCCESS);
-    }
     let fate = if arguments.keep_aside { AsideFate::Kept } else { AsideFate::Deleted };
-    let done = forget::carry_out(&scope.env, &meant, fate)?;
-    report(scope, arguments, &meant, &done, ReportPhase::Done);
-    Ok(if done.holding.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let mut report = forget::plan(&scope.env, &request, fate)?;
+    if !arguments.dry_run && is_agreed(scope, arguments, &report)? {
+        report = report.carry_out(&scope.env)?;
+    }
+    let text = || forget_text(&report, scope.env.now, scope.out.style());
+    scope.out.print(arguments.json, || forget_json(&report), text);
+    let is_left = report.is_done && !report.tally.holding.is_empty();
+    Ok(if is_left { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Above this size the search takes long enough to announce it.
@@ -97,30 +102,6 @@ fn warn_of_size(scope: &Scope) {
     }
 }
 
-/// Whether a report describes a plan or a result.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ReportPhase {
-    Planned,
-    Done,
-}
-
-fn meant(scope: &Scope, arguments: &Arguments) -> Result<Meant, Failure> {
-    if let Some(text) = &arguments.text {
-        let typed = if text == "-" { from_stdin()? } else { text.clone() };
-        let short =
-            || Failure::input("the text is too short: it would stand everywhere").hint("Give more of it.");
-        return ForgetText::new(&typed).map(|needle| Meant::Text(Arc::new(needle))).ok_or_else(short);
-    }
-    let what = (!arguments.what.is_empty()).then(|| arguments.what.join(" "));
-    let request = Request {
-        what: what.as_deref(),
-        project: arguments.project.as_deref(),
-        since: arguments.since.as_deref(),
-        until: arguments.until.as_deref(),
-    };
-    forget::find(&scope.env, &request)
-}
-
 fn from_stdin() -> Result<String, Failure> {
     let mut text = String::new();
     io::stdin()
@@ -131,7 +112,7 @@ fn from_stdin() -> Result<String, Failure> {
 }
 
 /// Asks the user at a terminal; non-interactive callers must pass `--yes`.
-fn is_agreed(scope: &Scope, arguments: &Arguments, meant: &Meant, planned: &Tally) -> Result<bool, Failure> {
+fn is_agreed(scope: &Scope, arguments: &Arguments, plan: &ForgetReport) -> Result<bool, Failure> {
     if arguments.yes {
         return Ok(true);
     }
@@ -139,81 +120,12 @@ fn is_agreed(scope: &Scope, arguments: &Arguments, meant: &Meant, planned: &Tall
         return Err(Failure::input("nothing was forgotten: it has to be confirmed")
             .hint("Add `--yes`, or `--dry-run` to see what would go."));
     }
-    if planned.is_nothing() {
+    if plan.tally.is_nothing() {
         return Ok(false);
     }
-    show(scope, meant, planned, ReportPhase::Planned);
+    scope.out.text(&forget_text(plan, scope.env.now, scope.out.style()));
     if agrees("Forget this for good?")? {
         return Ok(true);
     }
     Err(Failure::input("nothing was forgotten").hint("Answer `y` to forget it."))
-}
-
-fn report(scope: &Scope, arguments: &Arguments, meant: &Meant, tally: &Tally, phase: ReportPhase) {
-    if arguments.json {
-        scope.out.line(&as_json(arguments, tally, phase).to_string());
-    } else if tally.is_nothing() && tally.aside.is_empty() {
-        scope.out.line("nothing of it is kept");
-    } else {
-        show(scope, meant, tally, phase);
-    }
-    if phase == ReportPhase::Done && arguments.keep_aside && !tally.aside.is_empty() && !arguments.json {
-        let line =
-            "the databases that were set aside may hold it still; without `--keep-aside` they are deleted";
-        scope.out.line(&scope.out.tint(Tone::Warning, line));
-    }
-}
-
-fn as_json(arguments: &Arguments, tally: &Tally, phase: ReportPhase) -> Value {
-    let Tally { archive, hot, aside, holding } = tally;
-    let aside: Vec<_> = aside.iter().map(|aside| json!({"path": aside.path, "bytes": aside.bytes})).collect();
-    json!({
-        "forgotten": phase == ReportPhase::Done,
-        "archive": {
-            "sessions": archive.conversations, "turns": archive.turns, "bodies": archive.bodies,
-            "details": archive.details, "memories": archive.memories, "others": archive.others,
-        },
-        "database": {
-            "sessions": hot.rows.sessions, "turns": hot.rows.heard_turns, "events": hot.rows.events,
-            "others": hot.rows.others,
-        },
-        "journal": {"erased": hot.journal.gone, "changed": hot.journal.changed},
-        "aside": {"files": aside, "deleted": phase == ReportPhase::Done && !arguments.keep_aside},
-        "holding": holding,
-    })
-}
-
-fn show(scope: &Scope, meant: &Meant, tally: &Tally, phase: ReportPhase) {
-    let Tally { archive, hot, aside, holding } = tally;
-    let verb = if phase == ReportPhase::Done { "forgot" } else { "would forget" };
-    let what = for_terminal(&meant.describe(scope.env.now));
-    scope.out.line(&format!("{verb} {what}:"));
-    scope.out.line(&format!(
-        "  archive: {} turns, {} bodies, {} details, {} memories and summaries, {} lines, names and notes, {} whole sessions",
-        archive.turns, archive.bodies, archive.details, archive.memories, archive.others, archive.conversations
-    ));
-    scope.out.line(&format!(
-        "  database: {} sessions, {} turns, {} events, {} other texts; journal: {} records erased, {} changed",
-        hot.rows.sessions,
-        hot.rows.heard_turns,
-        hot.rows.events,
-        hot.rows.others,
-        hot.journal.gone,
-        hot.journal.changed
-    ));
-    for one in aside {
-        let name = for_terminal(&one.path.to_string_lossy());
-        let fate =
-            if phase == ReportPhase::Done { "deleted" } else { "to be deleted, since it cannot be cleaned" };
-        scope.out.line(&format!("  set aside: {name} ({}), {fate}", size(one.bytes)));
-    }
-    for path in holding {
-        let line = match phase {
-            ReportPhase::Planned => format!("  in the bytes of {}", path.display()),
-            ReportPhase::Done => format!("  still in the bytes of {}: run it again", path.display()),
-        };
-        scope
-            .out
-            .line(&scope.out.tint(if phase == ReportPhase::Done { Tone::Bad } else { Tone::Faint }, &line));
-    }
 }

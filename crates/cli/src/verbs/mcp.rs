@@ -2,12 +2,11 @@
 //!
 //! Starts the server; `towline-server` answers.
 
-use crate::cli;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_engine::runtime::failure::Failure;
-use towline_server::backend::{McpBackend, set_runner};
+use towline_server::backend::McpBackend;
 use towline_server::mcp::{Access, Server};
 
 const EXAMPLES: &str = "\
@@ -25,7 +24,6 @@ pub struct Arguments {
 }
 
 pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    set_runner(cli::answer);
     let access = if arguments.read_only { Access::ReadOnly } else { Access::Full };
     let served = Server::new(McpBackend, access, env!("CARGO_PKG_VERSION")).run();
     served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(&error))

@@ -8,6 +8,7 @@ pub mod baton;
 pub mod bookmark;
 pub mod bookmarks;
 pub mod capture;
+pub mod change;
 pub mod cleanup;
 pub mod completions;
 pub mod config;

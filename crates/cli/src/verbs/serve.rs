@@ -2,7 +2,6 @@
 //!
 //! Listens on local addresses only, requires the token, and changes nothing without `--write`.
 
-use crate::cli;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
@@ -11,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use towline_engine::runtime::failure::Failure;
-use towline_server::backend::{EngineBackend, set_runner};
+use towline_server::backend::EngineBackend;
 use towline_server::http::{Listening, Place, ServeError, Server, Settings, Tokens, Writing};
 use towline_server::{AddressFile, TokenReuse, tokens};
 
@@ -54,7 +53,6 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    set_runner(cli::answer);
     let home = &scope.env.home;
     let kept = if arguments.new_tokens { TokenReuse::Replace } else { TokenReuse::Keep };
     home.create().map_err(|error| Failure::about("could not make the data folder", &error))?;

@@ -6,19 +6,14 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use crate::strokes::strokes;
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
-use std::ops::Range;
 use std::process::ExitCode;
 use towline_core::escape::{for_terminal, pad, width};
-use towline_core::time::Timestamp;
 use towline_core::usage::{Cost, CostEstimate, UsageTotal, short_count};
-use towline_engine::query::usage::{By, Group};
-use towline_engine::query::{Past, ProjectScope, parse_time, unreadable, usage};
-use towline_engine::runtime::calendar;
+use towline_engine::query::usage;
+use towline_engine::query::usage::{By, Group, UsageReport, UsageRequest};
 use towline_engine::runtime::config::listed;
 use towline_engine::runtime::failure::Failure;
-use towline_render::spent_json;
-use towline_store::archive::UsageQuery;
+use towline_render::usage_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,17 +64,18 @@ enum Rows {
     Agent,
 }
 
-/// The rows to show.
-struct UsageTable {
-    by: By,
-    times: Range<Timestamp>,
-    sums: Vec<(Group, UsageTotal)>,
-}
-
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let shown = shown(scope, arguments)?;
+    let by = match arguments.by {
+        Rows::Day => By::Day,
+        Rows::Project => By::Project,
+        Rows::Model => By::Model,
+        Rows::Session => By::Session,
+        Rows::Agent => By::Agent,
+    };
+    let (project, agent) = (arguments.project.clone(), arguments.agent.clone());
+    let shown = usage::report(&scope.env, &UsageRequest { by, since: &arguments.since, project, agent })?;
     if arguments.json {
-        scope.out.line(&object(&shown).to_string());
+        scope.out.line(&usage_json(&shown).to_string());
     } else if usage::total(&shown.sums).messages == 0 {
         scope.out.line("nothing was used in that time, as far as was captured");
         scope.out.line("next: --since all looks further back, `tow import` takes in what the agents wrote");
@@ -93,51 +89,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(scope: &Scope, arguments: &Arguments) -> Result<UsageTable, Failure> {
-    let by = match arguments.by {
-        Rows::Day => By::Day,
-        Rows::Project => By::Project,
-        Rows::Model => By::Model,
-        Rows::Session => By::Session,
-        Rows::Agent => By::Agent,
-    };
-    let past = Past::open(&scope.env, &ProjectScope::of(arguments.project.clone()))?;
-    let used = past.as_ref().map(|past| past.archive.usage_span()).transpose().map_err(unreadable)?.flatten();
-    let times = times(scope, &arguments.since, used)?;
-    let sums = match past {
-        Some(past) if !past.project.is_empty() => {
-            let (project, agent) = (past.project.row(), arguments.agent.clone());
-            let asked = UsageQuery { times: times.clone(), project, agent };
-            let prices = usage::prices(&scope.env);
-            usage::sums(&past.archive, &prices, by, &asked).map_err(unreadable)?
-        }
-        Some(_) | None => vec![],
-    };
-    Ok(UsageTable { by, times, sums })
-}
-
-/// From the given time until now, or until the last usage if a clock was ahead.
-fn times(scope: &Scope, since: &str, used: Option<Range<Timestamp>>) -> Result<Range<Timestamp>, Failure> {
-    let now = scope.env.now;
-    let until = used.as_ref().map_or(now, |used| used.end.max(now));
-    let days_ago = |days: &str| {
-        let days = days.parse::<u32>().ok().filter(|days| (1..=40_000).contains(days))?;
-        calendar::last_days(now, days).first().map(|day| day.begins)
-    };
-    let hours_ago = |hours: &str| Some(now.plus_ms(-3_600_000 * i64::from(hours.parse::<u16>().ok()?)));
-    let since = since.trim();
-    let from = match since {
-        "all" => Some(used.map_or(now, |used| used.start)),
-        _ => {
-            since.strip_suffix('d').and_then(days_ago).or_else(|| since.strip_suffix('h').and_then(hours_ago))
-        }
-    };
-    let from = from.map_or_else(|| parse_time(since, now), Ok)?;
-    Ok(from..until.max(from.plus_ms(1)))
-}
-
 /// The rows up to the limit, and one more with the sum of the rest.
-fn cut(shown: &UsageTable, limit: usize) -> Vec<(String, UsageTotal)> {
+fn cut(shown: &UsageReport, limit: usize) -> Vec<(String, UsageTotal)> {
     let named = |(group, spent): &(Group, UsageTotal)| (for_terminal(&group.name()), spent.clone());
     let mut rows: Vec<(String, UsageTotal)> = shown.sums.iter().map(named).collect();
     if shown.by != By::Day && rows.len() > limit {
@@ -249,7 +202,7 @@ fn chart(scope: &Scope, rows: &[(String, UsageTotal)]) {
 }
 
 /// Explains the figures, and which prices are missing.
-fn notes(scope: &Scope, shown: &UsageTable) {
+fn notes(scope: &Scope, shown: &UsageReport) {
     let total = usage::total(&shown.sums);
     scope.out.line("");
     if !total.unpriced_models.is_empty() {
@@ -260,39 +213,4 @@ fn notes(scope: &Scope, shown: &UsageTable) {
     }
     let words = format!("costs are estimates at list prices of {}", listed().dated);
     scope.out.line(&scope.out.tint(Tone::Faint, &words));
-}
-
-fn object(shown: &UsageTable) -> Value {
-    let rows: Vec<Value> = shown.sums.iter().map(|(group, spent)| row(group, spent)).collect();
-    let by = match shown.by {
-        By::Day => "day",
-        By::Project => "project",
-        By::Model => "model",
-        By::Session => "session",
-        By::Agent => "agent",
-    };
-    json!({
-        "by": by, "since": shown.times.start.to_utc(), "until": shown.times.end.to_utc(),
-        "prices_dated": listed().dated, "rows": rows, "total": spent_json(&usage::total(&shown.sums)),
-    })
-}
-
-fn row(group: &Group, spent: &UsageTotal) -> Value {
-    let mut row = spent_json(spent);
-    match group {
-        Group::Day(begins, name) => {
-            row["day"] = json!(name.split_once(' ').map_or("", |(_, date)| date));
-            row["begins"] = json!(begins.to_utc());
-        }
-        Group::Project(project) => row["project"] = json!(project.as_ref().map(|project| &project.name)),
-        Group::Model(model) => row["model"] = json!(model),
-        Group::Session(of) => {
-            row["session"] = json!(of.key);
-            row["short"] = json!(of.short);
-            row["project"] = json!(of.project);
-            row["last_at"] = json!(of.last_at.to_utc());
-        }
-        Group::Agent(agent) => row["agent"] = json!(agent),
-    }
-    row
 }

@@ -5,7 +5,6 @@
 use super::FindError;
 use super::question::Question;
 use crate::index::labels::short;
-use serde_json::{Value, json};
 use towline_core::time::Timestamp;
 use towline_search::snippet;
 use towline_store::BookmarkRow;
@@ -44,25 +43,6 @@ pub struct Found {
 
 /// About one line of text, in characters.
 const SNIPPET: usize = 160;
-
-impl Found {
-    pub fn json(&self) -> Value {
-        let mut all = json!({
-            "id": self.id, "kind": self.kind, "score": self.score, "title": self.title, "snippet": self.snippet,
-            "session": self.session, "message": self.message, "turn": self.turn, "at": self.at.to_utc(),
-            "project": self.project, "agent": self.agent, "tokens": self.tokens, "type": self.memory_type,
-            "superseded": self.is_replaced, "words": self.words, "reasons": self.reasons,
-        });
-        let named = [("person", &self.person), ("machine", &self.machine)];
-        for (key, name) in named.into_iter().filter_map(|(key, name)| Some((key, name.as_ref()?))) {
-            all[key] = json!(name);
-        }
-        if self.is_from_hub {
-            all["from"] = json!("hub");
-        }
-        all
-    }
-}
 
 pub fn memory(archive: &Archive, number: i64, question: &Question) -> Result<Option<Found>, FindError> {
     let Some(memory) = archive.memory(number)? else { return Ok(None) };

@@ -4,13 +4,16 @@
 //! sets the bound.
 
 mod bookmarks;
+mod context;
 mod detail;
 mod figures;
+mod memories;
 pub mod news;
 pub mod overview;
 pub mod ownership;
 mod past;
 mod room;
+mod search;
 mod session;
 mod sessions;
 mod show;
@@ -24,10 +27,13 @@ mod waits;
 pub use bookmarks::{
     BookmarkList, BookmarksRequest, LabelledBookmark, ShownBookmark, bookmark, bookmark_reason, bookmarks,
 };
+pub use context::{ContextPreview, ContextRequest, context, context_or_fresh};
 pub use detail::{DetailRequest, Details, detail};
 pub use figures::Figures;
+pub use memories::{MemoriesRequest, MemoryFilter, MemoryList, memories};
 pub use past::{Chosen, Past, ProjectScope, called, is_path, unreadable};
 pub use room::{Clipped, Room};
+pub use search::{SearchRequest, SearchResults, search, search_in};
 pub use session::call;
 pub use sessions::{SessionLine, SessionList, SessionsRequest, sessions};
 pub use show::{Reader, ShowRequest, Shown, ShownMemory, ShownSession, show};

@@ -299,11 +299,7 @@ mod tests {
             (vec!["src/net.rs".to_owned()], vec!["ports".to_owned()])
         );
         assert_eq!((found.person.as_deref(), found.project.as_deref()), (Some("bob"), Some("App")));
-        let json = found.json();
-        assert_eq!(
-            (&json["from"], &json["person"], &json["type"]),
-            (&"hub".into(), &"bob".into(), &"gotcha".into())
-        );
+        assert_eq!((found.is_from_hub, found.memory_type.as_deref()), (true, Some("gotcha")));
     }
 
     #[test]

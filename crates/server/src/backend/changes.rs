@@ -1,20 +1,26 @@
-//! HTTP operations that change data: each runs the command that a user would type.
+//! HTTP operations that change data.
 //!
 //! Only reached if the server was started with write access.
 
-use super::command::{VerbCommand, env, not_found};
 use super::reads::show;
+use super::refusal::{bad_request, env, json_answer, not_found};
 use crate::http::{Answer, Given, Refusal, Status};
+use serde_json::json;
+use towline_engine::curate::{self, MemoryChange, MemoryEdit, RememberRequest};
+use towline_engine::erase::forget::forget_memory;
 use towline_engine::ingest::goto;
+use towline_engine::memory::enrich::{JobSelection, drop_jobs, retry_jobs};
 use towline_engine::memory::remember::is_memory_id;
+use towline_engine::runtime::failure::Failure;
+use towline_render::{change_json, forget_json, remember_json};
 
 pub fn goto(given: &Given) -> Result<Answer, Refusal> {
     let session = given.text("session").unwrap_or_default();
-    // A session key has the agent as prefix; `tow goto` takes the id.
+    // A session key has the agent as prefix; the engine takes the id.
     let wanted =
         session.split_once(':').filter(|(agent, _)| !agent.contains('/')).map_or(session, |(_, id)| id);
     goto::goto(&env()?, wanted).map_err(not_found)?;
-    Ok(Answer::Json("{\"done\":true}".to_owned()))
+    Ok(json_answer(&json!({"done": true})))
 }
 
 pub fn remember(given: &Given) -> Result<Answer, Refusal> {
@@ -23,65 +29,95 @@ pub fn remember(given: &Given) -> Result<Answer, Refusal> {
     if matches!(text.trim(), "" | "-") {
         return Err(Refusal::new(Status::Unprocessable, "there is nothing to remember in this"));
     }
-    VerbCommand::new(&["remember"])
-        .with("--title", given.text("title"))
-        .with("--type", given.text("type"))
-        .with("--project", given.text("project"))
-        .with_each("--file", &given.texts("files"))
-        .with_each("--concept", &given.texts("concepts"))
-        .if_set(given, "pin", "--pin")
-        .about(&[text])
-        .said()
+    let request = RememberRequest {
+        text: text.to_owned(),
+        title: owned(given, "title"),
+        kind: owned(given, "type"),
+        files: all(given, "files"),
+        concepts: all(given, "concepts"),
+        project: owned(given, "project"),
+        is_pinned: given.flag("pin"),
+        is_by_agent: false,
+    };
+    let remembered = curate::remember(&env()?, &request).map_err(bad_request)?;
+    Ok(json_answer(&remember_json(&remembered)))
 }
 
 pub fn edit(given: &Given) -> Result<Answer, Refusal> {
     let id = memory(given)?;
-    let edit = VerbCommand::new(&["edit"])
-        .with("--title", given.text("title"))
-        .with("--subtitle", given.text("subtitle"))
-        .with("--narrative", given.text("narrative"))
-        .with("--type", given.text("type"))
-        .with_each("--fact", &given.texts("facts"))
-        .with_each("--concept", &given.texts("concepts"))
-        .about(&[id]);
+    let some = |values: Vec<String>| (!values.is_empty()).then_some(values);
+    let edit = MemoryEdit {
+        kind: owned(given, "type"),
+        title: owned(given, "title"),
+        subtitle: owned(given, "subtitle"),
+        narrative: owned(given, "narrative"),
+        facts: some(all(given, "facts")),
+        concepts: some(all(given, "concepts")),
+        files: None,
+    };
+    let edited = change(given, &MemoryChange::Edit(edit), bad_request);
     // If the memory exists, the request itself was bad: keep the status.
     let is_gone = |refusal: &Refusal| refusal.status == Status::BadRequest && show(id).is_err();
-    edit.said().map_err(|refusal| match is_gone(&refusal) {
+    edited.map_err(|refusal| match is_gone(&refusal) {
         true => Refusal { status: Status::NotFound, ..refusal },
         false => refusal,
     })
 }
 
 pub fn supersede(given: &Given) -> Result<Answer, Refusal> {
-    VerbCommand::new(&["supersede"])
-        .with("--by", given.text("by"))
-        .with("--because", given.text("because"))
-        .about(&[memory(given)?])
-        .said_of_one()
+    change_one(given, &MemoryChange::Supersede { by: owned(given, "by"), because: owned(given, "because") })
 }
 
 pub fn hold(given: &Given) -> Result<Answer, Refusal> {
-    VerbCommand::new(&["hold"])
-        .with("--because", given.text("because"))
-        .about(&[memory(given)?])
-        .said_of_one()
+    change_one(given, &MemoryChange::Hold { because: owned(given, "because") })
 }
 
-/// Operations that take only the memory's id.
-pub fn of_memory(verb: &[&str], given: &Given) -> Result<Answer, Refusal> {
-    VerbCommand::new(verb).about(&[memory(given)?]).said_of_one()
+/// A change of the memory that the request names.
+pub fn change_one(given: &Given, wanted: &MemoryChange) -> Result<Answer, Refusal> {
+    change(given, wanted, not_found)
 }
 
-pub fn job(action: &str, given: &Given) -> Result<Answer, Refusal> {
-    let number = given.text("id").unwrap_or_default();
-    VerbCommand::new(&["jobs", action]).about(&[number]).said_of_one()
+fn change(given: &Given, wanted: &MemoryChange, refuse: fn(Failure) -> Refusal) -> Result<Answer, Refusal> {
+    let ids = [memory(given)?.to_owned()];
+    let changed = curate::change(&env()?, &ids, wanted).map_err(refuse)?;
+    Ok(json_answer(&change_json(wanted, &changed)))
 }
 
-/// Accepts memory ids only: `tow forget` would also take a time or a session.
+pub fn forget(given: &Given) -> Result<Answer, Refusal> {
+    let report = forget_memory(&env()?, memory(given)?).map_err(not_found)?;
+    Ok(json_answer(&forget_json(&report)))
+}
+
+pub fn retry_job(given: &Given) -> Result<Answer, Refusal> {
+    let retried = retry_jobs(&env()?, &job(given)?).map_err(not_found)?;
+    Ok(json_answer(&json!({"retried": retried})))
+}
+
+pub fn drop_job(given: &Given) -> Result<Answer, Refusal> {
+    let dropped = drop_jobs(&env()?, &job(given)?).map_err(not_found)?;
+    Ok(json_answer(&json!({"dropped": dropped})))
+}
+
+fn job(given: &Given) -> Result<JobSelection, Refusal> {
+    let number = given.text("id").and_then(|id| id.parse().ok());
+    let number =
+        number.ok_or_else(|| Refusal::new(Status::NotFound, "that is no job").next("Run `tow jobs`."))?;
+    Ok(JobSelection { numbers: vec![number], is_dead_only: false })
+}
+
+/// Accepts memory ids only.
 fn memory(given: &Given) -> Result<&str, Refusal> {
     let id = given.text("id").unwrap_or_default();
     if is_memory_id(id) {
         return Ok(id);
     }
     Err(Refusal::new(Status::NotFound, "that is no memory").next("Give one like m12."))
+}
+
+fn owned(given: &Given, name: &str) -> Option<String> {
+    given.text(name).map(str::to_owned)
+}
+
+fn all(given: &Given, name: &str) -> Vec<String> {
+    given.texts(name).into_iter().map(str::to_owned).collect()
 }

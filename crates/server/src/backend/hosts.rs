@@ -1,15 +1,17 @@
-//! Hosts without hooks: their events take the path of every hook, and their queries are answered by verbs.
+//! Hosts without hooks: their events take the path of every hook, and they may query memories.
 //!
 //! Names and shapes are those that another product documents; the engine keeps the sessions.
 
-use super::command::{VerbCommand, env};
+use super::refusal::{bad_request, env};
 use super::{reads, views};
 use crate::http::{Answer, Given, Refusal, SESSION_FIELDS, Status};
 use serde_json::{Value, json};
 use std::io;
 use towline_core::id::SessionId;
 use towline_engine::ingest::host::{HostEvent, HostSession, agent_names, hook_reply, redacted};
+use towline_engine::query::{self, ContextRequest, SearchRequest};
 use towline_engine::runtime::env::Env;
+use towline_render::{Ranks, Style, search_text};
 
 /// Answers as `tow hook` does to the same payload.
 pub fn event(given: &Given) -> Result<Answer, Refusal> {
@@ -25,13 +27,11 @@ pub fn event(given: &Given) -> Result<Answer, Refusal> {
 
 /// The context for a new session; empty if nothing is known.
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
-    let project = given.text("project").or(given.text("projects"));
-    let command = |fresh: &[&str]| {
-        VerbCommand::in_words(&[&["context"], fresh].concat())
-            .with("--project", project)
-            .with("--agent", given.text("agent"))
-    };
-    Ok(Answer::Text(command(&[]).text().or_else(|_| command(&["--fresh"]).text()).unwrap_or_default()))
+    let owned = |name: &str| given.text(name).map(str::to_owned);
+    let project = owned("project").or(owned("projects"));
+    let request = ContextRequest { project, agent: owned("agent"), ..ContextRequest::default() };
+    let preview = query::context_or_fresh(&env()?, &request);
+    Ok(Answer::Text(preview.map(|preview| preview.composed.text).unwrap_or_default()))
 }
 
 /// A prompt was submitted, or a session begins.
@@ -116,17 +116,22 @@ pub fn search(given: &Given) -> Result<Answer, Refusal> {
         Some("prompts") => Some("body"),
         Some(_) | None => None,
     };
-    let found = VerbCommand::in_words(&["search"])
-        .of_project(given.text("project"))
-        .with("--kind", kind)
-        .with("--type", given.text("obs_type"))
-        .with("--concept", given.text("concepts"))
-        .with("--file", given.text("files"))
-        .with("--since", given.text("dateStart"))
-        .with("--until", given.text("dateEnd"))
-        .with("--limit", given.number("limit").or(Some(40)))
-        .about(&[given.text("query").unwrap_or_default()])
-        .text()?;
+    let owned = |name: &str| given.text(name).map(str::to_owned);
+    let all = |name: &str| owned(name).into_iter().collect();
+    let limit = given.number("limit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(40);
+    let words = owned("query").unwrap_or_default();
+    let request = SearchRequest {
+        kinds: kind.map(str::to_owned).into_iter().collect(),
+        types: all("obs_type"),
+        concepts: all("concepts"),
+        files: all("files"),
+        since: owned("dateStart"),
+        until: owned("dateEnd"),
+        ..SearchRequest::of(words, reads::project(given), limit)
+    };
+    let env = env()?;
+    let results = query::search(&env, &request).map_err(bad_request)?;
+    let found = search_text(&results, Ranks::Unexplained, env.now, Style::PLAIN);
     Ok(content(&found))
 }
 

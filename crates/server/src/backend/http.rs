@@ -7,6 +7,7 @@ use crate::http::{Answer, Asked, Batch, HttpBackend, Operation, Refusal, Status,
 use serde_json::json;
 use std::time::Duration;
 use towline_core::time::Timestamp;
+use towline_engine::curate::MemoryChange;
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::watch::Watch;
 
@@ -30,7 +31,7 @@ impl HttpBackend for EngineBackend {
             Operation::Turns => reads::turns(given),
             Operation::Turn | Operation::Detail | Operation::Memory => reads::one(given),
             Operation::Memories => reads::memories(given),
-            Operation::MemoriesByFile => reads::memories_by_file(given),
+            Operation::MemoriesByFile => reads::memories(given),
             Operation::MemoryBatch => views::memories(&given.texts("ids")),
             Operation::Summaries => views::summaries(given),
             Operation::Search => reads::search(given),
@@ -47,15 +48,15 @@ impl HttpBackend for EngineBackend {
             Operation::Goto => changes::goto(given),
             Operation::Remember => changes::remember(given),
             Operation::Edit => changes::edit(given),
-            Operation::Pin => changes::of_memory(&["pin"], given),
-            Operation::Unpin => changes::of_memory(&["pin", "--off"], given),
+            Operation::Pin => changes::change_one(given, &MemoryChange::Pin),
+            Operation::Unpin => changes::change_one(given, &MemoryChange::Unpin),
             Operation::Supersede => changes::supersede(given),
             Operation::Hold => changes::hold(given),
-            Operation::Release => changes::of_memory(&["release"], given),
-            Operation::Undo => changes::of_memory(&["undo"], given),
-            Operation::Forget => changes::of_memory(&["forget", "--yes"], given),
-            Operation::RetryJob => changes::job("retry", given),
-            Operation::DropJob => changes::job("drop", given),
+            Operation::Release => changes::change_one(given, &MemoryChange::Release),
+            Operation::Undo => changes::change_one(given, &MemoryChange::Undo),
+            Operation::Forget => changes::forget(given),
+            Operation::RetryJob => changes::retry_job(given),
+            Operation::DropJob => changes::drop_job(given),
             Operation::Events => hosts::event(given),
             Operation::HostContext => hosts::context(given),
             Operation::HostBegin => hosts::begin(given),

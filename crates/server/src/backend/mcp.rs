@@ -2,17 +2,21 @@
 //!
 //! A model's text is data: it never becomes an option, and only memories can be forgotten.
 
-use super::command::run;
 use crate::mcp::{Call, SearchCall, TimelineCall, ToolBackend};
 use towline_core::escape::fit;
 use towline_core::memory::number;
+use towline_engine::curate::{RememberRequest, remember};
+use towline_engine::erase::forget::forget_memory;
 use towline_engine::query::{
-    DetailRequest, ProjectScope, Reader, ShowRequest, Thinking, TimelineRequest, detail, show, timeline,
+    ContextRequest, DetailRequest, ProjectScope, Reader, SearchRequest, ShowRequest, Thinking,
+    TimelineRequest, context_or_fresh, detail, search, show, timeline,
 };
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain;
-use towline_render::{detail_text, show_text, timeline_text};
+use towline_render::{
+    Ranks, Style, detail_text, forget_text, remember_text, search_text, show_text, timeline_text,
+};
 
 /// Answers calls with the functions of the engine.
 pub struct McpBackend;
@@ -33,10 +37,13 @@ fn answer(call: Call) -> Result<String, Failure> {
     let env = Env::new().ok_or_else(|| Failure::input("there is no home folder any more"))?;
     let scope = ProjectScope::Here;
     match call {
-        Call::Search(search) => run(&search_command(search)),
+        Call::Search(call) => {
+            let results = search(&env, &search_request(call))?;
+            Ok(search_text(&results, Ranks::Unexplained, env.now, Style::PLAIN))
+        }
         Call::Timeline(TimelineCall { around, before, after }) => {
             let request = TimelineRequest { scope, anchor: &around, before, after, reader: Reader::Model };
-            Ok(timeline_text(&timeline(&env, &request)?, env.now, COLUMNS))
+            Ok(timeline_text(&timeline(&env, &request)?, env.now, Style::PLAIN.columns))
         }
         Call::Get { ids } => {
             let request =
@@ -55,20 +62,34 @@ fn answer(call: Call) -> Result<String, Failure> {
             Ok(detail_text(&detail(&env, &request)?, env.now))
         }
         Call::Remember { text, kind, files, is_pinned } => {
-            let mut options = owned(&["--by-agent"]);
-            options.extend(kind.map(|kind| format!("--type={kind}")));
-            options.extend(files.into_iter().map(|file| format!("--file={file}")));
-            options.extend(is_pinned.then(|| "--pin".to_owned()));
-            run(&with(owned(&["remember"]), options, vec![text]))
+            let (concepts, is_by_agent) = (vec![], true);
+            let (title, project) = (None, None);
+            let request =
+                RememberRequest { text, title, kind, files, concepts, project, is_pinned, is_by_agent };
+            Ok(remember_text(&remember(&env, &request)?, Style::PLAIN))
         }
-        Call::Forget { id } => run(&with(owned(&["forget", "--yes"]), vec![], vec![id])),
+        Call::Forget { id } => Ok(forget_text(&forget_memory(&env, &id)?, env.now, Style::PLAIN)),
         // A new project has no session to continue from.
-        Call::Context => run(&owned(&["context"])).or_else(|_| run(&owned(&["context", "--fresh"]))),
+        Call::Context => Ok(context_or_fresh(&env, &ContextRequest::default())?.composed.text),
     }
 }
 
-/// Line width: wider than any terminal.
-const COLUMNS: usize = 240;
+fn search_request(call: SearchCall) -> SearchRequest {
+    let project = match call.project {
+        None => ProjectScope::Here,
+        Some(all) if all == "*" => ProjectScope::All,
+        Some(name) => ProjectScope::Named(name),
+    };
+    let limit = usize::try_from(call.limit).unwrap_or(usize::MAX);
+    SearchRequest {
+        kinds: call.kind.map(|kind| kind.name().to_owned()).into_iter().collect(),
+        types: call.of_type.into_iter().collect(),
+        files: call.file.into_iter().collect(),
+        since: call.since,
+        until: call.until,
+        ..SearchRequest::of(call.query, project, limit)
+    }
+}
 
 /// Longest quote of a model's input in an error, in columns.
 const LONGEST_SHOWN: usize = 80;
@@ -76,45 +97,9 @@ const LONGEST_SHOWN: usize = 80;
 /// Limit of an answer, in bytes.
 const BYTES: usize = 14_000;
 
-fn search_command(search: SearchCall) -> Vec<String> {
-    let mut options = vec![format!("--limit={}", search.limit)];
-    options.extend(search.kind.map(|kind| format!("--kind={}", kind.name())));
-    options.extend(search.of_type.map(|of_type| format!("--type={of_type}")));
-    options.extend(search.file.map(|file| format!("--file={file}")));
-    options.extend(search.since.map(|since| format!("--since={since}")));
-    options.extend(search.until.map(|until| format!("--until={until}")));
-    options.extend(search.project.map(|project| match project.as_str() {
-        "*" => "--all-projects".to_owned(),
-        project => format!("--project={project}"),
-    }));
-    with(owned(&["search"]), options, vec![search.query])
-}
-
-fn with(verb: Vec<String>, options: impl IntoIterator<Item = String>, rest: Vec<String>) -> Vec<String> {
-    verb.into_iter().chain(options).chain(["--".to_owned()]).chain(rest).collect()
-}
-
-fn owned(words: &[&str]) -> Vec<String> {
-    words.iter().map(ToString::to_string).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_model_wrote_is_never_taken_for_an_option() {
-        let search = SearchCall {
-            query: "--json --all-projects".into(),
-            file: Some("--kind=detail".into()),
-            project: Some("*".into()),
-            limit: 3,
-            ..SearchCall::default()
-        };
-        let told =
-            ["search", "--limit=3", "--file=--kind=detail", "--all-projects", "--", "--json --all-projects"];
-        assert_eq!(search_command(search), told);
-    }
 
     #[test]
     fn only_memories_are_forgotten_by_a_model() {

@@ -3,14 +3,13 @@
 //! Knows no protocol: `http` and `mcp` parse requests and send answers. Opens no store.
 
 mod changes;
-mod command;
 mod hosts;
 mod http;
 mod mcp;
 mod news;
 mod reads;
+mod refusal;
 mod views;
 
-pub use command::{CommandRunner, set_runner};
 pub use http::EngineBackend;
 pub use mcp::McpBackend;

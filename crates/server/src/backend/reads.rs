@@ -1,20 +1,21 @@
-//! HTTP operations that only read: each runs the verb that answers it.
+//! HTTP operations that only read.
 //!
-//! Changes nothing. Long lists are paged: the rows of the verb, and the key of the next page.
+//! Changes nothing. Long lists are paged: the rows, and the key of the next page.
 
-use super::command::{VerbCommand, bad_request, env, no_json, not_found};
-use crate::http::{Answer, Given, Refusal};
-use serde_json::value::RawValue;
+use super::refusal::{bad_request, env, json_answer, not_found};
+use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use towline_engine::ingest::live::{self, Glance};
+use towline_engine::memory::enrich::{self, JobSelection};
+use towline_engine::query::usage::{By, UsageRequest};
 use towline_engine::query::{
-    self, BookmarksRequest, MessageLimit, ProjectScope, Reader, SessionsRequest, ShowRequest, Shown,
-    TimelineRequest, TurnsRequest, WaitsRequest, waits,
+    self, BookmarksRequest, ContextRequest, MemoriesRequest, MemoryFilter, MessageLimit, ProjectScope,
+    Reader, SearchRequest, SessionsRequest, ShowRequest, Shown, TimelineRequest, TurnsRequest, WaitsRequest,
 };
 use towline_engine::runtime::config::effective;
 use towline_render::{
-    bookmarks_json, config_json, sessions_json, show_json, status_json, timeline_json, turns_json, waits_json,
+    bookmarks_json, config_json, context_json, jobs_json, memories_json, search_json, sessions_json,
+    show_json, status_json, timeline_json, turns_json, usage_json, waits_json,
 };
 
 /// Default page size.
@@ -25,7 +26,7 @@ const BYTES: usize = 400_000;
 
 pub fn seats() -> Result<Answer, Refusal> {
     let seats = live::seats(&env()?, Glance::Thorough).map_err(bad_request)?;
-    Ok(Answer::Json(status_json(&seats).to_string()))
+    Ok(json_answer(&status_json(&seats)))
 }
 
 pub fn sessions(given: &Given) -> Result<Answer, Refusal> {
@@ -36,12 +37,14 @@ pub fn sessions(given: &Given) -> Result<Answer, Refusal> {
         agent: given.text("agent"),
         limit: limit(given),
     };
-    let mut list = sessions_json(&query::sessions(&env()?, &request).map_err(bad_request)?);
-    let page = json!({"items": list["sessions"].take(), "next": list["next"].take()});
-    Ok(Answer::Json(page.to_string()))
+    let list = query::sessions(&env()?, &request).map_err(bad_request)?;
+    Ok(page(sessions_json(&list), "sessions"))
 }
 
 pub fn turns(given: &Given) -> Result<Answer, Refusal> {
+    if given.text("before").is_some() && given.text("after").is_some() {
+        return Err(Refusal::new(Status::BadRequest, "`before` and `after` exclude each other"));
+    }
     let request = TurnsRequest {
         scope: ProjectScope::All,
         session: Some(given.text("id").unwrap_or_default()),
@@ -62,12 +65,12 @@ pub fn turns(given: &Given) -> Result<Answer, Refusal> {
         "items": found["turns"].take(), "next": if has_earlier { first } else { Value::Null },
         "session": found["session"].take(), "hidden_turns": found["hidden_turns"].take(),
     });
-    Ok(Answer::Json(page.to_string()))
+    Ok(json_answer(&page))
 }
 
 /// A turn, a detail or a memory, by id.
 pub fn one(given: &Given) -> Result<Answer, Refusal> {
-    Ok(Answer::Json(show_json(&show(given.text("id").unwrap_or_default())?).to_string()))
+    Ok(json_answer(&show_json(&show(given.text("id").unwrap_or_default())?)))
 }
 
 pub fn show(id: &str) -> Result<Vec<Shown>, Refusal> {
@@ -82,49 +85,49 @@ pub fn show(id: &str) -> Result<Vec<Shown>, Refusal> {
 }
 
 pub fn memories(given: &Given) -> Result<Answer, Refusal> {
-    let command = VerbCommand::new(&["memories"])
-        .of_project(given.text("project"))
-        .with("--type", given.text("type"))
-        .with("--concept", given.text("concept"))
-        .with("--file", given.text("file"))
-        .with("--session", given.text("session"))
-        .with("--since", given.text("from"))
-        .with("--until", given.text("to"))
-        .with("--before", given.text("before"))
-        .with("--limit", Some(limit(given)))
-        .if_set(given, "pinned", "--pinned")
-        .if_set(given, "held", "--held-back")
-        .if_set(given, "all", "--all");
-    page(&command, "memories")
-}
-
-pub fn memories_by_file(given: &Given) -> Result<Answer, Refusal> {
-    let command = VerbCommand::new(&["memories"])
-        .of_project(given.text("project"))
-        .with("--file", given.text("path"))
-        .with("--limit", Some(limit(given)));
-    page(&command, "memories")
+    let only = match ["pinned", "held", "all"].map(|name| given.flag(name)) {
+        [false, false, false] => MemoryFilter::Standing,
+        [true, false, false] => MemoryFilter::Pinned,
+        [false, true, false] => MemoryFilter::HeldBack,
+        [false, false, true] => MemoryFilter::All,
+        _ => return Err(Refusal::new(Status::BadRequest, "`pinned`, `held` and `all` exclude each other")),
+    };
+    let request = MemoriesRequest {
+        kind: owned(given, "type"),
+        concept: owned(given, "concept"),
+        file: owned(given, "file").or(owned(given, "path")),
+        project: project(given),
+        session: owned(given, "session"),
+        since: owned(given, "from"),
+        until: owned(given, "to"),
+        before: owned(given, "before"),
+        only,
+        limit: u32::try_from(limit(given)).unwrap_or(u32::MAX),
+    };
+    let list = query::memories(&env()?, &request).map_err(bad_request)?;
+    Ok(page(memories_json(&list), "memories"))
 }
 
 pub fn search(given: &Given) -> Result<Answer, Refusal> {
-    let command = VerbCommand::new(&["search"])
-        .of_project(given.text("project"))
-        .with("--kind", given.text("kind"))
-        .with("--type", given.text("type"))
-        .with("--concept", given.text("concept"))
-        .with("--file", given.text("file"))
-        .with("--agent", given.text("agent"))
-        .with("--branch", given.text("branch"))
-        .with("--session", given.text("session"))
-        .with("--since", given.text("from"))
-        .with("--until", given.text("to"))
-        .with("--limit", Some(limit(given)));
-    command.about(&[given.text("q").unwrap_or_default()]).said()
+    let all = |name: &str| owned(given, name).into_iter().collect();
+    let request = SearchRequest {
+        kinds: all("kind"),
+        types: all("type"),
+        concepts: all("concept"),
+        files: all("file"),
+        agent: owned(given, "agent"),
+        branch: owned(given, "branch"),
+        session: owned(given, "session"),
+        since: owned(given, "from"),
+        until: owned(given, "to"),
+        ..SearchRequest::of(owned(given, "q").unwrap_or_default(), project(given), limit(given))
+    };
+    Ok(json_answer(&search_json(&query::search(&env()?, &request).map_err(bad_request)?)))
 }
 
 pub fn timeline(given: &Given) -> Result<Answer, Refusal> {
     let found = around(given.text("anchor").or(given.text("q")), given, "before", "after")?;
-    Ok(Answer::Json(found.to_string()))
+    Ok(json_answer(&found))
 }
 
 /// Entries around a point in time; now if there is no anchor.
@@ -140,18 +143,20 @@ pub fn around(anchor: Option<&str>, given: &Given, before: &str, after: &str) ->
     Ok(timeline_json(&query::timeline(&env()?, &request).map_err(not_found)?))
 }
 
-/// Falls back to `--fresh`: a new project has no session to continue from.
+/// A new project has no session to continue from.
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
-    let command = |fresh: &[&str]| {
-        VerbCommand::new(&[&["context"], fresh].concat())
-            .with("--project", given.text("project"))
-            .with("--agent", given.text("agent"))
-            .with("--prompt", given.text("prompt"))
+    let request = ContextRequest {
+        session: owned(given, "session"),
+        is_fresh: false,
+        prompt: owned(given, "prompt"),
+        project: owned(given, "project"),
+        agent: owned(given, "agent"),
     };
-    match given.text("session") {
-        Some(session) => command(&[]).about(&[session]).said_of_one(),
-        None => command(&[]).said().or_else(|_| command(&["--fresh"]).said()),
-    }
+    let preview = match request.session {
+        Some(_) => query::context(&env()?, &request).map_err(not_found),
+        None => query::context_or_fresh(&env()?, &request).map_err(bad_request),
+    };
+    Ok(json_answer(&context_json(&preview?)))
 }
 
 pub fn bookmarks(given: &Given) -> Result<Answer, Refusal> {
@@ -165,50 +170,52 @@ pub fn bookmarks(given: &Given) -> Result<Answer, Refusal> {
         limit: limit(given),
     };
     let list = query::bookmarks(&env()?, &request).map_err(bad_request)?;
-    Ok(Answer::Json(bookmarks_json(&list).to_string()))
+    Ok(json_answer(&bookmarks_json(&list)))
 }
 
 pub fn jobs(given: &Given) -> Result<Answer, Refusal> {
-    VerbCommand::new(&["jobs"]).with("--limit", Some(limit(given))).if_set(given, "dead", "--dead").said()
+    let selection = JobSelection { numbers: vec![], is_dead_only: given.flag("dead") };
+    let limit = u32::try_from(limit(given)).unwrap_or(u32::MAX);
+    Ok(json_answer(&jobs_json(&enrich::jobs(&env()?, &selection, limit).map_err(bad_request)?)))
 }
 
 pub fn report(given: &Given) -> Result<Answer, Refusal> {
     let days = given.number("days").and_then(|days| u32::try_from(days).ok()).unwrap_or(7);
-    let text = |name: &str| given.text(name).map(str::to_owned);
-    let request = WaitsRequest { days, project: text("project"), agent: text("agent") };
-    let report = waits(&env()?, &request).map_err(bad_request)?;
-    Ok(Answer::Json(waits_json(&report).to_string()))
+    let request = WaitsRequest { days, project: owned(given, "project"), agent: owned(given, "agent") };
+    Ok(json_answer(&waits_json(&query::waits(&env()?, &request).map_err(bad_request)?)))
 }
 
 pub fn usage(given: &Given) -> Result<Answer, Refusal> {
-    VerbCommand::new(&["usage"])
-        .with("--by", given.text("by"))
-        .with("--since", given.text("from"))
-        .with("--project", given.text("project"))
-        .with("--agent", given.text("agent"))
-        .said()
+    let request = UsageRequest {
+        by: given.text("by").and_then(By::from_name).unwrap_or(By::Day),
+        since: given.text("from").unwrap_or("7d"),
+        project: owned(given, "project"),
+        agent: owned(given, "agent"),
+    };
+    Ok(json_answer(&usage_json(&query::usage::report(&env()?, &request).map_err(bad_request)?)))
 }
 
 pub fn config() -> Result<Answer, Refusal> {
-    let config = effective(&env()?).map_err(bad_request)?;
-    Ok(Answer::Json(config_json(&config).to_string()))
+    Ok(json_answer(&config_json(&effective(&env()?).map_err(bad_request)?)))
+}
+
+fn owned(given: &Given, name: &str) -> Option<String> {
+    given.text(name).map(str::to_owned)
 }
 
 fn limit(given: &Given) -> usize {
     given.number("limit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(USUAL)
 }
 
-fn project(given: &Given) -> ProjectScope {
+/// All projects if none is given.
+pub fn project(given: &Given) -> ProjectScope {
     match given.text("project") {
         None | Some("" | "*") => ProjectScope::All,
         Some(project) => ProjectScope::Named(project.to_owned()),
     }
 }
 
-/// A verb's list as a page. Rows are passed on unparsed, because there may be many.
-fn page(command: &VerbCommand, name: &str) -> Result<Answer, Refusal> {
-    let listed = command.text()?;
-    let parts: BTreeMap<&str, &RawValue> = serde_json::from_str(&listed).map_err(no_json)?;
-    let part = |name: &str| parts.get(name).map_or("null", |part| part.get());
-    Ok(Answer::Json(format!("{{\"items\":{},\"next\":{}}}", part(name), part("next"))))
+/// The list `name` of a result as a page.
+fn page(mut listed: Value, name: &str) -> Answer {
+    json_answer(&json!({"items": listed[name].take(), "next": listed["next"].take()}))
 }

@@ -1,9 +1,9 @@
-//! HTTP operations that no single verb answers: a session with its relations, projects, faults, figures.
+//! HTTP operations that no command answers: a session with its relations, projects, faults, figures.
 //!
-//! Only reads. Asks a verb where one exists; rows have the format that the verbs print.
+//! Only reads. Rows have the format that the commands print.
 
-use super::command::{bad_request, env, not_found};
 use super::reads::show;
+use super::refusal::{bad_request, env, not_found};
 use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::{Value, json};
 use towline_core::id::SessionKey;

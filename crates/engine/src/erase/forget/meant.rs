@@ -25,12 +25,15 @@ use towline_store::{ProjectLocation, Store, StoreError};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The arguments as typed.
+#[derive(Default)]
 pub struct Request<'a> {
     /// A turn, turns, a session, a time, or memories.
     pub what: Option<&'a str>,
     pub project: Option<&'a str>,
     pub since: Option<&'a str>,
     pub until: Option<&'a str>,
+    /// Everything that holds this text; excludes the other fields.
+    pub text: Option<&'a str>,
 }
 
 /// The resolved target.
@@ -44,6 +47,11 @@ pub enum Meant {
 }
 
 pub fn find(env: &Env, request: &Request<'_>) -> Result<Meant, Failure> {
+    if let Some(text) = request.text {
+        let short =
+            || Failure::input("the text is too short: it would stand everywhere").hint("Give more of it.");
+        return ForgetText::new(text).map(|needle| Meant::Text(Arc::new(needle))).ok_or_else(short);
+    }
     if let Some(names) = request.what.and_then(memory_names) {
         return memories(env, request, &names);
     }

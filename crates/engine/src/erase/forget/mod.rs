@@ -9,7 +9,8 @@ pub use meant::{Meant, Request, find};
 
 use crate::index;
 use crate::index::embeddings;
-use crate::ingest::effects;
+use crate::ingest::{effects, live};
+use crate::memory::remember::numbers;
 use crate::runtime::archive;
 use crate::runtime::config::settings;
 use crate::runtime::env::Env;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::forget::ForgetText;
 use towline_core::id::Uid;
+use towline_core::memory::name;
 use towline_store::archive::{EraseMode, EraseScope, ErasedRows};
 use towline_store::erase::{self, DamagedFile, EraseGuard, EraseReport, EraseSelection};
 use towline_store::lock::{ProjectionLock, pauses};
@@ -51,6 +53,38 @@ impl Tally {
 pub enum AsideFate {
     Deleted,
     Kept,
+}
+
+/// What would be erased, or was.
+pub struct ForgetReport {
+    pub target: Meant,
+    pub tally: Tally,
+    pub aside_fate: AsideFate,
+    pub is_done: bool,
+}
+
+/// Resolves the target and counts what would be erased.
+pub fn plan(env: &Env, request: &Request<'_>, aside_fate: AsideFate) -> Result<ForgetReport, Failure> {
+    // Apply the journal first: its records are found through their database rows.
+    live::store(env)?;
+    let target = find(env, request)?;
+    Ok(ForgetReport { tally: rehearse(env, &target)?, target, aside_fate, is_done: false })
+}
+
+impl ForgetReport {
+    /// Carries out a plan.
+    pub fn carry_out(self, env: &Env) -> Result<ForgetReport, Failure> {
+        let tally = carry_out(env, &self.target, self.aside_fate)?;
+        Ok(ForgetReport { tally, is_done: true, ..self })
+    }
+}
+
+/// Erases one memory, after finishing an interrupted erasure. Refuses an id of anything else.
+pub fn forget_memory(env: &Env, id: &str) -> Result<ForgetReport, Failure> {
+    let id: Vec<String> = numbers(&[id.to_owned()])?.into_iter().map(name).collect();
+    finish_interrupted(env)?;
+    let request = Request { what: id.first().map(String::as_str), ..Request::default() };
+    plan(env, &request, AsideFate::Deleted)?.carry_out(env)
 }
 
 /// Counts what would be erased, and changes nothing.

@@ -5,9 +5,12 @@
 
 mod notice;
 mod providers;
+mod queue;
 
 pub use notice::told_at_start;
 pub use providers::provider;
+pub use queue::{JobList, JobSelection, drop_jobs, jobs, retry_jobs};
+pub use towline_store::archive::{JobRow, JobState};
 
 use crate::memory::model::{Drained, Draining, Left, Opened, READER, drain, make_jobs};
 use crate::runtime::archive::Writable;

@@ -8,7 +8,7 @@ mod form;
 mod named;
 
 pub use form::{form, read_form};
-pub use named::{is_memory_id, memories_named, no_memory, numbers, open};
+pub use named::{is_memory_id, memories_named, no_memory, numbers, open, type_named};
 
 use std::collections::BTreeSet;
 use towline_core::memory::{

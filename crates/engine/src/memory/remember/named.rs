@@ -8,7 +8,7 @@ use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
 use crate::runtime::text::plain;
 use std::time::Duration;
-use towline_core::memory::{Memory, name, number};
+use towline_core::memory::{Memory, MemoryType, name, number};
 use towline_store::{Archive, StoreError};
 
 /// How long a user waits for another writer.
@@ -53,4 +53,13 @@ pub fn memories_named(archive: &Archive, names: &[String]) -> Result<Vec<Memory>
 pub fn no_memory(number: i64) -> Failure {
     Failure::input(format!("there is no memory {}", name(number)))
         .hint("Run `tow memories --all --all-projects` to see those there are.")
+}
+
+/// The type that a word names.
+pub fn type_named(word: &str) -> Result<MemoryType, Failure> {
+    let known: Vec<&str> = MemoryType::KNOWN.iter().map(|(known, _)| *known).collect();
+    MemoryType::parse(word).ok_or_else(|| {
+        Failure::input(format!("`{}` is no type of a memory", plain(word)))
+            .hint(format!("Give one word: {}, or one of your own.", known.join(", ")))
+    })
 }

@@ -2,6 +2,10 @@
 //!
 //! Combines the sums of `store` with the prices of `core::usage`; counts nothing itself and prints nothing.
 
+mod report;
+
+pub use report::{UsageReport, UsageRequest, report};
+
 use crate::runtime::calendar;
 use crate::runtime::config::{Config, layered};
 use crate::runtime::env::Env;
@@ -22,6 +26,24 @@ pub enum By {
     Model,
     Session,
     Agent,
+}
+
+impl By {
+    pub const ALL: [By; 5] = [By::Day, By::Project, By::Model, By::Session, By::Agent];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Day => "day",
+            By::Project => "project",
+            By::Model => "model",
+            By::Session => "session",
+            By::Agent => "agent",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<By> {
+        By::ALL.into_iter().find(|by| by.name() == name)
+    }
 }
 
 /// The group that one sum belongs to.

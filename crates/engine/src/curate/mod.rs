@@ -1,0 +1,21 @@
+//! What a user or an agent does to memories by command: remember, edit, pin, hold, release, supersede, undo.
+//!
+//! Refuses before it changes anything, and returns the memories as they are afterwards. Prints nothing.
+
+mod change;
+mod remember;
+
+pub use change::{ChangedMemory, MemoryChange, MemoryEdit, change, current};
+pub use remember::{RememberRequest, Remembered, remember};
+
+use crate::ingest::live;
+use crate::query::ownership;
+use crate::runtime::env::Env;
+use crate::runtime::failure::Failure;
+use towline_core::id::SessionKey;
+
+/// The session of the agent that runs this command, if there is one.
+fn calling_session(env: &Env) -> Result<Option<SessionKey>, Failure> {
+    let Some(store) = live::store(env)? else { return Ok(None) };
+    Ok(ownership::of_caller(&store)?.map(|session| session.key))
+}

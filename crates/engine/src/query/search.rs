@@ -1,0 +1,180 @@
+//! Full-text search over memories, summaries, messages, tool actions and bookmarks.
+//!
+//! Brings the index up to date itself, and covers all times unless the request limits them. What could not be
+//! used (an embedding model, the hub) is a notice, not an error.
+
+use super::{Chosen, Past, ProjectScope, parse_time, unreadable};
+use crate::index::embeddings::Asked;
+use crate::index::{FindError, Found, Library, Question, TeamRow, ask, embeddings};
+use crate::runtime::config::settings;
+use crate::runtime::env::Env;
+use crate::runtime::failure::{Failure, chain};
+use crate::sync::{Former, NoLink, TeamQuestion, ask_team};
+use std::time::Duration;
+use towline_core::escape::for_terminal;
+use towline_core::time::Timestamp;
+use towline_hub::Embedding;
+use towline_search::{DocumentKind, Filters, QueryContext};
+
+/// Upper bound of `limit`.
+const MOST: usize = 500;
+
+pub struct SearchRequest {
+    pub words: String,
+    /// memory, summary, body, detail, bookmark; several may be joined by commas. Empty is all.
+    pub kinds: Vec<String>,
+    pub types: Vec<String>,
+    pub concepts: Vec<String>,
+    pub files: Vec<String>,
+    pub agent: Option<String>,
+    pub branch: Option<String>,
+    pub session: Option<String>,
+    pub since: Option<String>,
+    pub until: Option<String>,
+    pub with_replaced: bool,
+    pub limit: usize,
+    pub project: ProjectScope,
+    /// Asks the hub, too.
+    pub with_team: bool,
+}
+
+impl SearchRequest {
+    /// A search for words in these projects, without any filter.
+    pub fn of(words: String, project: ProjectScope, limit: usize) -> SearchRequest {
+        SearchRequest {
+            words,
+            kinds: vec![],
+            types: vec![],
+            concepts: vec![],
+            files: vec![],
+            agent: None,
+            branch: None,
+            session: None,
+            since: None,
+            until: None,
+            with_replaced: false,
+            limit,
+            project,
+            with_team: false,
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct SearchResults {
+    /// Best first.
+    pub hits: Vec<Found>,
+    /// What could not be used, one line each, for the user.
+    pub notices: Vec<String>,
+}
+
+pub fn search(env: &Env, request: &SearchRequest) -> Result<SearchResults, Failure> {
+    let mut filters = filters(request, env.now)?;
+    let past = Past::open(env, &request.project)?;
+    let Some(past) = past.filter(|past| request.with_team || !past.project.is_empty()) else {
+        return Ok(SearchResults::default());
+    };
+    filters.project = match &past.project {
+        Chosen::Known { name, .. } | Chosen::Strange { name } => Some(name.clone()),
+        Chosen::All => None,
+    };
+    let question = Question {
+        text: request.words.clone(),
+        here: QueryContext { project: filters.project.clone(), ..QueryContext::default() },
+        filters,
+        limit: request.limit.clamp(1, MOST),
+        with_replaced: request.with_replaced,
+    };
+    let (embedding, mut notices) = embedded(env, &question.text);
+    let mut team = vec![];
+    if request.with_team {
+        match ask_hub(env, &past, &question, embedding.as_ref())? {
+            Ok(rows) => team = rows,
+            Err(notice) => notices.push(notice),
+        }
+    }
+    Ok(SearchResults { hits: rank(env, &past, &question, embedding.as_ref(), &team)?, notices })
+}
+
+/// The hits of this machine for a question about an open archive.
+pub fn search_in(env: &Env, past: &Past, question: &Question) -> Result<SearchResults, Failure> {
+    let (embedding, notices) = embedded(env, &question.text);
+    Ok(SearchResults { hits: rank(env, past, question, embedding.as_ref(), &[])?, notices })
+}
+
+/// The team's results that are not here, or a notice if the hub does not answer in time.
+fn ask_hub(
+    env: &Env,
+    past: &Past,
+    question: &Question,
+    embedding: Option<&Asked>,
+) -> Result<Result<Vec<TeamRow>, String>, Failure> {
+    let hub = settings(env).hub;
+    if !hub.is_joined() {
+        return Err(NoLink::NotJoined.into());
+    }
+    let asked = TeamQuestion {
+        text: question.text.clone(),
+        project: question.filters.project.clone(),
+        meaning: embedding.map(|asked| Embedding { model: asked.model, vector: asked.meaning.clone() }),
+        former: if question.with_replaced { Former::Included } else { Former::LeftOut },
+        patience: Duration::from_millis(hub.search_ms),
+    };
+    Ok(ask_team(env, &past.archive, &asked)
+        .map_err(|error| format!("searched here alone: {}", for_terminal(&chain(&error)))))
+}
+
+/// The embedding of the query. Without the optional model the built-in table serves, and a notice says so.
+fn embedded(env: &Env, text: &str) -> (Option<Asked>, Vec<String>) {
+    let (asked, trouble) = embeddings::asked(&env.home, &settings(env).search, text);
+    let notice = |why: String| format!("searched without the model of search.tier: {}", for_terminal(&why));
+    (asked, trouble.map(notice).into_iter().collect())
+}
+
+fn rank(
+    env: &Env,
+    past: &Past,
+    question: &Question,
+    sentences: Option<&Asked>,
+    team: &[TeamRow],
+) -> Result<Vec<Found>, Failure> {
+    let library = Library { home: &env.home, archive: &past.archive, now: env.now, sentences, team };
+    ask(&library, question).map_err(|error| match error {
+        FindError::Store(error) => unreadable(error),
+        FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
+        FindError::Index(error) => Failure::new(&error).hint("Run `tow reindex`, then search again."),
+    })
+}
+
+fn filters(request: &SearchRequest, now: Timestamp) -> Result<Filters, Failure> {
+    let at =
+        |text: &Option<String>| text.as_deref().map(|text| parse_time(text, now).map(|at| at.0)).transpose();
+    let mut kinds = vec![];
+    for word in request.kinds.iter().flat_map(|words| words.split(',')) {
+        kinds.extend(match word {
+            // "body" covers prompts as well as answers.
+            "body" => vec![DocumentKind::Body, DocumentKind::Prompt, DocumentKind::Line],
+            word => vec![DocumentKind::of_word(word).ok_or_else(|| no_kind(word))?],
+        });
+    }
+    if kinds.is_empty() && !(request.types.is_empty() && request.concepts.is_empty()) {
+        kinds = vec![DocumentKind::Memory];
+    }
+    Ok(Filters {
+        kinds,
+        types: request.types.iter().map(|word| word.to_lowercase()).collect(),
+        concepts: request.concepts.clone(),
+        files: request.files.clone(),
+        project: None,
+        agent: request.agent.clone(),
+        branch: request.branch.clone(),
+        session: request.session.clone(),
+        from: at(&request.since)?,
+        until: at(&request.until)?,
+    })
+}
+
+fn no_kind(word: &str) -> Failure {
+    Failure::input(format!("there is no kind `{}`", for_terminal(word)))
+        .hint("Give memory, summary, body, detail or bookmark.")
+}

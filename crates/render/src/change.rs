@@ -1,0 +1,60 @@
+//! Memories after a change: pinned, held back, released, superseded, edited, undone.
+//!
+//! The JSON of each change has its own shape, because clients know them.
+
+use crate::memory::memory_json;
+use serde_json::{Value, json};
+use towline_core::escape::for_terminal;
+use towline_core::memory::name;
+use towline_engine::curate::{ChangedMemory, MemoryChange};
+
+pub fn change_json(change: &MemoryChange, changed: &[ChangedMemory]) -> Value {
+    let first = || changed.first().map(|one| memory_json(&one.after));
+    match change {
+        MemoryChange::Supersede { .. } => json!({"memory": first()}),
+        MemoryChange::Edit(_) => {
+            json!({"changed": changed.iter().any(|one| one.is_changed), "memory": first()})
+        }
+        MemoryChange::Undo => {
+            let undone =
+                |one: &ChangedMemory| json!({"undone": one.undone, "memory": memory_json(&one.after)});
+            json!({"undone": changed.iter().map(undone).collect::<Vec<_>>()})
+        }
+        MemoryChange::Pin | MemoryChange::Unpin | MemoryChange::Hold { .. } | MemoryChange::Release => {
+            json!({"memories": changed.iter().map(|one| memory_json(&one.after)).collect::<Vec<_>>()})
+        }
+    }
+}
+
+pub fn change_text(change: &MemoryChange, changed: &[ChangedMemory]) -> String {
+    changed.iter().map(|one| line(change, one) + "\n").collect()
+}
+
+fn line(change: &MemoryChange, one: &ChangedMemory) -> String {
+    let (id, title) = (one.after.name(), for_terminal(&one.after.content.title));
+    match (change, one.is_changed) {
+        (MemoryChange::Pin, true) => format!("{id} is pinned: {title}"),
+        (MemoryChange::Pin, false) => format!("{id} was pinned already: {title}"),
+        (MemoryChange::Unpin, true) => format!("{id} is no longer pinned: {title}"),
+        (MemoryChange::Unpin, false) => format!("{id} was not pinned: {title}"),
+        (MemoryChange::Hold { .. }, _) => {
+            format!("{id} is held back from models: {title}; `tow release {id}` gives it back")
+        }
+        (MemoryChange::Release, _) => {
+            let reason = for_terminal(one.before.quarantine.as_deref().unwrap_or_default());
+            format!("{id} is released (it was held back: {reason}): {title}")
+        }
+        (MemoryChange::Supersede { .. }, _) => {
+            let by = one.after.superseded.as_ref().and_then(|superseded| superseded.by);
+            let instead = by.map_or(String::new(), |by| format!(", {} does", name(by)));
+            format!("{id} no longer holds{instead}: {title}\nnext: `tow undo {id}` takes that back")
+        }
+        (MemoryChange::Edit(_), true) => {
+            format!("{id} says now: {title}\nnext: `tow undo {id}` takes that back")
+        }
+        (MemoryChange::Edit(_), false) => format!("{id} says what it said: {title}"),
+        (MemoryChange::Undo, _) => {
+            format!("{id} is no longer \"{}\": {title}", one.undone.as_deref().unwrap_or_default())
+        }
+    }
+}
