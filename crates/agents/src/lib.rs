@@ -8,7 +8,6 @@ mod call;
 mod cells;
 pub mod claude;
 pub mod codex;
-mod eight;
 mod files;
 mod json;
 pub mod plugin;
@@ -17,7 +16,6 @@ mod rewind;
 pub mod settings;
 mod skills;
 mod skim;
-mod unescape;
 mod wanted;
 mod wire;
 

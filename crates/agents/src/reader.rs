@@ -2,14 +2,11 @@
 //!
 //! Bytes in, pieces out: opens no file, and keeps only the bounded state that later lines need.
 
-use crate::unescape::unescaped;
-use crate::wire::{ListPart, PartList};
-use crate::{Agent, claude, codex, json};
-use serde::de::Visitor;
-use serde::{Deserialize, Deserializer, Serialize};
+use crate::{Agent, claude, codex};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use towline_core::event::PromptOrigin;
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::piece::{PieceContent, TranscriptPiece};
@@ -62,7 +59,7 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<Option<T>, 
     if line.bytes().all(|byte| byte.is_ascii_whitespace()) {
         return Ok(None);
     }
-    json::read(line).map(Some).map_err(|_| LineError::NotJson)
+    serde_json::from_str(line).map(Some).map_err(|_| LineError::NotJson)
 }
 
 /// A prompt that consists of this alone is a bookmark.
@@ -101,84 +98,6 @@ impl<'a> EntryHead<'a> {
     pub fn piece(&self, id: Cow<'a, str>, content: PieceContent<'a>) -> TranscriptPiece<'a> {
         let (turn, subagent) = (self.turn.clone(), self.subagent.clone());
         TranscriptPiece { id, place: self.place, at: self.at, turn, subagent, what: content }
-    }
-}
-
-/// A value that is used only if it is `true`, a number or a string, and that may be large and of any other type. Kept
-/// as written; empty if absent. Only `json::read` produces it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RawValue<'a>(&'a str);
-
-impl<'a> RawValue<'a> {
-    pub fn is_present(self) -> bool {
-        !self.0.is_empty()
-    }
-
-    pub fn is_true(self) -> bool {
-        self.0 == "true"
-    }
-
-    pub fn number(self) -> Option<u64> {
-        self.0.parse().ok()
-    }
-
-    /// The value parsed as `T`, if it has that shape.
-    pub fn parse_as<T: Deserialize<'a>>(self) -> Option<T> {
-        json::read(self.0).ok()
-    }
-
-    pub fn text(self) -> Option<Cow<'a, str>> {
-        json::inner(self.0).map(unescaped)
-    }
-
-    /// The parts of a list; a single string is a list of one.
-    pub fn parts<T: ListPart<'a>>(self) -> Vec<T> {
-        match self.text() {
-            Some(text) => vec![T::of_text(text)],
-            None => self.parse_as::<PartList<T>>().unwrap_or_default().0,
-        }
-    }
-
-    pub fn raw(self) -> &'a str {
-        self.0
-    }
-
-    /// The value as written, unless it is absent.
-    pub fn present(self) -> Option<&'a str> {
-        self.is_present().then_some(self.0)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for RawValue<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AsWritten;
-        impl<'de> Visitor<'de> for AsWritten {
-            type Value = &'de str;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a value that is read where it stands")
-            }
-            fn visit_borrowed_str<E>(self, raw: &'de str) -> Result<&'de str, E> {
-                Ok(if raw == "null" { "" } else { raw })
-            }
-        }
-        deserializer.deserialize_newtype_struct(json::RAW, AsWritten).map(RawValue)
-    }
-}
-
-/// A string that may be long; any other type counts as absent.
-#[derive(Debug, Default)]
-pub(crate) struct LongText<'a>(pub Option<Cow<'a, str>>);
-
-impl LongText<'_> {
-    pub fn as_deref(&self) -> Option<&str> {
-        self.0.as_deref()
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for LongText<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        RawValue::deserialize(deserializer).map(|value| LongText(value.text()))
     }
 }
 

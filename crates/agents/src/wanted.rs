@@ -3,8 +3,8 @@
 //! Reads nothing else of the call, and decides nothing about it.
 
 use crate::Agent;
-use crate::reader::RawValue;
-use crate::wire::{OptText, parse, payload_text};
+use crate::json::{OptText, RawValue};
+use crate::wire::{parse, payload_text};
 use serde::Deserialize;
 use towline_core::deed::ToolAction;
 use towline_core::id::SessionKey;
@@ -22,17 +22,12 @@ pub struct PendingFiles {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolPayload<'a> {
-    #[serde(borrow)]
     session_id: OptText<'a>,
-    #[serde(borrow)]
     hook_event_name: OptText<'a>,
-    #[serde(borrow)]
     cwd: OptText<'a>,
-    #[serde(borrow)]
     tool_name: OptText<'a>,
-    #[serde(borrow)]
     tool_input: RawValue<'a>,
 }
 

@@ -4,16 +4,15 @@
 //! numbers on every line of the same answer. Errors have no numbers, and numbers from before a compaction are void.
 
 use super::tail::TailEntry;
-use crate::wire::{LooseValue, OptText, newest_first};
+use crate::json::{LooseValue, OptText, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::ReportedContext;
 use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct UsageMessage<'a> {
-    #[serde(borrow)]
     model: OptText<'a>,
     usage: LooseValue,
 }
@@ -21,7 +20,7 @@ struct UsageMessage<'a> {
 /// `text` is the last part of the file, `announced` the model that the session named at its start.
 pub(crate) fn context(text: &[u8], announced: Option<&str>) -> Option<ReportedContext> {
     newest_first::<TailEntry<'_>>(text)
-        .filter(|entry| !is_true(&entry.is_sidechain))
+        .filter(|entry| !entry.is_sidechain.is_true())
         .find_map(|entry| entry_context(&entry, announced))?
 }
 
@@ -29,7 +28,7 @@ pub(crate) fn context(text: &[u8], announced: Option<&str>) -> Option<ReportedCo
 fn entry_context(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Option<ReportedContext>> {
     match entry.kind.as_deref() {
         Some("system") if entry.subtype.is("compact_boundary") => Some(None),
-        Some("assistant") if !is_true(&entry.is_api_error) => answer(entry, announced).map(Some),
+        Some("assistant") if !entry.is_api_error.is_true() => answer(entry, announced).map(Some),
         _ => None,
     }
 }
@@ -71,10 +70,6 @@ fn generation(model: &str) -> Option<(u32, u32)> {
 
 fn number(word: &str) -> Option<u32> {
     if word.len() < 3 { word.parse().ok() } else { None }
-}
-
-fn is_true(value: &LooseValue) -> bool {
-    value.0.as_bool() == Some(true)
 }
 
 #[cfg(test)]

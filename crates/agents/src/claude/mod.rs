@@ -18,9 +18,10 @@ pub(crate) mod tail;
 pub mod transcript;
 mod wire;
 
+use crate::json::Nested;
 use crate::reader::BOOKMARK;
 use crate::skim::without_bulk;
-use crate::wire::{ReplySupport, last_message, parse, payload_text, turn_ending};
+use crate::wire::{ReplySupport, last_message, parse, payload_text, tool_bytes, turn_ending};
 use crate::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use towline_core::event::{
     BlockReason, CompactionTrigger, EndedBy, EventKind, PromptOrigin, SessionPresence, StartedBy,
@@ -29,7 +30,7 @@ use towline_core::event::{
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::inherit::InheritSettings;
 use towline_core::text::{SafeText, TextPolicy};
-use wire::ClaudePayload;
+use wire::{BackgroundTask, ClaudePayload};
 
 /// Background tasks report back as prompts that start with this.
 const TASK_NOTIFICATION: &str = "<task-notification>";
@@ -90,7 +91,7 @@ pub(crate) fn parse_hook(payload: &[u8], keeping: TextLimits) -> Result<Option<H
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
-    let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
+    let bytes = tool_bytes(wire.tool_input, wire.tool_response, payload.len().saturating_sub(slim.len()));
     let Some(happening) = event_kind(event, &wire, keeping, bytes) else { return Ok(None) };
     let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
     Ok(Some(HookEvent {
@@ -104,7 +105,7 @@ pub(crate) fn parse_hook(payload: &[u8], keeping: TextLimits) -> Result<Option<H
         helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
         typed: None,
-        ending: turn_ending(&wire.last_assistant_message, &wire.stop_hook_active),
+        ending: turn_ending(&wire.last_assistant_message, wire.stop_hook_active),
     }))
 }
 
@@ -179,7 +180,7 @@ fn prompt(wire: &ClaudePayload<'_>, keeping: TextPolicy) -> EventKind {
 }
 
 fn tool_failure(wire: &ClaudePayload<'_>) -> ToolOutcome {
-    if wire.is_interrupt.0.as_bool() == Some(true) { ToolOutcome::Interrupted } else { ToolOutcome::Failed }
+    if wire.is_interrupt.is_true() { ToolOutcome::Interrupted } else { ToolOutcome::Failed }
 }
 
 fn permission_reason(wire: &ClaudePayload<'_>) -> BlockReason {
@@ -202,10 +203,11 @@ fn notification(wire: &ClaudePayload<'_>) -> Option<EventKind> {
 }
 
 fn running_tasks(wire: &ClaudePayload<'_>) -> Option<u32> {
-    let tasks = wire.background_tasks.0.as_array()?;
-    let running =
-        tasks.iter().filter(|task| task.get("status").is_none_or(|status| status == "running")).count();
-    u32::try_from(running).ok()
+    let tasks: Vec<Nested<BackgroundTask<'_>>> = wire.background_tasks.parse_as()?;
+    let is_running = |task: &&Nested<BackgroundTask<'_>>| {
+        task.0.status.as_deref().is_none_or(|status| status == "running")
+    };
+    u32::try_from(tasks.iter().filter(is_running).count()).ok()
 }
 
 fn failure(wire: &ClaudePayload<'_>) -> TurnFailure {

@@ -2,7 +2,8 @@
 //!
 //! Context usage never includes output tokens, as in the client's own count.
 
-use crate::wire::{LooseValue, Nested, OptText, parse, payload_text};
+use crate::json::{LooseValue, Nested, OptText};
+use crate::wire::{parse, payload_text};
 use crate::{Agent, StatusLineInput};
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,15 +13,11 @@ use towline_core::time::Timestamp;
 use towline_core::usage::Cost;
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct StatusPayload<'a> {
-    #[serde(borrow)]
     session_id: OptText<'a>,
-    #[serde(borrow)]
     cwd: OptText<'a>,
-    #[serde(borrow)]
     model: Nested<ModelName<'a>>,
-    #[serde(borrow)]
     workspace: Nested<Workspace<'a>>,
     context_window: Nested<ContextWindow>,
     cost: Nested<SessionCost>,
@@ -28,18 +25,15 @@ struct StatusPayload<'a> {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ModelName<'a> {
-    #[serde(borrow)]
     id: OptText<'a>,
-    #[serde(borrow)]
     display_name: OptText<'a>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Workspace<'a> {
-    #[serde(borrow)]
     current_dir: OptText<'a>,
 }
 

@@ -3,9 +3,9 @@
 //! Reads only the newest entry of the main conversation: the file also holds subagents' messages and the client's
 //! notes. Incomplete lines are not JSON and are skipped, whether truncated at the front or still being written.
 
+use super::entry::ContentBlock;
 use super::reset;
-use crate::reader::RawValue;
-use crate::wire::{LooseValue, OptText, newest_first};
+use crate::json::{LooseValue, OptText, PartList, RawValue, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::arbiter::{TranscriptEnd, TranscriptTail};
@@ -19,31 +19,27 @@ pub(super) const INTERRUPTED: [&str; 2] =
 const LOCAL_COMMAND: [&str; 2] = ["<local-command-", "<command-name>"];
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct TailEntry<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: OptText<'a>,
-    #[serde(borrow)]
     pub subtype: OptText<'a>,
-    #[serde(borrow)]
     pub timestamp: OptText<'a>,
     #[serde(rename = "isSidechain")]
-    pub is_sidechain: LooseValue,
+    pub is_sidechain: RawValue<'a>,
     #[serde(rename = "isApiErrorMessage")]
-    pub is_api_error: LooseValue,
-    #[serde(borrow)]
+    pub is_api_error: RawValue<'a>,
     error: OptText<'a>,
     #[serde(rename = "quotaLimits")]
     quota: LooseValue,
     /// Unparsed until the entry is known to count: it may be large.
-    #[serde(borrow)]
     pub message: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
-struct TailMessage {
-    content: LooseValue,
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct TailMessage<'a> {
+    content: PartList<ContentBlock<'a>>,
 }
 
 /// `text` is the last part of the file.
@@ -58,7 +54,7 @@ pub(crate) fn tail(text: &[u8]) -> Option<TranscriptTail> {
 /// Whether the newest answer ends with this text. The client writes it a little later than it calls the hook.
 pub(crate) fn holds(text: &[u8], last_words: &str) -> bool {
     let is_answer =
-        |entry: &TailEntry<'_>| entry.kind.as_deref() == Some("assistant") && !is_true(&entry.is_sidechain);
+        |entry: &TailEntry<'_>| entry.kind.as_deref() == Some("assistant") && !entry.is_sidechain.is_true();
     let answer = newest_first::<TailEntry<'_>>(text).find(is_answer).map(|entry| words(&entry));
     answer.is_some_and(|answer| answer.trim_end().ends_with(last_words))
 }
@@ -73,9 +69,9 @@ fn until(entry: &TailEntry<'_>, at: Timestamp) -> Option<Timestamp> {
 /// `None` for entries outside the main conversation.
 fn end(entry: &TailEntry<'_>) -> Option<TranscriptEnd> {
     match entry.kind.as_deref() {
-        _ if is_true(&entry.is_sidechain) => None,
+        _ if entry.is_sidechain.is_true() => None,
         Some("user") => user_end(&words(entry)),
-        Some("assistant") if is_true(&entry.is_api_error) => Some(failure(entry)),
+        Some("assistant") if entry.is_api_error.is_true() => Some(failure(entry)),
         Some("assistant") => Some(TranscriptEnd::Other),
         _ => None,
     }
@@ -101,15 +97,8 @@ pub(super) fn is_limit(error: &OptText<'_>, words: &str) -> bool {
 
 /// The text of a message, which is a string or a list of blocks; other content is left out.
 fn words(entry: &TailEntry<'_>) -> String {
-    let message: TailMessage = entry.message.parse_as().unwrap_or_default();
-    let content = message.content.0;
-    let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
-    let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
-    content.as_str().into_iter().chain(texts).collect()
-}
-
-fn is_true(value: &LooseValue) -> bool {
-    value.0.as_bool() == Some(true)
+    let message: TailMessage<'_> = entry.message.parse_as().unwrap_or_default();
+    message.content.0.into_iter().filter_map(|block| block.text.0).collect()
 }
 
 #[cfg(test)]

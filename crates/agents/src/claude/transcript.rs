@@ -14,11 +14,10 @@ use super::entry::{
     ToolUseResult, TranscriptEntry, WireOrigin,
 };
 use super::tail::{INTERRUPTED, is_limit};
+use crate::json::{OptText, RawValue};
 use crate::reader::{
-    EntryHead, LineError, RawValue, RecentSums, TurnStarts, checksum, decoded_length, joined, parse,
-    prompt_origin,
+    EntryHead, LineError, RecentSums, TurnStarts, checksum, decoded_length, joined, parse, prompt_origin,
 };
-use crate::wire::OptText;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -427,9 +426,8 @@ fn shown_file(attachment: Attachment<'_>) -> Option<PieceContent<'_>> {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct FileText<'a> {
-    #[serde(borrow)]
     content: OptText<'a>,
 }
 

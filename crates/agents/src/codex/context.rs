@@ -3,16 +3,16 @@
 //! Reads only the newest count, and none from before a compaction. Subagent threads have their own files.
 
 use super::tail::RolloutEntry;
-use crate::wire::{LooseValue, OptText, newest_first};
+use crate::json::{LooseValue, OptText, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::context::ReportedContext;
 use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct TokenCount<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: OptText<'a>,
     info: LooseValue,
 }

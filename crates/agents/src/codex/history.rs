@@ -3,8 +3,7 @@
 //! Uses only the client's own numbers, and never estimates: a turn without a number has none.
 
 use super::line::{RolloutEvent, RolloutLine, SessionMeta, TokenUsage, UsageRecord};
-use crate::json;
-use crate::reader::RawValue;
+use crate::json::RawValue;
 use std::collections::BTreeMap;
 use towline_core::id::{SessionId, TurnId};
 
@@ -52,7 +51,7 @@ pub fn holds_injected(rollout: &[u8], text: &str) -> bool {
 
 fn lines(rollout: &[u8]) -> impl Iterator<Item = RolloutLine<'_>> {
     let texts = rollout.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
-    texts.filter_map(|line| json::read(line).ok())
+    texts.filter_map(|line| serde_json::from_str(line).ok())
 }
 
 /// Next context size = input + output tokens.

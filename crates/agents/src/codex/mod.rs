@@ -19,7 +19,7 @@ mod wire;
 use crate::reader::BOOKMARK;
 use crate::settings::Inspection;
 use crate::skim::without_bulk;
-use crate::wire::{ReplySupport, last_message, parse, payload_text, turn_ending};
+use crate::wire::{ReplySupport, last_message, parse, payload_text, tool_bytes, turn_ending};
 use crate::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use install::EntryTrust;
 use std::path::Path;
@@ -64,7 +64,7 @@ pub(crate) fn parse_hook(payload: &[u8], keeping: TextLimits) -> Result<Option<H
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
-    let bytes = wire.tool_bytes(payload.len().saturating_sub(slim.len()));
+    let bytes = tool_bytes(wire.tool_input, wire.tool_response, payload.len().saturating_sub(slim.len()));
     let Some(happening) = event_kind(event, &wire, keeping, bytes) else { return Ok(None) };
     Ok(Some(HookEvent {
         event: event.to_owned(),
@@ -77,7 +77,7 @@ pub(crate) fn parse_hook(payload: &[u8], keeping: TextLimits) -> Result<Option<H
         helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
         typed: wire.prompt.as_deref().map(prompt_end),
-        ending: turn_ending(&wire.last_assistant_message, &wire.stop_hook_active),
+        ending: turn_ending(&wire.last_assistant_message, wire.stop_hook_active),
     }))
 }
 

@@ -14,12 +14,10 @@ use super::line::{
     OlderOutput, RolloutEvent, RolloutLine, SessionMeta, ThreadSource, TokenInfo, TokenUsage, TurnContext,
     TurnError, UsageRecord,
 };
-use crate::json;
+use crate::json::{Nested, OptText, RawValue};
 use crate::reader::{
-    EntryHead, LineError, RawValue, RecentSums, TurnStarts, checksum, decoded_length, joined, parse,
-    prompt_origin,
+    EntryHead, LineError, RecentSums, TurnStarts, checksum, decoded_length, joined, parse, prompt_origin,
 };
-use crate::wire::{Nested, OptText};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -451,7 +449,7 @@ fn is_failure(line: &str) -> bool {
 
 fn older_exit_code(output: &str) -> Option<&str> {
     let is_older = output.starts_with(r#"{"output":"#) && output.ends_with('}');
-    let older: OlderOutput<'_> = is_older.then(|| json::read(output).ok())??;
+    let older: OlderOutput<'_> = is_older.then(|| serde_json::from_str(output).ok())??;
     older.metadata.parse_as::<ExitCode<'_>>()?.exit_code.present()
 }
 

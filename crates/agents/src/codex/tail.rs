@@ -2,31 +2,27 @@
 //!
 //! Reads only the events that start and end turns. Skips incomplete lines, truncated or still being written.
 
-use crate::reader::RawValue;
-use crate::wire::{LooseValue, OptText, newest_first};
+use crate::json::{LooseValue, OptText, RawValue, newest_first};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::arbiter::{TranscriptEnd, TranscriptTail};
 use towline_core::time::Timestamp;
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct RolloutEntry<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: OptText<'a>,
-    #[serde(borrow)]
     pub timestamp: OptText<'a>,
     /// Unparsed unless the entry is an event: it may be large.
-    #[serde(borrow)]
     pub payload: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct TurnEvent<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: OptText<'a>,
-    #[serde(borrow)]
     reason: OptText<'a>,
     error: LooseValue,
     rate_limits: LooseValue,

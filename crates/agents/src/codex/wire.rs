@@ -2,51 +2,27 @@
 //!
 //! One struct for all events: absent fields are empty. Tool input and output are never copied, only measured.
 
-use crate::reader::RawValue;
-use crate::wire::{LooseValue, OptText};
+use crate::json::{LooseValue, OptText, RawValue};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct CodexPayload<'a> {
-    #[serde(borrow)]
     pub session_id: OptText<'a>,
-    #[serde(borrow)]
     pub hook_event_name: OptText<'a>,
-    #[serde(borrow)]
     pub transcript_path: OptText<'a>,
-    #[serde(borrow)]
     pub cwd: OptText<'a>,
-    #[serde(borrow)]
     pub turn_id: OptText<'a>,
-    #[serde(borrow)]
     pub agent_id: OptText<'a>,
-    #[serde(borrow)]
     pub agent_transcript_path: OptText<'a>,
-    #[serde(borrow)]
     pub model: OptText<'a>,
-    #[serde(borrow)]
     pub source: OptText<'a>,
-    #[serde(borrow)]
     pub prompt: OptText<'a>,
-    #[serde(borrow)]
     pub last_assistant_message: OptText<'a>,
-    #[serde(borrow)]
     pub tool_name: OptText<'a>,
-    #[serde(borrow)]
     pub tool_input: RawValue<'a>,
-    #[serde(borrow)]
     pub tool_response: RawValue<'a>,
-    #[serde(borrow)]
     pub trigger: OptText<'a>,
     pub token_usage: LooseValue,
-    pub stop_hook_active: LooseValue,
-}
-
-impl CodexPayload<'_> {
-    /// The size of the tool's input and output; `cut` bytes were removed from the payload before parsing.
-    pub fn tool_bytes(&self, cut: usize) -> u64 {
-        let bytes = cut + self.tool_input.raw().len() + self.tool_response.raw().len();
-        u64::try_from(bytes).unwrap_or(u64::MAX)
-    }
+    pub stop_hook_active: RawValue<'a>,
 }

@@ -4,8 +4,7 @@
 
 use super::super::entry::{MessageUsage, TranscriptEntry};
 use super::OURS;
-use crate::json;
-use crate::reader::RawValue;
+use crate::json::RawValue;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use towline_core::time::Timestamp;
@@ -42,20 +41,17 @@ pub struct RepairLine<'a> {
 
 /// Fields that only the repair reads.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct RepairFields<'a> {
-    #[serde(borrow, rename = "parentUuid")]
+    #[serde(rename = "parentUuid")]
     parent: RawValue<'a>,
-    #[serde(borrow)]
     towline: RawValue<'a>,
-    #[serde(borrow)]
     message: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct StopFields<'a> {
-    #[serde(borrow)]
     stop_reason: RawValue<'a>,
 }
 
@@ -72,7 +68,7 @@ fn read(number: usize, bytes: &[u8]) -> Option<RepairLine<'_>> {
     serde_json::from_slice::<IgnoredAny>(bytes).ok()?;
     let text = str::from_utf8(bytes).ok()?;
     let (entry, fields): (TranscriptEntry<'_>, RepairFields<'_>) =
-        (json::read(text).ok()?, json::read(text).ok()?);
+        (serde_json::from_str(text).ok()?, serde_json::from_str(text).ok()?);
     let stopped: StopFields<'_> = fields.message.parse_as().unwrap_or_default();
     let message = &entry.message.0;
     let blocks = message.content.0.iter();
