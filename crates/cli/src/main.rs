@@ -6,7 +6,6 @@ mod agreement;
 mod canvas;
 mod cli;
 mod demo;
-mod memory;
 mod monitor;
 mod output;
 mod progress;
@@ -15,12 +14,14 @@ mod scope;
 mod strokes;
 mod verbs;
 
+use dlmalloc::GlobalDlmalloc;
 use std::process::ExitCode;
 use towline_engine::ingest::{hook, statusline};
 use towline_engine::runtime::env;
 
+/// musl's malloc takes several times as long for small blocks.
 #[global_allocator]
-static HEAP: memory::Heap = memory::Heap::new();
+static ALLOCATOR: GlobalDlmalloc = GlobalDlmalloc;
 
 fn main() -> ExitCode {
     let mut arguments = env::arguments().skip(1).peekable();
