@@ -1,4 +1,6 @@
-//! The configuration in force, as JSON.
+//! Writes the effective configuration as JSON.
+//!
+//! Pure: it must not read the configuration itself.
 
 use serde_json::{Map, Value, json};
 use towline_engine::runtime::config::{EffectiveConfig, to_json};

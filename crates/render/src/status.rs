@@ -1,4 +1,6 @@
-//! The agents that sit somewhere, as JSON.
+//! Writes the agents and their states as JSON.
+//!
+//! Pure: it must not probe an agent or read the clock.
 
 use serde_json::{Value, json};
 use towline_core::shown::SeatView;

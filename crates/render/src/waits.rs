@@ -1,4 +1,6 @@
-//! How long agents waited for the user, as JSON.
+//! Writes the times that agents waited for the user as JSON.
+//!
+//! Pure: it must not compute a wait.
 
 use serde_json::{Value, json};
 use towline_core::ledger::{LedgerDay, WaitSum};

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use std::process::ExitCode;
 use towline_core::escape::for_terminal;
-use towline_engine::erase::{Listing, list_bookmark};
+use towline_engine::curate::{BookmarkListing, list_bookmark};
 use towline_engine::index::labels::short;
 use towline_engine::query::{BookmarksRequest, LabelledBookmark, bookmark, bookmarks};
 use towline_engine::runtime::calendar::clock;
@@ -166,11 +166,11 @@ fn show_one(scope: &Scope, show: &Show) -> Result<(), Failure> {
 }
 
 fn change(scope: &Scope, delete: &Delete) -> Result<(), Failure> {
-    let listing = if delete.restore { Listing::Listed } else { Listing::Hidden };
+    let listing = if delete.restore { BookmarkListing::Listed } else { BookmarkListing::Hidden };
     let id = list_bookmark(&scope.env, &delete.id, listing)?;
     scope.out.line(&match listing {
-        Listing::Listed => format!("bookmark {id} is listed again"),
-        Listing::Hidden => {
+        BookmarkListing::Listed => format!("bookmark {id} is listed again"),
+        BookmarkListing::Hidden => {
             format!("bookmark {id} is deleted; `tow bookmarks delete {id} --restore` takes that back")
         }
     });

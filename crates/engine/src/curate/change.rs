@@ -79,7 +79,12 @@ pub fn change(env: &Env, ids: &[String], change: &MemoryChange) -> Result<Vec<Ch
     let before = memories_named(archive, ids)?;
     let undone: Vec<Option<String>> = match change {
         MemoryChange::Undo => undo(archive, &before, env.now)?.into_iter().map(Some).collect(),
-        _ => vec![None; before.len()],
+        MemoryChange::Pin
+        | MemoryChange::Unpin
+        | MemoryChange::Hold { .. }
+        | MemoryChange::Release
+        | MemoryChange::Supersede { .. }
+        | MemoryChange::Edit(_) => vec![None; before.len()],
     };
     let steps = before.iter().map(|memory| step(change, archive, memory)).collect::<Result<Vec<_>, _>>()?;
     let apply = |(memory, step): (&Memory, &Step)| step.apply(archive, memory.number, env.now);

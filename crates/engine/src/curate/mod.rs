@@ -1,10 +1,12 @@
-//! What a user or an agent does to memories by command: remember, edit, pin, hold, release, supersede, undo.
+//! Changes memories and bookmarks by command: remember, edit, pin, hold, release, supersede, undo, hide.
 //!
 //! Refuses before it changes anything, and returns the memories as they are afterwards. Prints nothing.
 
+mod bookmark;
 mod change;
 mod remember;
 
+pub use bookmark::{BookmarkListing, list_bookmark};
 pub use change::{ChangedMemory, MemoryChange, MemoryEdit, change, current};
 pub use remember::{RememberRequest, Remembered, remember};
 

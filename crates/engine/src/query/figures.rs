@@ -1,6 +1,6 @@
-//! Files, commits and tokens of a range of a session's turns.
+//! Counts the files, commits and tokens of a range of a session's turns.
 //!
-//! Only reads.
+//! Reads the archive only. It must not write or format anything.
 
 use super::past::{Past, unreadable};
 use crate::runtime::failure::Failure;

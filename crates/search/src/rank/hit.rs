@@ -1,4 +1,6 @@
-//! What a search returns: hits, and the reasons for their rank. Definitions only.
+//! The result of a search: hits, and the reasons for their rank.
+//!
+//! Definitions only: it must not rank anything.
 
 use crate::document::DocumentKind;
 

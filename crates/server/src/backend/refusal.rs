@@ -1,4 +1,6 @@
-//! What every operation needs: a fresh environment, and failures as HTTP refusals.
+//! Makes a fresh environment for each operation, and turns failures into HTTP refusals.
+//!
+//! It must not answer a request.
 
 use crate::http::{Answer, Refusal, Status};
 use serde_json::Value;

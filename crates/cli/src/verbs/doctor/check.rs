@@ -1,4 +1,6 @@
-//! The result of one check. Definitions only.
+//! The result of one check: its name, its state and the command that helps.
+//!
+//! Definitions only: it must not look at anything.
 
 use serde::Serialize;
 

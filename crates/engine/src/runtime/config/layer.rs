@@ -1,4 +1,6 @@
 //! Merges the user's configuration over the defaults, key by key, and names the mistakes in it.
+//!
+//! Pure: the text is an argument. A mistake never hides the valid keys beside it.
 
 use super::nearest::nearest;
 use super::ranges::range_of;

@@ -1,4 +1,6 @@
-//! Patterns of folders and of names, as users write them in the configuration. Pure.
+//! Matches folders and names against the patterns of the configuration.
+//!
+//! Pure: it must not look at the file system.
 
 /// Whether `pattern` equals `folder` or an ancestor of it, part by part; `*` matches one part.
 pub(super) fn covers(pattern: &str, folder: &str) -> bool {

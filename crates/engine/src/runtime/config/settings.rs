@@ -1,4 +1,6 @@
-//! `Config`: the effective value of every key, with its types. Pure.
+//! `Config`: the effective value of every key, with its type.
+//!
+//! Definitions only: it must not read files or parse text.
 
 use super::bookmarks::Bookmarks;
 use super::continuing::Continuing;

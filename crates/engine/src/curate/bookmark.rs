@@ -12,20 +12,20 @@ use towline_core::event::EventKind;
 use towline_store::journal::JournalRecord;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listing {
+pub enum BookmarkListing {
     Hidden,
     Listed,
 }
 
 /// Returns the short id of the bookmark that `part` names.
-pub fn list_bookmark(env: &Env, part: &str, listing: Listing) -> Result<String, Failure> {
+pub fn list_bookmark(env: &Env, part: &str, listing: BookmarkListing) -> Result<String, Failure> {
     let store = ownership::store(env)?;
     let known = named(&store, part)?;
     drop(store);
     let bookmark = known.bookmark.uid;
     let kind = match listing {
-        Listing::Hidden => EventKind::BookmarkDeleted { bookmark },
-        Listing::Listed => EventKind::BookmarkRestored { bookmark },
+        BookmarkListing::Hidden => EventKind::BookmarkDeleted { bookmark },
+        BookmarkListing::Listed => EventKind::BookmarkRestored { bookmark },
     };
     record::accept(env, &[JournalRecord::Event(record::event(env, known.session, kind))])?;
     live::store(env)?;
