@@ -6,7 +6,7 @@
 mod notice;
 
 pub(crate) use notice::complaint;
-pub use notice::{classified, prose, short};
+pub use notice::{classify_error, prose, short};
 
 use crate::{Agent, claude, codex};
 use std::path::{Path, PathBuf};

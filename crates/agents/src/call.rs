@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub(crate) fn text<'a>(input: &'a str, keys: &[&str]) -> Option<Cow<'a, str>> {
     keys.iter()
         .find_map(|key| unquoted(own(input, key)?))
-        .or_else(|| keys.iter().find_map(|key| anywhere(input, key)))
+        .or_else(|| keys.iter().find_map(|key| find_string_at_any_depth(input, key)))
 }
 
 /// The value under a top-level key, as written.
@@ -36,7 +36,7 @@ pub(crate) fn own<'a>(input: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// The first string under this key at any depth.
-pub(crate) fn anywhere<'a>(input: &'a str, key: &str) -> Option<Cow<'a, str>> {
+pub(crate) fn find_string_at_any_depth<'a>(input: &'a str, key: &str) -> Option<Cow<'a, str>> {
     let quoted = format!("\"{key}\"");
     let values = memmem::find_iter(input.as_bytes(), &quoted)
         .map(|offset| input[offset + quoted.len()..].trim_start());
@@ -131,7 +131,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_input_panics(input in r#"[{}\[\]",:\\a-bé \n]{0,60}"#) {
-            let _ = (text(&input, &["a", "b"]), anywhere(&input, "a"), texts(&input), own(&input, "b"));
+            let _ = (text(&input, &["a", "b"]), find_string_at_any_depth(&input, "a"), texts(&input), own(&input, "b"));
         }
     }
 }

@@ -286,7 +286,7 @@ impl Agent {
             Agent::Claude => claude::install::tool_server(file, tow)?,
             Agent::Codex => codex::install::tool_server(file, tow)?,
         };
-        Ok(server.among(places.to_vec()))
+        Ok(server.with_variables(places.to_vec()))
     }
 
     /// Our plugin's name, if it is enabled in the agent's folder.
@@ -378,8 +378,8 @@ impl Agent {
     /// The action of a tool call. `input` is its JSON or plain text, already redacted and possibly broken by that.
     pub fn tool_action<'a>(self, tool: &str, input: &'a str) -> ToolAction<'a> {
         match self {
-            Agent::Claude => claude::deed::deed(tool, input),
-            Agent::Codex => codex::deed::deed(tool, input),
+            Agent::Claude => claude::deed::tool_action(tool, input),
+            Agent::Codex => codex::deed::tool_action(tool, input),
         }
     }
 

@@ -81,7 +81,7 @@ pub(crate) struct EntryHead<'a> {
 
 impl<'a> EntryHead<'a> {
     /// The entry's main piece.
-    pub fn whole(&self, content: PieceContent<'a>) -> TranscriptPiece<'a> {
+    pub fn main_piece(&self, content: PieceContent<'a>) -> TranscriptPiece<'a> {
         self.piece(self.id.clone(), content)
     }
 
@@ -92,7 +92,7 @@ impl<'a> EntryHead<'a> {
 
     /// One of several pieces of the same kind.
     pub fn block(&self, index: usize, content: PieceContent<'a>) -> TranscriptPiece<'a> {
-        if index == 0 { self.whole(content) } else { self.part(index, content) }
+        if index == 0 { self.main_piece(content) } else { self.part(index, content) }
     }
 
     pub fn piece(&self, id: Cow<'a, str>, content: PieceContent<'a>) -> TranscriptPiece<'a> {

@@ -24,7 +24,7 @@ fn installed(target: &Target, text: &str) -> String {
     let after = plan.after.unwrap();
     let again = target.plan(Some(&after)).unwrap();
     assert!(again.is_empty() && again.changes.is_empty(), "a second run changes nothing: {}", again.diff());
-    assert!(target.inspect(Some(&after)).unwrap().is_sound());
+    assert!(target.inspect(Some(&after)).unwrap().is_up_to_date());
     String::from_utf8(after).unwrap()
 }
 
@@ -296,7 +296,7 @@ fn refusal_names_the_thing_the_cause_and_the_next_step() {
 #[test]
 fn diff_shows_only_what_changes() {
     let target = Target::new("claude", "/s.json".into(), towline_agents::settings::EntryOrder::Free)
-        .wanting(claude().all_wanted().iter().filter(|wanted| wanted.event() == "Stop").cloned());
+        .with_entries(claude().all_wanted().iter().filter(|wanted| wanted.event() == "Stop").cloned());
     let plan = target.plan(Some(b"{\n  \"hooks\": {\"Stop\": []},\n  \"z\": 1\n}\n")).unwrap();
     assert_eq!(plan.changes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["add Stop"]);
     let diff = plan.diff();
@@ -315,7 +315,7 @@ fn inspection_tells_right_stale_and_missing_apart() {
         "Notification":[{{"matcher":"x","hooks":[{RIGHT}]}}],"PreToolUse":[{{"hooks":[{RIGHT}]}}],"MessageDisplay":[{{"hooks":[{RIGHT}]}}]}}}}"#
     );
     let found = claude().inspect(Some(text.as_bytes())).unwrap();
-    assert!(!found.is_sound());
+    assert!(!found.is_up_to_date());
     assert_eq!(found.silenced_by, Some("disableAllHooks"));
     let right: Vec<_> = found.right.iter().map(|e| (e.event.as_str(), e.group, e.index)).collect();
     assert_eq!(right, [("Stop", 0, 1)]);

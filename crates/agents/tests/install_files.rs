@@ -107,7 +107,7 @@ fn uninstall_gives_the_bytes_back() {
     {
         let home = Home::holding(original);
         home.install();
-        assert!(home.target().inspect_file(ALONE).unwrap().is_sound());
+        assert!(home.target().inspect_file(ALONE).unwrap().is_up_to_date());
         home.uninstall();
         assert_eq!(home.read(), original);
         assert_eq!(names(&home.config()), ["settings.json"]);
@@ -259,7 +259,9 @@ fn link_stays_and_its_target_is_replaced() {
     symlink("../dotfiles/second.json", home.file()).unwrap();
     home.install();
     assert!(fs::symlink_metadata(home.file()).unwrap().is_symlink());
-    assert!(home.target().inspect(Some(&fs::read(dotfiles.join("real.json")).unwrap())).unwrap().is_sound());
+    assert!(
+        home.target().inspect(Some(&fs::read(dotfiles.join("real.json")).unwrap())).unwrap().is_up_to_date()
+    );
     home.uninstall();
     assert_eq!(fs::read(dotfiles.join("real.json")).unwrap(), b"{}");
     assert_eq!(names(&dotfiles), ["real.json", "second.json"]);

@@ -53,7 +53,7 @@ fn race(rewrite: fn(&Path, u64)) {
     let found: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     assert_eq!(found["count"], json!(REWRITES), "their last write stands");
     assert_eq!(found["hooks"]["Stop"][0]["hooks"][0]["command"], json!("theirs"));
-    assert!(target.inspect_file(PACE).unwrap().is_sound(), "our entries stand");
+    assert!(target.inspect_file(PACE).unwrap().is_up_to_date(), "our entries stand");
 
     thread::scope(|scope| {
         scope.spawn(|| write_all(&start));
@@ -91,7 +91,7 @@ fn two_installations_at_once_end_with_one_entry_each() {
             scope.spawn(|| target.apply(&archive, PACE).unwrap());
         }
     });
-    assert!(target.inspect_file(PACE).unwrap().is_sound());
+    assert!(target.inspect_file(PACE).unwrap().is_up_to_date());
     target.remove(&archive, PACE).unwrap();
     assert!(!file.exists());
 }

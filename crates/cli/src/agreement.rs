@@ -6,12 +6,12 @@ use crate::output::complain;
 use std::io::{self, BufRead, IsTerminal};
 use towline_engine::runtime::failure::Failure;
 
-pub fn can_be_asked() -> bool {
+pub fn is_interactive() -> bool {
     io::stdin().is_terminal()
 }
 
 /// Prints the question and reads one line. Anything but a yes is a no.
-pub fn agrees(question: &str) -> Result<bool, Failure> {
+pub fn confirm(question: &str) -> Result<bool, Failure> {
     complain(&format!("{question} [y/N] "));
     let mut answer = String::new();
     io::stdin()

@@ -72,7 +72,7 @@ impl Desk {
                 };
                 archive.add_memory(&memory).unwrap()
             };
-            archive.as_one(|| Ok(drafts.into_iter().enumerate().map(keep).collect())).unwrap()
+            archive.in_transaction(|| Ok(drafts.into_iter().enumerate().map(keep).collect())).unwrap()
         })
     }
 

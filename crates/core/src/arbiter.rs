@@ -139,7 +139,7 @@ pub enum ScreenReadValue {
 }
 
 /// Whether the screen may show what hooks missed, judged by the cheaper observations.
-pub fn promise(session: &Session, sights: &Observations) -> ScreenReadValue {
+pub fn screen_read_value(session: &Session, sights: &Observations) -> ScreenReadValue {
     let waited_ms = sights.now.since_ms(dialog_opened_at(session));
     match session.state {
         SessionState::Blocked(BlockReason::Permission) if waited_ms < DRAWN_MS => ScreenReadValue::Nothing,
@@ -165,7 +165,7 @@ fn may_have_started_a_tool(session: &Session, sights: &Observations) -> bool {
 }
 
 /// Compares the session's state with the observations. The first rule that applies decides.
-pub fn judge(session: &Session, sights: &Observations) -> StateVerdict {
+pub fn resolve_state(session: &Session, sights: &Observations) -> StateVerdict {
     let (observed, confidence, rule) = already_ended(session)
         .or_else(|| process_gone(sights))
         .or_else(|| turn_stopped(session, sights.tail?))

@@ -2,7 +2,7 @@
 //!
 //! Uses tmux's own colour markup. Names are escaped, so tmux expands none of their content.
 
-use crate::escape::{fit, for_tmux};
+use crate::escape::{fit_to_width, for_tmux};
 use crate::shown::{SeatLight, SeatView, age};
 use crate::time::Timestamp;
 
@@ -54,7 +54,7 @@ impl BarStyle {
         self
     }
 
-    pub fn look(&self, light: SeatLight) -> &LightStyle {
+    pub fn light_style(&self, light: SeatLight) -> &LightStyle {
         match light {
             SeatLight::Idle => &self.idle,
             SeatLight::Working => &self.working,
@@ -76,7 +76,7 @@ pub fn bar(seats: &[SeatView], style: &BarStyle, now: Timestamp) -> String {
     let mut parts: Vec<String> = counted.collect();
     if style.project == ProjectNameDisplay::Shown {
         let most_urgent = seats.first().and_then(|seat| seat.project.as_deref());
-        parts.extend(most_urgent.map(|name| format!("@{}", for_tmux(&fit(name, MAX_NAME_WIDTH)))));
+        parts.extend(most_urgent.map(|name| format!("@{}", for_tmux(&fit_to_width(name, MAX_NAME_WIDTH)))));
     }
     parts.join(" ")
 }
@@ -90,7 +90,7 @@ fn count(seats: &[SeatView], light: SeatLight, style: &BarStyle, now: Timestamp)
     }
     let longest = members().map(|seat| now.since_ms(seat.since)).max().unwrap_or(0);
     let timer = if light == SeatLight::Blocked { age(longest) } else { String::new() };
-    let look = style.look(light);
+    let look = style.light_style(light);
     let text = format!("{number}{}{timer}", for_tmux(&look.icon));
     Some(if look.colour.is_empty() { text } else { format!("#[fg={}]{text}#[default]", look.colour) })
 }

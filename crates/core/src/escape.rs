@@ -5,7 +5,7 @@
 use unicode_width::UnicodeWidthChar;
 
 /// One line without control characters, escape sequences or bidirectional marks.
-pub fn for_terminal(text: &str) -> String {
+pub fn escape_for_terminal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -17,19 +17,19 @@ pub fn for_terminal(text: &str) -> String {
     out
 }
 
-/// Several lines: keeps line breaks and tabs, and strips what `for_terminal` strips.
+/// Several lines: keeps line breaks and tabs, and strips what `escape_for_terminal` strips.
 pub fn lines_for_terminal(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_bidi_mark(*c))).collect()
 }
 
 /// For a tmux option or a label that tmux draws: `##` is drawn as `#` and starts no format.
 pub fn for_tmux(text: &str) -> String {
-    for_terminal(text).replace('#', "##")
+    escape_for_terminal(text).replace('#', "##")
 }
 
 /// For a menu label, which tmux expands and then draws. Expansion leaves `#` before a `[` to the drawing.
 pub fn for_tmux_menu(text: &str) -> String {
-    let text = for_terminal(text);
+    let text = escape_for_terminal(text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some(at) = rest.find('#') {
@@ -54,7 +54,7 @@ pub fn width(text: &str) -> usize {
 }
 
 /// The longest prefix of at most `columns` columns; a cut is shown as `…`.
-pub fn fit(text: &str, columns: usize) -> String {
+pub fn fit_to_width(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -75,7 +75,7 @@ pub fn fit(text: &str, columns: usize) -> String {
 
 /// `fit`, then padded with spaces to exactly `columns` columns.
 pub fn pad(text: &str, columns: usize) -> String {
-    let fitted = fit(text, columns);
+    let fitted = fit_to_width(text, columns);
     let missing = columns.saturating_sub(width(&fitted));
     fitted + &" ".repeat(missing)
 }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn escape_sequences_and_line_breaks_do_not_reach_a_terminal() {
-        assert_eq!(for_terminal("a\x1b[31mb\nc\x07\u{9b}d"), "a[31mb cd");
+        assert_eq!(escape_for_terminal("a\x1b[31mb\nc\x07\u{9b}d"), "a[31mb cd");
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn bidirectional_marks_are_removed() {
-        assert_eq!(for_terminal("user\u{202e}gpj.exe"), "usergpj.exe");
+        assert_eq!(escape_for_terminal("user\u{202e}gpj.exe"), "usergpj.exe");
     }
 
     #[test]
@@ -137,10 +137,10 @@ mod tests {
 
     #[test]
     fn text_is_cut_at_a_column_and_padded_to_one() {
-        assert_eq!(fit("漢字かな", 5), "漢字…");
-        assert_eq!(fit("short", 5), "short");
-        assert_eq!(fit("longer", 1), "…");
-        assert_eq!(fit("longer", 0), "");
+        assert_eq!(fit_to_width("漢字かな", 5), "漢字…");
+        assert_eq!(fit_to_width("short", 5), "short");
+        assert_eq!(fit_to_width("longer", 1), "…");
+        assert_eq!(fit_to_width("longer", 0), "");
         assert_eq!(pad("漢字かな", 6), "漢字… ");
     }
 }

@@ -46,7 +46,7 @@ pub enum EventKind {
     SessionStarted {
         by: StartedBy,
         /// The user's inheritance settings: recorded with the event, so that the journal alone decides.
-        #[serde(default, skip_serializing_if = "InheritSettings::are_the_usual")]
+        #[serde(default, skip_serializing_if = "InheritSettings::are_default")]
         wishes: InheritSettings,
     },
     SessionEnded {
@@ -245,7 +245,7 @@ impl OwnCommand {
     }
 
     /// The event that the command causes, beside the prompt.
-    pub fn happening(self) -> Option<EventKind> {
+    pub fn event_kind(self) -> Option<EventKind> {
         match self {
             OwnCommand::Baton => Some(EventKind::BatonPassed),
             OwnCommand::Fresh => Some(EventKind::FreshAsked),

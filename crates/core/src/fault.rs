@@ -34,7 +34,7 @@ named_enum! {
 
 impl FaultKind {
     /// The remedy: a command, or where to look.
-    pub fn mend(self) -> &'static str {
+    pub fn remedy(self) -> &'static str {
         match self {
             FaultKind::Payload => "update tow if the agent is newer than it; else report the line",
             FaultKind::Journal => "free disk space or make the data folder writable, then run `tow work`",

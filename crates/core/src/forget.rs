@@ -93,7 +93,7 @@ impl Forgotten {
         self.memories.insert(mark);
     }
 
-    pub fn is_memory_gone(&self, mark: IdHash) -> bool {
+    pub fn is_memory_erased(&self, mark: IdHash) -> bool {
         self.memories.contains(&mark)
     }
 
@@ -222,22 +222,22 @@ pub struct ForgottenParts<'a> {
 
 impl ForgottenParts<'_> {
     /// Whether the turn of this prompt was erased, with everything after the prompt.
-    pub fn is_turn_gone(&self, mark: IdHash, at: Timestamp) -> bool {
+    pub fn is_turn_erased(&self, mark: IdHash, at: Timestamp) -> bool {
         self.own.is_some_and(|own| own.turns.contains_key(&mark)) || self.is_in_stretch(at)
     }
 
-    pub fn is_piece_gone(&self, mark: IdHash, at: Timestamp, whose: PieceSource) -> bool {
-        self.own.is_some_and(|own| own.pieces.contains(&mark)) || self.is_time_gone(at, whose)
+    pub fn is_piece_erased(&self, mark: IdHash, at: Timestamp, whose: PieceSource) -> bool {
+        self.own.is_some_and(|own| own.pieces.contains(&mark)) || self.is_time_erased(at, whose)
     }
 
     /// Whether everything at this time was erased.
-    pub fn is_time_gone(&self, at: Timestamp, whose: PieceSource) -> bool {
+    pub fn is_time_erased(&self, at: Timestamp, whose: PieceSource) -> bool {
         let in_turn = |own: &ForgottenInSession| own.turns.values().any(|turn| turn.holds(at));
         self.is_in_stretch(at) || (whose == PieceSource::Helper && self.own.is_some_and(in_turn))
     }
 
     /// Whether the session's folder and project were erased.
-    pub fn is_place_gone(&self) -> bool {
+    pub fn is_folder_erased(&self) -> bool {
         self.own.is_some_and(|own| own.is_placeless)
     }
 
@@ -271,7 +271,7 @@ mod tests {
         let text = format!("{all}memory 12 of a newer version\n");
         let read = Forgotten::parse(&text);
         assert_eq!(read.to_string(), text);
-        assert!(read.is_memory_gone(IdHash::of("m")) && !read.is_memory_gone(IdHash::of("n")));
+        assert!(read.is_memory_erased(IdHash::of("m")) && !read.is_memory_erased(IdHash::of("n")));
         let mut merged = Forgotten::default();
         merged.merge(read.clone());
         merged.merge(all);
@@ -283,10 +283,10 @@ mod tests {
         let mut all = Forgotten::default();
         all.add_turn(&key("a"), IdHash::of("p1"), between(5, 9));
         let gone = all.of(&key("a"), &[]).unwrap();
-        assert!(gone.is_turn_gone(IdHash::of("p1"), Timestamp(5)));
-        assert!(!gone.is_turn_gone(IdHash::of("p2"), Timestamp(9)));
-        assert!(gone.is_piece_gone(IdHash::of("h"), Timestamp(7), PieceSource::Helper));
-        assert!(!gone.is_piece_gone(IdHash::of("h"), Timestamp(7), PieceSource::Session));
+        assert!(gone.is_turn_erased(IdHash::of("p1"), Timestamp(5)));
+        assert!(!gone.is_turn_erased(IdHash::of("p2"), Timestamp(9)));
+        assert!(gone.is_piece_erased(IdHash::of("h"), Timestamp(7), PieceSource::Helper));
+        assert!(!gone.is_piece_erased(IdHash::of("h"), Timestamp(7), PieceSource::Session));
         assert_eq!(all.of(&key("b"), &[]), None);
     }
 
@@ -295,8 +295,8 @@ mod tests {
         let mut all = Forgotten::default();
         all.add_project(&project_marks("/r", Some("git@x:y")), between(0, 8));
         let moved = all.of(&key("a"), &project_marks("/moved", Some("git@x:y"))).unwrap();
-        assert!(moved.is_turn_gone(IdHash::of("p"), Timestamp(8)));
-        assert!(!moved.is_turn_gone(IdHash::of("p"), Timestamp(9)));
+        assert!(moved.is_turn_erased(IdHash::of("p"), Timestamp(8)));
+        assert!(!moved.is_turn_erased(IdHash::of("p"), Timestamp(9)));
         assert_eq!(all.of(&key("a"), &project_marks("/other", None)), None);
     }
 }

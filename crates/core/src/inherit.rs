@@ -22,7 +22,7 @@ pub const DEEPEST_CHAIN: usize = 10;
 #[derive(Clone, Debug)]
 pub struct InheritInput<'a> {
     pub heir: &'a Session,
-    /// Earlier sessions of its seat, latest first: those that `is_looked_behind` skips and the first it does not.
+    /// Earlier sessions of its seat, latest first: those that `is_skipped` skips and the first it does not.
     pub chain: Vec<Predecessor>,
     /// Untaken batons of its seat or its project.
     pub batons: Vec<Baton>,
@@ -137,13 +137,13 @@ pub fn has_work(session: &Session) -> bool {
 }
 
 /// Whether to skip this session and look at the one before it: it was cleared before its first prompt.
-pub fn is_looked_behind(session: &Session) -> bool {
+pub fn is_skipped(session: &Session) -> bool {
     session.inheriting == InheritState::Undecided && session.started_by == StartedBy::Clear
 }
 
 /// Whether other sessions of the project are considered: the heir was started by `/clear`, and its seat does not show
 /// its predecessor.
-pub fn looks_nearby(heir: &Session, chain: &[Predecessor]) -> bool {
+pub fn considers_other_sessions(heir: &Session, chain: &[Predecessor]) -> bool {
     heir.started_by == StartedBy::Clear && (heir.seat.is_none() || predecessor(heir, chain).is_none())
 }
 
@@ -170,7 +170,7 @@ pub fn taken(heir: &Session, from: &Session) -> Option<InheritDecision> {
 }
 
 /// As `taken`, for a session of another machine, which is known here only by its baton.
-pub fn taken_from_afar(heir: &Session, baton: &Baton) -> Option<InheritDecision> {
+pub fn take_remote_baton(heir: &Session, baton: &Baton) -> Option<InheritDecision> {
     let afar = baton.afar.as_ref().filter(|_| baton.session != heir.key)?;
     Some(InheritDecision {
         from: Some(baton.session.clone()),
@@ -265,7 +265,7 @@ fn is_continued(candidate: &Predecessor) -> bool {
 /// Inheritance after `/clear` without a predecessor in the seat: editors give each session its own seat.
 fn fallback(situation: &InheritInput<'_>) -> Option<InheritDecision> {
     let heir = situation.heir;
-    if !looks_nearby(heir, &situation.chain) {
+    if !considers_other_sessions(heir, &situation.chain) {
         return None;
     }
     let eligible: Vec<&Predecessor> =

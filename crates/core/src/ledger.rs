@@ -125,7 +125,7 @@ fn median(sorted: &[i64]) -> i64 {
 }
 
 /// Formats a duration: `35 s`, `42 min`, `2 h 14 min`.
-pub fn spell(ms: i64) -> String {
+pub fn format_duration(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;
     match (seconds / 3600, seconds / 60 % 60) {
         (0, 0) => format!("{seconds} s"),
@@ -252,7 +252,8 @@ mod tests {
 
     #[test]
     fn times_are_spelt_in_words() {
-        let spelt = [0, 35_999, MINUTE, 42 * MINUTE, 2 * HOUR, 2 * HOUR + 14 * MINUTE, 26 * HOUR].map(spell);
+        let spelt = [0, 35_999, MINUTE, 42 * MINUTE, 2 * HOUR, 2 * HOUR + 14 * MINUTE, 26 * HOUR]
+            .map(format_duration);
         assert_eq!(spelt, ["0 s", "35 s", "1 min", "42 min", "2 h", "2 h 14 min", "26 h"]);
     }
 }

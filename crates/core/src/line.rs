@@ -113,7 +113,7 @@ impl TurnDigest {
     }
 
     /// Records a tool call; `call` identifies it.
-    pub fn did(&mut self, call: u64, deed: &ToolAction<'_>) {
+    pub fn add_call(&mut self, call: u64, deed: &ToolAction<'_>) {
         self.ended = TurnEnd::Open;
         match deed {
             ToolAction::Read { path } => {
@@ -143,7 +143,7 @@ impl TurnDigest {
     }
 
     /// Records a call's result. Results may come late, out of order, or never.
-    pub fn came_of(&mut self, call: u64, outcome: ToolOutcome, output: &str) {
+    pub fn add_result(&mut self, call: u64, outcome: ToolOutcome, output: &str) {
         let call = short_id(call);
         let Some(index) = self.open.iter().position(|(open, _)| *open == call) else { return };
         match self.open.remove(index).1 {
@@ -195,7 +195,7 @@ impl TurnDigest {
         let commits = printed_commits(output);
         self.runs.record_result(run, outcome, output);
         if !commits.is_empty() && outcome == ToolOutcome::Done {
-            self.runs.take_back(run);
+            self.runs.uncount(run);
         }
         for commit in commits {
             if self.commits.len() >= MOST_COMMITS {

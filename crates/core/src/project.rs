@@ -21,7 +21,7 @@ pub struct ProjectIdentity {
 
 impl ProjectIdentity {
     /// Whether the traces match the project with this root or this remote.
-    pub fn lead_to(&self, root: &str, remote: Option<&str>) -> bool {
+    pub fn matches_project(&self, root: &str, remote: Option<&str>) -> bool {
         self.root == root || (remote.is_some() && self.remote.as_deref() == remote)
     }
 

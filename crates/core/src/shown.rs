@@ -72,7 +72,7 @@ impl SeatView {
     }
 
     /// The state as a word; `idle` once the user has looked at it.
-    pub fn word(&self) -> &'static str {
+    pub fn state_name(&self) -> &'static str {
         if self.light() == SeatLight::Idle { SessionState::Idle.name() } else { self.state.name() }
     }
 

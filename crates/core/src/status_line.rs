@@ -6,7 +6,7 @@ mod template;
 
 pub use template::{BadTemplate, Colour, StatusPart, StatusTemplate};
 
-use crate::escape::{fit, for_terminal, width};
+use crate::escape::{escape_for_terminal, fit_to_width, width};
 use crate::meter::ContextUsage;
 use crate::shown::SeatLight;
 use crate::time::Timestamp;
@@ -79,7 +79,7 @@ impl StatusTemplate {
             sections.pop();
         }
         if room(&sections) > columns {
-            return fit(&sections.into_iter().map(|(plain, _)| plain).collect::<String>(), columns);
+            return fit_to_width(&sections.into_iter().map(|(plain, _)| plain).collect::<String>(), columns);
         }
         let line: String = sections.into_iter().map(|(_, coloured)| coloured).collect();
         line.trim_end().to_owned()
@@ -103,7 +103,7 @@ fn render(
                 let Some(rendered) = part.render(facts) else {
                     if section.is_optional { return None } else { continue }
                 };
-                let text = fit(&for_terminal(&rendered.text), WIDEST);
+                let text = fit_to_width(&escape_for_terminal(&rendered.text), WIDEST);
                 let colour = if *requested == Colour::Auto { rendered.colour } else { *requested };
                 plain.push_str(&text);
                 coloured.push_str(&match colours {
@@ -133,7 +133,7 @@ impl StatusPart {
                 by_percent(format!("{}%", facts.fill?.percent()), facts.fill?.percent(), FULL)
             }
             StatusPart::Tokens => plain(tokens(facts.fill?)),
-            StatusPart::Cost => RenderedPart { text: facts.cost?.spelt(), colour: Colour::Faint },
+            StatusPart::Cost => RenderedPart { text: facts.cost?.display(), colour: Colour::Faint },
             StatusPart::FiveHours => render_limit(*limit(LimitPeriod::FiveHours)?, facts.now),
             StatusPart::Week => render_limit(*limit(LimitPeriod::Week)?, facts.now),
             StatusPart::Limits => {

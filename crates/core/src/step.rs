@@ -53,7 +53,7 @@ pub fn step(before: StepInput, event: &Event) -> StepOutput {
     let Some(mut session) = before.session.or_else(|| new_session(event)) else {
         return StepOutput::default();
     };
-    if event.happening.is_the_agents() {
+    if event.happening.is_agent_activity() {
         session.last_event_at = session.last_event_at.max(event.at);
     }
     if let Some(scene) = &event.scene {
@@ -63,7 +63,7 @@ pub fn step(before: StepInput, event: &Event) -> StepOutput {
     let left_seat =
         before.former_seat.filter(|_| seat.is_some()).and_then(|former| leave_seat(&session, former));
     let since_bookmark = session.since_bookmark;
-    session.since_bookmark.take_in(event, session.context_tokens);
+    session.since_bookmark.count_event(event, session.context_tokens);
     let ended_turn = apply(&mut session, event);
     let bookmark = bookmark_set(&session, event, &since_bookmark);
     let ended_wait = previous.and_then(|(state, since)| ended_wait(state, since, &session, event));
@@ -75,7 +75,7 @@ pub fn step(before: StepInput, event: &Event) -> StepOutput {
 
 /// Any event of the agent creates its session, except its end: a session only seen ending is not recorded.
 fn new_session(event: &Event) -> Option<Session> {
-    if matches!(event.happening, EventKind::SessionEnded { .. }) || !event.happening.is_the_agents() {
+    if matches!(event.happening, EventKind::SessionEnded { .. }) || !event.happening.is_agent_activity() {
         return None;
     }
     let started_by =

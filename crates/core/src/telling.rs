@@ -4,7 +4,7 @@
 //! never split, never expanded again, and never part of shell text.
 
 use crate::bar::BarStyle;
-use crate::escape::{fit, for_terminal};
+use crate::escape::{escape_for_terminal, fit_to_width};
 use crate::session::SessionState;
 use crate::shown::SeatView;
 use crate::text::clip;
@@ -45,7 +45,8 @@ pub struct Notification {
 impl Notification {
     pub fn of(seat: &SeatView, from: Option<SessionState>, to: SessionState) -> Notification {
         let light = SeatView { state: to, seen: false, ..seat.clone() }.light();
-        let text = |value: Option<&str>| clip(&for_terminal(value.unwrap_or("")), LONGEST_VALUE).to_owned();
+        let text =
+            |value: Option<&str>| clip(&escape_for_terminal(value.unwrap_or("")), LONGEST_VALUE).to_owned();
         let state = to.name().to_owned();
         let values = [
             text(Some(&seat.agent)),
@@ -61,7 +62,7 @@ impl Notification {
             text(seat.pane.as_deref()),
             summary(seat, to),
         ];
-        Notification { to, icon: for_terminal(&BarStyle::default().look(light).icon), values }
+        Notification { to, icon: escape_for_terminal(&BarStyle::default().light_style(light).icon), values }
     }
 
     /// Empty for a placeholder that does not exist.
@@ -115,13 +116,13 @@ impl Notification {
         let parts = [
             self.value("agent").to_owned(),
             self.value("branch").to_owned(),
-            fit(self.value("prompt"), PROMPT_COLUMNS),
+            fit_to_width(self.value("prompt"), PROMPT_COLUMNS),
         ];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 
     /// The sequence that makes the agent's terminal signal the change.
-    pub fn sign(&self, sign: TerminalSignal) -> String {
+    pub fn terminal_sequence(&self, sign: TerminalSignal) -> String {
         match sign {
             TerminalSignal::Off => String::new(),
             TerminalSignal::Bell => "\x07".to_owned(),
@@ -149,9 +150,9 @@ fn summary(seat: &SeatView, to: SessionState) -> String {
     let project = seat.project.as_deref().unwrap_or("?");
     let place = seat.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"));
     let reason = to.reason().map_or(String::new(), |reason| format!(" ({reason})"));
-    let prompt = fit(&for_terminal(seat.prompt.as_deref().unwrap_or("")), PROMPT_COLUMNS);
+    let prompt = fit_to_width(&escape_for_terminal(seat.prompt.as_deref().unwrap_or("")), PROMPT_COLUMNS);
     let prompt = if prompt.is_empty() { prompt } else { format!(": {prompt}") };
-    for_terminal(&format!("{} in {place}: {}{reason}{prompt}", seat.agent, to.name()))
+    escape_for_terminal(&format!("{} in {place}: {}{reason}{prompt}", seat.agent, to.name()))
 }
 
 /// The first name in braces that looks like a placeholder but is not one.
@@ -230,14 +231,14 @@ mod tests {
     #[test]
     fn a_sign_ends_where_it_should_whatever_it_tells() {
         let telling = telling("do\u{7} this");
-        assert_eq!(telling.sign(TerminalSignal::Off), "");
-        assert_eq!(telling.sign(TerminalSignal::Bell), "\x07");
+        assert_eq!(telling.terminal_sequence(TerminalSignal::Off), "");
+        assert_eq!(telling.terminal_sequence(TerminalSignal::Bell), "\x07");
         assert_eq!(
-            telling.sign(TerminalSignal::Osc9),
+            telling.terminal_sequence(TerminalSignal::Osc9),
             "\x1b]9;towline: agent in app; core/main: blocked (permission): do this\x07"
         );
         assert_eq!(
-            telling.sign(TerminalSignal::Osc777),
+            telling.terminal_sequence(TerminalSignal::Osc777),
             "\x1b]777;notify;app, core: blocked (permission);agent · main · do this\x07"
         );
         assert_eq!(telling.title(), "\x1b]2;! app; core\x07");
@@ -247,6 +248,9 @@ mod tests {
     fn a_long_prompt_is_bounded_wherever_it_goes() {
         let telling = telling(&"é".repeat(10_000));
         assert_eq!(telling.value("prompt").len(), LONGEST_VALUE);
-        assert!(telling.value("summary").len() < 300 && telling.sign(TerminalSignal::Osc777).len() < 400);
+        assert!(
+            telling.value("summary").len() < 300
+                && telling.terminal_sequence(TerminalSignal::Osc777).len() < 400
+        );
     }
 }

@@ -44,7 +44,7 @@ named_enum! {
 
 impl TerminalAbility {
     /// Completes a sentence that begins with "cannot tell".
-    pub fn tells(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             TerminalAbility::Identity => "whether the pane is the one that is meant",
             TerminalAbility::Foreground => "which program would get the keys",

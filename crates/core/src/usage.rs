@@ -5,7 +5,7 @@
 
 mod price;
 
-pub use price::{BANDS, ModelPrice, ModelPrices, TokenRates, band_of};
+pub use price::{BANDS, ModelPrice, ModelPrices, TokenRates, price_band};
 
 use crate::piece::TokenCounts;
 use crate::time::Timestamp;
@@ -38,7 +38,7 @@ impl Cost {
     }
 
     /// For display: cents, and four decimals below ten cents.
-    pub fn spelt(self) -> String {
+    pub fn display(self) -> String {
         let (unit, places) = if self.0 < DOLLAR / 10 && self.0 > 0 { (10_000, 4) } else { (100, 2) };
         let rounded = (self.0 * unit + DOLLAR / 2) / DOLLAR;
         format!("${}.{:0places$}", rounded / unit, rounded % unit)
@@ -63,7 +63,7 @@ impl Sum for Cost {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BandUsage {
     pub model: Option<String>,
-    /// See `band_of`.
+    /// See `price_band`.
     pub band: u8,
     pub messages: u64,
     pub tokens: TokenCounts,
@@ -135,10 +135,10 @@ impl UsageTotal {
 
 impl CostEstimate {
     /// `$1.20`; `>$1.20` if a part has no price; `?` if nothing has.
-    pub fn spelt(self) -> String {
+    pub fn display(self) -> String {
         match self {
-            CostEstimate::Whole(cost) => cost.spelt(),
-            CostEstimate::AtLeast(cost) => format!(">{}", cost.spelt()),
+            CostEstimate::Whole(cost) => cost.display(),
+            CostEstimate::AtLeast(cost) => format!(">{}", cost.display()),
             CostEstimate::Unknown => "?".to_owned(),
         }
     }

@@ -114,7 +114,7 @@ impl TimeExpression {
     }
 
     /// The time range, the end excluded, if no calendar is needed to determine it.
-    pub fn stretch(&self, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
+    pub fn range(&self, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         match self {
             TimeExpression::Exact { from, until } => Some((*from, *until)),
             TimeExpression::Ago { ms } => Some((now.plus_ms(ms.saturating_neg()), now.plus_ms(1))),

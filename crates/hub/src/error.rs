@@ -42,7 +42,7 @@ pub enum HubError {
 
 impl HubError {
     /// Whether a retry may succeed without anyone's intervention.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             HubError::Unreachable { .. } | HubError::Timeout { .. } => true,
             HubError::Unprotected { .. }

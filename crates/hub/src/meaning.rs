@@ -58,7 +58,7 @@ const WITHOUT_VECTOR: &str = "
 
 impl HubClient {
     /// Whether this team has vectors, and of which model.
-    pub fn meanings(&mut self, membership: &Membership) -> Result<EmbeddingSupport, HubError> {
+    pub fn embedding_support(&mut self, membership: &Membership) -> Result<EmbeddingSupport, HubError> {
         self.ready(Need::Read)?;
         if !self.has_vectors()? {
             return Ok(EmbeddingSupport::None);
@@ -94,7 +94,7 @@ impl HubClient {
     }
 
     /// Uploads vectors, each for the row's current text. Returns how many were accepted.
-    pub fn put_meanings(
+    pub fn upload_embeddings(
         &mut self,
         membership: &Membership,
         embedded: &[(&SharedRow, &Embedding)],
@@ -115,7 +115,7 @@ impl HubClient {
     pub(crate) fn has_vectors(&mut self) -> Result<bool, HubError> {
         let has_vectors = match self.has_vectors {
             Some(has_vectors) => has_vectors,
-            None => self.standing()?.vectors == Extension::Used,
+            None => self.server_status()?.vectors == Extension::Used,
         };
         self.has_vectors = Some(has_vectors);
         Ok(has_vectors)

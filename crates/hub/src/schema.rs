@@ -118,7 +118,7 @@ impl HubClient {
 
     /// Creates or upgrades the hub. A newer one is left alone.
     pub fn init(&mut self, wanted: &InitOptions) -> Result<InitOutcome, HubError> {
-        let before = match self.standing()?.schema {
+        let before = match self.server_status()?.schema {
             HubSchema::Absent => None,
             HubSchema::Closed => return Err(self.refused("this hub is another login's")),
             HubSchema::Open { version, .. } => Some(version),
@@ -131,7 +131,7 @@ impl HubClient {
     }
 
     /// The server's and this login's status.
-    pub fn standing(&mut self) -> Result<HubStatus, HubError> {
+    pub fn server_status(&mut self) -> Result<HubStatus, HubError> {
         let rows = self.link.query(STANDING, Vec::new())?;
         let row = self.link.only(&rows)?;
         let owner: Option<String> = self.link.read(row, "owner")?;

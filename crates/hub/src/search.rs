@@ -68,8 +68,8 @@ impl HubClient {
         let values = vec![
             SqlValue::uid(membership.team),
             SqlValue::text(&text),
-            SqlValue::some_uids(&query.projects),
-            SqlValue::some_texts(&kinds),
+            SqlValue::uids_or_null(&query.projects),
+            SqlValue::texts_or_null(&kinds),
             SqlValue::small(query.most.max(1)),
             SqlValue::maybe_text(query.meaning.as_ref().map(|meaning| meaning::name(meaning.model))),
             SqlValue::maybe_text(

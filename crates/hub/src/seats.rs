@@ -45,7 +45,7 @@ const FLEET: &str = "
 
 impl HubClient {
     /// Replaces all seats of this machine.
-    pub fn put_seats(&mut self, membership: &Membership, seats: &[FleetSeat]) -> Result<(), HubError> {
+    pub fn replace_seats(&mut self, membership: &Membership, seats: &[FleetSeat]) -> Result<(), HubError> {
         self.ready(Need::Write)?;
         let texts =
             |of: fn(&FleetSeat) -> Option<&str>| SqlValue::texts(seats.iter().map(of).collect::<Vec<_>>());

@@ -179,7 +179,7 @@ impl HubClient {
     }
 
     /// Removes this machine and its seats from the hub. Rows it shared stay.
-    pub fn leave(&mut self, membership: &Membership) -> Result<(), HubError> {
+    pub fn remove_machine(&mut self, membership: &Membership) -> Result<(), HubError> {
         let values = vec![SqlValue::uid(membership.team), SqlValue::uid(membership.machine)];
         self.call("select towline.leave_team($1, $2)", values)
     }

@@ -55,7 +55,7 @@ impl SqlValue {
     }
 
     /// `NULL` for an empty list: the statement then applies no filter.
-    pub fn some_uids(uids: &[Uid]) -> SqlValue {
+    pub fn uids_or_null(uids: &[Uid]) -> SqlValue {
         let some = (!uids.is_empty()).then(|| uids.iter().copied().map(SqlUid).collect::<Vec<_>>());
         SqlValue::new(some, Type::UUID_ARRAY)
     }
@@ -70,8 +70,8 @@ impl SqlValue {
         SqlValue::new(texts, Type::TEXT_ARRAY)
     }
 
-    /// `NULL` for an empty list, as `some_uids`.
-    pub fn some_texts(texts: &[&str]) -> SqlValue {
+    /// `NULL` for an empty list, as `uids_or_null`.
+    pub fn texts_or_null(texts: &[&str]) -> SqlValue {
         let some = (!texts.is_empty()).then(|| texts.iter().map(|text| storable(text)).collect::<Vec<_>>());
         SqlValue::new(some, Type::TEXT_ARRAY)
     }

@@ -211,7 +211,7 @@ pub fn gauge(percent: u8, thresholds: &[u8], cells: usize) -> String {
 /// The status line's icon for the state, and its name.
 fn state(row: &MonitorRow) -> String {
     let style = BarStyle::default();
-    let mark = if row.has_ended() { "-" } else { style.look(row.shown.light()).icon.as_str() };
+    let mark = if row.has_ended() { "-" } else { style.light_style(row.shown.light()).icon.as_str() };
     format!("{mark} {}", row.shown.state.name())
 }
 
@@ -237,7 +237,7 @@ fn cache(row: &MonitorRow) -> String {
 }
 
 fn cost(row: &MonitorRow) -> String {
-    row.spent.as_ref().map(|spent| spent.bill().spelt()).unwrap_or_default()
+    row.spent.as_ref().map(|spent| spent.bill().display()).unwrap_or_default()
 }
 
 /// The reason the session waits, and its prompt.

@@ -63,7 +63,7 @@ fn numbers(row: &MonitorRow, columns: usize) -> Vec<StyledLine> {
     }
     if let Some(spent) = &row.spent {
         let cache = spent.cache_percent().map(|share| format!(", {share}% from the cache"));
-        let (tokens, cost) = (short_count(spent.tokens.total()), spent.bill().spelt());
+        let (tokens, cost) = (short_count(spent.tokens.total()), spent.bill().display());
         lines.push(format!("{tokens} tokens used{}, {cost}", cache.unwrap_or_default()));
     }
     let counts = [(row.shown.helpers, "helpers at work"), (row.shown.tasks, "tasks done")];

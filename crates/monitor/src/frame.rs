@@ -32,7 +32,7 @@ impl Frame {
     }
 
     /// Writes text into one row, in at most `columns` columns.
-    pub(crate) fn put(&mut self, x: u16, y: u16, text: &str, columns: u16, style: Style) {
+    pub(crate) fn write_text(&mut self, x: u16, y: u16, text: &str, columns: u16, style: Style) {
         if x < self.0.area.width && y < self.0.area.height {
             self.0.set_stringn(x, y, text, columns.into(), style);
         }
@@ -122,7 +122,7 @@ mod tests {
     fn frame(lines: &[&str]) -> Frame {
         let mut frame = Frame::blank(ScreenSize { columns: 10, rows: 2 });
         for (y, line) in (0..).zip(lines) {
-            frame.put(0, y, line, 10, Style::new());
+            frame.write_text(0, y, line, 10, Style::new());
         }
         frame
     }
@@ -152,16 +152,16 @@ mod tests {
     fn a_style_is_set_and_reset() {
         let mut new = frame(&[]);
         let style = Style::new().fg(Color::Indexed(1)).add_modifier(Modifier::BOLD);
-        new.put(0, 0, "x", 1, style);
+        new.write_text(0, 0, "x", 1, style);
         assert!(new.over(None).ends_with("\x1b[1;1H\x1b[0;1;31mx\x1b[0m\x1b[?2026l"));
     }
 
     #[test]
     fn writes_outside_the_frame_are_ignored() {
         let mut new = frame(&[]);
-        new.put(10, 0, "x", 5, Style::new());
-        new.put(0, 2, "x", 5, Style::new());
-        new.put(9, 1, "漢", 5, Style::new());
+        new.write_text(10, 0, "x", 5, Style::new());
+        new.write_text(0, 2, "x", 5, Style::new());
+        new.write_text(9, 1, "漢", 5, Style::new());
         new.add_style(8, 1, 99, Style::new());
         assert_eq!(new.text(), "\n\n");
     }

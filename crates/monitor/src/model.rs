@@ -141,7 +141,7 @@ impl MonitorModel {
     }
 
     /// Whether the caller should load ended sessions too.
-    pub fn wants_ended(&self) -> bool {
+    pub fn needs_ended_sessions(&self) -> bool {
         self.ended == EndedRows::Shown
     }
 
@@ -165,7 +165,7 @@ impl MonitorModel {
     }
 
     /// The selected row. If its session is gone, the row now at its position.
-    pub fn chosen(&self) -> Option<&MonitorRow> {
+    pub fn selected_row(&self) -> Option<&MonitorRow> {
         let rows = self.visible();
         rows.get(self.chosen_at(&rows)).copied()
     }
@@ -185,12 +185,12 @@ impl MonitorModel {
     }
 
     /// The session in the detail pane, if it is shown.
-    pub fn close_up(&self) -> Option<&MonitorRow> {
-        if self.shows_pane(self.size) { self.chosen() } else { None }
+    pub fn detail_row(&self) -> Option<&MonitorRow> {
+        if self.shows_pane(self.size) { self.selected_row() } else { None }
     }
 
     /// The session whose details are loaded.
-    pub fn shown_closely(&self) -> Option<&str> {
+    pub fn detail_session(&self) -> Option<&str> {
         self.detail.as_ref().map(|(key, _)| key.as_str())
     }
 
@@ -199,7 +199,7 @@ impl MonitorModel {
     }
 
     /// Sessions that have not ended, those that need the user first.
-    pub fn sitting(&self) -> Vec<SeatView> {
+    pub fn live_seats(&self) -> Vec<SeatView> {
         self.all().iter().filter(|row| !row.has_ended()).map(|row| row.shown.clone()).collect()
     }
 

@@ -154,7 +154,7 @@ fn a_filter_is_typed_and_shown_and_leaves_what_holds_all_its_words() {
     insta::assert_snapshot!(draw(&typing, 80, 8).text());
     let kept = typing.after("\r");
     assert!(draw(&kept, 80, 8).text().contains("/日本 BLOCK (Esc: all)"));
-    assert_eq!(kept.chosen().unwrap().key(), "alpha:aaaa1111-2222");
+    assert_eq!(kept.selected_row().unwrap().key(), "alpha:aaaa1111-2222");
     let wrong = kept.clone().after("/x\r");
     assert!(draw(&wrong, 80, 8).text().contains("nothing fits the filter"));
     assert_eq!(kept.after("\x1b").visible().len(), 5);
@@ -175,7 +175,7 @@ fn a_page_is_all_of_it_as_text() {
 #[test]
 fn what_has_ended_is_shown_when_asked_for() {
     let (shown, action) = update(crowd(), MonitorInput::Key(KeyPress::Letter('a')));
-    assert_eq!((action, shown.wants_ended(), shown.visible().len()), (MonitorAction::Look, true, 6));
+    assert_eq!((action, shown.needs_ended_sessions(), shown.visible().len()), (MonitorAction::Look, true, 6));
     assert!(draw(&shown, 80, 12).text().contains("- ended"));
     assert_eq!(shown.after("a").visible().len(), 5);
 }
@@ -199,14 +199,14 @@ fn rows_are_sorted_by_what_is_asked_for_and_the_other_way_round() {
 #[test]
 fn the_choice_stays_with_its_session_wherever_it_goes() {
     let model = crowd().after("j");
-    assert_eq!(model.chosen().unwrap().key(), "alpha:cccc");
+    assert_eq!(model.selected_row().unwrap().key(), "alpha:cccc");
     let mut rows = model.all().to_vec();
     rows.rotate_left(1);
     let moved = update(model, MonitorInput::Rows(rows.clone())).0;
-    assert_eq!(moved.chosen().unwrap().key(), "alpha:cccc");
+    assert_eq!(moved.selected_row().unwrap().key(), "alpha:cccc");
     rows.retain(|row| row.key() != "alpha:cccc");
     let gone = update(moved, MonitorInput::Rows(rows)).0;
-    assert_eq!(gone.chosen().unwrap().key(), "beta:dddd", "what is in its place");
+    assert_eq!(gone.selected_row().unwrap().key(), "beta:dddd", "what is in its place");
 }
 
 #[test]
@@ -244,11 +244,11 @@ fn escape_leaves_one_thing_after_the_other() {
 fn tab_takes_away_what_a_wide_screen_shows_by_itself() {
     let wide = ScreenSize { columns: 200, rows: 30 };
     let model = update(crowd(), MonitorInput::Size(wide)).0;
-    assert!(model.close_up().is_some());
-    assert!(model.clone().after("\t").close_up().is_none());
-    assert!(model.after("\t\t").close_up().is_some());
-    assert!(crowd().close_up().is_none());
-    assert!(crowd().after("\t").close_up().is_some());
+    assert!(model.detail_row().is_some());
+    assert!(model.clone().after("\t").detail_row().is_none());
+    assert!(model.after("\t\t").detail_row().is_some());
+    assert!(crowd().detail_row().is_none());
+    assert!(crowd().after("\t").detail_row().is_some());
 }
 
 #[test]

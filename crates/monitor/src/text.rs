@@ -2,7 +2,7 @@
 //!
 //! All external text goes through `clean` before it is measured.
 
-use towline_core::escape::{fit, for_terminal, width};
+use towline_core::escape::{escape_for_terminal, fit_to_width, width};
 use towline_core::shown::age;
 use towline_core::time::Timestamp;
 
@@ -29,12 +29,12 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// One line, with control characters made harmless for a terminal.
 pub fn clean(text: &str) -> String {
-    for_terminal(text).trim().to_owned()
+    escape_for_terminal(text).trim().to_owned()
 }
 
 /// Right-aligns.
 pub fn right(text: &str, columns: usize) -> String {
-    let fitted = fit(text, columns);
+    let fitted = fit_to_width(text, columns);
     " ".repeat(columns.saturating_sub(width(&fitted))) + &fitted
 }
 
@@ -45,11 +45,11 @@ pub fn wrap(text: &str, columns: usize, most: usize) -> Vec<String> {
     let mut rest = text.as_str();
     while !rest.is_empty() && lines.len() < most && columns > 0 {
         if lines.len() + 1 == most || width(rest) <= columns {
-            lines.push(fit(rest, columns));
+            lines.push(fit_to_width(rest, columns));
             break;
         }
         let at = break_at(rest, columns);
-        lines.push(fit(rest[..at].trim_end(), columns));
+        lines.push(fit_to_width(rest[..at].trim_end(), columns));
         rest = rest[at..].trim_start();
     }
     lines

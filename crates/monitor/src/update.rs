@@ -112,13 +112,14 @@ fn browse(mut model: MonitorModel, key: KeyPress) -> (MonitorModel, MonitorActio
         KeyPress::Letter('q') | KeyPress::Control('d') => return (model, MonitorAction::Quit),
         KeyPress::Escape => return back_out(model),
         KeyPress::Enter => {
-            let action =
-                model.chosen().map_or(MonitorAction::Nothing, |row| MonitorAction::Go(row.key().to_owned()));
+            let action = model
+                .selected_row()
+                .map_or(MonitorAction::Nothing, |row| MonitorAction::Go(row.key().to_owned()));
             return (model, action);
         }
         KeyPress::Letter('n') => return next_waiting(model),
         KeyPress::Letter('a') => {
-            model.ended = if model.wants_ended() { EndedRows::Hidden } else { EndedRows::Shown };
+            model.ended = if model.needs_ended_sessions() { EndedRows::Hidden } else { EndedRows::Shown };
             return (model, MonitorAction::Look);
         }
         KeyPress::Letter('r') => return (model, MonitorAction::Look),

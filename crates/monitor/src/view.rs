@@ -10,7 +10,7 @@ use crate::row::MonitorRow;
 use crate::style::{CHOSEN, FAINT, STRONG};
 use ratatui::style::Style;
 use towline_core::bar::BarStyle;
-use towline_core::escape::{fit, width};
+use towline_core::escape::{fit_to_width, width};
 use towline_core::shown::{SeatLight, age};
 use towline_core::usage::UsageTotal;
 
@@ -62,7 +62,7 @@ pub fn page(model: &MonitorModel, columns: u16) -> String {
         draw_row(&mut frame, model, row, &placed, 0, y);
     }
     if rows.is_empty() {
-        frame.put(0, 2, empty_text(model), columns, FAINT);
+        frame.write_text(0, 2, empty_text(model), columns, FAINT);
     }
     frame.text()
 }
@@ -97,17 +97,17 @@ fn draw_title(frame: &mut Frame, model: &MonitorModel, columns: u16) {
         let longest = in_state().map(|row| model.now.since_ms(row.shown.since)).max().unwrap_or(0);
         let timer = if light == SeatLight::Blocked { age(longest) } else { String::new() };
         let text = match columns {
-            ..70 => format!("{number}{}{timer}  ", style.look(light).icon),
+            ..70 => format!("{number}{}{timer}  ", style.light_style(light).icon),
             70.. if timer.is_empty() => format!("{number} {}  ", light.name()),
             70.. => format!("{number} {} {timer}  ", light.name()),
         };
-        let text = fit(&text, usize::from(columns.saturating_sub(x)));
-        frame.put(x, 0, &text, columns, model.colours.light(light));
+        let text = fit_to_width(&text, usize::from(columns.saturating_sub(x)));
+        frame.write_text(x, 0, &text, columns, model.colours.light(light));
         x += u16::try_from(width(&text)).unwrap_or(columns);
     }
     let start = |text: &String| columns.checked_sub(u16::try_from(width(text)).ok()?).filter(|at| *at >= x);
     if let Some((at, text)) = totals(model).iter().find_map(|text| Some((start(text)?, text))) {
-        frame.put(at, 0, text, columns, FAINT);
+        frame.write_text(at, 0, text, columns, FAINT);
     }
 }
 
@@ -116,7 +116,7 @@ fn totals(model: &MonitorModel) -> [String; 3] {
     let shown = model.visible();
     let spent = shown.iter().filter_map(|row| row.spent.as_ref());
     let all = spent.fold(UsageTotal::default(), |all, spent| all.plus(spent));
-    let cost = if all.messages > 0 { format!("{}  ", all.bill().spelt()) } else { String::new() };
+    let cost = if all.messages > 0 { format!("{}  ", all.bill().display()) } else { String::new() };
     let order = if model.order == SortOrder::Reversed { " reversed" } else { "" };
     let of = if model.filter.is_empty() { String::new() } else { format!(" of {}", model.all().len()) };
     let (number, sort) = (shown.len(), model.sort.name());
@@ -136,7 +136,13 @@ fn draw_list(frame: &mut Frame, model: &MonitorModel, area: Area, heads: u16) {
     let (y, room) = (area.y + heads, usize::from(area.rows - heads));
     let rows = model.visible();
     if rows.is_empty() {
-        return frame.put(area.x, y, &fit(empty_text(model), area.columns.into()), area.columns, FAINT);
+        return frame.write_text(
+            area.x,
+            y,
+            &fit_to_width(empty_text(model), area.columns.into()),
+            area.columns,
+            FAINT,
+        );
     }
     let chosen = model.chosen_at(&rows);
     // The selection stays mid-screen, so that the rows around it are visible.
@@ -151,14 +157,14 @@ fn draw_list(frame: &mut Frame, model: &MonitorModel, area: Area, heads: u16) {
 
 fn draw_heads(frame: &mut Frame, placed: &[Placed], x: u16, y: u16) {
     for column in placed {
-        frame.put(x + column.x, y, &column.head(), column.columns, FAINT);
+        frame.write_text(x + column.x, y, &column.head(), column.columns, FAINT);
     }
 }
 
 fn draw_row(frame: &mut Frame, model: &MonitorModel, row: &MonitorRow, placed: &[Placed], x: u16, y: u16) {
     for column in placed {
         let (text, style) = column.cell(row, model);
-        frame.put(x + column.x, y, &text, column.columns, style);
+        frame.write_text(x + column.x, y, &text, column.columns, style);
     }
 }
 
@@ -174,19 +180,19 @@ fn empty_text(model: &MonitorModel) -> &'static str {
 /// A separator towards the list, then the lines.
 fn draw_pane(frame: &mut Frame, model: &MonitorModel, area: Area) {
     let (is_beside, inner) = if area.x > 0 {
-        (0..area.rows).for_each(|y| frame.put(area.x, area.y + y, "│", 1, FAINT));
+        (0..area.rows).for_each(|y| frame.write_text(area.x, area.y + y, "│", 1, FAINT));
         (true, Area { x: area.x + 2, columns: area.columns.saturating_sub(2), ..area })
     } else {
-        frame.put(0, area.y, &"─".repeat(area.columns.into()), area.columns, FAINT);
+        frame.write_text(0, area.y, &"─".repeat(area.columns.into()), area.columns, FAINT);
         (false, Area { y: area.y + 1, rows: area.rows.saturating_sub(1), ..area })
     };
-    let Some(row) = model.chosen() else {
+    let Some(row) = model.selected_row() else {
         let words = if is_beside { "nothing is chosen" } else { "" };
-        return frame.put(inner.x, inner.y, words, inner.columns, FAINT);
+        return frame.write_text(inner.x, inner.y, words, inner.columns, FAINT);
     };
     let (columns, rows) = (usize::from(inner.columns), usize::from(inner.rows));
     for (y, (line, style)) in (inner.y..).zip(detail::lines(model, row, columns, rows)) {
-        frame.put(inner.x, y, &line, inner.columns, style);
+        frame.write_text(inner.x, y, &line, inner.columns, style);
     }
 }
 
@@ -207,10 +213,10 @@ const HELP: [(&str, &str); 12] = [
 
 fn draw_help(frame: &mut Frame, area: Area) {
     for (y, (key, meaning)) in (area.y..area.y.saturating_add(area.rows)).zip(HELP) {
-        frame.put(1, y, key, area.columns.saturating_sub(1), STRONG);
+        frame.write_text(1, y, key, area.columns.saturating_sub(1), STRONG);
         let x = if key.is_empty() { 1 } else { 11 };
         let room = area.columns.saturating_sub(x);
-        frame.put(x, y, &fit(meaning, room.into()), room, Style::new());
+        frame.write_text(x, y, &fit_to_width(meaning, room.into()), room, Style::new());
     }
 }
 
@@ -224,13 +230,13 @@ fn draw_status_line(frame: &mut Frame, model: &MonitorModel, area: Area) {
             let text = format!("/{}▏", crate::text::clean(&model.filter));
             let cut = width(&text).saturating_sub(columns);
             let text: String = text.chars().skip(if cut > 0 { cut + 1 } else { 0 }).collect();
-            frame.put(x, y, &text, area.columns, Style::new());
+            frame.write_text(x, y, &text, area.columns, Style::new());
         }
         (_, Some(notice)) => {
-            frame.put(x, y, &fit(&crate::text::clean(notice), columns), area.columns, STRONG)
+            frame.write_text(x, y, &fit_to_width(&crate::text::clean(notice), columns), area.columns, STRONG)
         }
         (InputMode::Browsing | InputMode::Helping, None) => {
-            frame.put(x, y, &fit(&hint(model), columns), area.columns, FAINT)
+            frame.write_text(x, y, &fit_to_width(&hint(model), columns), area.columns, FAINT)
         }
     }
 }

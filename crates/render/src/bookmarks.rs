@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use towline_core::bookmark::CountPrecision;
-use towline_core::escape::{fit, for_terminal, pad};
+use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::shown::age;
 use towline_core::time::Timestamp;
 use towline_engine::index::labels::short;
@@ -20,9 +20,10 @@ pub fn bookmark_text(bookmark: &LabelledBookmark, now: Timestamp, columns: usize
     let known = &bookmark.row;
     let age = age(now.since_ms(known.bookmark.at));
     let age = if age.is_empty() { "now" } else { &age };
-    let head = format!("{} {} {}", short(known.bookmark.uid), pad(age, 4), for_terminal(&bookmark.label));
+    let head =
+        format!("{} {} {}", short(known.bookmark.uid), pad(age, 4), escape_for_terminal(&bookmark.label));
     let about = format!("{} {} {}", known.session.agent, known.session.short(), details(known));
-    (fit(&head, columns).trim_end().to_owned(), format!("              {}", about.trim_end()))
+    (fit_to_width(&head, columns).trim_end().to_owned(), format!("              {}", about.trim_end()))
 }
 
 fn details(known: &BookmarkRow) -> String {
@@ -36,10 +37,12 @@ fn details(known: &BookmarkRow) -> String {
 pub fn bookmark_code(known: &BookmarkRow) -> Option<String> {
     let code = known.code.as_ref().filter(|code| !code.commit.is_blank())?;
     let commit: String = code.commit.as_str().chars().take(10).collect();
-    let branch =
-        code.branch.as_ref().map_or(String::new(), |name| format!(" on {}", for_terminal(name.as_str())));
+    let branch = code
+        .branch
+        .as_ref()
+        .map_or(String::new(), |name| format!(" on {}", escape_for_terminal(name.as_str())));
     let dirty = if code.dirty == Some(true) { ", with changes" } else { "" };
-    Some(format!("{}{branch}{dirty}", for_terminal(&commit)))
+    Some(format!("{}{branch}{dirty}", escape_for_terminal(&commit)))
 }
 
 /// The bookmark as JSON.

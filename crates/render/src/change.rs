@@ -4,7 +4,7 @@
 
 use crate::memory::memory_json;
 use serde_json::{Value, json};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::memory::name;
 use towline_engine::curate::{ChangedMemory, MemoryChange};
 
@@ -31,7 +31,7 @@ pub fn change_text(change: &MemoryChange, changed: &[ChangedMemory]) -> String {
 }
 
 fn line(change: &MemoryChange, one: &ChangedMemory) -> String {
-    let (id, title) = (one.after.name(), for_terminal(&one.after.content.title));
+    let (id, title) = (one.after.name(), escape_for_terminal(&one.after.content.title));
     match (change, one.is_changed) {
         (MemoryChange::Pin, true) => format!("{id} is pinned: {title}"),
         (MemoryChange::Pin, false) => format!("{id} was pinned already: {title}"),
@@ -41,7 +41,7 @@ fn line(change: &MemoryChange, one: &ChangedMemory) -> String {
             format!("{id} is held back from models: {title}; `tow release {id}` gives it back")
         }
         (MemoryChange::Release, _) => {
-            let reason = for_terminal(one.before.quarantine.as_deref().unwrap_or_default());
+            let reason = escape_for_terminal(one.before.quarantine.as_deref().unwrap_or_default());
             format!("{id} is released (it was held back: {reason}): {title}")
         }
         (MemoryChange::Supersede { .. }, _) => {

@@ -5,7 +5,7 @@
 use crate::page::{Page, head};
 use crate::turn::{one_detail_json, one_detail_text, turn_json, turn_text};
 use serde_json::{Value, json};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::time::Timestamp;
 use towline_engine::capture::Caught;
 use towline_engine::query::{DetailView, Details, TurnView, id_of};
@@ -29,7 +29,7 @@ pub fn detail_text(details: &Details, now: Timestamp) -> String {
     let mut page = Page::default();
     match details {
         Details::Nothing { asked, looked } => {
-            page.line(&format!("nothing found for {}", for_terminal(asked)));
+            page.line(&format!("nothing found for {}", escape_for_terminal(asked)));
             page.line(&format!("looked in: {looked}"));
             page.line(
                 "next: `tow sessions` lists what was captured, --all-projects looks everywhere, `tow import` takes in \

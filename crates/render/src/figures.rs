@@ -6,7 +6,7 @@ use crate::page::Page;
 use serde_json::{Value, json};
 use towline_core::capture::FileAccess;
 use towline_core::deed::Commit;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_engine::query::{Figures, ModelUsage};
 
 /// Further file names are counted, not listed.
@@ -19,13 +19,13 @@ pub fn figures_text(page: &mut Page, figures: &Figures) {
         page.line("commits:");
     }
     for Commit { hash, subject } in &figures.commits {
-        page.line(&format!("  {} {}", for_terminal(hash), for_terminal(subject)));
+        page.line(&format!("  {} {}", escape_for_terminal(hash), escape_for_terminal(subject)));
     }
     if !figures.usage.is_empty() {
         page.line("tokens:");
     }
     for ModelUsage { model, messages, tokens } in &figures.usage {
-        let model = model.as_deref().map_or_else(|| "a model without a name".into(), for_terminal);
+        let model = model.as_deref().map_or_else(|| "a model without a name".into(), escape_for_terminal);
         let (input, output) = (tokens.input, tokens.output);
         let (read, write) = (tokens.cache_read, tokens.cache_write);
         page.line(&format!(
@@ -42,7 +42,7 @@ fn files_text(page: &mut Page, figures: &Figures, heading: &str, how: FileAccess
     }
     page.line(&format!("{heading}:"));
     for path in paths.iter().take(MOST_FILES) {
-        page.line(&format!("  {}", for_terminal(path)));
+        page.line(&format!("  {}", escape_for_terminal(path)));
     }
     if paths.len() > MOST_FILES {
         page.line(&format!("  [{} more: --json lists all]", paths.len() - MOST_FILES));

@@ -4,7 +4,7 @@
 
 use crate::{Style, Tone};
 use serde_json::{Value, json};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::time::Timestamp;
 use towline_engine::erase::forget::{AsideFate, ForgetReport, Tally};
 use towline_engine::runtime::text::size;
@@ -34,7 +34,7 @@ pub fn forget_text(report: &ForgetReport, now: Timestamp, style: Style) -> Strin
         return "nothing of it is kept\n".to_owned();
     }
     let verb = if report.is_done { "forgot" } else { "would forget" };
-    let mut text = format!("{verb} {}:\n", for_terminal(&report.target.describe(now)));
+    let mut text = format!("{verb} {}:\n", escape_for_terminal(&report.target.describe(now)));
     text += &format!(
         "  archive: {} turns, {} bodies, {} details, {} memories and summaries, {} lines, names and notes, {} whole sessions\n",
         archive.turns,
@@ -54,7 +54,7 @@ pub fn forget_text(report: &ForgetReport, now: Timestamp, style: Style) -> Strin
         hot.journal.changed
     );
     for one in aside {
-        let name = for_terminal(&one.path.to_string_lossy());
+        let name = escape_for_terminal(&one.path.to_string_lossy());
         let fate = if report.is_done { "deleted" } else { "to be deleted, since it cannot be cleaned" };
         text += &format!("  set aside: {name} ({}), {fate}\n", size(one.bytes));
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use towline_core::time::Timestamp;
 use towline_engine::memory::enrich::{JobList, JobRow, JobState, Standing};
 use towline_engine::runtime::calendar::clock;
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 
 pub fn jobs_json(list: &JobList) -> Value {
     let rows: Vec<Value> = list.jobs.iter().map(job_json).collect();
@@ -50,7 +50,9 @@ fn headline(standing: &Standing) -> String {
     let counts = &standing.counts;
     let model = match &standing.health.trouble {
         _ if !standing.wanted.is_on() => "no model is named (distil.provider)".to_owned(),
-        Some(trouble) => format!("`{}` fails: {}", standing.wanted.provider.name(), plain(&trouble.detail)),
+        Some(trouble) => {
+            format!("`{}` fails: {}", standing.wanted.provider.name(), plain_text(&trouble.detail))
+        }
         None => format!("`{}`", standing.wanted.provider.name()),
     };
     format!(
@@ -77,7 +79,7 @@ fn job_text(job: &JobRow, now: Timestamp, style: Style) -> String {
     let mut text = format!("{:>6}  {made:>16}  {state}  {turn}{attempts}\n", job.number);
     if let Some(error) = &job.error {
         let when = if is_dead { String::new() } else { format!("; again at {}", clock(job.due_at, now)) };
-        let cause = style.tint(Tone::Faint, &format!("{}{when}", plain(error)));
+        let cause = style.tint(Tone::Faint, &format!("{}{when}", plain_text(error)));
         text += &format!("{:26}{cause}\n", "");
     }
     text

@@ -4,7 +4,7 @@
 
 use crate::page::Page;
 use serde_json::{Value, json};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::memory::{Memory, name};
 use towline_core::time::Timestamp;
 use towline_engine::query::{Clipped, memory_tokens};
@@ -25,27 +25,27 @@ pub fn memory_line(memory: &Memory, now: Timestamp) -> String {
     let at = calendar::clock(memory.made_at, now);
     let place = memory.source.as_ref().and_then(|source| Some(format!("{}#{}", source.short, source.turn?)));
     let place = place.map_or(String::new(), |place| format!(", {place}"));
-    let whose = memory.whose().map(|whose| format!(", from {}", for_terminal(&whose)));
+    let whose = memory.owner().map(|whose| format!(", from {}", escape_for_terminal(&whose)));
     let place = place + &whose.unwrap_or_default();
     format!(
         "{} {at} {} {} {} ({} tokens{place})",
         memory.name(),
         mark(memory),
-        for_terminal(content.kind.as_str()),
-        for_terminal(&content.title),
+        escape_for_terminal(content.kind.as_str()),
+        escape_for_terminal(&content.title),
         memory_tokens(memory)
     )
 }
 
 pub(crate) fn memory_text(page: &mut Page, memory: &Memory, now: Timestamp) {
     let content = &memory.content;
-    let project = memory.project.as_deref().map(|name| format!(", project {}", for_terminal(name)));
+    let project = memory.project.as_deref().map(|name| format!(", project {}", escape_for_terminal(name)));
     let at = calendar::clock(memory.made_at, now);
-    let (kind, by) = (for_terminal(content.kind.as_str()), for_terminal(memory.maker.name()));
+    let (kind, by) = (escape_for_terminal(content.kind.as_str()), escape_for_terminal(memory.maker.name()));
     page.line(&format!("{} {kind}, {at}, by {by}{}", memory.name(), project.unwrap_or_default()));
-    page.line(&format!("  {}", for_terminal(&content.title)));
+    page.line(&format!("  {}", escape_for_terminal(&content.title)));
     if !content.subtitle.is_empty() {
-        page.line(&format!("  {}", for_terminal(&content.subtitle)));
+        page.line(&format!("  {}", escape_for_terminal(&content.subtitle)));
     }
     listed(page, "facts", &content.facts);
     if !content.narrative.is_empty() {
@@ -56,7 +56,7 @@ pub(crate) fn memory_text(page: &mut Page, memory: &Memory, now: Timestamp) {
         content.files.iter().map(|(path, how)| format!("{} {path}", how.name())).collect();
     listed(page, "files", &files);
     if !content.concepts.is_empty() {
-        page.line(&format!("concepts: {}", for_terminal(&content.concepts.join(", "))));
+        page.line(&format!("concepts: {}", escape_for_terminal(&content.concepts.join(", "))));
     }
     origin_text(page, memory);
     state_text(page, memory, now);
@@ -68,18 +68,18 @@ fn listed(page: &mut Page, heading: &str, items: &[String]) {
     }
     page.line(&format!("{heading}:"));
     for item in items {
-        page.line(&format!("  {}", for_terminal(item)));
+        page.line(&format!("  {}", escape_for_terminal(item)));
     }
 }
 
 fn origin_text(page: &mut Page, memory: &Memory) {
     let mut from = vec![];
-    from.extend(memory.whose().as_deref().map(for_terminal));
+    from.extend(memory.owner().as_deref().map(escape_for_terminal));
     if let Some(source) = &memory.source {
         let turn = source.turn.map(|turn| format!(", turn {}#{turn}", source.short));
         from.push(format!("session {}{}", source.session, turn.unwrap_or_default()));
-        from.extend(source.branch.as_deref().map(|branch| format!("branch {}", for_terminal(branch))));
-        from.extend(source.commit.as_deref().map(|commit| format!("commit {}", for_terminal(commit))));
+        from.extend(source.branch.as_deref().map(|branch| format!("branch {}", escape_for_terminal(branch))));
+        from.extend(source.commit.as_deref().map(|commit| format!("commit {}", escape_for_terminal(commit))));
     }
     from.push(format!("trust {}", memory.trust.name()));
     from.push(format!("{} % sure", memory.confidence.as_percent()));
@@ -100,13 +100,13 @@ fn state_text(page: &mut Page, memory: &Memory, now: Timestamp) {
         let by = superseded.by.map_or("no longer holds".to_owned(), |by| format!("replaced by {}", name(by)));
         let why = if superseded.why.is_empty() { String::new() } else { format!(": {}", superseded.why) };
         let at = calendar::clock(superseded.at, now);
-        page.line(&for_terminal(&format!("{by} since {at}{why}")));
+        page.line(&escape_for_terminal(&format!("{by} since {at}{why}")));
     }
     if memory.is_private {
         page.line("kept private");
     }
     if let Some(reason) = &memory.quarantine {
-        page.line(&for_terminal(&format!("held back from every model: {reason}")));
+        page.line(&escape_for_terminal(&format!("held back from every model: {reason}")));
     }
 }
 

@@ -3,7 +3,7 @@
 //! Escapes untrusted text for the terminal.
 
 use std::fmt::Write;
-use towline_core::escape::{for_terminal, lines_for_terminal};
+use towline_core::escape::{escape_for_terminal, lines_for_terminal};
 use towline_core::time::Timestamp;
 use towline_engine::query::{Clipped, Conversation};
 use towline_engine::runtime::calendar;
@@ -38,8 +38,8 @@ impl Page {
 
 /// One-line heading of a session.
 pub fn head(of: &Conversation) -> String {
-    let project = of.project.as_deref().map(|name| format!(", project {}", for_terminal(name)));
-    let branch = of.branch.as_deref().map(|name| format!(", branch {}", for_terminal(name)));
+    let project = of.project.as_deref().map(|name| format!(", project {}", escape_for_terminal(name)));
+    let branch = of.branch.as_deref().map(|name| format!(", branch {}", escape_for_terminal(name)));
     format!(
         "session {} ({}){}{}",
         of.short,

@@ -5,7 +5,7 @@
 use crate::memory::memory_json;
 use crate::{Style, Tone};
 use serde_json::{Value, json};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::memory::Memory;
 use towline_engine::curate::Remembered;
 use towline_engine::memory::remember::Kept;
@@ -24,18 +24,19 @@ pub fn remember_json(remembered: &Remembered) -> Value {
 
 pub fn remember_text(remembered: &Remembered, style: Style) -> String {
     let Remembered { outcome, memory, replaced } = remembered;
-    let (id, title) = (memory.name(), for_terminal(&memory.content.title));
-    let place = memory.project.as_deref().map_or(String::new(), |name| format!(" in {}", for_terminal(name)));
+    let (id, title) = (memory.name(), escape_for_terminal(&memory.content.title));
+    let place =
+        memory.project.as_deref().map_or(String::new(), |name| format!(" in {}", escape_for_terminal(name)));
     let (pinned, pin) = if memory.pinned_at.is_some() { (", pinned", "pin --off") } else { ("", "pin") };
     let mut text = match outcome {
         Kept::FoundAgain(_) => format!("{id} says this already{pinned}: {title}\n"),
         Kept::New(_) | Kept::Replaced { .. } | Kept::Outdated { .. } | Kept::Forgotten => {
-            format!("{id} {}{place}{pinned}: {title}\n", for_terminal(memory.content.kind.as_str()))
+            format!("{id} {}{place}{pinned}: {title}\n", escape_for_terminal(memory.content.kind.as_str()))
         }
     };
     for old in replaced {
-        let (was, before) = (old.name(), for_terminal(&old.content.title));
-        let line = format!("it replaces {was}, since {}: {before}", for_terminal(reason(old)));
+        let (was, before) = (old.name(), escape_for_terminal(&old.content.title));
+        let line = format!("it replaces {was}, since {}: {before}", escape_for_terminal(reason(old)));
         text += &(style.tint(Tone::Warning, &line) + "\n");
     }
     if memory.content.text().contains("[redacted:") {

@@ -4,8 +4,8 @@
 
 use crate::{Style, Tone};
 use serde_json::{Value, json};
-use towline_core::escape::{fit, for_terminal};
-use towline_core::memory::whose;
+use towline_core::escape::{escape_for_terminal, fit_to_width};
+use towline_core::memory::format_owner;
 use towline_core::time::Timestamp;
 use towline_engine::index::Found;
 use towline_engine::query::SearchResults;
@@ -52,21 +52,21 @@ fn hit_text(hit: &Found, ranks: Ranks, now: Timestamp, style: Style) -> String {
     let kind = hit.memory_type.as_deref().unwrap_or(hit.kind);
     let when = calendar::clock(hit.at, now);
     let mark = if hit.is_replaced { " (replaced)" } else { "" };
-    let whose = whose(hit.person.as_deref(), hit.machine.as_deref());
-    let whose = whose.map_or(String::new(), |whose| format!(" of {}", for_terminal(&whose)));
-    let head = format!("{:<14} {when}  {kind}{whose}{mark}: {}", hit.id, for_terminal(&hit.title));
+    let whose = format_owner(hit.person.as_deref(), hit.machine.as_deref());
+    let whose = whose.map_or(String::new(), |whose| format!(" of {}", escape_for_terminal(&whose)));
+    let head = format!("{:<14} {when}  {kind}{whose}{mark}: {}", hit.id, escape_for_terminal(&hit.title));
     let cost = format!(" ~{} tokens", hit.tokens);
-    let line = fit(&head, columns.saturating_sub(cost.len()));
+    let line = fit_to_width(&head, columns.saturating_sub(cost.len()));
     let mut text = format!("{}{}\n", line.trim_end(), style.tint(Tone::Faint, &cost));
     let mut add_faint = |line: String| {
-        text += &(style.tint(Tone::Faint, fit(&line, columns).trim_end()) + "\n");
+        text += &(style.tint(Tone::Faint, fit_to_width(&line, columns).trim_end()) + "\n");
     };
     if hit.snippet != hit.title {
-        add_faint(format!("    {}", for_terminal(&hit.snippet)));
+        add_faint(format!("    {}", escape_for_terminal(&hit.snippet)));
     }
     if ranks == Ranks::Explained {
         let why = format!("    because: {}; words: {}", hit.reasons.join(", "), hit.words.join(", "));
-        add_faint(for_terminal(&why));
+        add_faint(escape_for_terminal(&why));
     }
     text
 }

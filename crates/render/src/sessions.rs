@@ -4,7 +4,7 @@
 
 use crate::page::{Page, spanned};
 use serde_json::{Value, json};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::time::Timestamp;
 use towline_engine::query::{Conversation, SessionLine, SessionList};
 
@@ -47,7 +47,7 @@ pub fn sessions_text(list: &SessionList, now: Timestamp) -> String {
 
 fn session_text(page: &mut Page, session: &SessionLine, now: Timestamp) {
     let of = &session.of;
-    let or_none = |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), for_terminal);
+    let or_none = |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), escape_for_terminal);
     page.line(&format!(
         "{} {} {} {} {}, {} turns",
         of.short,
@@ -58,9 +58,9 @@ fn session_text(page: &mut Page, session: &SessionLine, now: Timestamp) {
         of.turns
     ));
     if let Some(first) = &session.first {
-        page.line(&format!("  first: {}", for_terminal(first)));
+        page.line(&format!("  first: {}", escape_for_terminal(first)));
     }
     if let Some(last) = session.last.as_ref().filter(|last| Some(*last) != session.first.as_ref()) {
-        page.line(&format!("  last: {}", for_terminal(last)));
+        page.line(&format!("  last: {}", escape_for_terminal(last)));
     }
 }

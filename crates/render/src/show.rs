@@ -9,7 +9,7 @@ use crate::sessions::session_json;
 use crate::turn::{one_detail_json, one_detail_text, turn_json, turn_text};
 use crate::usage::spent_json;
 use serde_json::{Value, json};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::id::Uid;
 use towline_core::memory::{Memory, name};
 use towline_core::time::Timestamp;
@@ -87,7 +87,7 @@ fn one_text(shown: &Shown, now: Timestamp) -> String {
         Shown::Memory(shown) => shown_memory_text(&mut page, shown, now),
         Shown::HeldBack { id, reason } => page.line(&format!(
             "{id} is held back from models: {}. A person may look at it by `tow show {id}` and release it.",
-            for_terminal(reason)
+            escape_for_terminal(reason)
         )),
     }
     page.text
@@ -99,7 +99,7 @@ fn session_text(page: &mut Page, shown: &ShownSession, now: Timestamp) {
     page.line(&format!("  {}, {all} turns, {standing} of them stand", spanned(of.first_at, of.last_at, now)));
     for (name, value) in [("folder", &of.folder), ("forked from", &of.base)] {
         if let Some(value) = value {
-            page.line(&format!("  {name} {}", for_terminal(value)));
+            page.line(&format!("  {name} {}", escape_for_terminal(value)));
         }
     }
     shown.summary.iter().for_each(|summary| summary_text(page, summary));
@@ -109,11 +109,11 @@ fn session_text(page: &mut Page, shown: &ShownSession, now: Timestamp) {
     }
     for turn in &shown.turns {
         let at = calendar::clock(turn.at, now);
-        page.line(&format!("  {} {at} {}", id_of(of, turn), for_terminal(&turn.line)));
+        page.line(&format!("  {} {at} {}", id_of(of, turn), escape_for_terminal(&turn.line)));
     }
     figures_text(page, &shown.figures);
     if shown.spent.messages > 0 {
-        page.line(&format!("cost: {} at list prices", shown.spent.bill().spelt()));
+        page.line(&format!("cost: {} at list prices", shown.spent.bill().display()));
     }
     page.gap();
     page.line(&format!(
@@ -150,7 +150,7 @@ fn step_text(step: &MemoryTrace, now: Timestamp) -> String {
     let why = if why.is_empty() { String::new() } else { format!(": {why}") };
     let undone = step.undone_at.map(|at| format!(" (taken back {})", calendar::clock(at, now)));
     let at = calendar::clock(step.at, now);
-    for_terminal(&format!("{at} {}{why}{}", step.what, undone.unwrap_or_default()))
+    escape_for_terminal(&format!("{at} {}{why}{}", step.what, undone.unwrap_or_default()))
 }
 
 fn step_json(step: &MemoryTrace) -> Value {
@@ -175,7 +175,7 @@ fn next(memory: &Memory) -> String {
 }
 
 fn summary_text(page: &mut Page, kept: &KeptSummary) {
-    page.line(&format!("summary, by {}:", for_terminal(kept.maker.name())));
+    page.line(&format!("summary, by {}:", escape_for_terminal(kept.maker.name())));
     for (heading, text) in kept.summary.parts().into_iter().filter(|(_, text)| !text.is_empty()) {
         page.quote(&Clipped { text: format!("{heading}: {text}"), left_out: 0 }, "");
     }

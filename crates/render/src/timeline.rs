@@ -5,7 +5,7 @@
 use crate::page::Page;
 use crate::search::hit_json;
 use serde_json::{Value, json};
-use towline_core::escape::{fit, for_terminal};
+use towline_core::escape::{escape_for_terminal, fit_to_width};
 use towline_core::time::Timestamp;
 use towline_engine::query::{Timeline, TimelineEntry};
 use towline_engine::runtime::calendar;
@@ -31,8 +31,8 @@ fn is_anchor(timeline: &Timeline, entry: &TimelineEntry) -> bool {
 pub fn timeline_text(timeline: &Timeline, now: Timestamp, columns: usize) -> String {
     let mut page = Page::default();
     if let Some(hit) = &timeline.found {
-        let best = format!("around {}, the best hit: {}", hit.id, for_terminal(&hit.title));
-        page.line(&fit(&best, columns));
+        let best = format!("around {}, the best hit: {}", hit.id, escape_for_terminal(&hit.title));
+        page.line(&fit_to_width(&best, columns));
     }
     for entry in &timeline.entries {
         page.line(&format!(
@@ -41,7 +41,7 @@ pub fn timeline_text(timeline: &Timeline, now: Timestamp, columns: usize) -> Str
             calendar::clock(entry.at, now),
             entry.id,
             entry.kind,
-            for_terminal(&entry.title),
+            escape_for_terminal(&entry.title),
             entry.tokens
         ));
     }

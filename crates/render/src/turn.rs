@@ -5,7 +5,7 @@
 use crate::page::{Page, spanned};
 use serde_json::{Value, json};
 use towline_core::capture::DetailKind;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::time::Timestamp;
 use towline_engine::query::{Conversation, DetailRow, DetailView, MessageView, TurnRow, TurnView, id_of};
 use towline_engine::runtime::calendar;
@@ -28,7 +28,7 @@ pub fn turn_text(page: &mut Page, view: &TurnView, now: Timestamp) {
     section(page, view, "thinking", &of(&[DetailKind::Thinking]));
     for helper in helpers(view) {
         let doings = view.details.iter().filter(|detail| detail.row.subagent.as_deref() == Some(helper));
-        section(page, view, &format!("helper {}", for_terminal(helper)), &doings.collect::<Vec<_>>());
+        section(page, view, &format!("helper {}", escape_for_terminal(helper)), &doings.collect::<Vec<_>>());
     }
     missing(page, view);
 }
@@ -95,7 +95,7 @@ fn detail_quote(page: &mut Page, view: &TurnView, detail: &DetailView) {
 
 /// Label of a detail.
 fn named(row: &DetailRow) -> String {
-    let tool = row.tool.as_deref().map(for_terminal).unwrap_or_default();
+    let tool = row.tool.as_deref().map(escape_for_terminal).unwrap_or_default();
     let mut name = match row.kind {
         DetailKind::Input | DetailKind::Output if !tool.is_empty() => format!("{tool} {}", row.kind.name()),
         kind @ (DetailKind::Input
@@ -108,7 +108,7 @@ fn named(row: &DetailRow) -> String {
         | DetailKind::Answer) => kind.name().to_owned(),
     };
     if let Some(outcome) = row.outcome.as_deref().filter(|outcome| *outcome != "done") {
-        name += &format!(", {}", for_terminal(outcome));
+        name += &format!(", {}", escape_for_terminal(outcome));
     }
     if row.cut > 0 {
         name += &format!(", {} were not kept", size(row.cut));
@@ -175,7 +175,7 @@ pub fn one_detail_text(page: &mut Page, view: &TurnView, now: Timestamp) {
     let Some(detail) = view.details.first() else { return };
     let row = &detail.row;
     let helper =
-        row.subagent.as_deref().map(|id| format!(", helper {}", for_terminal(id))).unwrap_or_default();
+        row.subagent.as_deref().map(|id| format!(", helper {}", escape_for_terminal(id))).unwrap_or_default();
     let id = format!("{}.{}", id_of(&view.of, &view.turn), row.number);
     let at = calendar::clock(row.at, now);
     page.line(&format!("detail {id}, {at}, {}{helper}, {}", named(row), size(row.size)));

@@ -5,7 +5,7 @@
 use crate::page::{Page, head};
 use crate::turn::{heading_json, messages_json, messages_text};
 use serde_json::{Value, json};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::event::PromptOrigin;
 use towline_core::time::Timestamp;
 use towline_engine::query::{ListedTurn, TurnList, TurnRow, id_of};
@@ -81,7 +81,7 @@ fn line(listed: &ListedTurn, now: Timestamp) -> String {
         several => format!(" ({several} details)"),
     };
     let at = calendar::clock(turn.at, now);
-    format!("{} {at} {} {}{details}", id_of(of, turn), turn_mark(turn), for_terminal(&turn.line))
+    format!("{} {at} {} {}{details}", id_of(of, turn), turn_mark(turn), escape_for_terminal(&turn.line))
 }
 
 /// The mark for a turn's origin.

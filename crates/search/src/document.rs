@@ -71,7 +71,7 @@ impl DocumentKind {
     ];
 
     /// The name used in commands and outputs.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             DocumentKind::Memory => "memory",
             DocumentKind::Summary => "summary",
@@ -83,7 +83,7 @@ impl DocumentKind {
         }
     }
 
-    pub fn of_word(word: &str) -> Option<DocumentKind> {
-        DocumentKind::ALL.into_iter().find(|kind| kind.word() == word)
+    pub fn parse(word: &str) -> Option<DocumentKind> {
+        DocumentKind::ALL.into_iter().find(|kind| kind.name() == word)
     }
 }

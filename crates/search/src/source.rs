@@ -102,7 +102,7 @@ impl Document {
     /// The tags that filters match against.
     pub(crate) fn tags(&self) -> Vec<String> {
         let mut tags = vec![
-            tag(TagKind::Kind, self.kind.word()),
+            tag(TagKind::Kind, self.kind.name()),
             tag(TagKind::Project, &self.project),
             tag(TagKind::Branch, &self.branch),
             tag(TagKind::Agent, &self.agent),

@@ -267,10 +267,10 @@ fn damaged_and_older_index_call_for_a_rebuild() {
     ] {
         std::fs::write(&meta, damaged).unwrap();
         let error = SearchIndex::open(test.folder.path()).err().unwrap();
-        assert!(error.calls_for_rebuild(), "{damaged}: {error}");
+        assert!(error.needs_rebuild(), "{damaged}: {error}");
     }
     std::fs::remove_file(&meta).unwrap();
-    assert!(SearchIndex::open(test.folder.path()).err().unwrap().calls_for_rebuild());
+    assert!(SearchIndex::open(test.folder.path()).err().unwrap().needs_rebuild());
     let anew = SearchIndex::rebuild(test.folder.path()).unwrap();
     assert_eq!((anew.documents(), anew.checkpoint().unwrap()), (0, None));
 }
@@ -288,7 +288,7 @@ fn truncated_files_are_errors_and_not_crashes() {
         let answer =
             SearchIndex::open(test.folder.path()).and_then(|index| index.search(&query_for("pools"), &[]));
         let error = answer.err().unwrap_or_else(|| panic!("{} was not missed", file.display()));
-        assert!(error.calls_for_rebuild(), "{error}");
+        assert!(error.needs_rebuild(), "{error}");
         std::fs::write(&file, &whole).unwrap();
     }
     assert!(SearchIndex::open(test.folder.path()).unwrap().verify().is_ok());
@@ -309,7 +309,7 @@ fn changed_bytes_are_answers_or_errors_and_never_crashes() {
             std::fs::write(&file, &changed).unwrap();
             let answer = SearchIndex::open(test.folder.path())
                 .and_then(|index| index.search(&query_for("pools"), &[]));
-            broken += usize::from(answer.is_err_and(|error| error.calls_for_rebuild()));
+            broken += usize::from(answer.is_err_and(|error| error.needs_rebuild()));
         }
         std::fs::write(&file, &whole).unwrap();
     }

@@ -8,7 +8,7 @@ use std::fs;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use towline_engine::runtime::env::{DataFolder, put_small};
+use towline_engine::runtime::env::{DataFolder, replace_file};
 
 /// Owns the address file; removes it on drop.
 pub struct AddressFile<'a> {
@@ -24,7 +24,7 @@ impl<'a> AddressFile<'a> {
     pub fn note(home: &'a DataFolder, address: &str, writing: Writing) -> AddressFile<'a> {
         let write = writing == Writing::Allowed;
         let text = json!({"address": address, "pid": std::process::id(), "write": write}).to_string();
-        let _not_found = put_small(&home.serving().join("address"), text.as_bytes());
+        let _not_found = replace_file(&home.serving().join("address"), text.as_bytes());
         AddressFile { home, text }
     }
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use towline_engine::runtime::env::{DataFolder, private_folder, put_small, secret};
+use towline_engine::runtime::env::{DataFolder, private_folder, replace_file, secret};
 use towline_engine::runtime::failure::Failure;
 
 /// Whether existing tokens stay valid.
@@ -39,7 +39,7 @@ fn token(file: &Path, kept: TokenReuse) -> Result<String, Failure> {
     }
     let failed = |error| Failure::about(format!("could not keep a token in {}", file.display()), &error);
     let token: String = secret().map_err(failed)?.iter().map(|byte| format!("{byte:02x}")).collect();
-    put_small(file, token.as_bytes()).map_err(failed)?;
+    replace_file(file, token.as_bytes()).map_err(failed)?;
     Ok(token)
 }
 

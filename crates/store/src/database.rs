@@ -87,7 +87,7 @@ impl Store {
 
     /// Skips closing the connection: process exit is faster than SQLite freeing its structures. Committed data is in
     /// the WAL either way, since closing does not checkpoint. For hooks only: a server does not exit.
-    pub fn leave(self) {
+    pub fn exit_without_close(self) {
         std::mem::forget(self.db);
     }
 

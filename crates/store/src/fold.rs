@@ -46,7 +46,7 @@ const CHUNK: u64 = 256 * 1024;
 
 impl Store {
     /// Opens the database and folds the journal into it. A damaged database is moved aside and rebuilt.
-    pub fn open_and_fold(
+    pub fn open_and_apply(
         home: &DataFolder,
         lock: &ProjectionLock,
         pace: &ProjectionLimits<'_>,
@@ -66,12 +66,12 @@ impl Store {
         pace: &ProjectionLimits<'_>,
     ) -> Result<(Store, Projected), StoreError> {
         let store = Store::open(home, lock, pace.patience, pace.new_machine)?;
-        let folded = store.fold(pace)?;
+        let folded = store.apply_journal(pace)?;
         Ok((store, folded))
     }
 
     /// Folds until it has caught up or time is up.
-    pub fn fold(&self, pace: &ProjectionLimits<'_>) -> Result<Projected, StoreError> {
+    pub fn apply_journal(&self, pace: &ProjectionLimits<'_>) -> Result<Projected, StoreError> {
         let mut folded = Projected::default();
         loop {
             folded.caught_up = self.fold_chunk(pace.now, &mut folded)?;

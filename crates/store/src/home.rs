@@ -75,7 +75,7 @@ impl DataFolder {
     }
 
     /// When which session's state was last notified.
-    pub fn told(&self) -> PathBuf {
+    pub fn notified_file(&self) -> PathBuf {
         self.folder.join("told")
     }
 
@@ -90,7 +90,7 @@ impl DataFolder {
     }
 
     /// One file for each transcript that a capture is waiting for.
-    pub fn doors(&self) -> PathBuf {
+    pub fn capture_locks(&self) -> PathBuf {
         self.folder.join("doors")
     }
 
@@ -181,7 +181,7 @@ pub fn private_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Replaces a small file atomically, readable by its owner only.
-pub fn put_small(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
@@ -191,9 +191,9 @@ pub fn put_small(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&draft, path)
 }
 
-/// Like `put_small`, but synced to disk.
-pub(crate) fn put_for_good(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    put_small(path, bytes)?;
+/// Like `replace_file`, but synced to disk.
+pub(crate) fn replace_file_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_file(path, bytes)?;
     File::open(path)?.sync_all()?;
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }

@@ -22,7 +22,7 @@ pub fn is_any(home: &DataFolder) -> bool {
 
 /// Makes the session's next tool result get folded, because there is a message for its agent. If the mark cannot be
 /// removed, the message waits until the next prompt.
-pub fn lift(home: &DataFolder, session: &SessionKey) {
+pub fn unmark(home: &DataFolder, session: &SessionKey) {
     let _ = remove(home, session);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Not authoritative: announced thresholds are in the database, and a lost or stale file costs one extra fold.
 
-use crate::home::{DataFolder, put_small};
+use crate::home::{DataFolder, replace_file};
 use std::path::PathBuf;
 use std::{fs, io};
 use towline_core::id::SessionKey;
@@ -26,7 +26,7 @@ pub fn last(home: &DataFolder, session: &SessionKey) -> Option<CachedUsage> {
 pub fn note(home: &DataFolder, session: &SessionKey, noted: CachedUsage) -> io::Result<()> {
     let CachedUsage { fill: ContextUsage { tokens, window, exact, source }, at, told } = noted;
     let text = format!("{tokens} {window} {} {} {} {told}\n", exact.name(), source.name(), at.0);
-    put_small(&path(home, session), text.as_bytes())
+    replace_file(&path(home, session), text.as_bytes())
 }
 
 /// Removes files that were written before this time.
@@ -72,7 +72,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = DataFolder::at(folder.path());
         let session = SessionKey::parse("agent:id").unwrap();
-        let fill = ContextUsage::shown(90_000, 200_000).unwrap();
+        let fill = ContextUsage::from_display(90_000, 200_000).unwrap();
         let noted = CachedUsage { fill, at: Timestamp(5), told: 40 };
         assert_eq!(last(&home, &session), None);
         note(&home, &session, noted).unwrap();

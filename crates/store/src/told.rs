@@ -3,7 +3,7 @@
 //! A lost file costs one notification too many. Each file has one writer at a time: the process that folds writes those
 //! of `AtOnce`, the holder of the alert lock those of the other channels.
 
-use crate::home::{DataFolder, put_small};
+use crate::home::{DataFolder, replace_file};
 use std::path::PathBuf;
 use std::{fs, io};
 use towline_core::id::SessionKey;
@@ -44,12 +44,12 @@ pub fn last(home: &DataFolder, topic: &NotificationTopic) -> Option<LastNotifica
 
 /// Replaces the file atomically: half a number would be another time.
 pub fn remember(home: &DataFolder, topic: &NotificationTopic, told: LastNotification) -> io::Result<()> {
-    put_small(&path(home, topic), format!("{} {}\n", told.since.0, told.at.0).as_bytes())
+    replace_file(&path(home, topic), format!("{} {}\n", told.since.0, told.at.0).as_bytes())
 }
 
 /// Removes files that were written before this time.
 pub fn forget(home: &DataFolder, before: Timestamp) {
-    let entries = fs::read_dir(home.told()).into_iter().flatten().filter_map(Result::ok);
+    let entries = fs::read_dir(home.notified_file()).into_iter().flatten().filter_map(Result::ok);
     for path in entries.map(|entry| entry.path()) {
         let told = fs::read_to_string(&path).ok().and_then(|text| parse(&text));
         if told.is_none_or(|told| told.at < before) {
@@ -66,7 +66,7 @@ fn parse(text: &str) -> Option<LastNotification> {
 /// No part contains a dot, so the dots separate them safely.
 fn path(home: &DataFolder, topic: &NotificationTopic) -> PathBuf {
     let (session, state) = (&topic.session, topic.state.name());
-    home.told().join(format!("{}.{}.{state}.{}", session.agent, session.id, topic.way.name()))
+    home.notified_file().join(format!("{}.{}.{state}.{}", session.agent, session.id, topic.way.name()))
 }
 
 #[cfg(test)]
@@ -94,17 +94,17 @@ mod tests {
         assert_eq!(last(&home, &topic(SessionState::Limited, NotifyChannel::Phone)), None);
         forget(&home, Timestamp(6));
         assert_eq!((last(&home, &completed), last(&home, &phone)), (None, Some(new)));
-        assert_eq!(fs::read_dir(home.told()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(home.notified_file()).unwrap().count(), 1);
     }
 
     #[test]
     fn a_torn_file_counts_as_not_notified_and_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let home = DataFolder::at(folder.path());
-        fs::create_dir(home.told()).unwrap();
+        fs::create_dir(home.notified_file()).unwrap();
         fs::write(path(&home, &topic(SessionState::Idle, NotifyChannel::AtOnce)), "12").unwrap();
         assert_eq!(last(&home, &topic(SessionState::Idle, NotifyChannel::AtOnce)), None);
         forget(&home, Timestamp(0));
-        assert_eq!(fs::read_dir(home.told()).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(home.notified_file()).unwrap().count(), 0);
     }
 }

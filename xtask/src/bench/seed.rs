@@ -46,7 +46,7 @@ pub fn events(data: &Path, count: u64) -> Result<(), Failure> {
 
 fn apply(home: &DataFolder, lock: &ProjectionLock, now: Timestamp) -> Result<(), StoreError> {
     let limits = ProjectionLimits { has_time: &|| true, now, new_machine: machine(now), patience: PATIENCE };
-    let (store, _) = Store::open_and_fold(home, lock, &limits)?;
+    let (store, _) = Store::open_and_apply(home, lock, &limits)?;
     upkeep::checkpoint(&store)?;
     upkeep::seal_if_large(home, lock)?;
     Ok(())
@@ -62,7 +62,7 @@ pub fn memories(data: &Path, count: u64) -> Result<(), Failure> {
         let projects: Vec<i64> = archive.project_rows()?.iter().map(|project| project.row).collect();
         for from in (0..count).step_by(BATCH) {
             let batch = from..(from + BATCH as u64).min(count);
-            archive.as_one(|| {
+            archive.in_transaction(|| {
                 let new = batch.clone().filter_map(|n| memory(now(), n, count, &projects));
                 new.into_iter().try_for_each(|new| archive.add_memory(&new).map(drop))
             })?;

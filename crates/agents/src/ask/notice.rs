@@ -43,7 +43,7 @@ const DOWN: [&str; 7] = [
 ];
 
 /// Classifies a failure by status and message.
-pub fn classified(status: Option<u16>, message: &str) -> AskError {
+pub fn classify_error(status: Option<u16>, message: &str) -> AskError {
     let said = short(message);
     match (notice_kind(message), status) {
         (Some(NoticeKind::Quota), _) | (None, Some(402)) => AskError::Quota { said, until: None },
@@ -58,7 +58,7 @@ pub fn classified(status: Option<u16>, message: &str) -> AskError {
 /// Classifies text in place of an answer: a provider's notice, or the model's prose.
 pub fn prose(text: &str) -> AskError {
     match notice_kind(text) {
-        Some(_) => classified(None, text),
+        Some(_) => classify_error(None, text),
         None => AskError::NotJson(short(text)),
     }
 }
@@ -66,7 +66,7 @@ pub fn prose(text: &str) -> AskError {
 /// Classifies the output of a program that should have printed JSON: a notice, or a complaint about its arguments.
 pub(crate) fn complaint(text: &str) -> AskError {
     match (notice_kind(text), text.trim()) {
-        (Some(_), _) => classified(None, text),
+        (Some(_), _) => classify_error(None, text),
         (None, "") => AskError::Unavailable("it said nothing".to_owned()),
         (None, _) => AskError::Misconfigured(short(text)),
     }
@@ -106,7 +106,7 @@ mod tests {
 
     #[track_caller]
     fn check(status: Option<u16>, message: &str, cause: &str) {
-        assert_eq!(classified(status, message).cause(), cause, "{status:?} {message}");
+        assert_eq!(classify_error(status, message).cause(), cause, "{status:?} {message}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Never more than one request: the client would retry repeatedly when the model answers in prose.
 
 use crate::ask::{
-    AgentCommand, AskError, CommandOutput, ExitKind, ModelAnswer, ModelQuestion, classified, complaint,
+    AgentCommand, AskError, CommandOutput, ExitKind, ModelAnswer, ModelQuestion, classify_error, complaint,
     prose, short,
 };
 use serde_json::Value;
@@ -84,7 +84,7 @@ fn answer_text(result: &Value) -> Result<String, AskError> {
         }
         _ if result["is_error"] == true => {
             let status = result["api_error_status"].as_u64().and_then(|status| u16::try_from(status).ok());
-            Err(classified(status, text))
+            Err(classify_error(status, text))
         }
         _ if result["stop_reason"] == "refusal" => Err(AskError::Refused(short(text))),
         _ => Err(prose(text)),

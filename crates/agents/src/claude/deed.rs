@@ -2,10 +2,10 @@
 //!
 //! Never guesses about tools that are not listed here: MCP tools do not declare what they do.
 
-use crate::call::{anywhere, text};
+use crate::call::{find_string_at_any_depth, text};
 use towline_core::deed::ToolAction;
 
-pub(crate) fn deed<'a>(tool: &str, input: &'a str) -> ToolAction<'a> {
+pub(crate) fn tool_action<'a>(tool: &str, input: &'a str) -> ToolAction<'a> {
     known(tool, input).unwrap_or(ToolAction::Other)
 }
 
@@ -26,7 +26,7 @@ fn known<'a>(tool: &str, input: &'a str) -> Option<ToolAction<'a>> {
         "WebSearch" => ToolAction::Searched { what: given(&["query"])? },
         "WebFetch" => ToolAction::Fetched { address: given(&["url"])? },
         "Task" | "Agent" => ToolAction::Delegated { task: given(&["description", "prompt"])? },
-        "AskUserQuestion" => ToolAction::Asked { question: anywhere(input, "question")? },
+        "AskUserQuestion" => ToolAction::Asked { question: find_string_at_any_depth(input, "question")? },
         "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" | "EnterPlanMode"
         | "ExitPlanMode" => ToolAction::Planned,
         _ => return None,
@@ -40,7 +40,7 @@ mod tests {
 
     #[track_caller]
     fn check(tool: &str, input: &str, expected: &ToolAction<'_>) {
-        assert_eq!(&deed(tool, input), expected, "{tool}");
+        assert_eq!(&tool_action(tool, input), expected, "{tool}");
     }
 
     #[test]

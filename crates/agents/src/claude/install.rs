@@ -55,8 +55,8 @@ const DIALECT: Dialect = Dialect {
 pub fn target(config_dir: &Path, tow: &Path) -> Result<Target, EditRefusal> {
     let file = config_dir.join("settings.json");
     let command = absolute_command(&file, tow)?;
-    let target = Target::new("claude", file, EntryOrder::Free).wanting(hooks(&command));
-    Ok(target.with_status_line(command, StatusLineMode::AsItIs).silenced_by("disableAllHooks"))
+    let target = Target::new("claude", file, EntryOrder::Free).with_entries(hooks(&command));
+    Ok(target.with_status_line(command, StatusLineMode::AsItIs).with_disabling_key("disableAllHooks"))
 }
 
 /// Our skills in `config_dir`, invoked as `/tow` and `/tow-detail`.
@@ -92,7 +92,8 @@ pub fn enabled_plugin(config_dir: &Path) -> Option<String> {
 /// The plugin's contents beside its manifest.
 pub(crate) fn plugin_contents() -> plugin::Contents {
     plugin::Contents {
-        hooks: Target::new("claude", plugin::HOOKS.into(), EntryOrder::Free).wanting(hooks(plugin::PROGRAM)),
+        hooks: Target::new("claude", plugin::HOOKS.into(), EntryOrder::Free)
+            .with_entries(hooks(plugin::PROGRAM)),
         server: McpServerEntry::new(
             "claude",
             FileFormat::Json,
@@ -107,5 +108,7 @@ pub(crate) fn plugin_contents() -> plugin::Contents {
 fn hooks(command: &str) -> impl Iterator<Item = HookEntry> + use<> {
     let args = vec!["hook".to_owned(), "claude".to_owned()];
     let invocation = Invocation::Exec { command: command.to_owned(), args };
-    EVENTS.iter().map(move |event| HookEntry::new(event, invocation.clone(), TIMEOUT_S).among(MATCHERS))
+    EVENTS
+        .iter()
+        .map(move |event| HookEntry::new(event, invocation.clone(), TIMEOUT_S).with_matcher(MATCHERS))
 }

@@ -108,7 +108,7 @@ pub fn repaired(text: &[u8], wish: RepairOptions<'_>) -> Result<Repair, Unrepair
         marks: marks.into_iter().map(|(_, mark)| mark).collect(),
         present,
         death: death.map(|(_, death)| death),
-        warnings: before.in_words(),
+        warnings: before.messages(),
         folder: chain.entries.iter().rev().find_map(|line| line.cwd.clone()),
     })
 }

@@ -86,7 +86,7 @@ fn fill(window: &ContextWindow) -> Option<ContextUsage> {
     let usage = window.current_usage.0.as_object()?;
     let counts = parts.into_iter().map(|name| usage.get(name).and_then(Value::as_u64).unwrap_or(0));
     let tokens = counts.fold(0, u64::saturating_add);
-    ContextUsage::shown(tokens, window.context_window_size.0.as_u64()?).filter(|fill| fill.tokens > 0)
+    ContextUsage::from_display(tokens, window.context_window_size.0.as_u64()?).filter(|fill| fill.tokens > 0)
 }
 
 fn limits(wire: &RateLimits) -> Vec<UsageLimit> {
@@ -128,14 +128,14 @@ mod tests {
     fn input_tokens_count_and_output_tokens_do_not() {
         let text = r#"{"session_id":"s","cwd":"/c","context_window":{"context_window_size":200000,"current_usage":
             {"input_tokens":1,"output_tokens":9000,"cache_creation_input_tokens":20,"cache_read_input_tokens":300}}}"#;
-        assert_eq!(status(text.as_bytes()).unwrap().fill, ContextUsage::shown(321, 200_000));
+        assert_eq!(status(text.as_bytes()).unwrap().fill, ContextUsage::from_display(321, 200_000));
     }
 
     #[test]
     fn the_cost_is_the_clients_own() {
         for (version, cost) in [("2.1.197", "$0.0066"), ("2.1.325", "$0.0053")] {
             let status = status(&recorded(version, "")).unwrap();
-            assert_eq!(status.cost.map(Cost::spelt).as_deref(), Some(cost), "{version}");
+            assert_eq!(status.cost.map(Cost::display).as_deref(), Some(cost), "{version}");
             assert_eq!(status.limits, []);
         }
     }

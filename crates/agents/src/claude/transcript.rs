@@ -139,7 +139,7 @@ impl TranscriptState {
         }
         let words = joined(words, "\n");
         if entry.is_compact_summary.is_true() {
-            found.push(head.whole(PieceContent::Compacted { summary: words }));
+            found.push(head.main_piece(PieceContent::Compacted { summary: words }));
         } else if !words.trim().is_empty() {
             self.user_text(words, entry, head, found);
         }
@@ -155,20 +155,21 @@ impl TranscriptState {
         found: &mut Vec<TranscriptPiece<'a>>,
     ) {
         if INTERRUPTED.contains(&&*words) {
-            found.push(
-                head.whole(PieceContent::Stopped { how: StopReason::Interrupted, words: Cow::Borrowed("") }),
-            );
+            found.push(head.main_piece(PieceContent::Stopped {
+                how: StopReason::Interrupted,
+                words: Cow::Borrowed(""),
+            }));
         } else if entry.is_meta.is_true() {
-            found.extend(note(words).map(|note| head.whole(note)));
+            found.extend(note(words).map(|note| head.main_piece(note)));
         } else if let Some(content) = unwrapped(&words) {
             self.go_back(&content, entry, head, found);
-            found.extend(content.map(|content| head.whole(content)));
+            found.extend(content.map(|content| head.main_piece(content)));
         } else if let Some(origin) = self.origin(&words, entry) {
             let prompt = Some(PieceContent::Prompt { text: words, origin });
             self.go_back(&prompt, entry, head, found);
-            found.extend(prompt.map(|prompt| head.whole(prompt)));
+            found.extend(prompt.map(|prompt| head.main_piece(prompt)));
         } else {
-            found.push(head.whole(PieceContent::Note { text: words }));
+            found.push(head.main_piece(PieceContent::Note { text: words }));
         }
     }
 
@@ -215,7 +216,7 @@ impl TranscriptState {
     ) {
         let parts = std::mem::take(&mut message.content.0);
         if entry.is_api_error_message.is_true() {
-            found.push(head.whole(failure(entry, parts)));
+            found.push(head.main_piece(failure(entry, parts)));
             return;
         }
         for (index, block) in parts.into_iter().enumerate() {
@@ -384,7 +385,7 @@ fn attachment<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut
         Some("file" | "directory" | "edited_text_file") => shown_file(attachment),
         _ => None,
     };
-    found.extend(note.map(|note| head.whole(note)));
+    found.extend(note.map(|note| head.main_piece(note)));
 }
 
 /// A hook's blocking error. For `Stop` events the client also writes it in the user's name.
@@ -406,7 +407,7 @@ fn queued<'a>(attachment: Attachment<'a>, head: &EntryHead<'a>, found: &mut Vec<
         is_prompt && origin.kind.as_deref().is_none_or(|kind| kind == "human") && !is_notification(&text);
     let origin = if is_typed { prompt_origin(&text) } else { PromptOrigin::Notification };
     if !text.trim().is_empty() {
-        found.push(head.whole(PieceContent::Prompt { text, origin }));
+        found.push(head.main_piece(PieceContent::Prompt { text, origin }));
     }
     found.extend(images);
 }
@@ -435,5 +436,5 @@ fn system<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec
     let is_shown = matches!(entry.subtype.as_deref(), Some("local_command" | "informational"));
     let Some(text) = entry.content.text().filter(|_| is_shown) else { return };
     let content = unwrapped(&text).unwrap_or_else(|| note(text));
-    found.extend(content.map(|content| head.whole(content)));
+    found.extend(content.map(|content| head.main_piece(content)));
 }

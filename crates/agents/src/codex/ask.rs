@@ -3,7 +3,8 @@
 //! Passes on no user settings but those that select the provider and the login.
 
 use crate::ask::{
-    AgentCommand, AskError, CommandOutput, ExitKind, ModelAnswer, ModelQuestion, classified, complaint, prose,
+    AgentCommand, AskError, CommandOutput, ExitKind, ModelAnswer, ModelQuestion, classify_error, complaint,
+    prose,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -144,7 +145,7 @@ impl EventSummary {
         match (self.message, self.error, printed.ended) {
             (Some(message), _, _) if self.is_complete && is_object(&message) => Ok(message),
             (Some(message), _, _) if self.is_complete => Err(prose(&message)),
-            (_, Some(error), _) => Err(classified(status_in(&error), &error)),
+            (_, Some(error), _) => Err(classify_error(status_in(&error), &error)),
             (_, None, ExitKind::Late) => Err(AskError::TimedOut),
             (_, None, ExitKind::Well | ExitKind::Badly) => Err(missing_result(printed.stderr)),
         }

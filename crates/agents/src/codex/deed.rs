@@ -3,13 +3,13 @@
 //! Patches name their files wherever they are embedded: as a tool's plain text, in JSON, or in a shell's here document.
 //! Never interprets shell commands or scripts any further.
 
-use crate::call::{anywhere, own, text, texts};
+use crate::call::{find_string_at_any_depth, own, text, texts};
 use std::borrow::Cow;
 use towline_core::deed::ToolAction;
 
 const PATCH: &str = "*** Begin Patch";
 
-pub(crate) fn deed<'a>(tool: &str, input: &'a str) -> ToolAction<'a> {
+pub(crate) fn tool_action<'a>(tool: &str, input: &'a str) -> ToolAction<'a> {
     if tool.starts_with("mcp__") {
         return ToolAction::Other;
     }
@@ -33,7 +33,7 @@ fn known<'a>(tool: &str, input: &'a str) -> Option<ToolAction<'a>> {
         "grep_files" => ToolAction::Searched { what: given(&["pattern"])? },
         "web_search" => searched(input)?,
         "spawn_agent" => ToolAction::Delegated { task: given(&["message", "task", "prompt"])? },
-        "request_user_input" => ToolAction::Asked { question: anywhere(input, "question")? },
+        "request_user_input" => ToolAction::Asked { question: find_string_at_any_depth(input, "question")? },
         _ => return None,
     })
 }
@@ -104,7 +104,7 @@ mod tests {
 
     #[track_caller]
     fn check(tool: &str, input: &str, expected: &ToolAction<'_>) {
-        assert_eq!(&deed(tool, input), expected, "{tool} {input}");
+        assert_eq!(&tool_action(tool, input), expected, "{tool} {input}");
     }
 
     fn changed(paths: &[&'static str]) -> ToolAction<'static> {

@@ -70,7 +70,7 @@ pub enum TrustUnknown {
 pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, EditRefusal> {
     let file = codex_home.join("hooks.json");
     let entries = hooks(&quote(&absolute_command(&file, tow)?));
-    Ok(Target::new("codex", file, EntryOrder::Trusted).wanting(entries))
+    Ok(Target::new("codex", file, EntryOrder::Trusted).with_entries(entries))
 }
 
 /// Our skills in `codex_home`, invoked as `$tow` and `$tow-detail`.
@@ -103,8 +103,9 @@ pub(crate) fn plugin_contents() -> plugin::Contents {
     let server =
         McpServerEntry::new("codex", FileFormat::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
     plugin::Contents {
-        hooks: Target::new("codex", plugin::HOOKS.into(), EntryOrder::Free).wanting(hooks(plugin::PROGRAM)),
-        server: server.passing_on(&PLACES),
+        hooks: Target::new("codex", plugin::HOOKS.into(), EntryOrder::Free)
+            .with_entries(hooks(plugin::PROGRAM)),
+        server: server.with_forwarded_variables(&PLACES),
         pages: skills::pages_running(&dialect, Path::new(""), plugin::PROGRAM),
     }
 }
@@ -149,7 +150,7 @@ fn dialect(sign: &'static str) -> Dialect {
 fn hooks(tow: &str) -> impl Iterator<Item = HookEntry> + use<> {
     let line = format!("{tow} hook codex");
     EVENTS.iter().map(move |event| {
-        HookEntry::new(event, Invocation::Shell(line.clone()), timeout_s(event)).among(MATCHERS)
+        HookEntry::new(event, Invocation::Shell(line.clone()), timeout_s(event)).with_matcher(MATCHERS)
     })
 }
 

@@ -81,7 +81,7 @@ impl RolloutState {
             Some("compacted") => {
                 let compacted: Compacted<'a> = line.payload.parse_as().unwrap_or_default();
                 let summary = compacted.message.0.unwrap_or_default();
-                found.push(self.head(place, &OptText(None)).whole(PieceContent::Compacted { summary }));
+                found.push(self.head(place, &OptText(None)).main_piece(PieceContent::Compacted { summary }));
             }
             Some("token_usage_record") => self.usage_record(&line, place, found),
             _ => {}
@@ -152,14 +152,14 @@ impl RolloutState {
         }
         match (item.kind.as_deref(), item.role.as_deref()) {
             (Some("message"), Some("assistant")) => {
-                found.extend(answer(item, metadata).map(|content| head.whole(content)))
+                found.extend(answer(item, metadata).map(|content| head.main_piece(content)))
             }
             (Some("message"), Some("user" | "developer")) => {
                 self.message(item, provenance.content_item_kinds, &head, found);
             }
-            (Some("reasoning"), _) => found.extend(thinking(item).map(|content| head.whole(content))),
+            (Some("reasoning"), _) => found.extend(thinking(item).map(|content| head.main_piece(content))),
             (Some(kind), _) if kind.ends_with("_output") => self.output(item, &head, found),
-            (Some(_), _) => found.extend(call(item).map(|content| head.whole(content))),
+            (Some(_), _) => found.extend(call(item).map(|content| head.main_piece(content))),
             (None, _) => {}
         }
     }
@@ -198,7 +198,7 @@ impl RolloutState {
             self.begin_at(head);
             let origin =
                 if head.subagent.is_some() { PromptOrigin::Notification } else { prompt_origin(&text) };
-            found.push(head.whole(PieceContent::Prompt { text, origin }));
+            found.push(head.main_piece(PieceContent::Prompt { text, origin }));
         }
         found.append(&mut details);
     }
@@ -223,7 +223,7 @@ impl RolloutState {
         let is_known_to_fail =
             outcome(&output) == ToolOutcome::Done && self.failed.contains(&[call.as_bytes()]);
         let outcome = if is_known_to_fail { ToolOutcome::Failed } else { outcome(&output) };
-        found.push(head.whole(PieceContent::ToolResult { call, output, outcome }));
+        found.push(head.main_piece(PieceContent::ToolResult { call, output, outcome }));
         found.extend(images);
     }
 
@@ -234,17 +234,17 @@ impl RolloutState {
             Some("task_started") => self.begin_turn(&event.turn_id),
             Some("turn_aborted") if event.reason.is("interrupted") => {
                 let content = stopped(StopReason::Interrupted, Cow::Borrowed(""));
-                found.push(self.head(place, &event.turn_id).whole(content));
+                found.push(self.head(place, &event.turn_id).main_piece(content));
             }
             Some("task_complete") if event.error.raw().starts_with('{') => {
                 let (how, words) = failure(event.error);
-                found.push(self.head(place, &event.turn_id).whole(stopped(how, words)));
+                found.push(self.head(place, &event.turn_id).main_piece(stopped(how, words)));
             }
             Some("token_count") if !line.ordinal.is_present() => self.token_count(&event, place, found),
             Some("thread_rolled_back") => {
                 let from = self.turn_starts.rewind(event.num_turns.number().unwrap_or(0));
                 let reverted = from.map(|from| PieceContent::Reverted { from });
-                found.extend(reverted.map(|content| self.head(place, &OptText(None)).whole(content)));
+                found.extend(reverted.map(|content| self.head(place, &OptText(None)).main_piece(content)));
             }
             Some("item_completed") => self.record_failure(&event),
             _ => {}
@@ -399,7 +399,7 @@ fn shell<'a>(text: &str, head: &EntryHead<'a>) -> Vec<TranscriptPiece<'a>> {
     let command = format!("!{}", within("command").unwrap_or(""));
     let prompt = PieceContent::Prompt { text: Cow::Owned(command), origin: PromptOrigin::Command };
     let output = within("result").map(|output| PieceContent::Note { text: Cow::Owned(output.to_owned()) });
-    std::iter::once(head.whole(prompt)).chain(output.map(|output| head.part("result", output))).collect()
+    std::iter::once(head.main_piece(prompt)).chain(output.map(|output| head.part("result", output))).collect()
 }
 
 fn thinking<'a>(item: Item<'a>) -> Option<PieceContent<'a>> {

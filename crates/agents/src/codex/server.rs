@@ -33,7 +33,7 @@ pub struct ServerRequest {
 }
 
 impl ServerRequest {
-    pub fn introduce(version: &str) -> ServerRequest {
+    pub fn initialize(version: &str) -> ServerRequest {
         let client = json!({"name": "towline", "title": "Towline", "version": version});
         ServerRequest {
             method: "initialize",
@@ -64,7 +64,7 @@ impl ServerRequest {
     }
 
     /// Unloads a thread that we loaded.
-    pub fn leave(thread: &SessionId) -> ServerRequest {
+    pub fn unsubscribe(thread: &SessionId) -> ServerRequest {
         ServerRequest { method: "thread/unsubscribe", params: json!({"threadId": thread.as_str()}) }
     }
 
@@ -92,7 +92,7 @@ impl ServerRequest {
     }
 
     /// The message under a number that identifies its response.
-    pub fn numbered(&self, number: u64) -> String {
+    pub fn to_json(&self, number: u64) -> String {
         json!({"id": number, "method": self.method, "params": self.params}).to_string()
     }
 }
@@ -120,7 +120,7 @@ pub struct ServerRefusal {
 }
 
 /// `None` if the text is not a message.
-pub fn heard(text: &str) -> Option<ServerMessage> {
+pub fn parse_message(text: &str) -> Option<ServerMessage> {
     let mut message: Value = serde_json::from_str(text).ok()?;
     let id = message.get("id").cloned();
     if message.get("method").is_some() {
@@ -242,40 +242,41 @@ mod tests {
     #[test]
     fn a_question_is_one_line_with_its_number() {
         let call = ServerRequest::revert(&session(), &TurnId::parse("turn-2").unwrap());
-        let text = call.numbered(7);
+        let text = call.to_json(7);
         assert_eq!(
             serde_json::from_str::<Value>(&text).unwrap(),
             json!({"id": 7, "method": "thread/revert", "params": {"threadId": "t-1", "beforeTurnId": "turn-2"}})
         );
-        assert!(!ServerRequest::inject(&session(), "two\nlines").numbered(1).contains('\n'));
+        assert!(!ServerRequest::inject(&session(), "two\nlines").to_json(1).contains('\n'));
     }
 
     #[test]
     fn responses_requests_and_notifications_are_distinguished() {
         assert_eq!(
-            heard(r#"{"id":3,"result":{"a":1}}"#),
+            parse_message(r#"{"id":3,"result":{"a":1}}"#),
             Some(ServerMessage::Answer { number: 3, result: Ok(json!({"a": 1})) })
         );
         let refused = ServerRefusal { message: "thread not found: x".into() };
         assert_eq!(
-            heard(r#"{"error":{"code":-32600,"message":"thread not found: x"},"id":3}"#),
+            parse_message(r#"{"error":{"code":-32600,"message":"thread not found: x"},"id":3}"#),
             Some(ServerMessage::Answer { number: 3, result: Err(refused) })
         );
-        assert_eq!(heard(r#"{"method":"turn/started","params":{}}"#), Some(ServerMessage::Told));
-        let Some(ServerMessage::Asked { decline }) = heard(r#"{"id":"q","method":"execCommandApproval"}"#)
+        assert_eq!(parse_message(r#"{"method":"turn/started","params":{}}"#), Some(ServerMessage::Told));
+        let Some(ServerMessage::Asked { decline }) =
+            parse_message(r#"{"id":"q","method":"execCommandApproval"}"#)
         else {
             panic!("a question")
         };
         assert!(decline.contains(r#""id":"q""#) && decline.contains("error"));
         for text in ["", "no json", "{}", r#"{"id":"x","result":{}}"#] {
-            assert_eq!(heard(text), None, "{text}");
+            assert_eq!(parse_message(text), None, "{text}");
         }
     }
 
     #[test]
     fn a_long_refusal_is_cut_and_stays_on_its_line() {
         let text = json!({"id": 1, "error": {"message": "a\nb".repeat(500)}}).to_string();
-        let Some(ServerMessage::Answer { result: Err(refused), .. }) = heard(&text) else {
+        let Some(ServerMessage::Answer { result: Err(refused), .. }) = parse_message(&text) else {
             panic!("a refusal")
         };
         assert_eq!(refused.message.len(), LONGEST_REFUSAL);

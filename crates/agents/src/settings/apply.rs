@@ -105,7 +105,7 @@ fn removal(
     let record = archive.recall(subject);
     let kept = record.as_ref().map_or_else(Containers::default, |record| record.kept.clone());
     let plan = subject.plan_removal(current.as_deref(), &kept)?;
-    let Some(record) = record.filter(|record| record.is_ours_alone(current.as_deref())) else {
+    let Some(record) = record.filter(|record| record.is_unchanged(current.as_deref())) else {
         return Ok(plan);
     };
     match (record.existed, archive.original(subject, &record, current.as_deref())) {
@@ -201,7 +201,9 @@ impl<'a> Edit<'a> {
         }
         let backup = match self.safekeeping {
             Safekeeping::Nothing => None,
-            Safekeeping::Original(archive) => archive.keep(self.subject, &plan, self.made_folder.clone())?,
+            Safekeeping::Original(archive) => {
+                archive.record_edit(self.subject, &plan, self.made_folder.clone())?
+            }
             Safekeeping::Foreign(archive) => archive.keep_foreign(self.subject, plan.before.as_deref())?,
         };
         let new_mode = self.subject.new_mode();

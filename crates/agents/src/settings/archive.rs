@@ -80,7 +80,7 @@ impl Fingerprint {
 
 impl EditRecord {
     /// Whether the file still is the version we wrote last.
-    pub fn is_ours_alone(&self, current: Option<&[u8]>) -> bool {
+    pub fn is_unchanged(&self, current: Option<&[u8]>) -> bool {
         current.is_some_and(|bytes| Fingerprint::of(bytes) == self.written)
     }
 }
@@ -114,7 +114,7 @@ impl OriginalsArchive {
     /// Backs up the bytes about to be replaced, and records the new version. Returns the backup's path.
     ///
     /// The first original remains the one to restore as long as only we have written since.
-    pub(super) fn keep(
+    pub(super) fn record_edit(
         &self,
         subject: &dyn ManagedContent,
         plan: &EditPlan,
@@ -127,7 +127,7 @@ impl OriginalsArchive {
         };
         let written = Fingerprint::of(plan.after.as_deref().unwrap_or_default());
         let record = match known {
-            Some(record) if record.is_ours_alone(plan.before.as_deref()) => {
+            Some(record) if record.is_unchanged(plan.before.as_deref()) => {
                 let original = self.original(subject, &record, plan.before.as_deref());
                 let undo = record.undo.as_ref().and(original).map(|original| undo_splice(&original, plan));
                 EditRecord { written, undo, ..record }
@@ -157,7 +157,7 @@ impl OriginalsArchive {
         subject: &dyn ManagedContent,
         bytes: Option<&[u8]>,
     ) -> Result<Option<PathBuf>, EditRefusal> {
-        if self.recall(subject).is_some_and(|record| record.is_ours_alone(bytes)) {
+        if self.recall(subject).is_some_and(|record| record.is_unchanged(bytes)) {
             return Ok(None);
         }
         let name = self.back_up(subject, bytes).map_err(|error| self.refuse(subject, error))?;
@@ -180,7 +180,7 @@ impl OriginalsArchive {
         let mut number = 1_u32;
         loop {
             let name = format!("{}.{number}.bak", self.stem(subject));
-            match swap::put_new(&self.owner_folder(subject).join(&name), bytes) {
+            match swap::create_file(&self.owner_folder(subject).join(&name), bytes) {
                 Ok(()) => return Ok(Some(name)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(error),
@@ -192,7 +192,7 @@ impl OriginalsArchive {
         DirBuilder::new().recursive(true).mode(0o700).create(self.owner_folder(subject))?;
         let mut record_file = serde_json::to_vec_pretty(record)?;
         record_file.push(b'\n');
-        swap::put_whole(&self.record_file(subject), &record_file)
+        swap::write_own_file(&self.record_file(subject), &record_file)
     }
 
     fn owner_folder(&self, subject: &dyn ManagedContent) -> PathBuf {

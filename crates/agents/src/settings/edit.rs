@@ -59,7 +59,7 @@ fn fill(text: &str, container: &ByteSpan, addition: &Addition<'_>, layout: &Layo
     match layout.flow() {
         Flow::Inline => splice(text, &inside, &addition.render(layout, Flow::Inline, indent)),
         Flow::Lines => {
-            let inner = layout.deeper(indent);
+            let inner = layout.indent_below(indent);
             let shown = addition.render(layout, Flow::Lines, &inner);
             splice(text, &inside, &format!("{}{shown}{}", layout.line(&inner), layout.line(indent)))
         }
@@ -74,7 +74,7 @@ fn lead(text: &str, siblings: &[Element], layout: &Layout) -> String {
     let space = json::space_before(text, last.whole.start);
     match (space.contains('\n'), siblings.len()) {
         (true, _) => layout.line(indent_at(text, last.whole.start)),
-        (false, 1) => layout.gap().to_owned(),
+        (false, 1) => layout.separator().to_owned(),
         (false, _) => space.to_owned(),
     }
 }

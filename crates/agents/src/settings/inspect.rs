@@ -51,7 +51,7 @@ pub enum EntryFault {
 
 impl Inspection {
     /// Whether `tow install` would change nothing and the agent will run the entries.
-    pub fn is_sound(&self) -> bool {
+    pub fn is_up_to_date(&self) -> bool {
         self.missing.is_empty() && self.stale.is_empty() && self.silenced_by.is_none()
     }
 
@@ -68,7 +68,7 @@ impl Target {
     }
 
     /// Restricts the target to the events that already have an entry.
-    pub fn adding_none(mut self, found: &Inspection) -> Self {
+    pub fn only_existing_events(mut self, found: &Inspection) -> Self {
         self.wanted.retain(|wanted| !found.missing.contains(&wanted.event()));
         self
     }

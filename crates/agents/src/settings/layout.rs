@@ -53,7 +53,7 @@ impl Layout {
     }
 
     /// The whitespace after a colon, and after a comma within a line.
-    pub fn gap(&self) -> &'static str {
+    pub fn separator(&self) -> &'static str {
         self.gap
     }
 
@@ -63,7 +63,7 @@ impl Layout {
     }
 
     /// The indentation one level below `indent`.
-    pub fn deeper(&self, indent: &str) -> String {
+    pub fn indent_below(&self, indent: &str) -> String {
         format!("{indent}{}", self.unit)
     }
 }
@@ -75,13 +75,13 @@ impl Node {
             Node::Text(text) => quoted(text),
             Node::Number(number) => number.to_string(),
             Node::Object(members) => {
-                let inner = layout.deeper(indent);
+                let inner = layout.indent_below(indent);
                 let elements =
                     members.iter().map(|(key, node)| node.render_member(key, layout, flow, &inner));
                 enclosed("{", "}", &elements.collect::<Vec<_>>(), layout, flow, indent)
             }
             Node::Array(items) => {
-                let inner = layout.deeper(indent);
+                let inner = layout.indent_below(indent);
                 let elements = items.iter().map(|node| node.render(layout, flow, &inner));
                 enclosed("[", "]", &elements.collect::<Vec<_>>(), layout, flow, indent)
             }
@@ -150,7 +150,7 @@ fn enclosed(
     match flow {
         Flow::Inline => format!("{open}{}{close}", elements.join(&format!(",{}", layout.gap))),
         Flow::Lines => {
-            let inner = layout.line(&layout.deeper(indent));
+            let inner = layout.line(&layout.indent_below(indent));
             let elements = elements.join(&format!(",{inner}"));
             format!("{open}{inner}{elements}{}{close}", layout.line(indent))
         }

@@ -122,7 +122,7 @@ pub(super) fn is_tow(program: &str) -> bool {
 }
 
 fn fit(target: &Target, event: &str, handler: &Value, matcher: Option<&str>) -> Fit {
-    match target.wanted(event) {
+    match target.entry_for(event) {
         None => Fit::Unwanted,
         Some(wanted) if wanted.matcher() != matcher => Fit::Confined,
         Some(wanted) if wanted.handler().to_value() == *handler => Fit::Right,

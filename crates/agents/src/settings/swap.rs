@@ -106,14 +106,14 @@ pub(super) fn swap(
 }
 
 /// Writes a file that only we write: our own backups and records.
-pub(super) fn put_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_own_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let staged = stage(path, bytes, OWNER_ONLY)?;
     fs::rename(&staged.path, path)?;
     sync_folder(path)
 }
 
 /// Writes a new file, and fails if it exists.
-pub(super) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn create_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()?;

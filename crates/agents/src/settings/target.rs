@@ -69,12 +69,12 @@ impl Target {
     }
 
     /// Sets the wanted entries.
-    pub fn wanting(self, wanted: impl IntoIterator<Item = HookEntry>) -> Self {
+    pub fn with_entries(self, wanted: impl IntoIterator<Item = HookEntry>) -> Self {
         Self { wanted: wanted.into_iter().collect(), ..self }
     }
 
     /// Names the key whose value `true` disables all hooks in the file.
-    pub fn silenced_by(self, key: &'static str) -> Self {
+    pub fn with_disabling_key(self, key: &'static str) -> Self {
         Self { off_switch: Some(key), ..self }
     }
 
@@ -84,7 +84,7 @@ impl Target {
     }
 
     /// Installs the status line if the agent has one.
-    pub fn showing(self) -> Self {
+    pub fn installing_status_line(self) -> Self {
         let status_line = self.status_line.map(|(program, _)| (program, StatusLineMode::Wanted));
         Self { status_line, ..self }
     }
@@ -98,7 +98,7 @@ impl Target {
         &self.file
     }
 
-    pub fn wanted(&self, event: &str) -> Option<&HookEntry> {
+    pub fn entry_for(&self, event: &str) -> Option<&HookEntry> {
         self.wanted.iter().find(|wanted| wanted.event == event)
     }
 
@@ -126,7 +126,7 @@ impl HookEntry {
     }
 
     /// Restricts the entry to its event's matcher in `matchers`.
-    pub(crate) fn among(self, matchers: &[(&str, &'static str)]) -> Self {
+    pub(crate) fn with_matcher(self, matchers: &[(&str, &'static str)]) -> Self {
         let matcher = matchers.iter().find(|(event, _)| *event == self.event).map(|(_, matcher)| *matcher);
         Self { matcher, ..self }
     }

@@ -61,12 +61,12 @@ impl McpServerEntry {
     }
 
     /// Sets the variables by which the server finds its data.
-    pub fn among(self, places: impl IntoIterator<Item = DataVariable>) -> Self {
+    pub fn with_variables(self, places: impl IntoIterator<Item = DataVariable>) -> Self {
         Self { places: places.into_iter().collect(), ..self }
     }
 
     /// Makes the agent pass on these variables with their values at that time.
-    pub(crate) fn passing_on(self, names: &'static [&'static str]) -> Self {
+    pub(crate) fn with_forwarded_variables(self, names: &'static [&'static str]) -> Self {
         Self { passed_on: names, ..self }
     }
 

@@ -23,9 +23,11 @@ fn lines_of(name: &str, file: &[u8]) -> Vec<String> {
         match &piece.what {
             PieceContent::Answer { text } => turn.answered(text),
             PieceContent::ToolCall { call, tool, input } => {
-                turn.did(named(call), &agent_of(name).tool_action(tool, input))
+                turn.add_call(named(call), &agent_of(name).tool_action(tool, input))
             }
-            PieceContent::ToolResult { call, output, outcome } => turn.came_of(named(call), *outcome, output),
+            PieceContent::ToolResult { call, output, outcome } => {
+                turn.add_result(named(call), *outcome, output)
+            }
             PieceContent::Stopped { how, .. } => turn.stopped(*how),
             PieceContent::Opened { .. }
             | PieceContent::Prompt { .. }

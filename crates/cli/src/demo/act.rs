@@ -14,7 +14,7 @@ use std::process::Stdio;
 use std::time::{Duration, UNIX_EPOCH};
 use towline_core::time::Timestamp;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 
 /// Pause between live moments, so that the user can read along.
 const PACE: Duration = Duration::from_millis(700);
@@ -126,7 +126,7 @@ fn append(path: &Path, text: &str) -> std::io::Result<()> {
 /// Prints the conversation as the user would see it, one line per event.
 fn show(scope: &Scope, moment: &RecordedCall) {
     let payload = &moment.payload;
-    let text = |name: &str| plain(payload[name].as_str().unwrap_or_default());
+    let text = |name: &str| plain_text(payload[name].as_str().unwrap_or_default());
     match payload["hook_event_name"].as_str().unwrap_or_default() {
         "UserPromptSubmit" => {
             scope.out.line(&format!("\n{} {}\n", scope.out.tint(Tone::Good, "❯"), text("prompt")))
@@ -144,5 +144,5 @@ fn show(scope: &Scope, moment: &RecordedCall) {
 fn tool(payload: &Value) -> String {
     let input = &payload["tool_input"];
     let what = ["command", "cmd", "file_path"].iter().find_map(|name| input[*name].as_str());
-    format!("{} {}", payload["tool_name"].as_str().unwrap_or_default(), plain(what.unwrap_or_default()))
+    format!("{} {}", payload["tool_name"].as_str().unwrap_or_default(), plain_text(what.unwrap_or_default()))
 }

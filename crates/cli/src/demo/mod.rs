@@ -16,7 +16,7 @@ pub use tour::Tempo;
 use crate::scope::Scope;
 use scene::DemoScene;
 use std::io::{IsTerminal, stdin, stdout};
-use towline_engine::runtime::env::on_path;
+use towline_engine::runtime::env::find_in_path;
 use towline_engine::runtime::failure::Failure;
 
 /// Whether the agents run in tmux windows.
@@ -29,7 +29,7 @@ pub enum Seats {
 /// Plays the day and gives the tour, page by page or all at once.
 pub fn run(scope: &Scope, tempo: Tempo, seats: Seats) -> Result<(), Failure> {
     let seats = match seats {
-        Seats::Windows if on_path("tmux").is_none() => {
+        Seats::Windows if find_in_path("tmux").is_none() => {
             scope.out.line(
                 "tmux is not installed: there will be no bar and no windows; everything else is the same.\n",
             );

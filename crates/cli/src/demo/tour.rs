@@ -10,7 +10,7 @@ use crate::output::{Output, Tone};
 use crate::scope::Scope;
 use std::io::stdin;
 use std::time::Duration;
-use towline_core::escape::fit;
+use towline_core::escape::fit_to_width;
 use towline_engine::runtime::failure::Failure;
 
 /// Whether the user turns the pages or all are printed at once.
@@ -166,7 +166,7 @@ fn room(scope: &Scope, page: &TourPage) -> usize {
 /// Cuts the text to `lines` lines of `columns` columns.
 fn on_page(text: &str, columns: usize, lines: usize) -> String {
     let more = text.lines().count().saturating_sub(lines);
-    let shown: String = text.lines().take(lines).map(|line| fit(line, columns) + "\n").collect();
+    let shown: String = text.lines().take(lines).map(|line| fit_to_width(line, columns) + "\n").collect();
     if more == 0 { shown } else { format!("{shown}… and {more} more lines\n") }
 }
 

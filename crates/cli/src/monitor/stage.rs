@@ -195,7 +195,7 @@ impl<'a> MonitorLoop<'a> {
         if glance == Glance::Thorough {
             self.looked_closely_at = Some(now);
         }
-        let ended = if self.model.wants_ended() { EndedRows::Shown } else { EndedRows::Hidden };
+        let ended = if self.model.needs_ended_sessions() { EndedRows::Shown } else { EndedRows::Hidden };
         match self.gatherer.rows(&scope, glance, ended) {
             Ok(rows) => self.tell(MonitorInput::Rows(rows)),
             Err(failure) => self.tell(MonitorInput::Trouble(failure.what)),
@@ -226,9 +226,9 @@ impl<'a> MonitorLoop<'a> {
 
     /// The selection may have changed.
     fn look_closely(&mut self) {
-        let wanted = self.model.close_up().map(|row| row.key());
+        let wanted = self.model.detail_row().map(|row| row.key());
         if wanted.is_some()
-            && wanted != self.model.shown_closely()
+            && wanted != self.model.detail_session()
             && let Some(scope) = scope_of_now()
         {
             self.show_closely(&scope);
@@ -236,7 +236,7 @@ impl<'a> MonitorLoop<'a> {
     }
 
     fn show_closely(&mut self, scope: &Scope) {
-        let Some(key) = self.model.close_up().map(|row| row.key().to_owned()) else { return };
+        let Some(key) = self.model.detail_row().map(|row| row.key().to_owned()) else { return };
         match detail(scope, &key) {
             Ok(detail) => self.tell(MonitorInput::Detail(key, detail)),
             Err(failure) => self.tell(MonitorInput::Trouble(failure.what)),
@@ -250,7 +250,7 @@ fn scope_of_now() -> Option<Scope> {
 }
 
 fn title(model: &MonitorModel) -> String {
-    let counts = bar(&model.sitting(), &BarStyle::default().without_colours(), model.now());
+    let counts = bar(&model.live_seats(), &BarStyle::default().without_colours(), model.now());
     if counts.is_empty() { "no agents".to_owned() } else { counts }
 }
 

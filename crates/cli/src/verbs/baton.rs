@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
 use towline_core::inherit::{BatonFate, HOUR_MS, has_work};
@@ -83,7 +83,7 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session) {
         let done = json!({"session": session.key, "passed": !arguments.drop, "until": until});
         return scope.out.line(&done.to_string());
     }
-    let name = inherit::in_short(session);
+    let name = inherit::session_label(session);
     scope.out.line(&if arguments.drop {
         format!("{name} passes nothing on")
     } else {
@@ -106,17 +106,17 @@ fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<ExitCode,
     for baton in &batons {
         let session = store.session(&baton.session).map_err(failed)?;
         let bare = || format!("{} {}", baton.session.agent, baton.session.short());
-        let name = session.as_ref().map_or_else(bare, inherit::in_short);
-        let project = for_terminal(baton.project.as_deref().unwrap_or("no project"));
-        let on = baton.afar.as_ref().map(|afar| format!(" on {}", for_terminal(&afar.machine)));
+        let name = session.as_ref().map_or_else(bare, inherit::session_label);
+        let project = escape_for_terminal(baton.project.as_deref().unwrap_or("no project"));
+        let on = baton.afar.as_ref().map(|afar| format!(" on {}", escape_for_terminal(&afar.machine)));
         let left = baton.until().since_ms(scope.env.now);
         let on = on.unwrap_or_default();
         scope.out.line(&format!("{name} in {project}{on}, for {} more", age(left)));
     }
     for other in &others {
-        let person = for_terminal(other.person.as_deref().unwrap_or_default());
+        let person = escape_for_terminal(other.person.as_deref().unwrap_or_default());
         let name = format!("{} {}", other.session.agent, other.session.short());
-        let project = for_terminal(&other.project);
+        let project = escape_for_terminal(&other.project);
         scope.out.line(&format!("{name} in {project} of {person}, which is theirs to take"));
     }
     Ok(ExitCode::SUCCESS)
@@ -135,7 +135,7 @@ fn others(scope: &Scope) -> Result<Vec<Other>, StoreError> {
     const PATIENCE: Duration = Duration::from_millis(300);
     let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else { return Ok(vec![]) };
     let projects = archive.shared_projects()?;
-    let others = archive.elsewhere(RowKind::Baton, None, MOST)?.into_iter();
+    let others = archive.remote_rows(RowKind::Baton, None, MOST)?.into_iter();
     let open = others.filter_map(|note| {
         let is_young = scope.env.now.since_ms(note.made_at) <= HOUR_MS;
         let is_open = sync::batons::fate(&note.words) == Some(BatonFate::Waits);

@@ -69,7 +69,7 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session, id: Uid, code: O
     }
     let commit = code.map(|code| code.commit.as_str().chars().take(10).collect::<String>());
     let at = commit.map_or(String::new(), |commit| format!(" at {commit}"));
-    scope.out.line(&format!("bookmark {short} in {}{at}", inherit::in_short(session)));
+    scope.out.line(&format!("bookmark {short} in {}{at}", inherit::session_label(session)));
     scope.out.line(&format!("next: `tow rewind {short}` says how to get back here"));
 }
 
@@ -87,7 +87,7 @@ fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<
     let turn = session.open_turn.as_ref().and_then(|turn| turn.id.clone());
     let event = |happening| record::event(&scope.env, session.key.clone(), happening);
     let set = Event { turn, ..event(EventKind::BookmarkSet(setting)) };
-    let context_tokens = probe::said(session).map(|fill| fill.tokens);
+    let context_tokens = probe::reported_context(session).map(|fill| fill.tokens);
     let placed = event(EventKind::BookmarkPlaced { bookmark: set.uid, code, context_tokens });
     [set, placed]
 }

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_engine::curate::{BookmarkListing, list_bookmark};
 use towline_engine::index::labels::short;
 use towline_engine::query::{BookmarksRequest, LabelledBookmark, bookmark, bookmarks};
@@ -159,7 +159,7 @@ fn show_one(scope: &Scope, show: &Show) -> Result<(), Failure> {
     if !shown.lines.is_empty() {
         scope.out.line("since the bookmark before:");
     }
-    shown.lines.iter().for_each(|line| scope.out.line(&format!("  {}", for_terminal(line))));
+    shown.lines.iter().for_each(|line| scope.out.line(&format!("  {}", escape_for_terminal(line))));
     let id = short(known.bookmark.uid);
     scope.out.line(&format!("next: `tow rewind {id}` says how to get back there"));
     Ok(())

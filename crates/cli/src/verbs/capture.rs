@@ -50,7 +50,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     leave_folder();
     let looked = if arguments.place { look(&scope.env) } else { vec![] };
     let taken_in = taken_in(scope, arguments, &files).and_then(|open| distilled(scope, open));
-    Looked::tell(looked, &scope.env);
+    Looked::append_all(looked, &scope.env);
     if !files.is_empty() {
         enrich::nudge(&scope.env);
         sync::nudge(&scope.env);

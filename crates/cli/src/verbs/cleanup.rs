@@ -40,7 +40,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let sessions = silent(scope, arguments)?;
-    let files = push::leftovers(&scope.env.home);
+    let files = push::stale_files(&scope.env.home);
     if !arguments.dry_run {
         end(scope, &sessions)?;
         for file in &files {
@@ -64,11 +64,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Sessions to end. `sitting_now` has already ended those whose process is gone.
+/// Sessions to end. `seated_sessions` has already ended those whose process is gone.
 fn silent(scope: &Scope, arguments: &Arguments) -> Result<Vec<Session>, Failure> {
     let longest = i64::from(arguments.silent_hours) * 3_600_000;
     let is_silent = |session: &Session| scope.env.now.since_ms(session.last_event_at) >= longest;
-    let sitting = live::sitting_now(&scope.env)?.into_iter();
+    let sitting = live::seated_sessions(&scope.env)?.into_iter();
     let unknown =
         sitting.filter(|(_, place)| towline_engine::status::probe::process(place) == ProcessProbe::Unknown);
     Ok(unknown.map(|(session, _)| session).filter(is_silent).collect())

@@ -46,8 +46,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .hint("Run `tow config set typing.enabled true`, or `tow resume`."));
     }
     let session = match &arguments.seat {
-        Some(seat) => live::sitting_at(&scope.env, seat)?.0,
-        None => ownership::here(&store, "tow continue --in SEAT #")?,
+        Some(seat) => live::session_in_seat(&scope.env, seat)?.0,
+        None => ownership::current_session(&store, "tow continue --in SEAT #")?,
     };
     let seat = ready(scope, &store, &session)?;
     let asking =

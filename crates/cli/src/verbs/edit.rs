@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_engine::curate::{MemoryChange, MemoryEdit, current};
 use towline_engine::memory::remember::{form, read_form};
 use towline_engine::runtime::failure::Failure;
@@ -97,7 +97,8 @@ fn edited(sheet: &Path) -> Result<MemoryEdit, Failure> {
     let text = fs::read_to_string(sheet)
         .map_err(|error| Failure::about(format!("could not read {}", sheet.display()), &error))?;
     read_form(&text).map(MemoryEdit::from).map_err(|why| {
-        Failure::input(format!("nothing was changed: {}", for_terminal(&why))).hint(typed_text_is_in(sheet))
+        Failure::input(format!("nothing was changed: {}", escape_for_terminal(&why)))
+            .hint(typed_text_is_in(sheet))
     })
 }
 

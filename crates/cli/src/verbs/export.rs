@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_core::time::Timestamp;
 use towline_core::when::TimeExpression;
-use towline_engine::query::{Past, beginning, call, unreadable};
+use towline_engine::query::{Past, call, start_of_expression, unreadable_data};
 use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 use towline_engine::sync::export::{ExportError, jsonl, markdown};
 use towline_store::archive::{Conversation, MemorySelector};
 
@@ -73,7 +73,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.output {
         None => to_stdout(write).map_err(|error| failed("could not export", &error))?,
         Some(path) => {
-            let shown = plain(&path.to_string_lossy());
+            let shown = plain_text(&path.to_string_lossy());
             to_file(path, write).map_err(|error| failed(&format!("could not write {shown}"), &error))?;
             complain(&format!("{} sessions written to {shown}\n", chosen.len()));
         }
@@ -89,23 +89,23 @@ fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let refused =
         |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");
     let wanted = TimeExpression::parse(text).map_err(|error| refused(error.to_string()))?;
-    beginning(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain(text))))
+    start_of_expression(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain_text(text))))
 }
 
 fn chosen(past: &Past, arguments: &Arguments, since: Timestamp) -> Result<Vec<Conversation>, Failure> {
     if let Some(name) = &arguments.session {
         let none = || {
-            Failure::input(format!("no session has an id that begins or ends with `{}`", plain(name)))
+            Failure::input(format!("no session has an id that begins or ends with `{}`", plain_text(name)))
                 .hint("Run `tow sessions --all-projects` to see what was captured.")
         };
         let Ok(TimeExpression::Session(hint)) = TimeExpression::parse(name) else { return Err(none()) };
         return Ok(vec![call(past, &hint)?.ok_or_else(none)?]);
     }
     if past.project.is_empty() {
-        return Err(Failure::input(format!("there is nothing to export of {}", past.project.words()))
+        return Err(Failure::input(format!("there is nothing to export of {}", past.project.description()))
             .hint("Give --all-projects, or --project with a name of `tow sessions --all-projects`."));
     }
-    past.archive.conversations_since(since, past.project.row()).map_err(unreadable)
+    past.archive.conversations_since(since, past.project.row()).map_err(unreadable_data)
 }
 
 /// A closed pipe is not an error.

@@ -2,7 +2,7 @@
 //!
 //! Shows what would be erased and asks first. Reports the result, but never prints the text searched for.
 
-use crate::agreement::{agrees, can_be_asked};
+use crate::agreement::{confirm, is_interactive};
 use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
@@ -116,7 +116,7 @@ fn is_agreed(scope: &Scope, arguments: &Arguments, plan: &ForgetReport) -> Resul
     if arguments.yes {
         return Ok(true);
     }
-    if !can_be_asked() || arguments.json {
+    if !is_interactive() || arguments.json {
         return Err(Failure::input("nothing was forgotten: it has to be confirmed")
             .hint("Add `--yes`, or `--dry-run` to see what would go."));
     }
@@ -124,7 +124,7 @@ fn is_agreed(scope: &Scope, arguments: &Arguments, plan: &ForgetReport) -> Resul
         return Ok(false);
     }
     scope.out.text(&forget_text(plan, scope.env.now, scope.out.style()));
-    if agrees("Forget this for good?")? {
+    if confirm("Forget this for good?")? {
         return Ok(true);
     }
     Err(Failure::input("nothing was forgotten").hint("Answer `y` to forget it."))

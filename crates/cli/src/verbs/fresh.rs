@@ -50,7 +50,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         scope.out.line(&serde_json::json!({"session": session.key, "fresh": !arguments.undo}).to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    let name = inherit::in_short(&session);
+    let name = inherit::session_label(&session);
     scope.out.line(&if arguments.undo {
         format!("whoever comes after {name} inherits as usual")
     } else {

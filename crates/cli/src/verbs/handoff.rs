@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_core::continuing::{HandoffAuthor, Hop, HopStage, form};
-use towline_core::escape::{fit, for_terminal, pad};
+use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::event::EventKind;
 use towline_core::session::Session;
 use towline_core::typing::{IntentPurpose, IntentRequest};
@@ -24,7 +24,7 @@ use towline_engine::runtime::calendar::clock;
 use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::record;
-use towline_store::home::put_small;
+use towline_store::home::replace_file;
 use towline_store::journal::JournalRecord;
 use towline_store::{HopFilter, Store, StoreError};
 
@@ -119,7 +119,7 @@ fn show(scope: &Scope, hop: &Hop, as_json: bool) {
     }
     scope.out.line(&heading(scope, hop));
     match hop.text() {
-        Some(text) => text.lines().for_each(|line| scope.out.line(&for_terminal(line))),
+        Some(text) => text.lines().for_each(|line| scope.out.line(&escape_for_terminal(line))),
         None => scope.out.line("there is no handoff: it was not written, or was forgotten"),
     }
 }
@@ -136,7 +136,7 @@ fn list(scope: &Scope, store: &Store, limit: u32, as_json: bool) -> Result<(), S
     for hop in &hops {
         scope.out.line(&heading(scope, hop));
         if let Some(why) = &hop.why {
-            scope.out.line(&format!("{:28}{}", "", scope.out.tint(Tone::Faint, &for_terminal(why))));
+            scope.out.line(&format!("{:28}{}", "", scope.out.tint(Tone::Faint, &escape_for_terminal(why))));
         }
     }
     Ok(())
@@ -148,7 +148,7 @@ fn edit(scope: &Scope, hop: &Hop, from: Option<&Path>, as_json: bool) -> Result<
         None => edited(scope, hop)?,
     };
     let handoff = form::parts(&text);
-    if let Some(flaw) = form::flaw(&handoff) {
+    if let Some(flaw) = form::validation_error(&handoff) {
         return Err(
             Failure::input(flaw.to_string()).hint("It needs the headings `## Task` and `## Remaining`.")
         );
@@ -184,7 +184,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 fn edited(scope: &Scope, hop: &Hop) -> Result<String, Failure> {
     let file = scope.env.home.folder().join(format!("handoff-{}.md", hop.short()));
     let failed = |error: &std::io::Error| Failure::about(format!("could not use {}", file.display()), error);
-    put_small(&file, hop.text().unwrap_or("## Task\n\n## Remaining\n").as_bytes())
+    replace_file(&file, hop.text().unwrap_or("## Task\n\n## Remaining\n").as_bytes())
         .map_err(|error| failed(&error))?;
     let text = edit_file(&file).and_then(|_| fs::read_to_string(&file).map_err(|error| failed(&error)));
     let _ = fs::remove_file(&file);
@@ -193,8 +193,8 @@ fn edited(scope: &Scope, hop: &Hop) -> Result<String, Failure> {
 
 fn receiver(scope: &Scope, store: &Store, seat: Option<&str>) -> Result<Session, Failure> {
     match seat {
-        Some(seat) => Ok(live::sitting_at(&scope.env, seat)?.0),
-        None => ownership::here(store, "tow handoff send --in SEAT #"),
+        Some(seat) => Ok(live::session_in_seat(&scope.env, seat)?.0),
+        None => ownership::current_session(store, "tow handoff send --in SEAT #"),
     }
 }
 
@@ -269,7 +269,7 @@ fn heading(scope: &Scope, hop: &Hop) -> String {
     let when = clock(hop.began_at, scope.env.now);
     let stage = scope.out.tint(tone, &pad(hop.stage.name(), 10));
     let session = format!("{}:{}", hop.session.agent, hop.session.short());
-    let task = fit(&for_terminal(form::parts(hop.text().unwrap_or("")).task.trim()), 40);
+    let task = fit_to_width(&escape_for_terminal(form::parts(hop.text().unwrap_or("")).task.trim()), 40);
     format!("{when:>16}  {}  {stage}  {session}  {task}", hop.short())
 }
 

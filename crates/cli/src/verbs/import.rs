@@ -23,7 +23,7 @@ use towline_engine::runtime::archive::Writable;
 use towline_engine::runtime::config::settings;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 use towline_engine::runtime::{archive, spawn};
 use towline_engine::sync::export;
 use towline_store::Archive;
@@ -85,7 +85,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Failure::new(error).hint("Run `tow doctor`, then `tow import` again.")
     };
     if arguments.rebuild {
-        archive::set_aside(&scope.env).map_err(|error| failed(&error))?;
+        archive::move_archive_aside(&scope.env).map_err(|error| failed(&error))?;
     }
     let asked = asked::asked(&scope.env, &wishes, arguments.since.as_deref(), arguments.project.as_deref())?;
     let wishes = wishes.asking(asked);
@@ -204,12 +204,12 @@ fn written_at(file: &Transcript) -> Option<Timestamp> {
 fn unknown(name: &str) -> Failure {
     let agents = Agent::ALL.iter().map(|agent| agent.name());
     let known: Vec<_> = agents.chain(Product::ALL.iter().map(|product| product.name())).collect();
-    Failure::input(format!("nothing is known to import from `{}`", plain(name)))
+    Failure::input(format!("nothing is known to import from `{}`", plain_text(name)))
         .hint(format!("Give one of: {}.", known.join(", ")))
 }
 
 fn absent(product: Product, path: Option<PathBuf>) -> Failure {
     let at = path.map_or("where no home is known".to_owned(), |path| format!("at {}", path.display()));
-    Failure::input(format!("there is no database of {} {}", product.name(), plain(&at)))
+    Failure::input(format!("there is no database of {} {}", product.name(), plain_text(&at)))
         .hint("Run `tow import --dry-run` to see what is found.")
 }

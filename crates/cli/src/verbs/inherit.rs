@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
 use towline_core::inherit::taken;
@@ -120,7 +120,7 @@ fn show(scope: &Scope, log: &Log) -> Result<ExitCode, Failure> {
     }
     for decision in decisions.iter().filter(|_| !log.json) {
         scope.out.line(&line(decision));
-        scope.out.line(&scope.out.tint(Tone::Faint, &format!("  {}", for_terminal(&decision.reason))));
+        scope.out.line(&scope.out.tint(Tone::Faint, &format!("  {}", escape_for_terminal(&decision.reason))));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -143,7 +143,7 @@ fn row(decision: &Inheritance) -> Value {
 fn line(decision: &Inheritance) -> String {
     let short = |key: &SessionKey| format!("{} {}", key.agent, key.short());
     let from = decision.from.as_ref().map_or_else(|| "nothing".to_owned(), short);
-    let on = decision.machine.as_ref().map(|machine| format!(" on {}", for_terminal(machine)));
+    let on = decision.machine.as_ref().map(|machine| format!(" on {}", escape_for_terminal(machine)));
     let given = match (decision.given_at, &decision.from, decision.way.is_to_be_given()) {
         (Some(at), Some(_), _) => format!(", given {}", at.to_utc()),
         (Some(at), None, _) => format!(", told {}", at.to_utc()),
@@ -175,7 +175,9 @@ fn choose(scope: &Scope, take: &TakeArgs) -> Result<ExitCode, Failure> {
     if take.json {
         scope.out.line(&json!({"heir": heir.key, "from": from}).to_string());
     } else {
-        scope.out.line(&format!("{} goes on with {name}, from its next prompt on", inherit::in_short(&heir)));
+        scope
+            .out
+            .line(&format!("{} goes on with {name}, from its next prompt on", inherit::session_label(&heir)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -185,7 +187,7 @@ fn chosen(store: &Store, called: &str, heir: &Session) -> Result<(SessionKey, St
     let from = match ownership::named(store, called) {
         Ok(from) => from,
         Err(failure) => {
-            return match store.far_sessions_named(called)?.as_slice() {
+            return match store.remote_sessions_named(called)?.as_slice() {
                 [far] => Ok((far.clone(), format!("{} {}", far.agent, far.short()))),
                 _ => Err(failure),
             };
@@ -196,5 +198,5 @@ fn chosen(store: &Store, called: &str, heir: &Session) -> Result<(SessionKey, St
         let why = "a session goes on with an older one's work".to_owned();
         return Err(Failure { causes: vec![why], ..Failure::input(what) }.hint("Run `tow status`."));
     }
-    Ok((from.key.clone(), inherit::in_short(&from)))
+    Ok((from.key.clone(), inherit::session_label(&from)))
 }

@@ -14,7 +14,7 @@ use towline_agents::Agent;
 use towline_agents::settings::{EditPlan, OriginalsArchive, RetryPace, Target};
 use towline_engine::memory::gotchas;
 use towline_engine::runtime::config::{Config, settings};
-use towline_engine::runtime::env::{on_path, own_program, variable};
+use towline_engine::runtime::env::{find_in_path, own_program, variable};
 use towline_engine::runtime::failure::Failure;
 use towline_engine::status::tmux::conf;
 use towline_engine::status::tmux::conf::{Outcome, Writing};
@@ -115,7 +115,7 @@ fn hook_in(
 ) -> Result<Edited, Failure> {
     let folder = folder_of(agent)?;
     let target = gotchas::target(config, agent, &folder, edit.tow).map_err(refused)?;
-    let target = if arguments.statusline { target.showing() } else { target };
+    let target = if arguments.statusline { target.installing_status_line() } else { target };
     if let Some(plugin) = agent.enabled_plugin(&folder) {
         return beside_plugin(agent, target, plugin, edit);
     }
@@ -135,7 +135,7 @@ fn beside_plugin(
 ) -> Result<Edited, Failure> {
     let found = target.inspect_file(RetryPace::USUAL).map_err(refused)?;
     let is_twice = !found.right.is_empty() || !found.stale.is_empty();
-    let plan = edit.edit(&target.adding_none(&found), RetryPace::USUAL).map_err(refused)?;
+    let plan = edit.edit(&target.only_existing_events(&found), RetryPace::USUAL).map_err(refused)?;
     let next = if is_twice {
         Some(format!("the hooks in the settings are a second set: tow uninstall --agent {}", agent.name()))
     } else {
@@ -199,7 +199,7 @@ pub fn chosen(choice: &Choice) -> Result<Vec<Agent>, Failure> {
 
 /// Whether the agent's folder or its program exists.
 pub fn is_found(agent: Agent) -> bool {
-    agent.folder(&variable).is_some_and(|folder| folder.is_dir()) || on_path(agent.name()).is_some()
+    agent.folder(&variable).is_some_and(|folder| folder.is_dir()) || find_in_path(agent.name()).is_some()
 }
 
 pub fn folder_of(agent: Agent) -> Result<PathBuf, Failure> {
@@ -212,7 +212,7 @@ pub fn folder_of(agent: Agent) -> Result<PathBuf, Failure> {
 pub fn command_to_register() -> Result<PathBuf, Failure> {
     let own = own_program().ok_or_else(|| Failure::input("this program does not know where it lies"))?;
     let same = |path: &PathBuf| path.canonicalize().ok() == own.canonicalize().ok();
-    Ok(on_path("tow").filter(same).unwrap_or(own))
+    Ok(find_in_path("tow").filter(same).unwrap_or(own))
 }
 
 fn next_step(agent: Agent, folder: &Path, target: &Target) -> Option<String> {

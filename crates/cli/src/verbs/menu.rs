@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
 use towline_core::bar::BarStyle;
-use towline_core::escape::{fit, for_tmux_menu};
+use towline_core::escape::{fit_to_width, for_tmux_menu};
 use towline_core::shown::{SeatView, age};
 use towline_core::time::Timestamp;
 use towline_engine::ingest::live;
@@ -122,7 +122,7 @@ fn turning(page: &MenuPage, keys: &Keys) -> Vec<MenuLine> {
 }
 
 fn label(seat: &SeatView, now: Timestamp, style: &BarStyle) -> String {
-    let icon = &style.look(seat.light()).icon;
+    let icon = &style.light_style(seat.light()).icon;
     let waited = age(now.since_ms(seat.since));
     let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));
     let what = match (&seat.session, &seat.prompt) {
@@ -131,5 +131,5 @@ fn label(seat: &SeatView, now: Timestamp, style: &BarStyle) -> String {
     };
     let words = [icon, &seat.agent, &seat.project_and_branch(), &waited, &context, what];
     let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    for_tmux_menu(&fit(&line.replace('\n', " "), WIDEST))
+    for_tmux_menu(&fit_to_width(&line.replace('\n', " "), WIDEST))
 }

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use towline_core::escape::{for_terminal, pad};
+use towline_core::escape::{escape_for_terminal, pad};
 use towline_core::meter::{ContextUsage, Exactness};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
@@ -34,7 +34,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let sessions: Vec<Session> =
-        live::sitting_now(&scope.env)?.into_iter().map(|(session, _)| session).collect();
+        live::seated_sessions(&scope.env)?.into_iter().map(|(session, _)| session).collect();
     let metered: Vec<(&Session, Option<(ContextUsage, Timestamp)>)> =
         sessions.iter().map(|session| (session, probe::fill(session))).collect();
     if arguments.json {
@@ -70,8 +70,12 @@ fn row(scope: &Scope, session: &Session, metered: Option<(ContextUsage, Timestam
 
 fn line(scope: &Scope, session: &Session, metered: Option<(ContextUsage, Timestamp)>) -> String {
     let name = session.project.as_ref().map_or("", |traces| traces.display_name());
-    let who =
-        format!("{} {} {}", pad(session.key.agent.as_str(), 7), session.key.short(), for_terminal(name));
+    let who = format!(
+        "{} {} {}",
+        pad(session.key.agent.as_str(), 7),
+        session.key.short(),
+        escape_for_terminal(name)
+    );
     let Some((fill, at)) = metered else { return format!("{} {who}", pad("-", 5)) };
     let mark = if fill.exact == Exactness::Exact { "" } else { "~" };
     let percent = pad(&format!("{mark}{}%", fill.percent()), 5);

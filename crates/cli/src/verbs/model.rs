@@ -17,7 +17,7 @@ use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::fetch::FetchError;
 use towline_engine::runtime::progress::Progress as _;
 use towline_engine::runtime::spawn;
-use towline_engine::runtime::text::{plain, size};
+use towline_engine::runtime::text::{plain_text, size};
 use towline_search::{Encoder, MODEL_FILES};
 
 const EXAMPLES: &str = "\
@@ -169,5 +169,5 @@ fn show(scope: &Scope, wanted: &Search, arguments: &Arguments) {
             size(vector_bytes)
         ),
     };
-    scope.out.line(&plain(&line));
+    scope.out.line(&plain_text(&line));
 }

@@ -16,7 +16,7 @@ use towline_engine::notify::{Errand, NO_DESKTOP, Outcome, Voice, errand};
 use towline_engine::runtime::config::{Config, OCCASIONS, layered};
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::{Failure, Kind};
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 use towline_engine::status::tmux::options::Options;
 use towline_store::told::NotifyChannel;
 use towline_terminal::tmux::TmuxServer;
@@ -140,7 +140,7 @@ fn terminal(scope: &Scope, arguments: &Arguments, config: &Config) -> ChannelRow
         return row("notify.terminal", ChannelStatus::Off, "");
     }
     if arguments.test && !arguments.json {
-        scope.out.text(&sample("blocked").sign(sign));
+        scope.out.text(&sample("blocked").terminal_sequence(sign));
         return row("notify.terminal", ChannelStatus::Done, format!("{} went to this terminal", sign.name()));
     }
     row("notify.terminal", ChannelStatus::Set, format!("{}, for agents that pass it on", sign.name()))
@@ -212,6 +212,6 @@ fn print(scope: &Scope, arguments: &Arguments, rows: &[ChannelRow]) {
     for row in rows {
         let (tone, word) = row.status.look();
         let status = scope.out.tint(tone, word);
-        scope.out.line(format!("{status} {:width$}  {}", row.way, plain(&row.detail)).trim_end());
+        scope.out.line(format!("{status} {:width$}  {}", row.way, plain_text(&row.detail)).trim_end());
     }
 }

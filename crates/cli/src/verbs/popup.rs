@@ -6,7 +6,7 @@ use super::install::command_to_register;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::{Failure, Kind};
 use towline_engine::status::tmux::load;
@@ -41,7 +41,7 @@ pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let tow = load::word(&command_to_register()?)?;
     let verb = if arguments.monitor { "monitor" } else { "status --watch" };
     server.popup(&format!("{tow} {verb}")).map_err(|why| {
-        let failure = Failure::input(format!("tmux did not open the popup: {}", for_terminal(&why)));
+        let failure = Failure::input(format!("tmux did not open the popup: {}", escape_for_terminal(&why)));
         Failure { kind: Kind::Failed, ..failure }
             .hint("Attach to tmux first, or run it from a key: `tow popup --help`.")
     })?;

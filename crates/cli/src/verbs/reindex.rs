@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_engine::index::embeddings::{Extent, Standing};
 use towline_engine::index::{FindError, embeddings, forget_index, update};
-use towline_engine::query::unreadable;
+use towline_engine::query::unreadable_data;
 use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::progress::Progress as _;
@@ -35,10 +35,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let home = &scope.env.home;
-    let (documents, vectors) = match Archive::read(home, PATIENCE).map_err(unreadable)? {
+    let (documents, vectors) = match Archive::read(home, PATIENCE).map_err(unreadable_data)? {
         Some(archive) => {
-            forget_index(home).map_err(unreadable)?;
-            let sizes = archive.sizes().map_err(unreadable)?;
+            forget_index(home).map_err(unreadable_data)?;
+            let sizes = archive.sizes().map_err(unreadable_data)?;
             let mut progress = ProgressBar::of_rows();
             let mut seen = |rows| progress.show_rows(rows, sizes.bodies + sizes.details, scope.env.elapsed());
             let updated = update(home, &archive, &mut seen).map_err(failed)?;
@@ -65,7 +65,7 @@ fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
     let Standing::Ready(model) = embeddings::standing(home, &settings(&scope.env).search) else {
         return Ok(None);
     };
-    let sizes = archive.sizes().map_err(unreadable)?;
+    let sizes = archive.sizes().map_err(unreadable_data)?;
     let mut progress = ProgressBar::of_rows();
     let mut seen = |made| {
         progress.show_rows(made, sizes.bodies + sizes.memories, scope.env.elapsed());
@@ -77,13 +77,13 @@ fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
         complain("another process is making vectors; `tow model` shows how many there are\n");
         return Ok(None);
     }
-    embeddings::shed(home, archive).map_err(failed)?;
+    embeddings::remove_deleted(home, archive).map_err(failed)?;
     Ok(Some(embedded.documents))
 }
 
 fn failed(error: FindError) -> Failure {
     match error {
-        FindError::Store(error) => unreadable(error),
+        FindError::Store(error) => unreadable_data(error),
         FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
         FindError::Index(error) => Failure::new(&error).hint("Run `tow doctor` to see who may write there."),
     }

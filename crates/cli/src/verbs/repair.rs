@@ -14,14 +14,14 @@ use std::time::Duration;
 use towline_agents::repair::{
     Death, DeathCause, InsertedMarker, MarkerReason, Repair, RepairOptions, Unrepairable, without_markers,
 };
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::id::SessionId;
 use towline_engine::erase::repair::{
     Kept, RepairError, Subject, backups, named, put, read, recent, replace, users,
 };
 use towline_engine::runtime::calendar::clock;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 use towline_store::Store;
 
 const EXAMPLES: &str = "\
@@ -82,7 +82,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return restore(scope, arguments, &subject, &kept);
     }
     let repair = examined(&subject, &kept.text, arguments).map_err(|error| {
-        Failure::about(format!("{} is left as it is", plain(&subject.path.to_string_lossy())), &error)
+        Failure::about(format!("{} is left as it is", plain_text(&subject.path.to_string_lossy())), &error)
     })?;
     if !arguments.write {
         show(scope, arguments, &subject, &repair, None);
@@ -159,7 +159,7 @@ fn restore(
         false => replace(kept, &before).map(|_| ()),
     };
     done.map_err(|error| failed(&error))?;
-    let shown = plain(&backup.to_string_lossy());
+    let shown = plain_text(&backup.to_string_lossy());
     if arguments.json {
         scope.out.line(&json!({"restored": is_changed, "backup": backup}).to_string());
     } else if is_changed {
@@ -177,7 +177,8 @@ fn last_backup(kept: &Kept) -> Result<(PathBuf, Vec<u8>), Failure> {
         paths.filter_map(|path| fs::read(&path).ok().map(|text| (path, text))).collect();
     let bare = without_markers(&kept.text);
     let at = all.iter().position(|(_, text)| *text == bare).unwrap_or(0);
-    let none = || Failure::input(format!("there is no backup of {}", plain(&kept.path.to_string_lossy())));
+    let none =
+        || Failure::input(format!("there is no backup of {}", plain_text(&kept.path.to_string_lossy())));
     if all.is_empty() { Err(none()) } else { Ok(all.swap_remove(at)) }
 }
 
@@ -197,7 +198,7 @@ fn show(
         return scope.out.line(&as_json(subject, repair, written).to_string());
     }
     let line = |text: &str| scope.out.line(text);
-    line(&format!("session {}: {}", for_terminal(&subject.id()), death(scope, repair)));
+    line(&format!("session {}: {}", escape_for_terminal(&subject.id()), death(scope, repair)));
     repair.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}\n")));
     if repair.present > 0 {
         line(&format!("there already: {}", markers(repair.present)));
@@ -211,7 +212,11 @@ fn show(
         None => line(&format!("next: `tow repair {} --write` puts {} in", subject.id(), markers(count))),
         Some(None) => line("there was nothing to put in: the file is as it was"),
         Some(Some(backup)) => {
-            line(&format!("put in: {}; as it was: {}", markers(count), plain(&backup.to_string_lossy())));
+            line(&format!(
+                "put in: {}; as it was: {}",
+                markers(count),
+                plain_text(&backup.to_string_lossy())
+            ));
             let resume = SessionId::parse(&subject.id()).map(|id| subject.agent.resume_command(&id));
             resume.iter().for_each(|resume| line(&format!("next: `{resume}`, then go back to a marker")));
         }
@@ -236,7 +241,7 @@ fn death(scope: &Scope, repair: &Repair) -> String {
 
 fn marked(scope: &Scope, mark: &InsertedMarker) -> String {
     let at = mark.at.map(|at| clock(at, scope.env.now)).unwrap_or_default();
-    let faint = scope.out.tint(Tone::Faint, &for_terminal(&mark.words));
+    let faint = scope.out.tint(Tone::Faint, &escape_for_terminal(&mark.words));
     format!("  {at:<10} {:<14} before: {faint}", why(mark.why))
 }
 
@@ -288,7 +293,7 @@ fn list(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     for (subject, repair) in &dead {
-        let folder = for_terminal(repair.folder.as_deref().unwrap_or(""));
+        let folder = escape_for_terminal(repair.folder.as_deref().unwrap_or(""));
         let marks = format!("{} to put in, {} there", markers(repair.marks.len()), repair.present);
         scope.out.line(&format!("{}  {}  {marks}  {folder}", subject.id(), death(scope, repair)));
     }

@@ -7,8 +7,8 @@ use crate::scope::Scope;
 use crate::strokes::strokes;
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::escape::{for_terminal, pad, width};
-use towline_core::ledger::{Ledger, WaitSum, spell};
+use towline_core::escape::{escape_for_terminal, pad, width};
+use towline_core::ledger::{Ledger, WaitSum, format_duration};
 use towline_engine::query::{WaitsRequest, waits};
 use towline_engine::runtime::failure::Failure;
 use towline_render::waits_json;
@@ -65,7 +65,7 @@ fn nothing(arguments: &Arguments, is_recorded: bool) -> String {
     let days =
         if arguments.days == 1 { "today".to_owned() } else { format!("in the last {} days", arguments.days) };
     let of = |what: &str, name: &Option<String>| {
-        name.as_deref().map_or_else(String::new, |name| format!(" {what} `{}`", for_terminal(name)))
+        name.as_deref().map_or_else(String::new, |name| format!(" {what} `{}`", escape_for_terminal(name)))
     };
     let (project, agent) = (of("in", &arguments.project), of("by the name of", &arguments.agent));
     format!("no agent{agent} has waited for you{project} {days}; `tow report --days 30` looks further back")
@@ -93,11 +93,16 @@ fn projects(found: &Ledger) -> Vec<(String, WaitSum)> {
 
 fn in_words(found: &Ledger) -> String {
     let WaitSum { waited_ms, times, longest_ms, median_ms } = found.total;
-    let place =
-        found.longest_in.as_deref().map_or_else(String::new, |name| format!(" in {}", for_terminal(name)));
-    let (waited, longest) = (spell(waited_ms), spell(longest_ms));
-    let rest =
-        if times == 1 { place } else { format!("; longest {longest}{place}, median {}", spell(median_ms)) };
+    let place = found
+        .longest_in
+        .as_deref()
+        .map_or_else(String::new, |name| format!(" in {}", escape_for_terminal(name)));
+    let (waited, longest) = (format_duration(waited_ms), format_duration(longest_ms));
+    let rest = if times == 1 {
+        place
+    } else {
+        format!("; longest {longest}{place}, median {}", format_duration(median_ms))
+    };
     format!("agents waited {waited} for you, {}{rest}", times_of(times))
 }
 
@@ -112,7 +117,7 @@ const WIDEST_BAR: usize = 40;
 /// Prints one line per row: name, bar, time, count, longest.
 fn chart(scope: &Scope, rows: Vec<(String, WaitSum)>) {
     let rows: Vec<(String, WaitSum)> =
-        rows.into_iter().map(|(name, sum)| (for_terminal(&name), sum)).collect();
+        rows.into_iter().map(|(name, sum)| (escape_for_terminal(&name), sum)).collect();
     let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).clamp(14, WIDEST_NAME);
     let longest = rows.iter().map(|(_, sum)| sum.waited_ms).max().unwrap_or(0);
     let beside = name_width + FIGURES;
@@ -121,14 +126,16 @@ fn chart(scope: &Scope, rows: Vec<(String, WaitSum)>) {
         let bar = pad(&strokes().bar(sum.waited_ms, longest, bar_width), bar_width);
         let figures = match sum {
             WaitSum { waited_ms: 0, times: 0, .. } => "-".to_owned(),
-            WaitSum { waited_ms, times: 0, .. } => format!("{} (from the day before)", spell(waited_ms)),
-            WaitSum { waited_ms, times: 1, .. } => format!("{} once", pad(&spell(waited_ms), 11)),
+            WaitSum { waited_ms, times: 0, .. } => {
+                format!("{} (from the day before)", format_duration(waited_ms))
+            }
+            WaitSum { waited_ms, times: 1, .. } => format!("{} once", pad(&format_duration(waited_ms), 11)),
             WaitSum { waited_ms, times, longest_ms, .. } => {
                 format!(
                     "{} {} longest {}",
-                    pad(&spell(waited_ms), 11),
+                    pad(&format_duration(waited_ms), 11),
                     pad(&times_of(times), 10),
-                    spell(longest_ms)
+                    format_duration(longest_ms)
                 )
             }
         };

@@ -25,7 +25,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let was_paused = typing::lift(&scope.env.home).map_err(|error| {
+    let was_paused = typing::resume_typing(&scope.env.home).map_err(|error| {
         let file = scope.env.home.typing_pause();
         Failure::about(format!("could not remove {}", file.display()), &error)
             .hint(format!("Remove {} yourself.", file.display()))

@@ -5,7 +5,7 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::escape::{for_terminal, pad};
+use towline_core::escape::{escape_for_terminal, pad};
 use towline_core::shown::SeatView;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
@@ -41,8 +41,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let line = format!(
             "{} {} {}",
             pad(&stray.agent, 8),
-            for_terminal(&stray.project_and_branch()),
-            for_terminal(place)
+            escape_for_terminal(&stray.project_and_branch()),
+            escape_for_terminal(place)
         );
         scope.out.line(&line);
     }

@@ -66,7 +66,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         is_excluded_folder: &is_excluded_folder,
         is_excluded_call: &is_excluded_call,
         is_excluded_path: &is_excluded_path,
-        rules: IdHash::of(&format!("{} {}", env!("CARGO_PKG_VERSION"), wishes.in_words())),
+        rules: IdHash::of(&format!("{} {}", env!("CARGO_PKG_VERSION"), wishes.fingerprint_text())),
     };
     let erasing = if arguments.dry_run { EraseMode::Rehearsal } else { EraseMode::ForGood };
     let done = scrub(&scope.env, &cleaner, erasing, arguments)?;
@@ -91,7 +91,7 @@ fn scrub(
     }
     if let Some(eraser) = eraser {
         erase::drop_derived(&env.home, None).map_err(folder)?;
-        forget::clear_out(env)?;
+        forget::vacuum(env)?;
         eraser.end().map_err(folder)?;
     }
     Ok(ScrubResult { hot, archive, aside })
@@ -103,12 +103,12 @@ fn from_database(env: &Env, cleaner: &ScrubRules<'_>, erasing: EraseMode) -> Res
     }
     forget::with_store(env, |store, lock| {
         if erasing == EraseMode::Rehearsal {
-            return store.rehearse_scrub(cleaner);
+            return store.preview_scrub(cleaner);
         }
         let pace =
             ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
         // Events applied here were left by hooks that found the lock taken; the next refresh shows them.
-        store.settle(lock, &pace)?;
+        store.apply_and_seal(lock, &pace)?;
         store.scrub(lock, cleaner)
     })
 }

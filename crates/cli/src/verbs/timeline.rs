@@ -7,7 +7,7 @@ use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_engine::query::{Reader, TimelineRequest, timeline};
 use towline_engine::runtime::failure::Failure;
 use towline_render::{timeline_json, timeline_text};
@@ -57,7 +57,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let timeline = timeline(&scope.env, &request)?;
     if let Some(why) = &timeline.notice {
-        complain(&format!("searched without the model of search.tier: {}\n", for_terminal(why)));
+        complain(&format!("searched without the model of search.tier: {}\n", escape_for_terminal(why)));
     }
     if arguments.json {
         scope.out.line(&timeline_json(&timeline).to_string());

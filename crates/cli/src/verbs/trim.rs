@@ -11,7 +11,7 @@ use std::time::Duration;
 use towline_agents::Agent;
 use towline_agents::server::ServerAddress;
 use towline_core::compose::{CUT_TO_MAKE_ROOM, ComposedContext};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::id::SessionKey;
 use towline_engine::capture::{Transcript, Wishes, capture};
 use towline_engine::erase::trim::{
@@ -20,7 +20,7 @@ use towline_engine::erase::trim::{
 use towline_engine::handoff::agent_server::{Client, ServerError};
 use towline_engine::handoff::past;
 use towline_engine::query::ownership;
-use towline_engine::runtime::env::{on_path, variable};
+use towline_engine::runtime::env::{find_in_path, variable};
 use towline_engine::runtime::failure::Failure;
 use towline_store::{Archive, Store};
 
@@ -78,7 +78,7 @@ struct TrimPlan {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (agent, key) = subject(scope, arguments)?;
     let address = address(agent, &key)?;
-    let program = on_path(agent.name()).unwrap_or_else(|| agent.name().into());
+    let program = find_in_path(agent.name()).unwrap_or_else(|| agent.name().into());
     let mut client = Client::connect(&scope.env, &address, &program).map_err(|error| unreachable(&error))?;
     let survey = survey(agent, &mut client, &key.id).map_err(|error| unknown(&error, &key))?;
     let plan = plan(scope, arguments, agent, key, survey)?;
@@ -227,7 +227,7 @@ fn show_checks(scope: &Scope, plan: &TrimPlan) {
             Ok(words) => (scope.out.tint(Tone::Good, "ok"), words),
             Err(words) => (scope.out.tint(Tone::Bad, "no"), words),
         };
-        scope.out.line(&format!("{mark}  {:<8} {}", check.name, for_terminal(words)));
+        scope.out.line(&format!("{mark}  {:<8} {}", check.name, escape_for_terminal(words)));
     }
 }
 
@@ -241,7 +241,7 @@ fn show_plan(scope: &Scope, plan: &TrimPlan) {
     }
     line("would give:");
     for text in plan.memory.text.lines() {
-        line(&scope.out.tint(Tone::Faint, &format!("  {}", for_terminal(text))));
+        line(&scope.out.tint(Tone::Faint, &format!("  {}", escape_for_terminal(text))));
     }
     line("");
     line(&format!("next: `tow trim {} --execute` does it; nothing was changed", plan.key.short()));
@@ -273,7 +273,7 @@ fn show_outcome(scope: &Scope, plan: &TrimPlan, outcome: &Outcome) {
     line(&half(scope, "the memory of them given", &outcome.injected));
     if outcome.is_done() {
         let path = outcome.path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
-        line(&format!("Both were read back from {}.", for_terminal(&path)));
+        line(&format!("Both were read back from {}.", escape_for_terminal(&path)));
         return line("The agent's screen still shows what was cut; its model knows the memory of it alone.");
     }
     how_to_go_on(scope, plan, outcome);
@@ -283,10 +283,14 @@ fn half(scope: &Scope, what: &str, half: &Half) -> String {
     match half {
         Half::Done => format!("{}  {what}", scope.out.tint(Tone::Good, "done")),
         Half::NotDone { why } => {
-            format!("{}  {what}: {}", scope.out.tint(Tone::Bad, "not done"), for_terminal(why))
+            format!("{}  {what}: {}", scope.out.tint(Tone::Bad, "not done"), escape_for_terminal(why))
         }
         Half::Unconfirmed { why } => {
-            format!("{}  {what}: {}", scope.out.tint(Tone::Warning, "not confirmed"), for_terminal(why))
+            format!(
+                "{}  {what}: {}",
+                scope.out.tint(Tone::Warning, "not confirmed"),
+                escape_for_terminal(why)
+            )
         }
     }
 }
@@ -299,11 +303,11 @@ fn how_to_go_on(scope: &Scope, plan: &TrimPlan, outcome: &Outcome) {
     }
     let before =
         plan.survey.thread.path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
-    line(&format!("What was before is still in {}.", for_terminal(&before)));
+    line(&format!("What was before is still in {}.", escape_for_terminal(&before)));
     if outcome.injected != Half::Done {
         line("The model may not know what was cut. To tell it, paste this into the session:");
         line("");
-        plan.memory.text.lines().for_each(|text| line(&for_terminal(text)));
+        plan.memory.text.lines().for_each(|text| line(&escape_for_terminal(text)));
     }
 }
 

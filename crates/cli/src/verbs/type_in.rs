@@ -27,7 +27,7 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     leave_folder();
     if scope.env.home.journal().exists()
-        && let Err(failure) = typist::work_off(&scope.env, &arguments.seat)
+        && let Err(failure) = typist::type_pending(&scope.env, &arguments.seat)
     {
         let detail = format!("nothing could be typed: {}", failure.what);
         record_here(&scope.env, FaultKind::Store, detail);

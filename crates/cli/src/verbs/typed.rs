@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use towline_core::escape::{fit, for_terminal, pad};
+use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, IntentStage};
 use towline_engine::handoff::typing;
@@ -122,7 +122,7 @@ fn named(store: &Store, part: &str) -> Result<Intent, Failure> {
 }
 
 fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<ExitCode, Failure> {
-    if !intent.stage.may_become(IntentStage::Dropped) {
+    if !intent.stage.can_advance_to(IntentStage::Dropped) {
         let what = format!("{} is {} and cannot be taken back", short(intent), intent.stage.name());
         return Err(Failure::input(what).hint("`tow pause` keeps anything more from being typed."));
     }
@@ -155,12 +155,12 @@ fn print(scope: &Scope, intent: &Intent) {
     };
     let when = clock(intent.made_at, scope.env.now);
     let stage = scope.out.tint(tone, &pad(intent.stage.name(), 9));
-    let text = fit(&for_terminal(intent.wish.text.as_str()), 40);
+    let text = fit_to_width(&escape_for_terminal(intent.wish.text.as_str()), 40);
     let (purpose, session) = (pad(intent.wish.purpose.name(), 8), &intent.session);
     let session = format!("{}:{}", session.agent, session.short());
     scope.out.line(&format!("{when:>16}  {}  {stage}  {purpose}  {session}  {text}", short(intent)));
     if let Some(why) = &intent.why {
-        scope.out.line(&format!("{:28}{}", "", scope.out.tint(Tone::Faint, &for_terminal(why))));
+        scope.out.line(&format!("{:28}{}", "", scope.out.tint(Tone::Faint, &escape_for_terminal(why))));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use crate::strokes::strokes;
 use clap::{Args, ValueEnum};
 use std::process::ExitCode;
-use towline_core::escape::{for_terminal, pad, width};
+use towline_core::escape::{escape_for_terminal, pad, width};
 use towline_core::usage::{Cost, CostEstimate, UsageTotal, short_count};
 use towline_engine::query::usage;
 use towline_engine::query::usage::{By, Group, UsageReport, UsageRequest};
@@ -91,7 +91,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The rows up to the limit, and one more with the sum of the rest.
 fn cut(shown: &UsageReport, limit: usize) -> Vec<(String, UsageTotal)> {
-    let named = |(group, spent): &(Group, UsageTotal)| (for_terminal(&group.name()), spent.clone());
+    let named = |(group, spent): &(Group, UsageTotal)| (escape_for_terminal(&group.name()), spent.clone());
     let mut rows: Vec<(String, UsageTotal)> = shown.sums.iter().map(named).collect();
     if shown.by != By::Day && rows.len() > limit {
         let rest = rows.split_off(limit.max(1));
@@ -130,7 +130,7 @@ const FIGURES: [Figure; 6] = [
     },
     Figure { head: "output", columns: 9, goes: 2, shown: |spent| short_count(spent.tokens.output) },
     Figure { head: "messages", columns: 10, goes: 4, shown: |spent| spent.messages.to_string() },
-    Figure { head: "cost", columns: 11, goes: 0, shown: |spent| spent.bill().spelt() },
+    Figure { head: "cost", columns: 11, goes: 0, shown: |spent| spent.bill().display() },
 ];
 
 /// The columns that fit.
@@ -187,7 +187,7 @@ fn chart(scope: &Scope, rows: &[(String, UsageTotal)]) {
     let by_tokens = rows.iter().all(|(_, spent)| weight(spent) == 0);
     let measure = |spent: &UsageTotal| match by_tokens {
         true => (i64::try_from(spent.tokens.total()).unwrap_or(i64::MAX), short_count(spent.tokens.total())),
-        false => (weight(spent), spent.bill().spelt()),
+        false => (weight(spent), spent.bill().display()),
     };
     let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).clamp(14, WIDEST_NAME);
     let bar_width = scope.out.columns().saturating_sub(name_width + 15).clamp(4, 100);
@@ -206,7 +206,8 @@ fn notes(scope: &Scope, shown: &UsageReport) {
     let total = usage::total(&shown.sums);
     scope.out.line("");
     if !total.unpriced_models.is_empty() {
-        let models: Vec<String> = total.unpriced_models.iter().map(|model| for_terminal(model)).collect();
+        let models: Vec<String> =
+            total.unpriced_models.iter().map(|model| escape_for_terminal(model)).collect();
         let words =
             format!("no price is known for {}: set one with [prices] in config.toml", models.join(", "));
         scope.out.line(&scope.out.tint(Tone::Warning, &words));

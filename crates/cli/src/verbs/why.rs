@@ -5,8 +5,8 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::process::ExitCode;
-use towline_core::arbiter::{StateEvidence, judge};
-use towline_core::escape::for_terminal;
+use towline_core::arbiter::{StateEvidence, resolve_state};
+use towline_core::escape::escape_for_terminal;
 use towline_engine::ingest::live::Glance;
 use towline_engine::ingest::{goto, live};
 use towline_engine::runtime::failure::Failure;
@@ -35,8 +35,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let what = format!("nothing was heard of the agent at {} yet", chosen.seat);
         return Err(Failure::input(what).hint("Give it a prompt; if that changes nothing, run `tow doctor`."));
     }
-    let (session, place) = live::sitting_at(&scope.env, &chosen.seat)?;
-    let verdict = judge(&session, &probe::of(&session, &place, &scope.env));
+    let (session, place) = live::session_in_seat(&scope.env, &chosen.seat)?;
+    let verdict = resolve_state(&session, &probe::of(&session, &place, &scope.env));
     if arguments.json {
         let evidence: Vec<_> = verdict.evidence.iter().map(row).collect();
         let all = serde_json::json!({
@@ -54,7 +54,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     ));
     for evidence in &verdict.evidence {
         let at = evidence.at.map_or_else(String::new, |at| format!(" ({})", at.to_utc()));
-        scope.out.line(&format!("  {}: {}{at}", evidence.source, for_terminal(&evidence.says)));
+        scope.out.line(&format!("  {}: {}{at}", evidence.source, escape_for_terminal(&evidence.says)));
     }
     scope.out.line(&format!("  decided by: {} ({})", verdict.rule, verdict.confidence.name()));
     Ok(ExitCode::SUCCESS)

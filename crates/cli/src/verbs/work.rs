@@ -197,12 +197,12 @@ fn vectors(scope: &Scope, report: &WorkReport) -> u64 {
     let make = || -> Result<u64, index::FindError> {
         let Some(archive) = Archive::read(home, Duration::from_secs(5))? else { return Ok(0) };
         if report.expired_conversations > 0 {
-            embeddings::shed(home, &archive)?;
+            embeddings::remove_deleted(home, &archive)?;
         }
         let Standing::Ready(model) = embeddings::standing(home, &settings(&scope.env).search) else {
             return Ok(0);
         };
-        enrich::be_nice();
+        enrich::lower_priority();
         let began = scope.env.elapsed();
         let mut has_time = |_| scope.env.elapsed().saturating_sub(began) < VECTORS_FOR;
         Ok(embeddings::embed(home, &archive, &model, Extent::New, &mut has_time)?.documents)
@@ -225,7 +225,7 @@ fn work(scope: &Scope) -> Result<WorkReport, StoreError> {
     loop {
         let Some(lock) = lock(scope)? else { return Ok(WorkReport { busy: true, ..report }) };
         let seen = journal::unsealed_bytes(home);
-        let (store, folded) = Store::open_and_fold(home, &lock, &pace(scope, &|| false))?;
+        let (store, folded) = Store::open_and_apply(home, &lock, &pace(scope, &|| false))?;
         report.folded_events += folded.events;
         if !folded.effects.is_empty() {
             // A hook that found the lock taken left its event to us, and its notifications as well.
@@ -264,7 +264,7 @@ fn tidy(
     meters::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     warned::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     typist::forget_locks(&scope.env.home, store)?;
-    push::leftovers(&scope.env.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
+    push::stale_files(&scope.env.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
     upkeep::checkpoint(store)
 }
 

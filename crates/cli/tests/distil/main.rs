@@ -297,7 +297,7 @@ fn what_gives_orders_is_held_back() {
         desk.memories().into_iter().filter(|memory| memory.quarantine.is_some()).collect();
     assert_eq!(held.len(), 1);
     assert_eq!(held[0].quarantine.as_deref(), Some("it gives orders to the model"));
-    assert!(!held[0].stands() && held[0].trust == MemoryTrust::Tool);
+    assert!(!held[0].is_current() && held[0].trust == MemoryTrust::Tool);
     let summaries = desk.archive().latest_summaries(None, 9).unwrap();
     assert!(summaries.iter().all(|kept| !format!("{:?}", kept.summary).contains("previous instructions")));
 }

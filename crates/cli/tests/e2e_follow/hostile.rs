@@ -5,7 +5,7 @@ use crate::Desk;
 use crate::sitter::Sitter;
 use std::fs;
 use std::path::PathBuf;
-use towline_core::escape::{for_terminal, width};
+use towline_core::escape::{escape_for_terminal, width};
 use towline_testkit::{Run, TestEnv, Tmux, wait};
 
 /// What is written, and how it begins where it is shown.
@@ -196,7 +196,7 @@ fn no_line_of_the_list_is_wider_than_the_terminal_whatever_the_names() {
         });
     }
     for (raw, _) in HOSTILE {
-        check_width(&tmux, &for_terminal(raw));
+        check_width(&tmux, &escape_for_terminal(raw));
     }
 }
 

@@ -147,7 +147,7 @@ fn remember_many(env: &TestEnv, count: u32) {
             quarantine: None,
         })
     };
-    archive.as_one(|| (0..count).try_for_each(|number| add(number).map(drop))).unwrap();
+    archive.in_transaction(|| (0..count).try_for_each(|number| add(number).map(drop))).unwrap();
 }
 
 fn count(site: &Site, which: &str) -> u32 {

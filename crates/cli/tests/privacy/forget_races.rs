@@ -96,7 +96,7 @@ fn forgetting_that_is_killed_again_and_again_is_done_at_last_and_loses_nothing_e
     (1..=2).for_each(|turn| world.has_none_of(&Words::of(FIRST, turn)));
     world.has_all_of(&Words::of("second-bbbbbbbb", 1));
     let before = world.told();
-    assert_eq!(world.store().heard_turns(&crate::world::key("claude:first-aaaaaaaa")).unwrap().len(), 2);
+    assert_eq!(world.store().hook_turns(&crate::world::key("claude:first-aaaaaaaa")).unwrap().len(), 2);
     world.tow(&["work", "--rebuild"]).ok();
     assert_eq!(world.told(), before);
 }
@@ -138,7 +138,7 @@ fn hooks_that_run_at_the_same_time_lose_nothing() {
     world.tow(&["work"]).ok();
     world.env.wait_no_process();
     let heard = |world: &World| -> Vec<usize> {
-        let of = |name: &str| world.store().heard_turns(&crate::world::key(name)).unwrap().len();
+        let of = |name: &str| world.store().hook_turns(&crate::world::key(name)).unwrap().len();
         ["claude:third-cccccccc", "claude:fourth-dddddddd"].map(of).to_vec()
     };
     assert_eq!(heard(&world), [rounds, rounds]);

@@ -134,7 +134,7 @@ impl World {
     pub fn told(&self) -> Vec<String> {
         let store = self.store();
         let of = |session: &towline_core::session::Session| {
-            let turns = store.heard_turns(&session.key).unwrap();
+            let turns = store.hook_turns(&session.key).unwrap();
             let turns: Vec<_> =
                 turns.iter().map(|turn| (turn.uid, turn.prompt.as_str().to_owned())).collect();
             let events = store.events(&session.key).unwrap();

@@ -67,7 +67,7 @@ fn tell_session(store: &Store, session: &Session, names: &Names) -> String {
         session.state.name(),
         session.compactions,
     );
-    let turns = store.heard_turns(&session.key).unwrap();
+    let turns = store.hook_turns(&session.key).unwrap();
     let turns: String = turns.iter().map(tell_turn).collect();
     let events = store.events(&session.key).unwrap();
     let own = tell_events(events.iter().filter(|event| event.subagent.is_none()));

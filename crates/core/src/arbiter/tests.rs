@@ -74,7 +74,7 @@ fn with_tail(end: TranscriptEnd, at: i64) -> Observations {
 
 #[track_caller]
 fn check(session: &Session, sights: &Observations, expected: (Option<ObservedChange>, StateConfidence)) {
-    let verdict = judge(session, sights);
+    let verdict = resolve_state(session, sights);
     assert_eq!((verdict.observed, verdict.confidence), expected, "{}", verdict.rule);
 }
 
@@ -82,7 +82,7 @@ fn check(session: &Session, sights: &Observations, expected: (Option<ObservedCha
 fn an_ended_session_stays_ended_whatever_is_seen() {
     let ended = after(Some(working()), LAST_HEARD, EventKind::SessionEnded { by: EndedBy::Exit });
     for process in [ProcessProbe::Alive, ProcessProbe::Gone, ProcessProbe::Unknown] {
-        let verdict = judge(&ended, &sights(process, Some((TranscriptEnd::Interrupted, LAST_HEARD))));
+        let verdict = resolve_state(&ended, &sights(process, Some((TranscriptEnd::Interrupted, LAST_HEARD))));
         assert_eq!((verdict.observed, verdict.rule), (None, "an ended session stays ended"));
     }
 }
@@ -173,7 +173,7 @@ fn a_turn_that_is_over_does_not_end_again() {
 
 #[test]
 fn hooks_stand_where_the_transcript_goes_on() {
-    let verdict = judge(&working(), &with_tail(TranscriptEnd::Other, LAST_HEARD + 1));
+    let verdict = resolve_state(&working(), &with_tail(TranscriptEnd::Other, LAST_HEARD + 1));
     assert_eq!((verdict.observed, verdict.confidence), (None, StateConfidence::Certain));
     assert_eq!(verdict.rule, "nothing seen contradicts the hooks");
     check(&working(), &sights(ProcessProbe::Alive, None), (None, StateConfidence::Likely));
@@ -195,9 +195,9 @@ fn the_end_of_a_limit_is_passed_on_and_no_other_time() {
         tail: Some(TranscriptTail { end, at: Timestamp(LAST_HEARD), until }),
         ..with_tail(end, 0)
     };
-    assert_eq!(judge(&working(), &ends(TranscriptEnd::Limited)).until, until);
-    assert_eq!(judge(&working(), &ends(TranscriptEnd::Failed)).until, None);
-    assert_eq!(judge(&idle(), &ends(TranscriptEnd::Limited)).until, None);
+    assert_eq!(resolve_state(&working(), &ends(TranscriptEnd::Limited)).until, until);
+    assert_eq!(resolve_state(&working(), &ends(TranscriptEnd::Failed)).until, None);
+    assert_eq!(resolve_state(&idle(), &ends(TranscriptEnd::Limited)).until, None);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn the_end_of_a_limit_that_a_hook_reported_is_found_in_the_transcript() {
     let limited = after(Some(working()), LAST_HEARD, failed);
     let tail = TranscriptTail { end: TranscriptEnd::Limited, at: Timestamp(LAST_HEARD - 50), until };
     let seen = Observations { tail: Some(tail), ..with_tail(TranscriptEnd::Limited, 0) };
-    let verdict = judge(&limited, &seen);
+    let verdict = resolve_state(&limited, &seen);
     assert_eq!((verdict.observed, verdict.until), (Some(ObservedChange::Limited), until));
     let what = EventKind::Observed { what: ObservedChange::Limited, as_of: limited.last_event_at, until };
     let dated = after(Some(limited.clone()), 300_000, what);
@@ -327,7 +327,7 @@ fn a_screen_is_worth_reading_only_if_it_could_show_a_change() {
         (asked, seen(SILENT_MS + 1, 0), ScreenReadValue::Perhaps),
         (idle(), seen(WAITED_MS + 1, 1), ScreenReadValue::Nothing),
     ] {
-        assert_eq!(promise(&session, &sights), expected, "{:?} {sights:?}", session.state);
+        assert_eq!(screen_read_value(&session, &sights), expected, "{:?} {sights:?}", session.state);
     }
 }
 
@@ -344,13 +344,13 @@ fn an_answer_is_not_missed_where_the_tools_of_a_session_cannot_be_seen() {
         (asks(BlockReason::Question), DRAWN_MS, ScreenReadValue::Nothing),
         (working(), DRAWN_MS, ScreenReadValue::Nothing),
     ] {
-        assert_eq!(promise(&session, &unseen(after_ms)), expected, "{:?}", session.state);
+        assert_eq!(screen_read_value(&session, &unseen(after_ms)), expected, "{:?}", session.state);
     }
 }
 
 #[test]
 fn every_piece_of_evidence_is_given_with_its_time() {
-    let verdict = judge(&blocked(), &with_tail(TranscriptEnd::Interrupted, LAST_HEARD + 5));
+    let verdict = resolve_state(&blocked(), &with_tail(TranscriptEnd::Interrupted, LAST_HEARD + 5));
     let lines: Vec<String> = verdict
         .evidence
         .iter()
@@ -371,7 +371,7 @@ fn every_piece_of_evidence_is_given_with_its_time() {
 #[test]
 fn children_and_screen_are_evidence_with_their_time() {
     let told = |sights: &Observations| {
-        let evidence = judge(&blocked(), sights).evidence;
+        let evidence = resolve_state(&blocked(), sights).evidence;
         let of =
             |source| evidence.iter().find(|piece: &&StateEvidence| piece.source == source).unwrap().clone();
         (of("children"), of("screen"))
@@ -386,7 +386,7 @@ fn children_and_screen_are_evidence_with_their_time() {
 
 #[test]
 fn missing_observations_are_listed_as_missing() {
-    let verdict = judge(&idle(), &sights(ProcessProbe::Unknown, None));
+    let verdict = resolve_state(&idle(), &sights(ProcessProbe::Unknown, None));
     let unseen: Vec<&str> = verdict.evidence[2..].iter().map(|piece| piece.says.as_str()).collect();
     assert_eq!(unseen, ["unknown", "unknown", "tells nothing", "not found", "not looked at"]);
 }
@@ -394,7 +394,7 @@ fn missing_observations_are_listed_as_missing() {
 #[test]
 fn an_observation_takes_effect_unless_the_agent_went_on() {
     let session = working();
-    let what = judge(&session, &with_tail(TranscriptEnd::Interrupted, LAST_HEARD)).observed.unwrap();
+    let what = resolve_state(&session, &with_tail(TranscriptEnd::Interrupted, LAST_HEARD)).observed.unwrap();
     let observation = EventKind::Observed { what, as_of: session.last_event_at, until: None };
     let told = after(Some(session.clone()), 300_000, observation.clone());
     assert_eq!((told.state, told.open_turn), (SessionState::Interrupted, None));

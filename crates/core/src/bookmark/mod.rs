@@ -113,7 +113,7 @@ pub fn due(point: &BookmarkPoint, rules: &BookmarkRules, now: Timestamp) -> DueB
 pub fn reason(since: &BookmarkCounters, rules: &BookmarkRules, at: Timestamp) -> Option<BookmarkReason> {
     let cooldown_ms = i64::from(rules.cooldown_seconds) * 1000;
     let is_cooling = since.last_requested_at().is_some_and(|requested| at.since_ms(requested) < cooldown_ms);
-    if !since.has_happened() || is_cooling {
+    if !since.has_activity() || is_cooling {
         return None;
     }
     let (tokens, counted) = since.tokens();

@@ -46,7 +46,7 @@ impl CountPrecision {
 
 impl BookmarkReason {
     /// The text that lists show.
-    pub fn words(self) -> String {
+    pub fn label(self) -> String {
         let count = self.count;
         match (self.threshold, self.counted) {
             (Threshold::Tokens, CountPrecision::Exactly) => format!("{count} tokens"),

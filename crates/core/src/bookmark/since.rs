@@ -48,7 +48,7 @@ pub enum Activity {
 
 impl BookmarkCounters {
     /// Counts one event. `context_before` is the context size reported with the previous answer.
-    pub fn take_in(&mut self, event: &Event, context_before: Option<u64>) {
+    pub fn count_event(&mut self, event: &Event, context_before: Option<u64>) {
         match &event.happening {
             EventKind::ToolFinished { bytes, .. } => self.count_tool_call(event.at, *bytes),
             EventKind::SubagentStopped => self.count_subagent_return(event.at),
@@ -111,7 +111,7 @@ impl BookmarkCounters {
     }
 
     /// False right after a bookmark: the answer to a marker does not justify another bookmark.
-    pub fn has_happened(&self) -> bool {
+    pub fn has_activity(&self) -> bool {
         self.happened == Activity::Something
     }
 

@@ -96,7 +96,7 @@ impl World {
     }
 
     fn reasons(&self) -> Vec<String> {
-        self.set.iter().filter_map(|bookmark| bookmark.set.reason.map(BookmarkReason::words)).collect()
+        self.set.iter().filter_map(|bookmark| bookmark.set.reason.map(BookmarkReason::label)).collect()
     }
 }
 

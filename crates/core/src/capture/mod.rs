@@ -53,12 +53,12 @@ impl CaptureRules<'_, '_> {
     }
 
     fn has_forgotten_turn(&self, prompt: &TranscriptPiece<'_>) -> bool {
-        self.gone.as_ref().is_some_and(|gone| gone.is_turn_gone(IdHash::of(&prompt.id), prompt.at))
+        self.gone.as_ref().is_some_and(|gone| gone.is_turn_erased(IdHash::of(&prompt.id), prompt.at))
     }
 
     fn has_forgotten(&self, piece: &TranscriptPiece<'_>) -> bool {
         let whose = if piece.subagent.is_some() { PieceSource::Helper } else { PieceSource::Session };
-        self.gone.as_ref().is_some_and(|gone| gone.is_piece_gone(IdHash::of(&piece.id), piece.at, whose))
+        self.gone.as_ref().is_some_and(|gone| gone.is_piece_erased(IdHash::of(&piece.id), piece.at, whose))
     }
 }
 
@@ -126,7 +126,7 @@ impl CaptureState {
     }
 
     /// The current turn's state, for the end of a read.
-    pub fn settled<'a>(&self) -> Option<CapturedRow<'a>> {
+    pub fn current_turn<'a>(&self) -> Option<CapturedRow<'a>> {
         let turn = self.turn.as_ref().filter(|turn| !turn.is_forgotten)?;
         // Clipping and joining may have formed a secret out of parts that were harmless when redacted.
         let line =
@@ -149,7 +149,7 @@ impl CaptureState {
         rules: &CaptureRules<'_, '_>,
         rows: &mut Vec<CapturedRow<'a>>,
     ) {
-        rows.extend(self.settled());
+        rows.extend(self.current_turn());
         let mark = IdHash::of(&piece.id);
         let is_forgotten = rules.has_forgotten_turn(piece);
         let is_private = is_forgotten || is_wholly_private(&text);
@@ -265,7 +265,7 @@ impl CaptureState {
         if let (None, Some(turn)) = (&pos.subagent, &mut self.turn) {
             turn.tools += 1;
             if !is_excluded {
-                turn.digest.did(mark.0.cast_unsigned(), &deed);
+                turn.digest.add_call(mark.0.cast_unsigned(), &deed);
             }
         }
         if is_excluded {
@@ -302,7 +302,7 @@ impl CaptureState {
             && Some(running.mark) == turn
         {
             running.failures += u32::from(outcome != ToolOutcome::Done);
-            running.digest.came_of(mark.0.cast_unsigned(), outcome, output.as_str());
+            running.digest.add_result(mark.0.cast_unsigned(), outcome, output.as_str());
         }
         let command = call.as_ref().and_then(|call| call.commits.as_deref());
         let commits = command.map(|command| commits_of(command, output.as_str())).unwrap_or_default();

@@ -47,7 +47,7 @@ fn gathered<'a>(
         // The serialised state must be enough to go on with the next read.
         gatherer = serde_json_round_trip(&gatherer);
     }
-    rows.extend(gatherer.settled());
+    rows.extend(gatherer.current_turn());
     (rows, serde_json::to_string(&gatherer).unwrap())
 }
 

@@ -3,16 +3,16 @@
 //! Uses a third of the budget: the client's own summary covers the rest.
 
 use super::budget::ContextBudget;
-use super::lines::{Listing, older, worth_giving};
+use super::lines::{Listing, older, turns_to_give};
 use super::material::Compaction;
 use super::section::{ComposedContext, ContextDraft, ContextPartKind, empty, short_id};
 use crate::id::SessionKey;
 
 const BUDGET_DIVISOR: usize = 3;
 
-pub fn lost_turns(compaction: &Compaction, program: &str, budget: ContextBudget) -> ComposedContext {
+pub fn compose_lost_turns(compaction: &Compaction, program: &str, budget: ContextBudget) -> ComposedContext {
     let session = &compaction.session;
-    let listed = worth_giving(&compaction.turns).count();
+    let listed = turns_to_give(&compaction.turns).count();
     let in_all = listed.max(compaction.turns_in_all as usize);
     let draft = ContextDraft::open(budget.share(1, BUDGET_DIVISOR), &header(session, program, in_all));
     let Some(mut draft) = draft.filter(|_| in_all > 0) else { return empty() };

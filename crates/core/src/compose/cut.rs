@@ -4,7 +4,7 @@
 //! A cut states how much is missing and the command that shows it. Grapheme clusters are not split.
 
 use super::budget::ContextBudget;
-use super::fence::defused;
+use super::fence::escape_guarded_tags;
 use crate::escape::is_bidi_mark;
 use crate::text::{clip, clip_start};
 use std::borrow::Cow;
@@ -25,11 +25,11 @@ pub struct Fitted {
 pub fn plain(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if is_plain(text) {
-        return defused(text);
+        return escape_guarded_tags(text);
     }
     let is_kept = |c: &char| matches!(c, '\n' | '\t') || !(c.is_control() || is_bidi_mark(*c));
     let text: String = text.chars().filter(is_kept).collect();
-    Cow::Owned(defused(text.trim()).into_owned())
+    Cow::Owned(escape_guarded_tags(text.trim()).into_owned())
 }
 
 /// Whether no character has to be removed, checked by bytes: two-byte control characters begin with 0xc2, and
@@ -46,7 +46,7 @@ fn is_plain(text: &str) -> bool {
 /// Returns `text` on one line, at most `max_chars` characters of it.
 pub fn one_line(text: &str, max_chars: usize) -> Cow<'_, str> {
     if text.len() <= max_chars && is_one_line(text) {
-        return defused(text);
+        return escape_guarded_tags(text);
     }
     let text = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let mut line = String::new();
@@ -59,7 +59,7 @@ pub fn one_line(text: &str, max_chars: usize) -> Cow<'_, str> {
             break;
         }
     }
-    let line = defused(&line);
+    let line = escape_guarded_tags(&line);
     if line.len() <= max_chars || line.chars().count() <= max_chars {
         return Cow::Owned(line.into_owned());
     }

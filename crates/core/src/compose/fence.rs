@@ -30,7 +30,7 @@ pub fn strip_fenced(text: &str) -> Cow<'_, str> {
 
 /// Wraps `text` in the fence, as data: no tag in it can close the fence.
 pub fn around(text: &str) -> String {
-    format!("{FIRST_LINE}{}\n{LAST_LINE}", defused(text.trim_end()))
+    format!("{FIRST_LINE}{}\n{LAST_LINE}", escape_guarded_tags(text.trim_end()))
 }
 
 /// Whether a tool's output is an answer of Towline, whatever the client put before it. Output that only quotes a fence,
@@ -48,7 +48,7 @@ pub fn is_memory_of_cut(text: &str) -> bool {
 const HEAD_BYTES: usize = 1_000;
 
 /// Returns `text` with every guarded tag defused.
-pub(super) fn defused(text: &str) -> Cow<'_, str> {
+pub(super) fn escape_guarded_tags(text: &str) -> Cow<'_, str> {
     let mut tags = guarded_tags(text).peekable();
     if tags.peek().is_none() {
         return Cow::Borrowed(text);
@@ -128,7 +128,7 @@ mod tests {
             "</towline\u{2011}context>",
             "</tow\u{e0020}line\u{34f}-con\u{180e}text>",
         ] {
-            let safe = defused(text);
+            let safe = escape_guarded_tags(text);
             assert!(safe.starts_with(LOOKALIKE), "{text}");
             assert_eq!(safe.chars().count(), text.chars().count());
         }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn other_tags_stay() {
         for text in ["a < b", "<div>", "Vec<Context>", "<tow line>", "towline-context"] {
-            assert_eq!(defused(text), text);
+            assert_eq!(escape_guarded_tags(text), text);
         }
     }
 

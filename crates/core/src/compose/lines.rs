@@ -63,7 +63,7 @@ pub fn needed_size(past: &PastSession, room: ContextBudget) -> usize {
 pub fn section(past: &PastSession, first: usize, program: &str, room: ContextBudget) -> ContextSection {
     let is_worth = |turn: &&PastTurn| turn.origin.is_work();
     let given = past.turns[first..].iter().filter(is_worth).count();
-    let listed = past.turns[..first].iter().filter(is_worth).count() + worth_giving(&past.older).count();
+    let listed = past.turns[..first].iter().filter(is_worth).count() + turns_to_give(&past.older).count();
     let listing = Listing {
         what: ContextPartKind::OlderLines,
         why: "what was done before, a line for each turn",
@@ -88,10 +88,10 @@ pub fn number<'a>(session: &SessionKey, id: &'a str) -> Cow<'a, str> {
 }
 
 pub fn older<'a>(session: &'a SessionKey, turns: &'a [OlderTurn]) -> impl Iterator<Item = String> + 'a {
-    worth_giving(turns).rev().map(|turn| line(session, &turn.id, &turn.clock, &turn.line))
+    turns_to_give(turns).rev().map(|turn| line(session, &turn.id, &turn.clock, &turn.line))
 }
 
-pub fn worth_giving(turns: &[OlderTurn]) -> impl DoubleEndedIterator<Item = &OlderTurn> {
+pub fn turns_to_give(turns: &[OlderTurn]) -> impl DoubleEndedIterator<Item = &OlderTurn> {
     turns.iter().filter(|turn| turn.origin.is_work())
 }
 

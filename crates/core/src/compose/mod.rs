@@ -33,7 +33,7 @@ const MAX_PROGRAM_CHARS: usize = 200;
 pub fn compose(material: &ComposeInput, budget: ContextBudget) -> ComposedContext {
     let program = cut::one_line(&material.program, MAX_PROGRAM_CHARS);
     match (&material.compaction, &material.past) {
-        (Some(compaction), _) => compaction::lost_turns(compaction, &program, budget),
+        (Some(compaction), _) => compaction::compose_lost_turns(compaction, &program, budget),
         (None, Some(past)) => frame::continued_session(past, &material.remembered, &program, budget),
         (None, None) => frame::memories_only(&material.remembered, budget),
     }

@@ -125,7 +125,7 @@ pub fn parts(text: &str) -> Handoff {
 }
 
 /// The first validation error of a handoff, if any.
-pub fn flaw(handoff: &Handoff) -> Option<HandoffFlaw> {
+pub fn validation_error(handoff: &Handoff) -> Option<HandoffFlaw> {
     let is_blank = |text: &str| !text.chars().any(char::is_alphanumeric);
     match handoff {
         _ if render(handoff).len() > LONGEST_BYTES => Some(HandoffFlaw::TooLong),
@@ -153,7 +153,7 @@ fn validated(body: &str) -> Result<ParsedHandoff, HandoffFlaw> {
     }
     let handoff = parts(body);
     let goes_on = decision(body)?.unwrap_or(true);
-    match flaw(&handoff) {
+    match validation_error(&handoff) {
         // Finished work has nothing remaining.
         Some(HandoffFlaw::NoRemaining) if !goes_on => Ok(ParsedHandoff { handoff, goes_on }),
         Some(flaw) => Err(flaw),

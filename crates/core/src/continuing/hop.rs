@@ -53,7 +53,7 @@ impl HopStage {
     }
 
     /// Whether `to` is the next stage, or an end for a hop that has not ended.
-    pub fn may_become(self, to: HopStage) -> bool {
+    pub fn can_advance_to(self, to: HopStage) -> bool {
         match to {
             HopStage::Asked => false,
             HopStage::Written => self == HopStage::Asked,
@@ -147,7 +147,7 @@ mod tests {
             for (to_at, to) in HopStage::ALL.into_iter().enumerate() {
                 let is_next = to_at == at + 1 && to_at <= 4;
                 let is_end = at <= 3 && to_at >= 5;
-                assert_eq!(from.may_become(to), is_next || is_end, "{from:?} {to:?}");
+                assert_eq!(from.can_advance_to(to), is_next || is_end, "{from:?} {to:?}");
             }
         }
     }

@@ -129,6 +129,6 @@ mod tests {
     #[test]
     fn an_empty_session_still_gives_a_valid_handoff() {
         let handoff = mechanical(&past());
-        assert!(super::super::form::flaw(&handoff).is_none());
+        assert!(super::super::form::validation_error(&handoff).is_none());
     }
 }

@@ -122,7 +122,7 @@ impl EventKind {
     }
 
     /// Whether the agent acted. Our own findings and the user's actions are no sign that the agent is alive.
-    pub fn is_the_agents(&self) -> bool {
+    pub fn is_agent_activity(&self) -> bool {
         let is_users = matches!(
             self,
             EventKind::Seen

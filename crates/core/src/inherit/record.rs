@@ -17,7 +17,7 @@ pub struct InheritSettings {
 }
 
 impl InheritSettings {
-    pub fn are_the_usual(&self) -> bool {
+    pub fn are_default(&self) -> bool {
         *self == InheritSettings::default()
     }
 }

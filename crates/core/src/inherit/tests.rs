@@ -128,11 +128,11 @@ fn a_session_that_was_left_or_another_agents_was_not_cleared() {
 fn sessions_that_were_cleared_before_anything_was_asked_are_looked_behind() {
     let heir = heir(StartedBy::Clear);
     let ghost = started("a:ghost", StartedBy::Clear, minutes_before(1));
-    assert!(is_looked_behind(&ghost) && !is_looked_behind(&predecessor("a:before")));
+    assert!(is_skipped(&ghost) && !is_skipped(&predecessor("a:before")));
     let chain = vec![candidate(ghost), candidate(predecessor("a:before"))];
     check(&InheritInput { chain, ..situation(&heir) }, "clear a:before");
     let new = started("a:new", StartedBy::Startup, minutes_before(1));
-    assert!(!is_looked_behind(&new), "who began anew meant to");
+    assert!(!is_skipped(&new), "who began anew meant to");
     check(&InheritInput { chain: vec![candidate(new)], ..situation(&heir) }, "");
 }
 
@@ -269,11 +269,11 @@ fn no_clock_of_another_machine_makes_a_baton_live_longer_than_an_hour_here() {
 fn a_session_of_another_machine_can_be_chosen_by_a_person() {
     let heir = heir(StartedBy::Startup);
     let far = far_baton("a:before", minutes_before(300), minutes_before(200));
-    let chosen = taken_from_afar(&heir, &far).unwrap();
+    let chosen = take_remote_baton(&heir, &far).unwrap();
     assert_eq!((describe(&chosen).as_str(), chosen.machine.as_deref()), ("taken a:before", Some("desk")));
     assert_eq!(chosen.baton, Some(far.uid));
-    assert!(taken_from_afar(&heir, &baton("a:before", "x", minutes_before(1))).is_none(), "it ran here");
-    assert!(taken_from_afar(&heir, &Baton { session: heir.key.clone(), ..far }).is_none());
+    assert!(take_remote_baton(&heir, &baton("a:before", "x", minutes_before(1))).is_none(), "it ran here");
+    assert!(take_remote_baton(&heir, &Baton { session: heir.key.clone(), ..far }).is_none());
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl Runs {
     }
 
     /// Uncounts a run that another part of the line already shows.
-    pub fn take_back(&mut self, number: u32) {
+    pub fn uncount(&mut self, number: u32) {
         for run in self.kept.iter_mut().filter(|run| run.number == number) {
             run.times = run.times.saturating_sub(1);
         }
@@ -127,7 +127,7 @@ impl CommandRun {
     }
 
     fn record_result(&mut self, outcome: ToolOutcome, output: &str) {
-        let (came, tests) = judge_run(self.purpose, self.is_filtered, outcome, output);
+        let (came, tests) = run_outcome(self.purpose, self.is_filtered, outcome, output);
         if self.came.is_some_and(|before| before != came) {
             self.before = self.came;
         }
@@ -137,7 +137,7 @@ impl CommandRun {
 }
 
 /// The outcome of one run, with the numbers of passed and failed tests if the output states them.
-pub(crate) fn judge_run(
+pub(crate) fn run_outcome(
     purpose: RunPurpose,
     is_filtered: bool,
     outcome: ToolOutcome,

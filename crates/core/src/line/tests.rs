@@ -16,8 +16,8 @@ fn changed<'a>(paths: &[&'a str]) -> ToolAction<'a> {
 fn turn(prompt: &str, calls: &[(ToolAction<'_>, ToolOutcome, &str)]) -> TurnDigest {
     let mut digest = TurnDigest::begin(prompt, PromptOrigin::Human);
     for (call, (deed, outcome, output)) in (0..).zip(calls) {
-        digest.did(call, deed);
-        digest.came_of(call, *outcome, output);
+        digest.add_call(call, deed);
+        digest.add_result(call, *outcome, output);
     }
     digest
 }
@@ -81,7 +81,7 @@ fn a_turn_tells_how_it_was_stopped() {
 fn text_before_the_last_call_is_not_the_answer() {
     let mut digest = TurnDigest::begin("fix it", PromptOrigin::Human);
     digest.answered("I will look at the tests first.");
-    digest.did(1, &ran("cargo test"));
+    digest.add_call(1, &ran("cargo test"));
     check(&digest, "fix it — ran cargo test; last said: \"I will look at the tests first\"");
 }
 
@@ -90,34 +90,34 @@ fn a_failed_edit_does_not_count() {
     let mut digest =
         turn("edit", &[(changed(&["a.rs"]), FAILED, "not found"), (changed(&["b.rs"]), DONE, "")]);
     check(&digest, "edit — edited b.rs");
-    digest.did(7, &changed(&["a.rs"]));
+    digest.add_call(7, &changed(&["a.rs"]));
     check(&digest, "edit — edited b.rs, a.rs");
 }
 
 #[test]
 fn results_come_late_out_of_order_or_never() {
     let mut digest = TurnDigest::begin("both", PromptOrigin::Human);
-    digest.did(1, &ran("cargo test -p a"));
-    digest.did(2, &ran("cargo test -p b"));
-    digest.did(3, &ran("cargo test -p c"));
-    digest.came_of(2, FAILED, "");
-    digest.came_of(1, DONE, "");
-    digest.came_of(9, FAILED, "");
+    digest.add_call(1, &ran("cargo test -p a"));
+    digest.add_call(2, &ran("cargo test -p b"));
+    digest.add_call(3, &ran("cargo test -p c"));
+    digest.add_result(2, FAILED, "");
+    digest.add_result(1, DONE, "");
+    digest.add_result(9, FAILED, "");
     check(&digest, "both — ran cargo test -p a (passed), cargo test -p b (failed), cargo test -p c");
 }
 
 #[test]
 fn a_running_command_is_judged_by_its_last_output() {
     let mut digest = TurnDigest::begin("test", PromptOrigin::Human);
-    digest.did(1, &ran("cargo nextest run"));
-    digest.came_of(
+    digest.add_call(1, &ran("cargo nextest run"));
+    digest.add_result(
         1,
         DONE,
         "Chunk ID: a\nWall time: 10 seconds\nProcess running with session ID 5\nOutput:\n",
     );
     check(&digest, "test — ran cargo nextest run (running)");
-    digest.did(2, &ToolAction::Waited);
-    digest.came_of(2, DONE, "Process exited with code 0\nOutput:\nSummary [ 9s] 9 tests run: 9 passed");
+    digest.add_call(2, &ToolAction::Waited);
+    digest.add_result(2, DONE, "Process exited with code 0\nOutput:\nSummary [ 9s] 9 tests run: 9 passed");
     check(&digest, "test — ran cargo nextest run (9 passed)");
 }
 
@@ -133,13 +133,13 @@ fn the_most_informative_parts_survive_a_long_turn() {
     let mut digest = TurnDigest::begin("a long one", PromptOrigin::Human);
     for call in 0..5_000 {
         let (look, path) = (format!("ls dir{call}"), format!("/p/src/file{call}.rs"));
-        digest.did(call * 4, &ran(&look));
-        digest.did(call * 4 + 1, &changed(&[path.as_str()]));
-        digest.did(call * 4 + 2, &ToolAction::Searched { what: look.as_str().into() });
-        digest.did(call * 4 + 3, &ToolAction::Other);
+        digest.add_call(call * 4, &ran(&look));
+        digest.add_call(call * 4 + 1, &changed(&[path.as_str()]));
+        digest.add_call(call * 4 + 2, &ToolAction::Searched { what: look.as_str().into() });
+        digest.add_call(call * 4 + 3, &ToolAction::Other);
         if call == 77 {
-            digest.did(99_999, &ran("cargo test"));
-            digest.came_of(99_999, FAILED, "");
+            digest.add_call(99_999, &ran("cargo test"));
+            digest.add_result(99_999, FAILED, "");
         }
     }
     digest.answered("All of it is done, as far as I can see from here.");
@@ -200,12 +200,15 @@ fn the_fullest_digest_stays_small() {
             ran("git commit"),
         ]) {
             let id = u64::MAX - call * 10 - part;
-            digest.did(id, &deed);
+            digest.add_call(id, &deed);
             if call % 2 == 0 || part == 7 {
-                digest.came_of(id, DONE, &results);
+                digest.add_result(id, DONE, &results);
             }
         }
-        digest.did(u64::MAX - call * 10 - 9, &changed(&paths.iter().map(String::as_str).collect::<Vec<_>>()));
+        digest.add_call(
+            u64::MAX - call * 10 - 9,
+            &changed(&paths.iter().map(String::as_str).collect::<Vec<_>>()),
+        );
     }
     digest.answered(&long);
     digest.stopped(StopReason::Interrupted);
@@ -279,9 +282,9 @@ fn any_step() -> impl Strategy<Value = Step> {
 
 fn apply(digest: &mut TurnDigest, step: &Step) {
     match step {
-        Step::Did(call, deed) => digest.did(call.wrapping_mul(0x9e37_79b9_7f4a_7c15), deed),
+        Step::Did(call, deed) => digest.add_call(call.wrapping_mul(0x9e37_79b9_7f4a_7c15), deed),
         Step::CameOf(call, outcome, output) => {
-            digest.came_of(call.wrapping_mul(0x9e37_79b9_7f4a_7c15), *outcome, output);
+            digest.add_result(call.wrapping_mul(0x9e37_79b9_7f4a_7c15), *outcome, output);
         }
         Step::Answered(text) => digest.answered(text),
         Step::Stopped(how) => digest.stopped(*how),

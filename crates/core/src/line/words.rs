@@ -403,7 +403,7 @@ fn single_line(text: &str) -> String {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
-    for word in crate::escape::for_terminal(&text.replace(is_break, " ")).split_whitespace() {
+    for word in crate::escape::escape_for_terminal(&text.replace(is_break, " ")).split_whitespace() {
         if !out.is_empty() {
             out.push(' ');
         }

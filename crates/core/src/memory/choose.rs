@@ -55,7 +55,7 @@ pub struct SelectionCost {
 impl MemorySelection {
     /// The cost of the memories for which `is_given` returns true, by name. A turn counts once, however many memories
     /// came from it. Index entries and memories without a known turn or cost do not count.
-    pub fn took(&self, is_given: &dyn Fn(&str) -> bool) -> SelectionCost {
+    pub fn cost_of(&self, is_given: &dyn Fn(&str) -> bool) -> SelectionCost {
         let mut turns = BTreeMap::new();
         let mut memories = 0;
         for learnt in self.learnt.iter().filter(|learnt| is_given(&learnt.memory)) {
@@ -79,7 +79,7 @@ pub fn choose(
     here: &CurrentWork,
     wording: MemoryFormatter<'_>,
 ) -> MemorySelection {
-    let standing: Vec<Memory> = candidates.into_iter().filter(Memory::stands).collect();
+    let standing: Vec<Memory> = candidates.into_iter().filter(Memory::is_current).collect();
     let (pinned, rest): (Vec<Memory>, Vec<Memory>) =
         standing.into_iter().partition(|memory| memory.pinned_at.is_some());
     let ranked = ranked(rest, here);
@@ -161,7 +161,7 @@ impl MemoryFormatter<'_> {
             MemoryTrust::Team | MemoryTrust::Agent | MemoryTrust::Person => None,
         };
         let stale = (self.stale)(memory).map(|why| format!("stale: {why}"));
-        let whose = memory.whose().map(|whose| format!("from {whose}"));
+        let whose = memory.owner().map(|whose| format!("from {whose}"));
         let doubts: Vec<String> = stale.into_iter().chain(whose).chain(trust).collect();
         if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) }
     }

@@ -121,7 +121,7 @@ fn is_strictly_alike(one: &[Token], other: &[Token]) -> bool {
     same(TokenKind::Name)
         && same(TokenKind::Number)
         && replacing::is_negative(one) == replacing::is_negative(other)
-        && replacing::opposites(one, other).is_none()
+        && replacing::find_opposites(one, other).is_none()
 }
 
 /// Whether the words are the same in nearly the same order; only one side may have extra words.
@@ -177,7 +177,7 @@ fn conflict(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> Option<(usize, usiz
         |fact: &Vec<Token>, others: &[Vec<Token>]| !others.iter().any(|other| says_same(fact, other));
     for (ours, fact) in newer.facts.iter().enumerate().filter(|(_, fact)| is_own(fact, &older.facts)) {
         for (theirs, other) in older.facts.iter().enumerate().filter(|(_, fact)| is_own(fact, &newer.facts)) {
-            if replacing::contradict(fact, other) {
+            if replacing::are_contradictory(fact, other) {
                 return Some((ours, theirs));
             }
         }

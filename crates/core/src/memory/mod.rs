@@ -13,7 +13,7 @@ mod trust;
 
 pub use content::{MemoryContent, MemoryDraft, MemoryType, Summary, SummaryDraft};
 pub use likeness::{Likeness, likeness, new_facts};
-pub use told::{LONGEST, RejectedText, told};
+pub use told::{LONGEST, RejectedText, draft_memory};
 pub use trust::{ConfidencePercent, MemoryTrust};
 
 use crate::id::{SessionKey, Uid};
@@ -57,18 +57,18 @@ impl Memory {
     }
 
     /// The owner and machine of a teammate's memory; `None` for the user's own.
-    pub fn whose(&self) -> Option<String> {
-        whose(self.person.as_deref(), self.machine.as_deref())
+    pub fn owner(&self) -> Option<String> {
+        format_owner(self.person.as_deref(), self.machine.as_deref())
     }
 
     /// Whether it may be given to models: it is neither superseded nor quarantined.
-    pub fn stands(&self) -> bool {
+    pub fn is_current(&self) -> bool {
         self.superseded.is_none() && self.quarantine.is_none()
     }
 }
 
 /// Formats an owner with the machine, if known: `ann on desk`.
-pub fn whose(person: Option<&str>, machine: Option<&str>) -> Option<String> {
+pub fn format_owner(person: Option<&str>, machine: Option<&str>) -> Option<String> {
     let machine = machine.map(|machine| format!(" on {machine}"));
     Some(format!("{}{}", person?, machine.unwrap_or_default()))
 }

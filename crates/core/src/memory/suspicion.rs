@@ -32,7 +32,7 @@ impl Suspicion {
 }
 
 /// The reason to quarantine a memory; `None` for the user's own.
-pub fn held_back(content: &MemoryContent, trust: MemoryTrust) -> Option<Suspicion> {
+pub fn quarantine_reason(content: &MemoryContent, trust: MemoryTrust) -> Option<Suspicion> {
     if trust >= MemoryTrust::Person { None } else { of_draft(content) }
 }
 

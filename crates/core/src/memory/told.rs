@@ -20,7 +20,7 @@ pub enum RejectedText {
 }
 
 /// Makes a draft of the given type, or of the type guessed from the text.
-pub fn told(text: &str, kind: Option<MemoryType>) -> Result<MemoryDraft, RejectedText> {
+pub fn draft_memory(text: &str, kind: Option<MemoryType>) -> Result<MemoryDraft, RejectedText> {
     let text = text.replace("\r\n", "\n").replace('\t', " ");
     let text = text.trim();
     if text.is_empty() {
@@ -67,29 +67,29 @@ mod tests {
     use super::*;
 
     fn kind_of(text: &str) -> String {
-        told(text, None).unwrap().kind.to_string()
+        draft_memory(text, None).unwrap().kind.to_string()
     }
 
     #[test]
     fn a_short_sentence_is_the_title_and_a_longer_text_is_kept_whole_beside_one() {
-        let draft = told("  Deploy on Tuesdays only. ", None).unwrap();
+        let draft = draft_memory("  Deploy on Tuesdays only. ", None).unwrap();
         assert_eq!((draft.title.as_str(), draft.narrative.as_str()), ("Deploy on Tuesdays only.", ""));
         let text = "How we deploy:\n  1. build\n\t2. push";
-        let draft = told(text, None).unwrap();
+        let draft = draft_memory(text, None).unwrap();
         assert_eq!(draft.title, "How we deploy:");
         assert_eq!(draft.narrative, "How we deploy:\n  1. build\n 2. push");
         let long = format!("{} end", "word ".repeat(60));
-        let draft = told(&long, None).unwrap();
+        let draft = draft_memory(&long, None).unwrap();
         assert!(draft.title.len() < 160 && draft.title.ends_with("word…"), "{}", draft.title);
         assert_eq!(draft.narrative, long.trim());
         let dense = "漢".repeat(100);
-        assert!(told(&dense, None).unwrap().title.ends_with("漢…"));
+        assert!(draft_memory(&dense, None).unwrap().title.ends_with("漢…"));
     }
 
     #[test]
     fn a_text_that_does_not_fit_is_refused_and_not_cut() {
-        assert_eq!(told(" \n ", None), Err(RejectedText::Empty));
-        assert_eq!(told(&"x".repeat(1 << 20), None), Err(RejectedText::TooLong(1 << 20)));
+        assert_eq!(draft_memory(" \n ", None), Err(RejectedText::Empty));
+        assert_eq!(draft_memory(&"x".repeat(1 << 20), None), Err(RejectedText::TooLong(1 << 20)));
     }
 
     #[test]
@@ -99,6 +99,6 @@ mod tests {
         assert_eq!(kind_of("We use Valkey instead of Redis"), "decision");
         assert_eq!(kind_of("The staging database listens on 5433"), "discovery");
         let gotcha = MemoryType::parse("gotcha");
-        assert_eq!(told("Never push", gotcha.clone()).unwrap().kind, gotcha.unwrap());
+        assert_eq!(draft_memory("Never push", gotcha.clone()).unwrap().kind, gotcha.unwrap());
     }
 }

@@ -82,7 +82,7 @@ impl NotifiedThresholds {
     }
 
     /// The state after usage changed to `percent`.
-    pub fn fallen_to(self, percent: u8) -> NotifiedThresholds {
+    pub fn after_change_to(self, percent: u8) -> NotifiedThresholds {
         let fallen =
             |notified: u8| if percent.saturating_add(SLACK) <= notified { percent } else { notified };
         NotifiedThresholds { model: fallen(self.model), person: fallen(self.person) }
@@ -106,7 +106,7 @@ pub fn due(thresholds: &BTreeMap<u8, String>, percent: u8, notified: u8) -> Opti
 }
 
 impl ThresholdNotice<'_> {
-    pub fn words(&self, fill: ContextUsage, session: &str) -> String {
+    pub fn message(&self, fill: ContextUsage, session: &str) -> String {
         let about = match fill.exact {
             Exactness::Exact => "",
             Exactness::Estimated => "about ",

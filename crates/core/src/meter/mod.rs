@@ -66,7 +66,7 @@ pub struct UsageMeter {
 
 impl ContextUsage {
     /// A reading from the agent's own display; `None` for a window of 0.
-    pub fn shown(tokens: u64, window: u64) -> Option<ContextUsage> {
+    pub fn from_display(tokens: u64, window: u64) -> Option<ContextUsage> {
         (window > 0).then_some(ContextUsage {
             tokens,
             window,
@@ -141,7 +141,7 @@ impl UsageMeter {
             return;
         }
         let fill = fill.after(self.fill());
-        self.told = self.told.fallen_to(fill.percent());
+        self.told = self.told.after_change_to(fill.percent());
         self.last = Some((fill, at));
     }
 

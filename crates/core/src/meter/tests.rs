@@ -14,7 +14,7 @@ fn thresholds() -> BTreeMap<u8, String> {
 }
 
 fn shown(percent: u8) -> ContextUsage {
-    ContextUsage::shown(u64::from(percent) * 2_000, 200_000).unwrap()
+    ContextUsage::from_display(u64::from(percent) * 2_000, 200_000).unwrap()
 }
 
 /// The thresholds announced to one audience over these usage values.
@@ -100,7 +100,7 @@ fn the_end_of_a_turn_is_for_the_person_alone_and_a_bookmark_for_nobody() {
 #[test]
 fn a_notice_says_how_full_it_is_and_what_is_left() {
     let thresholds = BTreeMap::from([(40, "{percent} of {session}, {remaining} left.".to_owned())]);
-    let said = |fill: ContextUsage| due(&thresholds, 60, 0).unwrap().words(fill, "a:1");
+    let said = |fill: ContextUsage| due(&thresholds, 60, 0).unwrap().message(fill, "a:1");
     assert_eq!(said(shown(60)), "towline: the context is 60 % full. 60 of a:1, 80000 left.");
     let guess = ContextUsage::read(ReportedContext { tokens: 120_000, window: None, at: None });
     assert_eq!(said(guess), "towline: the context is about 60 % full. 60 of a:1, 80000 left.");
@@ -122,18 +122,18 @@ fn helpers_are_refused_from_the_limit_on_and_never_by_a_guess() {
 
 #[test]
 fn both_windows_are_measured_by_their_own_size() {
-    assert_eq!(ContextUsage::shown(150_000, 1_000_000).map(ContextUsage::percent), Some(15));
-    assert_eq!(ContextUsage::shown(150_000, 200_000).map(ContextUsage::percent), Some(75));
-    assert_eq!(ContextUsage::shown(5, 0), None);
+    assert_eq!(ContextUsage::from_display(150_000, 1_000_000).map(ContextUsage::percent), Some(15));
+    assert_eq!(ContextUsage::from_display(150_000, 200_000).map(ContextUsage::percent), Some(75));
+    assert_eq!(ContextUsage::from_display(5, 0), None);
 }
 
 #[test]
 fn the_window_reported_by_the_agent_is_kept_while_the_tokens_fit() {
-    let told = ContextUsage::shown(10_000, 1_000_000).unwrap();
+    let told = ContextUsage::from_display(10_000, 1_000_000).unwrap();
     let read = |tokens| ContextUsage::read(ReportedContext { tokens, window: Some(200_000), at: None });
     assert_eq!(read(20_000).after(Some(told)).window, 1_000_000);
     assert_eq!(read(20_000).after(None).window, 200_000);
-    let small = ContextUsage::shown(10_000, 200_000).unwrap();
+    let small = ContextUsage::from_display(10_000, 200_000).unwrap();
     let large = ContextUsage::read(ReportedContext { tokens: 300_000, window: Some(1_000_000), at: None });
     assert_eq!(large.after(Some(small)).window, 1_000_000);
 }
@@ -198,7 +198,7 @@ proptest! {
 
     #[test]
     fn percent_and_remaining_stay_in_bounds(tokens: u64, window in 1u64.., known in proptest::option::of(any::<(u64, u64)>())) {
-        let known = known.and_then(|(tokens, window)| ContextUsage::shown(tokens, window));
+        let known = known.and_then(|(tokens, window)| ContextUsage::from_display(tokens, window));
         let read = ContextUsage::read(ReportedContext { tokens, window: Some(window), at: None });
         for fill in [read, read.after(known), ContextUsage::guessed(tokens), ContextUsage::read(ReportedContext { tokens, window: None, at: None })] {
             prop_assert!(fill.percent() <= 100 && fill.remaining() <= fill.window && fill.window > 0);

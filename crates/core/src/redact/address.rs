@@ -8,7 +8,7 @@ use super::bytes::{ScanText, byte_at, contains, ends_with, is_word, length_of, s
 use super::extent::{Quoting, ValueExtent};
 use super::kind::{SecretKind, SecretMatch, holds_placeholder};
 use super::makeup::Makeup;
-use super::stand_in::is_stand_in;
+use super::stand_in::is_placeholder;
 
 const LONGEST_AUTHORITY: usize = 512;
 
@@ -55,7 +55,7 @@ fn userinfo(info: &[u8]) -> Option<Range<usize>> {
     if user.len() > LONGEST_USER && Makeup::of(user).is_random() {
         return Some(0..info.len());
     }
-    (!password.is_empty() && !is_stand_in(password)).then_some(colon + 1..info.len())
+    (!password.is_empty() && !is_placeholder(password)).then_some(colon + 1..info.len())
 }
 
 /// Finds the password in `user:password@tcp(host)`. `here` is the opening bracket.
@@ -90,7 +90,7 @@ pub fn password_record(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let is_fenced = !password.is_bare();
     let is_whole_line =
         is_fenced || matches!(byte_at(bytes, password.probed), None | Some(b'\n' | b'\r' | b'\\'));
-    let is_secret = password.start == field && value.len() >= 4 && !is_stand_in(value);
+    let is_secret = password.start == field && value.len() >= 4 && !is_placeholder(value);
     (is_secret && is_whole_line).then(|| SecretMatch {
         kind: SecretKind::PASSWORD,
         start: field,

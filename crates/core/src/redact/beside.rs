@@ -9,7 +9,7 @@ use super::family::{Family, family_of};
 use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
 use super::provider::after_escape;
-use super::stand_in::is_stand_in;
+use super::stand_in::is_placeholder;
 use super::wrapped;
 
 /// Words allowed between the announcing word and the secret.
@@ -71,7 +71,7 @@ pub fn secret(text: ScanText<'_>, run: Range<usize>) -> Option<SecretMatch> {
     let judged = run.end + length_of(bytes, run.end, JUDGED, is_part);
     let value = &bytes[start..judged.min(start + JUDGED)];
     let makeup = Makeup::of(value);
-    let is_random = (makeup.is_random() || makeup.is_digest()) && !makeup.is_path() && !is_stand_in(value);
+    let is_random = (makeup.is_random() || makeup.is_digest()) && !makeup.is_path() && !is_placeholder(value);
     is_random.then(|| {
         let end = judged + length_of(bytes, judged, usize::MAX, is_part);
         SecretMatch { kind: SecretKind::SECRET, start, end: wrapped::joined(bytes, end, is_base64) }

@@ -8,7 +8,7 @@ use super::family::{Family, family_of};
 use super::header;
 use super::judge::{ValueContext, is_secret};
 use super::kind::{SecretKind, SecretMatch, holds_placeholder};
-use super::stand_in::is_stand_in;
+use super::stand_in::is_placeholder;
 
 /// How a short option carries its password.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ fn short(text: ScanText<'_>, here: usize, letter: u8) -> Option<SecretMatch> {
         PasswordForm::Joined | PasswordForm::Apart => {
             let extent = ValueExtent::after(text.bytes, here + 2, Quoting::ToBlank);
             let value = extent.probe(text.bytes);
-            let is_secret = value.len() >= 4 && value[0] != b'-' && !is_stand_in(value);
+            let is_secret = value.len() >= 4 && value[0] != b'-' && !is_placeholder(value);
             is_secret.then(|| finding(extent.start, extent.end(text.bytes)))
         }
     }
@@ -110,7 +110,7 @@ fn pair(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
     let colon = value.iter().position(|byte| *byte == b':')?;
     let (user, password) = (&value[..colon], &value[colon + 1..]);
     let is_secret = password.len() >= 4
-        && !is_stand_in(password)
+        && !is_placeholder(password)
         && !holds_placeholder(user)
         && !password.starts_with(b"//");
     // A long user name may itself be a key.

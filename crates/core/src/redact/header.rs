@@ -6,7 +6,7 @@ use super::bytes::{ScanText, byte_at, is_gap, is_word, length_of, starts_with};
 use super::extent::{Quoting, ValueExtent};
 use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
-use super::stand_in::{is_code, is_stand_in};
+use super::stand_in::{is_code, is_placeholder};
 
 /// Schemes whose credentials are one word.
 const ONE_WORD: [&str; 8] = ["bearer ", "basic ", "token ", "apikey ", "bot ", "negotiate ", "ntlm ", "key "];
@@ -27,11 +27,11 @@ pub fn authorization(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
     let word = &bytes[start..word_end(bytes, start).min(start + super::extent::PROBE)];
     let makeup = Makeup::of(word);
     let is_credential = if scheme > 0 {
-        makeup.is_mixed() || makeup.is_jumbled() || word.len() >= 16
+        makeup.is_mixed() || makeup.has_random_case() || word.len() >= 16
     } else {
         makeup.is_random()
     };
-    let is_secret = word.len() >= 6 && is_credential && !is_stand_in(word) && !is_code(word, None);
+    let is_secret = word.len() >= 6 && is_credential && !is_placeholder(word) && !is_code(word, None);
     is_secret.then_some(SecretMatch { kind: SecretKind::AUTHORIZATION, start, end })
 }
 
@@ -48,7 +48,7 @@ pub fn cookie(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
         &content[..length_of(content, 0, usize::MAX, |byte| !matches!(byte, b';' | b' ' | b'\\' | b','))];
     let makeup = Makeup::of(content);
     let is_secret =
-        content.len() >= 6 && makeup.is_mixed() && !is_stand_in(content) && !is_code(content, None);
+        content.len() >= 6 && makeup.is_mixed() && !is_placeholder(content) && !is_code(content, None);
     is_secret.then(|| SecretMatch {
         kind: SecretKind::COOKIE,
         start: value.start,

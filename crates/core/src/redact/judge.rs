@@ -5,7 +5,7 @@
 
 use super::family::Family;
 use super::makeup::Makeup;
-use super::stand_in::{is_code, is_stand_in};
+use super::stand_in::{is_code, is_placeholder};
 
 /// How a value is written next to its name, from the strongest context to the weakest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn is_secret(family: Family, context: ValueContext, value: &[u8], after: Opt
         ValueContext::Bare | ValueContext::WholeLine => true,
         ValueContext::Assigned | ValueContext::Quoted | ValueContext::Argument => false,
     };
-    if value.len() < 4 || is_stand_in(value) || ((is_bare || after.is_some()) && is_code(value, after)) {
+    if value.len() < 4 || is_placeholder(value) || ((is_bare || after.is_some()) && is_code(value, after)) {
         return false;
     }
     let makeup = Makeup::of(value);
@@ -66,7 +66,7 @@ fn is_password(context: ValueContext, value: &[u8], makeup: &Makeup) -> bool {
 fn is_token(context: ValueContext, value: &[u8], makeup: &Makeup) -> bool {
     let length = value.len();
     let by_chance = makeup.is_random() || makeup.is_digest();
-    let is_mixed = makeup.is_well_mixed() && !makeup.is_path();
+    let is_mixed = makeup.has_digits_or_symbols() && !makeup.is_path();
     match context {
         ValueContext::Assigned => {
             by_chance
@@ -74,7 +74,7 @@ fn is_token(context: ValueContext, value: &[u8], makeup: &Makeup) -> bool {
                 || (length >= 8 && !makeup.has_spaces() && !makeup.is_number() && !makeup.is_path())
         }
         ValueContext::Quoted | ValueContext::WholeLine => {
-            by_chance || (length >= 8 && (is_mixed || makeup.is_jumbled()))
+            by_chance || (length >= 8 && (is_mixed || makeup.has_random_case()))
         }
         ValueContext::Argument => by_chance || (length >= 12 && is_mixed),
         ValueContext::Bare => by_chance || (length >= 8 && is_mixed && makeup.is_alnum()),

@@ -90,7 +90,7 @@ impl Makeup {
     }
 
     /// Letters of both cases that do not form words: `wJalrXUtnFEMI`.
-    pub fn is_jumbled(&self) -> bool {
+    pub fn has_random_case(&self) -> bool {
         let is_letters = self.letters() == self.length;
         is_letters && self.capital_pairs >= 2 && self.lower >= 3 && self.changes * 5 >= self.length
     }
@@ -110,7 +110,7 @@ impl Makeup {
     }
 
     /// At least two digits among the letters, or symbols: not `utf8`, not `argument1`.
-    pub fn is_well_mixed(&self) -> bool {
+    pub fn has_digits_or_symbols(&self) -> bool {
         self.is_mixed() && (self.digits >= 2 || self.symbols >= 1)
     }
 
@@ -150,8 +150,9 @@ impl Makeup {
     }
 
     /// Looks like the continuation of a secret on the next line, not like a word.
-    pub fn is_odd(&self) -> bool {
-        self.spaces == 0 && (self.digits >= 2 || (self.digits >= 1 && self.upper >= 1) || self.is_jumbled())
+    pub fn continues_secret(&self) -> bool {
+        self.spaces == 0
+            && (self.digits >= 2 || (self.digits >= 1 && self.upper >= 1) || self.has_random_case())
     }
 }
 
@@ -179,8 +180,8 @@ mod tests {
     fn words_numbers_and_mixtures_are_distinguished() {
         let of = |text: &str| Makeup::of(text.as_bytes());
         assert!(of("get-secret_name").is_word() && of("123-456").is_number());
-        assert!(of("hunter2").is_mixed() && !of("hunter2").is_well_mixed());
-        assert!(of("wJalrXUtnFEMI").is_jumbled() && !of("getSecretNameOf").is_jumbled());
+        assert!(of("hunter2").is_mixed() && !of("hunter2").has_digits_or_symbols());
+        assert!(of("wJalrXUtnFEMI").has_random_case() && !of("getSecretNameOf").has_random_case());
         assert!(of("123e4567-e89b-12d3-a456-426614174000").is_digest());
     }
 }

@@ -6,7 +6,7 @@ use super::bytes::{ScanText, ends_with, is_gap, length_of, start_of, starts_with
 use super::extent::{Quoting, ValueExtent};
 use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
-use super::stand_in::{is_code, is_stand_in};
+use super::stand_in::{is_code, is_placeholder};
 
 /// Words allowed between the word and the password.
 const LINKS: [&str; 9] = ["is ", "was ", "to ", "as ", "=> ", "-> ", "be ", "with ", "will be "];
@@ -25,7 +25,7 @@ pub fn password(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let extent = ValueExtent::after(bytes, end + gap + link, Quoting::ToBlank);
     let value = trimmed(extent.probe(bytes));
     let is_secret = if in_entry(text, start) { value.len() >= 3 } else { is_stated(value, link, extent) };
-    let is_other = is_stand_in(value) || (extent.is_bare() && is_code(value, None));
+    let is_other = is_placeholder(value) || (extent.is_bare() && is_code(value, None));
     let is_whole = extent.start + value.len() < extent.probed;
     let end = || if is_whole { extent.start + value.len() } else { extent.end(bytes) };
     (is_secret && !is_other).then(|| SecretMatch {

@@ -40,7 +40,7 @@ const fn longest(words: &str) -> usize {
 }
 
 /// Whether `value` is a stand-in, however it is written.
-pub fn is_stand_in(value: &[u8]) -> bool {
+pub fn is_placeholder(value: &[u8]) -> bool {
     let Some(first) = value.first() else { return true };
     let makeup = Makeup::of(value);
     let is_variable = match first {
@@ -153,10 +153,10 @@ mod tests {
             "abc${X}",
             "[redacted:github]",
         ] {
-            assert!(is_stand_in(text.as_bytes()), "{text}");
+            assert!(is_placeholder(text.as_bytes()), "{text}");
         }
         for text in ["hunter2", "$2b$10$abcdefgh", "correcthorse", "s3cret", "%21abc", "Password1!"] {
-            assert!(!is_stand_in(text.as_bytes()), "{text}");
+            assert!(!is_placeholder(text.as_bytes()), "{text}");
         }
     }
 

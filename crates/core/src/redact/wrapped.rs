@@ -19,7 +19,7 @@ pub fn joined(bytes: &[u8], end: usize, is_part: impl Fn(u8) -> bool) -> usize {
         let rest = &bytes[next..next + length];
         if !is_full(bytes, end)
             || length < LEAST_REST
-            || !Makeup::of(rest).is_odd()
+            || !Makeup::of(rest).continues_secret()
             || goes_on(bytes, next + length)
         {
             break;

@@ -96,10 +96,10 @@ impl Registers {
     pub fn of_words(words: String, stamp: WriteStamp) -> Registers {
         Registers {
             words: Register { stamp, value: words },
-            pin: Register::untouched(),
-            standing: Register::untouched(),
-            hold: Register::untouched(),
-            presence: Register::untouched(),
+            pin: Register::unwritten(),
+            standing: Register::unwritten(),
+            hold: Register::unwritten(),
+            presence: Register::unwritten(),
             found: 0,
         }
     }

@@ -51,7 +51,7 @@ pub struct Register<T> {
 
 impl<T: Default> Register<T> {
     /// A register that was never written.
-    pub fn untouched() -> Register<T> {
+    pub fn unwritten() -> Register<T> {
         Register { stamp: WriteStamp::NEVER, value: T::default() }
     }
 }

@@ -13,7 +13,7 @@ fn facts() -> StatusFacts {
     };
     StatusFacts {
         model: Some("Big 5".into()),
-        fill: ContextUsage::shown(84_000, 200_000),
+        fill: ContextUsage::from_display(84_000, 200_000),
         project: Some("app".into()),
         branch: Some("main".into()),
         cost: Some(Cost(1_234_000_000_000)),
@@ -89,7 +89,7 @@ fn an_invalid_template_names_the_invalid_part() {
 
 #[test]
 fn the_bar_fills_up_to_its_end() {
-    let bar = |tokens| bar(ContextUsage::shown(tokens, 1000).unwrap());
+    let bar = |tokens| bar(ContextUsage::from_display(tokens, 1000).unwrap());
     assert_eq!(bar(0), "░░░░░░░░░░ 0%");
     assert_eq!(bar(10), "▓░░░░░░░░░ 1%");
     assert_eq!(bar(2000), "▓▓▓▓▓▓▓▓▓▓ 100%");

@@ -38,7 +38,7 @@ pub fn announce_bookmark(session: &Session, event: &Event) -> Option<Effect> {
 fn reached_point(session: &Session, event: &Event) -> Option<Effect> {
     let is_healthy =
         matches!(session.state, SessionState::Working | SessionState::Blocked(_) | SessionState::Completed);
-    if session.presence == SessionPresence::Headless || !is_healthy || !session.since_bookmark.has_happened()
+    if session.presence == SessionPresence::Headless || !is_healthy || !session.since_bookmark.has_activity()
     {
         return None;
     }

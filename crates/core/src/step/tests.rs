@@ -462,7 +462,7 @@ fn kinds() -> Vec<(&'static str, EventKind)> {
         ("compaction_started", EventKind::CompactionStarted { trigger: CompactionTrigger::Auto }),
         ("compaction_ended", EventKind::CompactionEnded { trigger: CompactionTrigger::Auto }),
         ("model_answered", EventKind::ModelAnswered { context_tokens: 1 }),
-        ("context_measured", EventKind::ContextMeasured { fill: ContextUsage::shown(1, 2).unwrap() }),
+        ("context_measured", EventKind::ContextMeasured { fill: ContextUsage::from_display(1, 2).unwrap() }),
         ("context_announced", EventKind::ContextAnnounced { percent: 40, to: NoticeAudience::Model }),
         ("helper_wanted", EventKind::HelperWanted { tool: SafeText::default() }),
         ("folder_changed", EventKind::FolderChanged),

@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 
 impl IntentPurpose {
     /// Whether it may be typed into a session in this state.
-    pub fn suits(self, state: SessionState) -> bool {
+    pub fn is_allowed_in(self, state: SessionState) -> bool {
         match self {
             IntentPurpose::Bookmark
             | IntentPurpose::Compact

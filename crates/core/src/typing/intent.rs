@@ -99,7 +99,7 @@ impl IntentStage {
     }
 
     /// Only forward, and never out of a final stage. Pressed keys cannot be withdrawn.
-    pub fn may_become(self, to: IntentStage) -> bool {
+    pub fn can_advance_to(self, to: IntentStage) -> bool {
         match self {
             IntentStage::Waiting => matches!(
                 to,

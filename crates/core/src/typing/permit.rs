@@ -61,7 +61,7 @@ pub struct TypingContext<'a> {
 
 impl Intent {
     /// The target session.
-    pub fn meant<'a>(&'a self, before: Option<&'a Intent>) -> &'a SessionKey {
+    pub fn target_session<'a>(&'a self, before: Option<&'a Intent>) -> &'a SessionKey {
         before.and_then(|before| before.led_to.as_ref()).unwrap_or(&self.session)
     }
 }
@@ -139,11 +139,11 @@ impl fmt::Display for TypingObstacle {
             TypingObstacle::PromptedSince => "somebody has gone on since: the session was prompted",
             TypingObstacle::AgentGone => "the agent's process has ended",
             TypingObstacle::CannotTell(ability) => {
-                let (tells, name) = (ability.tells(), ability.name());
+                let (tells, name) = (ability.description(), ability.name());
                 return write!(f, "this terminal cannot tell {tells} (`typing.without` accepts \"{name}\")");
             }
             TypingObstacle::NotTold(ability) => {
-                return write!(f, "the terminal did not tell {}", ability.tells());
+                return write!(f, "the terminal did not tell {}", ability.description());
             }
             TypingObstacle::PaneGone => "the pane is gone, or is another one by now",
             TypingObstacle::OtherProgram => "another program would get the keys",
@@ -236,7 +236,7 @@ fn in_seat(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> Typi
     let (Some(seat), Some(session)) = (moment.seat, moment.session) else {
         return TypingVerdict::Refused(TypingObstacle::SeatUnknown);
     };
-    let is_meant = session.key == *intent.meant(moment.before) && seat.place.key == intent.wish.seat;
+    let is_meant = session.key == *intent.target_session(moment.before) && seat.place.key == intent.wish.seat;
     match seat.current.as_ref() {
         _ if session.state == SessionState::Ended => TypingVerdict::Refused(TypingObstacle::SessionEnded),
         Some(current) if is_meant && *current == session.key => TypingVerdict::Ready,
@@ -256,7 +256,9 @@ fn is_suited(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> Ty
         SessionState::Working if purpose.is_command() => TypingVerdict::Refused(TypingObstacle::TurnRuns),
         SessionState::Working => TypingVerdict::NotYet(TypingObstacle::TurnRuns),
         SessionState::Blocked(_) => TypingVerdict::NotYet(TypingObstacle::DialogOpen),
-        SessionState::Limited if purpose.suits(SessionState::Limited) && limit_lasts(session, moment.now) => {
+        SessionState::Limited
+            if purpose.is_allowed_in(SessionState::Limited) && limit_lasts(session, moment.now) =>
+        {
             TypingVerdict::NotYet(TypingObstacle::LimitLasts)
         }
         state @ (SessionState::Idle
@@ -264,7 +266,7 @@ fn is_suited(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> Ty
         | SessionState::Interrupted
         | SessionState::Limited
         | SessionState::Ended) => {
-            if purpose.suits(state) {
+            if purpose.is_allowed_in(state) {
                 TypingVerdict::Ready
             } else {
                 TypingVerdict::Refused(TypingObstacle::Unsuited(state))

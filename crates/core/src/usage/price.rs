@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 pub const BANDS: [u64; 4] = [128_000, 200_000, 256_000, 272_000];
 
 /// The band of a prompt: how many of `BANDS` it exceeds.
-pub fn band_of(prompt_tokens: u64) -> u8 {
+pub fn price_band(prompt_tokens: u64) -> u8 {
     BANDS.iter().map(|bound| u8::from(prompt_tokens > *bound)).sum()
 }
 
@@ -38,7 +38,7 @@ pub struct ModelPrice {
 impl ModelPrice {
     pub fn cost(&self, used: &BandUsage) -> Cost {
         let rates = match self.long {
-            Some((above, rates)) if used.band > band_of(above) => rates,
+            Some((above, rates)) if used.band > price_band(above) => rates,
             Some(_) | None => self.rates,
         };
         rates.cost(used.tokens)

@@ -18,7 +18,7 @@ fn price(model: &str, from: i64, dollars: u64) -> ModelPrice {
 }
 
 fn used(model: &str, tokens: TokenCounts) -> BandUsage {
-    BandUsage { model: Some(model.to_owned()), band: band_of(tokens.prompt()), messages: 1, tokens }
+    BandUsage { model: Some(model.to_owned()), band: price_band(tokens.prompt()), messages: 1, tokens }
 }
 
 const SOME: TokenCounts =
@@ -30,22 +30,22 @@ fn a_cost_is_what_the_client_itself_makes_of_the_same_tokens() {
     let used = BandUsage { band: 0, ..used("sonnet", SOME) };
     spent.add(&used, &ModelPrices::new(vec![price("sonnet", 0, 3)]), Timestamp(1));
     assert_eq!(spent.cost, Cost(144_876_000_000));
-    assert_eq!((spent.cost.spelt().as_str(), spent.cache_percent()), ("$0.14", Some(91)));
+    assert_eq!((spent.cost.display().as_str(), spent.cache_percent()), ("$0.14", Some(91)));
 }
 
 #[test]
 fn one_hour_cache_writes_have_their_own_price() {
     let tokens = TokenCounts { cache_write: 1_000_000, cache_write_1h: 400_000, ..TokenCounts::default() };
     let cost = price("m", 0, 4).cost(&used("m", tokens));
-    assert_eq!(cost.spelt(), "$6.20");
+    assert_eq!(cost.display(), "$6.20");
     let too_much = TokenCounts { cache_write_1h: 9_000_000, ..tokens };
-    assert_eq!(price("m", 0, 4).cost(&used("m", too_much)).spelt(), "$8.00");
+    assert_eq!(price("m", 0, 4).cost(&used("m", too_much)).display(), "$8.00");
 }
 
 #[test]
 fn a_message_with_a_long_prompt_costs_more_as_a_whole() {
     let price = ModelPrice { long: Some((200_000, rates(6))), ..price("m", 0, 3) };
-    let cost = |input| price.cost(&used("m", TokenCounts { input, ..TokenCounts::default() })).spelt();
+    let cost = |input| price.cost(&used("m", TokenCounts { input, ..TokenCounts::default() })).display();
     assert_eq!(
         (cost(200_000).as_str(), cost(200_001).as_str(), cost(900_000).as_str()),
         ("$0.60", "$1.20", "$5.40")
@@ -92,10 +92,10 @@ fn tokens_without_a_price_are_counted_and_their_cost_is_unknown() {
     let mut spent = UsageTotal::default();
     assert_eq!(spent.bill(), CostEstimate::Whole(Cost(0)));
     spent.add(&used("strange", SOME), &prices, Timestamp(1));
-    assert_eq!((spent.bill(), spent.bill().spelt().as_str()), (CostEstimate::Unknown, "?"));
+    assert_eq!((spent.bill(), spent.bill().display().as_str()), (CostEstimate::Unknown, "?"));
     spent.add(&used("m", TokenCounts { output: 1_000_000, ..TokenCounts::default() }), &prices, Timestamp(1));
     spent.add(&BandUsage { model: None, ..used("", SOME) }, &prices, Timestamp(1));
-    assert_eq!((spent.bill().spelt().as_str(), spent.unpriced), (">$5.00", 2 * SOME.total()));
+    assert_eq!((spent.bill().display().as_str(), spent.unpriced), (">$5.00", 2 * SOME.total()));
     assert_eq!((spent.unpriced_models.len(), spent.messages), (1, 3));
     let twice = spent.clone().plus(&spent);
     assert_eq!((twice.cost, twice.tokens.total()), (Cost(10_000_000_000_000), 2 * spent.tokens.total()));
@@ -104,7 +104,7 @@ fn tokens_without_a_price_are_counted_and_their_cost_is_unknown() {
 #[test]
 fn money_and_counts_are_spelt_as_people_read_them() {
     let spelt = [0, 1_000_000_000, 99_994_999_999, 5_555_000_000_000, 1_234_565_000_000_000]
-        .map(|pico| Cost(pico).spelt());
+        .map(|pico| Cost(pico).display());
     assert_eq!(spelt, ["$0.00", "$0.0010", "$0.1000", "$5.56", "$1234.57"]);
     let counts =
         [0, 999, 1_000, 12_345, 999_949, 999_950, 4_560_000, 999_994_999, 1_500_000_000].map(short_count);

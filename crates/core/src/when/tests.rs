@@ -90,7 +90,7 @@ fn a_time_without_a_day_is_looked_for_today_and_then_back_day_by_day() {
 
 #[track_caller]
 fn check_stretch(text: &str, from: i64, until: i64) {
-    let stretch = TimeExpression::parse(text).unwrap().stretch(Timestamp(1_800_000_000_000));
+    let stretch = TimeExpression::parse(text).unwrap().range(Timestamp(1_800_000_000_000));
     assert_eq!(stretch, Some((Timestamp(from), Timestamp(until))), "{text}");
 }
 
@@ -189,7 +189,7 @@ proptest! {
     fn parsing_accepts_any_text_without_panic(text in any::<String>(), like in "[0-9a-zT:#.+ -]{0,30}") {
         for text in [&text, &like] {
             if let Ok(wanted) = TimeExpression::parse(text) {
-                let _ = (wanted.windows(today()).take(3).count(), wanted.stretch(Timestamp(i64::MAX)));
+                let _ = (wanted.windows(today()).take(3).count(), wanted.range(Timestamp(i64::MAX)));
             }
         }
     }

@@ -121,7 +121,7 @@ fn take_due_steps(begun: &Env) -> Result<Option<Duration>, Failure> {
 fn take(env: &Env, notify: &Notify, step: &Step) -> Result<(), Failure> {
     let told = LastNotification { since: step.seat.since, at: env.now };
     told::remember(&env.home, &step.topic, told).map_err(|error| {
-        let folder = env.home.told();
+        let folder = env.home.notified_file();
         fault(env, format!("nothing can be told while {} cannot be written", folder.display()));
         Failure::about(format!("could not write to {}", folder.display()), &error).hint("Run `tow doctor`.")
     })?;

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub fn drop_read(env: &Env) -> Result<(), StoreError> {
     let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(()) };
     let read = read_by_all(env, &archive)?;
-    if read <= archive.changes_gone()? {
+    if read <= archive.last_pruned_change()? {
         return Ok(());
     }
     drop(archive);

@@ -31,7 +31,7 @@ impl Project {
             Project::Named(name) => traces.display_name() == name,
             Project::At { folder: asked, traces: of_asked } => {
                 Path::new(folder).starts_with(asked)
-                    || of_asked.lead_to(&traces.root, traces.remote.as_deref())
+                    || of_asked.matches_project(&traces.root, traces.remote.as_deref())
             }
         }
     }

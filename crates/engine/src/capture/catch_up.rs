@@ -54,7 +54,7 @@ pub fn catch_up(
 /// Whether no agent works and no event came since the archive was written: then no file can have grown, and
 /// the hot database need not be opened. A recent event may still be on its way into a transcript.
 fn is_quiet(env: &Env) -> bool {
-    let heard = journal::heard_at(&env.home);
+    let heard = journal::last_append_at(&env.home);
     let (Some(heard), Some(written)) = (heard, archive::written_at(&env.home)) else { return false };
     heard < written && heard.plus_ms(ON_ITS_WAY_MS) < env.now && !marks::is_any(&env.home)
 }
@@ -67,7 +67,10 @@ fn live(env: &Env, project: Option<&ProjectIdentity>) -> Vec<Transcript> {
         store.and_then(|store| store.live_transcripts(since(HEARD_WITHIN_MS), since(ENDED_WITHIN_MS)).ok());
     let is_meant = |transcript: &LiveTranscript| {
         project.is_none_or(|wanted| {
-            transcript.project.as_ref().is_some_and(|of| wanted.lead_to(&of.root, of.remote.as_deref()))
+            transcript
+                .project
+                .as_ref()
+                .is_some_and(|of| wanted.matches_project(&of.root, of.remote.as_deref()))
         })
     };
     let known_agent = |transcript: LiveTranscript| {

@@ -1,7 +1,7 @@
 //! Starts a capture process in the background. Never waits for it.
 
-use super::door::knock;
-use crate::runtime::spawn::{PLACE, start_and_go};
+use super::door::notify_capture;
+use crate::runtime::spawn::{PLACE, start_without_waiting};
 use std::path::Path;
 use towline_store::DataFolder;
 
@@ -23,13 +23,13 @@ pub fn capture_detached(
     bookmarks: Bookmarked,
 ) {
     let is_there = |path: &&str| path.starts_with('/') && Path::new(path).exists();
-    let is_left = |path: &&str| !knock(home, Path::new(path));
+    let is_left = |path: &&str| !notify_capture(home, Path::new(path));
     let files = transcripts.into_iter().flatten().map(String::as_str).filter(is_there).filter(is_left);
     let mut arguments: Vec<&str> = ["capture", agent].into_iter().chain(files).collect();
     if bookmarks == Bookmarked::Something {
         arguments.insert(1, PLACE);
     }
     if arguments.len() > 2 {
-        start_and_go(&arguments);
+        start_without_waiting(&arguments);
     }
 }

@@ -13,7 +13,7 @@ use towline_store::DataFolder;
 use towline_store::home::private_folder;
 
 /// Returns whether a capture is waiting for the rest of this transcript. If so, it now waits a little longer.
-pub fn knock(home: &DataFolder, transcript: &Path) -> bool {
+pub fn notify_capture(home: &DataFolder, transcript: &Path) -> bool {
     let Ok(mut door) = OpenOptions::new().append(true).open(place(home, transcript)) else { return false };
     door.write_all(KNOCK).is_ok() && matches!(door.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
@@ -31,10 +31,10 @@ pub struct Door {
 
 impl Door {
     /// Takes the lock. `None` if another process holds it; that one then sees our knock.
-    pub fn keep(home: &DataFolder, transcript: &Path) -> io::Result<Option<Door>> {
+    pub fn acquire(home: &DataFolder, transcript: &Path) -> io::Result<Option<Door>> {
         let place = place(home, transcript);
         let open = || OpenOptions::new().append(true).create(true).mode(0o600).open(&place);
-        let mut file = open().or_else(|_| private_folder(&home.doors()).and_then(|()| open()))?;
+        let mut file = open().or_else(|_| private_folder(&home.capture_locks()).and_then(|()| open()))?;
         file.write_all(KNOCK)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Door { heard: file.metadata()?.len(), place, file })),
@@ -44,20 +44,20 @@ impl Door {
     }
 
     /// Whether there were knocks since the last call.
-    pub fn is_knocked_at(&mut self) -> bool {
+    pub fn was_notified(&mut self) -> bool {
         let knocks = self.file.metadata().map_or(self.heard, |meta| meta.len());
         std::mem::replace(&mut self.heard, knocks) != knocks
     }
 
     /// Releases the door. Unlinks first, so that knocks through handles already open still count.
-    pub fn leave(&mut self) {
+    pub fn release(&mut self) {
         let _ = fs::remove_file(&self.place);
         let _ = self.file.unlock();
     }
 }
 
 fn place(home: &DataFolder, transcript: &Path) -> PathBuf {
-    home.doors().join(format!("{:016x}", IdHash::of(&transcript.to_string_lossy()).0))
+    home.capture_locks().join(format!("{:016x}", IdHash::of(&transcript.to_string_lossy()).0))
 }
 
 #[cfg(test)]
@@ -73,11 +73,11 @@ mod tests {
     const FILE: &str = "/t/a.jsonl";
 
     fn keep(home: &DataFolder) -> Option<Door> {
-        Door::keep(home, Path::new(FILE)).unwrap()
+        Door::acquire(home, Path::new(FILE)).unwrap()
     }
 
     fn knock_at(home: &DataFolder) -> bool {
-        knock(home, Path::new(FILE))
+        notify_capture(home, Path::new(FILE))
     }
 
     #[test]
@@ -85,21 +85,21 @@ mod tests {
         let (_folder, home) = home();
         assert!(!knock_at(&home), "nobody waits");
         let mut door = keep(&home).unwrap();
-        assert!(!door.is_knocked_at());
+        assert!(!door.was_notified());
         assert!(knock_at(&home));
-        assert!(door.is_knocked_at() && !door.is_knocked_at());
-        assert!(keep(&home).is_none() && door.is_knocked_at(), "another capture knocks too");
-        assert!(!knock(&home, Path::new("/t/b.jsonl")), "each transcript has a door of its own");
+        assert!(door.was_notified() && !door.was_notified());
+        assert!(keep(&home).is_none() && door.was_notified(), "another capture knocks too");
+        assert!(!notify_capture(&home, Path::new("/t/b.jsonl")), "each transcript has a door of its own");
     }
 
     #[test]
     fn who_comes_after_a_door_was_left_stays() {
         let (_folder, home) = home();
         let mut door = keep(&home).unwrap();
-        door.leave();
+        door.release();
         assert!(!knock_at(&home));
-        assert!(keep(&home).is_some() && !door.is_knocked_at());
-        assert_eq!(fs::read_dir(home.doors()).unwrap().count(), 1);
+        assert!(keep(&home).is_some() && !door.was_notified());
+        assert_eq!(fs::read_dir(home.capture_locks()).unwrap().count(), 1);
     }
 
     #[test]
@@ -108,8 +108,8 @@ mod tests {
         let mut door = keep(&home).unwrap();
         let mut open = OpenOptions::new().append(true).open(place(&home, Path::new(FILE))).unwrap();
         open.write_all(KNOCK).unwrap();
-        door.leave();
-        assert!(door.is_knocked_at());
+        door.release();
+        assert!(door.was_notified());
     }
 
     #[test]
@@ -117,6 +117,6 @@ mod tests {
         let (_folder, home) = home();
         drop(keep(&home).unwrap());
         assert!(!knock_at(&home));
-        assert!(keep(&home).is_some_and(|mut door| !door.is_knocked_at()));
+        assert!(keep(&home).is_some_and(|mut door| !door.was_notified()));
     }
 }

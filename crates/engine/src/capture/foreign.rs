@@ -85,7 +85,7 @@ pub fn take_over(
     let mut wanted = vec![];
     for session in foreign.sessions() {
         let source = known(into.archive(), &foreign, session)?;
-        let verdict = judge.judge(session, source.as_ref())?;
+        let verdict = judge.verdict(session, source.as_ref())?;
         *done.sessions.entry(verdict).or_default() += 1;
         if let Some(extent) = verdict.extent() {
             done.turns_found += u64::from(session.turns);
@@ -190,7 +190,7 @@ impl Taking<'_> {
         basket.open(session, self.wishes);
         let mut written = BatchWriter { taking: self, source, taken: TakenRows::default(), failed: None };
         let read = self.foreign.read(session, extent, &mut |found| {
-            basket.put(found);
+            basket.push(found);
             if basket.is_full() {
                 written.write(basket.emptied());
             }
@@ -222,7 +222,7 @@ impl BatchWriter<'_> {
             return;
         }
         let archive = self.taking.archive;
-        let written = archive.take_in(&mut self.source, rows, self.taking.env.now);
+        let written = archive.write_rows(&mut self.source, rows, self.taking.env.now);
         match written.and_then(|taken| archive.tidy().map(|()| taken)) {
             Ok(taken) => self.taken = self.taken.plus(taken),
             Err(error) => self.failed = Some(error),

@@ -122,13 +122,13 @@ fn jobs(
 ) -> Result<(Vec<ReadJob>, usize), CaptureError> {
     let (mut jobs, mut known) = (vec![], 0);
     let mut folders = HashMap::new();
-    let _moment = writable.archive.moment()?;
+    let _moment = writable.archive.snapshot()?;
     for file in files {
         let path = whole_by_folder(&file.path, &mut folders);
         let meta = std::fs::metadata(&file.path).ok();
         let end = meta.as_ref().map(|meta| (meta.len(), modified(meta)));
         let is_read_to =
-            |(bytes, modified)| writable.archive.is_read_to(&path.to_string_lossy(), bytes, modified);
+            |(bytes, modified)| writable.archive.is_read_completely(&path.to_string_lossy(), bytes, modified);
         if end.map(is_read_to).transpose()?.unwrap_or(false) {
             known += 1;
             continue;
@@ -253,12 +253,12 @@ impl<'a> ImportWriter<'a> {
     fn take_in(&mut self, job: usize, step: Step) -> Result<(TakenRows, u64), StoreError> {
         let together = match self.together.take() {
             Some(together) => together,
-            None => self.writable.archive.together()?,
+            None => self.writable.archive.begin_batch()?,
         };
         let source = &mut self.sources[job];
         let grown = step.reading.offset.saturating_sub(source.reading.offset);
         source.reading = step.reading;
-        let taken = together.take_in(source, step.rows, self.env.now)?;
+        let taken = together.write_rows(source, step.rows, self.env.now)?;
         self.together = Some(together);
         self.held += grown;
         if self.held > TOGETHER {

@@ -17,7 +17,7 @@ mod steps;
 pub use asked::{Asked, Project};
 pub use catch_up::{Caught, catch_up};
 pub use detached::{Bookmarked, capture_detached};
-pub use door::knock;
+pub use door::notify_capture;
 pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use rules::Wishes;
@@ -81,7 +81,7 @@ pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Optio
 }
 
 /// Captures a session's transcript while its agent waits, but only if that is quick.
-pub fn hurry(env: &Env, session: &Session) {
+pub fn capture_if_quick(env: &Env, session: &Session) {
     let agent = Agent::from_name(session.key.agent.as_str());
     let (Some(agent), Some(path)) = (agent, &session.transcript) else { return };
     let file = Transcript { agent, path: path.into() };
@@ -154,7 +154,7 @@ fn take_in_while(
     let Some(mut steps) = steps.map_err(unreadable)? else { return Ok((all, Caught::Up)) };
     while let Some(step) = steps.next().map_err(unreadable)? {
         source.reading = step.reading;
-        all = all.plus(writable.archive.take_in(&mut source, step.rows, now)?);
+        all = all.plus(writable.archive.write_rows(&mut source, step.rows, now)?);
         if !has_time() {
             return Ok((all, Caught::Behind));
         }

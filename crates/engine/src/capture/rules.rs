@@ -40,7 +40,7 @@ pub(super) enum Admission {
 
 impl Wishes {
     /// The defaults.
-    pub fn usual() -> Self {
+    pub fn default_rules() -> Self {
         Self { config: Config::compiled_in(), asked: Asked::default() }
     }
 
@@ -59,12 +59,12 @@ impl Wishes {
         let user = match std::fs::read_to_string(&env.config_file) {
             Ok(user) => user,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self::usual());
+                return Ok(Self::default_rules());
             }
             Err(error) => return Err(refused(error.to_string())),
         };
         let found = layered(&user);
-        match found.mistakes.iter().find(|mistake| mistake.hides_a_wish_for_privacy()) {
+        match found.mistakes.iter().find(|mistake| mistake.hides_privacy_settings()) {
             Some(mistake) => Err(refused(mistake.to_string())),
             None => Ok(Self { config: found.config, asked: Asked::default() }),
         }
@@ -157,7 +157,7 @@ impl Wishes {
     }
 
     /// The privacy settings as text, to detect that they changed.
-    pub fn in_words(&self) -> String {
+    pub fn fingerprint_text(&self) -> String {
         let Config { secrets, exclude_projects, exclude_tools, exclude_paths, .. } = &self.config;
         format!("{secrets:?} {exclude_projects:?} {exclude_tools:?} {exclude_paths:?}")
     }

@@ -58,7 +58,7 @@ struct Awaited {
 
 impl Awaited {
     fn unless_kept(env: &Env, file: &Transcript) -> Option<Awaited> {
-        let door = match Door::keep(&env.home, &file.path) {
+        let door = match Door::acquire(&env.home, &file.path) {
             Ok(None) => return None,
             Ok(door) => door,
             Err(_) => None,
@@ -67,11 +67,11 @@ impl Awaited {
     }
 
     fn leave(&mut self) {
-        self.door.iter_mut().for_each(Door::leave);
+        self.door.iter_mut().for_each(Door::release);
     }
 
     fn is_asked_for(&mut self) -> bool {
-        self.door.as_mut().is_some_and(Door::is_knocked_at)
+        self.door.as_mut().is_some_and(Door::was_notified)
     }
 
     fn has_grown(&mut self) -> bool {
@@ -113,7 +113,7 @@ fn size(file: &Transcript) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::door::knock;
+    use super::super::door::notify_capture;
     use super::*;
     use towline_agents::Agent;
     use towline_store::DataFolder;
@@ -125,7 +125,7 @@ mod tests {
         let (home, path) = (DataFolder::at(folder.path()), folder.path().join("transcript.jsonl"));
         fs::write(&path, "{}\n").unwrap();
         let file = Transcript { agent: Agent::ALL[0], path: path.clone() };
-        let door = Door::keep(&home, &path).unwrap();
+        let door = Door::acquire(&home, &path).unwrap();
         let mut awaited = [Awaited { size: size(&file), file, door }];
         let mut pauses = 0;
         let rest = settled(&mut awaited, |_| {
@@ -134,7 +134,7 @@ mod tests {
                 fs::write(&path, "{}\n".repeat(pauses as usize + 1)).unwrap();
             }
             if knocks(pauses) {
-                assert!(knock(&home, &path));
+                assert!(notify_capture(&home, &path));
             }
         });
         (STEP * pauses, rest)
@@ -155,10 +155,10 @@ mod tests {
         let env = Env::at(home.clone(), folder.path().join("config.toml"));
         let files = [Transcript { agent: Agent::ALL[0], path: path.clone() }];
         let (mut pauses, first_round) = (0, LONGEST.as_millis() / STEP.as_millis());
-        let captured = capture_after(&env, &Wishes::usual(), &files, |_| {
+        let captured = capture_after(&env, &Wishes::default_rules(), &files, |_| {
             pauses += 1;
             if pauses <= first_round {
-                assert!(knock(&home, &path), "so there is another round");
+                assert!(notify_capture(&home, &path), "so there is another round");
             } else {
                 assert!(ArchiveLock::take_within(&home, []).unwrap().is_some());
             }

@@ -102,7 +102,7 @@ impl<'w> Steps<'w> {
             reading: ReadPosition { offset, ..source.reading.clone() },
             wishes,
             forgotten,
-            gone: source.gone(forgotten),
+            gone: source.forgotten_parts(forgotten),
             packer: &mut kit.packer,
             projects: &mut kit.projects,
             is_excluded: false,
@@ -213,7 +213,7 @@ impl LineGatherer<'_, '_, '_> {
             }
             packed.extend(rows.drain(..).map(|row| self.packer.pack(row)));
         }
-        packed.extend(self.memory.gatherer.settled().map(|row| self.packer.pack(row)));
+        packed.extend(self.memory.gatherer.current_turn().map(|row| self.packer.pack(row)));
         packed
     }
 }

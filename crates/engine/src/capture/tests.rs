@@ -75,7 +75,7 @@ impl Bench {
         for _ in 0..steps_written {
             let Some(step) = steps.next().unwrap() else { return };
             source.reading = step.reading;
-            writable.archive.take_in(&mut source, step.rows, Timestamp(1)).unwrap();
+            writable.archive.write_rows(&mut source, step.rows, Timestamp(1)).unwrap();
         }
         let _ = steps.next();
     }

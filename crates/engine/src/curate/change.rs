@@ -4,10 +4,10 @@
 
 use super::calling_session;
 use crate::memory::remember::{memories_named, open, type_named};
-use crate::query::unreadable;
+use crate::query::unreadable_data;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use towline_core::capture::FileAccess;
 use towline_core::memory::{Memory, MemoryContent, MemoryDraft, MemoryType, name};
 use towline_core::time::Timestamp;
@@ -88,7 +88,8 @@ pub fn change(env: &Env, ids: &[String], change: &MemoryChange) -> Result<Vec<Ch
     };
     let steps = before.iter().map(|memory| step(change, archive, memory)).collect::<Result<Vec<_>, _>>()?;
     let apply = |(memory, step): (&Memory, &Step)| step.apply(archive, memory.number, env.now);
-    let applied = archive.as_one(|| before.iter().zip(&steps).map(apply).collect::<Result<Vec<_>, _>>());
+    let applied =
+        archive.in_transaction(|| before.iter().zip(&steps).map(apply).collect::<Result<Vec<_>, _>>());
     let are_changed = applied.map_err(|error| failed(change, &error))?;
     let after = memories_named(archive, ids)?;
     let all = before.into_iter().zip(after).zip(are_changed.into_iter().zip(undone));
@@ -174,7 +175,7 @@ fn step(change: &MemoryChange, archive: &Archive, memory: &Memory) -> Result<Ste
         }
         MemoryChange::Hold { because } => {
             let because = because.as_deref().map(str::trim).filter(|why| !why.is_empty());
-            Ok(Step::Quarantine(Some(plain(because.unwrap_or("a person holds it back")))))
+            Ok(Step::Quarantine(Some(plain_text(because.unwrap_or("a person holds it back")))))
         }
         MemoryChange::Release if memory.quarantine.is_none() => {
             Err(Failure::input(format!("{id} is not held back"))
@@ -231,7 +232,7 @@ fn refuse_circle(archive: &Archive, old: &Memory, by: Option<i64>) -> Result<(),
             return Err(Failure::input(format!("{id} cannot be replaced by itself or by what it replaced"))
                 .hint("Run `tow memories --all` to see what replaced what."));
         }
-        let memory = archive.memory(number).map_err(unreadable)?;
+        let memory = archive.memory(number).map_err(unreadable_data)?;
         next = memory.and_then(|memory| memory.superseded).and_then(|superseded| superseded.by);
         steps += 1;
     }

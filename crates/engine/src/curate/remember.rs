@@ -7,15 +7,15 @@ use super::calling_session;
 use crate::capture::Wishes;
 use crate::handoff::bookmarks::code_in;
 use crate::memory::remember::{Kept, keep, no_memory, open, type_named};
-use crate::query::{Chosen, called, is_path, unreadable};
+use crate::query::{Chosen, is_path, project_called, unreadable_data};
 use crate::runtime::env::{Env, current_folder};
 use crate::runtime::failure::Failure;
 use std::path::PathBuf;
 use towline_core::capture::FileAccess;
-use towline_core::memory::suspicion::{Suspicion, held_back};
+use towline_core::memory::suspicion::{Suspicion, quarantine_reason};
 use towline_core::memory::{
     ConfidencePercent, LONGEST, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, RejectedText,
-    told,
+    draft_memory,
 };
 use towline_store::archive::NewMemory;
 use towline_store::{Archive, StoreError};
@@ -50,7 +50,7 @@ pub fn remember(env: &Env, request: &RememberRequest) -> Result<Remembered, Fail
     let is_by_agent = request.is_by_agent || session.is_some();
     let project = Some(project(env, archive, request)?);
     let new = NewMemory { session, project, ..new_memory(env, content, is_by_agent) };
-    let stored = archive.as_one(|| {
+    let stored = archive.in_transaction(|| {
         let outcome = keep(archive, &new, env.now)?;
         if let (true, Some(number)) = (request.is_pinned, outcome.number()) {
             archive.pin_memory(number, Some(env.now), env.now)?;
@@ -72,7 +72,7 @@ pub fn remember(env: &Env, request: &RememberRequest) -> Result<Remembered, Fail
 
 fn content(request: &RememberRequest) -> Result<MemoryContent, Failure> {
     let kind = request.kind.as_deref().map(type_named).transpose()?;
-    let mut draft = told(&request.text, kind).map_err(untellable)?;
+    let mut draft = draft_memory(&request.text, kind).map_err(untellable)?;
     if let Some(title) = &request.title {
         draft = MemoryDraft { title: title.clone(), narrative: request.text.trim().to_owned(), ..draft };
     }
@@ -93,7 +93,7 @@ fn untellable(why: RejectedText) -> Failure {
 }
 
 fn new_memory(env: &Env, content: MemoryContent, is_by_agent: bool) -> NewMemory {
-    let quarantine = held_back(&content, MemoryTrust::Agent).filter(|_| is_by_agent);
+    let quarantine = quarantine_reason(&content, MemoryTrust::Agent).filter(|_| is_by_agent);
     let (maker, trust, confidence) = match is_by_agent {
         true => {
             let agent = MemoryAuthor::Model("agent".to_owned());
@@ -126,7 +126,7 @@ fn project(env: &Env, archive: &Archive, request: &RememberRequest) -> Result<i6
     let wishes = Wishes::load(env)?;
     let folder = match &request.project {
         Some(name) if !is_path(name) => {
-            return match called(archive.project_rows().map_err(unreadable)?, name)? {
+            return match project_called(archive.project_rows().map_err(unreadable_data)?, name)? {
                 Chosen::Known { row, .. } => Ok(row),
                 Chosen::All | Chosen::Strange { .. } => Err(no_folder()),
             };

@@ -23,7 +23,7 @@ const DISPLAY_LASTS_MS: i64 = 600_000;
 
 /// Whether an event that would otherwise only be journaled warrants a context check. The end of a single tool
 /// does not: the end of the round follows, or the answer before it has lifted the mark.
-pub fn asks_at(happening: &EventKind) -> bool {
+pub fn triggers_context_check(happening: &EventKind) -> bool {
     matches!(happening, EventKind::ToolsFinished | EventKind::ModelAnswered { .. })
 }
 
@@ -45,7 +45,7 @@ fn is_news(config: &Config, fill: ContextUsage, noted: Option<CachedUsage>) -> b
 
 fn still_told(fill: ContextUsage, noted: Option<CachedUsage>) -> u8 {
     let told = NotifiedThresholds { model: noted.map_or(0, |noted| noted.told), person: 0 };
-    told.fallen_to(fill.percent()).model
+    told.after_change_to(fill.percent()).model
 }
 
 /// How full the context is, as far as known without the database.
@@ -94,7 +94,7 @@ impl Gauge {
     pub fn read(&mut self, env: &Env) {
         self.is_read = true;
         let before = self.session.meter.fill().map_or(0, ContextUsage::percent);
-        let Some(fill) = probe::said(&self.session) else { return };
+        let Some(fill) = probe::reported_context(&self.session) else { return };
         if fill.percent() != before {
             self.session.meter.measured(fill, env.now);
             self.news =
@@ -154,7 +154,7 @@ fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, N
     for audience in NoticeAudience::at(&event.happening) {
         let told = session.meter.told.of(*audience);
         let Some(notice) = due(&config.guard.thresholds, fill.percent(), told) else { continue };
-        let words = notice.words(fill, &session.key.to_string());
+        let words = notice.message(fill, &session.key.to_string());
         match audience {
             NoticeAudience::Model => reply.context.push(words),
             NoticeAudience::Person => reply.notices.push(words),
@@ -191,7 +191,7 @@ pub fn shown(env: &Env, config: &Config, status: &towline_agents::StatusLineInpu
     }
     let is_off = config.guard.strategy_in(status.folder.as_deref()) == ContextStrategy::Off;
     if !is_off && is_news(config, fill, noted) {
-        marks::lift(&env.home, &status.session);
+        marks::unmark(&env.home, &status.session);
     }
     let told = still_told(fill, noted);
     let _ = meters::note(&env.home, &status.session, CachedUsage { fill, at: env.now, told });

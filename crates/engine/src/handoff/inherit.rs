@@ -14,7 +14,7 @@ use towline_core::compose::{
     ComposeInput, ComposedContext, ContextPart, ContextPartKind, ContextPartState, compose,
 };
 use towline_core::continuing::Hop;
-use towline_core::escape::{fit, for_terminal};
+use towline_core::escape::{escape_for_terminal, fit_to_width};
 use towline_core::event::{EventKind, OwnCommand};
 use towline_core::id::SessionKey;
 use towline_core::inherit::InheritRule;
@@ -53,19 +53,19 @@ impl Giver<'_> {
     fn carried_over(&self, from: &SessionKey, due: &Inheritance) -> Result<Reply, StoreError> {
         let Giver { env, store, .. } = *self;
         if let Some(before) = store.session(from)? {
-            capture::hurry(env, &before);
+            capture::capture_if_quick(env, &before);
         }
-        let archive = Archive::glance(&env.home, PATIENCE)?;
+        let archive = Archive::open_snapshot(&env.home, PATIENCE)?;
         if due.machine.is_some() && is_anothers(archive.as_ref(), from)? {
             return self.remembered();
         }
         let mut material = past::material(archive.as_ref(), Some(store), from, came_by(due.way), env.now)?;
         if let Some(machine) = &due.machine {
-            past::put_away(&mut material, archive.as_ref(), machine.clone())?;
+            past::mark_remote(&mut material, archive.as_ref(), machine.clone())?;
         }
         let hop = continuing::handoff_of(store, from)?;
         if let Some(hop) = &hop {
-            continuing::put_in(&mut material, hop);
+            continuing::insert_handoff(&mut material, hop);
         }
         self.hand(hop.as_ref(), material, archive)
     }
@@ -73,11 +73,11 @@ impl Giver<'_> {
     /// For a session that inherits no work: the handoff of the hop that started it, and the memories, unless
     /// its model was given those already.
     pub fn remembered(&self) -> Result<Reply, StoreError> {
-        let alone = continuing::alone(self.env, self.store, &self.session.key, self.open)?;
+        let alone = continuing::handoff_only(self.env, self.store, &self.session.key, self.open)?;
         if alone.is_none() && self.session.recalled_at.is_some() {
             return Ok(Reply::default());
         }
-        let archive = Archive::glance(&self.env.home, PATIENCE)?;
+        let archive = Archive::open_snapshot(&self.env.home, PATIENCE)?;
         if alone.is_none() && archive.is_none() {
             return Ok(Reply::default());
         }
@@ -109,7 +109,9 @@ impl Giver<'_> {
         if let Some(archive) = &due {
             let from = material.past.as_ref().map(|past| past.session.clone());
             let not_of = |key: &SessionKey| {
-                from.as_ref() == Some(key) || *key == session.key || recall::is_at_work(Some(self.store), key)
+                from.as_ref() == Some(key)
+                    || *key == session.key
+                    || recall::is_continued(Some(self.store), key)
             };
             let asker = recall::Asker::of(session, &not_of);
             chosen = recall::gather(env, config, archive, asker)?;
@@ -152,11 +154,11 @@ fn came_by(way: InheritRule) -> String {
 }
 
 /// Offers a session the turns that it lost to a compaction.
-pub fn offered_back(env: &Env, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
+pub fn offer_lost_turns(env: &Env, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
     if let Some(known) = store.session(session)? {
-        capture::hurry(env, &known);
+        capture::capture_if_quick(env, &known);
     }
-    let Some(archive) = Archive::glance(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
+    let Some(archive) = Archive::open_snapshot(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
     let material = past::compacted(&archive, session, env.now)?;
     Ok(material.map(|material| said_to(session, &material)).unwrap_or_default())
 }
@@ -208,7 +210,7 @@ fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> 
     for key in &due.candidates {
         // A session of another machine is known by its name alone.
         let bare = || format!("{} {}", key.agent, key.short());
-        names.push(store.session(key)?.as_ref().map_or_else(bare, in_short));
+        names.push(store.session(key)?.as_ref().map_or_else(bare, session_label));
     }
     let first = due.candidates.first().map_or("SESSION", SessionKey::short);
     let take = |id: &str| format!("`tow inherit take {id}`, and the next prompt has its work");
@@ -233,9 +235,9 @@ fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> 
 }
 
 /// A session in a few words: its agent, the end of its id, its last prompt.
-pub fn in_short(session: &Session) -> String {
+pub fn session_label(session: &Session) -> String {
     let asked = session.prompt.as_ref().map_or("", |prompt| prompt.as_str());
-    let asked = fit(&for_terminal(asked), 40);
+    let asked = fit_to_width(&escape_for_terminal(asked), 40);
     let asked = if asked.trim().is_empty() { String::new() } else { format!(" “{}”", asked.trim()) };
     format!("{} {}{asked}", session.key.agent, session.key.short())
 }

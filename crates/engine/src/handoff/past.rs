@@ -77,7 +77,7 @@ pub fn material(
 }
 
 /// Notes that the session ran on another machine and which parts are missing here; its summary fills in.
-pub fn put_away(
+pub fn mark_remote(
     material: &mut ComposeInput,
     archive: Option<&Archive>,
     machine: String,

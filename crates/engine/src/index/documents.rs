@@ -84,7 +84,7 @@ pub fn each_of(
 }
 
 /// The document id of a memory or summary that no longer exists.
-pub fn gone(archive: &Archive, change: ArchiveChange) -> Result<Option<i64>, FindError> {
+pub fn deleted_document(archive: &Archive, change: ArchiveChange) -> Result<Option<i64>, FindError> {
     let is_gone = match change {
         ArchiveChange::Conversation { .. } => false,
         ArchiveChange::Memory { number } => archive.memory(number)?.is_none(),

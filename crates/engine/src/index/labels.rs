@@ -3,7 +3,7 @@
 //! Only reads; `core::bookmark` words the labels.
 
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use std::collections::HashMap;
 use std::time::Duration;
 use towline_core::bookmark::{BookmarkOrigin, label};
@@ -30,11 +30,11 @@ pub fn named(store: &Store, part: &str) -> Result<BookmarkRow, Failure> {
     let mut found = store.bookmarks_named(part)?;
     if found.len() > 1 {
         let names: Vec<String> = found.iter().map(|known| known.bookmark.uid.to_string()).collect();
-        let what = format!("`{}` fits several bookmarks: {}", plain(part), names.join(", "));
+        let what = format!("`{}` fits several bookmarks: {}", plain_text(part), names.join(", "));
         return Err(Failure::input(what).hint("Give more of the id."));
     }
     let none = || {
-        Failure::input(format!("no bookmark's id begins or ends with `{}`", plain(part)))
+        Failure::input(format!("no bookmark's id begins or ends with `{}`", plain_text(part)))
             .hint("Run `tow bookmarks --all-projects --deleted`.")
     };
     found.pop().ok_or_else(none)
@@ -99,7 +99,7 @@ impl<'a> Labels<'a> {
 
     fn heard(&mut self, session: &SessionKey) -> Result<&[SessionTurn], StoreError> {
         if !self.heard.contains_key(session) {
-            let turns = self.store.heard_turns(session)?;
+            let turns = self.store.hook_turns(session)?;
             self.heard.insert(session.clone(), turns);
         }
         Ok(self.heard.get(session).map_or(&[], Vec::as_slice))

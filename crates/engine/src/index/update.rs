@@ -23,7 +23,7 @@ const CHANGES_AT_ONCE: u32 = 2_000;
 pub fn open(home: &DataFolder) -> Result<SearchIndex, FindError> {
     let folder = folder(home);
     match SearchIndex::open(&folder) {
-        Err(error) if error.calls_for_rebuild() => Ok(SearchIndex::rebuild(&folder)?),
+        Err(error) if error.needs_rebuild() => Ok(SearchIndex::rebuild(&folder)?),
         opened => Ok(opened?),
     }
 }
@@ -87,7 +87,7 @@ fn go_on(
         let Some((last, _)) = changes.last() else { return Ok(()) };
         checkpoint = *last;
         for (_, change) in changes {
-            if let Some(gone) = documents::gone(archive, change)? {
+            if let Some(gone) = documents::deleted_document(archive, change)? {
                 writer.remove(gone);
             }
             documents::each_of(archive, change, &mut |document| {

@@ -16,7 +16,7 @@ pub fn refresh(env: &Env, look: Look<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     let mut live = live::look(env, Glance::Cheap)?;
-    if read_marks::by_look(env, &live.seats, look)? {
+    if read_marks::record_look(env, &live.seats, look)? {
         live = live::look(env, Glance::Cheap)?;
     }
     for server in push::servers(&live.seats).into_values() {

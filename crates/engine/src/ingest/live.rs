@@ -16,7 +16,7 @@ use crate::status::seats::{Seated, places, seated, shown, sitting};
 use crate::status::{cache, probe, push, scan};
 use std::io;
 use std::time::Duration;
-use towline_core::arbiter::judge;
+use towline_core::arbiter::resolve_state;
 use towline_core::effect::Effect;
 use towline_core::event::{EventKind, ObservedChange};
 use towline_core::meter::UsageSource;
@@ -74,7 +74,7 @@ fn context_of(session: &Session) -> Option<u8> {
 }
 
 /// The seats as last applied: applies nothing, probes no process, takes no lock.
-pub fn glance(env: &Env) -> Result<Vec<SeatView>, Failure> {
+pub fn last_seats(env: &Env) -> Result<Vec<SeatView>, Failure> {
     let store = Store::read(&env.home, PATIENCE)?;
     store.map_or_else(|| Ok(vec![]), |store| seats_of(&store).map_err(Failure::from))
 }
@@ -89,13 +89,13 @@ pub fn push(env: &Env) -> Result<bool, Failure> {
 }
 
 /// The session in this seat, and its place.
-pub fn sitting_at(env: &Env, seat: &str) -> Result<(Session, SeatLocation), Failure> {
-    let found = sitting_now(env)?.into_iter().find(|(_, place)| place.key == seat);
+pub fn session_in_seat(env: &Env, seat: &str) -> Result<(Session, SeatLocation), Failure> {
+    let found = seated_sessions(env)?.into_iter().find(|(_, place)| place.key == seat);
     found.ok_or_else(|| Failure::input(format!("nobody sits at {seat} any more")).hint("Run `tow status`."))
 }
 
 /// All sessions that have a seat, with their places.
-pub fn sitting_now(env: &Env) -> Result<Vec<(Session, SeatLocation)>, Failure> {
+pub fn seated_sessions(env: &Env) -> Result<Vec<(Session, SeatLocation)>, Failure> {
     let opened = open(env, Glance::Thorough)?;
     Ok(opened.map(|(store, _)| sitting(&store)).transpose()?.unwrap_or_default())
 }
@@ -137,7 +137,7 @@ pub fn fold(env: &Env) -> Result<Option<Store>, Failure> {
             break;
         };
         let seen = journal::unsealed_bytes(home);
-        let store = match Store::open_and_fold(home, &lock, &pace) {
+        let store = match Store::open_and_apply(home, &lock, &pace) {
             Err(StoreError::Newer { .. } | StoreError::Busy { .. }) => break,
             Err(error) => return Err(error.into()),
             Ok((store, folded)) => {
@@ -171,7 +171,7 @@ fn unusable(env: &Env, error: &io::Error) -> Failure {
 fn observe(env: &Env, seated: &Seated, glance: Glance) -> Result<bool, Failure> {
     let sights = probe::all(&seated.sitting, env, glance);
     let verdicts = seated.sitting.iter().zip(sights).filter_map(|((session, _), sights)| {
-        let verdict = judge(session, &sights);
+        let verdict = resolve_state(session, &sights);
         Some((session, verdict.observed?, verdict.until))
     });
     let displaced = seated.displaced.iter().map(|session| (session, ObservedChange::Gone, None));

@@ -119,7 +119,7 @@ fn line(env: Option<&Env>, config: &Config, status: &StatusLineInput) -> String 
         branch: traces.and_then(|traces| traces.branch),
         cost: status.cost.filter(|cost| *cost > Cost(0)),
         limits: status.limits.clone(),
-        others: env.and_then(|env| cache::others(env, &status.session)),
+        others: env.and_then(|env| cache::other_lights(env, &status.session)),
         now: env.map(|env| env.now).unwrap_or_default(),
     };
     template(config).draw(&facts, canvas(config))
@@ -160,7 +160,7 @@ fn preview(config: &Config) -> String {
     };
     let facts = StatusFacts {
         model: Some("Opus 5.5".to_owned()),
-        fill: ContextUsage::shown(84_000, 200_000),
+        fill: ContextUsage::from_display(84_000, 200_000),
         project: Some("app".to_owned()),
         branch: Some("main".to_owned()),
         cost: Some(Cost(1_234_000_000_000)),

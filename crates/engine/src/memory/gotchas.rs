@@ -36,7 +36,7 @@ pub fn warning(env: &Env, config: &Config, wanted: &PendingFiles) -> Result<Repl
     if privacy::is_excluded(config, folder) || config.inherits_nothing(folder) {
         return Ok(Reply::default());
     }
-    let Some(archive) = Archive::glance(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
+    let Some(archive) = Archive::open_snapshot(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
     let files: Vec<&str> = wanted.paths.iter().take(FILES).map(|path| within(path, folder)).collect();
     let memories = known(&archive, config, folder, &files)?;
     let told = warned::with(&env.home, &wanted.session);

@@ -107,7 +107,7 @@ fn older(
     let numbers = index::memories_for(&env.home, prompt, project, OLDER);
     let unknown = numbers.into_iter().filter(|number| !known.contains(number));
     let found = unknown.map(|number| archive.memory(number)).collect::<Result<Vec<_>, _>>()?;
-    Ok(found.into_iter().flatten().filter(Memory::stands).collect())
+    Ok(found.into_iter().flatten().filter(Memory::is_current).collect())
 }
 
 fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<String>, StoreError> {
@@ -142,7 +142,7 @@ fn next_steps(
 }
 
 /// Whether a session's next steps are taken: it is still open, or a session after `/clear` continues them.
-pub fn is_at_work(store: Option<&Store>, session: &SessionKey) -> bool {
+pub fn is_continued(store: Option<&Store>, session: &SessionKey) -> bool {
     let known = store.and_then(|store| store.session(session).ok().flatten());
     known.is_some_and(|known| match known.ended {
         None => known.seat.is_some(),
@@ -186,7 +186,7 @@ impl Given {
         let items = chosen.parts.iter().flat_map(|part| &part.items);
         let given: Vec<&String> = items.filter(|item| composed.text.contains(&begins(item))).collect();
         let bytes: usize = given.iter().map(|item| item.len()).sum();
-        let took = chosen.took(&|name| composed.text.contains(&format!("\n- {name} ")));
+        let took = chosen.cost_of(&|name| composed.text.contains(&format!("\n- {name} ")));
         Given { items: given.len(), tokens: bytes.div_ceil(tokens::BYTES_PER_TOKEN), took }
     }
 }

@@ -4,7 +4,7 @@ use super::desktop::desktop;
 use super::errand::Errand;
 use super::plan::{Step, plan};
 use crate::runtime::config::Notify;
-use crate::runtime::env::{Env, on_path};
+use crate::runtime::env::{Env, find_in_path};
 use crate::runtime::spawn;
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixDatagram;
@@ -14,7 +14,7 @@ use towline_store::DataFolder;
 use towline_store::told::{self, NotifyChannel};
 
 /// Wakes the alert process, or starts one if none runs.
-pub fn rouse(home: &DataFolder) {
+pub fn wake_alert_process(home: &DataFolder) {
     if !nudge(home) {
         spawn::alert_detached();
     }
@@ -40,7 +40,7 @@ pub const NO_DESKTOP: &str = "neither notify-send nor osascript is on the PATH";
 /// The command for this channel; `None` if no program is available.
 pub fn errand(notify: &Notify, way: NotifyChannel, telling: &Notification) -> Option<Errand> {
     match way {
-        NotifyChannel::Desktop => desktop(telling, &|name| on_path(name).is_some()),
+        NotifyChannel::Desktop => desktop(telling, &|name| find_in_path(name).is_some()),
         NotifyChannel::Phone => Some(Errand::new("notify.phone", &notify.phone, telling)),
         NotifyChannel::AtOnce => None,
     }

@@ -8,13 +8,13 @@ mod desktop;
 mod errand;
 mod plan;
 
-pub use alerts::{NO_DESKTOP, errand, nudge, rouse, steps};
+pub use alerts::{NO_DESKTOP, errand, nudge, steps, wake_alert_process};
 pub use desktop::desktop;
 pub use errand::{Errand, Outcome, Voice};
 pub use plan::Step;
 
 use crate::runtime::config::{Commands, Config, Notify, settings};
-use crate::runtime::env::{Env, on_path};
+use crate::runtime::env::{Env, find_in_path};
 use crate::runtime::faults;
 use crate::status::tmux::options::Options;
 use crate::status::{push, seats};
@@ -49,10 +49,10 @@ pub fn changes(env: &Env, config: &Config, store: &Store, effects: &[Effect]) ->
     let mut is_worth_telling = false;
     for change in effects.iter().filter_map(|effect| change(effect, env.now)) {
         let was_told = notifier.tell(&change)?;
-        is_worth_telling |= was_told && config.notify.tells(change.to);
+        is_worth_telling |= was_told && config.notify.notifies_on(change.to);
     }
     if is_worth_telling && config.notify.escalates() {
-        rouse(&env.home);
+        wake_alert_process(&env.home);
     }
     for effect in effects {
         notifier.tell_hop(effect)?;
@@ -71,16 +71,16 @@ pub fn terminal(notify: &Notify, store: &Store, event: &Event) -> Result<String,
     let Some(seat) = seat_of(store, &event.session)?.filter(|seat| seat.since == event.at || is_end) else {
         return Ok(String::new());
     };
-    if notify.mutes(seat.project.as_deref()) {
+    if notify.is_muted(seat.project.as_deref()) {
         return Ok(String::new());
     }
     let telling = Notification::of(&seat, None, seat.state);
     let title = if notify.title { telling.title() } else { String::new() };
     let topic =
         NotificationTopic { session: event.session.clone(), state: seat.state, way: NotifyChannel::AtOnce };
-    let is_told = notify.tells(seat.state)
+    let is_told = notify.notifies_on(seat.state)
         && told::last(store.home(), &topic).is_some_and(|told| told.since == event.at);
-    Ok(title + &telling.sign(if is_told { notify.terminal } else { TerminalSignal::Off }))
+    Ok(title + &telling.terminal_sequence(if is_told { notify.terminal } else { TerminalSignal::Off }))
 }
 
 /// Looks the seat up in the store: it may come from a later event than the state change.
@@ -99,7 +99,7 @@ pub fn catch_up(env: &Env, seats: &[SeatView]) {
     }
     let notify = settings(env).notify;
     if notify.escalates() && !steps(env, &notify, seats).is_empty() {
-        rouse(&env.home);
+        wake_alert_process(&env.home);
     }
 }
 
@@ -155,7 +155,7 @@ impl Notifier<'_> {
             return Ok(false);
         }
         let Some(seat) = seat_of(self.store, change.session)? else { return Ok(false) };
-        if self.notify.mutes(seat.project.as_deref()) {
+        if self.notify.is_muted(seat.project.as_deref()) {
             return Ok(false);
         }
         let Some(novelty) = self.remember(change) else { return Ok(false) };
@@ -174,12 +174,12 @@ impl Notifier<'_> {
             return Ok(());
         }
         let Some(seat) = seat_of(self.store, session)? else { return Ok(()) };
-        if self.notify.mutes(seat.project.as_deref()) {
+        if self.notify.is_muted(seat.project.as_deref()) {
             return Ok(());
         }
         let prompt = Some(format!("does not go on by itself: {why}"));
         let telling = Notification::of(&SeatView { prompt, ..seat.clone() }, None, seat.state);
-        let is_there = |name: &str| on_path(name).is_some();
+        let is_there = |name: &str| find_in_path(name).is_some();
         let desktop = self.notify.desktop_after.and_then(|_| desktop(&telling, &is_there));
         let phone = self.notify.phone_after.filter(|_| !self.notify.phone.is_empty());
         let phone = phone.map(|_| Errand::new("notify.phone", &self.notify.phone, &telling));
@@ -198,7 +198,7 @@ impl Notifier<'_> {
     fn concerns(&self, to: SessionState, of_tmux: &Commands) -> bool {
         let runs = |book: &Commands| book.contains_key(to.name()) || book.contains_key("transition");
         let signs = self.notify.terminal != TerminalSignal::Off || self.notify.escalates();
-        runs(&self.notify.commands) || runs(of_tmux) || (signs && self.notify.tells(to))
+        runs(&self.notify.commands) || runs(of_tmux) || (signs && self.notify.notifies_on(to))
     }
 
     /// Changes caused by a bookmark marker run only the `transition` commands: the user asked for nothing.

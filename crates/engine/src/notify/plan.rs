@@ -27,8 +27,9 @@ pub fn plan(
     told: &dyn Fn(&NotificationTopic) -> Option<LastNotification>,
     now: Timestamp,
 ) -> Vec<Step> {
-    let waits =
-        |seat: &&SeatView| !seat.seen && notify.tells(seat.state) && !notify.mutes(seat.project.as_deref());
+    let waits = |seat: &&SeatView| {
+        !seat.seen && notify.notifies_on(seat.state) && !notify.is_muted(seat.project.as_deref())
+    };
     let ways: Vec<(NotifyChannel, Duration)> = ways(notify);
     let mut steps: Vec<Step> = seats
         .iter()

@@ -7,7 +7,7 @@ use crate::index::labels::{Labels, named};
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
 use towline_core::bookmark::BookmarkOrigin;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_store::{BookmarkFilter, BookmarkRow, DeletedBookmarks, Store, StoreError};
 
 /// How many bookmarks a search reads.
@@ -67,8 +67,8 @@ pub fn bookmarks(env: &Env, request: &BookmarksRequest<'_>) -> Result<BookmarkLi
     }
     let has_more = bookmarks.len() > request.limit;
     bookmarks.truncate(request.limit);
-    let looked =
-        project.map_or_else(|| "every project".to_owned(), |name| format!("project {}", for_terminal(&name)));
+    let looked = project
+        .map_or_else(|| "every project".to_owned(), |name| format!("project {}", escape_for_terminal(&name)));
     Ok(BookmarkList { bookmarks, has_more, looked })
 }
 
@@ -105,7 +105,7 @@ pub fn bookmark_reason(row: &BookmarkRow) -> String {
         BookmarkOrigin::Manual => "set by hand",
         BookmarkOrigin::Silent => "set by itself",
     };
-    set.reason.map_or(origin.to_owned(), |reason| reason.words())
+    set.reason.map_or(origin.to_owned(), |reason| reason.label())
 }
 
 fn no_project() -> Failure {

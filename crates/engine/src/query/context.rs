@@ -3,7 +3,7 @@
 //! Uses the hook's material and composer, and captures pending transcript lines first, as the hook does. It
 //! never takes a baton or marks anything as given.
 
-use super::{Chosen, called, is_path, unreadable};
+use super::{Chosen, is_path, project_called, unreadable_data};
 use crate::capture;
 use crate::handoff::past;
 use crate::memory::recall;
@@ -81,8 +81,8 @@ fn folder(archive: Option<&Archive>, request: &ContextRequest) -> Result<Option<
     if is_path(name) {
         return Ok(Some(PathBuf::from(name)));
     }
-    let known = archive.map(Archive::project_rows).transpose().map_err(unreadable)?.unwrap_or_default();
-    let Chosen::Known { row, .. } = called(known.clone(), name)? else { return Ok(None) };
+    let known = archive.map(Archive::project_rows).transpose().map_err(unreadable_data)?.unwrap_or_default();
+    let Chosen::Known { row, .. } = project_called(known.clone(), name)? else { return Ok(None) };
     Ok(known.into_iter().find(|project| project.row == row).map(|project| PathBuf::from(project.root)))
 }
 
@@ -123,13 +123,13 @@ impl Sources<'_> {
     fn carried_over(&self, from: &SessionKey) -> Result<ComposeInput, StoreError> {
         let (archive, hot) = (self.archive.as_ref(), self.hot.as_ref());
         if let Some(known) = hot.map(|hot| hot.session(from)).transpose()?.flatten() {
-            capture::hurry(self.env, &known);
+            capture::capture_if_quick(self.env, &known);
         }
-        archive.map_or(Ok(()), Archive::hold_still)?;
+        archive.map_or(Ok(()), Archive::begin_read)?;
         let way = "as `tow context` was asked".to_owned();
         let mut material = past::material(archive, hot, from, way, self.env.now)?;
         if let Some(machine) = archive.map(|archive| elsewhere(archive, from)).transpose()?.flatten() {
-            past::put_away(&mut material, archive, machine)?;
+            past::mark_remote(&mut material, archive, machine)?;
         }
         Ok(material)
     }
@@ -144,7 +144,7 @@ impl Sources<'_> {
             folder: folder.and_then(Path::to_str),
             project: project.as_ref(),
             prompt,
-            not_of: &|key| from == Some(key) || recall::is_at_work(self.hot.as_ref(), key),
+            not_of: &|key| from == Some(key) || recall::is_continued(self.hot.as_ref(), key),
         };
         recall::gather(self.env, &config, archive, asker)
     }

@@ -4,7 +4,7 @@
 
 use super::past::{Past, ProjectScope};
 use super::room::Room;
-use super::sought::{Found, seek};
+use super::sought::{Found, find_turns};
 use super::turn::{BYTES, BYTES_OF_ONE, Thinking, TurnView, view, view_detail};
 use crate::capture::Caught;
 use crate::runtime::env::Env;
@@ -43,7 +43,7 @@ pub fn detail(env: &Env, request: &DetailRequest<'_>) -> Result<Details, Failure
     let Some(past) = Past::open(env, &request.scope)? else {
         return Ok(nothing("nothing was captured yet".to_owned()));
     };
-    let found = wanted.iter().map(|wanted| seek(&past, wanted, request.limit));
+    let found = wanted.iter().map(|wanted| find_turns(&past, wanted, request.limit));
     let mut found = found.collect::<Result<Vec<Found>, Failure>>()?;
     if let [Found { turns, detail: Some(number), .. }] = found.as_mut_slice()
         && let Some((of, turn)) = turns.pop()

@@ -2,7 +2,7 @@
 //!
 //! Reads the archive only. It must not write or format anything.
 
-use super::past::{Past, unreadable};
+use super::past::{Past, unreadable_data};
 use crate::runtime::failure::Failure;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -20,11 +20,11 @@ pub struct Figures {
 pub fn figures(past: &Past, of: &Conversation, turns: RangeInclusive<u32>) -> Result<Figures, Failure> {
     let archive = &past.archive;
     let mut files: BTreeMap<String, FileAccess> = BTreeMap::new();
-    for file in archive.files(of, turns.clone()).map_err(unreadable)? {
+    for file in archive.files(of, turns.clone()).map_err(unreadable_data)? {
         let known = files.entry(file.path).or_insert(file.how);
         *known = (*known).max(file.how);
     }
-    let commits = archive.commits(of, turns.clone()).map_err(unreadable)?;
-    let usage = archive.usage(of, turns).map_err(unreadable)?;
+    let commits = archive.commits(of, turns.clone()).map_err(unreadable_data)?;
+    let usage = archive.usage(of, turns).map_err(unreadable_data)?;
     Ok(Figures { files, commits, usage })
 }

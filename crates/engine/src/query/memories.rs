@@ -2,11 +2,11 @@
 //!
 //! Leaves out replaced and held-back memories unless the request asks for them.
 
-use super::{Past, ProjectScope, call, parse_time, unreadable};
+use super::{Past, ProjectScope, call, parse_time, unreadable_data};
 use crate::memory::remember::type_named;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use towline_core::id::SessionKey;
 use towline_core::memory::{Memory, number};
 use towline_core::when::TimeExpression;
@@ -48,7 +48,7 @@ pub fn memories(env: &Env, request: &MemoriesRequest) -> Result<MemoryList, Fail
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let is_cut = memories.len() > most;
     memories.truncate(most);
-    Ok(MemoryList { memories, is_cut, limit, looked: past.project.words() })
+    Ok(MemoryList { memories, is_cut, limit, looked: past.project.description() })
 }
 
 fn find(past: &Past, request: &MemoriesRequest) -> Result<Vec<Memory>, Failure> {
@@ -68,12 +68,13 @@ fn find(past: &Past, request: &MemoriesRequest) -> Result<Vec<Memory>, Failure> 
         limit: request.limit.saturating_add(1),
         ..MemoryQuery::default()
     };
-    past.archive.memories(&query).map_err(unreadable)
+    past.archive.memories(&query).map_err(unreadable_data)
 }
 
 fn number_of(id: &str) -> Result<i64, Failure> {
-    number(id)
-        .ok_or_else(|| Failure::input(format!("`{}` is no memory", plain(id))).hint("Write one like m12."))
+    number(id).ok_or_else(|| {
+        Failure::input(format!("`{}` is no memory", plain_text(id))).hint("Write one like m12.")
+    })
 }
 
 /// A captured session, or the full key of one that was not captured.
@@ -84,7 +85,7 @@ fn session_named(past: &Past, text: &str) -> Result<SessionKey, Failure> {
         return Ok(of.session);
     }
     SessionKey::parse(text).map_err(|_| {
-        Failure::input(format!("no session has an id that begins or ends with `{}`", plain(text)))
+        Failure::input(format!("no session has an id that begins or ends with `{}`", plain_text(text)))
             .hint("Run `tow sessions --all-projects` to see what was captured.")
     })
 }

@@ -64,7 +64,8 @@ pub fn since(home: &DataFolder, cursor: &str) -> Option<NewsBatch> {
     let from = NewsCursor::parse(cursor)?;
     let mut items = vec![];
     let journal = journaled(home, from.journal, &mut items)?;
-    let archive = Archive::read(home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
+    let archive =
+        Archive::read(home, PATIENCE).ok()?.filter(|archive| archive.has_memory_tables().unwrap_or(false));
     let (mut change, mut jobs) = (from.change, from.jobs);
     if let Some(archive) = &archive {
         change = archived(archive, from.change, &mut items).ok()??;
@@ -79,7 +80,8 @@ pub fn since(home: &DataFolder, cursor: &str) -> Option<NewsBatch> {
 fn now(home: &DataFolder) -> Option<NewsCursor> {
     let journal =
         Segments::list(home).map_or(JournalPosition { segment: 1, offset: 0 }, |segments| segments.end());
-    let archive = Archive::read(home, PATIENCE).ok()?.filter(|archive| archive.remembers().unwrap_or(false));
+    let archive =
+        Archive::read(home, PATIENCE).ok()?.filter(|archive| archive.has_memory_tables().unwrap_or(false));
     let (change, jobs) = match &archive {
         Some(archive) => (archive.last_change().ok()?, archive.jobs_mark().ok()?),
         None => (0, 0),

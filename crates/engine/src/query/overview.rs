@@ -2,7 +2,7 @@
 //!
 //! Only reads, and waits for no lock longer than a web page may.
 
-use super::past::{called, unreadable};
+use super::past::{project_called, unreadable_data};
 use crate::ingest::live;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
@@ -35,7 +35,7 @@ pub fn inheritance(env: &Env, key: &SessionKey) -> Result<InheritanceChain, Fail
     while let Some(one) = wanted.pop().filter(|_| met.len() < MOST_STEPS as usize) {
         let filter =
             InheritanceFilter { session: Some(&one), limit: MOST_STEPS, ..InheritanceFilter::default() };
-        for link in store.inheritances(&filter).map_err(unreadable)? {
+        for link in store.inheritances(&filter).map_err(unreadable_data)? {
             let Some(other) = other_end(&link, &one).filter(|other| !met.contains(other)) else { continue };
             met.push(other.clone());
             wanted.push(other);
@@ -53,12 +53,14 @@ fn other_end(link: &Inheritance, one: &SessionKey) -> Option<SessionKey> {
 /// The context sizes of a session over time, and the model's current limit.
 pub fn context_sizes(env: &Env, key: &SessionKey) -> Result<(Vec<ContextPoint>, Option<u64>), Failure> {
     let nothing = (vec![], None);
-    let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(unreadable)? else { return Ok(nothing) };
-    let Some(of) = archive.conversation(key).map_err(unreadable)? else { return Ok(nothing) };
-    let store = Store::read(&env.home, PATIENCE).map_err(unreadable)?;
-    let session = store.map(|store| store.session(key)).transpose().map_err(unreadable)?.flatten();
+    let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(unreadable_data)? else {
+        return Ok(nothing);
+    };
+    let Some(of) = archive.conversation(key).map_err(unreadable_data)? else { return Ok(nothing) };
+    let store = Store::read(&env.home, PATIENCE).map_err(unreadable_data)?;
+    let session = store.map(|store| store.session(key)).transpose().map_err(unreadable_data)?.flatten();
     let window = session.and_then(|session| session.meter.last).map(|(fill, _)| fill.window);
-    let points = archive.context_points(&of).map_err(unreadable)?;
+    let points = archive.context_points(&of).map_err(unreadable_data)?;
     Ok((points, window))
 }
 
@@ -67,7 +69,7 @@ pub fn memories(env: &Env, ids: &[&str]) -> Result<Vec<Memory>, Failure> {
     let Some(archive) = archive(env)? else { return Ok(vec![]) };
     let mut found = vec![];
     for number in ids.iter().filter_map(|id| number(id)) {
-        found.extend(archive.memory(number).map_err(unreadable)?);
+        found.extend(archive.memory(number).map_err(unreadable_data)?);
     }
     Ok(found)
 }
@@ -80,20 +82,20 @@ pub fn summaries(
 ) -> Result<Vec<(KeptSummary, Option<Conversation>)>, Failure> {
     let Some(archive) = archive(env)? else { return Ok(vec![]) };
     let project = project.map(|name| project_row(&archive, name)).transpose()?;
-    let found = archive.latest_summaries(project, limit).map_err(unreadable)?;
+    let found = archive.latest_summaries(project, limit).map_err(unreadable_data)?;
     let with_session = |summary: KeptSummary| {
-        let of = archive.conversation(&summary.session).map_err(unreadable)?;
+        let of = archive.conversation(&summary.session).map_err(unreadable_data)?;
         Ok((summary, of))
     };
     found.into_iter().map(with_session).collect()
 }
 
 fn project_row(archive: &Archive, name: &str) -> Result<i64, Failure> {
-    let known = archive.project_rows().map_err(unreadable)?;
+    let known = archive.project_rows().map_err(unreadable_data)?;
     if let Some(project) = known.iter().find(|project| Path::new(&project.root) == Path::new(name)) {
         return Ok(project.row);
     }
-    called(known, name)?.row().ok_or_else(|| Failure::input("that is no project"))
+    project_called(known, name)?.row().ok_or_else(|| Failure::input("that is no project"))
 }
 
 /// Faults that are still only in the journal, and those in the database.
@@ -104,19 +106,19 @@ pub struct Faults {
 }
 
 pub fn faults(env: &Env) -> Result<Faults, Failure> {
-    let Some(store) = Store::read(&env.home, PATIENCE).map_err(unreadable)? else {
+    let Some(store) = Store::read(&env.home, PATIENCE).map_err(unreadable_data)? else {
         return Ok(Faults::default());
     };
-    let pending = store.unfolded_faults().map_err(unreadable)?;
-    Ok(Faults { pending, known: store.faults().map_err(unreadable)? })
+    let pending = store.unapplied_faults().map_err(unreadable_data)?;
+    Ok(Faults { pending, known: store.faults().map_err(unreadable_data)? })
 }
 
 pub fn projects(env: &Env) -> Result<Vec<ProjectCounts>, Failure> {
-    archive(env)?.map_or_else(|| Ok(vec![]), |archive| archive.project_figures().map_err(unreadable))
+    archive(env)?.map_or_else(|| Ok(vec![]), |archive| archive.project_counts().map_err(unreadable_data))
 }
 
 pub fn counts(env: &Env) -> Result<Option<ArchiveCounts>, Failure> {
-    archive(env)?.map(|archive| archive.counts()).transpose().map_err(unreadable)
+    archive(env)?.map(|archive| archive.counts()).transpose().map_err(unreadable_data)
 }
 
 /// Sizes of the data folder's parts, in bytes.
@@ -146,6 +148,6 @@ pub fn sizes(home: &DataFolder) -> DataSizes {
 
 /// The archive, unless an older version wrote it last: it has no memory tables until the next writer migrates it.
 fn archive(env: &Env) -> Result<Option<Archive>, Failure> {
-    let archive = Archive::read(&env.home, PATIENCE).map_err(unreadable)?;
-    Ok(archive.filter(|archive| archive.remembers().unwrap_or(false)))
+    let archive = Archive::read(&env.home, PATIENCE).map_err(unreadable_data)?;
+    Ok(archive.filter(|archive| archive.has_memory_tables().unwrap_or(false)))
 }

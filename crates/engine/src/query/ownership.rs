@@ -2,7 +2,7 @@
 //!
 //! Never guesses: an ambiguous name is an error that lists all candidates.
 
-use crate::handoff::inherit::in_short;
+use crate::handoff::inherit::session_label;
 use crate::ingest::live;
 use crate::runtime::config::project_name;
 use crate::runtime::env::{Env, variable};
@@ -27,7 +27,7 @@ pub fn store(env: &Env) -> Result<Store, Failure> {
 
 /// The named session, else the one this command runs in. `verb` is the command that hints suggest with an id.
 pub fn session(store: &Store, name: Option<&str>, verb: &str) -> Result<Session, Failure> {
-    name.map_or_else(|| here(store, verb), |name| named(store, name))
+    name.map_or_else(|| current_session(store, verb), |name| named(store, name))
 }
 
 /// Matches the whole key, or the beginning or end of an id.
@@ -54,7 +54,7 @@ pub fn of_caller(store: &Store) -> Result<Option<Session>, Failure> {
 
 /// The session of the agent above this process, else of the same terminal, else the only one open in the
 /// project.
-pub fn here(store: &Store, verb: &str) -> Result<Session, Failure> {
+pub fn current_session(store: &Store, verb: &str) -> Result<Session, Failure> {
     let line: Vec<Process> = ancestors(std::process::id()).collect();
     let found = match below_agent(store, &line).map_err(failed)? {
         Some(key) => Some(key),
@@ -70,7 +70,7 @@ pub fn here(store: &Store, verb: &str) -> Result<Session, Failure> {
 pub fn project(store: &Store) -> Result<Option<String>, Failure> {
     let Some(traces) = traces() else { return Ok(None) };
     let projects = store.projects().map_err(failed)?.into_iter();
-    let mut same = projects.filter(|(_, root, remote)| traces.lead_to(root, remote.as_deref()));
+    let mut same = projects.filter(|(_, root, remote)| traces.matches_project(root, remote.as_deref()));
     Ok(same.next().map(|(name, _, _)| name))
 }
 
@@ -122,7 +122,7 @@ fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
     let is_here = |session: &Session| {
         let project = session.project.as_ref().zip(traces.as_ref());
         session.state != SessionState::Ended
-            && project.is_some_and(|(own, traces)| traces.lead_to(&own.root, own.remote.as_deref()))
+            && project.is_some_and(|(own, traces)| traces.matches_project(&own.root, own.remote.as_deref()))
     };
     let mut open: Vec<Session> = store.live_sessions().map_err(failed)?.into_iter().filter(is_here).collect();
     if open.len() == 1
@@ -135,7 +135,8 @@ fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
         return Err(Failure::input(what).hint(format!("Run `tow status`, then `{verb} ID`.")));
     }
     let failure = Failure::input("no session sits here, and several are open in this project");
-    let hint = |session: &Session| format!("Run `{verb} {}` for {}.", session.key.short(), in_short(session));
+    let hint =
+        |session: &Session| format!("Run `{verb} {}` for {}.", session.key.short(), session_label(session));
     Err(open.iter().fold(failure, |failure, session| failure.hint(hint(session))))
 }
 

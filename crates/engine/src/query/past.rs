@@ -5,10 +5,10 @@
 use crate::capture::{Caught, Wishes, catch_up};
 use crate::runtime::env::{Env, current_folder};
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 use towline_store::archive::ProjectRow;
@@ -18,7 +18,7 @@ use towline_store::{Archive, StoreError};
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The user's error for a failed archive read.
-pub fn unreadable(error: StoreError) -> Failure {
+pub fn unreadable_data(error: StoreError) -> Failure {
     Failure::about("could not read what was captured", &error).hint("Run `tow doctor`.")
 }
 
@@ -59,11 +59,11 @@ impl Past {
     pub fn open(env: &Env, wanted: &ProjectScope) -> Result<Option<Past>, Failure> {
         let wishes = Wishes::load(env).ok();
         let folder = wanted.folder();
-        let usual = Wishes::usual();
+        let usual = Wishes::default_rules();
         let traces = folder.map(|folder| wishes.as_ref().unwrap_or(&usual).traces(&folder));
-        let opened = opened(env, wishes.as_ref(), traces.as_ref()).map_err(unreadable)?;
+        let opened = opened(env, wishes.as_ref(), traces.as_ref()).map_err(unreadable_data)?;
         let (Some(archive), caught) = opened else { return Ok(None) };
-        archive.hold_still().map_err(unreadable)?;
+        archive.begin_read().map_err(unreadable_data)?;
         let project = wanted.choose(&archive, traces.as_ref())?;
         Ok(Some(Past { archive, project, now: env.now, caught }))
     }
@@ -98,12 +98,14 @@ impl ProjectScope {
 
     fn choose(&self, archive: &Archive, traces: Option<&ProjectIdentity>) -> Result<Chosen, Failure> {
         if let Some(traces) = traces {
-            let name = for_terminal(traces.display_name());
-            let row = archive.project(traces).map_err(unreadable)?;
+            let name = escape_for_terminal(traces.display_name());
+            let row = archive.project(traces).map_err(unreadable_data)?;
             return Ok(row.map_or(Chosen::Strange { name: name.clone() }, |row| Chosen::Known { row, name }));
         }
         match self {
-            ProjectScope::Named(name) => called(archive.project_rows().map_err(unreadable)?, name),
+            ProjectScope::Named(name) => {
+                project_called(archive.project_rows().map_err(unreadable_data)?, name)
+            }
             ProjectScope::Here | ProjectScope::All => Ok(Chosen::All),
         }
     }
@@ -115,20 +117,21 @@ pub fn is_path(text: &str) -> bool {
 }
 
 /// The one project with this name.
-pub fn called(known: Vec<ProjectRow>, name: &str) -> Result<Chosen, Failure> {
+pub fn project_called(known: Vec<ProjectRow>, name: &str) -> Result<Chosen, Failure> {
     let fits = |project: &&ProjectRow| project.name.eq_ignore_ascii_case(name);
     let fitting: Vec<&ProjectRow> = known.iter().filter(fits).collect();
     match fitting.as_slice() {
-        [one] => Ok(Chosen::Known { row: one.row, name: for_terminal(&one.name) }),
+        [one] => Ok(Chosen::Known { row: one.row, name: escape_for_terminal(&one.name) }),
         [] => {
-            let names: Vec<_> = known.iter().take(20).map(|project| for_terminal(&project.name)).collect();
-            let what = format!("nothing was captured of a project called `{}`", plain(name));
+            let names: Vec<_> =
+                known.iter().take(20).map(|project| escape_for_terminal(&project.name)).collect();
+            let what = format!("nothing was captured of a project called `{}`", plain_text(name));
             Err(Failure::input(what)
                 .hint(format!("Known are: {}. A folder can be given too.", names.join(", "))))
         }
         several => {
-            let roots: Vec<_> = several.iter().map(|project| for_terminal(&project.root)).collect();
-            let what = format!("several projects are called `{}`", plain(name));
+            let roots: Vec<_> = several.iter().map(|project| escape_for_terminal(&project.root)).collect();
+            let what = format!("several projects are called `{}`", plain_text(name));
             Err(Failure::input(what).hint(format!("Give one of their folders: {}.", roots.join(", "))))
         }
     }
@@ -157,7 +160,7 @@ impl Chosen {
     }
 
     /// Description of the searched scope.
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         match self {
             Chosen::All => "every project".to_owned(),
             Chosen::Known { name, .. } => format!("project {name}"),
@@ -177,10 +180,10 @@ mod tests {
     #[test]
     fn a_project_is_called_by_its_name_in_any_case() {
         let known = || vec![project(1, "app", "/a"), project(2, "Site", "/b"), project(3, "app", "/c")];
-        assert_eq!(called(known(), "site").unwrap(), Chosen::Known { row: 2, name: "Site".into() });
-        let several = called(known(), "app").unwrap_err().render();
+        assert_eq!(project_called(known(), "site").unwrap(), Chosen::Known { row: 2, name: "Site".into() });
+        let several = project_called(known(), "app").unwrap_err().render();
         assert!(several.contains("Give one of their folders: /a, /c."), "{several}");
-        let none = called(known(), "shop").unwrap_err().render();
+        let none = project_called(known(), "shop").unwrap_err().render();
         assert!(none.contains("Known are: app, Site, app."), "{none}");
     }
 }

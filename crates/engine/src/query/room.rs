@@ -28,7 +28,7 @@ impl Room {
         Room { left: self.left.map(|left| left / number.max(1)) }
     }
 
-    pub fn is_used_up(&self) -> bool {
+    pub fn is_exhausted(&self) -> bool {
         self.left == Some(0)
     }
 
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(room.take("漢字".into(), 4), Clipped { text: "漢".into(), left_out: 3 });
         assert_eq!(room.take("abc".into(), 100), Clipped { text: "abc".into(), left_out: 0 });
         assert_eq!(room.take("abcdef".into(), 100), Clipped { text: "abcd".into(), left_out: 2 });
-        assert!(room.is_used_up());
+        assert!(room.is_exhausted());
         assert_eq!(Room::of(0).take("x".repeat(100), 10).left_out, 0, "0 is without bounds");
     }
 

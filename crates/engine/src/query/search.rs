@@ -3,7 +3,7 @@
 //! Brings the index up to date itself, and covers all times unless the request limits them. What could not be
 //! used (an embedding model, the hub) is a notice, not an error.
 
-use super::{Chosen, Past, ProjectScope, parse_time, unreadable};
+use super::{Chosen, Past, ProjectScope, parse_time, unreadable_data};
 use crate::index::embeddings::Asked;
 use crate::index::{FindError, Found, Library, Question, TeamRow, ask, embeddings};
 use crate::runtime::config::settings;
@@ -11,7 +11,7 @@ use crate::runtime::env::Env;
 use crate::runtime::failure::{Failure, chain};
 use crate::sync::{Former, NoLink, TeamQuestion, ask_team};
 use std::time::Duration;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::time::Timestamp;
 use towline_hub::Embedding;
 use towline_search::{DocumentKind, Filters, QueryContext};
@@ -121,13 +121,14 @@ fn ask_hub(
         patience: Duration::from_millis(hub.search_ms),
     };
     Ok(ask_team(env, &past.archive, &asked)
-        .map_err(|error| format!("searched here alone: {}", for_terminal(&chain(&error)))))
+        .map_err(|error| format!("searched here alone: {}", escape_for_terminal(&chain(&error)))))
 }
 
 /// The embedding of the query. Without the optional model the built-in table serves, and a notice says so.
 fn embedded(env: &Env, text: &str) -> (Option<Asked>, Vec<String>) {
     let (asked, trouble) = embeddings::asked(&env.home, &settings(env).search, text);
-    let notice = |why: String| format!("searched without the model of search.tier: {}", for_terminal(&why));
+    let notice =
+        |why: String| format!("searched without the model of search.tier: {}", escape_for_terminal(&why));
     (asked, trouble.map(notice).into_iter().collect())
 }
 
@@ -140,7 +141,7 @@ fn rank(
 ) -> Result<Vec<Found>, Failure> {
     let library = Library { home: &env.home, archive: &past.archive, now: env.now, sentences, team };
     ask(&library, question).map_err(|error| match error {
-        FindError::Store(error) => unreadable(error),
+        FindError::Store(error) => unreadable_data(error),
         FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
         FindError::Index(error) => Failure::new(&error).hint("Run `tow reindex`, then search again."),
     })
@@ -154,7 +155,7 @@ fn filters(request: &SearchRequest, now: Timestamp) -> Result<Filters, Failure> 
         kinds.extend(match word {
             // "body" covers prompts as well as answers.
             "body" => vec![DocumentKind::Body, DocumentKind::Prompt, DocumentKind::Line],
-            word => vec![DocumentKind::of_word(word).ok_or_else(|| no_kind(word))?],
+            word => vec![DocumentKind::parse(word).ok_or_else(|| no_kind(word))?],
         });
     }
     if kinds.is_empty() && !(request.types.is_empty() && request.concepts.is_empty()) {
@@ -175,6 +176,6 @@ fn filters(request: &SearchRequest, now: Timestamp) -> Result<Filters, Failure> 
 }
 
 fn no_kind(word: &str) -> Failure {
-    Failure::input(format!("there is no kind `{}`", for_terminal(word)))
+    Failure::input(format!("there is no kind `{}`", escape_for_terminal(word)))
         .hint("Give memory, summary, body, detail or bookmark.")
 }

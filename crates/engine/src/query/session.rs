@@ -2,16 +2,16 @@
 //!
 //! Never guesses: an ambiguous name is an error that lists all candidates.
 
-use super::past::{Past, unreadable};
+use super::past::{Past, unreadable_data};
 use crate::runtime::calendar;
 use crate::runtime::failure::Failure;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::when::SessionHint;
 use towline_store::archive::Conversation;
 
 /// The one session with this name; `None` if there is none.
 pub fn call(past: &Past, hint: &SessionHint) -> Result<Option<Conversation>, Failure> {
-    let mut found = past.archive.conversations_called(&hint.id).map_err(unreadable)?;
+    let mut found = past.archive.conversations_called(&hint.id).map_err(unreadable_data)?;
     found.retain(|conversation| hint.fits(&conversation.session));
     if found.len() > 1 {
         let failure = Failure::input(format!("`{hint}` fits {} sessions", found.len()));
@@ -24,7 +24,7 @@ pub fn call(past: &Past, hint: &SessionHint) -> Result<Option<Conversation>, Fai
 fn told_apart(of: &Conversation, past: &Past) -> String {
     let project = of.project.as_deref().map_or("no project", |name| name);
     let line = past.archive.first_and_last_line(of).ok().and_then(|(first, _)| first);
-    let line = line.map_or(String::new(), |line| format!(": {}", for_terminal(&line)));
+    let line = line.map_or(String::new(), |line| format!(": {}", escape_for_terminal(&line)));
     let last = calendar::clock(of.last_at, past.now);
-    format!("{}, {}, {} turns, last {last}{line}", of.session, for_terminal(project), of.turns)
+    format!("{}, {}, {} turns, last {last}{line}", of.session, escape_for_terminal(project), of.turns)
 }

@@ -2,11 +2,11 @@
 //!
 //! Only reads, and no more than it lists.
 
-use super::past::{Past, ProjectScope, unreadable};
+use super::past::{Past, ProjectScope, unreadable_data};
 use super::sought::parse_time;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use towline_core::time::Timestamp;
 use towline_store::archive::{Conversation, PageKey, SessionQuery};
 
@@ -54,21 +54,21 @@ pub fn sessions(env: &Env, request: &SessionsRequest<'_>) -> Result<SessionList,
         behind: request.before.map(page_key).transpose()?,
         most: request.limit.saturating_add(1),
     };
-    let mut found = past.archive.sessions_asked(&query).map_err(unreadable)?;
+    let mut found = past.archive.find_sessions(&query).map_err(unreadable_data)?;
     if past.project.is_empty() {
         found.clear();
     }
     let has_more = found.len() > request.limit;
     found.truncate(request.limit);
     let with_lines = |of: Conversation| {
-        let (first, last) = past.archive.first_and_last_line(&of).map_err(unreadable)?;
+        let (first, last) = past.archive.first_and_last_line(&of).map_err(unreadable_data)?;
         Ok(SessionLine { of, first, last })
     };
     let sessions = found.into_iter().map(with_lines).collect::<Result<_, Failure>>()?;
-    Ok(SessionList { sessions, has_more, looked: past.project.words() })
+    Ok(SessionList { sessions, has_more, looked: past.project.description() })
 }
 
 fn page_key(text: &str) -> Result<PageKey, Failure> {
-    let refused = || Failure::input(format!("`{}` is no place in a list", plain(text)));
+    let refused = || Failure::input(format!("`{}` is no place in a list", plain_text(text)));
     PageKey::parse(text).ok_or_else(|| refused().hint("Give what an earlier list with --json has as `next`."))
 }

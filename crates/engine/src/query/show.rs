@@ -3,7 +3,7 @@
 //! Only reads. An unknown id is an error that suggests the nearest known one.
 
 use super::figures::{Figures, figures};
-use super::past::{Past, ProjectScope, unreadable};
+use super::past::{Past, ProjectScope, unreadable_data};
 use super::room::Room;
 use super::session::call;
 use super::turn::{BYTES, BYTES_OF_ONE, Thinking, TurnView, id_of, view, view_detail};
@@ -12,7 +12,7 @@ use crate::memory::remember::{is_memory_id, no_memory};
 use crate::runtime::config::nearest;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use towline_core::id::Uid;
 use towline_core::memory::{Memory, number};
 use towline_core::time::Timestamp;
@@ -123,27 +123,27 @@ fn show_one(env: &Env, past: &Past, request: &ShowRequest<'_>, id: &ParsedId<'_>
         TimeExpression::Clock { .. }
         | TimeExpression::Day(_)
         | TimeExpression::Exact { .. }
-        | TimeExpression::Ago { .. } => Err(Failure::input(format!("`{}` is a time", plain(text)))
-            .hint(format!("Run `tow detail {}`.", plain(text)))),
+        | TimeExpression::Ago { .. } => Err(Failure::input(format!("`{}` is a time", plain_text(text)))
+            .hint(format!("Run `tow detail {}`.", plain_text(text)))),
     }
 }
 
 fn no_id(text: &str) -> Failure {
-    Failure::input(format!("`{}` is no id", plain(text)))
+    Failure::input(format!("`{}` is no id", plain_text(text)))
         .hint("Ids look like 1a2b3c4d, 1a2b3c4d#12, 1a2b3c4d#12.3 and m12; `tow sessions` and `tow memories` list them.")
 }
 
 /// A turn's uid looks like a session id.
 fn by_uid(past: &Past, hint: &SessionHint) -> Result<Option<(Conversation, TurnRow)>, Failure> {
     match Uid::parse(&hint.id) {
-        Ok(uid) => past.archive.turn_by_uid(uid).map_err(unreadable),
+        Ok(uid) => past.archive.turn_by_uid(uid).map_err(unreadable_data),
         Err(_) => Ok(None),
     }
 }
 
 fn unknown(past: &Past, hint: &SessionHint) -> Failure {
     let latest = SessionQuery { project: None, agent: None, since: Timestamp(0), behind: None, most: NEAR };
-    let latest = past.archive.sessions_asked(&latest).unwrap_or_default();
+    let latest = past.archive.find_sessions(&latest).unwrap_or_default();
     let failure = Failure::input(format!("no session has an id that begins or ends with `{hint}`"));
     let failure = match nearest(&hint.id, latest.iter().map(|of| of.short.as_str())) {
         Some(near) => failure.hint(format!("Did you mean `tow show {near}`?")),
@@ -157,7 +157,7 @@ fn one_turn(past: &Past, of: &Conversation, from: u32, to: u32) -> Result<TurnRo
         return Err(Failure::input("several turns are shown by another command")
             .hint(format!("Run `tow detail {}#{from}-{to}`.", of.short)));
     }
-    let turn = past.archive.turns(of, from, from).map_err(unreadable)?.into_iter().next();
+    let turn = past.archive.turns(of, from, from).map_err(unreadable_data)?.into_iter().next();
     turn.ok_or_else(|| {
         Failure::input(format!("session {} has the turns 1 to {}, not {from}", of.short, of.turns))
             .hint(format!("Run `tow turns {}`.", of.short))
@@ -199,24 +199,24 @@ fn show_session(
 ) -> Result<Shown, Failure> {
     let archive = &past.archive;
     let query = TurnQuery::last(request.limit, TurnFilter::Standing);
-    let (all, standing) = archive.count_turns(&of, &query).map_err(unreadable)?;
+    let (all, standing) = archive.count_turns(&of, &query).map_err(unreadable_data)?;
     Ok(Shown::Session(Box::new(ShownSession {
-        turns: archive.turns_of(&of, &query).map_err(unreadable)?,
+        turns: archive.turns_of(&of, &query).map_err(unreadable_data)?,
         all,
         standing,
         figures: figures(past, &of, 0..=u32::MAX)?,
-        summary: archive.summary(&of).map_err(unreadable)?,
-        spent: usage::of_session(archive, &usage::prices(env), &of.session).map_err(unreadable)?,
+        summary: archive.summary(&of).map_err(unreadable_data)?,
+        spent: usage::of_session(archive, &usage::prices(env), &of.session).map_err(unreadable_data)?,
         of,
     })))
 }
 
 fn show_memory(past: &Past, number: i64, reader: Reader) -> Result<Shown, Failure> {
-    let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
+    let memory = past.archive.memory(number).map_err(unreadable_data)?.ok_or_else(|| no_memory(number))?;
     if let (Some(reason), Reader::Model) = (&memory.quarantine, reader) {
         return Ok(Shown::HeldBack { id: memory.name(), reason: reason.clone() });
     }
-    let trace = past.archive.memory_trace(number).map_err(unreadable)?;
+    let trace = past.archive.memory_trace(number).map_err(unreadable_data)?;
     let chain = chain(past, &memory)?;
     Ok(Shown::Memory(Box::new(ShownMemory { memory, chain, trace })))
 }
@@ -224,17 +224,17 @@ fn show_memory(past: &Past, number: i64, reader: Reader) -> Result<Shown, Failur
 /// Follows replacements in both directions, guarded against cycles.
 fn chain(past: &Past, memory: &Memory) -> Result<Vec<i64>, Failure> {
     let mut chain = vec![memory.number];
-    let mut earlier = past.archive.memories_replaced_by(memory.number).map_err(unreadable)?;
+    let mut earlier = past.archive.memories_replaced_by(memory.number).map_err(unreadable_data)?;
     while let Some(number) =
         earlier.pop().filter(|number| !chain.contains(number) && chain.len() < LONGEST_CHAIN)
     {
         chain.insert(0, number);
-        earlier.extend(past.archive.memories_replaced_by(number).map_err(unreadable)?);
+        earlier.extend(past.archive.memories_replaced_by(number).map_err(unreadable_data)?);
     }
     let mut later = memory.superseded.as_ref().and_then(|superseded| superseded.by);
     while let Some(number) = later.filter(|number| !chain.contains(number) && chain.len() < LONGEST_CHAIN) {
         chain.push(number);
-        let next = past.archive.memory(number).map_err(unreadable)?;
+        let next = past.archive.memory(number).map_err(unreadable_data)?;
         later = next.and_then(|next| next.superseded).and_then(|superseded| superseded.by);
     }
     Ok(chain)

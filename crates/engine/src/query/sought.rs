@@ -2,11 +2,11 @@
 //!
 //! Always reports where it looked, so that an empty result is an answer too.
 
-use super::past::{Past, unreadable};
+use super::past::{Past, unreadable_data};
 use super::session::call;
 use crate::runtime::calendar;
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use towline_core::time::Timestamp;
 use towline_core::when::{SessionHint, TimeExpression};
 use towline_store::archive::{Conversation, TurnFilter, TurnQuery, TurnRow};
@@ -27,7 +27,7 @@ pub struct Found {
 }
 
 /// The turns that an expression means, at most `most` of a session.
-pub fn seek(past: &Past, wanted: &TimeExpression, most: usize) -> Result<Found, Failure> {
+pub fn find_turns(past: &Past, wanted: &TimeExpression, most: usize) -> Result<Found, Failure> {
     match wanted {
         TimeExpression::Turn { session, from, to, detail } => numbered(past, session, *from, *to, *detail),
         TimeExpression::Session(session) => whole_session(past, session, most),
@@ -46,7 +46,7 @@ fn numbered(
     detail: Option<u32>,
 ) -> Result<Found, Failure> {
     let Some(of) = call(past, session)? else { return Ok(nothing(no_session(session))) };
-    let turns = past.archive.turns(&of, from, to).map_err(unreadable)?;
+    let turns = past.archive.turns(&of, from, to).map_err(unreadable_data)?;
     let looked = format!("session {}, which has the turns 1 to {}", of.short, of.turns);
     Ok(Found { turns: with(&of, turns), detail, looked, left_out: 0 })
 }
@@ -54,8 +54,8 @@ fn numbered(
 fn whole_session(past: &Past, session: &SessionHint, most: usize) -> Result<Found, Failure> {
     let Some(of) = call(past, session)? else { return Ok(nothing(no_session(session))) };
     let asked = TurnQuery::last(most, TurnFilter::Standing);
-    let turns = past.archive.turns_of(&of, &asked).map_err(unreadable)?;
-    let (_, standing) = past.archive.count_turns(&of, &asked).map_err(unreadable)?;
+    let turns = past.archive.turns_of(&of, &asked).map_err(unreadable_data)?;
+    let (_, standing) = past.archive.count_turns(&of, &asked).map_err(unreadable_data)?;
     let left_out = (standing as usize).saturating_sub(turns.len());
     Ok(Found { turns: with(&of, turns), detail: None, looked: format!("session {}", of.short), left_out })
 }
@@ -75,7 +75,7 @@ fn nothing(looked: String) -> Found {
 /// The turns under way at that time, on the first candidate day that has any.
 fn at_time(past: &Past, wanted: &TimeExpression) -> Result<Found, Failure> {
     if past.project.is_empty() {
-        return Ok(nothing(past.project.words()));
+        return Ok(nothing(past.project.description()));
     }
     let mut looked: Option<(Timestamp, Timestamp)> = None;
     let mut oldest = None;
@@ -87,21 +87,22 @@ fn at_time(past: &Past, wanted: &TimeExpression) -> Result<Found, Failure> {
         // Skip the future.
         let turns = if from > past.now { vec![] } else { between(past, from, until)? };
         if !turns.is_empty() {
-            let looked = format!("{}, {}", past.project.words(), stretch_words(from, until, past.now));
+            let looked = format!("{}, {}", past.project.description(), stretch_words(from, until, past.now));
             return Ok(Found { turns, detail: None, looked, left_out: 0 });
         }
         if oldest.is_none() {
-            oldest = Some(past.archive.first_turn_at().map_err(unreadable)?.unwrap_or(Timestamp(i64::MAX)));
+            oldest =
+                Some(past.archive.first_turn_at().map_err(unreadable_data)?.unwrap_or(Timestamp(i64::MAX)));
         }
     }
     let when = looked.map_or(format!("{wanted}, a time that never was"), |(from, until)| {
         stretch_words(from, until, past.now)
     });
-    Ok(nothing(format!("{}, {when}", past.project.words())))
+    Ok(nothing(format!("{}, {when}", past.project.description())))
 }
 
 fn between(past: &Past, from: Timestamp, until: Timestamp) -> Result<Vec<(Conversation, TurnRow)>, Failure> {
-    past.archive.turns_between(from, until.plus_ms(-1), past.project.row()).map_err(unreadable)
+    past.archive.turns_between(from, until.plus_ms(-1), past.project.row()).map_err(unreadable_data)
 }
 
 fn stretch_words(from: Timestamp, until: Timestamp, now: Timestamp) -> String {
@@ -114,7 +115,7 @@ fn stretches<'w>(
     past: &Past,
     wanted: &'w TimeExpression,
 ) -> Box<dyn Iterator<Item = (Timestamp, Timestamp)> + 'w> {
-    if let Some(stretch) = wanted.stretch(past.now) {
+    if let Some(stretch) = wanted.range(past.now) {
         return Box::new(std::iter::once(stretch));
     }
     let Some(today) = calendar::today(past.now) else { return Box::new(std::iter::empty()) };
@@ -123,8 +124,8 @@ fn stretches<'w>(
 }
 
 /// Start of the latest matching time span that has begun.
-pub fn beginning(wanted: &TimeExpression, now: Timestamp) -> Option<Timestamp> {
-    if let Some((from, _)) = wanted.stretch(now) {
+pub fn start_of_expression(wanted: &TimeExpression, now: Timestamp) -> Option<Timestamp> {
+    if let Some((from, _)) = wanted.range(now) {
         return Some(from);
     }
     let begun = wanted.windows(calendar::today(now)?).take(MOST_DAYS).filter_map(calendar::stretch);
@@ -138,5 +139,5 @@ pub fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let refused =
         |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");
     let wanted = TimeExpression::parse(text).map_err(|error| refused(error.to_string()))?;
-    beginning(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain(text))))
+    start_of_expression(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain_text(text))))
 }

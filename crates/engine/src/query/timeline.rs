@@ -2,10 +2,10 @@
 //!
 //! Only reads, and no more than it returns. Every entry has an id and its size in tokens.
 
-use super::past::{Past, ProjectScope, unreadable};
+use super::past::{Past, ProjectScope, unreadable_data};
 use super::session::call;
 use super::show::Reader;
-use super::sought::beginning;
+use super::sought::start_of_expression;
 use super::turn::id_of;
 use crate::index::labels::{Labels, short};
 use crate::index::{FindError, Found, Library, Question, ask, embeddings};
@@ -14,9 +14,9 @@ use crate::memory::remember::{is_memory_id, no_memory};
 use crate::runtime::config::settings;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use towline_core::compose::tokens;
-use towline_core::escape::fit;
+use towline_core::escape::fit_to_width;
 use towline_core::id::SessionKey;
 use towline_core::memory::{Memory, number};
 use towline_core::time::Timestamp;
@@ -69,7 +69,7 @@ pub fn timeline(env: &Env, request: &TimelineRequest<'_>) -> Result<Timeline, Fa
     let looked = "nothing was captured yet".to_owned();
     let mut timeline = Timeline { anchor: None, found: None, entries: vec![], looked, notice: None };
     let Some(past) = Past::open(env, &request.scope)? else { return Ok(timeline) };
-    timeline.looked = past.project.words();
+    timeline.looked = past.project.description();
     let anchor = match request.anchor {
         "" => Anchor { at: past.now.plus_ms(1), id: None },
         text => match named(&past, text)? {
@@ -105,14 +105,15 @@ enum ParsedAnchor {
 fn named(past: &Past, text: &str) -> Result<ParsedAnchor, Failure> {
     let known = |at, id| ParsedAnchor::Known(Anchor { at, id });
     if let (true, Some(number)) = (is_memory_id(text), number(text)) {
-        let memory = past.archive.memory(number).map_err(unreadable)?.ok_or_else(|| no_memory(number))?;
+        let memory =
+            past.archive.memory(number).map_err(unreadable_data)?.ok_or_else(|| no_memory(number))?;
         return Ok(known(memory.made_at, Some(memory.name())));
     }
     let Ok(wanted) = TimeExpression::parse(text) else { return Ok(ParsedAnchor::Words) };
     match &wanted {
         TimeExpression::Turn { session, from, .. } => {
             let Some(of) = call(past, session)? else { return Ok(ParsedAnchor::Gone) };
-            let turn = past.archive.turns(&of, *from, *from).map_err(unreadable)?.into_iter().next();
+            let turn = past.archive.turns(&of, *from, *from).map_err(unreadable_data)?.into_iter().next();
             Ok(turn.map_or(ParsedAnchor::Gone, |turn| known(turn.at, Some(id_of(&of, &turn)))))
         }
         // Any word could be a session id.
@@ -123,7 +124,7 @@ fn named(past: &Past, text: &str) -> Result<ParsedAnchor, Failure> {
         | TimeExpression::Day(_)
         | TimeExpression::Exact { .. }
         | TimeExpression::Ago { .. } => {
-            Ok(beginning(&wanted, past.now).map_or(ParsedAnchor::Gone, |at| known(at, None)))
+            Ok(start_of_expression(&wanted, past.now).map_or(ParsedAnchor::Gone, |at| known(at, None)))
         }
     }
 }
@@ -155,7 +156,7 @@ fn best_hit(env: &Env, past: &Past, words: &str) -> Result<(Found, Option<String
 
 fn search_failed(error: FindError) -> Failure {
     match error {
-        FindError::Store(error) => unreadable(error),
+        FindError::Store(error) => unreadable_data(error),
         FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
         FindError::Index(error) => Failure::new(&error).hint("Run `tow reindex`, then search again."),
     }
@@ -172,7 +173,7 @@ fn anchor_of(past: &Past, hit: &Found) -> Result<Anchor, Failure> {
 }
 
 fn no_anchor(text: &str) -> Failure {
-    let shown = fit(&plain(text), LONGEST_SHOWN);
+    let shown = fit_to_width(&plain_text(text), LONGEST_SHOWN);
     Failure::input(format!(
         "`{shown}` is no memory, turn, session or time that is known, and no search finds it"
     ))
@@ -194,15 +195,19 @@ impl Around<'_> {
         let limit = most.saturating_add(1);
         let (archive, project, at) = (&self.past.archive, self.past.project.row(), self.anchor.at);
         let mut found: Vec<TimelineEntry> = vec![];
-        let memories = archive.memories_around(project, at, side, limit).map_err(unreadable)?;
+        let memories = archive.memories_around(project, at, side, limit).map_err(unreadable_data)?;
         found.extend(memories.iter().map(|memory| of_memory(memory, self.reader)));
         found.extend(
-            archive.summaries_around(project, at, side, limit).map_err(unreadable)?.iter().map(of_summary),
+            archive
+                .summaries_around(project, at, side, limit)
+                .map_err(unreadable_data)?
+                .iter()
+                .map(of_summary),
         );
-        for (of, turn) in archive.turns_around(project, at, side, limit).map_err(unreadable)? {
+        for (of, turn) in archive.turns_around(project, at, side, limit).map_err(unreadable_data)? {
             found.push(self.of_turn(&of, &turn)?);
         }
-        found.extend(self.bookmarks(side, limit).map_err(unreadable)?);
+        found.extend(self.bookmarks(side, limit).map_err(unreadable_data)?);
         found.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
         let is_anchor = |entry: &TimelineEntry| self.anchor.id.as_deref() == Some(entry.id.as_str());
         let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -217,7 +222,7 @@ impl Around<'_> {
 
     /// A turn's size is that of its messages.
     fn of_turn(&self, of: &Conversation, turn: &TurnRow) -> Result<TimelineEntry, Failure> {
-        let bodies = self.past.archive.bodies(turn).map_err(unreadable)?;
+        let bodies = self.past.archive.bodies(turn).map_err(unreadable_data)?;
         let tokens = bodies.iter().map(|body| body.text.len().div_ceil(tokens::BYTES_PER_TOKEN)).sum();
         Ok(TimelineEntry {
             at: turn.at,

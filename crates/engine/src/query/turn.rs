@@ -2,7 +2,7 @@
 //!
 //! Details beyond the room are not decompressed.
 
-use super::past::{Past, unreadable};
+use super::past::{Past, unreadable_data};
 use super::room::{Clipped, Room};
 use crate::runtime::failure::Failure;
 use towline_core::capture::{DetailKind, Speaker};
@@ -57,15 +57,15 @@ pub fn view(
     thinking: Thinking,
 ) -> Result<TurnView, Failure> {
     let messages = messages(past, &turn, &mut room, LONGEST_MESSAGE)?;
-    let all = past.archive.details(&turn).map_err(unreadable)?;
+    let all = past.archive.details(&turn).map_err(unreadable_data)?;
     let is_hidden = |row: &DetailRow| thinking == Thinking::Hidden && row.kind == DetailKind::Thinking;
     let (hidden, wanted): (Vec<_>, Vec<_>) = all.into_iter().partition(is_hidden);
     let (mut details, number) = (vec![], wanted.len());
     for row in wanted {
-        if room.is_used_up() {
+        if room.is_exhausted() {
             break;
         }
-        let text = past.archive.content(&row).map_err(unreadable)?;
+        let text = past.archive.content(&row).map_err(unreadable_data)?;
         details.push(DetailView { row, text: room.take(text, LONGEST_DETAIL) });
     }
     let left_out = number - details.len();
@@ -79,7 +79,7 @@ pub fn messages(
     room: &mut Room,
     longest: usize,
 ) -> Result<Vec<MessageView>, Failure> {
-    let rows = past.archive.bodies(turn).map_err(unreadable)?;
+    let rows = past.archive.bodies(turn).map_err(unreadable_data)?;
     let views = rows.into_iter().map(|row| MessageView {
         message: row.message,
         speaker: row.speaker,
@@ -97,10 +97,10 @@ pub fn view_detail(
     number: u32,
     mut room: Room,
 ) -> Result<Result<TurnView, usize>, Failure> {
-    let mut rows = past.archive.details(&turn).map_err(unreadable)?;
+    let mut rows = past.archive.details(&turn).map_err(unreadable_data)?;
     let Some(at) = rows.iter().position(|row| row.number == number) else { return Ok(Err(rows.len())) };
     let row = rows.swap_remove(at);
-    let text = past.archive.content(&row).map_err(unreadable)?;
+    let text = past.archive.content(&row).map_err(unreadable_data)?;
     let details = vec![DetailView { row, text: room.take(text, usize::MAX) }];
     Ok(Ok(TurnView { of, turn, messages: vec![], details, hidden_thinking: 0, left_out: 0 }))
 }

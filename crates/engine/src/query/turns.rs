@@ -2,15 +2,15 @@
 //!
 //! Only reads. Leaves out markers, notifications and reverted turns unless all are requested.
 
-use super::past::{Past, ProjectScope, unreadable};
+use super::past::{Past, ProjectScope, unreadable_data};
 use super::room::Room;
 use super::session::call;
-use super::sought::beginning;
+use super::sought::start_of_expression;
 use super::turn::{LONGEST_MESSAGE, MessageView, messages};
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
 use std::collections::HashMap;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::time::Timestamp;
 use towline_core::when::{SessionHint, TimeExpression};
 use towline_store::archive::{Conversation, DetailRow, SessionQuery, TurnFilter, TurnQuery, TurnRow};
@@ -79,17 +79,18 @@ pub fn turns(env: &Env, request: &TurnsRequest<'_>) -> Result<Option<TurnList>, 
     let bounds = Bounds::parse(request, env.now)?;
     let Some(past) = Past::open(env, &request.scope)? else { return Ok(None) };
     let (archive, query) = (&past.archive, &bounds.query);
-    let mut list = TurnList { turns: vec![], of: None, earlier: 0, hidden: 0, looked: past.project.words() };
+    let mut list =
+        TurnList { turns: vec![], of: None, earlier: 0, hidden: 0, looked: past.project.description() };
     let found = match bounds.range(&past, request.all)? {
         Range::Nothing => vec![],
-        Range::Across => archive.turns_across(past.project.row(), query).map_err(unreadable)?,
+        Range::Across => archive.turns_across(past.project.row(), query).map_err(unreadable_data)?,
         Range::After(of, after) => {
-            let turns = archive.turns_after(&of, after, query).map_err(unreadable)?;
+            let turns = archive.turns_after(&of, after, query).map_err(unreadable_data)?;
             with_session(list.of.insert(*of), turns)
         }
         Range::Of(of) => {
-            let turns = archive.turns_of(&of, query).map_err(unreadable)?;
-            let (all, standing) = archive.count_turns(&of, query).map_err(unreadable)?;
+            let turns = archive.turns_of(&of, query).map_err(unreadable_data)?;
+            let (all, standing) = archive.count_turns(&of, query).map_err(unreadable_data)?;
             let matching = if query.which == TurnFilter::All { all } else { standing };
             list.earlier = matching.saturating_sub(u32::try_from(turns.len()).unwrap_or(u32::MAX));
             list.hidden = all - matching;
@@ -120,7 +121,7 @@ fn listed(
         let details = counts.get(&(of.session.to_string(), turn.ordinal)).copied().unwrap_or(0);
         let messages = longest.map(|longest| messages(past, &turn, &mut room, longest)).transpose()?;
         let headings =
-            request.headings.then(|| past.archive.details(&turn).map_err(unreadable)).transpose()?;
+            request.headings.then(|| past.archive.details(&turn).map_err(unreadable_data)).transpose()?;
         Ok(ListedTurn { of, turn, details, messages, headings })
     };
     found.into_iter().map(one).collect()
@@ -138,7 +139,7 @@ fn detail_counts(
     }
     let mut counts = HashMap::new();
     for (session, (of, from, to)) in spans {
-        let found = past.archive.detail_counts(of, from..=to).map_err(unreadable)?;
+        let found = past.archive.detail_counts(of, from..=to).map_err(unreadable_data)?;
         counts.extend(found.into_iter().map(|(ordinal, count)| ((session.clone(), ordinal), count)));
     }
     Ok(counts)
@@ -165,7 +166,8 @@ impl Bounds {
         let session = request.session.map(session_named).transpose()?;
         let mut bounds = Bounds { session, query, is_by_time: false, after: None };
         if let Some(since) = request.since {
-            bounds.query.since = beginning(&parsed(since)?, now).ok_or_else(|| not_a_time(since))?;
+            bounds.query.since =
+                start_of_expression(&parsed(since)?, now).ok_or_else(|| not_a_time(since))?;
             bounds.is_by_time = true;
         }
         if let Some(before) = request.before {
@@ -192,7 +194,7 @@ impl Bounds {
             | TimeExpression::Exact { .. }
             | TimeExpression::Ago { .. }
             | TimeExpression::Session(_)) => {
-                self.query.before = beginning(&time, now).ok_or_else(|| not_a_time(before))?;
+                self.query.before = start_of_expression(&time, now).ok_or_else(|| not_a_time(before))?;
                 self.is_by_time = true;
             }
         }
@@ -220,7 +222,7 @@ impl Bounds {
             behind: None,
             most: 20,
         };
-        let latest = past.archive.sessions_asked(&latest).map_err(unreadable)?;
+        let latest = past.archive.find_sessions(&latest).map_err(unreadable_data)?;
         let of = latest.into_iter().find(|of| all || of.turns > 0);
         Ok(of.map_or(Range::Nothing, |of| Range::Of(Box::new(of))))
     }
@@ -238,19 +240,19 @@ fn session_named(text: &str) -> Result<SessionHint, Failure> {
         | TimeExpression::Day(_)
         | TimeExpression::Exact { .. }
         | TimeExpression::Ago { .. } => {
-            Err(Failure::input(format!("`{}` is a time, not a session", for_terminal(text)))
+            Err(Failure::input(format!("`{}` is a time, not a session", escape_for_terminal(text)))
                 .hint("Write `tow turns --since TIME`, or `tow detail TIME`."))
         }
     }
 }
 
 fn not_a_time(text: &str) -> Failure {
-    Failure::input(format!("`{}` is no time", for_terminal(text)))
+    Failure::input(format!("`{}` is no time", escape_for_terminal(text)))
         .hint("Write a time such as 14:05 or '2h ago'.")
 }
 
 fn no_turn(text: &str) -> Failure {
-    Failure::input(format!("`{}` is no turn", for_terminal(text))).hint("Write one like 1a2b3c4d#12.")
+    Failure::input(format!("`{}` is no turn", escape_for_terminal(text))).hint("Write one like 1a2b3c4d#12.")
 }
 
 fn unknown(hint: &SessionHint) -> Failure {

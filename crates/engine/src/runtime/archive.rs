@@ -36,7 +36,7 @@ pub fn open(env: &Env, patience: Duration) -> Result<Option<Writable>, StoreErro
 }
 
 /// Moves the archive aside, if there is one.
-pub fn set_aside(env: &Env) -> Result<(), StoreError> {
+pub fn move_archive_aside(env: &Env) -> Result<(), StoreError> {
     let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
     let lock = ArchiveLock::take_within(&env.home, pauses(PATIENCE)).map_err(folder)?;
     match lock.filter(|_| env.home.archive().exists()) {

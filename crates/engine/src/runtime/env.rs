@@ -11,7 +11,7 @@ use towline_agents::settings::PLACES;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 pub use towline_store::DataFolder;
-pub use towline_store::home::{private_folder, put_small};
+pub use towline_store::home::{private_folder, replace_file};
 
 /// Set in every process we start: an agent running below us is not doing the user's work.
 pub const GUARD: &str = "TOWLINE_CHILD";
@@ -178,7 +178,7 @@ fn begun() -> Instant {
     Instant::now()
 }
 
-pub fn on_path(name: &str) -> Option<PathBuf> {
+pub fn find_in_path(name: &str) -> Option<PathBuf> {
     let path = variable("PATH")?;
     let candidates =
         path.split(':').filter(|folder| !folder.is_empty()).map(|folder| Path::new(folder).join(name));
@@ -195,7 +195,7 @@ pub fn program() -> String {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     let real = |path: Option<std::path::PathBuf>| path.and_then(|path| std::fs::canonicalize(path).ok());
     let find = || match own_program() {
-        Some(path) if real(on_path("tow")) != real(Some(path.clone())) => path.display().to_string(),
+        Some(path) if real(find_in_path("tow")) != real(Some(path.clone())) => path.display().to_string(),
         Some(_) | None => "tow".to_owned(),
     };
     PROGRAM.get_or_init(find).clone()

@@ -33,7 +33,7 @@ pub enum BadUrl {
 
 impl BadUrl {
     /// The rule an address must satisfy, as the completion of "must be".
-    pub fn as_a_rule(&self) -> String {
+    pub fn requirement(&self) -> String {
         match self {
             BadUrl::Password => "without a password: see hub.password_command, or ~/.pgpass".to_owned(),
             BadUrl::Scheme | BadUrl::User | BadUrl::Host | BadUrl::Database | BadUrl::Port => {

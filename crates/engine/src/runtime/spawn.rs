@@ -2,7 +2,7 @@
 //!
 //! The caller does not wait for it. `tow work` takes its own lock, so an extra start is harmless.
 
-use crate::runtime::env::{GUARD, on_path, own_program};
+use crate::runtime::env::{GUARD, find_in_path, own_program};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -65,7 +65,7 @@ const IDLE_MINUTES: &str = "30";
 /// Opens an address with the system's opener. Returns whether one was started.
 #[expect(clippy::disallowed_methods, reason = "a browser is another program")]
 pub fn open_in_browser(url: &str) -> bool {
-    let opener = ["xdg-open", "open"].into_iter().find_map(on_path);
+    let opener = ["xdg-open", "open"].into_iter().find_map(find_in_path);
     let mut command = match opener {
         Some(opener) => Command::new(opener),
         None => return false,
@@ -82,7 +82,7 @@ fn start(arguments: &[&str]) {
 /// Like `start`, but does not wait until the program is loaded, which takes up to a third of a hook's time.
 /// Until then the child holds a copy of every open descriptor, so no lock may be held here.
 #[expect(unsafe_code, reason = "no safe call starts a program without waiting until it is loaded")]
-pub fn start_and_go(arguments: &[&str]) {
+pub fn start_without_waiting(arguments: &[&str]) {
     let Some(mut child) = ourselves(arguments) else { return };
     // SAFETY: this process has no other threads, so the forked child may make any call that the parent may.
     // It execs or calls `_exit` at once and runs none of the parent's remaining code.

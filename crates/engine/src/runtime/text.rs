@@ -1,11 +1,11 @@
 //! Formats short texts for users: sizes, time spans, one plain line. Control characters never pass through.
 
 use std::time::Duration;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 
 /// Replaces control and reordering characters, because the text may be untrusted.
-pub fn plain(text: &str) -> String {
-    for_terminal(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
+pub fn plain_text(text: &str) -> String {
+    escape_for_terminal(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
 }
 
 pub fn size(bytes: u64) -> String {

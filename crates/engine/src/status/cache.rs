@@ -4,7 +4,7 @@
 //! alarm costs a few milliseconds, a missed change would hide an event.
 
 use crate::runtime::env::Env;
-use crate::status::read_marks::{Look, calls_for_a_look};
+use crate::status::read_marks::{Look, is_unseen};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -15,7 +15,7 @@ use towline_core::seat::SeatLocation;
 use towline_core::session::{Session, SessionState};
 use towline_core::shown::{SeatLight, SeatView};
 use towline_core::time::Timestamp;
-use towline_store::home::{DataFolder, put_small};
+use towline_store::home::{DataFolder, replace_file};
 use towline_terminal::process::Process;
 
 /// The facts recorded by the last full refresh.
@@ -83,7 +83,7 @@ pub fn holds(watch: &Watch, home: &DataFolder) -> bool {
 }
 
 /// The lights of all other agents at the last refresh; `None` without a recent refresh.
-pub fn others(env: &Env, session: &SessionKey) -> Option<Vec<SeatLight>> {
+pub fn other_lights(env: &Env, session: &SessionKey) -> Option<Vec<SeatLight>> {
     let quiet = recall(&env.home)?;
     let is_recent = env.now < quiet.until.plus_ms(LONGEST_MS) && quiet.until.since_ms(env.now) <= LONGEST_MS;
     let own = session.to_string();
@@ -111,13 +111,13 @@ fn silent_at(session: &Session) -> Option<Timestamp> {
 
 /// Records the seats that were shown, with the facts from when `watch` was taken.
 pub fn remember(env: &Env, watch: Watch, seats: &[SeatView]) {
-    let unseen = seats.iter().filter(|seat| calls_for_a_look(seat)).filter_map(|seat| seat.pane.clone());
+    let unseen = seats.iter().filter(|seat| is_unseen(seat)).filter_map(|seat| seat.pane.clone());
     let silent_at = watch.silent_at.iter().copied().filter(|at| *at > env.now).min();
     let tick = next_tick(seats, env.now);
     let until = silent_at.map_or(tick, |at| at.min(tick));
     let lights = seats.iter().map(|seat| (seat.name().to_owned(), seat.light().name().to_owned()));
     let quiet = Quiet { until, watch, unseen: unseen.collect(), lights: lights.collect() };
-    let _ = serde_json::to_vec(&quiet).map(|bytes| put_small(&file(&env.home), &bytes));
+    let _ = serde_json::to_vec(&quiet).map(|bytes| replace_file(&file(&env.home), &bytes));
 }
 
 /// When the timer of the longest block changes, or a prompt may have been answered without a hook.
@@ -172,7 +172,7 @@ mod tests {
         home.create().unwrap();
         let mut env = Env::at(home, folder.path().join("config.toml"));
         let own = SessionKey::parse("alpha:own").unwrap();
-        assert_eq!(others(&env, &own), None);
+        assert_eq!(other_lights(&env, &own), None);
         let shown = |session: &str, state| SeatView {
             session: Some(session.to_owned()),
             state,
@@ -184,8 +184,8 @@ mod tests {
             shown("beta:x", SessionState::Idle),
         ];
         remember(&env, Watch::default(), &seats);
-        assert_eq!(others(&env, &own), Some(vec![SeatLight::Working, SeatLight::Idle]));
+        assert_eq!(other_lights(&env, &own), Some(vec![SeatLight::Working, SeatLight::Idle]));
         env.now = env.now.plus_ms(2 * LONGEST_MS);
-        assert_eq!(others(&env, &own), None);
+        assert_eq!(other_lights(&env, &own), None);
     }
 }

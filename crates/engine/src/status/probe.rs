@@ -12,7 +12,8 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 use towline_agents::Agent;
 use towline_core::arbiter::{
-    ChildrenProbe, Observations, ProcessProbe, SKEW_MS, ScreenProbe, ScreenReadValue, TranscriptTail, promise,
+    ChildrenProbe, Observations, ProcessProbe, SKEW_MS, ScreenProbe, ScreenReadValue, TranscriptTail,
+    screen_read_value,
 };
 use towline_core::context::ReportedContext;
 use towline_core::event::BlockReason;
@@ -20,7 +21,7 @@ use towline_core::meter::{ContextUsage, UsageSource};
 use towline_core::seat::{SeatKind, SeatLocation, SeatProof};
 use towline_core::session::{Session, SessionState};
 use towline_core::time::Timestamp;
-use towline_store::home::{DataFolder, put_small};
+use towline_store::home::{DataFolder, replace_file};
 use towline_terminal::process::{Children, Process, children};
 use towline_terminal::tail::last_bytes;
 use towline_terminal::tmux::{PaneInfo, TmuxServer};
@@ -88,7 +89,7 @@ pub fn fill(session: &Session) -> Option<(ContextUsage, Timestamp)> {
 }
 
 /// Like [`fill`], but without the estimate.
-pub fn said(session: &Session) -> Option<ContextUsage> {
+pub fn reported_context(session: &Session) -> Option<ContextUsage> {
     fill(session).map(|(fill, _)| fill).filter(|fill| fill.source != UsageSource::Length)
 }
 
@@ -184,7 +185,7 @@ fn children_of(place: &SeatLocation, now: Timestamp) -> ChildrenProbe {
 
 /// A screen that does not show the session promises nothing.
 fn promised(session: &Session, place: &SeatLocation, seen: &Observations) -> ScreenReadValue {
-    match promise(session, seen) {
+    match screen_read_value(session, seen) {
         ScreenReadValue::Nothing => ScreenReadValue::Nothing,
         _ if !has_screen(place, seen) => ScreenReadValue::Nothing,
         found @ (ScreenReadValue::Change | ScreenReadValue::Perhaps) => found,
@@ -239,7 +240,7 @@ fn is_time_to_look(home: &DataFolder, now: Timestamp) -> bool {
 
 /// A failed write costs one extra probe.
 fn remember_look(home: &DataFolder, now: Timestamp) {
-    let _ = put_small(&home.bars().join(LOOKED), now.0.to_string().as_bytes());
+    let _ = replace_file(&home.bars().join(LOOKED), now.0.to_string().as_bytes());
 }
 
 /// The file with the time of the last screen probe.

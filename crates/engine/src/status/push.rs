@@ -6,7 +6,7 @@
 //! listen on its socket.
 
 use crate::runtime::env::Env;
-use crate::status::read_marks::calls_for_a_look;
+use crate::status::read_marks::is_unseen;
 use crate::status::tmux::options::Options;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use towline_core::bar::{BarStyle, bar};
 use towline_core::escape::for_tmux;
 use towline_core::shown::{SeatLight, SeatView};
 use towline_store::StoreError;
-use towline_store::home::{DataFolder, private_folder, put_small};
+use towline_store::home::{DataFolder, private_folder, replace_file};
 use towline_store::lock::{pauses, wait_for};
 use towline_terminal::process::Process;
 use towline_terminal::tmux::{StatusUpdate, TmuxServer};
@@ -62,7 +62,7 @@ pub fn told_servers(home: &DataFolder) -> Vec<TmuxServer> {
 }
 
 /// Files of servers that have ended: last push, options, locks.
-pub fn leftovers(home: &DataFolder) -> Vec<PathBuf> {
+pub fn stale_files(home: &DataFolder) -> Vec<PathBuf> {
     let entries = fs::read_dir(home.bars()).into_iter().flatten().filter_map(Result::ok);
     let is_of_dead_server = |path: &PathBuf| {
         let pid = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
@@ -119,9 +119,10 @@ fn panes(seats: &[SeatView], server: &TmuxServer, style: &BarStyle) -> Vec<PaneS
     let in_it = seats.iter().rev().filter(|seat| server_of(&seat.seat).as_ref() == Some(server));
     let state = |seat: &SeatView| {
         let light = seat.light();
-        let mark = if light == SeatLight::Idle { String::new() } else { for_tmux(&style.look(light).icon) };
-        let (pane, unseen) = (seat.pane.clone()?, calls_for_a_look(seat));
-        Some(PaneState { pane, state: seat.word().to_owned(), mark, unseen })
+        let mark =
+            if light == SeatLight::Idle { String::new() } else { for_tmux(&style.light_style(light).icon) };
+        let (pane, unseen) = (seat.pane.clone()?, is_unseen(seat));
+        Some(PaneState { pane, state: seat.state_name().to_owned(), mark, unseen })
     };
     in_it.filter_map(state).collect()
 }
@@ -190,7 +191,9 @@ fn read(home: &DataFolder, pid: &str) -> Option<PushedState> {
 fn remember(home: &DataFolder, server: &TmuxServer, told: &PushedState) {
     let _ = match told.panes.is_empty() {
         true => fs::remove_file(file(home, &server.pid)),
-        false => serde_json::to_vec(told).map_or(Ok(()), |bytes| put_small(&file(home, &server.pid), &bytes)),
+        false => {
+            serde_json::to_vec(told).map_or(Ok(()), |bytes| replace_file(&file(home, &server.pid), &bytes))
+        }
     };
 }
 

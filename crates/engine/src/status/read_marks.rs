@@ -29,7 +29,7 @@ pub enum Look<'a> {
 const AWAY_MS: i64 = 120_000;
 
 /// Records a look if it is news; returns whether it was.
-pub fn by_look(env: &Env, seats: &[SeatView], look: Look<'_>) -> Result<bool, Failure> {
+pub fn record_look(env: &Env, seats: &[SeatView], look: Look<'_>) -> Result<bool, Failure> {
     let found = match look {
         Look::Nowhere => None,
         Look::Focused(pane) => unseen_at(seats, pane),
@@ -46,7 +46,7 @@ pub fn see(env: &Env, seat: &SeatView) -> Result<(), Failure> {
 }
 
 /// Whether a look at this seat would change anything.
-pub fn calls_for_a_look(seat: &SeatView) -> bool {
+pub fn is_unseen(seat: &SeatView) -> bool {
     !seat.seen && matches!(seat.light(), SeatLight::Blocked | SeatLight::Stopped | SeatLight::Completed)
 }
 
@@ -56,7 +56,7 @@ fn unseen_at<'a>(seats: &'a [SeatView], pane: &str) -> Option<&'a SeatView> {
     let is_it = |seat: &&SeatView| {
         seat.pane.as_deref() == Some(pane) && server_of(&seat.seat) == Some(server.clone())
     };
-    seats.iter().filter(|seat| calls_for_a_look(seat)).find(is_it)
+    seats.iter().filter(|seat| is_unseen(seat)).find(is_it)
 }
 
 /// A pane that stays on screen gets no focus event: it counts as seen after the delay if a client had input

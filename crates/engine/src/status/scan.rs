@@ -13,7 +13,7 @@ use towline_core::event::SessionPresence;
 use towline_core::seat::SeatLocation;
 use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
-use towline_store::home::{DataFolder, put_small};
+use towline_store::home::{DataFolder, replace_file};
 use towline_terminal::place::seat_of;
 use towline_terminal::process::{Process, of_same_user};
 use towline_terminal::project;
@@ -145,5 +145,5 @@ fn recall(home: &DataFolder) -> Option<ScanCache> {
 
 /// If the write fails, the next refresh scans again.
 fn keep(home: &DataFolder, found: &ScanCache) {
-    let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home), &bytes));
+    let _ = serde_json::to_vec(found).map(|bytes| replace_file(&file(home), &bytes));
 }

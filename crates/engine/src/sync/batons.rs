@@ -57,7 +57,7 @@ pub fn tell(env: &Env, archive: &Archive, sharing: Sharing<'_>) -> Result<(), Ba
     let store = Store::read(&env.home, super::PATIENCE)?;
     let projects = archive.shared_projects()?;
     let mut records = vec![];
-    for note in archive.elsewhere(RowKind::Baton, None, MOST)? {
+    for note in archive.remote_rows(RowKind::Baton, None, MOST)? {
         let project = projects.iter().find(|project| project.row == note.project);
         let project = project.filter(|project| !sharing.wishes.excludes(&project.root));
         let known = store.as_ref().map(|store| store.baton(note.uid)).transpose()?.flatten();
@@ -67,8 +67,8 @@ pub fn tell(env: &Env, archive: &Archive, sharing: Sharing<'_>) -> Result<(), Ba
             records.extend(record(env, archive, &note, project, fate, now)?);
         }
     }
-    for lost in store.as_ref().map(|store| store.far_batons(MOST)).transpose()?.unwrap_or_default() {
-        if !archive.knows_note(lost.uid)? {
+    for lost in store.as_ref().map(|store| store.remote_batons(MOST)).transpose()?.unwrap_or_default() {
+        if !archive.has_remote_row(lost.uid)? {
             records.push(withdrawn(env, &lost, now));
         }
     }

@@ -11,7 +11,7 @@ use super::meaning::Sense;
 use super::outgoing::{self, Batch, OutgoingError, Sending};
 use super::{Sharing, machine, seats, state, words};
 use crate::capture::Wishes;
-use crate::memory::enrich::be_nice;
+use crate::memory::enrich::lower_priority;
 use crate::runtime::archive;
 use crate::runtime::archive::Writable;
 use crate::runtime::env::Env;
@@ -131,9 +131,9 @@ fn note(env: &Env, error: &NoLink) -> Result<(), StoreError> {
         return Ok(());
     }
     let later = env.later();
-    let trouble = state::note_trouble(env, error.told(), error.mend().unwrap_or_default(), later.now)?;
-    if !error.is_passing() && trouble.is_some_and(|trouble| trouble.failures == 1) {
-        record_here(&later, FaultKind::Notify, error.told());
+    let trouble = state::note_trouble(env, error.message(), error.remedy().unwrap_or_default(), later.now)?;
+    if !error.is_transient() && trouble.is_some_and(|trouble| trouble.failures == 1) {
+        record_here(&later, FaultKind::Notify, error.message());
     }
     Ok(())
 }
@@ -193,7 +193,7 @@ impl Exchange<'_> {
                     self.done.is_more = true;
                     return Ok(());
                 }
-                let (rows, next) = match leaving::take_back(self.env, link, project, after)? {
+                let (rows, next) = match leaving::withdraw_page(self.env, link, project, after)? {
                     Reached::Page { rows, after } => (rows, Some(after)),
                     Reached::End { rows } => (rows, None),
                 };
@@ -294,7 +294,7 @@ impl Exchange<'_> {
         wishes: &Wishes,
     ) -> Result<(), NoExchange> {
         if self.amount == Amount::AWhile {
-            be_nice();
+            lower_priority();
         }
         let began = self.env.elapsed();
         projects
@@ -318,9 +318,9 @@ impl Exchange<'_> {
             before = Some(last.uid);
             let texts = rows.iter().filter_map(|row| Some((row, words::text_of(row)?)));
             let in_time = texts.take_while(|_| self.has_time_to_mean(began));
-            let meant: Vec<_> = in_time.map(|(row, text)| (row, sense.made(&text))).collect();
+            let meant: Vec<_> = in_time.map(|(row, text)| (row, sense.embed(&text))).collect();
             let meant: Vec<_> = meant.iter().map(|(row, meaning)| (*row, meaning)).collect();
-            self.done.meant += link.hub.put_meanings(&link.membership, &meant).map_err(NoLink::from)?;
+            self.done.meant += link.hub.upload_embeddings(&link.membership, &meant).map_err(NoLink::from)?;
             (self.seen)(&self.done);
         }
         self.done.is_more = true;

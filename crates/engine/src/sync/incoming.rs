@@ -64,7 +64,7 @@ impl<'a> Arrivals<'a> {
     pub fn end(self) -> Result<(), Failure> {
         let Some(eraser) = self.eraser else { return Ok(()) };
         if self.gone > 0 {
-            forget::clear_out(self.env)?;
+            forget::vacuum(self.env)?;
         }
         let folder = |source| StoreError::Folder { path: self.env.home.folder().to_owned(), source };
         eraser.end().map_err(|source| failed(folder(source)))
@@ -93,7 +93,7 @@ impl Losses {
 fn losses(env: &Env, rows: &[SharedRow]) -> Result<Option<Losses>, Failure> {
     let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? else { return Ok(None) };
     let notes = forgotten_notes(env, rows).map_err(failed)?;
-    if notes.is_empty() && !archive.would_lose(rows).map_err(failed)? {
+    if notes.is_empty() && !archive.would_delete(rows).map_err(failed)? {
         return Ok(None);
     }
     let mut turns = vec![];
@@ -119,7 +119,7 @@ fn forgotten_notes(env: &Env, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, Store
     }
     let Some(store) = Store::read(&env.home, PATIENCE)? else { return Ok(known) };
     for note in notes {
-        if store.knows_note(note)? {
+        if store.has_note(note)? {
             known.insert(note);
         }
     }

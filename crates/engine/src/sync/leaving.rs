@@ -28,7 +28,7 @@ pub enum Reached {
 }
 
 /// Withdraws the next page of a project.
-pub fn take_back(
+pub fn withdraw_page(
     env: &Env,
     link: &mut Link,
     project: &WithdrawingProject,
@@ -66,13 +66,13 @@ pub fn counted(env: &Env, projects: &[Uid], patience: Duration) -> Result<Vec<(R
 /// Leaves the hub if that was requested and nothing is left to withdraw. Returns whether it did.
 pub fn leave_if_done(env: &Env, link: &mut Link) -> Result<bool, Failure> {
     let writable = archive::open(env, PATIENCE).map_err(NoLink::from)?.ok_or(NoLink::Busy)?;
-    let wishes = writable.archive.wishes_to_leave().map_err(NoLink::from)?;
+    let wishes = writable.archive.is_leave_requested().map_err(NoLink::from)?;
     if !wishes || !writable.archive.leaving_projects().map_err(NoLink::from)?.is_empty() {
         return Ok(false);
     }
     // Do not hold the archive while waiting for the hub.
     drop(writable);
-    link.hub.leave(&link.membership).map_err(NoLink::from)?;
+    link.hub.remove_machine(&link.membership).map_err(NoLink::from)?;
     forget_hub(env)?;
     Ok(true)
 }

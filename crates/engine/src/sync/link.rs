@@ -41,7 +41,7 @@ pub enum NoLink {
 
 impl NoLink {
     /// The next command for the user, unless the error already names it.
-    pub fn mend(&self) -> Option<String> {
+    pub fn remedy(&self) -> Option<String> {
         match self {
             NoLink::NotJoined => Some("Run `tow hub join URL --team TEAM`.".to_owned()),
             NoLink::Url(_) => Some("Run `tow config set hub.url postgres://USER@HOST/DATABASE`.".to_owned()),
@@ -49,16 +49,16 @@ impl NoLink {
                 "Run `tow config set hub.tls verified`, or hub.allow_plain true if the way there is safe by itself."
                     .to_owned(),
             ),
-            NoLink::Password(error) => Some(error.mend()),
+            NoLink::Password(error) => Some(error.remedy()),
             NoLink::Busy => Some("Wait for it, then run this again.".to_owned()),
             NoLink::Hub(_) | NoLink::Store(_) => None,
         }
     }
 
     /// Whether it may go away without any action.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
-            NoLink::Hub(error) => error.is_passing(),
+            NoLink::Hub(error) => error.is_transient(),
             NoLink::Busy => true,
             NoLink::NotJoined
             | NoLink::Url(_)
@@ -69,7 +69,7 @@ impl NoLink {
     }
 
     /// The error and its causes in one line.
-    pub fn told(&self) -> String {
+    pub fn message(&self) -> String {
         chain(self)
     }
 }
@@ -77,7 +77,7 @@ impl NoLink {
 impl From<NoLink> for Failure {
     fn from(error: NoLink) -> Failure {
         let failure = Failure::new(&error);
-        match error.mend() {
+        match error.remedy() {
             Some(mend) => failure.hint(mend),
             None => failure,
         }
@@ -91,14 +91,14 @@ impl Link {
         if !wanted.is_joined() {
             return Err(NoLink::NotJoined);
         }
-        let mut hub = reach(env, &wanted, patience)?;
+        let mut hub = open_hands(env, &wanted, patience)?;
         let membership = hub.join(&wanted.team, machine)?;
         Ok(Link { hub, membership, wanted })
     }
 }
 
 /// Connects to the configured address without joining.
-pub fn reach(env: &Env, wanted: &Wanted, patience: Duration) -> Result<HubClient, NoLink> {
+pub fn open_hands(env: &Env, wanted: &Wanted, patience: Duration) -> Result<HubClient, NoLink> {
     if wanted.url.is_empty() {
         return Err(NoLink::NotJoined);
     }
@@ -136,7 +136,7 @@ mod tests {
             Ok(Tls::Plain) => "plain".to_owned(),
             Ok(Tls::PlainAnywhere) => "plain anywhere".to_owned(),
             Ok(Tls::Verified { ca }) => format!("verified {ca:?}"),
-            Err(error) => error.told(),
+            Err(error) => error.message(),
         };
         assert_eq!(found, expected, "{hub}");
     }

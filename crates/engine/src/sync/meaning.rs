@@ -53,7 +53,7 @@ impl Sense {
     /// `None` if the hub takes no embeddings of this model. `tow doctor` reports an unreadable model.
     pub fn for_hub(env: &Env, link: &mut Link) -> Result<Option<Sense>, NoLink> {
         let Some(model) = model_here(env) else { return Ok(None) };
-        let team = link.hub.meanings(&link.membership)?;
+        let team = link.hub.embedding_support(&link.membership)?;
         if agreement(Some(&model), team) != Agreement::Same {
             return Ok(None);
         }
@@ -76,7 +76,7 @@ impl Sense {
     }
 
     /// The embedding of a text, computed if needed.
-    pub fn made(&self, text: &str) -> Embedding {
+    pub fn embed(&self, text: &str) -> Embedding {
         let make = || Embedding { model: self.model, vector: self.encoder.embed(&given(text)) };
         self.known(text).unwrap_or_else(make)
     }

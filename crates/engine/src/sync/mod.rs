@@ -23,7 +23,7 @@ mod words;
 
 pub use exchange::{Amount, Exchanged, exchange, exchange_if_due, preview};
 pub use leaving::{counted as counted_own, forget_hub};
-pub use link::{Link, NoLink, reach};
+pub use link::{Link, NoLink, open_hands};
 pub use meaning::{Agreement, agreement, model_here};
 pub use row::row_json;
 pub use state::Known;

@@ -109,7 +109,7 @@ pub fn preview(
 /// Records that the hub has the whole batch.
 pub fn note_sent(archive: &Archive, batch: &Batch) -> Result<(), StoreError> {
     let rows: Vec<SharedRow> = batch.rows.iter().map(|sending| sending.row.clone()).collect();
-    archive.as_one(|| {
+    archive.in_transaction(|| {
         archive.note_sent(&rows, SendState::Had)?;
         match batch.place {
             HubCursor::Changes(seq) => archive.set_hub_place(seq),
@@ -159,7 +159,7 @@ impl<'a> OutgoingRows<'a> {
 
     fn tombs(&mut self) -> Result<ControlFlow<()>, OutgoingError> {
         let most = u32::try_from(self.most).unwrap_or(u32::MAX);
-        for tomb in self.archive.carried_tombs(most)? {
+        for tomb in self.archive.unsent_tombstones(most)? {
             if self.add(tomb)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -172,7 +172,7 @@ impl<'a> OutgoingRows<'a> {
         let Some(store) = store else { return Ok(ControlFlow::Continue(())) };
         let (person, here, mut left) = (self.archive.own_person()?, self.archive.machine(), HashSet::new());
         for project in self.archive.shared_projects()? {
-            for SyncRow { row, words } in store.carried_notes(&project, &person, here)? {
+            for SyncRow { row, words } in store.sync_notes(&project, &person, here)? {
                 left.insert(row.uid);
                 let carried = SyncRow { row: self.archive.raised(row)?, words };
                 if self.add(carried)?.is_break() {
@@ -181,7 +181,7 @@ impl<'a> OutgoingRows<'a> {
             }
         }
         for kind in [RowKind::Bookmark, RowKind::Baton] {
-            for lost in self.archive.carried_lost(kind, &left)? {
+            for lost in self.archive.lost_sync_rows(kind, &left)? {
                 if self.add(lost)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -207,7 +207,7 @@ impl<'a> OutgoingRows<'a> {
         match change {
             ArchiveChange::Memory { number } => self.memory(number),
             ArchiveChange::Conversation { row, from_turn } => self.conversation(row, from_turn),
-            ArchiveChange::Summary { conversation } => match self.archive.carried_summary(conversation)? {
+            ArchiveChange::Summary { conversation } => match self.archive.sync_summary(conversation)? {
                 Some(summary) => self.add(summary),
                 None => Ok(ControlFlow::Continue(())),
             },
@@ -241,7 +241,7 @@ impl<'a> OutgoingRows<'a> {
     }
 
     fn memory(&mut self, number: i64) -> Result<ControlFlow<()>, OutgoingError> {
-        match self.archive.carried_memory(number)? {
+        match self.archive.sync_memory(number)? {
             Some(memory) => self.add(memory),
             None => Ok(ControlFlow::Continue(())),
         }
@@ -249,7 +249,7 @@ impl<'a> OutgoingRows<'a> {
 
     fn conversation(&mut self, row: i64, from_turn: u32) -> Result<ControlFlow<()>, OutgoingError> {
         let archive = self.archive;
-        archive.each_carried(row, from_turn, &mut |carried| self.add(carried))
+        archive.for_each_sync_row(row, from_turn, &mut |carried| self.add(carried))
     }
 
     /// Adds a row that the hub does not have in this version, if there is room.
@@ -267,10 +267,10 @@ impl<'a> OutgoingRows<'a> {
         let lettered = words.map(words::letters).transpose()?;
         let (words, text) =
             lettered.map_or_else(Default::default, |lettered| (lettered.words, lettered.text));
-        let row = carried.lettered(words);
+        let row = carried.with_content(words);
         let is_tomb = matches!(row.life, RowLife::Forgotten { .. });
         let is_known =
-            || Ok::<_, StoreError>(self.archive.is_sent(&row)? || self.archive.is_taken_back(row.uid)?);
+            || Ok::<_, StoreError>(self.archive.is_sent(&row)? || self.archive.is_withdrawn(row.uid)?);
         if !is_tomb && is_known()? {
             return Ok(ControlFlow::Continue(()));
         }

@@ -40,7 +40,7 @@ pub enum PasswordError {
 
 impl PasswordError {
     /// The next command for the user.
-    pub fn mend(&self) -> String {
+    pub fn remedy(&self) -> String {
         match self {
             PasswordError::Command(_) => {
                 "Run that command by hand, or `tow config unset hub.password_command`.".to_owned()
@@ -147,7 +147,7 @@ mod tests {
         fs::write(&file, "*:*:*:*:hunter2").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         let error = in_file(&file, &url("hub")).unwrap_err();
-        let said = format!("{error} {} {error:?}", error.mend());
+        let said = format!("{error} {} {error:?}", error.remedy());
         assert!(said.contains("chmod 600") && !said.contains("hunter2"), "{said}");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         let found = in_file(&file, &url("hub")).unwrap().unwrap();

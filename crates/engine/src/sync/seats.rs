@@ -13,7 +13,7 @@ pub fn tell(env: &Env, link: &mut Link) -> Result<(), NoLink> {
     let env = env.later();
     let Ok(seats) = live::seats(&env, live::Glance::Cheap) else { return Ok(()) };
     let told: Vec<FleetSeat> = seats.iter().map(told).collect();
-    Ok(link.hub.put_seats(&link.membership, &told)?)
+    Ok(link.hub.replace_seats(&link.membership, &told)?)
 }
 
 fn told(seat: &SeatView) -> FleetSeat {

@@ -47,7 +47,7 @@ impl Known {
 /// Records a successful sync, which clears any error.
 pub fn note_success(env: &Env, at: Timestamp) -> Result<(), StoreError> {
     let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(()) };
-    writable.archive.as_one(|| {
+    writable.archive.in_transaction(|| {
         writable.archive.set_fact(SYNCED, &at.0.to_string())?;
         writable.archive.set_fact(TROUBLE, "")
     })
@@ -71,7 +71,7 @@ pub fn note_trouble(
 
 /// Sets this machine's name.
 pub fn note_machine(archive: &Archive, name: &str) -> Result<(), StoreError> {
-    archive.as_one(|| {
+    archive.in_transaction(|| {
         archive.set_fact(MACHINE, name)?;
         archive.set_fact(TROUBLE, "")
     })

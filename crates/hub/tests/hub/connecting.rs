@@ -67,7 +67,7 @@ fn a_wrong_login_is_reported_as_such() {
             let error = refusal(&bench.address(user), secret, PATIENCE);
             assert!(matches!(&error, HubError::Login { .. }), "{error:?}");
             assert!(error.to_string().contains(user), "{error}");
-            assert!(!error.is_passing());
+            assert!(!error.is_transient());
         }
         let Err(none) = HubClient::connect(&bench.address("ann"), None, PATIENCE) else {
             panic!("no password was wanted")
@@ -90,7 +90,7 @@ fn a_server_that_is_gone_silent_or_slow_costs_no_more_than_the_patience() {
     assert!(matches!(hub.teams(), Err(HubError::Unreachable { .. })), "it stays closed");
     assert!(matches!(refusal(&address, "hush", short), HubError::Timeout { .. }));
     cut.slow(Duration::from_secs(10));
-    assert!(refusal(&address, "hush", short).is_passing());
+    assert!(refusal(&address, "hush", short).is_transient());
     cut.cut();
     assert!(matches!(refusal(&address, "hush", short), HubError::Unreachable { .. }));
     cut.heal();
@@ -108,7 +108,7 @@ fn a_connection_does_not_outlive_a_restart_of_the_server_but_a_new_one_works() {
     assert!(hub.teams().is_ok());
     bench.postgres.restart();
     let error = hub.teams().unwrap_err();
-    assert!(error.is_passing(), "{error:?}");
+    assert!(error.is_transient(), "{error:?}");
     assert_eq!(bench.connect("ann").teams().unwrap().len(), 1);
 }
 

@@ -51,13 +51,13 @@ fn a_hub_is_made_once_and_looked_after_again() {
     for build in [Build::Debian, Build::Vectors] {
         let bench = HubBench::empty(build);
         let mut olga = bench.connect("olga");
-        let before = olga.standing().unwrap();
+        let before = olga.server_status().unwrap();
         assert_eq!((before.schema, before.owner, before.login.as_str()), (HubSchema::Absent, None, "olga"));
         assert!(matches!(olga.teams(), Err(HubError::NoSchema { .. })));
         let made = olga.init(&InitOptions::default()).unwrap();
         assert_eq!((made.before, made.now), (None, VERSION));
         assert_eq!(olga.init(&InitOptions::default()).unwrap().before, Some(VERSION));
-        let standing = olga.standing().unwrap();
+        let standing = olga.server_status().unwrap();
         assert_eq!(standing.schema, HubSchema::Open { version: VERSION, writable_by: 1 });
         let extensions = [standing.trigrams, standing.project_index, standing.vectors];
         let expected = match build {
@@ -69,7 +69,7 @@ fn a_hub_is_made_once_and_looked_after_again() {
             bench.sql("select count(*) from pg_inherits where inhparent = 'towline.rows'::regclass"),
             "16"
         );
-        assert_eq!(bench.connect("eve").standing().unwrap().schema, HubSchema::Closed);
+        assert_eq!(bench.connect("eve").server_status().unwrap().schema, HubSchema::Closed);
     }
 }
 
@@ -234,7 +234,7 @@ fn members_come_and_go() {
     assert_eq!(bob_now.machines, ["bob's laptop"]);
     olga.add_member(&red, "bob", "bob", MemberRole::Member).unwrap();
     assert!(bob.pull(&of_bob, OPEN, 0, 1).is_ok());
-    bob.leave(&of_bob).unwrap();
+    bob.remove_machine(&of_bob).unwrap();
     let members = olga.members(&red).unwrap();
     assert!(members.iter().find(|member| member.name == "bob").unwrap().machines.is_empty());
 }
@@ -279,8 +279,8 @@ fn seats_are_shown_to_their_person_on_every_machine() {
         context_percent: Some(41),
         model: None,
     };
-    ann.put_seats(&of_ann, &[seat.clone(), FleetSeat { seat: "%4".into(), ..seat.clone() }]).unwrap();
-    ann.put_seats(&of_ann, std::slice::from_ref(&seat)).unwrap();
+    ann.replace_seats(&of_ann, &[seat.clone(), FleetSeat { seat: "%4".into(), ..seat.clone() }]).unwrap();
+    ann.replace_seats(&of_ann, std::slice::from_ref(&seat)).unwrap();
     let desktop = towline_hub::Machine { id: Uid([0xde; 16]), name: "desktop".into() };
     let on_desktop = ann.join("red", &desktop).unwrap();
     let fleet = ann.fleet(&on_desktop).unwrap();
@@ -290,7 +290,7 @@ fn seats_are_shown_to_their_person_on_every_machine() {
     let (mut bob, of_bob) = bench.join("bob");
     assert_eq!(bob.fleet(&of_bob).unwrap().iter().map(|it| it.seats.len()).collect::<Vec<_>>(), [0]);
     assert!(matches!(bob.join("red", &machine("ann")), Err(HubError::Refused { .. })));
-    ann.leave(&of_ann).unwrap();
+    ann.remove_machine(&of_ann).unwrap();
     assert_eq!(ann.fleet(&on_desktop).unwrap().len(), 1);
 }
 

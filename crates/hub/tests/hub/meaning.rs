@@ -64,7 +64,7 @@ fn a_hub_without_vectors_takes_rows_and_questions_and_leaves_vectors_out() {
     let bench = HubBench::new(Build::Debian);
     let (mut ann, red) = bench.join("ann");
     ann.push(&red, &[meant(memory("ann", 1, "a lantern"), towards(0, MODEL))]).unwrap();
-    assert_eq!(ann.meanings(&red).unwrap(), EmbeddingSupport::None);
+    assert_eq!(ann.embedding_support(&red).unwrap(), EmbeddingSupport::None);
     assert_eq!(found(&mut ann, &red, &near(towards(0, MODEL), 9)), [0; 0]);
     assert_eq!(
         found(&mut ann, &red, &HubQuery { text: "lantern".into(), ..near(towards(0, MODEL), 9) }),
@@ -76,9 +76,9 @@ fn a_hub_without_vectors_takes_rows_and_questions_and_leaves_vectors_out() {
 fn vectors_of_two_models_are_never_compared() {
     let bench = HubBench::new(Build::Vectors);
     let (mut ann, red) = bench.join("ann");
-    assert_eq!(ann.meanings(&red).unwrap(), EmbeddingSupport::Undecided);
+    assert_eq!(ann.embedding_support(&red).unwrap(), EmbeddingSupport::Undecided);
     ann.push(&red, &[meant(memory("ann", 1, "one"), towards(0, MODEL))]).unwrap();
-    assert_eq!(ann.meanings(&red).unwrap(), EmbeddingSupport::Of(MODEL));
+    assert_eq!(ann.embedding_support(&red).unwrap(), EmbeddingSupport::Of(MODEL));
     let (mut bob, of_bob) = bench.join("bob");
     assert_eq!(bob.push(&of_bob, &[meant(memory("bob", 2, "two"), towards(0, OTHER))]).unwrap().changed, 1);
     assert_eq!(found(&mut bob, &of_bob, &near(towards(0, OTHER), 9)), [0; 0]);
@@ -88,12 +88,16 @@ fn vectors_of_two_models_are_never_compared() {
         "the row came, its vector did not"
     );
     let (mut dan, blue) = bench.join("dan");
-    assert_eq!(dan.meanings(&blue).unwrap(), EmbeddingSupport::Undecided, "another team decides for itself");
+    assert_eq!(
+        dan.embedding_support(&blue).unwrap(),
+        EmbeddingSupport::Undecided,
+        "another team decides for itself"
+    );
 
     assert!(matches!(bob.adopt_model(&of_bob, OTHER), Err(HubError::Refused { .. })), "no administrator");
     let (mut olga, of_olga) = bench.join("olga");
     olga.adopt_model(&of_olga, OTHER).unwrap();
-    assert_eq!(bob.meanings(&of_bob).unwrap(), EmbeddingSupport::Of(OTHER));
+    assert_eq!(bob.embedding_support(&of_bob).unwrap(), EmbeddingSupport::Of(OTHER));
     assert_eq!(without(&mut bob, &of_bob), [2, 1], "those of the former model are gone");
     olga.adopt_model(&of_olga, OTHER).unwrap();
 }
@@ -112,14 +116,14 @@ fn rows_that_have_no_vector_get_theirs_later_piece_by_piece() {
     assert_eq!(older.len(), 2, "what tools gave has no vector: {older:?}");
     let meaning = towards(0, MODEL);
     let pairs: Vec<_> = newest.iter().map(|row| (row, &meaning)).collect();
-    assert_eq!(ann.put_meanings(&red, &pairs).unwrap(), 2);
+    assert_eq!(ann.upload_embeddings(&red, &pairs).unwrap(), 2);
     assert_eq!(without(&mut ann, &red), [2, 1], "it goes on behind them");
     let (mut bob, of_bob) = bench.join("bob");
     assert!(bob.without_meaning(&of_bob, CLOSED, None, 9).unwrap().is_empty());
     let (mut dan, blue) = bench.join("dan");
     assert!(dan.without_meaning(&blue, OPEN, None, 9).unwrap().is_empty());
     assert!(dan.without_meaning(&blue, BLUE, None, 9).unwrap().is_empty());
-    assert_eq!(dan.put_meanings(&blue, &pairs).unwrap(), 0, "another team's rows");
+    assert_eq!(dan.upload_embeddings(&blue, &pairs).unwrap(), 0, "another team's rows");
 }
 
 #[test]
@@ -139,11 +143,11 @@ fn a_row_whose_words_change_has_no_vector_until_the_one_of_the_new_words_comes()
     ann.push(&red, &[outgoing(after.clone())]).unwrap();
     assert_eq!(found(&mut ann, &red, &near(towards(0, MODEL), 9)), [0; 0]);
     assert_eq!(
-        ann.put_meanings(&red, &[(&before, &towards(0, MODEL))]).unwrap(),
+        ann.upload_embeddings(&red, &[(&before, &towards(0, MODEL))]).unwrap(),
         0,
         "of words that are gone"
     );
-    assert_eq!(ann.put_meanings(&red, &[(&after, &towards(1, MODEL))]).unwrap(), 1);
+    assert_eq!(ann.upload_embeddings(&red, &[(&after, &towards(1, MODEL))]).unwrap(), 1);
     assert_eq!(found(&mut ann, &red, &near(towards(1, MODEL), 1)), [1]);
 }
 
@@ -160,7 +164,7 @@ fn what_was_withdrawn_or_forgotten_has_no_vector() {
     gone.life = RowLife::Forgotten { at: Timestamp(9), by: "ann".into() };
     ann.push(&red, &[outgoing(away), outgoing(gone)]).unwrap();
     let late: Vec<_> = rows.iter().zip(sent.iter().filter_map(|sent| sent.meaning.as_ref())).collect();
-    assert_eq!(ann.put_meanings(&red, &late).unwrap(), 0, "not even one that was under way");
+    assert_eq!(ann.upload_embeddings(&red, &late).unwrap(), 0, "not even one that was under way");
     assert_eq!(bench.sql("select count(*) from towline.finds where meaning is not null"), "0");
     assert!(without(&mut ann, &red).is_empty());
 }

@@ -84,7 +84,7 @@ fn clients_that_share_one_connection_do_not_disturb_each_other() {
     let asked = HubQuery { text: "lantern".into(), most: 100, ..HubQuery::default() };
     assert_eq!(also_ann.search(&of_ann, &asked).unwrap().len(), 40);
     assert_eq!(ann.lag(&of_ann, &[(OPEN, 0)]).unwrap(), [(OPEN, 60)]);
-    also_ann.put_seats(&of_ann, &[]).unwrap();
+    also_ann.replace_seats(&of_ann, &[]).unwrap();
     assert_eq!(ann.fleet(&of_ann).unwrap().len(), 1);
     let connections = "select count(*) from pg_stat_activity where usename = 'ann'";
     assert_eq!(bench.sql(connections), "1", "both clients of ann went through one");

@@ -27,7 +27,7 @@ fn bench() -> HubBench {
         context_percent: None,
         model: None,
     };
-    ann.put_seats(&red, &[seat]).unwrap();
+    ann.replace_seats(&red, &[seat]).unwrap();
     let (mut dan, blue) = bench.join("dan");
     let of_blue = SharedRow { project: BLUE, ..memory("dan", 3, "blue lantern") };
     dan.push(&blue, &[outgoing(of_blue)]).unwrap();
@@ -236,7 +236,7 @@ fn a_member_reaches_nothing_of_another_team_or_a_closed_project() {
         dan.push(&of_dan, &[outgoing(memory("dan", 9, "w"))]),
         Err(HubError::NotAMember { .. })
     ));
-    assert!(matches!(dan.put_seats(&of_dan, &[]), Err(HubError::NotAMember { .. })));
+    assert!(matches!(dan.replace_seats(&of_dan, &[]), Err(HubError::NotAMember { .. })));
     assert!(dan.members(&of_dan).unwrap().is_empty());
     assert!(dan.projects(&of_dan).unwrap().is_empty());
     assert!(matches!(dan.join("red", &machine("dan")), Err(HubError::NotAMember { .. })));

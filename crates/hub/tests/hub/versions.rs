@@ -36,7 +36,7 @@ fn an_older_program_writes_a_newer_hub_only_while_that_allows_it() {
         "one that was connected before learns it from the hub"
     );
     let mut later = bench.connect("ann");
-    assert!(matches!(later.put_seats(&red, &[]), Err(HubError::SchemaTooNew { .. })));
+    assert!(matches!(later.replace_seats(&red, &[]), Err(HubError::SchemaTooNew { .. })));
     assert_eq!(later.pull(&red, crate::bench::OPEN, 0, 9).unwrap().rows.len(), 1, "reading goes on");
 }
 
@@ -86,7 +86,7 @@ fn extensions_that_come_later_are_taken_up_by_the_next_init() {
     bench.sql("drop extension vector");
     let mut olga = bench.connect("olga");
     olga.init(&InitOptions { partitions: 1 }).unwrap();
-    assert_eq!(olga.standing().unwrap().vectors, towline_hub::Extension::Offered);
+    assert_eq!(olga.server_status().unwrap().vectors, towline_hub::Extension::Offered);
     bench.sql("create extension vector");
     olga.init(&InitOptions { partitions: 1 }).unwrap();
     let column = "select count(*) from information_schema.columns where table_name = 'finds' and column_name = 'meaning'";

@@ -52,7 +52,7 @@ pub enum IndexError {
 
 impl IndexError {
     /// Whether a rebuild fixes the error.
-    pub fn calls_for_rebuild(&self) -> bool {
+    pub fn needs_rebuild(&self) -> bool {
         match self {
             IndexError::OtherFormat { .. } | IndexError::Damaged { .. } => true,
             IndexError::Folder { .. } | IndexError::Busy | IndexError::Write { .. } => false,

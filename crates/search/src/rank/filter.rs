@@ -69,7 +69,7 @@ fn required_tags(filters: &Filters) -> Vec<Vec<String>> {
     let named = |tagged: TagKind, names: &[String]| names.iter().map(|name| tag(tagged, name)).collect();
     let one = |tagged: TagKind, name: &Option<String>| name.iter().map(|name| tag(tagged, name)).collect();
     let all: [Vec<String>; 7] = [
-        filters.kinds.iter().map(|kind| tag(TagKind::Kind, kind.word())).collect(),
+        filters.kinds.iter().map(|kind| tag(TagKind::Kind, kind.name())).collect(),
         named(TagKind::Type, &filters.types),
         named(TagKind::Concept, &filters.concepts),
         filters.files.iter().flat_map(|file| file_tags(file)).collect(),

@@ -34,7 +34,7 @@ const LEAST_SPAN: f32 = 0.25;
 const BACKGROUND: f32 = 100.0;
 
 /// Adds each candidate's boosts for words and meaning, and drops candidates that match neither.
-pub fn fuse(search: &SearchContext<'_>, candidates: &mut Vec<RankCandidate>) {
+pub fn apply_boosts(search: &SearchContext<'_>, candidates: &mut Vec<RankCandidate>) {
     let rarity = PieceRarity::among(candidates);
     let query_pieces = query_pieces(&search.query.text, &rarity);
     let words = scaled(candidates.iter().map(|candidate| candidate.words).collect());

@@ -26,10 +26,10 @@ pub fn rank(
         RankingStages::Words => {
             candidates.iter_mut().for_each(|candidate| candidate.boost(BoostReason::Words, candidate.words))
         }
-        RankingStages::Meaning => meaning::fuse(&search, &mut candidates),
+        RankingStages::Meaning => meaning::apply_boosts(&search, &mut candidates),
         RankingStages::Whole => {
-            meaning::fuse(&search, &mut candidates);
-            structure::lend(&search, &mut candidates)?;
+            meaning::apply_boosts(&search, &mut candidates);
+            structure::apply_neighbour_boosts(&search, &mut candidates)?;
             boosts::add(&search, &mut candidates)?;
         }
     }

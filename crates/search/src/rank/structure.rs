@@ -19,7 +19,10 @@ const FROM_SESSION: f32 = 0.3;
 /// The weight of a match that is no candidate, relative to the best: its meaning was not compared.
 const BY_WORDS_ALONE: f32 = 0.4;
 
-pub fn lend(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<(), IndexError> {
+pub fn apply_neighbour_boosts(
+    search: &SearchContext<'_>,
+    candidates: &mut [RankCandidate],
+) -> Result<(), IndexError> {
     let sessions = SessionMatches::of(search, candidates)?;
     let best_words = candidates.iter().map(|candidate| candidate.words).fold(f32::MIN_POSITIVE, f32::max);
     let turns = turns(search, &sessions, candidates, best_words);

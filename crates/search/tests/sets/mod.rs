@@ -195,7 +195,7 @@ pub fn own() -> Set {
                 at: day(&session.date) + i64::from(turn) * 60_000,
                 ..Document::plain(
                     documents.len() as i64 + 1,
-                    DocumentKind::of_word(&own.kind).unwrap(),
+                    DocumentKind::parse(&own.kind).unwrap(),
                     &own.text,
                 )
             });

@@ -3,7 +3,7 @@
 //! A model's text is data: it never becomes an option, and only memories can be forgotten.
 
 use crate::mcp::{Call, SearchCall, TimelineCall, ToolBackend};
-use towline_core::escape::fit;
+use towline_core::escape::fit_to_width;
 use towline_core::memory::number;
 use towline_engine::curate::{RememberRequest, remember};
 use towline_engine::erase::forget::forget_memory;
@@ -13,7 +13,7 @@ use towline_engine::query::{
 };
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 use towline_render::{
     Ranks, Style, detail_text, forget_text, remember_text, search_text, show_text, timeline_text,
 };
@@ -26,7 +26,7 @@ impl ToolBackend for McpBackend {
         if let Call::Forget { id } = &call
             && number(id).is_none()
         {
-            let id = fit(&plain(id), LONGEST_SHOWN);
+            let id = fit_to_width(&plain_text(id), LONGEST_SHOWN);
             return Err(format!("`{id}` is no memory: only memories can be forgotten here, by ids like m12"));
         }
         answer(call).map_err(|failure| failure.render())

@@ -167,7 +167,7 @@ fn unknown(route: &Route, name: &str) -> Result<(), Refusal> {
 }
 
 fn wrong(known: &Parameter) -> Refusal {
-    bad(format!("`{}` must be {}", known.name, known.kind.words()))
+    bad(format!("`{}` must be {}", known.name, known.kind.expectation()))
 }
 
 fn bad(what: impl Into<String>) -> Refusal {

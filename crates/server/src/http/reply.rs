@@ -90,7 +90,7 @@ pub fn page(page: &Page, known: Option<&str>) -> Response<Body> {
 }
 
 /// Redirects to the viewer and sets its cookie, so that the token does not stay in the address.
-pub fn let_in(cookie: &str) -> Response<Body> {
+pub fn redirect_with_cookie(cookie: &str) -> Response<Body> {
     let mut response = with(StatusCode::SEE_OTHER, TEXT, Body::empty());
     let headers = response.headers_mut();
     headers.insert(header::LOCATION, HeaderValue::from_static("/"));

@@ -166,7 +166,7 @@ fn enter(shared: &Shared, token: &str) -> Response<Body> {
     if !shared.tokens.opens_viewer(token) {
         return reply::refused(&no_token(Access::Read));
     }
-    reply::let_in(&format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict"))
+    reply::redirect_with_cookie(&format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict"))
 }
 
 fn show_file(shared: &Shared, request: &Request) -> Response<Body> {

@@ -132,7 +132,7 @@ pub struct Route {
 
 impl Kind {
     /// Describes the expected value, for the refusal of a wrong one.
-    pub fn words(self) -> String {
+    pub fn expectation(self) -> String {
         match self {
             Kind::Text(longest) => format!("a text of at most {longest} bytes"),
             Kind::Number { least, most } => format!("a whole number from {least} to {most}"),

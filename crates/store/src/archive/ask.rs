@@ -139,7 +139,7 @@ impl Archive {
         let mut seen = 0;
         loop {
             let sessions = SessionQuery { project, agent: None, since: asked.since, behind: None, most };
-            let conversations = self.sessions_asked(&sessions)?;
+            let conversations = self.find_sessions(&sessions)?;
             for conversation in &conversations[seen.min(conversations.len())..] {
                 let is_full = found.len() >= asked.most;
                 if is_full && found.first().is_none_or(|(_, oldest)| conversation.last_at < oldest.at) {
@@ -187,7 +187,7 @@ impl Archive {
     }
 
     /// The latest first.
-    pub fn sessions_asked(&self, asked: &SessionQuery<'_>) -> Result<Vec<Conversation>, StoreError> {
+    pub fn find_sessions(&self, asked: &SessionQuery<'_>) -> Result<Vec<Conversation>, StoreError> {
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
         let end = PageKey { last_at: Timestamp(i64::MAX), row: i64::MAX };
         let (since, agent, behind) = (asked.since.0, asked.agent, asked.behind.unwrap_or(end));

@@ -57,9 +57,9 @@ impl Archive {
 
     /// Prunes changes that all consumers have read, and records that, for a consumer that returns late.
     pub fn forget_changes_up_to(&self, seq: i64) -> Result<(), StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let pruned = seq.min(self.last_change()?);
-            if pruned > self.changes_gone()? {
+            if pruned > self.last_pruned_change()? {
                 self.db.change(DROP, [pruned])?;
                 self.set_fact(PRUNED, &pruned.to_string())?;
             }
@@ -69,11 +69,11 @@ impl Archive {
 
     /// Whether all changes after `seq` still exist. A consumer whose cursor was pruned rebuilds from scratch.
     pub fn holds_changes_after(&self, seq: i64) -> Result<bool, StoreError> {
-        Ok((self.changes_gone()?..=self.last_change()?).contains(&seq))
+        Ok((self.last_pruned_change()?..=self.last_change()?).contains(&seq))
     }
 
     /// The number of the last pruned change.
-    pub fn changes_gone(&self) -> Result<i64, StoreError> {
+    pub fn last_pruned_change(&self) -> Result<i64, StoreError> {
         Ok(self.fact(PRUNED)?.and_then(|pruned| pruned.parse().ok()).unwrap_or(0))
     }
 }

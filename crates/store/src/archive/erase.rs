@@ -266,9 +266,9 @@ impl<'a> ArchiveEraser<'a> {
 
     fn bury_turn(&self, conversation: i64, ordinal: i64) -> Result<(), StoreError> {
         let turn = (conversation, ordinal);
-        self.archive.bury_turn(conversation, ordinal, self.burial)?;
-        self.archive.bury_pieces(conversation, RowKind::Body, BODIES_OF, turn, self.burial)?;
-        self.archive.bury_pieces(conversation, RowKind::Detail, DETAILS_OF, turn, self.burial)
+        self.archive.add_turn_tombstone(conversation, ordinal, self.burial)?;
+        self.archive.add_piece_tombstones(conversation, RowKind::Body, BODIES_OF, turn, self.burial)?;
+        self.archive.add_piece_tombstones(conversation, RowKind::Detail, DETAILS_OF, turn, self.burial)
     }
 
     /// Deletes turns that began in the range whole, and from other turns the rows within it.
@@ -279,8 +279,8 @@ impl<'a> ArchiveEraser<'a> {
             for ordinal in self.archive.db.all(BEGUN, range, |row| row.get(0))? {
                 self.drop_turn(*id, ordinal)?;
             }
-            self.archive.bury_pieces(*id, RowKind::Body, BODIES_IN_RANGE, range, self.burial)?;
-            self.archive.bury_pieces(*id, RowKind::Detail, DETAILS_IN_RANGE, range, self.burial)?;
+            self.archive.add_piece_tombstones(*id, RowKind::Body, BODIES_IN_RANGE, range, self.burial)?;
+            self.archive.add_piece_tombstones(*id, RowKind::Detail, DETAILS_IN_RANGE, range, self.burial)?;
             self.erased.bodies += self.archive.db.change(DROP_BODIES_IN_RANGE, range)?;
             self.erased.details += self.archive.db.change(DROP_DETAILS_IN_RANGE, range)?;
             self.archive.db.change(DROP_USAGE_IN_RANGE, range)?;
@@ -289,7 +289,7 @@ impl<'a> ArchiveEraser<'a> {
                     self.archive.db.change(statement, (*id, stretch.from.0))?;
                 }
                 self.archive.db.change(DROP_LINES_IN_RANGE, (*id, stretch.from.0))?;
-                self.archive.bury_others_lines(*id, self.burial)?;
+                self.archive.add_foreign_line_tombstones(*id, self.burial)?;
                 self.memories_of_cut_turns(*id, stretch.from)?;
             }
             self.finish_conversation(*id)?;
@@ -301,7 +301,7 @@ impl<'a> ArchiveEraser<'a> {
     fn finish_conversation(&mut self, conversation: i64) -> Result<(), StoreError> {
         self.archive.db.change(DROP_SOURCES, [conversation])?;
         // A summary of the remaining turns is made again from them.
-        self.archive.bury_summary(conversation, self.burial.at)?;
+        self.archive.add_summary_tombstone(conversation, self.burial.at)?;
         self.erased.memories += self.archive.db.change(DROP_SUMMARY, [conversation])?;
         self.archive.db.change(DROP_JOBS, [conversation])?;
         self.archive.note_change("conversation", conversation, Some(0))?;

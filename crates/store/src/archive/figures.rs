@@ -78,7 +78,7 @@ impl Archive {
     }
 
     /// The most recently active project first.
-    pub fn project_figures(&self) -> Result<Vec<ProjectCounts>, StoreError> {
+    pub fn project_counts(&self) -> Result<Vec<ProjectCounts>, StoreError> {
         let read = |row: &Row<'_>| {
             Ok(ProjectCounts {
                 name: row.get(0)?,
@@ -122,7 +122,7 @@ mod tests {
         bench.session("a:2", "car", &[(2 * MINUTE, 9 * MINUTE)]);
         let counts = bench.archive.counts().unwrap();
         assert_eq!((counts.projects, counts.sessions, counts.turns, counts.memories), (2, 2, 3, 0));
-        let projects = bench.archive.project_figures().unwrap();
+        let projects = bench.archive.project_counts().unwrap();
         let named: Vec<_> =
             projects.iter().map(|project| (project.name.as_str(), project.sessions)).collect();
         assert_eq!(named, [("car", 1), ("boat", 1)]);

@@ -3,7 +3,7 @@
 //! Stored beside the archive, so that it survives a damaged or recreated one. Holds marks and times, no text.
 
 use crate::StoreError;
-use crate::home::{DataFolder, put_for_good};
+use crate::home::{DataFolder, replace_file_synced};
 use std::fs;
 use std::io::ErrorKind;
 use towline_core::forget::Forgotten;
@@ -21,6 +21,6 @@ pub(super) fn load(home: &DataFolder) -> Result<Forgotten, StoreError> {
 /// Durable before rows are erased: they must not be captured again in between.
 pub(super) fn save(home: &DataFolder, forgotten: &Forgotten) -> Result<(), StoreError> {
     let path = home.forgotten();
-    put_for_good(&path, forgotten.to_string().as_bytes())
+    replace_file_synced(&path, forgotten.to_string().as_bytes())
         .map_err(|source| StoreError::Folder { path, source })
 }

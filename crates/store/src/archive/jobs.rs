@@ -229,7 +229,7 @@ impl Archive {
     /// Finishes the job and stores its results in one transaction. Returns the memory numbers; `None` if the lease was
     /// lost.
     pub fn finish_job(&self, job: &DistilJob, results: &JobResults) -> Result<Option<Vec<i64>>, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             if !self.holds_lease(job)? {
                 return Ok(None);
             }
@@ -241,14 +241,14 @@ impl Archive {
             }
             self.db.change(FINISH, (job.id, results.at.0, job.covers.0))?;
             let kept_number = u64::try_from(kept.len()).unwrap_or(0);
-            self.pay(&results.provider, results.spent, kept_number, results.at)?;
+            self.record_cost(&results.provider, results.spent, kept_number, results.at)?;
             Ok(Some(kept))
         })
     }
 
     /// A memory with the same words is counted, not stored twice.
     fn store_once(&self, new: &NewMemory) -> Result<i64, StoreError> {
-        if let Some(existing) = self.same_memory(&new.content, new.project)? {
+        if let Some(existing) = self.find_same_memory(&new.content, new.project)? {
             self.found_memory_again(existing, new.at)?;
             return Ok(existing);
         }
@@ -277,7 +277,7 @@ impl Archive {
 
     /// Records a failure: the job waits for its next attempt, or is dead. `None` if the lease was lost.
     pub fn abandon_job(&self, job: &DistilJob, why: &JobFailure<'_>) -> Result<Option<JobState>, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             if !self.holds_lease(job)? {
                 return Ok(None);
             }
@@ -285,7 +285,7 @@ impl Archive {
                 ABANDON,
                 params![job.id, why.again_at.0, why.error, why.most_attempts, why.at.0, why.provider],
             )?;
-            self.pay(why.provider, why.spent, 0, why.at)?;
+            self.record_cost(why.provider, why.spent, 0, why.at)?;
             let state = "select state from jobs where id = ?1";
             let state: String = self.db.value(state, [job.id])?;
             Ok(JobState::named(&state))
@@ -313,7 +313,7 @@ impl Archive {
     }
 
     fn each_job(&self, statement: &str, numbers: &[i64], now: Timestamp) -> Result<usize, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let mut statement = self.db.prepare_cached(statement)?;
             let mut changed = 0;
             for number in numbers {

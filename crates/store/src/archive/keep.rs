@@ -228,9 +228,9 @@ impl Archive {
         each: EachRow<'_, E>,
     ) -> Result<(), E> {
         each(ExportedRow::Conversation(self.kept_conversation(conversation)?))?;
-        self.each_of(TURNS, conversation, &mut |row| Ok(ExportedRow::Turn(kept_turn(row)?)), each)?;
-        self.each_of(BODIES, conversation, &mut |row| Ok(ExportedRow::Body(kept_body(row)?)), each)?;
-        self.each_of(DETAILS, conversation, &mut |row| Ok(ExportedRow::Detail(kept_detail(row)?)), each)?;
+        self.each_of(TURNS, conversation, &mut |row| Ok(ExportedRow::Turn(exported_turn(row)?)), each)?;
+        self.each_of(BODIES, conversation, &mut |row| Ok(ExportedRow::Body(exported_message(row)?)), each)?;
+        self.each_of(DETAILS, conversation, &mut |row| Ok(ExportedRow::Detail(exported_detail(row)?)), each)?;
         self.each_of(USAGE, conversation, &mut |row| Ok(ExportedRow::Usage(kept_usage(row)?)), each)?;
         self.each_of(FILES, conversation, &mut kept_file, each)?;
         self.each_of(COMMITS, conversation, &mut kept_commit, each)?;
@@ -318,7 +318,7 @@ impl Archive {
     }
 }
 
-pub(super) fn kept_turn(row: &Row<'_>) -> Result<ExportedTurn, StoreError> {
+pub(super) fn exported_turn(row: &Row<'_>) -> Result<ExportedTurn, StoreError> {
     Ok(ExportedTurn {
         uid: Uid(row.get(0)?),
         ordinal: row.get(1)?,
@@ -336,7 +336,7 @@ pub(super) fn kept_turn(row: &Row<'_>) -> Result<ExportedTurn, StoreError> {
     })
 }
 
-pub(super) fn kept_body(row: &Row<'_>) -> Result<ExportedMessage<String>, StoreError> {
+pub(super) fn exported_message(row: &Row<'_>) -> Result<ExportedMessage<String>, StoreError> {
     Ok(ExportedMessage {
         turn: row.get(0)?,
         mark: IdHash(row.get(1)?),
@@ -349,7 +349,7 @@ pub(super) fn kept_body(row: &Row<'_>) -> Result<ExportedMessage<String>, StoreE
     })
 }
 
-pub(super) fn kept_detail(row: &Row<'_>) -> Result<ExportedDetail<String>, StoreError> {
+pub(super) fn exported_detail(row: &Row<'_>) -> Result<ExportedDetail<String>, StoreError> {
     let bytes: Vec<u8> = row.get(11)?;
     let content = if row.get(10)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) };
     Ok(ExportedDetail {

@@ -121,7 +121,7 @@ pub(super) const DROP: [&str; 5] = [
 impl Archive {
     /// Stores a memory and returns its number. Adding the same uid again is a no-op.
     pub fn add_memory(&self, new: &NewMemory) -> Result<i64, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let content = &new.content;
             let session = new.session.as_ref().map(ToString::to_string);
             let short = new.session.as_ref().map(|session| clip_start(session.id.as_str(), SHORT));
@@ -153,9 +153,9 @@ impl Archive {
             let is_new = self.db.changes() > 0;
             let number = self.memory_by_uid(new.uid)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             if is_new {
-                self.put_lists(number, content)?;
-                self.revive(new.uid)?;
-                self.leave_trace(number, new.at, "made", new.maker.name(), None)?;
+                self.set_files_and_concepts(number, content)?;
+                self.restore_withdrawn(new.uid)?;
+                self.add_memory_history(number, new.at, "made", new.maker.name(), None)?;
                 self.note_change("memory", number, None)?;
             }
             Ok(number)
@@ -167,7 +167,7 @@ impl Archive {
     }
 
     /// Whether the archive has the `memories` table: one last written by an older version does not.
-    pub fn remembers(&self) -> Result<bool, StoreError> {
+    pub fn has_memory_tables(&self) -> Result<bool, StoreError> {
         const TABLE: &str = "select exists (select 1 from sqlite_master where name = 'memories')";
         Ok(self.db.query_row(TABLE, [], |row| row.get(0))?)
     }
@@ -175,7 +175,7 @@ impl Archive {
     /// Whether it belongs to content that was forgotten here.
     pub fn is_memory_forgotten(&self, new: &NewMemory) -> Result<bool, StoreError> {
         const PROJECT: &str = "select root, remote from projects where id = ?1";
-        if marks_of(new.uid, &new.content).iter().any(|mark| self.forgotten.is_memory_gone(*mark)) {
+        if marks_of(new.uid, &new.content).iter().any(|mark| self.forgotten.is_memory_erased(*mark)) {
             return Ok(true);
         }
         let Some(session) = &new.session else { return Ok(false) };
@@ -184,7 +184,7 @@ impl Archive {
         };
         let project = self.db.first(PROJECT, [new.project], marks)?;
         let gone = self.forgotten.of(session, &project.unwrap_or_default());
-        Ok(gone.is_some_and(|gone| gone.is_time_gone(new.valid_from, PieceSource::Session)))
+        Ok(gone.is_some_and(|gone| gone.is_time_erased(new.valid_from, PieceSource::Session)))
     }
 
     pub fn memory(&self, number: i64) -> Result<Option<Memory>, StoreError> {
@@ -217,7 +217,7 @@ impl Archive {
     }
 
     /// A standing memory of the project with the same words.
-    pub fn same_memory(
+    pub fn find_same_memory(
         &self,
         content: &MemoryContent,
         project: Option<i64>,
@@ -250,7 +250,7 @@ impl Archive {
         let again = "update memories set found = found + 1 where id = ?1";
         self.change_memory(number, at, "found again", &finding.to_string(), || {
             self.db.change(again, [number])?;
-            self.put_words(number, content, at)
+            self.set_memory_text(number, content, at)
         })
     }
 
@@ -262,10 +262,10 @@ impl Archive {
         at: Timestamp,
         why: &str,
     ) -> Result<bool, StoreError> {
-        self.change_memory(number, at, "edited", why, || self.put_words(number, content, at))
+        self.change_memory(number, at, "edited", why, || self.set_memory_text(number, content, at))
     }
 
-    pub(super) fn put_words(
+    pub(super) fn set_memory_text(
         &self,
         number: i64,
         content: &MemoryContent,
@@ -285,7 +285,7 @@ impl Archive {
             list(&content.concepts),
             fingerprint(content).0,
         ])?;
-        self.put_lists(number, content)?;
+        self.set_files_and_concepts(number, content)?;
         Ok(changed)
     }
 
@@ -350,9 +350,9 @@ impl Archive {
 
     /// Deletes it, here and on all other machines; it may be made again.
     pub fn drop_memory(&self, number: i64) -> Result<bool, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let (own_fate, others_fate) = (TombFate::Withdrawn, TombFate::Away);
-            self.bury_memory(number, Burial { at: Timestamp(0), by: "", own_fate, others_fate })?;
+            self.add_memory_tombstone(number, Burial { at: Timestamp(0), by: "", own_fate, others_fate })?;
             let mut dropped = 0;
             for statement in DROP {
                 dropped = self.db.change(statement, [number])?;
@@ -363,7 +363,11 @@ impl Archive {
     }
 
     /// Files and concepts have tables of their own for lookups.
-    pub(super) fn put_lists(&self, number: i64, content: &MemoryContent) -> Result<(), StoreError> {
+    pub(super) fn set_files_and_concepts(
+        &self,
+        number: i64,
+        content: &MemoryContent,
+    ) -> Result<(), StoreError> {
         self.db.change(DROP[0], [number])?;
         self.db.change(DROP[1], [number])?;
         let mut file = self
@@ -382,7 +386,7 @@ impl Archive {
     }
 
     /// Runs `work` in a transaction, or in the current one if there is one.
-    pub fn as_one<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub fn in_transaction<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         if !self.db.is_autocommit() {
             return work();
         }

@@ -140,20 +140,20 @@ impl Archive {
     }
 
     /// Opens for reading and holds one snapshot. For short-lived readers.
-    pub fn glance(home: &DataFolder, patience: Duration) -> Result<Option<Archive>, StoreError> {
+    pub fn open_snapshot(home: &DataFolder, patience: Duration) -> Result<Option<Archive>, StoreError> {
         let archive = Archive::read(home, patience)?;
-        archive.iter().try_for_each(Archive::hold_still)?;
+        archive.iter().try_for_each(Archive::begin_read)?;
         Ok(archive)
     }
 
     /// Starts a read transaction: all later reads see one snapshot and take the locks once.
-    pub fn hold_still(&self) -> Result<(), StoreError> {
+    pub fn begin_read(&self) -> Result<(), StoreError> {
         self.db.execute_batch("begin deferred")?;
         Ok(())
     }
 
     /// Returns a snapshot that lasts until it is dropped.
-    pub fn moment(&self) -> Result<Snapshot<'_>, StoreError> {
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, StoreError> {
         Ok(Snapshot { _transaction: Transaction::new_unchecked(&self.db, TransactionBehavior::Deferred)? })
     }
 

@@ -61,7 +61,7 @@ impl Archive {
         provider: &str,
         at: Timestamp,
     ) -> Result<Option<ProviderFailure>, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let before = self.health(provider)?.trouble;
             self.db.change(ANSWERED, (provider, at.0))?;
             Ok(before)
@@ -87,7 +87,7 @@ impl Archive {
         Ok(())
     }
 
-    pub(super) fn note_dearest(&self, provider: &str, tokens: u64) -> Result<(), StoreError> {
+    pub(super) fn record_largest_call(&self, provider: &str, tokens: u64) -> Result<(), StoreError> {
         self.db.change(DEAREST, (provider, tokens.cast_signed()))?;
         Ok(())
     }

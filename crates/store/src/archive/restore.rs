@@ -172,7 +172,7 @@ impl Archive {
         match self.forgotten.of(&session, &marks) {
             None => restoring.target = Some(self.create_target(&conversation)?),
             Some(gone) => {
-                if gone.is_place_gone() {
+                if gone.is_folder_erased() {
                     (conversation.folder, conversation.project) = (None, None);
                 }
                 restoring.target = None;
@@ -203,21 +203,21 @@ impl Archive {
             // A summary of the remaining turns is made again from them.
             ExportedRow::Summary(_) => true,
             ExportedRow::Turn(turn) => {
-                let is_gone = gone.is_turn_gone(turn.mark, turn.at);
+                let is_gone = gone.is_turn_erased(turn.mark, turn.at);
                 if is_gone {
                     forgotten_turns.insert(turn.ordinal);
                 }
                 is_gone
             }
             ExportedRow::Body(body) => {
-                in_gone_turn(&body.turn) || gone.is_piece_gone(body.mark, body.at, Speaker::Session)
+                in_gone_turn(&body.turn) || gone.is_piece_erased(body.mark, body.at, Speaker::Session)
             }
             ExportedRow::Detail(detail) => {
                 let owner = owner_of(&detail.subagent);
-                in_gone_turn(&detail.turn) || gone.is_piece_gone(detail.mark, detail.at, owner)
+                in_gone_turn(&detail.turn) || gone.is_piece_erased(detail.mark, detail.at, owner)
             }
             ExportedRow::Usage(usage) => {
-                in_gone_turn(&usage.turn) || gone.is_time_gone(usage.at, owner_of(&usage.subagent))
+                in_gone_turn(&usage.turn) || gone.is_time_erased(usage.at, owner_of(&usage.subagent))
             }
             ExportedRow::File { turn, .. } | ExportedRow::Commit { turn, .. } => in_gone_turn(turn),
         }

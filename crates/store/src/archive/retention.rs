@@ -100,7 +100,7 @@ impl Archive {
 
     /// Memories are few enough to count; 0 if an older version wrote the archive last.
     fn count_memories(&self) -> Result<u64, StoreError> {
-        if !self.remembers()? {
+        if !self.has_memory_tables()? {
             return Ok(0);
         }
         let counted = self.db.query_row("select count(*) from memories", [], |row| row.get::<_, i64>(0))?;

@@ -215,7 +215,7 @@ impl Scrubber<'_> {
         for (id, folder) in &rows {
             if folder.as_deref().is_some_and(self.cleaner.is_excluded_folder) {
                 self.change(UNREAD, [id])?;
-                self.archive.bury_conversation(*id, EXCLUDED)?;
+                self.archive.add_session_tombstones(*id, EXCLUDED)?;
                 self.archive.drop_conversation(*id)?;
                 self.done.conversations += 1;
             }
@@ -228,10 +228,10 @@ impl Scrubber<'_> {
         for row in &rows {
             if row.is_input && (self.cleaner.is_excluded_call)(&row.agent, &row.tool, &row.text) {
                 let call = (row.id, row.conversation, row.call);
-                self.archive.bury_pieces(row.conversation, RowKind::Detail, CALL, call, EXCLUDED)?;
+                self.archive.add_piece_tombstones(row.conversation, RowKind::Detail, CALL, call, EXCLUDED)?;
                 self.done.details += self.change(DROP_CALL, (row.id, row.conversation, row.call))?;
                 self.done.others += self.change(DROP_LINE, (row.conversation, row.turn))?;
-                self.unlearn(row.conversation, row.turn)?;
+                self.drop_derived_memories(row.conversation, row.turn)?;
                 self.change(UNREAD, [row.conversation])?;
             } else if let Some(clean) = (self.cleaner.clean)(&row.text) {
                 let (is_packed, bytes) = match self.packer.content(&clean) {

@@ -69,7 +69,7 @@ impl TranscriptSource {
     }
 
     /// The forgotten parts of the file's session.
-    pub fn gone<'f>(&self, forgotten: &'f Forgotten) -> Option<ForgottenParts<'f>> {
+    pub fn forgotten_parts<'f>(&self, forgotten: &'f Forgotten) -> Option<ForgottenParts<'f>> {
         forgotten.of(self.session.as_ref()?, &self.project)
     }
 
@@ -119,7 +119,7 @@ impl Archive {
     }
 
     /// Whether a file of this size and modification time was read to its end.
-    pub fn is_read_to(&self, path: &str, bytes: u64, modified: i64) -> Result<bool, StoreError> {
+    pub fn is_read_completely(&self, path: &str, bytes: u64, modified: i64) -> Result<bool, StoreError> {
         const READ: &str = "select 1 from sources where path = ?1 and offset = ?2 and modified = ?3";
         Ok(self.db.prepare_cached(READ)?.exists((path, bytes.cast_signed(), modified))?)
     }

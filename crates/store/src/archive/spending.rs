@@ -66,7 +66,7 @@ impl Archive {
         limit: u64,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let today = self.budget_without(Some(job.number()), now)?;
             let total = today.spent.saturating_add(today.reserved).saturating_add(tokens);
             if total > limit { Ok(false) } else { self.reserve_tokens(job, tokens, now) }
@@ -85,7 +85,7 @@ impl Archive {
         Ok(DayBudget { spent: spent.cast_unsigned(), reserved: reserved.cast_unsigned() })
     }
 
-    pub(super) fn pay(
+    pub(super) fn record_cost(
         &self,
         provider: &str,
         spent: CallCost,
@@ -99,7 +99,7 @@ impl Archive {
         let row =
             (day(at), provider, number(spent.calls), number(spent.input), number(spent.output), number(kept));
         self.db.change(PAY, row)?;
-        self.note_dearest(provider, spent.tokens())
+        self.record_largest_call(provider, spent.tokens())
     }
 
     /// Spending per day, newest first.

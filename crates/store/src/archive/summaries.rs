@@ -40,7 +40,7 @@ pub(super) const SUMMARY: &str = "
 impl Archive {
     /// Replaces the previous summary.
     pub fn put_summary(&self, conversation: &Conversation, kept: &KeptSummary) -> Result<(), StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let words = &kept.summary;
             let uid = Uid::derived(conversation.first_at, &["summary", &conversation.session.to_string()]);
             let revision = self.next_revision(uid)?;
@@ -66,7 +66,7 @@ impl Archive {
 
     /// The first revision of a summary: one that was withdrawn and is made again must be newer than its withdrawal.
     fn next_revision(&self, uid: Uid) -> Result<i64, StoreError> {
-        let revived = self.revive(uid)?;
+        let revived = self.restore_withdrawn(uid)?;
         self.clear_stamp(uid, RegisterId::Words)?;
         Ok(revived.map_or(1, u64::cast_signed))
     }

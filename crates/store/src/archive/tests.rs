@@ -92,7 +92,7 @@ fn take_in(archive: &Archive, rows: Vec<CapturedRow<'static>>) -> TakenRows {
     let packed = rows.into_iter().map(|row| packer.pack(row)).collect();
     let known = archive.source("/t.jsonl").unwrap();
     let mut source = known.unwrap_or_else(|| TranscriptSource::fresh("agent", "/t.jsonl"));
-    archive.take_in(&mut source, packed, Timestamp(10)).unwrap()
+    archive.write_rows(&mut source, packed, Timestamp(10)).unwrap()
 }
 
 fn only(archive: &Archive) -> Conversation {
@@ -310,7 +310,7 @@ fn forgotten_turns_are_not_captured_again() {
         rows.into_iter().map(|row| packer.pack(row)).collect::<Vec<_>>()
     };
     let mut archive = bench.open();
-    archive.take_in(&mut TranscriptSource::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
+    archive.write_rows(&mut TranscriptSource::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
     let of = archive.conversations_called("s-1").unwrap().remove(0);
     let erased = archive
         .erase(
@@ -324,7 +324,7 @@ fn forgotten_turns_are_not_captured_again() {
     drop(archive);
     set_aside(&bench.home, &bench.lock, Timestamp(2)).unwrap();
     let archive = bench.open();
-    archive.take_in(&mut TranscriptSource::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
+    archive.write_rows(&mut TranscriptSource::fresh("a", "/t"), rows(), Timestamp(1)).unwrap();
     let of = archive.conversations_called("s-1").unwrap().remove(0);
     let turns = archive.turns(&of, 0, u32::MAX).unwrap();
     let said: Vec<_> =
@@ -340,17 +340,17 @@ fn a_file_of_which_all_was_forgotten_leaves_not_even_its_name() {
         let mut packer = Packer::new().unwrap();
         [opened("s-1"), turn("p1", 0, at)].into_iter().map(|row| packer.pack(row)).collect::<Vec<_>>()
     };
-    archive.take_in(&mut TranscriptSource::fresh("a", "/t"), rows(5), Timestamp(1)).unwrap();
+    archive.write_rows(&mut TranscriptSource::fresh("a", "/t"), rows(5), Timestamp(1)).unwrap();
     let stretch = towline_core::forget::TimeRange { from: Timestamp(0), until: Timestamp(7) };
     archive
         .erase(&EraseScope::Everyone { stretch }, EraseMode::ForGood, towline_core::time::Timestamp(9))
         .unwrap();
     let mut source = TranscriptSource::fresh("a", "/t");
-    archive.take_in(&mut source, rows(5), Timestamp(1)).unwrap();
+    archive.write_rows(&mut source, rows(5), Timestamp(1)).unwrap();
     assert!(archive.latest_conversations(None, 9).unwrap().is_empty());
     assert!(archive.source("/t").unwrap().is_none());
     let mut packer = Packer::new().unwrap();
-    archive.take_in(&mut source, vec![packer.pack(turn("p2", 1, 8))], Timestamp(1)).unwrap();
+    archive.write_rows(&mut source, vec![packer.pack(turn("p2", 1, 8))], Timestamp(1)).unwrap();
     assert_eq!(archive.latest_conversations(None, 9).unwrap().len(), 1, "what came later is kept");
     assert!(archive.source("/t").unwrap().is_some());
 }

@@ -121,27 +121,27 @@ pub struct WriteBatch<'a> {
 
 impl Archive {
     /// Writes the rows of one file and the offset they were read up to.
-    pub fn take_in(
+    pub fn write_rows(
         &self,
         source: &mut TranscriptSource,
         rows: Vec<PackedRow>,
         now: Timestamp,
     ) -> Result<TakenRows, StoreError> {
-        let together = self.together()?;
-        let taken = together.take_in(source, rows, now)?;
+        let together = self.begin_batch()?;
+        let taken = together.write_rows(source, rows, now)?;
         together.commit()?;
         Ok(taken)
     }
 
     /// Starts a transaction for several reads.
-    pub fn together(&self) -> Result<WriteBatch<'_>, StoreError> {
+    pub fn begin_batch(&self) -> Result<WriteBatch<'_>, StoreError> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         Ok(WriteBatch { archive: self, transaction })
     }
 }
 
 impl WriteBatch<'_> {
-    pub fn take_in(
+    pub fn write_rows(
         &self,
         source: &mut TranscriptSource,
         rows: Vec<PackedRow>,
@@ -198,7 +198,7 @@ struct PendingTurn {
 impl<'a> RowWriter<'a> {
     fn new(archive: &'a Archive, source: &'a mut TranscriptSource) -> Result<Self, StoreError> {
         let current = source.conversation.map(|id| archive.load_conversation(id)).transpose()?;
-        let gone = source.gone(&archive.forgotten);
+        let gone = source.forgotten_parts(&archive.forgotten);
         let ordinals = HashMap::new();
         let (is_new, pending, changed_from, taken) = (false, None, None, TakenRows::default());
         Ok(RowWriter { archive, source, current, is_new, gone, ordinals, pending, changed_from, taken })
@@ -278,10 +278,10 @@ impl<'a> RowWriter<'a> {
         self.write_pending()?;
         self.note_changes()?;
         self.source.opened(session, &opening);
-        self.gone = self.source.gone(&self.archive.forgotten);
+        self.gone = self.source.forgotten_parts(&self.archive.forgotten);
         self.ordinals.clear();
         let Some(gone) = &self.gone else { return self.begin(&opening) };
-        if gone.is_place_gone() {
+        if gone.is_folder_erased() {
             (opening.folder, opening.project) = (None, None);
         }
         // The conversation is created with its first row that may be kept.

@@ -2,7 +2,7 @@
 //!
 //! Derived files are removed, logs lose the matching lines. Databases that were set aside are left to the caller.
 
-use crate::home::{DataFolder, put_for_good, size};
+use crate::home::{DataFolder, replace_file_synced, size};
 use crate::{marks, meters, warned};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -50,7 +50,7 @@ pub fn shows(path: &Path, needle: &ForgetText) -> io::Result<bool> {
 }
 
 /// The files below the data folder whose bytes contain the text, except backups of the user's settings.
-pub fn holding(home: &DataFolder, needle: &ForgetText) -> io::Result<Vec<PathBuf>> {
+pub fn files_containing(home: &DataFolder, needle: &ForgetText) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![];
     let mut folders = vec![home.folder().to_owned()];
     while let Some(folder) = folders.pop() {
@@ -79,7 +79,7 @@ pub fn set_aside_files(home: &DataFolder) -> io::Result<Vec<DamagedFile>> {
 }
 
 /// Removes the lines that contain the text from a log; returns whether there were any.
-pub fn shed_lines(log: &Path, needle: &ForgetText) -> io::Result<bool> {
+pub fn remove_lines(log: &Path, needle: &ForgetText) -> io::Result<bool> {
     let bytes = match fs::read(log) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         bytes => bytes?,
@@ -89,7 +89,7 @@ pub fn shed_lines(log: &Path, needle: &ForgetText) -> io::Result<bool> {
     if held.is_empty() {
         return Ok(false);
     }
-    put_for_good(log, &kept.concat())?;
+    replace_file_synced(log, &kept.concat())?;
     Ok(true)
 }
 
@@ -115,7 +115,7 @@ pub(super) fn forget_sessions(home: &DataFolder, sessions: &BTreeSet<SessionKey>
         warned::remove(home, session)?;
     }
     let prefixes: Vec<String> = sessions.iter().map(|key| format!("{}.{}.", key.agent, key.id)).collect();
-    for path in files_in(&home.told())? {
+    for path in files_in(&home.notified_file())? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if prefixes.iter().any(|prefix| name.starts_with(prefix)) {
             fs::remove_file(path)?;

@@ -9,7 +9,7 @@ mod rows;
 mod scrub;
 
 pub use crate::archive::EraseMode;
-pub use files::{DamagedFile, drop_derived, holding, set_aside_files, shed_lines, shows};
+pub use files::{DamagedFile, drop_derived, files_containing, remove_lines, set_aside_files, shows};
 pub use rows::ErasedSessionRows;
 
 use crate::database::compact;
@@ -61,11 +61,11 @@ impl EraseReport {
 
 impl Store {
     /// Counts what would be erased, and changes nothing.
-    pub fn rehearse_erasing(&self, traces: &EraseSelection) -> Result<EraseReport, StoreError> {
+    pub fn preview_erase(&self, traces: &EraseSelection) -> Result<EraseReport, StoreError> {
         let whole = self.whole_sessions(traces)?;
         let mut decide = |entry: journal::JournalEntry<'_>| records::fate(entry, traces, &whole);
         let journal =
-            journal::rehearse(&self.home, &mut decide).map_err(|source| self.journal_error(source))?;
+            journal::preview_rewrite(&self.home, &mut decide).map_err(|source| self.journal_error(source))?;
         Ok(EraseReport { rows: self.erase_rows(traces, &whole, EraseMode::Rehearsal)?, journal })
     }
 
@@ -88,17 +88,17 @@ impl Store {
     }
 
     /// Folds everything, seals the journal, and folds again, so that the stored position is not in a sealed segment.
-    pub fn settle(
+    pub fn apply_and_seal(
         &self,
         lock: &ProjectionLock,
         pace: &ProjectionLimits<'_>,
     ) -> Result<crate::Projected, StoreError> {
-        let mut folded = self.fold(pace)?;
+        let mut folded = self.apply_journal(pace)?;
         match journal::seal(&self.home, lock) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             sealed => sealed.map_err(|source| self.journal_error(source))?,
         }
-        let rest = self.fold(pace)?;
+        let rest = self.apply_journal(pace)?;
         folded.events += rest.events;
         folded.effects.extend(rest.effects);
         let segments = self.segments()?;

@@ -117,7 +117,7 @@ const BLANK_JOBS: &str = "update jobs set last_error = null where holds(last_err
 
 impl Store {
     /// Whether a bookmark or baton with this id is stored here.
-    pub fn knows_note(&self, uid: Uid) -> Result<bool, StoreError> {
+    pub fn has_note(&self, uid: Uid) -> Result<bool, StoreError> {
         self.db.value(KNOWS_NOTE, [uid.0])
     }
 

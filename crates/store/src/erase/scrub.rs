@@ -53,11 +53,11 @@ const FOLDERS: &str = "select id, agent || ':' || session, folder from sessions 
 
 impl Store {
     /// Counts what would change, and changes nothing.
-    pub fn rehearse_scrub(&self, cleaner: &ScrubRules<'_>) -> Result<EraseReport, StoreError> {
+    pub fn preview_scrub(&self, cleaner: &ScrubRules<'_>) -> Result<EraseReport, StoreError> {
         let excluded = self.excluded_sessions(cleaner)?;
         let mut decide = |entry: JournalEntry<'_>| fate(entry, cleaner, &excluded);
         let journal =
-            journal::rehearse(&self.home, &mut decide).map_err(|source| self.folder_error(source))?;
+            journal::preview_rewrite(&self.home, &mut decide).map_err(|source| self.folder_error(source))?;
         Ok(EraseReport { rows: self.scrub_rows(cleaner, EraseMode::Rehearsal)?, journal })
     }
 

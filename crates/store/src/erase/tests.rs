@@ -45,13 +45,13 @@ impl Bench {
     }
 
     fn store(&self) -> Store {
-        Store::open_and_fold(&self.home, &self.lock, &pace()).unwrap().0
+        Store::open_and_apply(&self.home, &self.lock, &pace()).unwrap().0
     }
 
     fn erase(&self, traces: &EraseSelection) -> EraseReport {
         let store = self.store();
-        let rehearsed = store.rehearse_erasing(traces).unwrap();
-        store.settle(&self.lock, &pace()).unwrap();
+        let rehearsed = store.preview_erase(traces).unwrap();
+        store.apply_and_seal(&self.lock, &pace()).unwrap();
         let erased = store.erase(&self.lock, traces).unwrap();
         assert_eq!(erased, rehearsed, "what was shown is what went");
         store.compact().unwrap();
@@ -63,7 +63,7 @@ impl Bench {
         let store = self.store();
         let sessions = store.sessions().unwrap();
         let of = |session: &towline_core::session::Session| {
-            let turns = store.heard_turns(&session.key).unwrap();
+            let turns = store.hook_turns(&session.key).unwrap();
             let prompts: Vec<_> = turns.iter().map(|turn| turn.prompt.as_str().to_owned()).collect();
             format!("{} {}", session.key, prompts.join(", "))
         };
@@ -157,7 +157,7 @@ fn a_journal_of_a_newer_version_is_not_rewritten() {
     let second = bytes.len() / 2;
     bytes[second + 3] = b'9';
     std::fs::write(&active, bytes).unwrap();
-    assert!(matches!(store.settle(&bench.lock, &pace()), Err(StoreError::NewerJournal)));
+    assert!(matches!(store.apply_and_seal(&bench.lock, &pace()), Err(StoreError::NewerJournal)));
 }
 
 #[test]

@@ -13,7 +13,7 @@ impl ProjectionBatch<'_> {
     /// Applies the event to hops, after it was applied to its session and to intents.
     pub(super) fn apply_to_hops(&mut self, event: &Event) -> Result<(), StoreError> {
         self.record_hop_event(event)?;
-        if !may_move(&event.happening) || !self.store.has_hops_afoot()? {
+        if !may_move(&event.happening) || !self.store.has_active_hops()? {
             return Ok(());
         }
         for hop in self.store.open_hops()? {
@@ -34,10 +34,10 @@ impl ProjectionBatch<'_> {
             self.store.give_handoff(*hop, stored.id, event.at)?;
         }
         if let EventKind::HopTold { hop } = &event.happening {
-            self.store.tell_hop(*hop, event.at)?;
+            self.store.mark_hop_reported(*hop, event.at)?;
         }
         if let EventKind::HopMoved { hop, to, why, typed } = &event.happening
-            && let Some(hop) = self.store.hop(*hop)?.filter(|hop| hop.stage.may_become(*to))
+            && let Some(hop) = self.store.hop(*hop)?.filter(|hop| hop.stage.can_advance_to(*to))
         {
             if let Some(typed) = typed {
                 self.store.type_for_hop(hop.uid, *typed)?;
@@ -54,7 +54,7 @@ impl ProjectionBatch<'_> {
             let clear = hop.typed.map(|typed| intent(typed.clear)).transpose()?.flatten();
             let go_on = hop.typed.map(|typed| intent(typed.go_on)).transpose()?.flatten();
             let around = HopContext { event, clear: clear.as_ref(), go_on: go_on.as_ref() };
-            let Some(next) = follow(&hop, &around).filter(|next| hop.stage.may_become(next.to)) else {
+            let Some(next) = follow(&hop, &around).filter(|next| hop.stage.can_advance_to(next.to)) else {
                 return Ok(());
             };
             self.move_hop(&hop, &next, event)?;

@@ -9,7 +9,8 @@ use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{
     Baton, DEEPEST_CHAIN, HOUR_MS, InheritDecision, InheritInput, InheritState, OpenState, Predecessor,
-    RemoteBaton, decide, has_work, is_looked_behind, is_time, looks_nearby, settle, taken, taken_from_afar,
+    RemoteBaton, considers_other_sessions, decide, has_work, is_skipped, is_time, settle, take_remote_baton,
+    taken,
 };
 use towline_core::seat::SeatKind;
 use towline_core::session::{Session, SessionState};
@@ -65,18 +66,19 @@ impl ProjectionBatch<'_> {
     }
 
     fn take_from_afar(&mut self, event: &Event, from: &SessionKey) -> Result<(), StoreError> {
-        let (Some(heir), Some(baton)) = (self.sessions.get(&event.session), self.store.far_baton_of(from)?)
+        let (Some(heir), Some(baton)) =
+            (self.sessions.get(&event.session), self.store.remote_baton_of(from)?)
         else {
             return Ok(());
         };
-        let Some(decision) = taken_from_afar(&heir.session, &baton) else { return Ok(()) };
+        let Some(decision) = take_remote_baton(&heir.session, &baton) else { return Ok(()) };
         self.store.take_baton(baton.uid, heir.id, event.at)?;
         self.keep_decision(event, &decision)
     }
 
     /// Settles the session unless another decision was made since.
     fn mark_given(&mut self, event: &Event, decision: Uid) -> Result<(), StoreError> {
-        self.store.give(decision, event.at)?;
+        self.store.mark_decision_given(decision, event.at)?;
         if self.store.inheritance_to_give(&event.session)?.is_none() {
             self.update_session(&event.session, |session| {
                 if session.inheriting == InheritState::Due {
@@ -113,7 +115,7 @@ impl ProjectionBatch<'_> {
         let mut next = self.sessions.get(heir).and_then(|stored| stored.session.previous.clone());
         while let Some(key) = next.take().filter(|_| chain.len() < DEEPEST_CHAIN) {
             let Some(candidate) = self.candidate(&key)? else { break };
-            if is_looked_behind(&candidate.session) {
+            if is_skipped(&candidate.session) {
                 next.clone_from(&candidate.session.previous);
             }
             chain.push(candidate);
@@ -136,7 +138,8 @@ impl ProjectionBatch<'_> {
 
     /// The project's sessions with an event in the hour before the heir started, if they matter.
     fn nearby(&mut self, heir: &SessionKey, chain: &[Predecessor]) -> Result<Vec<Predecessor>, StoreError> {
-        let Some(row) = self.session_row(heir).filter(|heir| looks_nearby(heir.session, chain)) else {
+        let Some(row) = self.session_row(heir).filter(|heir| considers_other_sessions(heir.session, chain))
+        else {
             return Ok(vec![]);
         };
         let (project, birth) = (row.project, row.session.started_at);
@@ -155,7 +158,7 @@ impl ProjectionBatch<'_> {
         let Some(stored) = self.sessions.get(key) else { return Ok(None) };
         let (id, session) = (stored.id, stored.session.clone());
         let sitting = self.sitting(&session)?;
-        Ok(Some(Predecessor { heir: self.store.last_heir(id)?, session, sitting }))
+        Ok(Some(Predecessor { heir: self.store.last_successor(id)?, session, sitting }))
     }
 
     fn sitting(&mut self, session: &Session) -> Result<OpenState, StoreError> {

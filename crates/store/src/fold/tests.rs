@@ -53,7 +53,7 @@ impl Bench {
 
     fn fold(&self) -> (Store, Projected) {
         let lock = ProjectionLock::try_take(&self.home).unwrap().unwrap();
-        Store::open_and_fold(&self.home, &lock, &pace(&ALWAYS)).unwrap()
+        Store::open_and_apply(&self.home, &lock, &pace(&ALWAYS)).unwrap()
     }
 }
 
@@ -127,10 +127,9 @@ fn a_session_is_the_same_after_any_number_of_folds() {
     }
     let (left, right) = (at_once.fold().0, one_by_one.fold().0);
     assert_eq!(left.session(&key("a:1")).unwrap(), right.session(&key("a:1")).unwrap());
-    assert_eq!(left.heard_turns(&key("a:1")).unwrap(), right.heard_turns(&key("a:1")).unwrap());
+    assert_eq!(left.hook_turns(&key("a:1")).unwrap(), right.hook_turns(&key("a:1")).unwrap());
     assert_eq!(left.events(&key("a:1")).unwrap().len(), 7);
-    let outcomes: Vec<_> =
-        left.heard_turns(&key("a:1")).unwrap().iter().map(|t| t.ended.unwrap().1).collect();
+    let outcomes: Vec<_> = left.hook_turns(&key("a:1")).unwrap().iter().map(|t| t.ended.unwrap().1).collect();
     assert_eq!(outcomes, [TurnOutcome::Completed, TurnOutcome::Abandoned]);
 }
 
@@ -149,12 +148,15 @@ fn an_event_that_is_read_twice_counts_once() {
 fn context_usage_and_announcements_survive_a_rebuild_but_not_a_compaction() {
     let mut bench = Bench::new();
     bench.accept("a:1", prompt("work"));
-    bench.accept("a:1", EventKind::ContextMeasured { fill: ContextUsage::shown(130_000, 200_000).unwrap() });
+    bench.accept(
+        "a:1",
+        EventKind::ContextMeasured { fill: ContextUsage::from_display(130_000, 200_000).unwrap() },
+    );
     bench.accept("a:1", EventKind::ContextAnnounced { percent: 60, to: NoticeAudience::Model });
     let key = SessionKey::parse("a:1").unwrap();
     let meter = |bench: &Bench| bench.fold().0.session(&key).unwrap().unwrap().meter;
     let before = meter(&bench);
-    assert_eq!(before.fill(), ContextUsage::shown(130_000, 200_000));
+    assert_eq!(before.fill(), ContextUsage::from_display(130_000, 200_000));
     assert_eq!(before.told, NotifiedThresholds { model: 60, person: 0 });
     let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
     rebuild(&bench.home, &lock, Timestamp(9), "a test").unwrap();
@@ -217,9 +219,9 @@ fn a_fold_that_runs_out_of_time_goes_on_later_and_loses_nothing() {
         bench.accept("a:1", tool());
     }
     let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
-    let (store, folded) = Store::open_and_fold(&bench.home, &lock, &pace(&|| false)).unwrap();
+    let (store, folded) = Store::open_and_apply(&bench.home, &lock, &pace(&|| false)).unwrap();
     assert!(!folded.caught_up && folded.events < 3_000 && store.backlog_bytes().unwrap() > 0);
-    let rest = store.fold(&pace(&ALWAYS)).unwrap();
+    let rest = store.apply_journal(&pace(&ALWAYS)).unwrap();
     assert!(rest.caught_up);
     assert_eq!(store.count_events().unwrap(), 3_000);
     assert_eq!(store.backlog_bytes().unwrap(), 0);
@@ -346,7 +348,7 @@ fn a_journal_that_is_read_again_after_its_events_expired_does_not_stop_the_fold(
     bench.accept("a:1", prompt("two"));
     let (store, folded) = bench.fold();
     assert!(folded.caught_up);
-    assert!(store.heard_turns(&key("a:1")).unwrap().iter().any(|turn| turn.prompt.as_str() == "two"));
+    assert!(store.hook_turns(&key("a:1")).unwrap().iter().any(|turn| turn.prompt.as_str() == "two"));
 }
 
 #[test]

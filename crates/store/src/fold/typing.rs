@@ -52,7 +52,7 @@ impl ProjectionBatch<'_> {
         else {
             return Ok(());
         };
-        if !intent.stage.may_become(to) {
+        if !intent.stage.can_advance_to(to) {
             return Ok(());
         }
         self.store.move_intent(&IntentMove { intent: &intent, to, why, at: event.at, session: stored.id })

@@ -9,7 +9,7 @@ mod rewrite;
 mod segments;
 
 pub use read::{ChunkEnd, JournalChunk, JournalPosition, read_from};
-pub use rewrite::{Decide, JournalEntry, Rewrite, RewriteCounts, rehearse, rewrite};
+pub use rewrite::{Decide, JournalEntry, Rewrite, RewriteCounts, preview_rewrite, rewrite};
 pub use segments::{Segments, expire, seal, sync, unsealed_bytes};
 
 use crate::home::{DataFolder, append_to, modified_at};
@@ -42,7 +42,7 @@ pub struct AppendError {
 
 /// The time of the last append; `None` if it cannot be determined. If there was none since the last sealing, the time
 /// of that sealing, or of the folder's creation, which is not earlier.
-pub fn heard_at(home: &DataFolder) -> Option<Timestamp> {
+pub fn last_append_at(home: &DataFolder) -> Option<Timestamp> {
     modified_at(&segments::active(home)).or_else(|| modified_at(&home.journal()))
 }
 

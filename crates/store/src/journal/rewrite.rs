@@ -69,7 +69,7 @@ pub fn rewrite(
 }
 
 /// Counts the entries that would be removed or changed, including those of the active file.
-pub fn rehearse(
+pub fn preview_rewrite(
     home: &DataFolder,
     decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite,
 ) -> io::Result<RewriteCounts> {

@@ -176,12 +176,12 @@ impl Store {
     }
 
     /// The last baton of another machine that this session passed, in any state.
-    pub(crate) fn far_baton_of(&self, session: &SessionKey) -> Result<Option<Baton>, StoreError> {
+    pub(crate) fn remote_baton_of(&self, session: &SessionKey) -> Result<Option<Baton>, StoreError> {
         self.db.first(FAR_OF, [session.to_string()], baton)
     }
 
     /// Sessions of other machines that passed a baton and whose id begins or ends with `part`.
-    pub fn far_sessions_named(&self, part: &str) -> Result<Vec<SessionKey>, StoreError> {
+    pub fn remote_sessions_named(&self, part: &str) -> Result<Vec<SessionKey>, StoreError> {
         self.db.all(FAR_NAMED, [part], |row| key(row, 0))
     }
 
@@ -190,7 +190,7 @@ impl Store {
     }
 
     /// Open batons of other machines, newest first.
-    pub fn far_batons(&self, most: u32) -> Result<Vec<BatonRow>, StoreError> {
+    pub fn remote_batons(&self, most: u32) -> Result<Vec<BatonRow>, StoreError> {
         let query = format!(
             "{ALL} where b.far is not null and b.taken_at is null and b.dropped_at is null
              order by b.passed_at desc limit ?1"

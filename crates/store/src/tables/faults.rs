@@ -64,7 +64,7 @@ impl Store {
     }
 
     /// Faults that are still in the journal because folding failed, oldest first.
-    pub fn unfolded_faults(&self) -> Result<Vec<FaultRecord>, StoreError> {
+    pub fn unapplied_faults(&self) -> Result<Vec<FaultRecord>, StoreError> {
         let segments = self.segments()?;
         let chunk = journal::read_from(&segments, self.folded(&segments)?, UNFOLDED)
             .map_err(|source| self.folder_error(source))?;

@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// The turns of a session in order, as reported by its hooks.
-    pub fn heard_turns(&self, session: &SessionKey) -> Result<Vec<SessionTurn>, StoreError> {
+    pub fn hook_turns(&self, session: &SessionKey) -> Result<Vec<SessionTurn>, StoreError> {
         let query = format!("select {COLUMNS} from heard_turns {OF_SESSION} order by ordinal");
         self.db.all(&query, (session.agent.as_str(), session.id.as_str()), turn)
     }

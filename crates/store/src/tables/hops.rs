@@ -101,7 +101,7 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn tell_hop(&self, uid: Uid, at: Timestamp) -> Result<(), StoreError> {
+    pub(crate) fn mark_hop_reported(&self, uid: Uid, at: Timestamp) -> Result<(), StoreError> {
         self.db.change(MARK_REPORTED, (uid.0, at.0))?;
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Store {
     }
 
     /// Whether any hop has not ended or was not reported. The cheap query comes first: most users have no hops.
-    pub fn has_hops_afoot(&self) -> Result<bool, StoreError> {
+    pub fn has_active_hops(&self) -> Result<bool, StoreError> {
         let is_true = |query: &str| self.db.prepare_cached(query)?.query_row([], |row| row.get::<_, bool>(0));
         let afoot = format!(
             "select exists (select 1 from hops h where {OPEN}) or exists (select 1 from hops h where {UNREPORTED})"
@@ -129,7 +129,7 @@ impl Store {
     }
 
     /// Hops that failed or were stopped, and were not reported yet.
-    pub fn untold_hops(&self) -> Result<Vec<Hop>, StoreError> {
+    pub fn unreported_hops(&self) -> Result<Vec<Hop>, StoreError> {
         self.query_hops(&format!("where {UNREPORTED} order by h.id"), [])
     }
 
@@ -156,7 +156,7 @@ impl Store {
     }
 
     /// Since `since`: when hops began and compactions were requested in the seat, each with the time of its last move.
-    pub fn own_doings(
+    pub fn own_actions(
         &self,
         seat: &str,
         since: Timestamp,

@@ -96,14 +96,18 @@ impl Store {
     /// Marks a decision as delivered. The caller holds the fold lock, so that it is delivered once, and appends it to
     /// the journal too, for a rebuilt database.
     pub fn mark_given(&self, decision: Uid, at: Timestamp) -> Result<(), StoreError> {
-        if let Some(heir) = self.give(decision, at)? {
+        if let Some(heir) = self.mark_decision_given(decision, at)? {
             self.db.change(SETTLE, (heir, decision.0))?;
         }
         Ok(())
     }
 
     /// Marks only the decision; returns the heir's row if it was not delivered before. A fold updates sessions itself.
-    pub(crate) fn give(&self, decision: Uid, at: Timestamp) -> Result<Option<i64>, StoreError> {
+    pub(crate) fn mark_decision_given(
+        &self,
+        decision: Uid,
+        at: Timestamp,
+    ) -> Result<Option<i64>, StoreError> {
         self.db.first(GIVE, (decision.0, at.0), |row| row.get(0))
     }
 
@@ -115,7 +119,7 @@ impl Store {
     }
 
     /// The last session that continued this one's work without a baton.
-    pub(crate) fn last_heir(&self, session: i64) -> Result<Option<(SessionKey, Timestamp)>, StoreError> {
+    pub(crate) fn last_successor(&self, session: i64) -> Result<Option<(SessionKey, Timestamp)>, StoreError> {
         let heir = |row: &Row<'_>| Ok((key(row, 0)?, Timestamp(row.get(1)?)));
         self.db.first(LAST_HEIR, [session], heir)
     }

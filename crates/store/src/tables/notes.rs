@@ -29,7 +29,7 @@ const BATONS: &str = "
 
 impl Store {
     /// The bookmarks and batons of a shared project, for a member of this name on this machine.
-    pub fn carried_notes(
+    pub fn sync_notes(
         &self,
         of: &SharedProject,
         person: &str,

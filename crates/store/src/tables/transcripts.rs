@@ -96,7 +96,7 @@ mod tests {
         journal::append(&home, &[JournalRecord::Fault(fault)]).unwrap();
         fs::write(home.archive(), "").unwrap();
         let year_2020 = Some(Timestamp(1_577_836_800_000));
-        assert!(journal::heard_at(&home) > year_2020 && archive::written_at(&home) > year_2020);
+        assert!(journal::last_append_at(&home) > year_2020 && archive::written_at(&home) > year_2020);
         assert!(!marks::is_any(&home));
         marks::make(&home, &SessionKey::parse("alpha:1").unwrap());
         assert!(marks::is_any(&home));

@@ -47,7 +47,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    pub fn in_words(&self) -> Vec<String> {
+    pub fn messages(&self) -> Vec<String> {
         let some =
             |set: &BTreeSet<String>, words: &str| (!set.is_empty()).then(|| format!("{} {words}", set.len()));
         let all = [

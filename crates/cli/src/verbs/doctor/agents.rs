@@ -13,7 +13,7 @@ use towline_agents::settings::{
 };
 use towline_engine::memory::gotchas;
 use towline_engine::runtime::config::{Config, settings};
-use towline_engine::runtime::env::{Env, GUARD, on_path, own_program, variable};
+use towline_engine::runtime::env::{Env, GUARD, find_in_path, own_program, variable};
 use towline_engine::runtime::failure::chain;
 
 /// Checks that `tow` on the PATH is this program.
@@ -21,7 +21,7 @@ pub fn program() -> Check {
     let own = own_program();
     let here = own.as_deref().map_or_else(|| "?".to_owned(), |path| path.display().to_string());
     let version = env!("CARGO_PKG_VERSION");
-    match on_path("tow") {
+    match find_in_path("tow") {
         Some(found)
             if found.canonicalize().ok() == own.as_ref().and_then(|path| path.canonicalize().ok()) =>
         {
@@ -67,7 +67,7 @@ fn of_one(agent: Agent) -> Vec<Check> {
 }
 
 fn client(agent: Agent) -> Check {
-    let Some(program) = on_path(agent.name()) else {
+    let Some(program) = find_in_path(agent.name()) else {
         return Check::good(
             agent.name(),
             format!("{} has a folder, but no program on the PATH", agent.title()),
@@ -125,7 +125,7 @@ fn hooks(agent: Agent, inspected: Result<(PathBuf, Inspection), (String, String)
             format!("remove `{key}` from the settings"),
         );
     }
-    if !inspection.is_sound() {
+    if !inspection.is_up_to_date() {
         return Check::bad(name, describe(&inspection), mend(agent));
     }
     match agent.consent_hint(&folder, &inspection) {

@@ -195,7 +195,7 @@ fn faults(store: &Store) -> Vec<Check> {
         Err(error) => return vec![Check::bad("faults", chain(&error), mend_of(&error))],
         Ok(known) => known,
     };
-    let waiting = store.unfolded_faults().unwrap_or_default();
+    let waiting = store.unapplied_faults().unwrap_or_default();
     if known.is_empty() && waiting.is_empty() {
         return vec![Check::good("faults", "none")];
     }
@@ -219,13 +219,13 @@ fn fault(known: &FaultRow) -> Check {
         known.first_at.to_utc(),
         known.last_at.to_utc()
     );
-    Check::warning(format!("fault: {}", known.kind.name()), detail, known.kind.mend())
+    Check::warning(format!("fault: {}", known.kind.name()), detail, known.kind.remedy())
 }
 
 /// Shown because an unapplied fault may be the one that keeps the journal from being applied.
 fn unfolded_fault(fault: &FaultRecord, count: usize) -> Check {
     let detail = format!("{} (at {}, {count} in the journal)", fault.detail, fault.at.to_utc());
-    Check::warning(format!("fault: {}", fault.kind.name()), detail, fault.kind.mend())
+    Check::warning(format!("fault: {}", fault.kind.name()), detail, fault.kind.remedy())
 }
 
 /// Reports a fallback log, which is written when the journal cannot be.
@@ -234,7 +234,7 @@ fn fallback(log: &Path) -> Option<Check> {
     let last = text.lines().last()?;
     let kind = last.split(' ').nth(1).and_then(FaultKind::named).unwrap_or(FaultKind::Journal);
     let detail = format!("{last} ({} lines in {})", text.lines().count(), log.display());
-    let mend = format!("{}; then remove {}", kind.mend(), log.display());
+    let mend = format!("{}; then remove {}", kind.remedy(), log.display());
     Some(Check::warning(format!("fault: {}", kind.name()), detail, mend))
 }
 

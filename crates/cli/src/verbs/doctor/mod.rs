@@ -18,7 +18,7 @@ use check::{Check, Status};
 use clap::Args;
 use std::process::ExitCode;
 use towline_engine::runtime::failure::{Failure, Kind};
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,10 +73,10 @@ fn print(scope: &Scope, checks: &[Check]) {
             Status::Bad => (Tone::Bad, "bad "),
         };
         let name = format!("{:width$}", check.name);
-        scope.out.line(&format!("{} {name}  {}", scope.out.tint(tone, mark), plain(&check.detail)));
+        scope.out.line(&format!("{} {name}  {}", scope.out.tint(tone, mark), plain_text(&check.detail)));
         if let Some(mend) = &check.mend {
             let what = if check.status == Status::Good { "next" } else { "mend" };
-            let line = scope.out.tint(Tone::Faint, &format!("{what}: {}", plain(mend)));
+            let line = scope.out.tint(Tone::Faint, &format!("{what}: {}", plain_text(mend)));
             scope.out.line(&format!("     {:width$}  {line}", ""));
         }
     }

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use crate::verbs::install::command_to_register;
 use std::path::Path;
 use towline_agents::settings::BlockState;
-use towline_engine::runtime::env::on_path;
+use towline_engine::runtime::env::find_in_path;
 use towline_engine::status::tmux::conf::current_server;
 use towline_engine::status::tmux::load::Presence;
 use towline_engine::status::tmux::options::Options;
@@ -16,7 +16,7 @@ use towline_terminal::tmux::TmuxServer;
 use towline_terminal::tmux_settings::installed_version;
 
 pub fn all(scope: &Scope) -> Vec<Check> {
-    if on_path("tmux").is_none() {
+    if find_in_path("tmux").is_none() {
         return vec![Check::good("tmux", "not installed; seats are found by their terminals")];
     }
     let Some(server) = current_server() else {

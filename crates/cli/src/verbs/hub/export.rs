@@ -12,7 +12,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 use towline_engine::sync::{Link, NoLink, machine, row_json};
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             Ok(_) => Ok(ExitCode::SUCCESS),
         };
     }
-    let shown = plain(&arguments.file.to_string_lossy());
+    let shown = plain_text(&arguments.file.to_string_lossy());
     let rows = to_file(&mut link, &arguments.file)
         .map_err(|error| failed(&format!("could not write {shown}"), &error))?;
     complain(&format!("{rows} rows written to {shown}\n"));
@@ -60,7 +60,7 @@ enum Stopped {
 fn failed(what: &str, error: &Stopped) -> Failure {
     let failure = Failure::about(what, error);
     match error {
-        Stopped::Link(error) => match error.mend() {
+        Stopped::Link(error) => match error.remedy() {
             Some(mend) => failure.hint(mend),
             None => failure,
         },

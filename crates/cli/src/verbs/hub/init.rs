@@ -8,9 +8,9 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::{NoLink, reach};
+use towline_engine::sync::{NoLink, open_hands};
 use towline_hub::{HubClient, HubStatus, InitOptions, InitOutcome};
 
 const EXAMPLES: &str = "\
@@ -55,9 +55,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let wanted = arguments.whereabouts.wanted(scope, arguments.url.as_deref())?;
-    let mut hub = reach(&scope.env, &wanted, PATIENCE)?;
+    let mut hub = open_hands(&scope.env, &wanted, PATIENCE)?;
     let done = hub.init(&schema).map_err(NoLink::from)?;
-    let standing = hub.standing().map_err(NoLink::from)?;
+    let standing = hub.server_status().map_err(NoLink::from)?;
     if let (Some(team), Some(person)) = (&arguments.team, &arguments.person) {
         hub.found_team(team, person).map_err(NoLink::from)?;
     }
@@ -82,7 +82,7 @@ fn tell(scope: &Scope, arguments: &Arguments, done: &InitOutcome, standing: &Hub
         scope.out.line(&format!("without {name}: search does without it"));
     }
     if let (Some(team), Some(person)) = (&arguments.team, &arguments.person) {
-        let (team, person) = (for_terminal(team), for_terminal(person));
+        let (team, person) = (escape_for_terminal(team), escape_for_terminal(person));
         scope.out.line(&format!(
             "the team {team} is there, and you are {person}; add others by `tow hub members add`"
         ));

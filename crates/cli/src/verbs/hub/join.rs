@@ -9,11 +9,11 @@ use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use toml_edit::Value;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_engine::runtime::config::HubTls;
 use towline_engine::runtime::env::host_name;
 use towline_engine::runtime::failure::Failure;
-use towline_engine::sync::{NoLink, machine, note_joined, reach};
+use towline_engine::sync::{NoLink, machine, note_joined, open_hands};
 use towline_hub::Machine;
 
 const EXAMPLES: &str = "\
@@ -50,7 +50,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let wanted = arguments.whereabouts.wanted(scope, Some(&arguments.url))?;
     let name = arguments.machine.clone().unwrap_or_else(host_name);
     let machine = Machine { name, ..machine(&scope.env)? };
-    let mut hub = reach(&scope.env, &wanted, PATIENCE)?;
+    let mut hub = open_hands(&scope.env, &wanted, PATIENCE)?;
     let membership = hub.join(&arguments.team, &machine).map_err(NoLink::from)?;
     let tls = match wanted.tls {
         HubTls::Verified => "verified",
@@ -73,7 +73,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         scope.out.line(&all.to_string());
     } else {
         let [team, person, name] =
-            [&arguments.team, &membership.person, &machine.name].map(|text| for_terminal(text));
+            [&arguments.team, &membership.person, &machine.name].map(|text| escape_for_terminal(text));
         scope
             .out
             .line(&format!("{name} is now a machine of {person} in the team {team}; nothing is shared yet"));

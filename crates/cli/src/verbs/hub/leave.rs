@@ -10,7 +10,7 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::id::Uid;
 use towline_engine::memory::remember::open;
 use towline_engine::runtime::config::settings;
@@ -51,7 +51,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         (true, true) => would_withdraw(scope, &wanted.team)?,
         (true, false) => withdraw(scope, arguments, &wanted.team)?,
         (false, true) => LeaveReport {
-            line: format!("would leave the team {}", for_terminal(&wanted.team)),
+            line: format!("would leave the team {}", escape_for_terminal(&wanted.team)),
             json: json!({"left": null, "dry_run": true}),
         },
         (false, false) => leave(scope, &wanted.team)?,
@@ -70,7 +70,7 @@ fn leave(scope: &Scope, team: &str) -> Result<LeaveReport, Failure> {
     let is_told = tell_hub(scope);
     forget_hub(&scope.env)?;
     Ok(LeaveReport {
-        line: format!("left the team {}; what was shared stays with it", for_terminal(team)),
+        line: format!("left the team {}; what was shared stays with it", escape_for_terminal(team)),
         json: json!({"left": team, "hub_told": is_told}),
     })
 }
@@ -86,7 +86,10 @@ fn would_withdraw(scope: &Scope, team: &str) -> Result<LeaveReport, Failure> {
     let counted = counted(scope, &projects)?;
     let (rows, kinds) = (counted.rows(), counted.told());
     Ok(LeaveReport {
-        line: format!("{rows} rows would be taken back, and the team {} left{kinds}", for_terminal(team)),
+        line: format!(
+            "{rows} rows would be taken back, and the team {} left{kinds}",
+            escape_for_terminal(team)
+        ),
         json: json!({"left": null, "dry_run": true, "withdraw": true, "rows": rows, "kinds": counted.json()}),
     })
 }
@@ -96,15 +99,15 @@ fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<LeaveRep
     let archive = &writing.archive;
     let begin = || {
         let shared = archive.shared_projects()?;
-        shared.iter().try_for_each(|project| archive.begin_leaving(project, scope.env.now))?;
-        archive.wish_to_leave()
+        shared.iter().try_for_each(|project| archive.begin_withdrawal(project, scope.env.now))?;
+        archive.request_leave()
     };
-    archive.as_one(begin).map_err(not_changed)?;
+    archive.in_transaction(begin).map_err(not_changed)?;
     drop(writing);
     let audience = if arguments.json { ProgressAudience::Program } else { ProgressAudience::Person };
     let rows = carry_out(scope, audience)?.withdrawn;
     Ok(LeaveReport {
-        line: format!("left the team {}; {rows} rows were taken back", for_terminal(team)),
+        line: format!("left the team {}; {rows} rows were taken back", escape_for_terminal(team)),
         json: json!({"left": team, "hub_told": true, "withdraw": true, "rows": rows}),
     })
 }
@@ -113,12 +116,12 @@ fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<LeaveRep
 fn tell_hub(scope: &Scope) -> bool {
     let tell = || -> Result<(), NoLink> {
         let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
-        Ok(link.hub.leave(&link.membership)?)
+        Ok(link.hub.remove_machine(&link.membership)?)
     };
     match tell() {
         Ok(()) => true,
         Err(error) => {
-            complain(&format!("the hub was not told: {}\n", for_terminal(&error.told())));
+            complain(&format!("the hub was not told: {}\n", escape_for_terminal(&error.message())));
             false
         }
     }

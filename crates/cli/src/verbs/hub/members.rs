@@ -9,7 +9,7 @@ use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use towline_core::escape::{for_terminal, pad};
+use towline_core::escape::{escape_for_terminal, pad};
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::sync::{Link, NoLink, machine};
@@ -81,7 +81,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         return list(scope, arguments, &mut link);
     }
-    scope.out.line(&for_terminal(&said));
+    scope.out.line(&escape_for_terminal(&said));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -93,9 +93,9 @@ fn list(scope: &Scope, arguments: &Arguments, link: &mut Link) -> Result<ExitCod
         return Ok(ExitCode::SUCCESS);
     }
     for member in &members {
-        let [name, role] =
-            [(&member.name, 20), (&member.role, 24)].map(|(text, wide)| pad(&for_terminal(text), wide));
-        let machines = for_terminal(&member.machines.join(", "));
+        let [name, role] = [(&member.name, 20), (&member.role, 24)]
+            .map(|(text, wide)| pad(&escape_for_terminal(text), wide));
+        let machines = escape_for_terminal(&member.machines.join(", "));
         let line = format!("{name} {role} {} {machines}", pad(rights(member), 14)).trim_end().to_owned();
         match member.revoked_at {
             None => scope.out.line(&line),

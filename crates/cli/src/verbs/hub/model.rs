@@ -38,7 +38,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let here = model_here(&scope.env);
     let patience = if arguments.adopt { FOR_DROPPING } else { PATIENCE };
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, patience)?;
-    let mut team = link.hub.meanings(&link.membership).map_err(|error| Failure::new(&error))?;
+    let mut team = link.hub.embedding_support(&link.membership).map_err(|error| Failure::new(&error))?;
     if arguments.adopt {
         let Some(model) = &here else {
             return Err(Failure::input("this machine has no model").hint("Run `tow model get` first."));

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::share::Visibility;
 use towline_engine::memory::remember::{memories_named, open};
 use towline_engine::runtime::failure::Failure;
@@ -49,14 +49,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .iter()
             .try_for_each(|memory| archive.keep_private(memory.number, presence, scope.env.now).map(drop))
     };
-    archive.as_one(change).map_err(not_changed)?;
+    archive.in_transaction(change).map_err(not_changed)?;
     if arguments.json {
         let ids: Vec<String> = memories.iter().map(towline_core::memory::Memory::name).collect();
         scope.out.line(&json!({"memories": ids, "private": !arguments.off}).to_string());
         return Ok(ExitCode::SUCCESS);
     }
     for memory in &memories {
-        scope.out.line(&format!("{} {state}: {}", memory.name(), for_terminal(&memory.content.title)));
+        scope.out.line(&format!("{} {state}: {}", memory.name(), escape_for_terminal(&memory.content.title)));
     }
     Ok(ExitCode::SUCCESS)
 }

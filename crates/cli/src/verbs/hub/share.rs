@@ -7,10 +7,10 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::project::same_remote;
 use towline_engine::memory::remember::open;
-use towline_engine::query::{Chosen, Past, ProjectScope, unreadable};
+use towline_engine::query::{Chosen, Past, ProjectScope, unreadable_data};
 use towline_engine::runtime::config::settings;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::sync::{Link, NoLink, machine};
@@ -96,7 +96,7 @@ fn tell(scope: &Scope, arguments: &Arguments, name: &str, key: &str, extent: Sha
     };
     let verb = if arguments.dry_run { "would be shared" } else { "is shared" };
     let line = format!("{name} {verb} as {key} with {with}: {}", extent.name());
-    scope.out.line(&for_terminal(&line));
+    scope.out.line(&escape_for_terminal(&line));
 }
 
 fn extent(scope: &Scope, arguments: &Arguments) -> ShareLevel {
@@ -110,12 +110,12 @@ fn extent(scope: &Scope, arguments: &Arguments) -> ShareLevel {
 /// The captured project with this name or folder.
 pub fn known(scope: &Scope, name: &str) -> Result<ProjectRow, Failure> {
     let nothing = || {
-        Failure::input(format!("nothing was captured of the project `{}`", for_terminal(name)))
+        Failure::input(format!("nothing was captured of the project `{}`", escape_for_terminal(name)))
             .hint("Run `tow sessions --all-projects` to see which there are, or `tow import`.")
     };
     let past = Past::open(&scope.env, &ProjectScope::of(Some(name.to_owned())))?.ok_or_else(nothing)?;
     let Chosen::Known { row, .. } = past.project else { return Err(nothing()) };
-    let rows = past.archive.project_rows().map_err(unreadable)?;
+    let rows = past.archive.project_rows().map_err(unreadable_data)?;
     rows.into_iter().find(|project| project.row == row).ok_or_else(nothing)
 }
 
@@ -126,7 +126,7 @@ fn key_of(project: &ProjectRow, given: Option<&str>) -> Result<String, Failure> 
         return Ok(same_remote(key).unwrap_or_else(|| key.to_owned()));
     }
     project.remote.clone().ok_or_else(|| {
-        let name = for_terminal(&project.name);
+        let name = escape_for_terminal(&project.name);
         Failure::input(format!("{name} has no remote by which another machine could know it"))
             .hint(format!("Run `tow hub share {name} --as NAME`, with the same NAME on every machine."))
     })
@@ -144,6 +144,7 @@ pub fn shared(scope: &Scope, called: &str) -> Result<SharedProject, Failure> {
     }
     let row = known(scope, called)?.row;
     all.into_iter().find(|project| project.row == row).ok_or_else(|| {
-        Failure::input(format!("`{}` is not shared", for_terminal(called))).hint("Run `tow hub status`.")
+        Failure::input(format!("`{}` is not shared", escape_for_terminal(called)))
+            .hint("Run `tow hub status`.")
     })
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
-use towline_core::escape::{for_terminal, pad};
+use towline_core::escape::{escape_for_terminal, pad};
 use towline_core::id::Uid;
 use towline_engine::memory::remember::open;
 use towline_engine::runtime::calendar;
@@ -109,10 +109,10 @@ struct Far {
 
 fn far(scope: &Scope, projects: &[SharedProject]) -> Result<Far, NoLink> {
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
-    let standing = link.hub.standing()?;
+    let standing = link.hub.server_status()?;
     let places: Vec<(Uid, u64)> = projects.iter().map(|project| (project.id, project.cursor)).collect();
     let behind = link.hub.lag(&link.membership, &places)?;
-    let meaning = agreement(model_here(&scope.env).as_ref(), link.hub.meanings(&link.membership)?);
+    let meaning = agreement(model_here(&scope.env).as_ref(), link.hub.embedding_support(&link.membership)?);
     Ok(Far { standing, person: link.membership.person.clone(), behind, meaning })
 }
 
@@ -149,7 +149,7 @@ impl HubReport<'_> {
         json!({
             "joined": true, "url": self.url, "team": self.team,
             "reachable": far.is_ok(),
-            "error": far.err().map(NoLink::told),
+            "error": far.err().map(NoLink::message),
             "person": far.ok().map(|far| &far.person),
             "machine": self.known.machine,
             "server": far.ok().map(|far| &far.standing.server),
@@ -186,17 +186,18 @@ impl HubReport<'_> {
             Ok(far) => {
                 let version = version(&far.standing).unwrap_or(0);
                 let line = format!("{} in {} on {machine}, hub version {version}", far.person, self.team);
-                out.line(&format!("{} {}", out.tint(Tone::Good, "reachable:"), for_terminal(&line)));
+                out.line(&format!("{} {}", out.tint(Tone::Good, "reachable:"), escape_for_terminal(&line)));
                 without(&far.standing).iter().for_each(|name| out.line(&format!("without {name}")));
                 if far.meaning == Agreement::Other {
                     out.line("no vectors are sent: the team's are of another model than this machine's (`tow hub model`)");
                 }
             }
             Err(error) => {
-                out.line(
-                    &out.tint(Tone::Warning, &format!("not reachable: {}", for_terminal(&error.told()))),
-                );
-                error.mend().iter().for_each(|mend| out.line(&for_terminal(mend)));
+                out.line(&out.tint(
+                    Tone::Warning,
+                    &format!("not reachable: {}", escape_for_terminal(&error.message())),
+                ));
+                error.remedy().iter().for_each(|mend| out.line(&escape_for_terminal(mend)));
             }
         }
         let synced = self.known.synced_at.map_or("never".to_owned(), |at| calendar::clock(at, scope.env.now));
@@ -204,13 +205,13 @@ impl HubReport<'_> {
         if let Some(trouble) = &self.known.trouble {
             let [since, again] =
                 [trouble.since(), trouble.again()].map(|at| calendar::clock(at, scope.env.now));
-            out.line(&for_terminal(&format!(
+            out.line(&escape_for_terminal(&format!(
                 "failing since {since}, tried again at {again}: {}",
                 trouble.what
             )));
         }
         for project in self.leaving {
-            let name = for_terminal(&project.name);
+            let name = escape_for_terminal(&project.name);
             out.line(&format!("{name} is being taken back; `tow hub sync` goes on with it"));
         }
         if self.projects.is_empty() {
@@ -218,8 +219,8 @@ impl HubReport<'_> {
         }
         for (project, Moved { sent, taken, waiting }) in self.projects.iter().zip(self.moved) {
             let behind = self.behind(project).map_or(String::new(), |rows| format!(", {rows} rows behind"));
-            let name = pad(&for_terminal(&project.name), 24);
-            let (extent, key) = (project.extent.name(), for_terminal(&project.key));
+            let name = pad(&escape_for_terminal(&project.name), 24);
+            let (extent, key) = (project.extent.name(), escape_for_terminal(&project.key));
             out.line(&format!(
                 "{name} {extent} as {key}: {sent} rows sent, {taken} taken, {waiting} changes wait{behind}"
             ));

@@ -10,7 +10,7 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_engine::memory::remember::open;
 use towline_engine::runtime::failure::Failure;
 use towline_store::archive::{SharedProject, WithdrawingProject};
@@ -70,7 +70,7 @@ impl NamedProject {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let meant = meant(scope, &arguments.project)?;
     let (name, key) = meant.named();
-    let name = for_terminal(name);
+    let name = escape_for_terminal(name);
     let (told, more) = match (arguments.withdraw, arguments.dry_run) {
         (false, true) => (format!("{name} would no longer be shared"), json!({})),
         (false, false) => {
@@ -118,7 +118,7 @@ fn meant(scope: &Scope, called: &str) -> Result<NamedProject, Failure> {
 fn begin(scope: &Scope, meant: &NamedProject) -> Result<(), Failure> {
     match meant {
         NamedProject::Shared(project) => {
-            open(&scope.env)?.archive.begin_leaving(project, scope.env.now).map_err(not_changed)
+            open(&scope.env)?.archive.begin_withdrawal(project, scope.env.now).map_err(not_changed)
         }
         NamedProject::Leaving(_) => Ok(()),
     }

@@ -9,7 +9,7 @@ use towline_engine::capture::{Asked, Project, Wishes};
 use towline_engine::runtime::calendar;
 use towline_engine::runtime::env::{Env, current_folder};
 use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::text::plain;
+use towline_engine::runtime::text::plain_text;
 
 pub fn asked(
     env: &Env,
@@ -25,9 +25,9 @@ pub fn asked(
 /// The start of the time span that `raw` names.
 fn beginning(now: Timestamp, raw: &str) -> Result<Timestamp, Failure> {
     const HINT: &str = "Write `--since 2026-10-01`, `--since yesterday`, `--since \"2h ago\"`.";
-    let no_time = || Failure::input(format!("`{}` is not a time", plain(raw))).hint(HINT);
+    let no_time = || Failure::input(format!("`{}` is not a time", plain_text(raw))).hint(HINT);
     let wanted = TimeExpression::parse(raw).map_err(|_| no_time())?;
-    if let Some((from, _)) = wanted.stretch(now) {
+    if let Some((from, _)) = wanted.range(now) {
         return Ok(from);
     }
     let today = calendar::today(now).ok_or_else(no_time)?;
@@ -43,7 +43,7 @@ fn named(wishes: &Wishes, raw: &str) -> Result<Project, Failure> {
         Ok(folder) if is_written_as_folder || folder.is_dir() => Ok(at(wishes, folder)),
         Err(_) if Path::new(raw).is_absolute() => Ok(at(wishes, given)),
         Err(error) if is_written_as_folder => {
-            Err(Failure::about(format!("there is no folder `{}`", plain(raw)), &error)
+            Err(Failure::about(format!("there is no folder `{}`", plain_text(raw)), &error)
                 .hint("Give a project's name, or a folder of it."))
         }
         Ok(_) | Err(_) if !raw.trim().is_empty() => Ok(Project::Named(raw.trim().to_owned())),

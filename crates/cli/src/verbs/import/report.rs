@@ -6,7 +6,7 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use serde_json::{Value, json};
 use towline_engine::capture::{Imported, Learnt, TakenOver, Transcript};
-use towline_engine::runtime::text::{plain, size, span};
+use towline_engine::runtime::text::{plain_text, size, span};
 use towline_store::foreign::{ForeignSurvey, SurveyedTable, TableImport};
 
 pub struct ImportReport {
@@ -34,7 +34,7 @@ impl ImportReport {
             scope.out.line(&if self.is_dry { self.plan() } else { self.done(scope) });
         }
         for (path, why) in &self.imported.unreadable {
-            warn(scope, &format!("could not read {}: {why}", plain(&path.to_string_lossy())));
+            warn(scope, &format!("could not read {}: {why}", plain_text(&path.to_string_lossy())));
         }
         for database in &self.databases {
             self.show_database(scope, database);
@@ -76,9 +76,9 @@ impl ImportReport {
     }
 
     fn show_database(&self, scope: &Scope, done: &TakenOver) {
-        let (name, path) = (done.product, plain(&done.path.to_string_lossy()));
+        let (name, path) = (done.product, plain_text(&done.path.to_string_lossy()));
         if let Some(problem) = &done.problem {
-            warn(scope, &format!("{name}: {}", plain(problem)));
+            warn(scope, &format!("{name}: {}", plain_text(problem)));
             scope.out.line(&format!("  Close what uses it, or mend it, then run `tow import {name}` again."));
         }
         if done.survey.tables.is_empty() {
@@ -97,10 +97,10 @@ impl ImportReport {
         };
         scope.out.line(&format!("{name}, {path}{schema}: {counts}"));
         for (verdict, sessions) in &done.sessions {
-            scope.out.line(&format!("  {} {}", several(*sessions, "session"), verdict.words()));
+            scope.out.line(&format!("  {} {}", several(*sessions, "session"), verdict.message()));
         }
         for line in not_understood(done) {
-            scope.out.line(&scope.out.tint(Tone::Faint, &format!("  {}", plain(&line))));
+            scope.out.line(&scope.out.tint(Tone::Faint, &format!("  {}", plain_text(&line))));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! with exactly the turns before the bookmark.
 
 use super::Arguments;
-use crate::agreement::{agrees, can_be_asked};
+use crate::agreement::{confirm, is_interactive};
 use crate::scope::Scope;
 use towline_agents::Agent;
 use towline_agents::server::ServerAddress;
@@ -12,7 +12,7 @@ use towline_core::id::{SessionId, SessionKey, TurnId};
 use towline_core::session::SessionTurn;
 use towline_engine::handoff::agent_server::{Client, ServerError};
 use towline_engine::index::labels::short;
-use towline_engine::runtime::env::{on_path, variable};
+use towline_engine::runtime::env::{find_in_path, variable};
 use towline_engine::runtime::failure::Failure;
 use towline_store::BookmarkRow;
 
@@ -34,13 +34,13 @@ pub fn fork(
     let agent = Agent::from_name(known.session.agent.as_str());
     let agent = agent.ok_or_else(|| Failure::input("the agent of this bookmark is not known"))?;
     let address = address(agent, known)?;
-    if !arguments.yes && (!can_be_asked() || arguments.json) {
+    if !arguments.yes && (!is_interactive() || arguments.json) {
         return Err(Failure::input("nothing was forked: it has to be confirmed").hint("Add `--yes`."));
     }
-    let program = on_path(agent.name()).unwrap_or_else(|| agent.name().into());
+    let program = find_in_path(agent.name()).unwrap_or_else(|| agent.name().into());
     let mut client = Client::connect(&scope.env, &address, &program).map_err(|error| unreachable(&error))?;
     let point = point(&mut client, known, since)?;
-    if !arguments.yes && !agrees(&question(&point))? {
+    if !arguments.yes && !confirm(&question(&point))? {
         return Err(Failure::input("nothing was forked").hint("Answer `y` to fork it."));
     }
     let forked = forked(&mut client, &known.session.id, &point).map_err(|error| not_done(&error))?;
@@ -100,6 +100,6 @@ fn forked(client: &mut Client<'_>, id: &SessionId, point: &ForkPoint) -> Result<
     let forked = client.fork_at(id, point.before.as_ref())?.id;
     let kept = client.turns(&forked)?.len();
     // If this fails, a server that we started ends with us anyway.
-    let _ = client.leave(&forked);
+    let _ = client.unload(&forked);
     if kept == point.kept { Ok(forked) } else { Err(ServerError::Strange { method: "thread/fork" }) }
 }

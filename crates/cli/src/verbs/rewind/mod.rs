@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use towline_agents::{Agent, RewindPoint};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::id::SessionKey;
 use towline_core::session::SessionTurn;
 use towline_engine::index::labels::{Labels, named, short};
@@ -66,7 +66,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         scope.out.line(&row.to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    scope.out.line(&format!("bookmark {}: {}", short(known.bookmark.uid), for_terminal(&bookmark.label)));
+    scope.out.line(&format!(
+        "bookmark {}: {}",
+        short(known.bookmark.uid),
+        escape_for_terminal(&bookmark.label)
+    ));
     scope.out.line("the conversation:");
     numbered(scope, &conversation);
     show_code(scope, known, &code);
@@ -99,7 +103,7 @@ fn show_code(scope: &Scope, known: &BookmarkRow, code: &[(String, &'static str)]
 }
 
 fn steps(known: &BookmarkRow, since: &[SessionTurn]) -> Vec<String> {
-    let first = since.first().map_or(String::new(), |turn| for_terminal(turn.prompt.as_str()));
+    let first = since.first().map_or(String::new(), |turn| escape_for_terminal(turn.prompt.as_str()));
     let way = RewindPoint { session: known.session.id.as_str(), prompts: since.len(), first: &first };
     let agent = Agent::from_name(known.session.agent.as_str());
     agent.map_or_else(Vec::new, |agent| agent.rewind_steps(&way))

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
-use towline_core::escape::{fit, for_terminal, pad};
+use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::shown::age;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::sync::{Link, NoLink, machine};
@@ -46,22 +46,22 @@ fn print(scope: &Scope, machine: &FleetMachine) {
     let silent_ms = scope.env.now.since_ms(machine.seen_at).max(0);
     let heard = format!("heard {} ago", age(silent_ms));
     let tone = if silent_ms > OLD_MS { Tone::Warning } else { Tone::Faint };
-    scope.out.line(&format!("{}  {}", for_terminal(&machine.name), scope.out.tint(tone, &heard)));
+    scope.out.line(&format!("{}  {}", escape_for_terminal(&machine.name), scope.out.tint(tone, &heard)));
     for seat in &machine.seats {
         let waited = age(scope.env.now.since_ms(seat.since).max(0));
-        let project = for_terminal(seat.project.as_deref().unwrap_or("?"));
+        let project = escape_for_terminal(seat.project.as_deref().unwrap_or("?"));
         let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));
-        let prompt = for_terminal(seat.prompt.as_deref().unwrap_or(""));
+        let prompt = escape_for_terminal(seat.prompt.as_deref().unwrap_or(""));
         let [state, waited, agent, project, context] = [
-            (&for_terminal(&seat.state), 12),
+            (&escape_for_terminal(&seat.state), 12),
             (&waited, 5),
-            (&for_terminal(&seat.agent), 7),
+            (&escape_for_terminal(&seat.agent), 7),
             (&project, 24),
             (&context, 4),
         ]
         .map(|(text, wide)| pad(text, wide));
         let line = format!("  {state}{waited} {agent} {project} {context} {prompt}");
-        scope.out.line(fit(&line, scope.out.columns()).trim_end());
+        scope.out.line(fit_to_width(&line, scope.out.columns()).trim_end());
     }
     if machine.seats.is_empty() {
         scope.out.line(&scope.out.tint(Tone::Faint, "  no agent sits anywhere"));

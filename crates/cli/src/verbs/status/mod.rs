@@ -12,13 +12,13 @@ use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::continuing::{Hop, HopStage};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::inherit::HOUR_MS;
 use towline_core::session::SessionState;
 use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
 use towline_core::typing::TypingObstacle;
-use towline_engine::handoff::continuing::{overdue, what_became};
+use towline_engine::handoff::continuing::{failure_line, overdue};
 use towline_engine::handoff::typing::paused;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
@@ -107,7 +107,7 @@ fn say_hops(scope: &Scope) -> Result<(), Failure> {
     }
     let ended = store.hops(&HopFilter { limit: 20, ..HopFilter::default() }).map_err(failed)?;
     for hop in ended.iter().filter(|hop| is_worth_saying(hop, scope.env.now)) {
-        scope.out.line(&scope.out.tint(Tone::Warning, &for_terminal(&what_became(hop))));
+        scope.out.line(&scope.out.tint(Tone::Warning, &escape_for_terminal(&failure_line(hop))));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Pure: no colours, no clock, no terminal. Escapes all text.
 
 use crate::output::{Output, Tone};
-use towline_core::escape::{fit, for_terminal, pad};
+use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::shown::{SeatLight, SeatView, age};
 use towline_core::time::Timestamp;
 
@@ -34,18 +34,18 @@ pub fn table(seats: &[SeatView], now: Timestamp, columns: usize) -> Vec<TableLin
 }
 
 fn line(seat: &SeatView, now: Timestamp, columns: usize) -> TableLine {
-    let state = fit(&pad(seat.state.name(), 12), columns);
+    let state = fit_to_width(&pad(seat.state.name(), 12), columns);
     let waited = pad(&age(now.since_ms(seat.since)), 4);
     let rest = if columns < NARROW {
         format!("{waited} {}", project(seat))
     } else {
         let (agent, place) =
-            (pad(&seat.agent, 7), pad(&for_terminal(seat.pane.as_deref().unwrap_or("-")), 5));
+            (pad(&seat.agent, 7), pad(&escape_for_terminal(seat.pane.as_deref().unwrap_or("-")), 5));
         let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));
         let place = format!("{place} {} {}", pad(&project(seat), 24), pad(&context, 4));
         format!("{waited} {agent} {place} {}", details(seat))
     };
-    let rest = fit(&rest, columns.saturating_sub(12)).trim_end().to_owned();
+    let rest = fit_to_width(&rest, columns.saturating_sub(12)).trim_end().to_owned();
     TableLine { tone: tone(seat.light()), state, rest }
 }
 
@@ -67,11 +67,11 @@ fn details(seat: &SeatView) -> String {
     let notes: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let notes = if notes.is_empty() { String::new() } else { format!("({}) ", notes.join(", ")) };
     let model = seat.model.as_deref().map_or(String::new(), |model| format!(" [{model}]"));
-    for_terminal(&format!("{notes}{}{model}", seat.prompt.as_deref().unwrap_or("")))
+    escape_for_terminal(&format!("{notes}{}{model}", seat.prompt.as_deref().unwrap_or("")))
 }
 
 pub fn project(seat: &SeatView) -> String {
-    for_terminal(&seat.project_and_branch())
+    escape_for_terminal(&seat.project_and_branch())
 }
 
 fn tone(light: SeatLight) -> Tone {

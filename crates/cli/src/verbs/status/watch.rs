@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 use towline_core::bar::{BarStyle, bar};
-use towline_core::escape::for_terminal;
+use towline_core::escape::escape_for_terminal;
 use towline_core::shown::SeatView;
 use towline_engine::ingest::goto::{go, longest_waiting};
 use towline_engine::ingest::live;
@@ -191,7 +191,7 @@ impl<'a> Screen<'a> {
 }
 
 fn message(failure: &Failure) -> Footer {
-    Footer::Message(for_terminal(&failure.what))
+    Footer::Message(escape_for_terminal(&failure.what))
 }
 
 /// Decides when to refresh, and how thoroughly.
@@ -220,7 +220,7 @@ impl<'a> RefreshTimer<'a> {
             self.looked_at = Some(now);
             return Some(full_look(scope));
         }
-        has_changed.then(|| live::glance(&scope.env))
+        has_changed.then(|| live::last_seats(&scope.env))
     }
 }
 

@@ -146,7 +146,7 @@ fn a_teammates_memory_names_its_owner_and_ranks_below_ones_own() {
         (memory.person, memory.trust) = (Some("ann".into()), MemoryTrust::Team);
     });
     let at_desk = with(anns.clone(), |memory| memory.machine = Some("desk".into()));
-    assert_eq!(at_desk.whose().as_deref(), Some("ann on desk"));
+    assert_eq!(at_desk.owner().as_deref(), Some("ann on desk"));
     let chosen = choose(vec![anns, own], &[], &asked("oak tar"), PLAIN);
     let lines = &chosen.parts[0].items;
     assert_eq!(lines[0], "m1 discovery, 14:05: Oak floats.");
@@ -191,7 +191,7 @@ fn learning_cost_counts_each_known_turn_once() {
         items(&chosen, MemorySectionKind::Index).contains(&"m7"),
         "its title tells nothing of what was learnt"
     );
-    assert_eq!(chosen.took(&|_| true), SelectionCost { memories: 3, turns: 2, tokens: 1_200 });
-    assert_eq!(chosen.took(&|name| name == "m3"), SelectionCost { memories: 1, turns: 1, tokens: 200 });
-    assert_eq!(chosen.took(&|_| false), SelectionCost::default());
+    assert_eq!(chosen.cost_of(&|_| true), SelectionCost { memories: 3, turns: 2, tokens: 1_200 });
+    assert_eq!(chosen.cost_of(&|name| name == "m3"), SelectionCost { memories: 1, turns: 1, tokens: 200 });
+    assert_eq!(chosen.cost_of(&|_| false), SelectionCost::default());
 }

@@ -91,7 +91,7 @@ pub(super) fn is_about_security(text: &str) -> bool {
 }
 
 /// Whether a sentence reports something not done, which matters only in this session.
-pub(super) fn is_of_the_moment(sentence: &str) -> bool {
+pub(super) fn is_transient(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     UNDONE.iter().any(|phrase| has_phrase(&lower, phrase))
 }

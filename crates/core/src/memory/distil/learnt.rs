@@ -43,7 +43,7 @@ pub(super) fn answered(
     if turn.read().next().is_none() && trials.recoveries.iter().any(|recovery| recovery.changed.is_empty()) {
         return None;
     }
-    let cause = statements.iter().position(Statement::is_cause).map(|at| statements.remove(at).whole());
+    let cause = statements.iter().position(Statement::is_cause).map(|at| statements.remove(at).full_text());
     let passages = passages(&answer);
     let title = cause.clone().unwrap_or_else(|| gist(&answer, TITLE));
     let mut draft =
@@ -153,7 +153,7 @@ fn paragraphs(passages: &[Passage], title: &str) -> String {
 
 /// Memories of commands that failed until another command was run or their arguments changed: the code was not at
 /// fault, and the next session meets the same problem.
-pub(super) fn detours(turn: &DistilTurn<'_>, trials: &Trials) -> Vec<DistilledMemory> {
+pub(super) fn detour_memories(turn: &DistilTurn<'_>, trials: &Trials) -> Vec<DistilledMemory> {
     trials
         .recoveries
         .iter()

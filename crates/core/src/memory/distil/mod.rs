@@ -34,7 +34,7 @@ pub fn turn(turn: &DistilTurn<'_>, before: Option<&DistilTurn<'_>>) -> Vec<Disti
         Some(work) => found.push(work),
         None => found.extend(learnt::answered(turn, &trials, &mut statements)),
     }
-    found.extend(learnt::detours(turn, &trials));
+    found.extend(learnt::detour_memories(turn, &trials));
     found.extend(statements.into_iter().filter_map(|statement| statement.into_memory(turn)));
     let mut kept: Vec<DistilledMemory> = vec![];
     for one in found {

@@ -8,7 +8,7 @@ use super::statement::cause_in;
 use crate::capture::Speaker;
 use crate::deed::ToolAction;
 use crate::line::command::{RunPurpose, summarize_within};
-use crate::line::runs::{RunOutcome, judge_run};
+use crate::line::runs::{RunOutcome, run_outcome};
 use crate::line::words::TextLimit;
 
 /// One run of a command.
@@ -68,7 +68,7 @@ impl Trials {
     }
 
     /// Whether the last test or build of the turn failed.
-    pub fn ends_red(&self) -> bool {
+    pub fn ends_with_failure(&self) -> bool {
         let last = self.runs.iter().rfind(|run| run.purpose >= RunPurpose::Build);
         last.is_some_and(|run| run.outcome == RunOutcome::Failed)
     }
@@ -139,7 +139,7 @@ fn run(at: usize, command: &str, call: &TurnCall<'_>) -> Option<TrialRun> {
     if summary.purpose < RunPurpose::Work {
         return None;
     }
-    let (outcome, tests) = judge_run(summary.purpose, summary.is_filtered, call.outcome?, &call.output);
+    let (outcome, tests) = run_outcome(summary.purpose, summary.is_filtered, call.outcome?, &call.output);
     let error = if outcome == RunOutcome::Failed { error_line(&call.output) } else { None };
     Some(TrialRun { at, command: summary.text, purpose: summary.purpose, outcome, tests, error })
 }
@@ -151,7 +151,7 @@ fn record_output(runs: &mut [TrialRun], call: &TurnCall<'_>) {
     else {
         return;
     };
-    (run.outcome, run.tests) = judge_run(run.purpose, false, outcome, &call.output);
+    (run.outcome, run.tests) = run_outcome(run.purpose, false, outcome, &call.output);
     run.error = if run.outcome == RunOutcome::Failed { error_line(&call.output) } else { None };
 }
 

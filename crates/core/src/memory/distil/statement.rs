@@ -50,7 +50,7 @@ pub(super) fn all(turn: &DistilTurn<'_>) -> Vec<Statement> {
 /// The cause of a failure stated in an agent's text.
 pub(super) fn cause_in(text: &str) -> Option<String> {
     let is_cause = |statement: &Statement| statement.claim.kind == ClaimKind::Cause;
-    of_agent(text, MemoryTrust::Agent).into_iter().find(is_cause).map(|statement| statement.whole())
+    of_agent(text, MemoryTrust::Agent).into_iter().find(is_cause).map(|statement| statement.full_text())
 }
 
 fn of_person(text: &str) -> Vec<Statement> {
@@ -131,7 +131,7 @@ const PARAGRAPH: TextLimit = TextLimit { characters: 700, bytes: 2000 };
 
 impl Statement {
     /// The sentence with the one it refers to.
-    pub fn whole(&self) -> String {
+    pub fn full_text(&self) -> String {
         match &self.before {
             Some(before) => format!("{before} {}", self.sentence),
             None => self.sentence.clone(),
@@ -143,7 +143,7 @@ impl Statement {
     }
 
     pub fn into_memory(self, turn: &DistilTurn<'_>) -> Option<DistilledMemory> {
-        let whole = self.whole();
+        let whole = self.full_text();
         let title = as_title(&clipped(self.without_filler(&whole), TITLE));
         let files = self.files(turn);
         let mut draft = MemoryDraft::new(MemoryType::known(self.kind()), &title);

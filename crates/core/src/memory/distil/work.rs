@@ -163,7 +163,7 @@ fn is_title_like(sentence: &str) -> bool {
         && !is_verdict
         && !is_filler(sentence)
         && !sentence.ends_with([':', '：', '?', '？'])
-        && !cues::is_of_the_moment(sentence)
+        && !cues::is_transient(sentence)
 }
 
 fn kind(turn: &DistilTurn<'_>, passages: &[Passage], recoveries: &[&Recovery]) -> &'static str {
@@ -319,7 +319,7 @@ fn facts(
 ) -> Vec<String> {
     let mut facts: Vec<String> = vec![];
     while let Some(at) = statements.iter().position(Statement::is_cause) {
-        facts.push(format!("{CAUSE}{}", statements.remove(at).whole()));
+        facts.push(format!("{CAUSE}{}", statements.remove(at).full_text()));
     }
     if facts.is_empty() {
         facts.extend(
@@ -410,7 +410,7 @@ fn confidence(turn: &DistilTurn<'_>, trials: &Trials) -> ConfidencePercent {
         .iter()
         .any(|run| run.purpose == RunPurpose::Test && run.outcome == RunOutcome::Passed);
     ConfidencePercent::percent(match () {
-        () if turn.stopped.is_some() || trials.ends_red() => 45,
+        () if turn.stopped.is_some() || trials.ends_with_failure() => 45,
         () if !turn.commits.is_empty() => 85,
         () if is_green => 80,
         () => 65,

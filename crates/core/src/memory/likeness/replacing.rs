@@ -206,13 +206,13 @@ pub(super) fn by_value(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> Option<S
 }
 
 /// Whether two sentences about one thing cannot both be true.
-pub(super) fn contradict(one: &[Token], other: &[Token]) -> bool {
+pub(super) fn are_contradictory(one: &[Token], other: &[Token]) -> bool {
     is_opposite(one, other) || other_number(one, other)
 }
 
 /// Whether the words are the same but for a negation or a pair of opposites.
 fn is_opposite(one: &[Token], other: &[Token]) -> bool {
-    let negating = opposites(one, other).filter(|at| *at < NEGATING_PAIRS);
+    let negating = find_opposites(one, other).filter(|at| *at < NEGATING_PAIRS);
     let (ours, theirs) = (without_opposites(one, negating), without_opposites(other, negating));
     let is_opposite = (is_negative(one) != is_negative(other)) != negating.is_some();
     is_opposite && ours.len() > 1 && ours == theirs
@@ -225,7 +225,7 @@ fn without_opposites(words: &[Token], negating: Option<usize>) -> BTreeSet<&str>
 }
 
 /// The index of the pair of opposites with one word on each side.
-pub(super) fn opposites(one: &[Token], other: &[Token]) -> Option<usize> {
+pub(super) fn find_opposites(one: &[Token], other: &[Token]) -> Option<usize> {
     let has = |words: &[Token], raw: &str| words.iter().any(|word| word.raw == raw || word.stem == stem(raw));
     let is_split = |(a, b): &(&str, &str)| {
         let (ours, theirs) = ((has(one, a), has(one, b)), (has(other, a), has(other, b)));

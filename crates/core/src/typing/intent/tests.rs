@@ -190,7 +190,7 @@ proptest! {
         let (mut stage, mut typed) = (IntentStage::Waiting, 0);
         for to in moves.into_iter().map(|index| IntentStage::ALL[index]) {
             let was = stage;
-            if stage.may_become(to) {
+            if stage.can_advance_to(to) {
                 stage = to;
             }
             typed += u32::from(was != IntentStage::Typing && stage == IntentStage::Typing);

@@ -6,7 +6,7 @@
 use super::hands::NotDone;
 use super::patience::Patience;
 use super::sight::{Sight, World};
-use crate::handoff::bookmarks::instead_of_marker;
+use crate::handoff::bookmarks::silent_bookmark;
 use crate::handoff::typing::{accept, accept_move, moved};
 use crate::runtime::failure::Failure;
 use towline_core::id::SessionKey;
@@ -83,7 +83,7 @@ fn ready(
     let mut patience = Patience::until(until);
     let mut last = None;
     loop {
-        let sight = world.see(intent.uid)?;
+        let sight = world.probe_seat(intent.uid)?;
         match sight.as_ref().map(judged) {
             Some(Judged::Over) => return Ok(Err(End::refused("it was taken back"))),
             Some(Judged::Late) => return Ok(Err(late(last.as_ref()))),
@@ -131,7 +131,7 @@ fn judged(sight: &Sight) -> Judged {
 
 /// The row says that typing has begun: from here on there is no second try.
 fn type_and_press(world: &mut World<'_>, intent: &Intent) -> Result<Result<(), End>, Failure> {
-    let Some(sight) = world.see(intent.uid)? else {
+    let Some(sight) = world.probe_seat(intent.uid)? else {
         return Ok(Err(End::refused("what happened is not known right now")));
     };
     let hands = match (judged(&sight), &sight.hands) {
@@ -156,7 +156,7 @@ fn press(world: &mut World<'_>, intent: &Intent, typed_on: &Sight) -> Result<Res
     let mut patience = Patience::until(world.env().now.plus_ms(DRAWN_WITHIN_MS));
     let mut last = "what happened is not known right now".to_owned();
     loop {
-        if let Some(sight) = world.see(intent.uid)? {
+        if let Some(sight) = world.probe_seat(intent.uid)? {
             // If our own keys count as input, only the line's content shows whether the user typed too.
             let is_deafened = sight.hands.as_ref().is_some_and(|hands| hands.counts_own_keys());
             let quiet_since = if is_deafened { &sight.look } else { &typed_on.look };
@@ -191,7 +191,7 @@ pub(super) fn finish(
         return Ok(());
     }
     let env = world.env();
-    let instead = world.store()?.map(|store| instead_of_marker(&env, store, intent)).transpose();
+    let instead = world.store()?.map(|store| silent_bookmark(&env, store, intent)).transpose();
     let moved = moved(&env, session, intent, end.to, Some(end.why));
     accept(&env, [Some(moved), instead?.flatten()].into_iter().flatten())?;
     world.store().map(drop)

@@ -52,7 +52,7 @@ impl From<DriverError> for NotDone {
 pub type ReachHands<'a> = &'a dyn Fn(&SeatLocation, Agent) -> Result<Box<dyn Hands>, String>;
 
 /// The hands for a seat, by its terminal program.
-pub fn reach(place: &SeatLocation, agent: Agent) -> Result<Box<dyn Hands>, String> {
+pub fn open_hands(place: &SeatLocation, agent: Agent) -> Result<Box<dyn Hands>, String> {
     let driver = Driver::of(place).map_err(|error| error.to_string())?;
     // tmux tells its clients' keys from pastes; elsewhere the device only shows that input arrived.
     let counts_own_keys = place.kind != SeatKind::Tmux;

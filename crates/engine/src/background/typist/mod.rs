@@ -9,7 +9,7 @@ mod patience;
 mod queue;
 mod sight;
 
-pub use queue::{forget_locks, work_off};
+pub use queue::{forget_locks, type_pending};
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 //! The lock dies with its holder. An intent that a dead process had begun is never typed again: it expires.
 
 use super::attempt::{End, attempt, await_confirmation, finish};
-use super::hands::{ReachHands, reach};
+use super::hands::{ReachHands, open_hands};
 use super::patience::Patience;
 use super::sight::World;
 use crate::runtime::config::settings;
@@ -20,12 +20,12 @@ use towline_store::lock::{remove_unheld, take_removable};
 use towline_store::{DataFolder, Store, StoreError};
 
 /// Types the intents that wait for this seat, and returns when none is left.
-pub fn work_off(env: &Env, seat: &str) -> Result<(), Failure> {
-    work_off_by(env, seat, &reach)
+pub fn type_pending(env: &Env, seat: &str) -> Result<(), Failure> {
+    type_pending_with(env, seat, &open_hands)
 }
 
 /// A process that finds the lock taken leaves its intent to the holder, which looks again afterwards.
-pub(super) fn work_off_by(env: &Env, seat: &str, reach: ReachHands<'_>) -> Result<(), Failure> {
+pub(super) fn type_pending_with(env: &Env, seat: &str, reach: ReachHands<'_>) -> Result<(), Failure> {
     let mut world = World::new(env, reach);
     while !open(&mut world, seat)?.is_empty() {
         let Some(lock) = lock(env, seat).map_err(|error| unusable(env, &error))? else { return Ok(()) };

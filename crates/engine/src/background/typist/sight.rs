@@ -79,7 +79,7 @@ impl<'a> World<'a> {
     }
 
     /// Probes the seat; `None` while the rows are not up to date, or if the intent is gone.
-    pub fn see(&mut self, uid: Uid) -> Result<Option<Sight>, Failure> {
+    pub fn probe_seat(&mut self, uid: Uid) -> Result<Option<Sight>, Failure> {
         let env = self.env();
         let reach = self.reach;
         let Some(store) = self.store()? else { return Ok(None) };
@@ -92,7 +92,7 @@ impl<'a> World<'a> {
 fn known(store: &Store, uid: Uid, env: Env) -> Result<Option<Sight>, StoreError> {
     let Some(intent) = store.intent(uid)? else { return Ok(None) };
     let before = intent.wish.after.map(|before| store.intent(before)).transpose()?.flatten();
-    let key = intent.meant(before.as_ref()).clone();
+    let key = intent.target_session(before.as_ref()).clone();
     Ok(Some(Sight {
         rules: rules(&env),
         env,
@@ -115,7 +115,7 @@ fn known(store: &Store, uid: Uid, env: Env) -> Result<Option<Sight>, StoreError>
 impl Sight {
     /// The session to type into.
     pub fn session(&self) -> towline_core::id::SessionKey {
-        self.intent.meant(self.before.as_ref()).clone()
+        self.intent.target_session(self.before.as_ref()).clone()
     }
 
     pub fn may_type(&self) -> TypingVerdict {

@@ -2,7 +2,7 @@
 //! its events.
 
 use super::hands::{Hands, NotDone};
-use super::queue::work_off_by;
+use super::queue::type_pending_with;
 use crate::handoff::typing::{accept_move, event, pause};
 use crate::runtime::env::Env;
 use std::fs;
@@ -112,7 +112,7 @@ impl Bench {
         let env = self.env();
         let patience = std::time::Duration::from_secs(2);
         let pace = ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience };
-        Store::open_and_fold(&env.home, &lock, &pace).unwrap().0
+        Store::open_and_apply(&env.home, &lock, &pace).unwrap().0
     }
 
     fn intent(&self, uid: Uid) -> Intent {
@@ -129,7 +129,7 @@ impl Bench {
             let hands = TmuxHands { pane: self.pane.clone(), pid: self.place.pid, meanwhile: None };
             Ok(Box::new(change(hands)))
         };
-        work_off_by(&self.env(), SEAT, &reach).unwrap();
+        type_pending_with(&self.env(), SEAT, &reach).unwrap();
     }
 
     fn lines(&self) -> Vec<String> {

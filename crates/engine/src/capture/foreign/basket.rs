@@ -62,7 +62,7 @@ impl<'a> Basket<'a> {
         self.rows.push(opened);
     }
 
-    pub fn put(&mut self, found: ForeignRecord) {
+    pub fn push(&mut self, found: ForeignRecord) {
         match found {
             ForeignRecord::Piece(piece) => {
                 let mut rows = vec![];
@@ -95,7 +95,7 @@ impl<'a> Basket<'a> {
     }
 
     pub fn settle(&mut self) {
-        self.gatherer.settled().into_iter().for_each(|row| self.row(row));
+        self.gatherer.current_turn().into_iter().for_each(|row| self.row(row));
     }
 
     fn row(&mut self, mut row: CapturedRow<'_>) {

@@ -3,7 +3,7 @@
 //! Each has its own id and is kept once. They are model output derived from tool output, and trusted as
 //! little. Erased ones do not come back.
 
-use crate::memory::remember::{Kept, keep_plainly};
+use crate::memory::remember::{Kept, store_bulk};
 use towline_core::forget::PieceSource;
 use towline_core::id::Uid;
 use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryContent, MemoryTrust, Summary};
@@ -40,7 +40,7 @@ pub(super) fn keep(
     let turns = archive.turns(&of, 0, u32::MAX)?;
     let project = project(archive, &of, session)?;
     let importer = LearntImporter { archive, product, of, turns, project, now };
-    archive.as_one(|| {
+    archive.in_transaction(|| {
         let mut all = Learnt::default();
         for found in found {
             all = all.plus(importer.take(found)?);
@@ -78,7 +78,7 @@ impl LearntImporter<'_> {
                 let Some(content) = MemoryContent::of(*draft) else { return Ok(Learnt::default()) };
                 let new = NewMemory { cost, ..self.memory(&id, at, during, content) };
                 let is_known = self.archive.memory_by_uid(new.uid)?.is_some();
-                let kept = keep_plainly(self.archive, &new, self.now)?;
+                let kept = store_bulk(self.archive, &new, self.now)?;
                 let is_new = !is_known && matches!(kept, Kept::New(_));
                 Ok(Learnt { memories: is_new.into(), summaries: 0 })
             }
@@ -114,7 +114,7 @@ impl LearntImporter<'_> {
     /// Stores a summary if it is the newest one and was not erased. Returns whether it did.
     fn summary(&self, at: Timestamp, during: Timestamp, summary: Summary) -> Result<bool, StoreError> {
         let gone = self.archive.forgotten().of(&self.of.session, &[]);
-        let is_gone = gone.is_some_and(|gone| gone.is_time_gone(during, PieceSource::Session));
+        let is_gone = gone.is_some_and(|gone| gone.is_time_erased(during, PieceSource::Session));
         if is_gone || self.archive.summary(&self.of)?.is_some_and(|known| known.at >= at) {
             return Ok(false);
         }

@@ -54,7 +54,7 @@ impl Verdict {
     }
 
     /// Text for the user, with the next command if there is one.
-    pub fn words(self) -> &'static str {
+    pub fn message(self) -> &'static str {
         match self {
             Verdict::Taken => "of which the archive had nothing",
             Verdict::Noted => "that are known: what was noted goes beside their turns",
@@ -79,7 +79,7 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    pub fn judge(
+    pub fn verdict(
         &self,
         session: &ForeignSession,
         source: Option<&TranscriptSource>,

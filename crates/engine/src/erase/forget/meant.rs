@@ -93,7 +93,7 @@ fn memories(env: &Env, request: &Request<'_>, names: &[String]) -> Result<Meant,
     let wanted = numbers(names)?;
     let first = wanted.first().copied().unwrap_or_default();
     let archive = Archive::read(&env.home, PATIENCE)?.ok_or_else(|| no_memory(first))?;
-    if !archive.remembers()? {
+    if !archive.has_memory_tables()? {
         return Err(no_memory(first));
     }
     memories_named(&archive, names)?;
@@ -129,7 +129,7 @@ fn moments(env: &Env, wanted: &TimeExpression) -> Result<TimeRange, Failure> {
         |(from, until): (Timestamp, Timestamp)| TimeRange { from, until: until.plus_ms(-1).min(env.now) };
     let days = || today(env.now).into_iter().flat_map(|today| wanted.windows(today));
     let civil = || days().filter_map(stretch).find(|(from, _)| *from <= env.now);
-    wanted.stretch(env.now).or_else(civil).map(ends).ok_or_else(|| {
+    wanted.range(env.now).or_else(civil).map(ends).ok_or_else(|| {
         Failure::input(format!("`{wanted}` is no time that has been")).hint("Run `tow forget --help`.")
     })
 }
@@ -172,7 +172,7 @@ fn session(env: &Env, hint: &SessionHint, bounds: Option<TimeRange>) -> Result<M
     }
     if let Some(store) = Store::read(&env.home, PATIENCE)? {
         keys.extend(store.sessions_named(&hint.id)?);
-        keys.extend(store.far_sessions_named(&hint.id)?);
+        keys.extend(store.remote_sessions_named(&hint.id)?);
     }
     keys.retain(|key| hint.fits(key));
     let none = || {
@@ -241,7 +241,7 @@ fn folder(name: &str) -> Option<std::path::PathBuf> {
 }
 
 fn is_same(project: &ProjectLocation, traces: &ProjectIdentity) -> bool {
-    traces.lead_to(&project.root, project.remote.as_deref())
+    traces.matches_project(&project.root, project.remote.as_deref())
 }
 
 /// All sessions of a project, captured or known from hooks.
@@ -361,7 +361,7 @@ fn heard_turns(
     from: u32,
     to: u32,
 ) -> Result<EraseSelection, StoreError> {
-    let heard: Vec<Timestamp> = store.heard_turns(&of.session)?.iter().map(|turn| turn.started_at).collect();
+    let heard: Vec<Timestamp> = store.hook_turns(&of.session)?.iter().map(|turn| turn.started_at).collect();
     let archive = Archive::read(&env.home, PATIENCE)?;
     let turns = archive.map(|archive| archive.turns(of, from, u32::MAX)).transpose()?.unwrap_or_default();
     let told = |at: Timestamp| {

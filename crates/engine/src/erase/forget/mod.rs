@@ -68,7 +68,7 @@ pub fn plan(env: &Env, request: &Request<'_>, aside_fate: AsideFate) -> Result<F
     // Apply the journal first: its records are found through their database rows.
     live::store(env)?;
     let target = find(env, request)?;
-    Ok(ForgetReport { tally: rehearse(env, &target)?, target, aside_fate, is_done: false })
+    Ok(ForgetReport { tally: preview(env, &target)?, target, aside_fate, is_done: false })
 }
 
 impl ForgetReport {
@@ -88,13 +88,13 @@ pub fn forget_memory(env: &Env, id: &str) -> Result<ForgetReport, Failure> {
 }
 
 /// Counts what would be erased, and changes nothing.
-pub fn rehearse(env: &Env, meant: &Meant) -> Result<Tally, Failure> {
+pub fn preview(env: &Env, meant: &Meant) -> Result<Tally, Failure> {
     let hot = match Store::read(&env.home, PATIENCE).map_err(failed)? {
         None => EraseReport::default(),
         Some(_) => with_store(env, |store, _| {
             let mut all = EraseReport::default();
             for traces in meant.traces(store, env)? {
-                all = all.plus(store.rehearse_erasing(&traces)?);
+                all = all.plus(store.preview_erase(&traces)?);
             }
             Ok(all)
         })?,
@@ -142,7 +142,7 @@ fn traces_from_hot(
         let traces = find(store)?;
         let pace =
             ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
-        let folded = store.settle(lock, &pace)?;
+        let folded = store.apply_and_seal(lock, &pace)?;
         effects::carry_out(env, &settings(env), store, &folded.effects)?;
         let mut all = EraseReport::default();
         for traces in &traces {
@@ -160,7 +160,7 @@ pub fn finish_interrupted(env: &Env) -> Result<bool, Failure> {
         return Ok(false);
     }
     let Some(eraser) = EraseGuard::begin(&env.home).map_err(folder)? else { return Ok(false) };
-    clear_out(env)?;
+    vacuum(env)?;
     eraser.end().map_err(folder)?;
     Ok(true)
 }
@@ -171,7 +171,7 @@ pub fn begin(env: &Env) -> Result<EraseGuard, Failure> {
 }
 
 /// Rewrites both databases without free pages and logs.
-pub fn clear_out(env: &Env) -> Result<(), Failure> {
+pub fn vacuum(env: &Env) -> Result<(), Failure> {
     if env.home.database().exists() {
         with_store(env, |store, _| store.compact())?;
     }
@@ -179,7 +179,7 @@ pub fn clear_out(env: &Env) -> Result<(), Failure> {
         let writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
         writable.archive.compact().map_err(failed)?;
         index::forget_index(&env.home).map_err(failed)?;
-        embeddings::shed(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
+        embeddings::remove_deleted(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
     }
     Ok(())
 }
@@ -194,7 +194,7 @@ pub fn with_store<T>(
     let lock = lock.ok_or_else(busy)?;
     let pace =
         ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
-    let (store, folded) = Store::open_and_fold(&env.home, &lock, &pace).map_err(failed)?;
+    let (store, folded) = Store::open_and_apply(&env.home, &lock, &pace).map_err(failed)?;
     effects::carry_out(env, &settings(env), &store, &folded.effects).map_err(failed)?;
     act(&store, &lock).map_err(failed)
 }
@@ -213,7 +213,7 @@ fn from_archive(env: &Env, meant: &Meant, erasing: EraseMode) -> Result<ErasedRo
     if erasing == EraseMode::ForGood {
         writable.archive.compact().map_err(failed)?;
         index::forget_index(&env.home).map_err(failed)?;
-        embeddings::shed(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
+        embeddings::remove_deleted(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
     }
     Ok(erased)
 }
@@ -222,7 +222,7 @@ fn shed_small_files(env: &Env, meant: &Meant) -> io::Result<()> {
     let needles = meant.needles();
     for log in fallback_logs(env) {
         for needle in &needles {
-            erase::shed_lines(&log, needle)?;
+            erase::remove_lines(&log, needle)?;
         }
     }
     erase::drop_derived(&env.home, needles.first().map(AsRef::as_ref))
@@ -242,7 +242,7 @@ fn holding(env: &Env, meant: &Meant) -> Result<Vec<PathBuf>, Failure> {
 fn holds_text(env: &Env, needle: &ForgetText) -> Result<Vec<PathBuf>, Failure> {
     let aside = erase::set_aside_files(&env.home).map_err(|error| unreadable(env, error))?;
     let aside: BTreeSet<PathBuf> = aside.into_iter().map(|aside| aside.path).collect();
-    let found = erase::holding(&env.home, needle).map_err(|error| unreadable(env, error))?;
+    let found = erase::files_containing(&env.home, needle).map_err(|error| unreadable(env, error))?;
     Ok(found.into_iter().filter(|path| !aside.contains(path)).collect())
 }
 

@@ -4,7 +4,7 @@
 
 use crate::runtime::env::variable;
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -38,12 +38,16 @@ pub fn named(name: &str) -> Result<Subject, Failure> {
     let mut found: Vec<Subject> = all().into_iter().filter(is_meant).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => Err(Failure::input(format!("no transcript's id begins or ends with `{}`", plain(name)))
+        0 => Err(Failure::input(format!("no transcript's id begins or ends with `{}`", plain_text(name)))
             .hint("Run `tow repair --list --recent 100`, or give the path of a transcript.")),
         _ => {
             let paths: Vec<String> = found.iter().map(|one| one.path.display().to_string()).collect();
-            Err(Failure::input(format!("`{}` fits several transcripts: {}", plain(name), paths.join(", ")))
-                .hint("Give more of the id, or the path."))
+            Err(Failure::input(format!(
+                "`{}` fits several transcripts: {}",
+                plain_text(name),
+                paths.join(", ")
+            ))
+            .hint("Give more of the id, or the path."))
         }
     }
 }

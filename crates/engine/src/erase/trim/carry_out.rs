@@ -50,7 +50,7 @@ pub fn carry_out(client: &mut Client<'_>, survey: &Survey, cut: &Cut, memory: &s
     let outcome = both(client, survey, cut, memory);
     if is_loaded {
         // On failure the session is unloaded when we disconnect.
-        let _ = client.leave(id);
+        let _ = client.unload(id);
     }
     outcome
 }

@@ -10,8 +10,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 use towline_agents::server::{
-    READY, ServerAddress, ServerMessage, ServerRefusal, ServerRequest, Thread, ThreadTurn, heard, thread,
-    turns,
+    READY, ServerAddress, ServerMessage, ServerRefusal, ServerRequest, Thread, ThreadTurn, parse_message,
+    thread, turns,
 };
 use towline_core::id::{SessionId, TurnId};
 use wire::Transport;
@@ -75,7 +75,7 @@ impl<'a> Client<'a> {
     }
 
     fn introduced(mut self) -> Result<Client<'a>, ServerError> {
-        let call = ServerRequest::introduce(env!("CARGO_PKG_VERSION"));
+        let call = ServerRequest::initialize(env!("CARGO_PKG_VERSION"));
         self.ask(&call)?;
         self.wire
             .send(READY, self.env.elapsed() + PATIENCE)
@@ -108,8 +108,8 @@ impl<'a> Client<'a> {
     }
 
     /// Unloads a thread: the server drops it unless another client has it open.
-    pub fn leave(&mut self, id: &SessionId) -> Result<(), ServerError> {
-        self.ask(&ServerRequest::leave(id)).map(|_| ())
+    pub fn unload(&mut self, id: &SessionId) -> Result<(), ServerError> {
+        self.ask(&ServerRequest::unsubscribe(id)).map(|_| ())
     }
 
     /// Reverts a turn and all later ones. Returns the thread with the file in which it continues.
@@ -140,10 +140,10 @@ impl<'a> Client<'a> {
         self.asked += 1;
         let until = self.env.elapsed() + PATIENCE;
         let method = call.method;
-        self.wire.send(&call.numbered(self.asked), until).map_err(|error| broken(method, error))?;
+        self.wire.send(&call.to_json(self.asked), until).map_err(|error| broken(method, error))?;
         loop {
             let text = self.wire.next(until).map_err(|error| broken(method, error))?;
-            match heard(&text) {
+            match parse_message(&text) {
                 Some(ServerMessage::Answer { number, result }) if number == self.asked => {
                     return result.map_err(|source| ServerError::Refused { method, source });
                 }

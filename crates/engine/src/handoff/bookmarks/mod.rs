@@ -77,11 +77,11 @@ fn type_marker(env: &Env, config: &Config, session: &SessionKey, seat: &str) -> 
 
 /// The silent bookmark that replaces a marker which was wanted but not typed. `None` if a bookmark was set
 /// since.
-pub fn instead_of_marker(env: &Env, store: &Store, intent: &Intent) -> Result<Option<Event>, StoreError> {
+pub fn silent_bookmark(env: &Env, store: &Store, intent: &Intent) -> Result<Option<Event>, StoreError> {
     let session = store.session(&intent.session)?.filter(|_| intent.wish.purpose == IntentPurpose::Bookmark);
     let wanted = session.and_then(|session| session.since_bookmark.wanted);
     let Some((at, reason)) = wanted.filter(|(at, _)| *at <= intent.made_at) else { return Ok(None) };
-    let turns = store.heard_turns(&intent.session)?;
+    let turns = store.hook_turns(&intent.session)?;
     let last = turns.iter().rev().find(|turn| turn.started_at <= at);
     let set = NewBookmark {
         how: BookmarkOrigin::Silent,

@@ -48,11 +48,11 @@ pub fn code_in(folder: Option<&str>) -> Option<CodeState> {
 
 impl Looked {
     /// Appends the code state and the context size to the journal.
-    pub fn tell(looked: Vec<Looked>, env: &Env) {
+    pub fn append_all(looked: Vec<Looked>, env: &Env) {
         let Ok(Some(store)) = Store::read(&env.home, PATIENCE) else { return };
         let placed = |looked: Looked| {
             let session = store.session(&looked.session).ok().flatten();
-            let context_tokens = session.as_ref().and_then(probe::said).map(|fill| fill.tokens);
+            let context_tokens = session.as_ref().and_then(probe::reported_context).map(|fill| fill.tokens);
             let (bookmark, code) = (looked.bookmark, looked.code);
             let happening = EventKind::BookmarkPlaced { bookmark, code, context_tokens };
             JournalRecord::Event(event(env, looked.session, happening))

@@ -20,7 +20,7 @@ pub fn handoff_of(store: &Store, from: &SessionKey) -> Result<Option<Hop>, Store
 }
 
 /// Puts the handoff into the material and removes it from the quoted turns, so that it appears once.
-pub fn put_in(material: &mut ComposeInput, hop: &Hop) {
+pub fn insert_handoff(material: &mut ComposeInput, hop: &Hop) {
     let (Some(past), Some(text)) = (&mut material.past, hop.text()) else { return };
     past.handoff = Some(form::parts(text));
     let is_it = |text: &str| text.contains(form::OPENING);
@@ -32,7 +32,7 @@ pub fn put_in(material: &mut ComposeInput, hop: &Hop) {
 }
 
 /// The handoff alone, for a successor whose user wants no other inheritance.
-pub fn alone(
+pub fn handoff_only(
     env: &Env,
     store: &Store,
     successor: &SessionKey,
@@ -43,7 +43,7 @@ pub fn alone(
         return Ok(None);
     };
     let mut material = past::material(None, Some(store), &hop.session, "its handoff".to_owned(), env.now)?;
-    put_in(&mut material, &hop);
+    insert_handoff(&mut material, &hop);
     Ok(Some((hop, material)))
 }
 

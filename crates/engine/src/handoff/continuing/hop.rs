@@ -57,13 +57,13 @@ pub fn begin(
         let text = kept(&form::render(&from_what_is_known(env, store, session)?));
         let written = EventKind::HandoffWritten { hop, text, by: author };
         events.push(typing::event(env, &session.key, written));
-        events.extend(set_out(env, config, Journey { hop, session: &session.key, seat: &seat }));
+        events.extend(start_hop(env, config, Journey { hop, session: &session.key, seat: &seat }));
     }
     Ok((hop, events))
 }
 
 /// The events that take a hop from its handoff to typing: clear the session, then prompt its successor.
-pub fn set_out(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event> {
+pub fn start_hop(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event> {
     let Journey { hop, session, seat } = journey;
     let Some(agent) = Agent::from_name(session.agent.as_str()) else { return vec![] };
     // Both intents have to be typed and confirmed, one after the other.
@@ -83,7 +83,7 @@ pub fn set_out(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event> {
 }
 
 fn from_what_is_known(env: &Env, store: &Store, session: &Session) -> Result<Handoff, StoreError> {
-    capture::hurry(env, session);
+    capture::capture_if_quick(env, session);
     let archive = Archive::read(&env.home, PATIENCE)?;
     let material = past::material(archive.as_ref(), Some(store), &session.key, String::new(), env.now)?;
     let nothing = Handoff {

@@ -8,7 +8,7 @@ mod hop;
 mod turns_end;
 mod untold;
 
-pub use give::{alone, handoff_of, mark_given, put_in};
+pub use give::{handoff_of, handoff_only, insert_handoff, mark_given};
 pub use hop::{begin, is_allowed, kept};
 pub use turns_end::{Known, Outcome, Stop, at_turns_end};
-pub use untold::{Afoot, overdue, untold, what_became};
+pub use untold::{Afoot, failure_line, overdue, pending_notices};

@@ -2,8 +2,8 @@
 //!
 //! Reacts only to its own hops: a turn kept alive by another hook means nothing. At most one block per hop.
 
-use super::hop::{Journey, begin, is_allowed, kept, set_out};
-use super::untold::{Afoot, what_became};
+use super::hop::{Journey, begin, is_allowed, kept, start_hop};
+use super::untold::{Afoot, failure_line};
 use crate::handoff::guard::Gauge;
 use crate::handoff::typing;
 use crate::runtime::config::Config;
@@ -109,7 +109,7 @@ impl TurnEndHandler<'_> {
 
     fn past(&self, seat: &str, open: &[Hop]) -> Result<SeatHistory, StoreError> {
         let (store, session) = (self.store, self.session);
-        let doings = store.own_doings(seat, self.env.now.plus_ms(-DAY_MS))?;
+        let doings = store.own_actions(seat, self.env.now.plus_ms(-DAY_MS))?;
         let here = store.last_hop_of(&session.key)?.map(|hop| hop.began_at);
         // A prompt by the user since then starts a new chain.
         let led_here = store.hop_to(&session.key)?.filter(|_| session.prompt.is_none());
@@ -190,7 +190,7 @@ impl TurnEndHandler<'_> {
     fn set_out(&self, hop: &Hop) -> Outcome {
         let mut events = self.written(hop);
         let journey = Journey { hop: hop.uid, session: &hop.session, seat: &hop.asking.seat };
-        events.extend(set_out(self.env, self.config, journey));
+        events.extend(start_hop(self.env, self.config, journey));
         let goes_on = accept(self.env, events);
         if goes_on {
             spawn::type_detached(&hop.asking.seat);
@@ -205,7 +205,7 @@ impl TurnEndHandler<'_> {
         let told = EventKind::HopTold { hop: hop.uid };
         events.extend([moved, told].map(|happening| typing::event(self.env, &hop.session, happening)));
         accept(self.env, events);
-        Outcome { reply: said(what_became(hop)), goes_on: false }
+        Outcome { reply: said(failure_line(hop)), goes_on: false }
     }
 
     fn written(&self, hop: &Hop) -> Vec<Event> {

@@ -26,15 +26,15 @@ impl Afoot {
                 | EventKind::PromptSubmitted { .. }
                 | EventKind::TurnEnded { .. }
         );
-        if !is_heard || event.subagent.is_some() || !store.has_hops_afoot()? {
+        if !is_heard || event.subagent.is_some() || !store.has_active_hops()? {
             return Ok(Afoot::default());
         }
-        Ok(Afoot { open: overdue(env, store.open_hops()?), untold: store.untold_hops()? })
+        Ok(Afoot { open: overdue(env, store.open_hops()?), untold: store.unreported_hops()? })
     }
 }
 
 /// The notices due in the seat of this event's session.
-pub fn untold(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -> Result<Reply, StoreError> {
+pub fn pending_notices(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -> Result<Reply, StoreError> {
     let hops = &afoot.untold;
     if hops.is_empty() {
         return Ok(Reply::default());
@@ -44,7 +44,7 @@ pub fn untold(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -> Result<
     let here: Vec<&Hop> = hops.iter().filter(is_here).collect();
     let told = here.iter().map(|hop| EventKind::HopTold { hop: hop.uid });
     record::append_or_fault(env, told.map(|told| typing::event(env, &event.session, told)));
-    Ok(Reply { notices: here.iter().map(|hop| what_became(hop)).collect(), ..Reply::default() })
+    Ok(Reply { notices: here.iter().map(|hop| failure_line(hop)).collect(), ..Reply::default() })
 }
 
 /// Fails the overdue hops and returns the others.
@@ -58,7 +58,7 @@ pub fn overdue(env: &Env, open: Vec<Hop>) -> Vec<Hop> {
 }
 
 /// One line about a failed hop, with the next command.
-pub fn what_became(hop: &Hop) -> String {
+pub fn failure_line(hop: &Hop) -> String {
     let why = hop.why.as_deref().unwrap_or("it was stopped");
     let (short, session) = (hop.short(), hop.session.short());
     let next = if hop.text().is_some() {

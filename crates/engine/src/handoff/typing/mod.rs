@@ -5,7 +5,7 @@
 
 mod pause;
 
-pub use pause::{lift, pause, paused};
+pub use pause::{pause, paused, resume_typing};
 
 use crate::runtime::config::settings;
 use crate::runtime::env::Env;

@@ -6,16 +6,16 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use towline_core::time::Timestamp;
 use towline_core::typing::TypingPause;
-use towline_store::home::{DataFolder, put_small};
+use towline_store::home::{DataFolder, replace_file};
 
 /// Stops all typing, until `pause.until` if given.
 pub fn pause(home: &DataFolder, pause: TypingPause) -> io::Result<()> {
     let until = pause.until.map_or_else(String::new, |until| until.0.to_string());
-    put_small(&home.typing_pause(), until.as_bytes())
+    replace_file(&home.typing_pause(), until.as_bytes())
 }
 
 /// Removes the pause. Returns whether there was one.
-pub fn lift(home: &DataFolder) -> io::Result<bool> {
+pub fn resume_typing(home: &DataFolder) -> io::Result<bool> {
     match fs::remove_file(home.typing_pause()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -47,7 +47,7 @@ mod tests {
         assert_eq!((paused(&home, Timestamp(9)), paused(&home, Timestamp(10))), (Some(until), None));
         pause(&home, TypingPause { until: None }).unwrap();
         assert_eq!(paused(&home, Timestamp(i64::MAX)), Some(TypingPause { until: None }));
-        assert!(lift(&home).unwrap() && !lift(&home).unwrap());
+        assert!(resume_typing(&home).unwrap() && !resume_typing(&home).unwrap());
         assert_eq!(paused(&home, Timestamp(5)), None);
     }
 

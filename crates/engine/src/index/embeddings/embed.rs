@@ -71,7 +71,7 @@ pub fn embed(
 }
 
 /// Removes the embeddings of deleted rows. If another process is computing embeddings, removes all of them.
-pub fn shed(home: &DataFolder, archive: &Archive) -> Result<(), FindError> {
+pub fn remove_deleted(home: &DataFolder, archive: &Archive) -> Result<(), FindError> {
     let file = vectors_file(home);
     let failed = |source| unusable(&file, source);
     let Some(of) = VectorFormat::of_file(&file).map_err(failed)? else {

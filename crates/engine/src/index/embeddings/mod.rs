@@ -6,7 +6,7 @@
 mod embed;
 mod place;
 
-pub use embed::{Extent, embed, shed};
+pub use embed::{Extent, embed, remove_deleted};
 pub use place::{Origin, PlaceError, ask_for, remove, size_of};
 
 use crate::runtime::config::{Search, SearchTier};

@@ -136,7 +136,7 @@ fn fold_once(
     let has_time = || call.env.elapsed() < patience;
     let new_machine = call.env.uid();
     let pace = ProjectionLimits { has_time: &has_time, now: call.env.now, new_machine, patience };
-    let (store, folded) = Store::open_and_fold(&call.env.home, lock, &pace)?;
+    let (store, folded) = Store::open_and_apply(&call.env.home, lock, &pace)?;
     let known = known(call, asked, &store, &folded)?;
     let missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
@@ -162,14 +162,14 @@ fn fold_once(
     if upkeep::is_due(&store, call.env.now)? {
         spawn::start_detached();
     }
-    store.leave();
+    store.exit_without_close();
     Ok(PassOutcome { reply, missing, refolded })
 }
 
 /// Applies the records that we appended ourselves, on the open connection: another round would cost more.
 fn fold_again(call: &HookCall, store: &Store, pace: &ProjectionLimits<'_>) -> Result<u64, StoreError> {
     let seen = journal::unsealed_bytes(&call.env.home);
-    let folded = store.fold(pace)?;
+    let folded = store.apply_journal(pace)?;
     effects::carry_out(&call.env, &call.config, store, &folded.effects)?;
     Ok(seen)
 }
@@ -267,7 +267,7 @@ fn inherited(call: &HookCall, event: &Event, store: &Store, known: &Known) -> Re
 fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Result<Reply, StoreError> {
     let terminal = notify::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
-    let reply = reply.merge(continuing::untold(&call.env, store, afoot, event)?);
+    let reply = reply.merge(continuing::pending_notices(&call.env, store, afoot, event)?);
     if let EventKind::PromptSubmitted { own: Some(own), .. } = event.happening {
         return Ok(reply.merge(inherit::acknowledged(own, &event.session, store)?));
     }
@@ -277,7 +277,7 @@ fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Res
     if let EventKind::SessionStarted { by: StartedBy::Compact, .. } = event.happening {
         let wanted = call.config.after_compaction;
         return if wanted {
-            Ok(reply.merge(inherit::offered_back(&call.env, store, &event.session)?))
+            Ok(reply.merge(inherit::offer_lost_turns(&call.env, store, &event.session)?))
         } else {
             Ok(reply)
         };
@@ -286,7 +286,7 @@ fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Res
         upkeep::plan_expiry(store, call.env.uid(), call.env.now)?;
         let attended = event.scene.as_ref().is_some_and(|scene| scene.presence != SessionPresence::Headless);
         let told = || -> Result<Reply, StoreError> {
-            Ok(tell_faults(call, store)?.merge(enrich::told_at_start(&call.env)))
+            Ok(tell_faults(call, store)?.merge(enrich::session_start_notice(&call.env)))
         };
         return Ok(if attended { reply.merge(told()?) } else { reply });
     }

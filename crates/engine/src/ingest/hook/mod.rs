@@ -77,7 +77,7 @@ fn answer(agent: Option<&OsStr>) {
     let (config, mistake) = load_config(&env);
     deadline::set(config.deadline_ms.saturating_sub(env.elapsed_ms()).max(1));
     let call = HookCall { agent, env, config, process: OnceCell::new() };
-    let mut heard = match call.agent.parse_hook(&payload, call.config.keeping()) {
+    let mut heard = match call.agent.parse_hook(&payload, call.config.text_limits()) {
         Ok(Some(heard)) => heard,
         Ok(None) => return call.warn(&payload),
         Err(error) => return call.fault(FaultKind::Payload, format!("{}: {error}", call.agent.name())),
@@ -162,7 +162,7 @@ impl HookCall {
     fn records(&self, event: &Event) -> Vec<JournalRecord> {
         let mut records = vec![JournalRecord::Event(event.clone())];
         if let EventKind::PromptSubmitted { own: Some(own), .. } = &event.happening
-            && let (Some(happening), None) = (own.happening(), &event.subagent)
+            && let (Some(happening), None) = (own.event_kind(), &event.subagent)
         {
             let told = Event { uid: self.env.uid(), happening, scene: None, ..event.clone() };
             records.push(JournalRecord::Event(told));
@@ -193,7 +193,7 @@ impl HookCall {
     /// How soon the database needs the event: sooner than usual if the agent is due a message.
     fn urgency(&self, heard: &HookEvent) -> Urgency {
         let own = heard.happening.urgency();
-        let is_due = guard::asks_at(&heard.happening)
+        let is_due = guard::triggers_context_check(&heard.happening)
             && self.is_settled(heard, own)
             && guard::is_due(&self.env, &self.config, self.agent, heard);
         if !is_due {
@@ -203,7 +203,7 @@ impl HookCall {
             Urgency::UnlessWorking => Urgency::Answered,
             // This event takes no reply: lift the mark so that the next tool result is applied.
             Urgency::Whenever | Urgency::Shown | Urgency::Answered => {
-                marks::lift(&self.env.home, &heard.session);
+                marks::unmark(&self.env.home, &heard.session);
                 own
             }
         }
@@ -266,7 +266,7 @@ fn load_config(env: &Env) -> (Config, Option<String>) {
         Err(error) => (String::new(), Some(format!("could not read {file}: {error}"))),
     };
     let mut found = layered(&user);
-    if unreadable.is_some() || found.mistakes.iter().any(Mistake::hides_a_wish_for_privacy) {
+    if unreadable.is_some() || found.mistakes.iter().any(Mistake::hides_privacy_settings) {
         found.config.keep_no_text();
     }
     (found.config, unreadable.or_else(|| found.mistakes.first().map(|mistake| format!("{file}: {mistake}"))))

@@ -108,12 +108,12 @@ impl Work<'_> {
     fn is_forgotten(&self, new: &NewMemory) -> bool {
         let gone = self.archive.forgotten().of(&self.conversation.session, &[]);
         let mark = IdHash::of(&new.uid.to_string());
-        gone.is_some_and(|gone| gone.is_piece_gone(mark, new.at, PieceSource::Session))
+        gone.is_some_and(|gone| gone.is_piece_erased(mark, new.at, PieceSource::Session))
     }
 
     /// Returns whether it is new. The same words in another turn count as found again, once per turn.
     fn add(&self, turn: &TurnRow, new: &NewMemory) -> Result<bool, StoreError> {
-        let Some(number) = self.archive.same_memory(&new.content, new.project)? else {
+        let Some(number) = self.archive.find_same_memory(&new.content, new.project)? else {
             let kept = remember::keep(self.archive, new, turn.at)?;
             return Ok(!matches!(kept, remember::Kept::FoundAgain(_) | remember::Kept::Forgotten));
         };

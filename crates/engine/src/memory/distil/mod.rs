@@ -98,7 +98,7 @@ pub fn read_up_to(archive: &Archive) -> Result<Option<i64>, StoreError> {
 /// Distils as much as time allows, in one transaction.
 fn batch(writable: &Writable, config: &Distil, has_time: &dyn Fn() -> bool) -> Result<Distilled, StoreError> {
     let archive = &writable.archive;
-    archive.as_one(|| {
+    archive.in_transaction(|| {
         let mut done = Distilled::default();
         let mut place = place::begin(archive)?;
         while let Some(next) = place.next(archive, WINDOW)? {
@@ -106,11 +106,11 @@ fn batch(writable: &Writable, config: &Distil, has_time: &dyn Fn() -> bool) -> R
                 let work = Work { archive, config, conversation: &conversation };
                 let reached = work.from(next.turn, &mut done, has_time)?;
                 if let Some(turn) = reached {
-                    place.stay(next.row, turn);
+                    place.mark_done_up_to(next.row, turn);
                     break;
                 }
             }
-            place.leave(next.row);
+            place.mark_done(next.row);
             if !has_time() {
                 break;
             }
@@ -160,7 +160,7 @@ impl Work<'_> {
             }
             before = Some(gathered);
         }
-        self.sum_up()?;
+        self.summarize_session()?;
         Ok(None)
     }
 }

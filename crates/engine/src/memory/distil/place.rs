@@ -87,12 +87,12 @@ impl DistilCursor {
     }
 
     /// Marks a conversation as done.
-    pub fn leave(&mut self, row: i64) {
+    pub fn mark_done(&mut self, row: i64) {
         (self.row, self.turn) = (row + 1, 0);
     }
 
     /// Marks a conversation as done up to this turn.
-    pub fn stay(&mut self, row: i64, turn: u32) {
+    pub fn mark_done_up_to(&mut self, row: i64, turn: u32) {
         (self.row, self.turn) = (row, turn);
     }
 

@@ -15,7 +15,7 @@ use towline_store::archive::{KeptSummary, TurnRow};
 const LATEST: usize = 40;
 
 impl Work<'_> {
-    pub(super) fn sum_up(&self) -> Result<(), StoreError> {
+    pub(super) fn summarize_session(&self) -> Result<(), StoreError> {
         let (archive, conversation) = (self.archive, self.conversation);
         let turns = archive.last_turns(conversation, LATEST)?;
         let Some(last_row) = turns.last() else { return Ok(()) };
@@ -46,7 +46,7 @@ impl Work<'_> {
         let before: Option<DistilTurn<'_>> = before_last.map(gathered).transpose()?;
         let summed = summary(&SessionMaterial {
             asked: asked.iter().map(String::as_str).collect(),
-            known: memories.iter().filter(|memory| memory.stands()).map(known).collect(),
+            known: memories.iter().filter(|memory| memory.is_current()).map(known).collect(),
             files: files.iter().map(|file| (file.path.as_str(), file.how)).collect(),
             commits: &commits,
             last: Some(&last),

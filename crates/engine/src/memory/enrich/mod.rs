@@ -7,7 +7,7 @@ mod notice;
 mod providers;
 mod queue;
 
-pub use notice::told_at_start;
+pub use notice::session_start_notice;
 pub use providers::provider;
 pub use queue::{JobList, JobSelection, drop_jobs, jobs, retry_jobs};
 pub use towline_store::archive::{JobRow, JobState};
@@ -43,7 +43,7 @@ pub fn run(env: &Env) -> Result<Option<Drained>, StoreError> {
     if !wanted.is_on() || !env.home.archive().exists() {
         return Ok(None);
     }
-    be_nice();
+    lower_priority();
     let Some(writable) = archive::open(env, PATIENCE)? else {
         return Ok(Some(Drained { left: Left::Busy, ..Drained::default() }));
     };
@@ -123,6 +123,6 @@ fn today(now: Timestamp) -> String {
 }
 
 /// Lowers the priority below interactive processes. The I/O priority follows unless set otherwise.
-pub fn be_nice() {
+pub fn lower_priority() {
     let _ = rustix::process::nice(10);
 }

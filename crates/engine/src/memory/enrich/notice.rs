@@ -8,7 +8,7 @@ use crate::runtime::env::Env;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use towline_core::reply::Reply;
-use towline_store::home::put_small;
+use towline_store::home::replace_file;
 
 /// A notice, pending or shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub fn note(env: &Env, wanted: &Enrich, provider: &dyn Provider, drained: &Drain
 }
 
 /// The notice shown at a session start. The caller holds the apply lock, so only one session shows it.
-pub fn told_at_start(env: &Env) -> Reply {
+pub fn session_start_notice(env: &Env) -> Reply {
     let Some(notice) = kept(env).filter(|notice| !notice.told) else { return Reply::default() };
     let reply = Reply { notices: vec![notice.text.clone()], ..Reply::default() };
     write(env, &ProviderNotice { told: true, ..notice });
@@ -70,7 +70,7 @@ fn kept(env: &Env) -> Option<ProviderNotice> {
 }
 
 fn write(env: &Env, notice: &ProviderNotice) {
-    let _ = put_small(&place(env), serde_json::to_string(notice).unwrap_or_default().as_bytes());
+    let _ = replace_file(&place(env), serde_json::to_string(notice).unwrap_or_default().as_bytes());
 }
 
 fn place(env: &Env) -> PathBuf {

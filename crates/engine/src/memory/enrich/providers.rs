@@ -5,7 +5,7 @@
 use crate::memory::model::Provider;
 use crate::memory::model::provider::{Anthropic, Command, Key, Nobody, OpenAi, Surroundings, Wire};
 use crate::runtime::config::{Enrich, ProviderName};
-use crate::runtime::env::{Env, on_path, variable};
+use crate::runtime::env::{Env, find_in_path, variable};
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;
@@ -30,7 +30,7 @@ pub fn provider(env: &Env, wanted: &Enrich) -> Box<dyn Provider> {
 }
 
 fn command(env: &Env, wanted: &Enrich, agent: Agent) -> Box<dyn Provider> {
-    let Some(program) = on_path(agent.name()) else {
+    let Some(program) = find_in_path(agent.name()) else {
         return Box::new(Nobody::new(agent.name(), format!("`{}` is not on the PATH", agent.name())));
     };
     let around = Surroundings {

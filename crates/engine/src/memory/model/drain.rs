@@ -9,7 +9,7 @@ use super::provider::{AskError, ModelAnswer, Provider};
 use super::request::{Request, Shape};
 use towline_core::capture::FileAccess;
 use towline_core::id::Uid;
-use towline_core::memory::suspicion::{Suspicion, held_back};
+use towline_core::memory::suspicion::{Suspicion, quarantine_reason};
 use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryTrust};
 use towline_core::time::Timestamp;
 use towline_store::archive::{
@@ -234,7 +234,7 @@ fn came(
     let maker = MemoryAuthor::Model(with.provider.model().to_owned());
     let trust = asked.request.digest.trust;
     let memory = |(number, content): (usize, towline_core::memory::MemoryContent)| NewMemory {
-        quarantine: held_back(&content, trust).map(Suspicion::why).map(str::to_owned),
+        quarantine: quarantine_reason(&content, trust).map(Suspicion::why).map(str::to_owned),
         // Derived from job and position, so storing the same answer again creates no second memory.
         uid: uid(asked, number),
         content,

@@ -29,7 +29,7 @@ pub fn make_jobs(
     let mut made = 0;
     if !archive.holds_changes_after(place)? {
         place = archive.last_change()?;
-        made += archive.as_one(|| {
+        made += archive.in_transaction(|| {
             let made = of_all(archive, now, is_working)?;
             archive.note_read_up_to(READER, place)?;
             Ok(made)
@@ -39,7 +39,7 @@ pub fn make_jobs(
         let changes = archive.changes_after(place, AT_ONCE)?;
         let Some((last, _)) = changes.last() else { return Ok(made) };
         place = *last;
-        made += archive.as_one(|| {
+        made += archive.in_transaction(|| {
             let mut made = 0;
             for (_, change) in &changes {
                 if let ArchiveChange::Conversation { row, from_turn } = change {
@@ -86,7 +86,7 @@ fn of_conversation(
     let mut made = 0;
     for turn in &turns {
         let goes_on = Some(turn.ordinal) == last && is_working(&of.session);
-        if !goes_on && now.since_ms(turn.until) <= FRESH_MS && is_worth(archive, turn)? {
+        if !goes_on && now.since_ms(turn.until) <= FRESH_MS && is_worth_enriching(archive, turn)? {
             made += usize::from(asked_for(archive, &of, turn, now)?);
         }
     }
@@ -103,7 +103,7 @@ fn asked_for(
 }
 
 /// Whether a turn may be worth a model's tokens: a user asked, and the agent acted or explained.
-pub fn is_worth(archive: &Archive, turn: &TurnRow) -> Result<bool, StoreError> {
+pub fn is_worth_enriching(archive: &Archive, turn: &TurnRow) -> Result<bool, StoreError> {
     let is_asked = match turn.origin {
         PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation => true,
         PromptOrigin::Notification | PromptOrigin::Bookmark => false,

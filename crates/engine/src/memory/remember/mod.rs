@@ -57,7 +57,7 @@ pub fn keep(archive: &Archive, new: &NewMemory, now: Timestamp) -> Result<Kept, 
 }
 
 /// Like `keep`, for bulk additions: only memories with the same words count as known.
-pub fn keep_plainly(archive: &Archive, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
+pub fn store_bulk(archive: &Archive, new: &NewMemory, now: Timestamp) -> Result<Kept, StoreError> {
     keep_by(archive, new, now, &|_, _| Ok(Alike::default()))
 }
 
@@ -74,14 +74,14 @@ struct Alike {
 type Find<'f> = &'f dyn Fn(&Archive, &NewMemory) -> Result<Alike, StoreError>;
 
 fn keep_by(archive: &Archive, new: &NewMemory, now: Timestamp, find: Find<'_>) -> Result<Kept, StoreError> {
-    archive.as_one(|| {
+    archive.in_transaction(|| {
         if let Some(known) = archive.memory_by_uid(new.uid)? {
             return Ok(Kept::New(known));
         }
         if new.maker != MemoryAuthor::Person && archive.is_memory_forgotten(new)? {
             return Ok(Kept::Forgotten);
         }
-        let word_by_word = archive.same_memory(&new.content, new.project)?;
+        let word_by_word = archive.find_same_memory(&new.content, new.project)?;
         let word_by_word = word_by_word.map(|number| archive.memory(number)).transpose()?.flatten();
         // Equal titles are not enough: the contents must agree, too.
         let known = word_by_word.filter(|memory| {

@@ -6,7 +6,7 @@ use crate::runtime::archive;
 use crate::runtime::archive::Writable;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use std::time::Duration;
 use towline_core::memory::{Memory, MemoryType, name, number};
 use towline_store::{Archive, StoreError};
@@ -34,7 +34,7 @@ pub fn is_memory_id(text: &str) -> bool {
 pub fn numbers(names: &[String]) -> Result<Vec<i64>, Failure> {
     let each = |name: &String| {
         number(name).ok_or_else(|| {
-            Failure::input(format!("`{}` is no memory", plain(name)))
+            Failure::input(format!("`{}` is no memory", plain_text(name)))
                 .hint("Memories are called m1, m2 and so on; `tow memories` lists them.")
         })
     };
@@ -59,7 +59,7 @@ pub fn no_memory(number: i64) -> Failure {
 pub fn type_named(word: &str) -> Result<MemoryType, Failure> {
     let known: Vec<&str> = MemoryType::KNOWN.iter().map(|(known, _)| *known).collect();
     MemoryType::parse(word).ok_or_else(|| {
-        Failure::input(format!("`{}` is no type of a memory", plain(word)))
+        Failure::input(format!("`{}` is no type of a memory", plain_text(word)))
             .hint(format!("Give one word: {}, or one of your own.", known.join(", ")))
     })
 }

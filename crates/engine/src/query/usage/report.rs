@@ -3,7 +3,7 @@
 //! Parses the time, and refuses one that it cannot parse.
 
 use super::{By, Group, prices, sums};
-use crate::query::past::{Past, ProjectScope, unreadable};
+use crate::query::past::{Past, ProjectScope, unreadable_data};
 use crate::query::sought::parse_time;
 use crate::runtime::calendar;
 use crate::runtime::env::Env;
@@ -29,13 +29,14 @@ pub struct UsageReport {
 
 pub fn report(env: &Env, request: &UsageRequest<'_>) -> Result<UsageReport, Failure> {
     let past = Past::open(env, &ProjectScope::of(request.project.clone()))?;
-    let used = past.as_ref().map(|past| past.archive.usage_span()).transpose().map_err(unreadable)?.flatten();
+    let used =
+        past.as_ref().map(|past| past.archive.usage_span()).transpose().map_err(unreadable_data)?.flatten();
     let times = times(env.now, request.since, used)?;
     let sums = match past {
         Some(past) if !past.project.is_empty() => {
             let (project, agent) = (past.project.row(), request.agent.clone());
             let query = UsageQuery { times: times.clone(), project, agent };
-            sums(&past.archive, &prices(env), request.by, &query).map_err(unreadable)?
+            sums(&past.archive, &prices(env), request.by, &query).map_err(unreadable_data)?
         }
         Some(_) | None => vec![],
     };

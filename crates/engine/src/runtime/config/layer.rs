@@ -27,7 +27,7 @@ pub struct Mistake {
 
 impl Mistake {
     /// Whether the user's privacy settings are unknown: the text, or its `privacy` section, cannot be read.
-    pub fn hides_a_wish_for_privacy(&self) -> bool {
+    pub fn hides_privacy_settings(&self) -> bool {
         self.key.is_empty() || self.key.starts_with("privacy")
     }
 }
@@ -46,7 +46,7 @@ pub fn settings(env: &Env) -> Config {
 /// Merges `user` over the defaults. Reads no file and no environment.
 pub fn layered(user: &str) -> Layered {
     let (mut values, mut mistakes) = (Values::default(), vec![]);
-    match leaves(user) {
+    match parse_leaves(user) {
         Err(mistake) => mistakes.push(mistake),
         Ok(given) => {
             for leaf in given {
@@ -62,7 +62,7 @@ pub fn layered(user: &str) -> Layered {
 
 /// The effective value of one key, as TOML; `None` for a key that does not exist.
 pub fn value_at(user: &str, key: &str) -> Option<String> {
-    let given = leaves(user).ok().and_then(|given| given.into_iter().find(|leaf| leaf.key == key));
+    let given = parse_leaves(user).ok().and_then(|given| given.into_iter().find(|leaf| leaf.key == key));
     let usable = given.filter(|leaf| check(leaf).is_ok());
     let value = usable.map(|leaf| leaf.value).or_else(|| default_value(key))?;
     Some(value.decorated("", "").to_string())
@@ -82,7 +82,7 @@ pub(super) struct Leaf {
     line: usize,
 }
 
-pub(super) fn leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
+pub(super) fn parse_leaves(text: &str) -> Result<Vec<Leaf>, Mistake> {
     let document = Document::parse(text.to_owned()).map_err(|error| {
         let line = error.span().map_or(1, |span| line_of(text, span.start));
         let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_slip_in_what_is_to_be_private_is_told_from_other_mistakes() {
-        let hides = |user: &str| layered(user).mistakes.iter().any(Mistake::hides_a_wish_for_privacy);
+        let hides = |user: &str| layered(user).mistakes.iter().any(Mistake::hides_privacy_settings);
         assert!(
             hides("[privacy]\nexclude_projects = ['~/secret']") && hides("[hook\n") && hides("privacy = 1")
         );

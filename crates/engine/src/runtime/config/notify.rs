@@ -63,7 +63,7 @@ impl Notify {
     }
 
     /// Whether entering this state causes a notification.
-    pub fn tells(&self, state: SessionState) -> bool {
+    pub fn notifies_on(&self, state: SessionState) -> bool {
         self.states.iter().any(|name| name == state.name())
     }
 
@@ -77,7 +77,7 @@ impl Notify {
         self.desktop_after.is_some() || self.phone_after.is_some()
     }
 
-    pub fn mutes(&self, project: Option<&str>) -> bool {
+    pub fn is_muted(&self, project: Option<&str>) -> bool {
         project.is_some_and(|project| self.mute_projects.iter().any(|muted| muted == project))
     }
 }
@@ -132,14 +132,14 @@ mod tests {
         )
         .config
         .notify;
-        assert!(notify.tells(SessionState::Blocked(towline_core::event::BlockReason::Question)));
-        assert!(!notify.tells(SessionState::Completed) && notify.escalates() && notify.title);
+        assert!(notify.notifies_on(SessionState::Blocked(towline_core::event::BlockReason::Question)));
+        assert!(!notify.notifies_on(SessionState::Completed) && notify.escalates() && notify.title);
         assert_eq!((notify.terminal, notify.debounce), (TerminalSignal::Osc9, Duration::ZERO));
         assert_eq!(
             (notify.desktop_after, notify.phone_after.map(|after| after.as_secs())),
             (Some(Duration::ZERO), Some(600))
         );
-        assert!(notify.mutes(Some("noise")) && !notify.mutes(Some("work")) && !notify.mutes(None));
+        assert!(notify.is_muted(Some("noise")) && !notify.is_muted(Some("work")) && !notify.is_muted(None));
         assert_eq!(notify.commands, Commands::from([("blocked".to_owned(), vec!["beep".to_owned()])]));
     }
 

@@ -125,7 +125,7 @@ mod tests {
         let used = BandUsage { model: Some(model.into()), band: 0, messages: 1, tokens };
         let mut spent = UsageTotal::default();
         spent.add(&used, &config.all_prices(), Timestamp::parse_utc(at).unwrap());
-        spent.bill().spelt()
+        spent.bill().display()
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
             require(is_variable(text), "the name of a variable in capitals, not a password")
         }
         "hub.url" if text.is_empty() => Ok(()),
-        "hub.url" => hub_url::parse(text).map(drop).map_err(|error| error.as_a_rule()),
+        "hub.url" => hub_url::parse(text).map(drop).map_err(|error| error.requirement()),
         "hub.ca" => {
             let is_path = text.is_empty() || text.starts_with('/');
             require(is_path, "the whole path of a file, which begins with `/`")

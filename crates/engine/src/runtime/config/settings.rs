@@ -115,7 +115,7 @@ impl Config {
         ModelPrices::new(listed.chain(self.prices.iter().cloned()).collect())
     }
 
-    pub fn keeping(&self) -> TextLimits {
+    pub fn text_limits(&self) -> TextLimits {
         let keeping = |longest_bytes| TextPolicy { longest_bytes, secrets: self.secrets };
         TextLimits { prompt: keeping(self.prompt_bytes), answer: keeping(self.answer_bytes) }
     }

@@ -183,7 +183,7 @@ fn text(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layer::leaves;
+    use super::super::layer::parse_leaves;
     use super::*;
 
     /// A value without the whitespace and comments around it.
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_defaults_are_read_as_a_parser_reads_them() {
-        let parsed = leaves(DEFAULT).unwrap().into_iter().map(|leaf| (leaf.key, plain(leaf.value)));
+        let parsed = parse_leaves(DEFAULT).unwrap().into_iter().map(|leaf| (leaf.key, plain(leaf.value)));
         let read = keys().map(|key| (key.clone(), plain(default_value(&key).unwrap())));
         assert_eq!(read.collect::<BTreeMap<_, _>>(), parsed.collect::<BTreeMap<_, _>>());
     }

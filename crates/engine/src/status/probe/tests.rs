@@ -103,7 +103,7 @@ fn a_conversation_that_nobody_counted_is_guessed_by_its_length_unless_it_was_cut
 fn what_was_said_after_the_transcript_was_written_is_newer() {
     let file = huge(ANSWER);
     let mut session = session(agent(), file.path());
-    let known = ContextUsage::shown(120_000, 200_000).unwrap();
+    let known = ContextUsage::from_display(120_000, 200_000).unwrap();
     for (at, tokens) in [(i64::MAX, 120_000), (0, 100_000)] {
         session.meter.last = Some((known, Timestamp(at)));
         assert_eq!(fill(&session).unwrap().0.tokens, tokens);

@@ -4,7 +4,7 @@
 //! server.
 
 use super::load::{self, Changed, Presence};
-use crate::runtime::env::{Env, on_path, variable};
+use crate::runtime::env::{Env, find_in_path, variable};
 use crate::runtime::failure::Failure;
 use crate::status::push;
 use std::path::{Path, PathBuf};
@@ -129,7 +129,8 @@ pub fn standing(tow: &Path) -> Result<(PathBuf, BlockState), Failure> {
 
 /// Whether tmux is installed and no tmux.conf has our block.
 pub fn is_worth_a_hint() -> bool {
-    on_path("tmux").is_some() && candidates().is_ok_and(|files| !files.iter().any(|file| has_block(file)))
+    find_in_path("tmux").is_some()
+        && candidates().is_ok_and(|files| !files.iter().any(|file| has_block(file)))
 }
 
 /// The tmux server that this process runs in.

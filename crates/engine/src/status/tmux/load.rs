@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_agents::settings::quote;
-use towline_store::home::put_small;
+use towline_store::home::replace_file;
 use towline_terminal::process::Process;
 use towline_terminal::tmux::{BAR_OPTION, MARK_OPTION, STATE_OPTION, TmuxServer, UNSEEN_OPTION};
 use towline_terminal::tmux_settings::{ChangeOutcome, KeyBinding, TmuxChange, installed_version};
@@ -268,7 +268,7 @@ fn silent(server: &TmuxServer) -> Failure {
 fn remember(env: &Env, server: &TmuxServer) {
     let note = env.home.bars().join(format!("{}.{NOTE}", server.pid));
     // Without the note, `tow uninstall` still finds the server that it is run in.
-    let _ = put_small(&note, server.socket.as_bytes());
+    let _ = replace_file(&note, server.socket.as_bytes());
 }
 
 /// Deletes the record of the last push as well: a server loaded again needs a full push.

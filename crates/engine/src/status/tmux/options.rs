@@ -15,7 +15,7 @@ use towline_core::bar::{BarStyle, LightStyle, ProjectNameDisplay};
 use towline_core::shown::SeatLight;
 use towline_core::telling::unknown_placeholder;
 use towline_core::time::Timestamp;
-use towline_store::home::{DataFolder, put_small};
+use towline_store::home::{DataFolder, replace_file};
 use towline_terminal::tmux::TmuxServer;
 
 /// The settable options. `parse` holds the defaults.
@@ -160,7 +160,7 @@ fn recall(home: &DataFolder, server: &TmuxServer) -> Option<CachedOptions> {
 
 /// If the write fails, tmux is queried again.
 fn keep(home: &DataFolder, server: &TmuxServer, found: &CachedOptions) {
-    let _ = serde_json::to_vec(found).map(|bytes| put_small(&file(home, server), &bytes));
+    let _ = serde_json::to_vec(found).map(|bytes| replace_file(&file(home, server), &bytes));
 }
 
 /// Pure: parses the values, and lists the invalid ones.
@@ -212,7 +212,7 @@ impl OptionReader<'_> {
     }
 
     fn look(&mut self, light: SeatLight, usual: &BarStyle) -> LightStyle {
-        let usual = usual.look(light);
+        let usual = usual.light_style(light);
         let colour = format!("colour-{}", light.name());
         let wanted = self.text(&colour, &usual.colour);
         // The colour is inserted into a tmux format: any other character could end the style.

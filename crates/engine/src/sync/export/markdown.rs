@@ -6,7 +6,7 @@ use super::ExportError;
 use crate::runtime::calendar;
 use std::io::Write;
 use towline_core::capture::{DetailKind, Speaker};
-use towline_core::escape::{for_terminal, lines_for_terminal};
+use towline_core::escape::{escape_for_terminal, lines_for_terminal};
 use towline_core::memory::Memory;
 use towline_core::time::Timestamp;
 use towline_store::Archive;
@@ -34,12 +34,12 @@ pub fn markdown(
 
 fn learnt(memory: &Memory, out: &mut dyn Write) -> Result<(), ExportError> {
     let content = &memory.content;
-    let state = if memory.stands() { "" } else { ", no longer given" };
-    let (id, kind) = (memory.name(), for_terminal(content.kind.as_str()));
+    let state = if memory.is_current() { "" } else { ", no longer given" };
+    let (id, kind) = (memory.name(), escape_for_terminal(content.kind.as_str()));
     writeln!(out, "## {id}, {} ({kind}{state})\n", dated(memory.made_at))?;
-    writeln!(out, "**{}**\n", for_terminal(&content.title).replace('*', "\\*"))?;
+    writeln!(out, "**{}**\n", escape_for_terminal(&content.title).replace('*', "\\*"))?;
     for fact in &content.facts {
-        writeln!(out, "- {}", for_terminal(fact))?;
+        writeln!(out, "- {}", escape_for_terminal(fact))?;
     }
     if !content.narrative.is_empty() {
         writeln!(out, "\n{}", quoted(&content.narrative))?;
@@ -48,12 +48,12 @@ fn learnt(memory: &Memory, out: &mut dyn Write) -> Result<(), ExportError> {
 }
 
 fn chapter(archive: &Archive, of: &Conversation, out: &mut dyn Write) -> Result<(), ExportError> {
-    let project = of.project.as_deref().map_or_else(|| of.short.clone(), for_terminal);
+    let project = of.project.as_deref().map_or_else(|| of.short.clone(), escape_for_terminal);
     writeln!(out, "# {project}, {}\n", dated(of.first_at))?;
     writeln!(out, "- session: `{}`", of.session)?;
     for (name, value) in [("folder", &of.folder), ("branch", &of.branch), ("forked from", &of.base)] {
         if let Some(value) = value {
-            writeln!(out, "- {name}: `{}`", for_terminal(value))?;
+            writeln!(out, "- {name}: `{}`", escape_for_terminal(value))?;
         }
     }
     writeln!(out, "- until: {}\n- turns: {}\n", dated(of.last_at), of.turns)?;
@@ -72,7 +72,7 @@ fn section(
     let taken_back = if turn.reverted { ", taken back" } else { "" };
     let heading = format!("{}#{}, {}", of.short, turn.ordinal, dated(turn.at));
     writeln!(out, "## {heading} ({}{taken_back})\n", turn.origin.name())?;
-    writeln!(out, "_{}_\n", for_terminal(&turn.line).replace('_', "\\_"))?;
+    writeln!(out, "_{}_\n", escape_for_terminal(&turn.line).replace('_', "\\_"))?;
     for body in archive.bodies(turn)? {
         match body.speaker {
             Speaker::Person => writeln!(out, "**Person**\n\n{}\n", quoted(&body.text))?,
@@ -91,7 +91,7 @@ fn section(
 fn named(detail: &DetailRow) -> String {
     let words = [
         Some(format!(".{}", detail.number)),
-        detail.tool.as_deref().map(|tool| format!("`{}`", for_terminal(tool).replace('`', "'"))),
+        detail.tool.as_deref().map(|tool| format!("`{}`", escape_for_terminal(tool).replace('`', "'"))),
         Some(detail.kind.name().to_owned()),
         detail.outcome.as_deref().filter(|outcome| *outcome != "done").map(|how| format!("({how})")),
         detail.subagent.as_deref().map(|helper| format!("by helper `{helper}`")),

@@ -9,7 +9,7 @@ use crate::capture::Wishes;
 use crate::runtime::archive;
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
-use crate::runtime::text::plain;
+use crate::runtime::text::plain_text;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub enum Errand {
 
 /// Restores the rows of an export file, or checks that they could be.
 pub fn import(env: &Env, file: &Path, errand: Errand) -> Result<Done, Failure> {
-    let shown = plain(&file.to_string_lossy());
+    let shown = plain_text(&file.to_string_lossy());
     let failed = |error: ImportError| {
         Failure::about(format!("could not take in {shown}"), &error)
             .hint("What stood before that line is kept; run the same command again once the file is whole.")

@@ -80,7 +80,7 @@ impl Machine {
         drop(Archive::open(&home, &lock, PATIENCE, Uid([seed; 16])).unwrap());
         drop(lock);
         let env = Env::at(home, folder.path().join("config.toml"));
-        let machine = Machine { folder, env, person, wishes: Wishes::usual() };
+        let machine = Machine { folder, env, person, wishes: Wishes::default_rules() };
         let writable = machine.open();
         let row = writable.archive.project_made(&boat()).unwrap();
         writable.archive.set_person(person).unwrap();

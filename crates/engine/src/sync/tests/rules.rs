@@ -105,7 +105,7 @@ fn a_teammates_memory_has_its_person_and_less_trust_and_what_looks_like_orders_i
     assert_eq!(bob.pull_all(&hub).rows, 2);
     let memory = bob.memory(plain).unwrap();
     assert_eq!(
-        (memory.person.as_deref(), memory.trust, memory.stands()),
+        (memory.person.as_deref(), memory.trust, memory.is_current()),
         (Some("ann"), MemoryTrust::Team, true)
     );
     assert!(bob.memory(odd).unwrap().quarantine.is_some());

@@ -124,7 +124,7 @@ impl Run {
             Step::KeepPrivate => archive.keep_private(number, Visibility::Withdrawn, now).map(drop),
             Step::Share => archive.keep_private(number, Visibility::Shared, now).map(drop),
             Step::Die => {
-                let _ = archive.as_one(|| {
+                let _ = archive.in_transaction(|| {
                     archive.edit_memory(number, &edited, now, "never")?;
                     Err::<(), _>(StoreError::StillRead)
                 });

@@ -159,7 +159,7 @@ fn the_latest_sessions_come_first_and_only_those_that_are_asked_for() {
     let bench = some_sessions();
     let asked = SessionQuery { project: None, agent: None, since: Timestamp(0), behind: None, most: 9 };
     let shorts = |asked: SessionQuery<'_>| -> Vec<String> {
-        bench.archive.sessions_asked(&asked).unwrap().into_iter().map(|found| found.short).collect()
+        bench.archive.find_sessions(&asked).unwrap().into_iter().map(|found| found.short).collect()
     };
     assert_eq!(shorts(asked), ["22222222", "11111111", "33333333"]);
     assert_eq!(shorts(SessionQuery { agent: Some("beta"), ..asked }), ["22222222", "33333333"]);
@@ -174,10 +174,10 @@ fn sessions_come_in_pages_by_the_last_one_that_was_shown() {
     let bench = some_sessions();
     for project in [None, Some(bench.archive.project_rows().unwrap()[0].row)] {
         let asked = SessionQuery { project, agent: None, since: Timestamp(0), behind: None, most: 1 };
-        let whole = bench.archive.sessions_asked(&SessionQuery { most: 9, ..asked }).unwrap();
+        let whole = bench.archive.find_sessions(&SessionQuery { most: 9, ..asked }).unwrap();
         let (mut paged, mut behind) = (vec![], None);
         while let Some(last) =
-            bench.archive.sessions_asked(&SessionQuery { behind, ..asked }).unwrap().into_iter().next()
+            bench.archive.find_sessions(&SessionQuery { behind, ..asked }).unwrap().into_iter().next()
         {
             behind = PageKey::parse(&PageKey::of(&last).to_string());
             paged.push(last);

@@ -59,7 +59,7 @@ impl ArchiveEraser<'_> {
     }
 
     fn drop_memory(&mut self, number: i64) -> Result<(), StoreError> {
-        self.archive.bury_memory(number, self.burial)?;
+        self.archive.add_memory_tombstone(number, self.burial)?;
         self.erased.memories += usize::from(self.archive.drop_memory(number)?);
         Ok(())
     }
@@ -138,8 +138,8 @@ impl ArchiveEraser<'_> {
         let (at, draft) = (memory.changed_at, memory.content.into_draft());
         let facts = draft.facts.iter().filter(|fact| !added.contains(fact)).cloned().collect();
         if let Some(content) = MemoryContent::of(MemoryDraft { facts, ..draft }) {
-            self.archive.put_words(number, &content, at)?;
-            self.archive.stamp_words(number)?;
+            self.archive.set_memory_text(number, &content, at)?;
+            self.archive.stamp_memory_text(number)?;
         }
         self.archive.db.change(FORGET_FINDING, [trace])?;
         self.archive.note_change("memory", number, None)?;

@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn left(bench: &Bench) -> Vec<i64> {
-        let found = bench.archive.elsewhere(RowKind::Bookmark, None, 9).unwrap();
+        let found = bench.archive.remote_rows(RowKind::Bookmark, None, 9).unwrap();
         found.into_iter().map(|note| note.made_at.0).rev().collect()
     }
 

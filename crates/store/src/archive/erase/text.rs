@@ -59,7 +59,7 @@ impl ArchiveEraser<'_> {
             self.erase_memory(memory)?;
         }
         for conversation in self.archive.db.all(WITH_SUMMARIES, [], |row| row.get(0))? {
-            self.archive.bury_summary(conversation, self.burial.at)?;
+            self.archive.add_summary_tombstone(conversation, self.burial.at)?;
         }
         let summaries = self.archive.db.all(SUMMARIES, [], |row| row.get::<_, i64>(0))?;
         self.erased.memories += summaries.len();
@@ -73,7 +73,7 @@ impl ArchiveEraser<'_> {
         }
         self.archive.db.change(SOURCES, [])?;
         for conversation in touched {
-            self.archive.bury_others_lines(conversation, self.burial)?;
+            self.archive.add_foreign_line_tombstones(conversation, self.burial)?;
             self.finish_conversation(conversation)?;
         }
         Ok(())
@@ -93,7 +93,7 @@ impl ArchiveEraser<'_> {
         for (id, conversation, mark) in &found {
             let session = self.archive.conversation_by_row(*conversation)?.session;
             self.forgotten.add_piece(&session, *mark);
-            self.archive.bury_pieces(*conversation, kind, by_id, [id], self.burial)?;
+            self.archive.add_piece_tombstones(*conversation, kind, by_id, [id], self.burial)?;
             self.archive.db.change(drop, [id])?;
             touched.insert(*conversation);
         }

@@ -55,7 +55,7 @@ const TRACE: &str = "select at, what, why, undone_at from memory_trace where mem
 impl Archive {
     /// Undoes the last change not undone yet. Returns its name; `None` if there is nothing to undo.
     pub fn undo_memory(&self, number: i64, at: Timestamp) -> Result<Option<String>, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let read = |row: &Row<'_>| {
                 Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
             };
@@ -68,7 +68,7 @@ impl Archive {
             if let Some(draft) = content {
                 let files = files_in(files["files"].as_str().unwrap_or("[]"));
                 let put_back = MemoryContent::of(MemoryDraft { files, ..draft });
-                put_back.map(|content| self.put_lists(number, &content)).transpose()?;
+                put_back.map(|content| self.set_files_and_concepts(number, &content)).transpose()?;
             }
             let taken_back = "update memory_trace set undone_at = ?2 where id = ?1";
             self.db.change(taken_back, (trace, at.0))?;
@@ -100,13 +100,13 @@ impl Archive {
         why: &str,
         change: impl FnOnce() -> Result<usize, StoreError>,
     ) -> Result<bool, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let Some(before) = self.row_json(number)? else { return Ok(false) };
             if change()? == 0 {
                 return Ok(false);
             }
             self.stamp_changes(number, &before)?;
-            self.leave_trace(number, at, what, why, Some(&before))?;
+            self.add_memory_history(number, at, what, why, Some(&before))?;
             self.note_change("memory", number, None)?;
             Ok(true)
         })
@@ -117,7 +117,7 @@ impl Archive {
         self.db.first(ROW_JSON, [number], |row| row.get(0))
     }
 
-    pub(in crate::archive) fn leave_trace(
+    pub(in crate::archive) fn add_memory_history(
         &self,
         number: i64,
         at: Timestamp,

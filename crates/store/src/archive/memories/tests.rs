@@ -61,7 +61,7 @@ fn a_memory_comes_back_as_it_was_kept_and_is_kept_once() {
         (source.short.as_str(), source.turn, source.commit.as_deref()),
         ("-session", Some(2), Some("abc1234"))
     );
-    assert!(memory.stands());
+    assert!(memory.is_current());
     assert_eq!(bench.archive.memory_trace(number).unwrap().len(), 1);
 }
 
@@ -100,9 +100,9 @@ fn the_same_words_are_known_again_however_they_are_spaced_and_cased() {
         ..same.into_draft()
     })
     .unwrap();
-    assert_eq!(bench.archive.same_memory(&same, None).unwrap(), Some(number));
-    assert_eq!(bench.archive.same_memory(&same, Some(1)).unwrap(), None, "of another project");
-    assert_eq!(bench.archive.same_memory(&content("bugfix", "the boom leaned"), None).unwrap(), None);
+    assert_eq!(bench.archive.find_same_memory(&same, None).unwrap(), Some(number));
+    assert_eq!(bench.archive.find_same_memory(&same, Some(1)).unwrap(), None, "of another project");
+    assert_eq!(bench.archive.find_same_memory(&content("bugfix", "the boom leaned"), None).unwrap(), None);
     assert!(bench.archive.found_memory_again(number, NOW).unwrap());
     assert_eq!(bench.archive.memory(number).unwrap().unwrap().found, 2);
 }
@@ -123,7 +123,7 @@ fn every_change_leaves_a_trace_and_can_be_taken_back_one_by_one() {
     assert!(!archive.supersede_memory(number, Some(number), NOW, "itself").unwrap());
     assert!(archive.quarantine_memory(number, Some("it gives orders"), NOW).unwrap());
     let changed = archive.memory(number).unwrap().unwrap();
-    assert_eq!((&changed.content, changed.stands()), (&other, false));
+    assert_eq!((&changed.content, changed.is_current()), (&other, false));
     assert_eq!(changed.superseded.as_ref().unwrap().by, Some(by));
     let undone: Vec<String> = std::iter::from_fn(|| archive.undo_memory(number, NOW).unwrap()).collect();
     assert_eq!(undone, ["held back", "superseded", "edited", "pinned"]);
@@ -199,9 +199,12 @@ fn a_late_consumer_learns_that_changes_were_pruned() {
     archive.forget_changes_up_to(last - 2).unwrap();
     assert_eq!([0, last - 3, last - 2, last].map(holds), [false, false, true, true]);
     archive.forget_changes_up_to(1).unwrap();
-    assert_eq!((archive.changes_gone().unwrap(), archive.changes_after(0, 10).unwrap().len()), (last - 2, 2));
+    assert_eq!(
+        (archive.last_pruned_change().unwrap(), archive.changes_after(0, 10).unwrap().len()),
+        (last - 2, 2)
+    );
     archive.forget_changes_up_to(last + 100).unwrap();
-    assert_eq!(archive.changes_gone().unwrap(), last, "what is still to come is not gone");
+    assert_eq!(archive.last_pruned_change().unwrap(), last, "what is still to come is not gone");
 }
 
 fn with_facts(title: &str, facts: &[&str]) -> MemoryContent {
@@ -389,7 +392,7 @@ fn the_rules_of_today_reach_memories_their_traces_and_summaries() {
     );
     assert!(memory.content.files.is_empty());
     assert_eq!(
-        archive.same_memory(&memory.content, Some(1)).unwrap(),
+        archive.find_same_memory(&memory.content, Some(1)).unwrap(),
         Some(two),
         "its fingerprint is of what is left"
     );

@@ -87,8 +87,8 @@ impl Archive {
             memory.person,
         ])?;
         let number = self.db.last_insert_rowid();
-        self.put_lists(number, content)?;
-        self.leave_trace(number, memory.changed_at, "made", "taken in from an export", None)?;
+        self.set_files_and_concepts(number, content)?;
+        self.add_memory_history(number, memory.changed_at, "made", "taken in from an export", None)?;
         self.note_change("memory", number, None)?;
         Ok(number)
     }

@@ -145,7 +145,7 @@ impl Scrubber<'_> {
     }
 
     /// Drops what was made from a turn with an excluded call: it may mention the call, and is made again without it.
-    pub(super) fn unlearn(&mut self, conversation: i64, turn: i64) -> Result<(), StoreError> {
+    pub(super) fn drop_derived_memories(&mut self, conversation: i64, turn: i64) -> Result<(), StoreError> {
         for number in self.numbers(OF_TURN, [conversation, turn])? {
             self.done.memories += usize::from(self.archive.drop_memory(number)?);
         }
@@ -161,7 +161,7 @@ impl Scrubber<'_> {
     }
 
     fn make_again(&mut self, conversation: i64, from_turn: i64) -> Result<(), StoreError> {
-        self.archive.bury_summary(conversation, Timestamp(0))?;
+        self.archive.add_summary_tombstone(conversation, Timestamp(0))?;
         self.done.memories += self.change(DROP_SUMMARY, [conversation])?;
         self.archive.note_change("conversation", conversation, Some(from_turn))
     }

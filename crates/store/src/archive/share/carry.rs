@@ -49,7 +49,7 @@ pub(super) struct SharingRow {
 }
 
 impl Archive {
-    pub fn carried_memory(&self, number: i64) -> Result<Option<SyncRow<String>>, StoreError> {
+    pub fn sync_memory(&self, number: i64) -> Result<Option<SyncRow<String>>, StoreError> {
         let (Some(memory), Some(columns)) = (self.memory(number)?, self.sharing_columns(number)?) else {
             return Ok(None);
         };
@@ -85,7 +85,7 @@ impl Archive {
     }
 
     /// Tombs that the hub has not received.
-    pub fn carried_tombs(&self, most: u32) -> Result<Vec<SyncRow<String>>, StoreError> {
+    pub fn unsent_tombstones(&self, most: u32) -> Result<Vec<SyncRow<String>>, StoreError> {
         let own = self.own_person()?;
         let found = self.db.all(UNSENT_TOMBS, [most], |row| tomb(row, &own))?;
         found.into_iter().flatten().map(|(row, fate)| self.carried_tomb(row, fate)).collect()

@@ -50,8 +50,8 @@ const LEAVE: &str = "hub leave";
 
 impl Archive {
     /// Stops the exchange of a project, whose user's rows are then to be withdrawn.
-    pub fn begin_leaving(&self, project: &SharedProject, now: Timestamp) -> Result<(), StoreError> {
-        self.as_one(|| {
+    pub fn begin_withdrawal(&self, project: &SharedProject, now: Timestamp) -> Result<(), StoreError> {
+        self.in_transaction(|| {
             let row = (project.row, project.id.0, &project.key, now.0);
             self.db.change(BEGIN, row)?;
             self.unshare_project(project.row).map(drop)
@@ -73,7 +73,7 @@ impl Archive {
 
     /// Ends a withdrawal that is complete or was cancelled.
     pub fn end_leaving(&self, project: &WithdrawingProject) -> Result<(), StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             self.db.change(END, [project.row])?;
             self.db.change(FORGET_SENT, [project.id.0])?;
             Ok(())
@@ -81,21 +81,21 @@ impl Archive {
     }
 
     /// Requests leaving the hub once all rows are withdrawn.
-    pub fn wish_to_leave(&self) -> Result<(), StoreError> {
+    pub fn request_leave(&self) -> Result<(), StoreError> {
         self.set_fact(LEAVE, "1")
     }
 
-    pub fn wishes_to_leave(&self) -> Result<bool, StoreError> {
+    pub fn is_leave_requested(&self) -> Result<bool, StoreError> {
         Ok(self.fact(LEAVE)?.is_some_and(|wish| wish == "1"))
     }
 
     /// Records withdrawn rows, before the hub is notified.
     pub fn note_taken_back(&self, rows: &[SharedRow]) -> Result<(), StoreError> {
-        self.as_one(|| rows.iter().try_for_each(|row| self.record_withdrawal(row)))
+        self.in_transaction(|| rows.iter().try_for_each(|row| self.record_withdrawal(row)))
     }
 
     /// Whether it stays here, unsent, until its project is shared again.
-    pub fn is_taken_back(&self, uid: Uid) -> Result<bool, StoreError> {
+    pub fn is_withdrawn(&self, uid: Uid) -> Result<bool, StoreError> {
         self.db.value(IS_WITHDRAWN, [uid.0])
     }
 

@@ -22,7 +22,7 @@ impl Archive {
         if news.is_empty() {
             return Ok(());
         }
-        self.as_one(|| {
+        self.in_transaction(|| {
             for (id, name) in news {
                 self.db.change(NAME, (id.0, name))?;
             }

@@ -7,7 +7,7 @@ use super::stamps::RegisterId;
 use super::{LineContent, RowContent, ShareLevel, SharedPiece, piece_uid};
 use crate::StoreError;
 use crate::archive::Archive;
-use crate::archive::keep::{kept_body, kept_detail, kept_turn};
+use crate::archive::keep::{exported_detail, exported_message, exported_turn};
 use crate::query::Query;
 use rusqlite::Row;
 use std::ops::ControlFlow;
@@ -41,7 +41,7 @@ type ReadCarried<'a> = &'a dyn Fn(&Row<'_>) -> Result<SyncRow<String>, StoreErro
 impl Archive {
     /// Passes the rows of a conversation captured here from a turn on to `each`, as far as its project is shared, and
     /// then its summary.
-    pub fn each_carried<E: From<StoreError>>(
+    pub fn for_each_sync_row<E: From<StoreError>>(
         &self,
         conversation: i64,
         from_turn: u32,
@@ -65,7 +65,7 @@ impl Archive {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        match self.carried_summary(conversation)? {
+        match self.sync_summary(conversation)? {
             Some(summary) => each(summary),
             None => Ok(ControlFlow::Continue(())),
         }
@@ -90,7 +90,7 @@ impl Archive {
     }
 
     /// The summary of a conversation that was captured here.
-    pub fn carried_summary(&self, conversation: i64) -> Result<Option<SyncRow<String>>, StoreError> {
+    pub fn sync_summary(&self, conversation: i64) -> Result<Option<SyncRow<String>>, StoreError> {
         let Some(project) = self.shared_project_of(conversation)? else { return Ok(None) };
         let Some((session, _)) = self.session_head(conversation, &project)? else { return Ok(None) };
         let read = |row: &Row<'_>| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?, Timestamp(row.get(2)?)));
@@ -131,7 +131,7 @@ impl Archive {
         head: &SessionHead,
         row: &Row<'_>,
     ) -> Result<SyncRow<String>, StoreError> {
-        let turn = kept_turn(row)?;
+        let turn = exported_turn(row)?;
         let from = self.provenance(session, turn.ordinal, turn.at)?;
         let carried = self.carried(session, turn.uid, RowKind::Line, row.get(13)?, from)?;
         let words = LineContent { turn, branch: head.branch.clone(), base: head.base.clone() };
@@ -139,7 +139,7 @@ impl Archive {
     }
 
     fn carried_body(&self, session: &SentSession<'_>, row: &Row<'_>) -> Result<SyncRow<String>, StoreError> {
-        let body = kept_body(row)?;
+        let body = exported_message(row)?;
         let uid = piece_uid(RowKind::Body.name(), &session.key, body.mark, body.at);
         let from = self.provenance(session, body.turn, body.at)?;
         let carried = self.carried(session, uid, RowKind::Body, row.get(8)?, from)?;
@@ -155,7 +155,7 @@ impl Archive {
         session: &SentSession<'_>,
         row: &Row<'_>,
     ) -> Result<SyncRow<String>, StoreError> {
-        let detail = kept_detail(row)?;
+        let detail = exported_detail(row)?;
         let uid = piece_uid(RowKind::Detail.name(), &session.key, detail.mark, detail.at);
         let from = self.provenance(session, detail.turn, detail.at)?;
         let carried = self.carried(session, uid, RowKind::Detail, row.get(12)?, from)?;

@@ -78,7 +78,7 @@ impl Archive {
         extent: ShareLevel,
         now: Timestamp,
     ) -> Result<SharedProject, StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             let id = project_id(key);
             self.db.change(SHARE, (row, id.0, key, extent.name(), now.0))?;
             self.begin_scan()?;
@@ -105,7 +105,7 @@ impl Archive {
 
     /// Removes all hub state.
     pub fn leave_hub(&self) -> Result<(), StoreError> {
-        self.as_one(|| Ok(self.db.execute_batch(LEAVE)?))
+        self.in_transaction(|| Ok(self.db.execute_batch(LEAVE)?))
     }
 
     pub(super) fn move_cursor(&self, project: i64, after: u64) -> Result<(), StoreError> {

@@ -50,7 +50,7 @@ const NO_SCAN: &str = "delete from facts where name = 'hub scan'";
 impl Archive {
     /// Records rows as offered, or as received by the hub.
     pub fn note_sent(&self, rows: &[SharedRow], outcome: SendState) -> Result<(), StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             for row in rows {
                 self.note_one(row, outcome)?;
             }
@@ -109,7 +109,7 @@ impl Archive {
 
     /// Withdrawals of this machine's bookmarks or batons that were offered and are not in `left`. Those of a project
     /// that is no longer shared stay with the machines that have them.
-    pub fn carried_lost(
+    pub fn lost_sync_rows(
         &self,
         kind: RowKind,
         left: &HashSet<Uid>,
@@ -123,7 +123,7 @@ impl Archive {
         let mut lost = vec![];
         for (uid, project, count) in offered.filter(|(uid, ..)| !left.contains(uid)) {
             // Forgotten notes have a tomb already.
-            if self.fate(uid)? != Some(TombFate::Forgotten) {
+            if self.tombstone_fate(uid)? != Some(TombFate::Forgotten) {
                 lost.push(withdrawal(uid, project, count, kind, &person, self.machine));
             }
         }
@@ -132,7 +132,7 @@ impl Archive {
 
     /// Starts a full scan of all shared rows. Later changes are read after it.
     pub fn begin_scan(&self) -> Result<(), StoreError> {
-        self.as_one(|| {
+        self.in_transaction(|| {
             self.note_read_up_to(READER, self.last_change()?)?;
             self.set_fact(SCAN, "0 0")
         })

@@ -90,7 +90,7 @@ impl Archive {
     }
 
     /// Stamps the words of a memory as rewritten, even if they are equal.
-    pub(in crate::archive) fn stamp_words(&self, number: i64) -> Result<(), StoreError> {
+    pub(in crate::archive) fn stamp_memory_text(&self, number: i64) -> Result<(), StoreError> {
         let (uid, machine) = self.uid_and_machine(number)?;
         self.stamp_again(uid, RegisterId::Words, initial(Some(()), machine))?;
         Ok(())

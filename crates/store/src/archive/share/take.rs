@@ -112,7 +112,7 @@ impl Archive {
     }
 
     /// Whether these rows would delete anything: the files must then be compacted.
-    pub fn would_lose(&self, rows: &[SharedRow]) -> Result<bool, StoreError> {
+    pub fn would_delete(&self, rows: &[SharedRow]) -> Result<bool, StoreError> {
         let mut is_stored = self.db.prepare_cached(IS_STORED)?;
         for row in rows.iter().filter(|row| !row.is_shared()) {
             let is_piece = matches!(row.kind, RowKind::Body | RowKind::Detail);
@@ -144,11 +144,11 @@ impl Pull<'_> {
     /// Whether the row may be stored: neither forgotten, nor withdrawn later.
     fn may_store(&self, row: &SharedRow, registers: &Registers) -> Result<bool, StoreError> {
         let known = self.archive.stamp(row.uid, RegisterId::Presence)?.unwrap_or(WriteStamp::NEVER);
-        match self.archive.fate(row.uid)? {
+        match self.archive.tombstone_fate(row.uid)? {
             Some(TombFate::Forgotten | TombFate::Away) => Ok(false),
             Some(TombFate::Withdrawn) if registers.presence.stamp <= known => Ok(false),
             Some(TombFate::Withdrawn) => {
-                self.archive.unbury(row.uid)?;
+                self.archive.remove_tombstone(row.uid)?;
                 Ok(true)
             }
             None => Ok(true),
@@ -247,7 +247,7 @@ impl Pull<'_> {
         let mut merged = local.clone().merged(remote.clone());
         merged.words.value = String::new();
         if is_rewritten {
-            archive.put_words(number, &words.content, self.now)?;
+            archive.set_memory_text(number, &words.content, self.now)?;
             self.put_origin(number, words)?;
             let is_decided = remote.hold.stamp > local.hold.stamp || merged.hold.value.is_some();
             if let Some(why) = self.suspicion(row, words).filter(|_| !is_decided) {
@@ -260,7 +260,7 @@ impl Pull<'_> {
         self.write_registers(number, row, &merged)?;
         let by = self.person(row).unwrap_or("another machine").to_owned();
         let what = if before.is_some() { "changed elsewhere" } else { "made" };
-        archive.leave_trace(number, self.now, what, &by, before.as_deref())?;
+        archive.add_memory_history(number, self.now, what, &by, before.as_deref())?;
         archive.note_change("memory", number, None)?;
         Ok(true)
     }
@@ -268,7 +268,7 @@ impl Pull<'_> {
     /// Why a teammate's memory is suspected of addressing the model.
     fn suspicion(&self, row: &SharedRow, words: &SharedMemory) -> Option<String> {
         self.person(row)?;
-        let found = suspicion::held_back(&words.content, words.trust.and(MemoryTrust::Team))?;
+        let found = suspicion::quarantine_reason(&words.content, words.trust.and(MemoryTrust::Team))?;
         Some(found.why().to_owned())
     }
 

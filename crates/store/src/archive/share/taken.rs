@@ -78,7 +78,7 @@ impl Pull<'_> {
     ) -> Result<bool, StoreError> {
         let (archive, turn) = (self.archive, &line.turn);
         let Some(session) = &row.from.session else { return Ok(false) };
-        if self.is_gone(session, |gone| gone.is_turn_gone(turn.mark, turn.at)) {
+        if self.is_gone(session, |gone| gone.is_turn_erased(turn.mark, turn.at)) {
             return Ok(false);
         }
         let id = self.session_row(session, row, Some(line))?;
@@ -246,7 +246,7 @@ impl Pull<'_> {
         let known = archive.db.first(NOTE_STAMP, [row.uid.0], read)?;
         let is_ours = from.machine == archive.machine && stamp.machine == archive.machine;
         let is_gone = from.session.as_ref().is_some_and(|session| {
-            self.is_gone(session, |gone| gone.is_time_gone(from.made_at, Speaker::Session))
+            self.is_gone(session, |gone| gone.is_time_erased(from.made_at, Speaker::Session))
         });
         if is_ours || is_gone || known.is_some_and(|known| known >= stamp) {
             return Ok(false);
@@ -281,8 +281,8 @@ impl Pull<'_> {
         speaker: Speaker,
     ) -> bool {
         self.is_gone(session, |gone| {
-            let of_turn = turn.is_some_and(|turn| gone.is_turn_gone(turn, Timestamp(i64::MIN)));
-            of_turn || gone.is_piece_gone(mark, at, speaker)
+            let of_turn = turn.is_some_and(|turn| gone.is_turn_erased(turn, Timestamp(i64::MIN)));
+            of_turn || gone.is_piece_erased(mark, at, speaker)
         })
     }
 
@@ -345,7 +345,7 @@ impl Pull<'_> {
 
 impl Archive {
     /// Bookmarks or batons of other machines, newest first: of a project, or of all.
-    pub fn elsewhere(
+    pub fn remote_rows(
         &self,
         kind: RowKind,
         project: Option<i64>,
@@ -370,7 +370,7 @@ impl Archive {
     }
 
     /// Whether a bookmark or a baton of another machine is stored.
-    pub fn knows_note(&self, uid: Uid) -> Result<bool, StoreError> {
+    pub fn has_remote_row(&self, uid: Uid) -> Result<bool, StoreError> {
         self.db.value(HAS_NOTE, [uid.0])
     }
 
@@ -380,7 +380,7 @@ impl Archive {
         Ok(self.db.prepare_cached(ORIGIN)?.query_row([conversation.row()], read)?)
     }
 
-    pub(super) fn unbury(&self, uid: Uid) -> Result<(), StoreError> {
+    pub(super) fn remove_tombstone(&self, uid: Uid) -> Result<(), StoreError> {
         self.db.change(DROP_TOMB, [uid.0])?;
         Ok(())
     }
@@ -388,7 +388,7 @@ impl Archive {
 
 impl<Text> SyncRow<Text> {
     /// The row with its content serialised.
-    pub fn lettered(mut self, words: String) -> SharedRow {
+    pub fn with_content(mut self, words: String) -> SharedRow {
         if let towline_core::share::RowLife::Lives(registers) = &mut self.row.life {
             registers.words.value = words;
         }

@@ -53,9 +53,7 @@ fn shared(archive: &Archive) -> i64 {
 }
 
 fn counts(archive: &Archive, number: i64) -> [u64; 5] {
-    let RowLife::Lives(registers) = archive.carried_memory(number).unwrap().unwrap().row.life else {
-        panic!()
-    };
+    let RowLife::Lives(registers) = archive.sync_memory(number).unwrap().unwrap().row.life else { panic!() };
     let stamps = [
         registers.words.stamp,
         registers.pin.stamp,
@@ -84,7 +82,7 @@ fn every_change_stamps_what_it_changed_and_nothing_else() {
     assert_eq!(counts(archive, one), [2, 2, 2, 1, 0]);
     archive.found_memory_again(one, NOW).unwrap();
     assert_eq!(counts(archive, one), [2, 2, 2, 1, 0]);
-    let died = archive.as_one(|| {
+    let died = archive.in_transaction(|| {
         archive.edit_memory(one, &content("never"), NOW, "")?;
         Err::<(), _>(StoreError::StillRead)
     });
@@ -105,12 +103,12 @@ fn only_shared_rows_leave_a_tomb() {
     let (alone, both) = (add(archive, "alone", None), add(archive, "both", Some(project)));
     let erased = archive.erase(&EraseScope::Memories(&[alone, both]), EraseMode::ForGood, NOW).unwrap();
     assert_eq!(erased.memories, 2);
-    let tombs = archive.carried_tombs(9).unwrap();
+    let tombs = archive.unsent_tombstones(9).unwrap();
     let told: Vec<_> = tombs.iter().map(|tomb| (tomb.row.uid, tomb.row.life.clone())).collect();
     let gone = RowLife::Forgotten { at: NOW, by: String::new() };
     assert_eq!(told, [(Uid::derived(Timestamp(5), &["both"]), gone)]);
     archive.note_sent(&[tombs[0].row.clone()], SendState::Had).unwrap();
-    assert!(archive.carried_tombs(9).unwrap().is_empty());
+    assert!(archive.unsent_tombstones(9).unwrap().is_empty());
 }
 
 #[test]
@@ -120,12 +118,12 @@ fn a_memory_that_is_dropped_and_made_again_is_newer_than_its_going() {
     let number = add(archive, "one", Some(project));
     let uid = archive.memory(number).unwrap().unwrap().uid;
     archive.drop_memory(number).unwrap();
-    let tomb = archive.carried_tombs(9).unwrap().remove(0);
+    let tomb = archive.unsent_tombstones(9).unwrap().remove(0);
     assert!(!tomb.row.is_shared() && matches!(tomb.row.life, RowLife::Lives(_)));
     let gone = archive.stamp(uid, RegisterId::Words).unwrap().unwrap();
     let again = add(archive, "one", Some(project));
-    assert!(archive.carried_tombs(9).unwrap().is_empty());
-    let carried = archive.carried_memory(again).unwrap().unwrap();
+    assert!(archive.unsent_tombstones(9).unwrap().is_empty());
+    let carried = archive.sync_memory(again).unwrap().unwrap();
     let RowLife::Lives(registers) = carried.row.life else { panic!() };
     assert!(registers.words.stamp > gone && registers.presence.value == Visibility::Shared);
     assert_eq!(registers.presence.stamp.count, 2);
@@ -159,7 +157,7 @@ fn an_older_archive_is_migrated_with_its_rows() {
     let archive = Archive::open(&home, &lock, Duration::ZERO, HERE).unwrap();
     archive.share_project(1, "boat", ShareLevel::Lines, NOW).unwrap();
     assert_eq!(counts(&archive, 1), [1, 0, 1, 0, 0]);
-    let RowLife::Lives(registers) = archive.carried_memory(1).unwrap().unwrap().row.life else { panic!() };
+    let RowLife::Lives(registers) = archive.sync_memory(1).unwrap().unwrap().row.life else { panic!() };
     assert_eq!(registers.standing.value.unwrap().by, Some(Uid([0x22; 16])));
     assert_eq!(archive.scan().unwrap(), Some((0, 0)), "all that is shared is told the first time");
 }

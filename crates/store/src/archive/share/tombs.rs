@@ -69,7 +69,11 @@ const DROP_WITHDRAWN: &str = "delete from tombs where uid = ?1 and fate = 'withd
 
 impl Archive {
     /// Records that a memory is deleted, if it is shared.
-    pub(in crate::archive) fn bury_memory(&self, number: i64, burial: Burial<'_>) -> Result<(), StoreError> {
+    pub(in crate::archive) fn add_memory_tombstone(
+        &self,
+        number: i64,
+        burial: Burial<'_>,
+    ) -> Result<(), StoreError> {
         let row = (number, burial.at.0, burial.by, burial.own_fate.name(), burial.others_fate.name());
         let buried = self.db.first(MEMORY, row, |row| Ok((Uid(row.get(0)?), row.get::<_, String>(1)?)))?;
         match buried {
@@ -88,7 +92,7 @@ impl Archive {
         Ok(())
     }
 
-    pub(in crate::archive) fn bury_turn(
+    pub(in crate::archive) fn add_turn_tombstone(
         &self,
         conversation: i64,
         ordinal: i64,
@@ -101,18 +105,18 @@ impl Archive {
     }
 
     /// Teammates' lines that lost their text here: they are not taken in again.
-    pub(in crate::archive) fn bury_others_lines(
+    pub(in crate::archive) fn add_foreign_line_tombstones(
         &self,
         conversation: i64,
         burial: Burial<'_>,
     ) -> Result<(), StoreError> {
         let found = self.db.all(OTHERS_LINES, [conversation], |row| row.get(0))?;
         let away = Burial { others_fate: TombFate::Away, ..burial };
-        found.into_iter().try_for_each(|ordinal| self.bury_turn(conversation, ordinal, away))
+        found.into_iter().try_for_each(|ordinal| self.add_turn_tombstone(conversation, ordinal, away))
     }
 
     /// Records that all rows of a session are deleted.
-    pub(in crate::archive) fn bury_conversation(
+    pub(in crate::archive) fn add_session_tombstones(
         &self,
         id: i64,
         burial: Burial<'_>,
@@ -121,14 +125,14 @@ impl Archive {
         const BODIES: &str = "select turn, mark, at from bodies where conversation = ?1";
         const DETAILS: &str = "select turn, mark, at from details where conversation = ?1";
         for ordinal in self.db.all(TURNS, [id], |row| row.get(0))? {
-            self.bury_turn(id, ordinal, burial)?;
+            self.add_turn_tombstone(id, ordinal, burial)?;
         }
-        self.bury_pieces(id, RowKind::Body, BODIES, [id], burial)?;
-        self.bury_pieces(id, RowKind::Detail, DETAILS, [id], burial)?;
-        self.bury_summary(id, burial.at)
+        self.add_piece_tombstones(id, RowKind::Body, BODIES, [id], burial)?;
+        self.add_piece_tombstones(id, RowKind::Detail, DETAILS, [id], burial)?;
+        self.add_summary_tombstone(id, burial.at)
     }
 
-    pub(in crate::archive) fn bury_summary(
+    pub(in crate::archive) fn add_summary_tombstone(
         &self,
         conversation: i64,
         at: Timestamp,
@@ -142,7 +146,7 @@ impl Archive {
     }
 
     /// Records that bodies or details are deleted, by a query that returns their turn, mark and time.
-    pub(in crate::archive) fn bury_pieces(
+    pub(in crate::archive) fn add_piece_tombstones(
         &self,
         conversation: i64,
         kind: RowKind,
@@ -177,13 +181,13 @@ impl Archive {
     }
 
     /// The fate of a deleted row; `None` if it has no tomb.
-    pub(in crate::archive) fn fate(&self, uid: Uid) -> Result<Option<TombFate>, StoreError> {
+    pub(in crate::archive) fn tombstone_fate(&self, uid: Uid) -> Result<Option<TombFate>, StoreError> {
         let found: Option<String> = self.db.first(FATE, [uid.0], |row| row.get(0))?;
         Ok(found.and_then(|name| TombFate::named(&name)))
     }
 
     /// Makes a withdrawn row newer than its withdrawal. Returns the new write count of its words.
-    pub(in crate::archive) fn revive(&self, uid: Uid) -> Result<Option<u64>, StoreError> {
+    pub(in crate::archive) fn restore_withdrawn(&self, uid: Uid) -> Result<Option<u64>, StoreError> {
         if self.stamp(uid, RegisterId::Presence)?.is_none() {
             return Ok(None);
         }

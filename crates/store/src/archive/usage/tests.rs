@@ -7,7 +7,7 @@ use crate::archive::{EraseMode, EraseScope, MIGRATIONS};
 use crate::database::open_for_writing;
 use std::time::Duration;
 use towline_core::forget::TimeRange;
-use towline_core::usage::{BANDS, band_of};
+use towline_core::usage::{BANDS, price_band};
 
 const NOON: i64 = 1_794_744_000_000;
 const EVER: TimeRange = TimeRange { from: Timestamp(i64::MIN), until: Timestamp(i64::MAX) };
@@ -138,7 +138,7 @@ fn the_bands_of_the_table_are_those_that_prices_know() {
     session(&bench, "alpha:a-1", "app", rows);
     let mut statement = bench.archive.db.prepare("select band from usage order by input").unwrap();
     let bands: Vec<u8> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    assert_eq!(bands, sizes.iter().map(|size| band_of(size + 12)).collect::<Vec<_>>());
+    assert_eq!(bands, sizes.iter().map(|size| price_band(size + 12)).collect::<Vec<_>>());
     assert_eq!(bands, [0, 1, 1, 2, 2, 3, 3, 4]);
 }
 

@@ -15,19 +15,19 @@ pub fn is_forgotten(gone: &ForgottenParts<'_>, row: &PackedRow) -> bool {
     };
     // The mark decides whether the turn is forgotten: the times here are those of the pieces.
     let turn_gone =
-        |turn: Option<IdHash>| turn.is_some_and(|turn| gone.is_turn_gone(turn, Timestamp(i64::MIN)));
+        |turn: Option<IdHash>| turn.is_some_and(|turn| gone.is_turn_erased(turn, Timestamp(i64::MIN)));
     match row {
         PackedRow::Opened(_) | PackedRow::Reverted { .. } | PackedRow::MadeRoom { .. } => false,
-        PackedRow::Turn(turn) => gone.is_turn_gone(turn.mark, turn.at),
+        PackedRow::Turn(turn) => gone.is_turn_erased(turn.mark, turn.at),
         PackedRow::Body(body) => {
-            turn_gone(body.turn) || gone.is_piece_gone(body.mark, body.at, Speaker::Session)
+            turn_gone(body.turn) || gone.is_piece_erased(body.mark, body.at, Speaker::Session)
         }
         PackedRow::Detail(detail) => {
             let owner = owner_of(&detail.subagent);
-            turn_gone(detail.turn) || gone.is_piece_gone(detail.mark, detail.at, owner)
+            turn_gone(detail.turn) || gone.is_piece_erased(detail.mark, detail.at, owner)
         }
         PackedRow::Usage(usage) => {
-            turn_gone(usage.turn) || gone.is_time_gone(usage.at, owner_of(&usage.subagent))
+            turn_gone(usage.turn) || gone.is_time_erased(usage.at, owner_of(&usage.subagent))
         }
         PackedRow::Touched { turn, .. } | PackedRow::Committed { turn, .. } => turn_gone(Some(*turn)),
         PackedRow::Settled(settled) => turn_gone(Some(settled.turn)),

@@ -84,7 +84,7 @@ fn a_bookmark_says_how_why_and_where_it_was_set_and_the_first_look_stands() {
     let [typed, manual, silent] = rows(&store).try_into().unwrap();
     let how = [&typed, &manual, &silent].map(|known| known.bookmark.set.how);
     assert_eq!(how, [BookmarkOrigin::Typed, BookmarkOrigin::Manual, BookmarkOrigin::Silent]);
-    assert_eq!(silent.bookmark.set.reason.unwrap().words(), "about 6100 tokens");
+    assert_eq!(silent.bookmark.set.reason.unwrap().label(), "about 6100 tokens");
     assert_eq!((silent.code.clone(), silent.bookmark.context_tokens), (Some(code()), Some(4_000)));
     assert_eq!((silent.before, manual.before), (None, Some(silent.bookmark.at)));
     assert_eq!(manual.bookmark.set.label.unwrap().as_str(), "before the storm");
@@ -125,8 +125,8 @@ fn an_erase_removes_bookmarks_and_their_texts() {
         let (store, _) = bench.fold();
         let traces = &meant(&store);
         let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
-        let rehearsed = store.rehearse_erasing(traces).unwrap();
-        store.settle(&lock, &pace(&ALWAYS)).unwrap();
+        let rehearsed = store.preview_erase(traces).unwrap();
+        store.apply_and_seal(&lock, &pace(&ALWAYS)).unwrap();
         assert_eq!(store.erase(&lock, traces).unwrap(), rehearsed);
         let after = rows(&store);
         assert_eq!(after.len(), left);
@@ -179,7 +179,7 @@ fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() 
         remote: Some(remote.into()),
     };
     let carried =
-        |store: &Store, remote: &str| store.carried_notes(&shared(remote), "ann", Uid([7; 16])).unwrap();
+        |store: &Store, remote: &str| store.sync_notes(&shared(remote), "ann", Uid([7; 16])).unwrap();
     let (store, _) = bench.fold();
     let first = carried(&store, "x/boat").remove(0);
     assert!(matches!(&first.words, Some(RowContent::Noted(words)) if words.contains("before the storm")));

@@ -95,7 +95,7 @@ fn a_hop_goes_all_the_way_and_a_rebuilt_database_has_the_same() {
     let store = bench.fold().0;
     assert_eq!(store.hop_to(&key("a:2")).unwrap(), before.first().cloned());
     assert_eq!(store.last_hop_of(&key("a:1")).unwrap(), before.first().cloned());
-    assert!(store.open_hops().unwrap().is_empty() && store.untold_hops().unwrap().is_empty());
+    assert!(store.open_hops().unwrap().is_empty() && store.unreported_hops().unwrap().is_empty());
     let session = store.session(&key("a:2")).unwrap().unwrap();
     assert_eq!(
         (session.prompt.is_none(), store.last_origin(&session).unwrap()),
@@ -131,11 +131,11 @@ fn a_refused_intent_ends_the_hop_keeps_its_handoff_and_is_reported_once() {
     let ended =
         |effect: &Effect| matches!(effect, Effect::HopEnded { why, .. } if why == "clear: typing is paused");
     assert_eq!(folded.effects.iter().filter(|effect| ended(effect)).count(), 1);
-    let untold = store.untold_hops().unwrap();
+    let untold = store.unreported_hops().unwrap();
     assert_eq!((untold[0].stage, untold[0].text()), (HopStage::Failed, Some("## Task\nheron")));
     drop(store);
     bench.here("a:1", EventKind::HopTold { hop });
-    assert!(bench.fold().0.untold_hops().unwrap().is_empty());
+    assert!(bench.fold().0.unreported_hops().unwrap().is_empty());
     bench.here("a:1", EventKind::HandoffWritten { hop, text: kept("better"), by: HandoffAuthor::Person });
     assert_eq!((bench.hop().stage, bench.hop().text()), (HopStage::Failed, Some("better")));
 }
@@ -158,9 +158,9 @@ fn own_hops_and_compactions_in_a_seat_are_counted_by_time() {
     let compact = bench.here("a:2", EventKind::IntentMade { wish });
     let store = bench.fold().0;
     let asked = store.intent(compact).unwrap().unwrap().made_at;
-    assert_eq!(store.own_doings(SEAT, Timestamp(0)).unwrap().len(), 2);
-    assert_eq!(store.own_doings(SEAT, asked).unwrap(), [(asked, asked)]);
-    assert!(store.own_doings("elsewhere", Timestamp(0)).unwrap().is_empty());
+    assert_eq!(store.own_actions(SEAT, Timestamp(0)).unwrap().len(), 2);
+    assert_eq!(store.own_actions(SEAT, asked).unwrap(), [(asked, asked)]);
+    assert!(store.own_actions("elsewhere", Timestamp(0)).unwrap().is_empty());
     let last = |session| store.last_compaction_asked(&key(session)).unwrap();
     assert_eq!((last("a:1"), last("a:2")), (None, Some(asked)));
 }
@@ -168,7 +168,7 @@ fn own_hops_and_compactions_in_a_seat_are_counted_by_time() {
 #[test]
 fn most_events_find_no_open_hop_by_one_look_at_an_index() {
     let (bench, _) = Bench::asked();
-    assert!(bench.fold().0.has_hops_afoot().unwrap());
+    assert!(bench.fold().0.has_active_hops().unwrap());
     let plan = "explain query plan select h.id from hops h where h.stage in ('asked', 'written', 'clearing', 'continuing')";
     let plan: String = bench.fold().0.db.query_row(plan, [], |row| row.get(3)).unwrap();
     assert!(plan.contains("open_hops"), "{plan}");

@@ -56,7 +56,7 @@ fn a_marker_is_confirmed_by_its_prompt_and_its_turn_is_not_the_users() {
     let (store, _) = bench.fold();
     let found = store.intent(intent).unwrap().unwrap();
     assert_eq!((found.stage, found.led_to), (IntentStage::Confirmed, Some(key("a:1"))));
-    let origins: Vec<_> = store.heard_turns(&key("a:1")).unwrap().iter().map(|turn| turn.origin).collect();
+    let origins: Vec<_> = store.hook_turns(&key("a:1")).unwrap().iter().map(|turn| turn.origin).collect();
     assert_eq!(
         origins,
         [PromptOrigin::Human, PromptOrigin::Bookmark, PromptOrigin::Human],
@@ -74,7 +74,7 @@ fn a_clear_is_confirmed_by_its_heir_and_the_continuation_is_meant_for_that() {
     let (store, _) = bench.fold();
     let before = store.intent(clear).unwrap().unwrap();
     assert_eq!((before.stage, &before.led_to), (IntentStage::Confirmed, &Some(key("a:2"))));
-    assert_eq!(store.intent(go_on).unwrap().unwrap().meant(Some(&before)), &key("a:2"));
+    assert_eq!(store.intent(go_on).unwrap().unwrap().target_session(Some(&before)), &key("a:2"));
     bench.moved("a:2", go_on, IntentStage::Typing);
     bench.accept_in_project("a:2", prompt("go on"));
     let (store, _) = bench.fold();

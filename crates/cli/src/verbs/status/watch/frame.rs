@@ -6,7 +6,7 @@ use super::super::NOBODY;
 use super::super::table::{TableLine, table};
 use crate::canvas::TerminalSize;
 use crate::output::{Output, Tone};
-use towline_core::escape::{fit, pad};
+use towline_core::escape::{fit_to_width, pad};
 use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
 
@@ -74,12 +74,12 @@ pub fn frame(view: &View<'_>, size: TerminalSize, out: &Output) -> Vec<String> {
     let lines = table(view.seats, view.now, size.columns);
     let mut drawn: Vec<String> = lines.into_iter().enumerate().skip(first).take(room).map(draw).collect();
     if view.seats.is_empty() {
-        drawn.push(fit(NOBODY, size.columns));
+        drawn.push(fit_to_width(NOBODY, size.columns));
     }
     let last = last_line(view, view.seats.len().saturating_sub(room), size.rows > drawn.len());
     if let Some(text) = last {
         drawn.resize(size.rows.saturating_sub(1), String::new());
-        drawn.push(out.tint(Tone::Faint, &fit(&text, size.columns)));
+        drawn.push(out.tint(Tone::Faint, &fit_to_width(&text, size.columns)));
     }
     drawn.truncate(size.rows);
     drawn

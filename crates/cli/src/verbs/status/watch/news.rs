@@ -42,7 +42,7 @@ impl Channel {
     /// The escape sequences that notify the user of these agents; empty if there are none.
     pub fn say(self, news: &[&SeatView]) -> String {
         let told = |sign: TerminalSignal| {
-            let telling = |seat: &&SeatView| Notification::of(seat, None, seat.state).sign(sign);
+            let telling = |seat: &&SeatView| Notification::of(seat, None, seat.state).terminal_sequence(sign);
             news.iter().take(MOST).map(telling).collect()
         };
         match self {

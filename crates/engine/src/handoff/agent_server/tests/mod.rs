@@ -59,7 +59,7 @@ fn change(client: &mut Client<'_>, id: &SessionId) {
     let after = fs::read(reverted.path.unwrap()).unwrap();
     assert!(history::is_reverted(&after, id, history::beginning_of(&text, second).unwrap()));
     assert!(history::holds_injected(&after, "first line\nsecond \"line\""));
-    client.leave(id).unwrap();
+    client.unload(id).unwrap();
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Provider for Command {
             ..Child::new(self.around.program.clone(), self.around.folder.clone())
         };
         let files = asking.files.iter();
-        let written = files.map(|(path, text)| towline_store::home::put_small(path, text.as_bytes()));
+        let written = files.map(|(path, text)| towline_store::home::replace_file(path, text.as_bytes()));
         let done = written.collect::<Result<(), _>>().and_then(|()| child.run(self.around.patience));
         match done {
             Ok(done) => {

@@ -8,7 +8,7 @@ use crate::runtime::tls::{is_on_this_machine, trusted};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
-use towline_agents::ask::{classified, short};
+use towline_agents::ask::{classify_error, short};
 use ureq::tls::TlsConfig;
 
 /// The connection settings of an API.
@@ -102,7 +102,7 @@ fn failed(status: u16, text: &str, after_s: Option<u32>) -> AskError {
     let part = |name: &str| body["error"][name].as_str().unwrap_or_default();
     let said = [part("type"), part("code"), part("message")].join(" ");
     let said = if said.trim().is_empty() { text } else { said.trim() };
-    let why = classified(Some(status), said);
+    let why = classify_error(Some(status), said);
     if let AskError::RateLimited { said, .. } = why {
         return AskError::RateLimited { said, after_s };
     }
