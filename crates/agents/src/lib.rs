@@ -245,7 +245,7 @@ impl Agent {
         }
     }
 
-    /// The same, also calling us before a tool reads or changes a file.
+    /// The hook entries of `target`, and those that call us before a tool reads or changes a file.
     pub fn target_with_files(self, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
         let tools = match self {
             Agent::Claude => claude::SUBAGENT_AND_FILE_TOOLS,

@@ -1,6 +1,6 @@
 //! Detects what hooks missed: compares a session's state with its process, transcript and screen.
 //!
-//! Some user actions run no hook. `judge` returns the missed change with its evidence and the rule that decided. It
+//! Some user actions run no hook. `resolve_state` returns the missed change with its evidence and the rule that decided. It
 //! performs no probe and changes no state: `step` decides whether an observation applies.
 
 use crate::event::{BlockReason, ObservedChange};

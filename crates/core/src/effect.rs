@@ -1,6 +1,6 @@
 //! Effects: the actions that follow from a decision, as data.
 //!
-//! This module performs none of them: the binary carries effects out after the decision is stored.
+//! This module performs none of them: `engine::ingest::effects` carries them out after the decision is stored.
 
 use crate::bookmark::{BookmarkPoint, BookmarkReason};
 use crate::id::SessionKey;

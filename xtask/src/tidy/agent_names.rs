@@ -23,7 +23,7 @@ const HOMES: [(&str, &str); 5] = [
 const FOLDERS: [&str; 3] = ["tests", "fixtures", "docs"];
 
 const RULE: Rule = Rule {
-    why: "a new agent must be one new folder in `crates/agents` and nothing else",
+    why: "a new agent must be one new folder and one arm per match in `crates/agents`",
     mend: "ask `agents` for it, or speak of any agent",
 };
 

@@ -41,7 +41,7 @@ const QUESTION_TOOL: &str = "AskUserQuestion";
 /// The current and the former name of the tool that starts a subagent.
 const SUBAGENT_TOOLS: [&str; 2] = ["Agent", "Task"];
 
-/// The same, with the tools that read or change files.
+/// Matcher of the tools that start a subagent, read or change files.
 pub(crate) const SUBAGENT_AND_FILE_TOOLS: &str = "Agent|Task|Read|Edit|MultiEdit|Write|NotebookEdit";
 
 pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {

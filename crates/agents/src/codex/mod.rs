@@ -34,7 +34,7 @@ use wire::CodexPayload;
 /// The tool that starts a subagent.
 const SUBAGENT_TOOL: &str = "spawn_agent";
 
-/// The same, with the tool that changes files.
+/// Matcher of the tools that start a subagent or change files.
 pub(crate) const SUBAGENT_AND_FILE_TOOLS: &str = "^(spawn_agent|apply_patch)$";
 
 pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {

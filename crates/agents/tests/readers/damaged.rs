@@ -48,6 +48,7 @@ fn no_nesting_is_too_deep() {
     let deep = "[".repeat(2_000_000);
     let opened =
         [r#"{"type":"user","message":{"content":"#, r#"{"type":"response_item","payload":{"content":"#];
+    assert_eq!(opened.len(), Agent::ALL.len(), "each agent has such a line");
     for (agent, open) in Agent::ALL.into_iter().zip(opened) {
         let half = format!("{open}{deep}");
         assert_eq!(agent.reader().read(half.as_bytes(), &mut vec![]), Err(LineError::NotJson));

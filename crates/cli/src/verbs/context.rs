@@ -18,7 +18,8 @@ Examples:
   tow context --why              a line for each part: what it is, its size, why it is there, and what it took to learn
   tow context --agent NAME       as the other agent would be given it
 
-To begin anew without it once: `tow fresh` before `/clear`. For good: `tow config set inherit.on_clear never`.";
+To begin anew without it once: `tow fresh` before `/clear`. For good: `tow config set inherit.on_clear never` (work) and
+`tow config set memory.give false` (memories).";
 
 /// Show the context that a session would be given: the previous session's work and memories, and why.
 #[derive(Debug, Args)]

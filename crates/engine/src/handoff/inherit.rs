@@ -1,6 +1,7 @@
 //! Gives a session the work it inherits, and its user the choices if there are several.
 //!
-//! Decides nothing: `core::inherit` did, while applying events. This module only puts it into words, once.
+//! `core::inherit` decided what is inherited, while events were applied; this module puts it into words, once. It decides
+//! only whether memories are due: once per context, and never after a fresh start.
 
 use crate::capture;
 use crate::handoff::{continuing, past};

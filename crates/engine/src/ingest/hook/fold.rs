@@ -110,7 +110,8 @@ fn report(call: &HookCall, error: &StoreError) {
     }
 }
 
-/// Only an agent that needs a reply waits for the lock; mostly only if notifications go to its terminal.
+/// Only an agent that needs a reply waits for the lock. For an event that is merely shown: only if a notice goes to
+/// the agent's terminal, or the turn may be continued.
 fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Result<Option<ProjectionLock>> {
     let patience = match (asked, urgency) {
         (ReplyScope::Nothing, _) => Duration::ZERO,
@@ -263,7 +264,7 @@ fn inherited(call: &HookCall, event: &Event, store: &Store, known: &Known) -> Re
     }
 }
 
-/// The one place where features add to a hook's reply.
+/// Merges the features' notices and answers; `fold_once` adds the continuation, the inheritance and the context guard.
 fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Result<Reply, StoreError> {
     let terminal = notify::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };

@@ -134,7 +134,7 @@ impl Config {
         self.exclude_projects.iter().any(|pattern| covers(pattern, folder))
     }
 
-    /// Whether a session in this folder continues another session's work only on request.
+    /// Whether a session in this folder is given no work and no memories unless a baton brings them.
     pub fn inherits_nothing(&self, folder: &str) -> bool {
         self.inherit_never_in.iter().any(|pattern| covers(pattern, folder))
     }
