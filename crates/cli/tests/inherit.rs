@@ -345,8 +345,9 @@ fn the_last_answer_is_bounded_and_none_is_kept_where_wishes_cannot_be_read() {
         env.hook("claude", common::payload("UserPromptSubmit", &key, "it")).ok();
         let stop = say(env, "Stop", session, json!({"last_assistant_message": long, "background_tasks": []}));
         env.hook("claude", stop.to_string()).ok();
-        // A hook leaves its event to whoever folds already.
+        // A hook leaves its event to a process that applies already, which may run longer than `tow work`.
         env.tow(&["work"]).ok();
+        env.wait_no_process();
         let store = common::store_in(&towline_store::DataFolder::at(env.data_dir()));
         store.session(&key).unwrap().unwrap().answer
     };
