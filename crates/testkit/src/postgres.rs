@@ -157,12 +157,11 @@ impl Postgres {
     /// Creates a login, and the database with the login as its owner unless that exists.
     #[track_caller]
     pub fn create_login(&self, name: &str, password: &str, database: &str) {
-        // One run of psql instead of three: starting it takes longer than what it does.
-        self.run(&format!(
-            "create role \"{name}\" login password '{password}';\n\
-            select 'create database \"{database}\" owner \"{name}\"' \
-            where not exists (select 1 from pg_database where datname = '{database}') \\gexec"
-        ));
+        self.run(&format!("create role \"{name}\" login password '{password}'"));
+        let known = self.run(&format!("select 1 from pg_database where datname = '{database}'"));
+        if known.is_empty() {
+            self.run(&format!("create database \"{database}\" owner \"{name}\""));
+        }
     }
 
     /// Shuts the server down cleanly and starts it again, on the same port.

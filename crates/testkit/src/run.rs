@@ -4,7 +4,6 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -35,16 +34,10 @@ impl Run {
             .spawn()
             .unwrap_or_else(|error| panic!("could not start {command:?}: {error}"));
         let feeder = feed(child.stdin.take().expect("stdin is piped"), stdin.to_vec());
-        let (open, closed) = mpsc::channel();
-        let stdout = drain(child.stdout.take().expect("stdout is piped"), open.clone());
-        let stderr = drain(child.stderr.take().expect("stderr is piped"), open);
-        // Most programs close their output by ending, which saves polling. Nothing is sent.
-        let patience = match closed.recv_timeout(DEADLINE) {
-            Err(RecvTimeoutError::Timeout) => Duration::ZERO,
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => DEADLINE,
-        };
+        let stdout = drain(child.stdout.take().expect("stdout is piped"));
+        let stderr = drain(child.stderr.take().expect("stderr is piped"));
         let mut status = None;
-        let ended = wait::holds_within(patience, || {
+        let ended = wait::holds_within(DEADLINE, || {
             status = child.try_wait().expect("the child can be waited for");
             status.is_some()
         });
@@ -124,12 +117,10 @@ fn feed(mut pipe: impl Write + Send + 'static, bytes: Vec<u8>) -> JoinHandle<()>
     })
 }
 
-/// Drops `open` at the end of the pipe.
-fn drain(mut pipe: impl Read + Send + 'static, open: Sender<()>) -> JoinHandle<String> {
+fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         pipe.read_to_end(&mut bytes).expect("a pipe can be read");
-        drop(open);
         String::from_utf8_lossy(&bytes).into_owned()
     })
 }

@@ -99,10 +99,9 @@ impl Tmux {
     #[track_caller]
     fn opening_words(&self) -> Vec<&'static str> {
         if self.is_running() {
-            let variables = self.env().variables();
-            let words =
-                variables.iter().flat_map(|(name, value)| ["set-environment", "-g", name, value, ";"]);
-            self.run(&words.collect::<Vec<_>>());
+            for (name, value) in self.env().variables() {
+                self.run(&["set-environment", "-g", &name, &value]);
+            }
             return vec!["new-window"];
         }
         let mut words = vec!["set-option", "-g", "default-terminal", "xterm-256color", ";"];

@@ -9,10 +9,7 @@ use std::time::{Duration, Instant};
 /// How long a test waits for a real client. Generous: a loaded machine is slow, not wrong.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Pauses double up to this length: most conditions hold within milliseconds, and a slow one must not be crowded out.
-const LONGEST_PAUSE: Duration = Duration::from_millis(20);
-
-const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Polls `probe` until it returns a value; panics with `what` after the deadline.
 #[track_caller]
@@ -24,14 +21,13 @@ pub fn until<T>(what: &str, deadline: Duration, mut probe: impl FnMut() -> Optio
 #[track_caller]
 pub fn until_evident<T>(what: &str, deadline: Duration, mut probe: impl FnMut() -> Result<T, String>) -> T {
     let end = Instant::now() + deadline;
-    let mut pause = FIRST_PAUSE;
     loop {
         match probe() {
             Ok(found) => return found,
             Err(evidence) if Instant::now() >= end => {
                 panic!("waited {deadline:?} in vain for {what}\n--- last evidence ---\n{evidence}")
             }
-            Err(_) => rest(&mut pause),
+            Err(_) => thread::sleep(PAUSE),
         }
     }
 }
@@ -39,19 +35,13 @@ pub fn until_evident<T>(what: &str, deadline: Duration, mut probe: impl FnMut() 
 /// Whether the condition became true before the deadline. For clean-up, which must not panic.
 pub fn holds_within(deadline: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + deadline;
-    let mut pause = FIRST_PAUSE;
     while !condition() {
         if Instant::now() >= end {
             return false;
         }
-        rest(&mut pause);
+        thread::sleep(PAUSE);
     }
     true
-}
-
-fn rest(pause: &mut Duration) {
-    thread::sleep(*pause);
-    *pause = (*pause * 2).min(LONGEST_PAUSE);
 }
 
 #[cfg(test)]

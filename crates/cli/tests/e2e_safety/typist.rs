@@ -2,7 +2,6 @@
 
 use crate::desk::{Desk, Wanted, World};
 use std::thread;
-use std::time::Duration;
 use towline_core::typing::InputLine;
 use towline_testkit::{Pane, Tmux, wait};
 
@@ -11,8 +10,8 @@ const TRIALS: usize = 12;
 /// Printed when a trial fails, so that it can be had again.
 const SEED: u64 = 20_260_801;
 
-/// The longest pause before the first key, and before each one after it: the first covers nearly all of `TIME_MS`.
-const LONGEST_PAUSES_MS: [u64; 4] = [2_400, 160, 160, 160];
+/// How long, in looks at the screen, the first key lets wait for itself at most, and each one after it.
+const LONGEST_PAUSES: [u64; 4] = [120, 8, 8, 8];
 
 /// Long enough for a quiet second, and for typing after it.
 const TIME_MS: i64 = 2_500;
@@ -27,7 +26,7 @@ pub fn at_random(desk: &Desk) {
         let wanted = desk.next_prompt();
         let before = desk.world();
         let intent = desk.make(&desk.seat, &wanted, TIME_MS);
-        let pauses: Vec<u64> = LONGEST_PAUSES_MS.map(|most| chance.below(most)).to_vec();
+        let pauses: Vec<u64> = LONGEST_PAUSES.map(|most| chance.below(most)).to_vec();
         let word = thread::scope(|scope| {
             let typing = scope.spawn(|| type_slowly(&person, &pauses));
             assert!(desk.type_in(&desk.seat).wait().unwrap().success());
@@ -43,11 +42,11 @@ pub fn at_random(desk: &Desk) {
     desk.env.tow(&["config", "set", "typing.quiet_s", "0"]).ok();
 }
 
-/// One letter after the other, each after its pause in milliseconds.
+/// One letter after the other, each after some looks at the screen.
 fn type_slowly(person: &Pane, pauses: &[u64]) -> &'static str {
     let word = "mine";
     for (letter, pause) in word.chars().zip(pauses) {
-        wait::holds_within(Duration::from_millis(*pause), || false);
+        (0..*pause).for_each(|_| drop(person.screen()));
         person.half_type(&letter.to_string());
     }
     word
