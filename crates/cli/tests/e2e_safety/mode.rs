@@ -18,6 +18,8 @@ pub fn modes_of_tmux(desk: &Desk) {
     ] {
         desk.tmux.run(&[words, &["-t", id]].concat());
         desk.seat.pane.wait_format("#{pane_in_mode}", "1");
+        // Leaving the mode before may make the client draw its screen again.
+        desk.seat.wait_line(&InputLine::Empty);
         desk.refuses(name, &IN_MODE);
         desk.refuses(name, &IN_MODE);
         desk.tmux.run(&["copy-mode", "-q", "-t", id]);
