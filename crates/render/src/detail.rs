@@ -1,4 +1,4 @@
-//! What was said and done in turns, grouped by session.
+//! Messages and tool calls of turns, grouped by session.
 //!
 //! The engine selects and clips the texts.
 

@@ -1,4 +1,4 @@
-//! What would be forgotten, or was.
+//! The report of a forget command, or of its preview.
 //!
 //! Never prints the text that was searched for.
 

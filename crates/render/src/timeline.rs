@@ -1,4 +1,4 @@
-//! What happened around a point in time.
+//! Turns, memories and bookmarks around a point in time.
 //!
 //! The engine chooses and orders the entries.
 

@@ -1,4 +1,4 @@
-//! What the benchmarks share: options, the binary to measure, recorded payloads, and where results go.
+//! Shared by the benchmarks: options, the binary to measure, recorded payloads, and where results go.
 //!
 //! Measures nothing itself.
 

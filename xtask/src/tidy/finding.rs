@@ -1,4 +1,4 @@
-//! What a rule reports.
+//! A finding: the place, the rule, the reason and the remedy.
 //!
 //! Must not print: `tidy` does.
 

@@ -1,4 +1,4 @@
-//! What an unfinished change leaves behind: silenced lints, skipped tests, marks of known faults.
+//! Finds the remains of an unfinished change: silenced lints, skipped tests, marks of known faults.
 //!
 //! Clippy refuses `todo!` and `unimplemented!`. Text literals are not looked at: they may speak of anything.
 

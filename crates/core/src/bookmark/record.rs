@@ -1,4 +1,4 @@
-//! What events record about a bookmark: how it was set, which threshold was reached, the state of the code.
+//! The facts that events record about a bookmark: how it was set, which threshold was reached, the state of the code.
 //!
 //! Plain data: decides nothing.
 

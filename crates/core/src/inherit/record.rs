@@ -1,4 +1,4 @@
-//! What events and sessions record about inheritance: settings, progress, the rule that decided, batons from elsewhere.
+//! The facts that events and sessions record about inheritance: settings, progress, the rule that decided, batons from elsewhere.
 //!
 //! Plain data: decides nothing.
 

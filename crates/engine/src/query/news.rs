@@ -23,7 +23,7 @@ struct NewsCursor {
     jobs: i64,
 }
 
-/// What changed since a cursor, without content: the reader queries what it shows.
+/// The changes since a cursor, without content: the reader queries the rows that it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewsItem {
     /// The last event of a session.

@@ -64,7 +64,7 @@ impl SearchRequest {
 pub struct SearchResults {
     /// Best first.
     pub hits: Vec<Found>,
-    /// What could not be used, one line each, for the user.
+    /// Notices for the user about parts of the search that were unavailable, one line each.
     pub notices: Vec<String>,
 }
 

@@ -38,7 +38,7 @@ pub struct ShowRequest<'a> {
     pub reader: Reader,
 }
 
-/// Who reads the result. Memories that are held back are shown to a user only.
+/// The reader of the result. Quarantined memories are shown to a user only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     User,

@@ -1,4 +1,4 @@
-//! What all terminals share: the interface of a driver, the refusals, the limits and the bracketed paste.
+//! Shared by all terminals: the interface of a driver, the refusals, the limits and the bracketed paste.
 //!
 //! Runs no program and knows no terminal.
 

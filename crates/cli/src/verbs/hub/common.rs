@@ -1,4 +1,4 @@
-//! What several subcommands of `tow hub` share. Talks to nobody.
+//! Shared parts of the subcommands of `tow hub`. It opens no connection.
 
 use std::time::Duration;
 use towline_engine::runtime::failure::Failure;

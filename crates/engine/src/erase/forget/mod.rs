@@ -55,7 +55,7 @@ pub enum AsideFate {
     Kept,
 }
 
-/// What would be erased, or was.
+/// The result of an erasure, or of its preview.
 pub struct ForgetReport {
     pub target: Meant,
     pub tally: Tally,
