@@ -3,7 +3,6 @@
 //! Matches the hook first: it must not pay for building a grammar that it does not use. Decides nothing.
 
 mod agreement;
-mod canvas;
 mod cli;
 mod demo;
 mod monitor;

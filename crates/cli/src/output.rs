@@ -26,11 +26,6 @@ impl Output {
         Output { coloured: false, is_silent: true }
     }
 
-    #[cfg(test)]
-    pub fn plain() -> Output {
-        Output { coloured: false, is_silent: false }
-    }
-
     pub fn tint(&self, tone: Tone, text: &str) -> String {
         let style = Style { is_coloured: self.coloured, ..Style::PLAIN };
         style.tint(tone, text)

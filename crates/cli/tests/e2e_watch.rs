@@ -102,18 +102,18 @@ fn a_small_terminal_shows_what_fits_and_a_larger_one_all_of_it() {
         agent(&tmux, id);
     }
     let watched = watch(&tmux, &[]);
-    tmux.run(&["resize-window", "-t", &watched.id, "-x", "30", "-y", "5"]);
-    let screen = watched.wait_screen("+2 more");
-    assert_eq!((screen.lines().count(), screen.matches("idle").count()), (5, 4), "{screen}");
-    assert!(screen.lines().all(|line| line.chars().count() <= 30), "{screen}");
+    tmux.run(&["resize-window", "-t", &watched.id, "-x", "32", "-y", "5"]);
+    let screen = watched.wait_screen("+3 more");
+    assert_eq!((screen.lines().count(), screen.matches(". idle").count()), (5, 3), "{screen}");
+    assert!(screen.lines().all(|line| line.chars().count() <= 32), "{screen}");
     assert!(screen.contains("project/main"), "{screen}");
     tmux.run(&["resize-window", "-t", &watched.id, "-x", "100", "-y", "12"]);
-    let screen = watched.wait_screen_for("all of them", |screen| screen.matches("idle").count() == 6);
+    let screen = watched.wait_screen_for("all of them", |screen| screen.matches(". idle").count() == 6);
     assert!(screen.contains("? help") && screen.contains("claude"), "{screen}");
     watched.keys(&["?"]);
-    watched.wait_screen("q quit");
+    watched.wait_screen("go to the chosen agent");
     watched.keys(&["?"]);
-    watched.wait_screen("? help");
+    watched.wait_screen_for("the list", |screen| screen.matches(". idle").count() == 6);
 }
 
 #[test]
@@ -135,6 +135,10 @@ fn hostile_names_are_text_and_wide_letters_keep_the_columns() {
     let plain = tmux.scripted_agent_in("plain", &folder("plain", "plain"), "HERE plainly");
     plain.say("UserPromptSubmit");
     let watched = tmux.open(&["tow", "status", "--watch"], &[]);
+    watched.wait_screen("? help");
+    tmux.run(&["resize-window", "-t", &watched.id, "-x", "170", "-y", "20"]);
+    // Without the details the prompts have a column.
+    watched.keys(&["Tab"]);
     let screen = watched.wait_screen_for("both", |screen| screen.matches("HERE").count() == 2);
     assert!(
         screen.contains("漢字🚀") && screen.contains("#(x)[31m") && screen.contains("#{pane_id}"),
@@ -160,13 +164,18 @@ fn keys_choose_a_seat_and_lead_there() {
     let first = agent(&tmux, "first");
     let second = agent(&tmux, "second");
     let watched = watch(&tmux, &[]);
+    // Wide enough for the column of panes, too narrow for the details.
+    tmux.run(&["resize-window", "-t", &watched.id, "-x", "125", "-y", "20"]);
     let outer = Tmux::named(&env, "outer").attach_to(&tmux);
     let current = || tmux.run(&["display-message", "-p", "#{pane_id}"]).trim().to_owned();
-    let marked = |pane: &Pane| {
-        let drawn = tmux.run(&["capture-pane", "-p", "-e", "-t", &watched.id]);
-        drawn.lines().any(|line| line.contains("\x1b[7m") && line.contains(&format!(" {} ", pane.id)))
+    let wait_marked = |pane: &Pane| {
+        wait::until_evident("the choice", wait::PATIENCE, || {
+            let drawn = tmux.run(&["capture-pane", "-p", "-e", "-t", &watched.id]);
+            let is_reversed = |line: &str| line.contains("\x1b[7m") || line.contains(";7m");
+            let is_marked = |line: &str| is_reversed(line) && line.trim_end().ends_with(&pane.id);
+            if drawn.lines().any(is_marked) { Ok(()) } else { Err(format!("{drawn:?}")) }
+        });
     };
-    let wait_marked = |pane: &Pane| wait::until("the choice", wait::PATIENCE, || marked(pane).then_some(()));
     outer.wait_screen("idle");
     wait_marked(&second);
     watched.keys(&["j"]);

@@ -39,7 +39,7 @@ pub enum MonitorAction {
     Quit,
 }
 
-pub const NOBODY_WAITS: &str = "nobody waits for you";
+const NOBODY_WAITS: &str = "nobody waits for you";
 
 pub fn update(mut model: MonitorModel, input: MonitorInput) -> (MonitorModel, MonitorAction) {
     match input {

@@ -31,11 +31,13 @@ pub fn view(model: &MonitorModel, size: ScreenSize) -> Frame {
     if title == 1 {
         draw_title(&mut frame, model, columns);
     }
-    if last == 1 {
-        draw_status_line(&mut frame, model, Area { x: 0, y: rows - 1, columns, rows: 1 });
-    }
     let body = Area { x: 0, y: title, columns, rows: rows - last - title };
     let (list, pane) = split_body(model, body);
+    let heads = heads.min(list.rows.saturating_sub(1));
+    if last == 1 {
+        let hidden = model.visible().len().saturating_sub(usize::from(list.rows - heads));
+        draw_status_line(&mut frame, model, hidden, Area { x: 0, y: rows - 1, columns, rows: 1 });
+    }
     if let Some(pane) = pane {
         draw_pane(&mut frame, model, pane);
     }
@@ -129,7 +131,6 @@ fn totals(model: &MonitorModel) -> [String; 3] {
 
 fn draw_list(frame: &mut Frame, model: &MonitorModel, area: Area, heads: u16) {
     let placed = layout(model, area.columns);
-    let heads = heads.min(area.rows.saturating_sub(1));
     if heads == 1 {
         draw_heads(frame, &placed, area.x, area.y);
     }
@@ -220,7 +221,7 @@ fn draw_help(frame: &mut Frame, area: Area) {
     }
 }
 
-fn draw_status_line(frame: &mut Frame, model: &MonitorModel, area: Area) {
+fn draw_status_line(frame: &mut Frame, model: &MonitorModel, hidden: usize, area: Area) {
     let columns = area.columns.into();
     let (x, y) = (area.x, area.y);
     let notice = model.message.as_ref().or(model.trouble.as_ref());
@@ -236,17 +237,19 @@ fn draw_status_line(frame: &mut Frame, model: &MonitorModel, area: Area) {
             frame.write_text(x, y, &fit_to_width(&crate::text::clean(notice), columns), area.columns, STRONG)
         }
         (InputMode::Browsing | InputMode::Helping, None) => {
-            frame.write_text(x, y, &fit_to_width(&hint(model), columns), area.columns, FAINT)
+            frame.write_text(x, y, &fit_to_width(&hint(model, hidden), columns), area.columns, FAINT)
         }
     }
 }
 
-fn hint(model: &MonitorModel) -> String {
+/// How many rows do not fit, and the most important keys.
+fn hint(model: &MonitorModel, hidden: usize) -> String {
+    let more = if hidden > 0 { format!("+{hidden} more  ") } else { String::new() };
     let filter = if model.filter.is_empty() {
         "/ filter".to_owned()
     } else {
         format!("/{} (Esc: all)", crate::text::clean(&model.filter))
     };
     let ended = if model.ended == EndedRows::Shown { "a hide ended" } else { "a ended" };
-    format!("? help  Enter go  {filter}  s sort  {ended}  Tab closer  q quit")
+    format!("{more}? help  Enter go  {filter}  s sort  {ended}  Tab closer  q quit")
 }

@@ -2,6 +2,7 @@
 //!
 //! Only reads. A session's usage is read again only after a new capture.
 
+use super::filter::SessionFilter;
 use crate::scope::Scope;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -38,25 +39,18 @@ const MOST_TURNS: usize = 12;
 const MOST_BOOKMARKS: u32 = 5;
 const MOST_INHERITANCES: u32 = 4;
 
-/// Session filter.
-#[derive(Clone, Debug, Default)]
-pub struct SessionFilter {
-    /// Prefix of the session id; `None` for all sessions.
-    pub session: Option<String>,
-}
-
 /// Reads the rows, and caches usage from one read to the next.
 #[derive(Default)]
 pub struct RowGatherer {
-    asked: SessionFilter,
+    filter: SessionFilter,
     watch: Option<Watch>,
     counted_at: Option<Timestamp>,
     counted: HashMap<SessionKey, Option<UsageTotal>>,
 }
 
 impl RowGatherer {
-    pub fn new(asked: SessionFilter) -> RowGatherer {
-        RowGatherer { asked, ..RowGatherer::default() }
+    pub fn new(filter: SessionFilter) -> RowGatherer {
+        RowGatherer { filter, ..RowGatherer::default() }
     }
 
     /// The filtered sessions: those that need the user first, ended ones last.
@@ -73,7 +67,7 @@ impl RowGatherer {
             Some(store) => rows(&store, live.seats, ended, &config).map_err(failed)?,
             None => live.seats.into_iter().map(MonitorRow::of).collect(),
         };
-        rows.retain(|row| self.asked.fits(&row.shown));
+        rows.retain(|row| self.filter.fits(&row.shown));
         self.count(&scope.env, &mut rows);
         Ok(rows)
     }
@@ -101,15 +95,6 @@ impl RowGatherer {
             }
             row.spent = self.counted.get(&key).cloned().flatten();
         }
-    }
-}
-
-impl SessionFilter {
-    fn fits(&self, shown: &SeatView) -> bool {
-        let Some(begins) = self.session.as_deref() else { return true };
-        let key = shown.session.as_deref().unwrap_or_default();
-        let id = key.split_once(':').map_or(key, |(_, id)| id);
-        key.starts_with(begins) || id.starts_with(begins)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Touches the terminal only if its owner died without a word, and only the modes that the owner had changed:
 //! a shell that already took the terminal back keeps its modes.
 
-use crate::canvas::LEAVE;
+use super::canvas::LEAVE;
 use rustix::process::setsid;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, Read, Write};

@@ -2,11 +2,17 @@
 //!
 //! Decides neither what is shown nor what a key means: that is the `towline_monitor` crate.
 
+mod canvas;
+mod filter;
 mod gather;
 mod keeper;
+mod notify;
 mod stage;
 mod wakes;
 
-pub use gather::{RowGatherer, SessionFilter};
+pub use canvas::require_terminal;
+pub use filter::{SeatFilter, SessionFilter};
+pub use gather::RowGatherer;
 pub use keeper::keep;
-pub use stage::play;
+pub use notify::Channel;
+pub use stage::{MonitorOptions, play};

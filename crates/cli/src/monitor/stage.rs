@@ -3,10 +3,12 @@
 //! Refreshes at most a few times a second, and hardly ever while nothing changes. The `towline_monitor` crate
 //! interprets keys and builds frames; this file only carries out its actions.
 
-use super::gather::{RowGatherer, SessionFilter, detail};
+use super::canvas::{KeyInput, TerminalCanvas, end_signals, is_popup, reporting_panics};
+use super::filter::SessionFilter;
+use super::gather::{RowGatherer, detail};
 use super::keeper::Keeper;
+use super::notify::{Channel, Notifier};
 use super::wakes::Wakes;
-use crate::canvas::{KeyInput, TerminalCanvas, end_signals, is_popup, is_possible, reporting_panics};
 use crate::output::Output;
 use crate::scope::Scope;
 use std::io;
@@ -17,12 +19,12 @@ use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
 use towline_core::shown::SeatLight;
 use towline_engine::ingest::goto;
+use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::env::{Env, variable};
 use towline_engine::runtime::failure::Failure;
 use towline_monitor::{
-    ColourMode, EndedRows, Frame, MonitorAction, MonitorInput, MonitorModel, ScreenSize, pressed, update,
-    view,
+    ColourMode, EndedRows, Frame, MonitorAction, MonitorInput, MonitorModel, pressed, update, view,
 };
 
 /// Shortest time between two refreshes, however much is written.
@@ -37,16 +39,18 @@ const BUSY_LOOK: Duration = Duration::from_secs(3);
 /// Interval of thorough refreshes while all agents are idle.
 const IDLE_LOOK: Duration = Duration::from_secs(10);
 
+/// What a monitor shows, and how the terminal notifies the user.
+pub struct MonitorOptions {
+    pub filter: SessionFilter,
+    pub ended: EndedRows,
+    pub channel: Channel,
+}
+
 /// Runs the monitor until a key or a signal ends it.
-pub fn play(scope: &Scope, asked: SessionFilter, ended: EndedRows) -> Result<ExitCode, Failure> {
-    if !is_possible() {
-        let what = "`tow monitor` needs a terminal that can be drawn on";
-        let hint = "Run `tow monitor --once` for one page, or `tow monitor --json` for a script.";
-        return Err(Failure::input(what).hint(hint));
-    }
-    reporting_panics("monitor", || {
+pub fn play(scope: &Scope, options: MonitorOptions) -> Result<ExitCode, Failure> {
+    reporting_panics(|| {
         let ended_by = end_signals()?;
-        let signal = MonitorLoop::new(scope, asked, ended)?.until_the_end(&ended_by)?;
+        let signal = MonitorLoop::new(scope, options)?.until_the_end(&ended_by)?;
         Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(128_u8.saturating_add(signal))))
     })
 }
@@ -57,6 +61,7 @@ struct MonitorLoop<'a> {
     gatherer: RowGatherer,
     wakes: Wakes,
     model: MonitorModel,
+    notifier: Notifier,
     /// The frame on the screen.
     drawn: Option<Frame>,
     looked_at: Duration,
@@ -75,13 +80,14 @@ enum MonitorStep {
 }
 
 impl<'a> MonitorLoop<'a> {
-    fn new(scope: &'a Scope, asked: SessionFilter, ended: EndedRows) -> Result<MonitorLoop<'a>, Failure> {
+    fn new(scope: &'a Scope, options: MonitorOptions) -> Result<MonitorLoop<'a>, Failure> {
         let colours = if variable("NO_COLOR").is_some() { ColourMode::Hidden } else { ColourMode::Shown };
         Ok(MonitorLoop {
             begun: &scope.env,
-            gatherer: RowGatherer::new(asked),
+            gatherer: RowGatherer::new(options.filter),
             wakes: Wakes::on(&scope.env.home)?,
-            model: MonitorModel::new(scope.env.now, colours, ended),
+            model: MonitorModel::new(scope.env.now, colours, options.ended),
+            notifier: Notifier::new(options.channel),
             drawn: None,
             looked_at: Duration::ZERO,
             looked_closely_at: None,
@@ -103,7 +109,7 @@ impl<'a> MonitorLoop<'a> {
                 return Ok(None);
             }
             break_for_tests();
-            let typed = canvas.typed_unless(&self.wakes.ends(), self.patience());
+            let typed = canvas.typed(&self.wakes.ends(), self.patience());
             self.has_news |= self.wakes.take();
             if let Ok(signal @ 1..) = u8::try_from(ended_by.load(Ordering::Relaxed)) {
                 return Ok(Some(signal));
@@ -136,8 +142,6 @@ impl<'a> MonitorLoop<'a> {
 
     fn draw(&mut self, canvas: &mut TerminalCanvas) -> io::Result<()> {
         let size = canvas.size();
-        let most = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
-        let size = ScreenSize { columns: most(size.columns), rows: most(size.rows) };
         self.tell(MonitorInput::Size(size));
         if let Some(scope) = scope_of_now() {
             self.tell(MonitorInput::Now(scope.env.now));
@@ -145,7 +149,8 @@ impl<'a> MonitorLoop<'a> {
         let frame = view(&self.model, size);
         canvas.send(&frame.over(self.drawn.as_ref()))?;
         self.drawn = Some(frame);
-        canvas.name(&title(&self.model))
+        canvas.name(&title(&self.model))?;
+        canvas.send(&self.notifier.take())
     }
 
     /// Time until a displayed value changes or a refresh is due.
@@ -192,13 +197,18 @@ impl<'a> MonitorLoop<'a> {
         let now = self.begun.elapsed();
         self.looked_at = now;
         (self.has_news, self.is_wanted) = (false, false);
-        if glance == Glance::Thorough {
-            self.looked_closely_at = Some(now);
-        }
         let ended = if self.model.needs_ended_sessions() { EndedRows::Shown } else { EndedRows::Hidden };
         match self.gatherer.rows(&scope, glance, ended) {
-            Ok(rows) => self.tell(MonitorInput::Rows(rows)),
+            Ok(rows) => {
+                self.tell(MonitorInput::Rows(rows));
+                self.notifier.compare(self.model.live_seats());
+            }
             Err(failure) => self.tell(MonitorInput::Trouble(failure.what)),
+        }
+        if glance == Glance::Thorough {
+            self.looked_closely_at = Some(now);
+            // The next thorough refresh repeats a failed push.
+            let _pushed = live::push(&scope.env);
         }
         self.show_closely(&scope);
     }

@@ -2,7 +2,7 @@
 //!
 //! Reports only that something happened; the caller finds out what.
 
-use crate::canvas::{ENDING, no_signals};
+use super::canvas::{ENDING, no_signals};
 use signal_hook::consts::SIGWINCH;
 use signal_hook::low_level::pipe;
 use std::io::Read;

@@ -2,7 +2,9 @@
 //!
 //! Draws the same list as `tow status`, in more detail. Decides nothing.
 
-use crate::monitor::{RowGatherer, SessionFilter, play};
+use crate::monitor::{
+    Channel, MonitorOptions, RowGatherer, SeatFilter, SessionFilter, play, require_terminal,
+};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -19,6 +21,7 @@ Examples:
   tow monitor                      all sessions, live; ? shows the keys
   tow monitor --all                those that have ended, too
   tow monitor --session 1a2b3c     only sessions whose id begins so
+  tow monitor --notify bell        ring when an agent is done or waits
   tow monitor --once --width 80    one page as text
   tow monitor --json | jq '.sessions[] | select(.context.percent > 60) | .session'";
 
@@ -32,6 +35,11 @@ pub struct Arguments {
     /// Only sessions whose id has this prefix.
     #[arg(long, value_name = "PREFIX")]
     session: Option<String>,
+    #[command(flatten)]
+    filter: SeatFilter,
+    /// How the terminal notifies you that an agent is done or waits; by default not at all.
+    #[arg(long, conflicts_with_all = ["once", "json"])]
+    notify: Option<Channel>,
     /// Print one page as text and exit.
     #[arg(long)]
     once: bool,
@@ -44,12 +52,16 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let asked = SessionFilter { session: arguments.session.clone() };
+    arguments.filter.check()?;
+    let filter = SessionFilter { session: arguments.session.clone(), seats: arguments.filter.clone() };
     let ended = if arguments.all { EndedRows::Shown } else { EndedRows::Hidden };
     if !arguments.once && !arguments.json {
-        return play(scope, asked, ended);
+        let instead = "Run `tow monitor --once` for one page, or `tow monitor --json` for a script.";
+        require_terminal("tow monitor", instead)?;
+        let channel = arguments.notify.unwrap_or(Channel::None);
+        return play(scope, MonitorOptions { filter, ended, channel });
     }
-    let rows = RowGatherer::new(asked).rows(scope, Glance::Thorough, ended)?;
+    let rows = RowGatherer::new(filter).rows(scope, Glance::Thorough, ended)?;
     if arguments.json {
         let sessions: Vec<Value> = rows.iter().map(object).collect();
         scope.out.line(&json!({"sessions": sessions}).to_string());

@@ -1,11 +1,12 @@
 //! `tow status`: what every agent is doing, as a table or as JSON.
 //!
-//! Draws the list that every surface draws, once or continuously. Decides nothing.
+//! Draws the list once; `--watch` opens the monitor, or prints the changes. Decides nothing.
 
+mod changes;
 mod fleet;
 mod table;
-mod watch;
 
+use crate::monitor::{Channel, MonitorOptions, SeatFilter, SessionFilter, play, require_terminal};
 use crate::output::Tone;
 use crate::scope::Scope;
 use clap::Args;
@@ -14,7 +15,6 @@ use std::time::Duration;
 use towline_core::continuing::{Hop, HopStage};
 use towline_core::escape::escape_for_terminal;
 use towline_core::inherit::HOUR_MS;
-use towline_core::session::SessionState;
 use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
 use towline_core::typing::TypingObstacle;
@@ -22,7 +22,9 @@ use towline_engine::handoff::continuing::{failure_line, overdue};
 use towline_engine::handoff::typing::paused;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
+use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::Failure;
+use towline_monitor::EndedRows;
 use towline_render::status_json;
 use towline_store::{HopFilter, Store, StoreError};
 
@@ -42,16 +44,9 @@ pub struct Arguments {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// Only this state: idle, working, blocked, completed, interrupted, limited.
-    #[arg(long)]
-    state: Option<String>,
-    /// Only this project.
-    #[arg(long)]
-    project: Option<String>,
-    /// Only this agent.
-    #[arg(long)]
-    agent: Option<String>,
-    /// Keep the list on the screen; with --json, print an object after every change.
+    #[command(flatten)]
+    filter: SeatFilter,
+    /// Keep the list on the screen, as `tow monitor`; with --json, print an object after every change.
     #[arg(long)]
     watch: bool,
     /// Show the agents on all of your machines, as last reported to the hub.
@@ -59,27 +54,22 @@ pub struct Arguments {
     fleet: bool,
     /// How to notify you while watching that an agent is done or waits; by default, as the terminal can.
     #[arg(long, requires = "watch", conflicts_with = "json")]
-    notify: Option<watch::Channel>,
+    notify: Option<Channel>,
 }
 
 /// How long the user waits for a writer's lock.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-const NOBODY: &str = "no agent sits anywhere";
-
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(state) = arguments.state.as_deref().filter(|state| !SessionState::SITTING.contains(state)) {
-        let hint = format!("States are: {}.", SessionState::SITTING.join(", "));
-        return Err(Failure::input(format!("there is no state `{state}`")).hint(hint));
-    }
+    arguments.filter.check()?;
     if arguments.fleet {
         return fleet::run(scope, arguments.json);
     }
     if arguments.watch {
-        return watch::run(scope, arguments);
+        return watch(scope, arguments);
     }
     let mut seats = live::seats(&scope.env, Glance::Thorough)?;
-    seats.retain(|seat| fits(seat, arguments));
+    seats.retain(|seat| arguments.filter.fits(seat));
     if arguments.json {
         scope.out.line(&status_json(&seats).to_string());
     } else {
@@ -88,6 +78,18 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         say_hops(scope)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps the list on the screen, or prints its changes.
+fn watch(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if arguments.json {
+        return changes::print_changes(scope, &arguments.filter);
+    }
+    let instead = "Run `tow status`, or `tow status --watch --json` for a script.";
+    require_terminal("tow status --watch", instead)?;
+    let filter = SessionFilter { session: None, seats: arguments.filter.clone() };
+    let channel = arguments.notify.unwrap_or_else(|| Channel::of_terminal(&variable));
+    play(scope, MonitorOptions { filter, ended: EndedRows::Hidden, channel })
 }
 
 /// Reminds of a pause, because users forget it.
@@ -118,18 +120,11 @@ fn is_worth_saying(hop: &Hop, now: Timestamp) -> bool {
     has_ended && (hop.told_at.is_none() || now.since_ms(hop.moved_at) < HOUR_MS)
 }
 
-fn fits(seat: &SeatView, arguments: &Arguments) -> bool {
-    let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
-    is(&arguments.state, Some(seat.state.name()))
-        && is(&arguments.project, seat.project.as_deref())
-        && is(&arguments.agent, Some(&seat.agent))
-}
-
 fn print(scope: &Scope, seats: &[SeatView]) {
     if seats.is_empty() {
-        return scope.out.line(NOBODY);
+        return scope.out.line("no agent sits anywhere");
     }
-    for line in table::table(seats, scope.env.now, scope.out.columns()) {
-        scope.out.line(line.tinted(&scope.out).trim_end());
+    for line in table::table(seats, scope.env.now, scope.out.style()) {
+        scope.out.line(line.trim_end());
     }
 }

@@ -1,39 +1,22 @@
 //! The agent list as lines of text, one per agent, fitted to the width.
 //!
-//! Pure: no colours, no clock, no terminal. Escapes all text.
+//! Pure: no clock, no terminal. Escapes all text.
 
-use crate::output::{Output, Tone};
 use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::shown::{SeatLight, SeatView, age};
 use towline_core::time::Timestamp;
-
-/// One agent: its state, and the rest of the line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableLine {
-    tone: Tone,
-    state: String,
-    rest: String,
-}
-
-impl TableLine {
-    pub fn plain(&self) -> String {
-        format!("{}{}", self.state, self.rest)
-    }
-
-    pub fn tinted(&self, out: &Output) -> String {
-        format!("{}{}", out.tint(self.tone, &self.state), self.rest)
-    }
-}
+use towline_render::{Style, Tone};
 
 /// Below this width a line holds only state, age and project.
 const NARROW: usize = 60;
 
-/// No line is wider than `columns`.
-pub fn table(seats: &[SeatView], now: Timestamp, columns: usize) -> Vec<TableLine> {
-    seats.iter().map(|seat| line(seat, now, columns)).collect()
+/// One line per agent; none is wider than the style's columns.
+pub fn table(seats: &[SeatView], now: Timestamp, style: Style) -> Vec<String> {
+    seats.iter().map(|seat| line(seat, now, style)).collect()
 }
 
-fn line(seat: &SeatView, now: Timestamp, columns: usize) -> TableLine {
+fn line(seat: &SeatView, now: Timestamp, style: Style) -> String {
+    let columns = style.columns;
     let state = fit_to_width(&pad(seat.state.name(), 12), columns);
     let waited = pad(&age(now.since_ms(seat.since)), 4);
     let rest = if columns < NARROW {
@@ -45,8 +28,8 @@ fn line(seat: &SeatView, now: Timestamp, columns: usize) -> TableLine {
         let place = format!("{place} {} {}", pad(&project(seat), 24), pad(&context, 4));
         format!("{waited} {agent} {place} {}", details(seat))
     };
-    let rest = fit_to_width(&rest, columns.saturating_sub(12)).trim_end().to_owned();
-    TableLine { tone: tone(seat.light()), state, rest }
+    let rest = fit_to_width(&rest, columns.saturating_sub(12));
+    format!("{}{}", style.tint(tone(seat.light()), &state), rest.trim_end())
 }
 
 /// The remaining details, most important first, because the end of the line may be cut off.
@@ -70,7 +53,7 @@ fn details(seat: &SeatView) -> String {
     escape_for_terminal(&format!("{notes}{}{model}", seat.prompt.as_deref().unwrap_or("")))
 }
 
-pub fn project(seat: &SeatView) -> String {
+fn project(seat: &SeatView) -> String {
     escape_for_terminal(&seat.project_and_branch())
 }
 
@@ -80,5 +63,43 @@ fn tone(light: SeatLight) -> Tone {
         SeatLight::Stopped => Tone::Warning,
         SeatLight::Completed => Tone::Good,
         SeatLight::Working | SeatLight::Idle => Tone::Faint,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use towline_core::escape::width;
+    use towline_core::event::BlockReason;
+    use towline_core::session::SessionState;
+
+    fn seat() -> SeatView {
+        SeatView {
+            session: Some("agent:a".into()),
+            state: SessionState::Blocked(BlockReason::Permission),
+            project: Some("app".into()),
+            prompt: Some("do it".into()),
+            ..SeatView::at("a", "agent", Timestamp(1))
+        }
+    }
+
+    fn drawn(seats: &[SeatView], columns: usize) -> Vec<String> {
+        table(seats, Timestamp(180_001), Style { columns, ..Style::PLAIN })
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let wide = SeatView { project: Some("漢字かな🚀".repeat(40)), ..seat() };
+        let hostile = SeatView { prompt: Some("\u{1b}[31m漢".repeat(99)), ..seat() };
+        for columns in [0, 1, 5, 11, 12, 13, 20, 30, 59, 60, 61, 100, 300] {
+            let lines = drawn(&[seat(), wide.clone(), hostile.clone()], columns);
+            assert!(lines.iter().all(|line| width(line) <= columns), "{columns}: {lines:?}");
+            assert!(!lines.iter().any(|line| line.contains('\u{1b}')), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_keeps_state_age_and_project() {
+        assert_eq!(drawn(&[seat()], 30), ["blocked     3m   app"]);
     }
 }

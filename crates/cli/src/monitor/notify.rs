@@ -40,7 +40,7 @@ impl Channel {
     }
 
     /// The escape sequences that notify the user of these agents; empty if there are none.
-    pub fn say(self, news: &[&SeatView]) -> String {
+    fn say(self, news: &[&SeatView]) -> String {
         let told = |sign: TerminalSignal| {
             let telling = |seat: &&SeatView| Notification::of(seat, None, seat.state).terminal_sequence(sign);
             news.iter().take(MOST).map(telling).collect()
@@ -55,11 +55,37 @@ impl Channel {
     }
 }
 
+/// Collects notifications from one refresh to the next frame.
+pub struct Notifier {
+    channel: Channel,
+    /// The last list; `None` before the first refresh, which is no news.
+    before: Option<Vec<SeatView>>,
+    untold: String,
+}
+
+impl Notifier {
+    pub fn new(channel: Channel) -> Notifier {
+        Notifier { channel, before: None, untold: String::new() }
+    }
+
+    pub fn compare(&mut self, seats: Vec<SeatView>) {
+        if let Some(before) = &self.before {
+            self.untold += &self.channel.say(&news(before, &seats));
+        }
+        self.before = Some(seats);
+    }
+
+    /// The escape sequences to write with the next frame.
+    pub fn take(&mut self) -> String {
+        std::mem::take(&mut self.untold)
+    }
+}
+
 /// More notifications at once would hide each other.
 const MOST: usize = 5;
 
 /// The agents that newly need the user since `before`, in the order of `after`.
-pub fn news<'a>(before: &[SeatView], after: &'a [SeatView]) -> Vec<&'a SeatView> {
+fn news<'a>(before: &[SeatView], after: &'a [SeatView]) -> Vec<&'a SeatView> {
     let is_known = |seat: &SeatView| {
         before.iter().any(|old| {
             (&old.seat, &old.session, old.state, old.since)
@@ -81,10 +107,20 @@ fn wants_a_person(state: SessionState) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::seat;
     use super::*;
     use towline_core::event::BlockReason;
     use towline_core::time::Timestamp;
+
+    fn seat(key: &str, state: SessionState) -> SeatView {
+        SeatView {
+            session: Some(format!("agent:{key}")),
+            state,
+            seen: false,
+            project: Some("app".into()),
+            prompt: Some("do it".into()),
+            ..SeatView::at(key, "agent", Timestamp(1))
+        }
+    }
 
     const BLOCKED: SessionState = SessionState::Blocked(BlockReason::Permission);
 

@@ -1,7 +1,7 @@
 //! A terminal in raw mode on the alternate screen, with the cursor hidden.
 //!
 //! Restores the terminal on every exit path, panics included. No other code changes terminal modes, except
-//! `monitor/keeper.rs`, which restores a terminal whose owner was killed.
+//! `keeper.rs`, which restores a terminal whose owner was killed.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -17,17 +17,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use towline_engine::runtime::env::variable;
 use towline_engine::runtime::failure::{Failure, Kind};
+use towline_monitor::ScreenSize;
 use towline_terminal::process::Process;
 use towline_terminal::tmux::TmuxServer;
 
-/// Columns and rows of a terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TerminalSize {
-    pub columns: usize,
-    pub rows: usize,
-}
-
-pub const ESCAPE: u8 = 0x1b;
+const ESCAPE: u8 = 0x1b;
 
 /// Saves the title, enters the alternate screen, hides the cursor and turns off line wrapping.
 const ENTER: &str = "\x1b[22;2t\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
@@ -39,8 +33,6 @@ pub struct TerminalCanvas {
     output: File,
     before: Termios,
     title: String,
-    drawn: Vec<String>,
-    size: TerminalSize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -57,41 +49,20 @@ impl TerminalCanvas {
         let before = tcgetattr(&input)?;
         let mut raw = before.clone();
         raw.make_raw();
-        let size = TerminalSize { columns: 0, rows: 0 };
         let (input, output) = (File::from(input), File::from(output));
         // From here on `Drop` restores the terminal.
-        let mut canvas = TerminalCanvas { input, output, before, title: String::new(), drawn: vec![], size };
+        let mut canvas = TerminalCanvas { input, output, before, title: String::new() };
         tcsetattr(&canvas.input, OptionalActions::Now, &raw)?;
         canvas.send(ENTER)?;
         Ok(canvas)
     }
 
     /// Some scripts run on a terminal without a size; it counts as 80×24.
-    pub fn size(&self) -> TerminalSize {
-        let found = tcgetwinsize(&self.output).map_or((0, 0), |size| (size.ws_col, size.ws_row));
-        match found {
-            (0, _) | (_, 0) => TerminalSize { columns: 80, rows: 24 },
-            (columns, rows) => TerminalSize { columns: columns.into(), rows: rows.into() },
+    pub fn size(&self) -> ScreenSize {
+        match tcgetwinsize(&self.output).map_or((0, 0), |size| (size.ws_col, size.ws_row)) {
+            (0, _) | (_, 0) => ScreenSize { columns: 80, rows: 24 },
+            (columns, rows) => ScreenSize { columns, rows },
         }
-    }
-
-    /// Writes only the lines that changed, in one write.
-    pub fn draw(&mut self, lines: Vec<String>, size: TerminalSize) -> io::Result<()> {
-        if size != self.size {
-            (self.size, self.drawn) = (size, vec![]);
-            self.send("\x1b[0m\x1b[2J")?;
-        }
-        let mut text = String::new();
-        for row in 0..lines.len().max(self.drawn.len()) {
-            let (old, new) = (self.drawn.get(row), lines.get(row));
-            if old != new {
-                // Clear first: after a full line the cursor still stands on its last column.
-                let line = new.map_or("", String::as_str);
-                text.push_str(&format!("\x1b[{};1H\x1b[2K{line}", row + 1));
-            }
-        }
-        self.drawn = lines;
-        self.send(&text)
     }
 
     /// `title` must already be free of control characters.
@@ -108,13 +79,8 @@ impl TerminalCanvas {
         self.output.write_all(text.as_bytes())
     }
 
-    /// Waits for a key or a signal.
-    pub fn typed(&mut self, patience: Duration) -> KeyInput {
-        self.typed_unless(&[], patience)
-    }
-
-    /// Like `typed`, but returns as well when one of `others` becomes readable.
-    pub fn typed_unless(&mut self, others: &[BorrowedFd<'_>], patience: Duration) -> KeyInput {
+    /// Waits for a key, for a signal, or until one of `others` becomes readable.
+    pub fn typed(&mut self, others: &[BorrowedFd<'_>], patience: Duration) -> KeyInput {
         let mut typed = self.read_within(others, patience);
         // The rest of an escape sequence may arrive late on a slow line; nothing follows a bare Escape.
         if let KeyInput::Bytes(bytes) = &mut typed
@@ -158,17 +124,17 @@ impl Drop for TerminalCanvas {
     }
 }
 
-/// Whether stdin and stdout are a terminal that supports cursor movement.
-pub fn is_possible() -> bool {
+/// Fails unless stdin and stdout are a terminal that supports cursor movement.
+pub fn require_terminal(command: &str, instead: &str) -> Result<(), Failure> {
     let is_dumb = variable("TERM").is_none_or(|term| term == "dumb");
-    !is_dumb && io::stdout().is_terminal() && io::stdin().is_terminal()
+    if !is_dumb && io::stdout().is_terminal() && io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::input(format!("`{command}` needs a terminal that can be drawn on")).hint(instead))
 }
 
 /// Runs `drawing` and reports a panic afterwards: printed at once, it would vanish with the alternate screen.
-pub fn reporting_panics(
-    what: &str,
-    drawing: impl FnOnce() -> Result<ExitCode, Failure>,
-) -> Result<ExitCode, Failure> {
+pub fn reporting_panics(drawing: impl FnOnce() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     let message = Arc::new(Mutex::new(String::new()));
     let kept = Arc::clone(&message);
     std::panic::set_hook(Box::new(move |panic| {
@@ -178,7 +144,7 @@ pub fn reporting_panics(
     }));
     catch_unwind(AssertUnwindSafe(drawing)).unwrap_or_else(|_| {
         let why = message.lock().map_or_else(|_| String::new(), |text| text.clone());
-        Err(Failure { kind: Kind::Failed, ..Failure::input(format!("the {what} panicked: {why}")) })
+        Err(Failure { kind: Kind::Failed, ..Failure::input(format!("the monitor panicked: {why}")) })
     })
 }
 
@@ -258,31 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_written_again() {
-        let (mut person, program) = terminal();
-        let mut canvas = canvas(&program);
-        let size = TerminalSize { columns: 80, rows: 24 };
-        let lines = |second: &str| vec!["first".to_owned(), second.to_owned()];
-        canvas.draw(lines("second"), size).unwrap();
-        assert!(written(&mut person, "second").contains("\x1b[1;1H\x1b[2Kfirst\x1b[2;1H\x1b[2Ksecond"));
-        canvas.draw(lines("other"), size).unwrap();
-        assert_eq!(written(&mut person, "other"), "\x1b[2;1H\x1b[2Kother");
-        canvas.draw(lines("other"), size).unwrap();
-        canvas.draw(vec!["first".to_owned()], size).unwrap();
-        assert_eq!(written(&mut person, "\x1b[2K"), "\x1b[2;1H\x1b[2K");
-        canvas.draw(vec!["first".to_owned()], TerminalSize { columns: 79, ..size }).unwrap();
-        assert!(written(&mut person, "first").contains("first"));
-    }
-
-    #[test]
     fn an_arrow_that_comes_in_pieces_is_one_key() {
         let (mut person, program) = terminal();
         let mut canvas = canvas(&program);
         person.write_all(b"\x1b").unwrap();
         person.write_all(b"[A").unwrap();
-        assert_eq!(canvas.typed(Duration::from_secs(5)), KeyInput::Bytes(b"\x1b[A".to_vec()));
-        assert_eq!(canvas.typed(Duration::ZERO), KeyInput::Nothing);
+        assert_eq!(canvas.typed(&[], Duration::from_secs(5)), KeyInput::Bytes(b"\x1b[A".to_vec()));
+        assert_eq!(canvas.typed(&[], Duration::ZERO), KeyInput::Nothing);
         drop(person);
-        assert_eq!(canvas.typed(Duration::from_secs(5)), KeyInput::Gone);
+        assert_eq!(canvas.typed(&[], Duration::from_secs(5)), KeyInput::Gone);
     }
 }
