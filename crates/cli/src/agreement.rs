@@ -4,7 +4,7 @@
 
 use crate::output::complain;
 use std::io::{self, BufRead, IsTerminal};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 pub fn is_interactive() -> bool {
     io::stdin().is_terminal()

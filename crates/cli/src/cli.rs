@@ -7,10 +7,8 @@ use crate::output::{Output, complain};
 use crate::scope::Scope;
 use crate::verbs;
 use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::process::ExitCode;
-use towline_engine::runtime::env;
-use towline_engine::runtime::env::Env;
-use towline_engine::runtime::failure::{Failure, Kind};
+use std::process::{ExitCode, Termination};
+use towline_engine::runtime::{Env, Failure, Kind, env};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +30,7 @@ pub struct Cli {
 type Grammar = fn(Command) -> Command;
 
 /// Declares each command once, as `Name = module`: the enum that clap parses, the dispatch to the module's
-/// `run` (with extra arguments after `with`), and the table `OFTEN` of the commands marked `often`.
+/// `run` (with extra arguments after `with`), which returns nothing or an exit code, and the table `OFTEN` of the commands marked `often`.
 macro_rules! commands {
     ($($(#[$attribute:meta])* $command:ident = $module:ident
         $(with $extra:expr)? $(, often $name:literal)?;)*) => {
@@ -47,7 +45,8 @@ macro_rules! commands {
 
         fn run_command(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
             match &cli.verb {
-                $(Verb::$command(arguments) => verbs::$module::run(scope, arguments $(, $extra)?),)*
+                $(Verb::$command(arguments) =>
+                    verbs::$module::run(scope, arguments $(, $extra)?).map(Termination::report),)*
             }
         }
     };

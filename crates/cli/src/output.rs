@@ -5,7 +5,7 @@
 use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::variable;
 use towline_render::Style;
 pub use towline_render::Tone;
 

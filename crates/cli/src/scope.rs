@@ -3,7 +3,7 @@
 //! Carries nothing that a verb could decide by itself.
 
 use crate::output::Output;
-use towline_engine::runtime::env::Env;
+use towline_engine::runtime::Env;
 
 pub struct Scope {
     pub env: Env,

@@ -2,7 +2,7 @@
 //!
 //! Produces plain text only: no colour, and no measuring of the terminal.
 
-use towline_engine::runtime::env::variable;
+use towline_engine::runtime::variable;
 
 /// The character set of bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, UNIX_EPOCH};
 use towline_core::time::Timestamp;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::plain_text;
 
 /// Pause between live moments, so that the user can read along.

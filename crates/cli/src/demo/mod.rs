@@ -16,8 +16,8 @@ pub use tour::Tempo;
 use crate::scope::Scope;
 use scene::DemoScene;
 use std::io::{IsTerminal, stdin, stdout};
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::env::find_in_path;
-use towline_engine::runtime::failure::Failure;
 
 /// Whether the agents run in tmux windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use towline_engine::runtime::env::{Env, own_program, variable};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::env::own_program;
+use towline_engine::runtime::{Env, Failure, variable};
 
 const HANDED_DOWN: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TERM", "NO_COLOR"];
 const SERVER: &str = "demo";

@@ -10,7 +10,7 @@ use std::io::{Read, stdin};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_terminal::process::of_same_user;
 
 /// Waits on drop for the sweeper to finish, so that nothing is left when the caller's prompt returns.

@@ -11,7 +11,7 @@ use crate::scope::Scope;
 use std::io::stdin;
 use std::time::Duration;
 use towline_core::escape::fit_to_width;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 /// Whether the user turns the pages or all are printed at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 use clap::Args;
 use towline_core::session::SessionState;
 use towline_core::shown::SeatView;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 /// Options that select agents by state, project and name.
 #[derive(Clone, Debug, Default, Args)]

@@ -17,9 +17,7 @@ use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::query::usage;
 use towline_engine::runtime::calendar::clock;
-use towline_engine::runtime::config::{Config, settings};
-use towline_engine::runtime::env::Env;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Config, Env, Failure, settings};
 use towline_engine::status::cache::Watch;
 use towline_engine::status::{cache, probe};
 use towline_monitor::{EndedRows, MonitorRow, SessionDetail, TurnLine};
@@ -63,8 +61,8 @@ impl RowGatherer {
         let live = live::look(&scope.env, glance)?;
         self.watch = Some(live.watch);
         let config = settings(&scope.env);
-        let mut rows = match Store::read(&scope.env.home, PATIENCE).map_err(failed)? {
-            Some(store) => rows(&store, live.seats, ended, &config).map_err(failed)?,
+        let mut rows = match Store::read(&scope.env.home, PATIENCE)? {
+            Some(store) => rows(&store, live.seats, ended, &config)?,
             None => live.seats.into_iter().map(MonitorRow::of).collect(),
         };
         rows.retain(|row| self.filter.fits(&row.shown));
@@ -154,21 +152,17 @@ fn known(shown: SeatView, session: &Session, config: &Config) -> MonitorRow {
 pub fn detail(scope: &Scope, key: &str) -> Result<SessionDetail, Failure> {
     let Ok(key) = SessionKey::parse(key) else { return Ok(SessionDetail::default()) };
     let home = &scope.env.home;
-    let Some(store) = Store::read(home, PATIENCE).map_err(failed)? else {
+    let Some(store) = Store::read(home, PATIENCE)? else {
         return Ok(SessionDetail::default());
     };
-    let folder = store.session(&key).map_err(failed)?.and_then(|session| session.folder);
-    let archive = Archive::read(home, PATIENCE).map_err(failed)?;
+    let folder = store.session(&key)?.and_then(|session| session.folder);
+    let archive = Archive::read(home, PATIENCE)?;
     let now = scope.env.now;
     Ok(SessionDetail {
         folder,
-        turns: archive
-            .map(|archive| turns(&archive, &key, now))
-            .transpose()
-            .map_err(failed)?
-            .unwrap_or_default(),
-        bookmarks: bookmarks(&store, &key, now).map_err(failed)?,
-        inheritance: inheritance(&store, &key).map_err(failed)?,
+        turns: archive.map(|archive| turns(&archive, &key, now)).transpose()?.unwrap_or_default(),
+        bookmarks: bookmarks(&store, &key, now)?,
+        inheritance: inheritance(&store, &key)?,
     })
 }
 
@@ -214,8 +208,4 @@ fn inheritance(store: &Store, key: &SessionKey) -> Result<Vec<String>, StoreErro
         })
     });
     Ok(words.collect())
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

@@ -21,8 +21,7 @@ use towline_core::shown::SeatLight;
 use towline_engine::ingest::goto;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::env::{Env, variable};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Env, Failure, variable};
 use towline_monitor::{
     ColourMode, EndedRows, Frame, MonitorAction, MonitorInput, MonitorModel, pressed, update, view,
 };

@@ -4,11 +4,10 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::bar::{BarStyle, bar};
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::status::read_marks::Look;
 
 const EXAMPLES: &str = "\
@@ -37,7 +36,7 @@ pub struct Arguments {
     focused: Option<String>,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.refresh {
         let look = match (&arguments.looking_at, &arguments.focused) {
             (Some(pane), _) => Look::At(pane),
@@ -45,7 +44,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             (None, None) => Look::Nowhere,
         };
         towline_engine::ingest::bar::refresh(&scope.env, look)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let seats = live::seats(&scope.env, Glance::Cheap)?;
     let mut style = BarStyle::default();
@@ -56,5 +55,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if !line.is_empty() {
         scope.out.line(&line);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

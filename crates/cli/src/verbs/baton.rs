@@ -5,7 +5,6 @@
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::escape::escape_for_terminal;
 use towline_core::event::EventKind;
@@ -18,10 +17,8 @@ use towline_core::time::Timestamp;
 use towline_engine::handoff::inherit;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::record;
+use towline_engine::runtime::{Failure, record};
 use towline_engine::sync;
-use towline_store::journal::JournalRecord;
 use towline_store::{Archive, BatonRow, Store, StoreError};
 
 const EXAMPLES: &str = "\
@@ -53,7 +50,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
     if arguments.list {
         return list(scope, &store, arguments);
@@ -66,14 +63,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let happening = if arguments.drop { EventKind::BatonDropped } else { EventKind::BatonPassed };
     drop(store);
-    record::accept(
-        &scope.env,
-        &[JournalRecord::Event(record::event(&scope.env, session.key.clone(), happening))],
-    )?;
+    record::accept(&scope.env, [record::event(&scope.env, &session.key, happening)])?;
     live::store(&scope.env)?;
     sync::nudge(&scope.env);
     say(scope, arguments, &session);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn say(scope: &Scope, arguments: &Arguments, session: &Session) {
@@ -91,20 +85,19 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session) {
     });
 }
 
-fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
-    let batons = store.open_batons(scope.env.now).map_err(failed)?;
-    let others = others(scope).map_err(failed)?;
+fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+    let batons = store.open_batons(scope.env.now)?;
+    let others = others(scope)?;
     if arguments.json {
         let all: Vec<Value> = batons.iter().map(row).chain(others.iter().map(other_row)).collect();
         scope.out.line(&json!({"batons": all}).to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     if batons.is_empty() && others.is_empty() {
         scope.out.line("no baton waits; `tow baton` passes one");
     }
     for baton in &batons {
-        let session = store.session(&baton.session).map_err(failed)?;
+        let session = store.session(&baton.session)?;
         let bare = || format!("{} {}", baton.session.agent, baton.session.short());
         let name = session.as_ref().map_or_else(bare, inherit::session_label);
         let project = escape_for_terminal(baton.project.as_deref().unwrap_or("no project"));
@@ -119,7 +112,7 @@ fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<ExitCode,
         let project = escape_for_terminal(&other.project);
         scope.out.line(&format!("{name} in {project} of {person}, which is theirs to take"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// A teammate's baton: listed, but never taken automatically.

@@ -5,7 +5,6 @@
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use towline_core::bookmark::{BookmarkOrigin, CodeState, NewBookmark};
 use towline_core::event::{Event, EventKind};
 use towline_core::id::Uid;
@@ -16,11 +15,8 @@ use towline_engine::handoff::inherit;
 use towline_engine::index::labels::short;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::record;
+use towline_engine::runtime::{Failure, record, settings};
 use towline_engine::status::probe;
-use towline_store::journal::JournalRecord;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,17 +44,17 @@ pub struct Arguments {
 /// In bytes: about one line of a list.
 const LONGEST_LABEL: usize = 200;
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
     let session = ownership::session(&store, arguments.session.as_deref(), "tow bookmark --session")?;
     drop(store);
     let code = code_in(session.folder.as_deref());
     let [set, placed] = events(scope, arguments, &session, code.clone());
     let id = set.uid;
-    record::accept(&scope.env, &[JournalRecord::Event(set), JournalRecord::Event(placed)])?;
+    record::accept(&scope.env, [set, placed])?;
     live::store(&scope.env)?;
     say(scope, arguments, &session, id, code.as_ref());
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn say(scope: &Scope, arguments: &Arguments, session: &Session, id: Uid, code: Option<&CodeState>) {
@@ -85,7 +81,7 @@ fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<
         label: (!label.is_blank()).then_some(label),
     };
     let turn = session.open_turn.as_ref().and_then(|turn| turn.id.clone());
-    let event = |happening| record::event(&scope.env, session.key.clone(), happening);
+    let event = |happening| record::event(&scope.env, &session.key, happening);
     let set = Event { turn, ..event(EventKind::BookmarkSet(setting)) };
     let context_tokens = probe::reported_context(session).map(|fill| fill.tokens);
     let placed = event(EventKind::BookmarkPlaced { bookmark: set.uid, code, context_tokens });

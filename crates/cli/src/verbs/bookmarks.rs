@@ -6,13 +6,12 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::json;
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
 use towline_engine::curate::{BookmarkListing, list_bookmark};
 use towline_engine::index::labels::short;
 use towline_engine::query::{BookmarksRequest, LabelledBookmark, bookmark, bookmarks};
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::calendar::clock;
-use towline_engine::runtime::failure::Failure;
 use towline_render::{bookmark_json, bookmark_text, bookmarks_json};
 
 const EXAMPLES: &str = "\
@@ -98,13 +97,13 @@ struct Delete {
     restore: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.what {
         None => list(scope, &arguments.list)?,
         Some(BookmarksAction::Show(show)) => show_one(scope, show)?,
         Some(BookmarksAction::Delete(delete)) => change(scope, delete)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn list(scope: &Scope, arguments: &List) -> Result<(), Failure> {

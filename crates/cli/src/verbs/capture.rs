@@ -6,7 +6,6 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::fault::FaultKind;
@@ -14,11 +13,9 @@ use towline_engine::capture::{Transcript, Wishes};
 use towline_engine::handoff::bookmarks::{Looked, look};
 use towline_engine::memory::{distil, enrich};
 use towline_engine::runtime::archive::Writable;
-use towline_engine::runtime::config::settings;
 use towline_engine::runtime::env::leave_folder;
-use towline_engine::runtime::failure::{Failure, chain};
 use towline_engine::runtime::faults::record_here;
-use towline_engine::runtime::spawn;
+use towline_engine::runtime::{Failure, chain, settings, spawn};
 use towline_engine::{capture, sync};
 use towline_store::archive::TakenRows;
 
@@ -45,7 +42,7 @@ impl Arguments {
     }
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let files = arguments.transcripts()?;
     leave_folder();
     let looked = if arguments.place { look(&scope.env) } else { vec![] };
@@ -58,7 +55,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Err(detail) = taken_in {
         record_here(&scope.env, FaultKind::Store, detail);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Returns the open archive if something was captured.

@@ -3,13 +3,12 @@
 //! The engine refuses and changes; `render` words the result.
 
 use crate::scope::Scope;
-use std::process::ExitCode;
 use towline_engine::curate::{MemoryChange, change};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{change_json, change_text};
 
-pub fn run(scope: &Scope, ids: &[String], wanted: &MemoryChange, is_json: bool) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, ids: &[String], wanted: &MemoryChange, is_json: bool) -> Result<(), Failure> {
     let changed = change(&scope.env, ids, wanted)?;
     scope.out.print(is_json, || change_json(wanted, &changed), || change_text(wanted, &changed));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -5,16 +5,13 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::fs;
-use std::process::ExitCode;
 use towline_core::arbiter::ProcessProbe;
 use towline_core::event::{EventKind, ObservedChange};
 use towline_core::session::Session;
 use towline_engine::ingest::{bar, live};
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::record;
+use towline_engine::runtime::{Failure, record};
 use towline_engine::status::push;
 use towline_engine::status::read_marks::Look;
-use towline_store::journal::JournalRecord;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +35,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let sessions = silent(scope, arguments)?;
     let files = push::stale_files(&scope.env.home);
     if !arguments.dry_run {
@@ -52,7 +49,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         let done = serde_json::json!({"dry_run": arguments.dry_run, "sessions": names, "files": files});
         scope.out.line(&done.to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let verb = if arguments.dry_run { "would end" } else { "ended" };
     names.iter().for_each(|name| scope.out.line(&format!("{verb} {name}")));
@@ -61,7 +58,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if names.is_empty() && files.is_empty() {
         scope.out.line("there is nothing to clean up");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Sessions to end. `seated_sessions` has already ended those whose process is gone.
@@ -78,7 +75,7 @@ fn end(scope: &Scope, sessions: &[Session]) -> Result<(), Failure> {
     let gone = |session: &Session| {
         let happening =
             EventKind::Observed { what: ObservedChange::Gone, as_of: session.last_event_at, until: None };
-        JournalRecord::Event(record::event(&scope.env, session.key.clone(), happening))
+        record::event(&scope.env, &session.key, happening)
     };
-    record::accept(&scope.env, &sessions.iter().map(gone).collect::<Vec<_>>())
+    record::accept(&scope.env, sessions.iter().map(gone))
 }

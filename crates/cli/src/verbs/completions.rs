@@ -5,8 +5,7 @@
 use crate::scope::Scope;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
-use std::process::ExitCode;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +29,7 @@ enum CompletionTarget {
     Man,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result<(), Failure> {
     let mut text = Vec::new();
     match arguments.target {
         CompletionTarget::Bash => clap_complete::generate(Shell::Bash, &mut grammar, "tow", &mut text),
@@ -39,7 +38,7 @@ pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result
         CompletionTarget::Man => man(&mut grammar, &mut text).map_err(|error| Failure::new(&error))?,
     }
     scope.out.text(&String::from_utf8_lossy(&text));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// One page for the program and all its verbs: the front matter once, then the options of each verb.

@@ -11,8 +11,7 @@ use std::process::{Command, ExitCode};
 use toml_edit::{Item, Value};
 use towline_engine::runtime::config::edit::{no_such_key, parse, read, write};
 use towline_engine::runtime::config::{DEFAULT, effective, layered, to_json, value_at};
-use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::{Failure, Kind};
+use towline_engine::runtime::{Failure, Kind, variable};
 use towline_render::config_json;
 
 const EXAMPLES: &str = "\

@@ -5,9 +5,8 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_engine::query::{ContextRequest, context};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{context_json, context_parts_text};
 
 const EXAMPLES: &str = "\
@@ -48,7 +47,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let request = ContextRequest {
         session: arguments.session.clone(),
         is_fresh: arguments.fresh,
@@ -62,5 +61,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         false => preview.composed.text.clone(),
     };
     scope.out.print(arguments.json, || context_json(&preview), text);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -5,17 +5,13 @@
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use towline_core::continuing::{HandoffAuthor, HopRequest, form};
 use towline_core::session::{Session, SessionState};
 use towline_engine::handoff::continuing::{begin, is_allowed, overdue};
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::{record, spawn};
+use towline_engine::runtime::{Failure, record, settings, spawn};
 use towline_store::Store;
-use towline_store::journal::JournalRecord;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +34,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
     let config = settings(&scope.env);
     if !is_allowed(&scope.env, &config) {
@@ -53,8 +49,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let asking =
         HopRequest { seat: seat.clone(), author: HandoffAuthor::Mechanical, ordinal: 1, percent: None };
     let (hop, events) = begin(&scope.env, &config, &store, &session, asking)?;
-    let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
-    record::accept(&scope.env, &records)?;
+    record::accept(&scope.env, events)?;
     spawn::type_detached(&seat);
     let short = form::id(hop);
     if arguments.json {
@@ -67,7 +62,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             session.key.short()
         ));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The seat of the session, if it can be cleared now.

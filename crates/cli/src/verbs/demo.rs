@@ -7,8 +7,7 @@ use crate::demo::{DemoStage, Seats, Tempo};
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
-use std::process::ExitCode;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,7 +53,7 @@ struct On {
     stage: PathBuf,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.part {
         Some(DemoPart::Tour(on)) => demo::guide(scope, &DemoStage::at(&on.stage)?)?,
         Some(DemoPart::Act { scene, on }) => demo::act(scope, &DemoStage::at(&on.stage)?, scene)?,
@@ -65,5 +64,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             demo::run(scope, tempo, seats)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -5,9 +5,8 @@
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_engine::query::{DetailRequest, Thinking, detail};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{detail_json, detail_text};
 
 const EXAMPLES: &str = "\
@@ -48,7 +47,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let request = DetailRequest {
         expressions: &arguments.expressions,
         scope: arguments.whose.scope(),
@@ -62,5 +61,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         scope.out.text(&detail_text(&details, scope.env.now));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

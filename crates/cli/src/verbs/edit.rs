@@ -10,11 +10,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
 use towline_engine::curate::{MemoryChange, MemoryEdit, current};
 use towline_engine::memory::remember::{form, read_form};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,7 +49,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let given = |values: &[String]| (!values.is_empty()).then(|| values.to_vec());
     let edit = MemoryEdit {
         kind: arguments.kind.clone(),

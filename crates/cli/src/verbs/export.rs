@@ -10,11 +10,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use towline_core::time::Timestamp;
 use towline_core::when::TimeExpression;
 use towline_engine::query::{Past, call, start_of_expression, unreadable_data};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::plain_text;
 use towline_engine::sync::export::{ExportError, jsonl, markdown};
 use towline_store::archive::{Conversation, MemorySelector};
@@ -55,7 +54,7 @@ enum ExportFormat {
     Markdown,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let since = arguments.since.as_deref().map(|text| time(text, scope.env.now)).transpose()?;
     let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
         return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
@@ -78,7 +77,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             complain(&format!("{} sessions written to {shown}\n", chosen.len()));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn failed(what: &str, error: &ExportError) -> Failure {

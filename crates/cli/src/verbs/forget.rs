@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
 use towline_engine::erase::forget;
 use towline_engine::erase::forget::{AsideFate, ForgetReport, Request};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::size;
 use towline_render::{forget_json, forget_text};
 

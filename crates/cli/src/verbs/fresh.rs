@@ -4,14 +4,11 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::event::EventKind;
 use towline_engine::handoff::inherit;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::record;
-use towline_store::journal::JournalRecord;
+use towline_engine::runtime::{Failure, record};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,19 +33,16 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
     let session = ownership::session(&store, arguments.session.as_deref(), "tow fresh --session")?;
     drop(store);
     let happening = if arguments.undo { EventKind::FreshTakenBack } else { EventKind::FreshAsked };
-    record::accept(
-        &scope.env,
-        &[JournalRecord::Event(record::event(&scope.env, session.key.clone(), happening))],
-    )?;
+    record::accept(&scope.env, [record::event(&scope.env, &session.key, happening)])?;
     live::store(&scope.env)?;
     if arguments.json {
         scope.out.line(&serde_json::json!({"session": session.key, "fresh": !arguments.undo}).to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let name = inherit::session_label(&session);
     scope.out.line(&if arguments.undo {
@@ -56,5 +50,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         format!("whoever comes after {name} starts afresh")
     });
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

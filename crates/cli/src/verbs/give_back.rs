@@ -5,8 +5,7 @@
 use crate::monitor::keep;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Example:
@@ -17,7 +16,7 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {}
 
-pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(_: &Scope, _: &Arguments) -> Result<(), Failure> {
     keep().map_err(|error| Failure::about("could not keep the terminal", &error))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -4,11 +4,10 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::shown::SeatView;
 use towline_engine::ingest::live::Glance;
 use towline_engine::ingest::{goto, live};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,21 +27,21 @@ pub struct Arguments {
     next: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     match &arguments.seat {
         Some(wanted) => goto::go(&scope.env, goto::choose(&seats, wanted)?)?,
         None => return next(scope, &seats),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-pub fn next(scope: &Scope, seats: &[SeatView]) -> Result<ExitCode, Failure> {
+pub fn next(scope: &Scope, seats: &[SeatView]) -> Result<(), Failure> {
     match goto::longest_waiting(seats) {
         Some(seat) => goto::go(&scope.env, seat)?,
         None => scope.out.line(NOBODY_WAITS),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 pub const NOBODY_WAITS: &str = "nobody waits for you";

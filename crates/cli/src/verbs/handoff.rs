@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use towline_core::continuing::{HandoffAuthor, Hop, HopStage, form};
 use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::event::EventKind;
@@ -21,11 +20,8 @@ use towline_engine::handoff::typing;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
 use towline_engine::runtime::calendar::clock;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::record;
+use towline_engine::runtime::{Failure, record, settings};
 use towline_store::home::replace_file;
-use towline_store::journal::JournalRecord;
 use towline_store::{HopFilter, Store, StoreError};
 
 const EXAMPLES: &str = "\
@@ -90,15 +86,15 @@ enum HandoffAction {
     },
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if let (HandoffAction::List { json, .. }, None) = (&arguments.what, live::store(&scope.env)?) {
         scope.out.line(&if *json { json!({"hops": []}).to_string() } else { NOTHING.to_owned() });
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let store = ownership::store(&scope.env)?;
     match &arguments.what {
         HandoffAction::Show { id, json } => show(scope, &named(&store, id.as_deref())?, *json),
-        HandoffAction::List { limit, json } => list(scope, &store, *limit, *json).map_err(failed)?,
+        HandoffAction::List { limit, json } => list(scope, &store, *limit, *json)?,
         HandoffAction::Edit { id, from, json } => {
             edit(scope, &named(&store, id.as_deref())?, from.as_deref(), *json)?;
         }
@@ -108,7 +104,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             send(scope, &hop, &session, *json)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 const NOTHING: &str = "nothing went on by itself yet; `tow continue` makes it, `guard.strategy` lets it";
@@ -155,10 +151,7 @@ fn edit(scope: &Scope, hop: &Hop, from: Option<&Path>, as_json: bool) -> Result<
     }
     let text = kept(&form::render(&handoff));
     let written = EventKind::HandoffWritten { hop: hop.uid, text: text.clone(), by: HandoffAuthor::Person };
-    record::accept(
-        &scope.env,
-        &[JournalRecord::Event(record::event(&scope.env, hop.session.clone(), written))],
-    )?;
+    record::accept(&scope.env, [record::event(&scope.env, &hop.session, written)])?;
     live::fold(&scope.env)?;
     if as_json {
         scope
@@ -220,8 +213,7 @@ fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<()
     let wish = IntentRequest::new(seat, IntentPurpose::Continue, &text, expires_at).map_err(|bad| {
         Failure::input(format!("the handoff cannot be typed: {bad}")).hint("Run `tow handoff show`.")
     })?;
-    let typed = typing::make(&scope.env, &session.key, wish)
-        .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+    let typed = typing::make(&scope.env, &session.key, wish)?;
     if as_json {
         scope.out.line(&json!({"typed": typed, "session": session.key, "seat": seat}).to_string());
     } else {
@@ -235,7 +227,7 @@ fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<()
 }
 
 fn named(store: &Store, part: Option<&str>) -> Result<Hop, Failure> {
-    let all = store.hops(&HopFilter { limit: u32::MAX, ..HopFilter::default() }).map_err(failed)?;
+    let all = store.hops(&HopFilter { limit: u32::MAX, ..HopFilter::default() })?;
     let nothing = |what: String| Failure::input(what).hint("Run `tow handoff list`.");
     let Some(part) = part else {
         let newest = all.into_iter().find(|hop| hop.text().is_some());
@@ -281,8 +273,4 @@ fn row(hop: &Hop) -> Value {
         "began_at": hop.began_at.to_utc(), "moved_at": hop.moved_at.to_utc(), "successor": hop.successor,
         "given_to": hop.given.as_ref().map(|(to, _)| to),
     })
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

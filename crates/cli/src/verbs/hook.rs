@@ -4,8 +4,7 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 The agent calls it with one JSON object on stdin; `tow install` registers it.
@@ -23,6 +22,6 @@ pub struct Arguments {
     agent: Option<String>,
 }
 
-pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(_: &Scope, _: &Arguments) -> Result<(), Failure> {
     Err(Failure::input("an agent's name is missing").hint("Run `tow hook --help`."))
 }

@@ -6,7 +6,6 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
 use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
@@ -15,9 +14,7 @@ use towline_core::session::Session;
 use towline_engine::handoff::inherit;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::record;
-use towline_store::journal::JournalRecord;
+use towline_engine::runtime::{Failure, record};
 use towline_store::{Inheritance, InheritanceFilter, Store};
 
 const EXAMPLES: &str = "\
@@ -92,14 +89,14 @@ struct TakeArgs {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.what {
         InheritAction::Log(log) => show(scope, log),
         InheritAction::Take(take) => choose(scope, take),
     }
 }
 
-fn show(scope: &Scope, log: &Log) -> Result<ExitCode, Failure> {
+fn show(scope: &Scope, log: &Log) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
     let session = log.session.as_deref().map(|name| ownership::named(&store, name)).transpose()?;
     let is_everywhere = log.all_projects || session.is_some();
@@ -122,7 +119,7 @@ fn show(scope: &Scope, log: &Log) -> Result<ExitCode, Failure> {
         scope.out.line(&line(decision));
         scope.out.line(&scope.out.tint(Tone::Faint, &format!("  {}", escape_for_terminal(&decision.reason))));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn no_project() -> Failure {
@@ -160,17 +157,14 @@ fn line(decision: &Inheritance) -> String {
     )
 }
 
-fn choose(scope: &Scope, take: &TakeArgs) -> Result<ExitCode, Failure> {
+fn choose(scope: &Scope, take: &TakeArgs) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
     let verb = format!("tow inherit take {} --session", take.from);
     let heir = ownership::session(&store, take.session.as_deref(), &verb)?;
     let (from, name) = chosen(&store, &take.from, &heir)?;
     drop(store);
     let happening = EventKind::InheritanceTaken { from: from.clone() };
-    record::accept(
-        &scope.env,
-        &[JournalRecord::Event(record::event(&scope.env, heir.key.clone(), happening))],
-    )?;
+    record::accept(&scope.env, [record::event(&scope.env, &heir.key, happening)])?;
     live::store(&scope.env)?;
     if take.json {
         scope.out.line(&json!({"heir": heir.key, "from": from}).to_string());
@@ -179,7 +173,7 @@ fn choose(scope: &Scope, take: &TakeArgs) -> Result<ExitCode, Failure> {
             .out
             .line(&format!("{} goes on with {name}, from its next prompt on", inherit::session_label(&heir)));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The predecessor and its name: a session of this machine, or one of another that passed its baton.

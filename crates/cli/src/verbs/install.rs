@@ -9,13 +9,11 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use towline_agents::Agent;
 use towline_agents::settings::{EditPlan, OriginalsArchive, RetryPace, Target};
 use towline_engine::memory::gotchas;
-use towline_engine::runtime::config::{Config, settings};
-use towline_engine::runtime::env::{find_in_path, own_program, variable};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::env::{find_in_path, own_program};
+use towline_engine::runtime::{Config, Failure, settings, variable};
 use towline_engine::status::tmux::conf;
 use towline_engine::status::tmux::conf::{Outcome, Writing};
 
@@ -78,7 +76,7 @@ impl Choice {
     }
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let tow = command_to_register()?;
     let choice = &arguments.choice;
     let edit = choice.edit(scope, &tow, Change::Add);
@@ -221,11 +219,11 @@ fn next_step(agent: Agent, folder: &Path, target: &Target) -> Option<String> {
 
 impl Outcomes {
     /// Fails with the first refused edit.
-    pub fn verdict(self) -> Result<ExitCode, Failure> {
+    pub fn verdict(self) -> Result<(), Failure> {
         let agents = self.agents.into_iter().filter_map(|(_, outcome)| outcome.err());
         let mut refused =
             agents.chain(self.tmux.and_then(Result::err)).chain(self.task.and_then(Result::err));
-        refused.next().map_or(Ok(ExitCode::SUCCESS), Err)
+        refused.next().map_or(Ok(()), Err)
     }
 
     pub fn report(&self, scope: &Scope, choice: &Choice, nothing: &str) {

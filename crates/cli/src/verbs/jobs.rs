@@ -5,9 +5,8 @@
 use crate::scope::Scope;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::process::ExitCode;
 use towline_engine::memory::enrich::{JobSelection, drop_jobs, jobs, retry_jobs};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{jobs_json, jobs_text};
 
 const EXAMPLES: &str = "\
@@ -49,7 +48,7 @@ enum JobsAction {
     Drop,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let Scope { env, out } = scope;
     let selection = JobSelection { numbers: arguments.numbers.clone(), is_dead_only: arguments.dead };
     let count = |what: &str, number: usize| {
@@ -63,5 +62,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         JobsAction::Retry => count("retried", retry_jobs(env, &selection)?),
         JobsAction::Drop => count("dropped", drop_jobs(env, &selection)?),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

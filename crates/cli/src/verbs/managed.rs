@@ -9,8 +9,8 @@ use towline_agents::settings::{
     EditPlan, EditRefusal, EditorTasks, ManagedContent, McpServerEntry, OriginalsArchive, OwnedFile,
     OwnedFileState, RetryPace, TaskState,
 };
-use towline_engine::runtime::env::{places, variable};
-use towline_engine::runtime::failure::{Failure, chain};
+use towline_engine::runtime::env::places;
+use towline_engine::runtime::{Failure, chain, variable};
 use towline_engine::status::tmux::conf::Writing;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

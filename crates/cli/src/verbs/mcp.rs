@@ -4,8 +4,7 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_server::backend::McpBackend;
 use towline_server::mcp::{Access, Server};
 
@@ -23,8 +22,8 @@ pub struct Arguments {
     read_only: bool,
 }
 
-pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(_: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let access = if arguments.read_only { Access::ReadOnly } else { Access::Full };
     let served = Server::new(McpBackend, access, env!("CARGO_PKG_VERSION")).run();
-    served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(&error))
+    served.map_err(|error| Failure::new(&error))
 }

@@ -5,9 +5,8 @@
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_engine::query::{MemoriesRequest, MemoryFilter, memories};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{memories_json, memories_text};
 
 const EXAMPLES: &str = "\
@@ -67,7 +66,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let request = MemoriesRequest {
         kind: arguments.kind.clone(),
         concept: arguments.concept.clone(),
@@ -87,5 +86,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let list = memories(&scope.env, &request)?;
     scope.out.print(arguments.json, || memories_json(&list), || memories_text(&list, scope.env.now));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

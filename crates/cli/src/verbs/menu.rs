@@ -5,15 +5,13 @@
 use super::install::command_to_register;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::bar::BarStyle;
 use towline_core::escape::{fit_to_width, for_tmux_menu};
 use towline_core::shown::{SeatView, age};
 use towline_core::time::Timestamp;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Failure, variable};
 use towline_engine::status::push::server_of;
 use towline_engine::status::tmux::load;
 use towline_engine::status::tmux::options::{Keys, Options};
@@ -40,7 +38,7 @@ pub struct Arguments {
 /// Longest label, in columns.
 const WIDEST: usize = 90;
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let server = variable("TMUX").as_deref().and_then(TmuxServer::parse);
     let server =
         server.ok_or_else(|| Failure::input("a menu needs tmux").hint("Run `tow status` instead."))?;
@@ -59,7 +57,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             Failure::input("tmux did not open the menu").hint("Run it from a key: `tow menu --help`.")
         );
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 struct MenuPage {

@@ -6,13 +6,12 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use towline_core::escape::{escape_for_terminal, pad};
 use towline_core::meter::{ContextUsage, Exactness};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
 use towline_engine::ingest::live;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::status::probe;
 
 const EXAMPLES: &str = "\
@@ -32,7 +31,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let sessions: Vec<Session> =
         live::seated_sessions(&scope.env)?.into_iter().map(|(session, _)| session).collect();
     let metered: Vec<(&Session, Option<(ContextUsage, Timestamp)>)> =
@@ -45,7 +44,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         metered.iter().for_each(|(session, fill)| scope.out.line(&line(scope, session, *fill)));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn row(scope: &Scope, session: &Session, metered: Option<(ContextUsage, Timestamp)>) -> Value {

@@ -8,16 +8,13 @@ use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use towline_engine::index::embeddings;
 use towline_engine::index::embeddings::{Origin, PlaceError};
-use towline_engine::runtime::config::{Search, SearchTier, settings};
-use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::config::{Search, SearchTier};
 use towline_engine::runtime::fetch::FetchError;
 use towline_engine::runtime::progress::Progress as _;
-use towline_engine::runtime::spawn;
 use towline_engine::runtime::text::{plain_text, size};
+use towline_engine::runtime::{Failure, settings, spawn, variable};
 use towline_search::{Encoder, MODEL_FILES};
 
 const EXAMPLES: &str = "\
@@ -56,7 +53,7 @@ enum ModelAction {
     Remove,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let wanted = settings(&scope.env).search;
     match arguments.action.as_ref().unwrap_or(&ModelAction::Status) {
         ModelAction::Get { from } => get(scope, &wanted, from.as_ref())?,
@@ -69,7 +66,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     }
     show(scope, &wanted, arguments);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn get(scope: &Scope, wanted: &Search, from: Option<&PathBuf>) -> Result<(), Failure> {

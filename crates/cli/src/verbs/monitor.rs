@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use towline_core::meter::Exactness;
 use towline_core::time::Timestamp;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_monitor::{ColourMode, EndedRows, MonitorInput, MonitorModel, MonitorRow, page, update};
 use towline_render::spent_json;
 

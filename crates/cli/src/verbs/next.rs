@@ -5,12 +5,10 @@
 use super::goto;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_engine::ingest::goto::longest_waiting;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Failure, variable};
 use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\
@@ -27,12 +25,12 @@ pub struct Arguments {
     message: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     let server = variable("TMUX").as_deref().and_then(TmuxServer::parse).filter(|_| arguments.message);
     match (longest_waiting(&seats), server) {
         (None, Some(server)) => server.say(goto::NOBODY_WAITS),
         (Some(_), _) | (None, None) => return goto::next(scope, &seats),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

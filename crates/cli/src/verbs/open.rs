@@ -5,10 +5,7 @@
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::Value;
-use std::process::ExitCode;
-use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::{Failure, Kind};
-use towline_engine::runtime::spawn;
+use towline_engine::runtime::{Failure, Kind, spawn, variable};
 use towline_server::http::Writing;
 use towline_server::{Running, TokenReuse, running, tokens};
 
@@ -30,7 +27,7 @@ pub struct Arguments {
     write: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let home = &scope.env.home;
     let token = tokens(home, TokenReuse::Keep)?.viewer;
     let address = match running(home).filter(|server| server.address.starts_with("http")) {
@@ -43,7 +40,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let url = format!("{address}/?token={token}");
     let is_opened = !arguments.print && has_screen() && spawn::open_in_browser(&url);
     scope.out.line(&if is_opened { format!("opened {address}/") } else { url });
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn started(arguments: &Arguments) -> Result<String, Failure> {

@@ -5,12 +5,11 @@
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use towline_core::shown::span;
 use towline_core::typing::TypingPause;
 use towline_engine::handoff::typing;
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::calendar::clock;
-use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +29,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let ms = arguments.span.as_deref().map(length).transpose()?;
     let until = ms.map(|ms| scope.env.now.plus_ms(ms));
     typing::pause(&scope.env.home, TypingPause { until }).map_err(|error| {
@@ -43,7 +42,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let until = until.map_or_else(|| "`tow resume`".to_owned(), |until| clock(until, scope.env.now));
         scope.out.line(&format!("nothing is typed until {until}"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn length(text: &str) -> Result<i64, Failure> {

@@ -5,10 +5,8 @@
 use super::install::command_to_register;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
-use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::{Failure, Kind};
+use towline_engine::runtime::{Failure, Kind, variable};
 use towline_engine::status::tmux::load;
 use towline_terminal::tmux::TmuxServer;
 
@@ -29,7 +27,7 @@ pub struct Arguments {
     monitor: bool,
 }
 
-pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(_: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let server = variable("TMUX").as_deref().and_then(TmuxServer::parse);
     let server = server
         .ok_or_else(|| Failure::input("a popup needs tmux").hint("Run `tow status --watch` instead."))?;
@@ -45,5 +43,5 @@ pub fn run(_: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Failure { kind: Kind::Failed, ..failure }
             .hint("Attach to tmux first, or run it from a key: `tow popup --help`.")
     })?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

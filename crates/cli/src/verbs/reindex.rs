@@ -7,14 +7,12 @@ use crate::progress::ProgressBar;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_engine::index::embeddings::{Extent, Standing};
 use towline_engine::index::{FindError, embeddings, forget_index, update};
-use towline_engine::query::unreadable_data;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::query::{search_failed, unreadable_data};
 use towline_engine::runtime::progress::Progress as _;
+use towline_engine::runtime::{Failure, settings};
 use towline_store::Archive;
 
 const EXAMPLES: &str = "\
@@ -33,7 +31,7 @@ pub struct Arguments {
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let home = &scope.env.home;
     let (documents, vectors) = match Archive::read(home, PATIENCE).map_err(unreadable_data)? {
         Some(archive) => {
@@ -56,7 +54,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let vectors = vectors.map_or(String::new(), |vectors| format!(", made {vectors} vectors"));
         scope.out.line(&format!("indexed {documents} documents{vectors}"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Computes all missing vectors, if the user configured the model and it is installed.
@@ -83,8 +81,7 @@ fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
 
 fn failed(error: FindError) -> Failure {
     match error {
-        FindError::Store(error) => unreadable_data(error),
-        FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
         FindError::Index(error) => Failure::new(&error).hint("Run `tow doctor` to see who may write there."),
+        FindError::Store(_) | FindError::Model(_) => search_failed(error),
     }
 }

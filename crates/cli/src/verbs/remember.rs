@@ -5,9 +5,8 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::io::{self, Read};
-use std::process::ExitCode;
 use towline_engine::curate::{RememberRequest, remember};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{remember_json, remember_text};
 
 const EXAMPLES: &str = "\
@@ -53,7 +52,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let typed = arguments.text.join(" ");
     let request = RememberRequest {
         text: if typed == "-" { from_stdin()? } else { typed },
@@ -68,7 +67,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let remembered = remember(&scope.env, &request)?;
     let text = || remember_text(&remembered, scope.out.style());
     scope.out.print(arguments.json, || remember_json(&remembered), text);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn from_stdin() -> Result<String, Failure> {

@@ -9,7 +9,6 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::repair::{
     Death, DeathCause, InsertedMarker, MarkerReason, Repair, RepairOptions, Unrepairable, without_markers,
@@ -19,8 +18,8 @@ use towline_core::id::SessionId;
 use towline_engine::erase::repair::{
     Kept, RepairError, Subject, backups, named, put, read, recent, replace, users,
 };
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::calendar::clock;
-use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::text::plain_text;
 use towline_store::Store;
 
@@ -71,7 +70,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.marker.trim().is_empty() {
         return Err(Failure::input("the marker is empty").hint("Give --marker a text, such as ·"));
     }
@@ -86,7 +85,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     })?;
     if !arguments.write {
         show(scope, arguments, &subject, &repair, None);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     allowed(scope, arguments, &subject, &repair)?;
     let backup = match repair.marks.as_slice() {
@@ -94,7 +93,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         _ => Some(replace(&kept, &repair.text).map_err(|error| failed(&error))?),
     };
     show(scope, arguments, &subject, &repair, Some(backup.as_deref()));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn examined(subject: &Subject, text: &[u8], arguments: &Arguments) -> Result<Repair, Unrepairable> {
@@ -139,12 +138,7 @@ fn unused(
     Err(failure.hint("End it and try again, or give --force if it works on something else."))
 }
 
-fn restore(
-    scope: &Scope,
-    arguments: &Arguments,
-    subject: &Subject,
-    kept: &Kept,
-) -> Result<ExitCode, Failure> {
+fn restore(scope: &Scope, arguments: &Arguments, subject: &Subject, kept: &Kept) -> Result<(), Failure> {
     let (backup, before) = last_backup(kept)?;
     let is_lossless = without_markers(&kept.text) == before;
     if !is_lossless && !arguments.force {
@@ -167,7 +161,7 @@ fn restore(
     } else {
         scope.out.line(&format!("it is what {shown} is already"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The backup that the file was repaired from, or else the latest one.
@@ -277,7 +271,7 @@ fn dead_json(repair: &Repair) -> Value {
     )
 }
 
-fn list(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn list(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let looked = recent(arguments.recent);
     let number = looked.len();
     let examined = looked.into_iter().filter_map(|subject| {
@@ -290,7 +284,7 @@ fn list(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         let rows: Vec<Value> = dead.iter().map(|(subject, repair)| as_json(subject, repair, None)).collect();
         scope.out.line(&json!({"sessions": rows, "looked_at": number}).to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     for (subject, repair) in &dead {
         let folder = escape_for_terminal(repair.folder.as_deref().unwrap_or(""));
@@ -300,5 +294,5 @@ fn list(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if dead.is_empty() {
         scope.out.line(&format!("none of the last {number} sessions died of a full context"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -6,11 +6,10 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use crate::strokes::strokes;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::escape::{escape_for_terminal, pad, width};
 use towline_core::ledger::{Ledger, WaitSum, format_duration};
 use towline_engine::query::{WaitsRequest, waits};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::waits_json;
 
 const EXAMPLES: &str = "\
@@ -40,7 +39,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let request = WaitsRequest {
         days: arguments.days,
         project: arguments.project.clone(),
@@ -54,7 +53,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         print(scope, &report.ledger, report.open);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The hint for an empty report.

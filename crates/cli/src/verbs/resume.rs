@@ -5,10 +5,9 @@
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use towline_engine::handoff::typing;
-use towline_engine::runtime::config::{Typing, settings};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::config::Typing;
+use towline_engine::runtime::{Failure, settings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +23,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let was_paused = typing::resume_typing(&scope.env.home).map_err(|error| {
         let file = scope.env.home.typing_pause();
         Failure::about(format!("could not remove {}", file.display()), &error)
@@ -33,12 +32,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Typing { enabled, .. } = settings(&scope.env).typing;
     if arguments.json {
         scope.out.line(&json!({"paused": false, "was_paused": was_paused, "enabled": enabled}).to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     scope.out.line(match (was_paused, enabled) {
         (_, false) => "typing is off; `tow config set typing.enabled true` turns it on",
         (true, true) => "typing goes on",
         (false, true) => "typing was not paused",
     });
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

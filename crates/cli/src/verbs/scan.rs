@@ -4,12 +4,11 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::escape::{escape_for_terminal, pad};
 use towline_core::shown::SeatView;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,13 +27,13 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let mut strays = live::seats(&scope.env, Glance::Thorough)?;
     strays.retain(|seat| seat.session.is_none());
     if arguments.json {
         let rows: Vec<_> = strays.iter().map(row).collect();
         scope.out.line(&serde_json::json!({"strays": rows}).to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     for stray in &strays {
         let place = stray.pane.as_deref().unwrap_or(&stray.seat);
@@ -50,7 +49,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         0 => "every agent that runs is hooked",
         _ => "nothing was heard of these yet: if a prompt changes nothing, run `tow doctor` and restart them",
     });
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn row(stray: &SeatView) -> serde_json::Value {

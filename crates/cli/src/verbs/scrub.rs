@@ -7,7 +7,6 @@ use crate::progress::ProgressBar;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::id::IdHash;
@@ -15,10 +14,8 @@ use towline_core::redact::redact;
 use towline_core::text::SecretPolicy;
 use towline_engine::capture::Wishes;
 use towline_engine::erase::forget;
-use towline_engine::runtime::archive;
-use towline_engine::runtime::env::Env;
-use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::progress::Progress as _;
+use towline_engine::runtime::{Env, Failure, archive};
 use towline_store::archive::{EraseMode, ScrubCounts, ScrubRules};
 use towline_store::erase::{self, DamagedFile, EraseReport};
 use towline_store::{ProjectionLimits, Store, StoreError};
@@ -55,7 +52,7 @@ struct ScrubResult {
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let wishes = Wishes::load(&scope.env)?;
     let clean = |text: &str| clean(&wishes, text);
     let is_excluded_folder = |folder: &str| wishes.excludes(folder);
@@ -71,7 +68,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let erasing = if arguments.dry_run { EraseMode::Rehearsal } else { EraseMode::ForGood };
     let done = scrub(&scope.env, &cleaner, erasing, arguments)?;
     report(scope, arguments, &done);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn scrub(

@@ -6,9 +6,8 @@ use crate::output::complain;
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_engine::query::{SearchRequest, search};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{Ranks, search_json, search_text};
 
 const EXAMPLES: &str = "\
@@ -76,7 +75,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let request = SearchRequest {
         words: arguments.words.join(" "),
         kinds: arguments.kind.clone(),
@@ -98,5 +97,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let ranks = if arguments.why { Ranks::Explained } else { Ranks::Unexplained };
     let text = || search_text(&results, ranks, scope.env.now, scope.out.style());
     scope.out.print(arguments.json, || search_json(&results), text);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -6,10 +6,9 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_server::backend::EngineBackend;
 use towline_server::http::{Listening, Place, ServeError, Server, Settings, Tokens, Writing};
 use towline_server::{AddressFile, TokenReuse, tokens};
@@ -52,7 +51,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let home = &scope.env.home;
     let kept = if arguments.new_tokens { TokenReuse::Replace } else { TokenReuse::Keep };
     home.create().map_err(|error| Failure::about("could not make the data folder", &error))?;
@@ -74,7 +73,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     announce(scope, arguments, listening.address(), &drawn.viewer);
     let served = listening.serve(server);
     drop(note);
-    served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::new(&error))
+    served.map_err(|error| Failure::new(&error))
 }
 
 fn listen(arguments: &Arguments) -> Result<Listening, Failure> {

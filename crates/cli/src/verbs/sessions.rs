@@ -5,9 +5,8 @@
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_engine::query::{SessionsRequest, sessions};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{sessions_json, sessions_text};
 
 const EXAMPLES: &str = "\
@@ -40,7 +39,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let request = SessionsRequest {
         scope: arguments.whose.scope(),
         since: arguments.since.as_deref(),
@@ -54,5 +53,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         scope.out.text(&sessions_text(&list, scope.env.now));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -4,8 +4,7 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 The agent calls it with one JSON object on stdin; `tow install --statusline` registers it.
@@ -33,6 +32,6 @@ pub struct Arguments {
     preview: bool,
 }
 
-pub fn run(_: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(_: &Scope, _: &Arguments) -> Result<(), Failure> {
     Err(Failure::input("the agents call this").hint("Run `tow statusline --help`."))
 }

@@ -6,10 +6,9 @@ use crate::output::complain;
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
 use towline_engine::query::{Reader, TimelineRequest, timeline};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{timeline_json, timeline_text};
 
 const EXAMPLES: &str = "\
@@ -47,7 +46,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let request = TimelineRequest {
         scope: arguments.whose.scope(),
         anchor: &arguments.anchor.join(" "),
@@ -64,5 +63,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         scope.out.text(&timeline_text(&timeline, scope.env.now, scope.out.columns()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

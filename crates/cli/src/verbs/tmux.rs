@@ -6,9 +6,7 @@ use super::install::command_to_register;
 use crate::output::complain;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
-use std::process::ExitCode;
-use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Failure, variable};
 use towline_engine::status::tmux::load;
 use towline_engine::status::tmux::load::{Changed, Outcome};
 use towline_terminal::tmux::TmuxServer;
@@ -46,7 +44,7 @@ struct ServerArgs {
     socket: Option<String>,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.action {
         TmuxAction::Load(which) => {
             let server = server(which)?;
@@ -59,7 +57,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             report(scope, &outcome, "taken out of", "nothing of ours was in", &server);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn server(which: &ServerArgs) -> Result<TmuxServer, Failure> {

@@ -20,8 +20,8 @@ use towline_engine::erase::trim::{
 use towline_engine::handoff::agent_server::{Client, ServerError};
 use towline_engine::handoff::past;
 use towline_engine::query::ownership;
-use towline_engine::runtime::env::{find_in_path, variable};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::env::find_in_path;
+use towline_engine::runtime::{Failure, variable};
 use towline_store::{Archive, Store};
 
 const EXAMPLES: &str = "\

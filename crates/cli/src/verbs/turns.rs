@@ -5,9 +5,8 @@
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_engine::query::{MessageLimit, TurnsRequest, turns};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{turns_json, turns_text};
 
 const EXAMPLES: &str = "\
@@ -61,7 +60,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let request = TurnsRequest {
         scope: arguments.whose.scope(),
         session: arguments.session.as_deref(),
@@ -84,5 +83,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         scope.out.text(&turns_text(list.as_ref(), scope.env.now));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -5,11 +5,10 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::fault::FaultKind;
 use towline_engine::background::typist;
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::env::leave_folder;
-use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::faults::record_here;
 
 const EXAMPLES: &str = "\
@@ -24,7 +23,7 @@ pub struct Arguments {
     seat: String,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     leave_folder();
     if scope.env.home.journal().exists()
         && let Err(failure) = typist::type_pending(&scope.env, &arguments.seat)
@@ -32,5 +31,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let detail = format!("nothing could be typed: {}", failure.what);
         record_here(&scope.env, FaultKind::Store, detail);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -6,7 +6,6 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, IntentStage};
@@ -14,8 +13,7 @@ use towline_engine::handoff::typing;
 use towline_engine::ingest::live;
 use towline_engine::query::{ownership, parse_time};
 use towline_engine::runtime::calendar::clock;
-use towline_engine::runtime::failure::Failure;
-use towline_engine::runtime::spawn;
+use towline_engine::runtime::{Failure, spawn};
 use towline_store::{IntentFilter, Store, StoreError};
 
 const EXAMPLES: &str = "\
@@ -53,10 +51,10 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let Some(store) = live::fold(&scope.env)? else {
         scope.out.line(&if arguments.json { json!({"intents": []}).to_string() } else { NOTHING.into() });
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     };
     if let Some(part) = &arguments.drop {
         return take_back(scope, arguments, &named(&store, part)?);
@@ -65,7 +63,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let intents = wanted(scope, arguments, &store)?;
     if arguments.json {
         scope.out.line(&json!({"intents": intents.iter().map(row).collect::<Vec<_>>()}).to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     if intents.is_empty() {
         scope.out.line(NOTHING);
@@ -73,7 +71,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     for intent in &intents {
         print(scope, intent);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 const NOTHING: &str = "nothing was typed in your place";
@@ -121,7 +119,7 @@ fn named(store: &Store, part: &str) -> Result<Intent, Failure> {
     }
 }
 
-fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<ExitCode, Failure> {
+fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<(), Failure> {
     if !intent.stage.can_advance_to(IntentStage::Dropped) {
         let what = format!("{} is {} and cannot be taken back", short(intent), intent.stage.name());
         return Err(Failure::input(what).hint("`tow pause` keeps anything more from being typed."));
@@ -138,7 +136,7 @@ fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<Ex
             );
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Ids begin with the time, so only their end tells them apart.

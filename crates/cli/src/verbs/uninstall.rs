@@ -7,10 +7,9 @@ use super::managed::{Change, ManagedEdit, refused};
 use crate::scope::Scope;
 use clap::Args;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use towline_agents::Agent;
 use towline_agents::settings::RetryPace;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::status::tmux::conf;
 use towline_engine::status::tmux::conf::Outcome;
 
@@ -38,7 +37,7 @@ pub struct Arguments {
     vscode: Option<PathBuf>,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let choice = &arguments.choice;
     let is_part = arguments.tmux || arguments.vscode.is_some();
     let agents = match (is_part, choice.agents.is_empty()) {

@@ -6,13 +6,12 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use crate::strokes::strokes;
 use clap::{Args, ValueEnum};
-use std::process::ExitCode;
 use towline_core::escape::{escape_for_terminal, pad, width};
 use towline_core::usage::{Cost, CostEstimate, UsageTotal, short_count};
 use towline_engine::query::usage;
 use towline_engine::query::usage::{By, Group, UsageReport, UsageRequest};
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::config::listed;
-use towline_engine::runtime::failure::Failure;
 use towline_render::usage_json;
 
 const EXAMPLES: &str = "\
@@ -64,7 +63,7 @@ enum Rows {
     Agent,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let by = match arguments.by {
         Rows::Day => By::Day,
         Rows::Project => By::Project,
@@ -86,7 +85,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         table(scope, &cut(&shown, arguments.limit));
         notes(scope, &shown);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The rows up to the limit, and one more with the sum of the rest.

@@ -4,10 +4,9 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_engine::background::waking;
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::env::leave_folder;
-use towline_engine::runtime::failure::Failure;
 
 const EXAMPLES: &str = "\
 Example:
@@ -18,8 +17,8 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {}
 
-pub fn run(scope: &Scope, _: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, _: &Arguments) -> Result<(), Failure> {
     leave_folder();
     waking::watch(&scope.env)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

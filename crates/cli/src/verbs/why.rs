@@ -4,12 +4,11 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use towline_core::arbiter::{StateEvidence, resolve_state};
 use towline_core::escape::escape_for_terminal;
 use towline_engine::ingest::live::Glance;
 use towline_engine::ingest::{goto, live};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::status::probe;
 
 const EXAMPLES: &str = "\
@@ -28,7 +27,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     let chosen = goto::choose(&seats, &arguments.seat)?;
     if chosen.session.is_none() {
@@ -44,7 +43,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             "confidence": verdict.confidence.name(), "rule": verdict.rule, "evidence": evidence,
         });
         scope.out.line(&all.to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     scope.out.line(&format!(
         "{} is {} since {}",
@@ -57,7 +56,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         scope.out.line(&format!("  {}: {}{at}", evidence.source, escape_for_terminal(&evidence.says)));
     }
     scope.out.line(&format!("  decided by: {} ({})", verdict.rule, verdict.confidence.name()));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn row(evidence: &StateEvidence) -> serde_json::Value {

@@ -4,7 +4,6 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::fault::FaultKind;
 use towline_engine::background::{changes, typist};
@@ -15,10 +14,9 @@ use towline_engine::index::{FindError, embeddings};
 use towline_engine::ingest::effects;
 use towline_engine::memory::model::{Drained, Left};
 use towline_engine::memory::{distil, enrich};
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::{Failure, chain};
 use towline_engine::runtime::faults::record_here;
 use towline_engine::runtime::spawn::place_detached;
+use towline_engine::runtime::{Failure, chain, settings};
 use towline_engine::status::push;
 use towline_engine::{capture, index, sync};
 use towline_store::lock::{ProjectionLock, WorkLock, pauses};
@@ -85,7 +83,7 @@ impl ModelResults {
     }
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let folder = |error: std::io::Error| {
         Failure::new(&StoreError::Folder { path: scope.env.home.folder().to_owned(), source: error })
             .hint("Run `tow doctor` to see who may write there.")
@@ -121,7 +119,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else if !arguments.quiet {
         scope.out.line(&describe(&report));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Whether the model has more jobs.

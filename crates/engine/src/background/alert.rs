@@ -6,9 +6,8 @@
 use crate::ingest::live;
 use crate::ingest::live::Glance;
 use crate::notify::{NO_DESKTOP, Outcome, Step, Voice, errand, fault, nudge, steps};
-use crate::runtime::config::{Notify, settings};
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::config::Notify;
+use crate::runtime::{Env, Failure, settings};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::net::UnixDatagram;

@@ -6,9 +6,7 @@
 use crate::index;
 use crate::memory::distil;
 use crate::memory::model::READER;
-use crate::runtime::archive;
-use crate::runtime::config::settings;
-use crate::runtime::env::Env;
+use crate::runtime::{Env, archive, settings};
 use std::time::Duration;
 use towline_store::{Archive, StoreError};
 

@@ -6,9 +6,7 @@
 use crate::handoff::typing;
 use crate::ingest::live;
 use crate::ingest::live::Glance;
-use crate::runtime::config::settings;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure, settings};
 use crate::status::probe::SAID_WITHIN_MS;
 use std::time::Duration;
 use towline_core::id::Uid;
@@ -110,8 +108,7 @@ fn wake(begun: &Env, session: &Session, words: &str) -> Result<(), Failure> {
     let Some(seat) = &session.seat else { return Ok(()) };
     let wish = IntentRequest::new(seat, IntentPurpose::Resume, words, env.now.plus_ms(limit_ms));
     let wish = wish.map_err(|error| Failure::about("nothing can be typed after a usage limit", &error))?;
-    let intent = typing::make(&env, &session.key, wish)
-        .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
+    let intent = typing::make(&env, &session.key, wish)?;
     let patience = settings(&env).typing.confirm_ms + limit_ms;
     let over_at = env.now.plus_ms(patience);
     while !is_over(begun, intent)? && begun.later().now < over_at {

@@ -4,7 +4,7 @@
 //! rest.
 
 use super::{CaptureError, Transcript, Wishes, known, open, take_in_while};
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -9,9 +9,8 @@ mod learnt;
 mod verdict;
 
 use super::{CaptureError, Wishes};
-use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
 use crate::runtime::progress::Progress;
+use crate::runtime::{Env, chain};
 use basket::Basket;
 pub use learnt::Learnt;
 use std::collections::{BTreeMap, HashSet};

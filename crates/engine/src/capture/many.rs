@@ -5,9 +5,8 @@
 
 use super::steps::{Kit, Step, Steps, modified};
 use super::{CaptureError, Transcript, Wishes, Writable, known_as, whole};
-use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
 use crate::runtime::progress::Progress;
+use crate::runtime::{Env, chain};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

@@ -25,9 +25,8 @@ pub use settle::capture_settled;
 use steps::{Kit, Steps};
 
 use crate::runtime::archive::{Writable, open};
-use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
 use crate::runtime::faults::record_here;
+use crate::runtime::{Env, chain};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};

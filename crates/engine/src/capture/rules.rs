@@ -3,10 +3,8 @@
 //! An owned copy of the settings, so that several files can be read in parallel. Decides nothing.
 
 use super::asked::Asked;
-use crate::runtime::config::{Config, layered};
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
-use crate::runtime::{privacy, projects};
+use crate::runtime::config::layered;
+use crate::runtime::{Config, Env, Failure, privacy, projects};
 use std::io::ErrorKind;
 use std::path::Path;
 use towline_agents::Agent;

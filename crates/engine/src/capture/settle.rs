@@ -4,7 +4,7 @@
 
 use super::door::Door;
 use super::{CaptureError, Captured, Transcript, Wishes, capture};
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use std::fs;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::steps::{Kit, Steps};
 use super::*;
-use crate::runtime::config::Config;
+use crate::runtime::Config;
 use proptest::prelude::*;
 use std::fs::File;
 use std::io::Write;

@@ -5,11 +5,8 @@
 use crate::index::labels::{named, short};
 use crate::ingest::live;
 use crate::query::ownership;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
-use crate::runtime::record;
+use crate::runtime::{Env, Failure, record};
 use towline_core::event::EventKind;
-use towline_store::journal::JournalRecord;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BookmarkListing {
@@ -27,7 +24,7 @@ pub fn list_bookmark(env: &Env, part: &str, listing: BookmarkListing) -> Result<
         BookmarkListing::Hidden => EventKind::BookmarkDeleted { bookmark },
         BookmarkListing::Listed => EventKind::BookmarkRestored { bookmark },
     };
-    record::accept(env, &[JournalRecord::Event(record::event(env, known.session, kind))])?;
+    record::accept(env, [record::event(env, &known.session, kind)])?;
     live::store(env)?;
     Ok(short(bookmark))
 }

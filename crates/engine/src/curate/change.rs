@@ -5,9 +5,8 @@
 use super::calling_session;
 use crate::memory::remember::{memories_named, open, type_named};
 use crate::query::unreadable_data;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Env, Failure};
 use towline_core::capture::FileAccess;
 use towline_core::memory::{Memory, MemoryContent, MemoryDraft, MemoryType, name};
 use towline_core::time::Timestamp;

@@ -12,8 +12,7 @@ pub use remember::{RememberRequest, Remembered, remember};
 
 use crate::ingest::live;
 use crate::query::ownership;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure};
 use towline_core::id::SessionKey;
 
 /// The session of the agent that runs this command, if there is one.

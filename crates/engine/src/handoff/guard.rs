@@ -3,9 +3,7 @@
 //! Decides nothing: `core::meter` does, from the journal. Blocks only subagents, never the end of a turn. The
 //! hot path reads one small file and the end of the transcript.
 
-use crate::runtime::config::Config;
-use crate::runtime::env::Env;
-use crate::runtime::record;
+use crate::runtime::{Config, Env, record};
 use crate::status::probe;
 use towline_agents::{Agent, HookEvent};
 use towline_core::event::{Event, EventKind, ToolOutcome};
@@ -97,8 +95,7 @@ impl Gauge {
         let Some(fill) = probe::reported_context(&self.session) else { return };
         if fill.percent() != before {
             self.session.meter.measured(fill, env.now);
-            self.news =
-                vec![record::event(env, self.session.key.clone(), EventKind::ContextMeasured { fill })];
+            self.news = vec![record::event(env, &self.session.key, EventKind::ContextMeasured { fill })];
         }
     }
 
@@ -184,7 +181,7 @@ pub fn shown(env: &Env, config: &Config, status: &towline_agents::StatusLineInpu
     if noted.is_some_and(|noted| noted.fill == fill && env.now.since_ms(noted.at) < DISPLAY_LASTS_MS / 2) {
         return;
     }
-    let event = record::event(env, status.session.clone(), EventKind::ContextMeasured { fill });
+    let event = record::event(env, &status.session, EventKind::ContextMeasured { fill });
     let is_same = noted.is_some_and(|noted| noted.fill == fill);
     if !is_same && !record::append_or_fault(env, [event]) {
         return;

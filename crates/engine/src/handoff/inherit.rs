@@ -6,9 +6,7 @@
 use crate::capture;
 use crate::handoff::{continuing, past};
 use crate::memory::recall;
-use crate::runtime::config::Config;
-use crate::runtime::env::Env;
-use crate::runtime::{env, record};
+use crate::runtime::{Config, Env, env, record};
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::{
@@ -181,7 +179,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub fn mark_given(env: &Env, store: &Store, due: &Inheritance) -> Result<(), StoreError> {
     store.mark_given(due.uid, env.now)?;
     let happening = EventKind::InheritanceGiven { decision: due.uid };
-    record::append_or_fault(env, [record::event(env, due.heir.clone(), happening)]);
+    record::append_or_fault(env, [record::event(env, &due.heir, happening)]);
     Ok(())
 }
 

@@ -4,9 +4,8 @@
 //! decides what is worth its space.
 
 use crate::runtime::calendar::clock;
-use crate::runtime::config::settings;
-use crate::runtime::env::{Env, program};
-use crate::runtime::projects;
+use crate::runtime::env::program;
+use crate::runtime::{Env, projects, settings};
 use std::path::Path;
 use towline_agents::Agent;
 use towline_core::compose::{

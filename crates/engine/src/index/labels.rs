@@ -2,7 +2,7 @@
 //!
 //! Only reads; `core::bookmark` words the labels.
 
-use crate::runtime::failure::Failure;
+use crate::runtime::Failure;
 use crate::runtime::text::plain_text;
 use std::collections::HashMap;
 use std::time::Duration;

@@ -4,8 +4,7 @@
 
 use crate::ingest::live::{self, Glance};
 use crate::notify;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure};
 use crate::status::read_marks::Look;
 use crate::status::tmux::options::Options;
 use crate::status::{cache, push, read_marks};

@@ -4,8 +4,7 @@
 
 use crate::ingest::bar;
 use crate::ingest::live::{self, Glance};
-use crate::runtime::env::{Env, variable};
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure, variable};
 use crate::status::push::server_of;
 use crate::status::read_marks::{self, Look};
 use towline_agents::settings::quote;

@@ -5,8 +5,7 @@
 
 use crate::capture;
 use crate::capture::{Transcript, Wishes};
-use crate::runtime::env::Env;
-use crate::runtime::spawn;
+use crate::runtime::{Env, spawn};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;

@@ -5,11 +5,8 @@
 
 use crate::handoff::bookmarks::Bookmarked;
 use crate::ingest::effects;
-use crate::runtime::config::settings;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
 use crate::runtime::record::{accept, event};
-use crate::runtime::spawn;
+use crate::runtime::{Env, Failure, settings, spawn};
 use crate::status::cache::Watch;
 pub use crate::status::seats::{Glance, seats_of, show};
 use crate::status::seats::{Seated, places, seated, shown, sitting};
@@ -18,13 +15,13 @@ use std::io;
 use std::time::Duration;
 use towline_core::arbiter::resolve_state;
 use towline_core::effect::Effect;
-use towline_core::event::{EventKind, ObservedChange};
+use towline_core::event::{Event, EventKind, ObservedChange};
 use towline_core::meter::UsageSource;
 use towline_core::seat::SeatLocation;
 use towline_core::session::Session;
 use towline_core::shown::{SeatView, by_urgency};
 use towline_core::time::Timestamp;
-use towline_store::journal::{self, JournalRecord};
+use towline_store::journal;
 use towline_store::lock::{ProjectionLock, pauses};
 use towline_store::{ProjectionLimits, Store, StoreError};
 
@@ -175,11 +172,12 @@ fn observe(env: &Env, seated: &Seated, glance: Glance) -> Result<bool, Failure> 
         Some((session, verdict.observed?, verdict.until))
     });
     let displaced = seated.displaced.iter().map(|session| (session, ObservedChange::Gone, None));
-    let record = |(session, what, until): (&Session, ObservedChange, Option<Timestamp>)| {
+    let observed = |(session, what, until): (&Session, ObservedChange, Option<Timestamp>)| {
         let happening = EventKind::Observed { what, as_of: session.last_event_at, until };
-        JournalRecord::Event(event(env, session.key.clone(), happening))
+        event(env, &session.key, happening)
     };
-    let records: Vec<JournalRecord> = verdicts.chain(displaced).map(record).collect();
-    accept(env, &records)?;
-    Ok(!records.is_empty())
+    let events: Vec<Event> = verdicts.chain(displaced).map(observed).collect();
+    let is_any = !events.is_empty();
+    accept(env, events)?;
+    Ok(is_any)
 }

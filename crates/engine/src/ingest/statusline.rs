@@ -4,9 +4,8 @@
 //! number. On any error it still draws the user's own line and exits with 0.
 
 use crate::handoff::guard;
-use crate::runtime::config::{Config, settings};
-use crate::runtime::env::{Env, GUARD, variable};
-use crate::runtime::{privacy, projects};
+use crate::runtime::env::GUARD;
+use crate::runtime::{Config, Env, privacy, projects, settings, variable};
 use crate::status::cache;
 use rustix::termios::tcgetwinsize;
 use std::ffi::OsString;

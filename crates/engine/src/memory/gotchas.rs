@@ -4,9 +4,7 @@
 //! call; a lookup that would have to wait is skipped.
 
 use crate::runtime::calendar::clock;
-use crate::runtime::config::Config;
-use crate::runtime::env::Env;
-use crate::runtime::{env, privacy, projects};
+use crate::runtime::{Config, Env, env, privacy, projects};
 use std::path::Path;
 use std::time::Duration;
 use towline_agents::settings::{EditRefusal, Target};

@@ -7,9 +7,7 @@ mod stale;
 
 use crate::index;
 use crate::runtime::calendar::clock;
-use crate::runtime::config::Config;
-use crate::runtime::env::Env;
-use crate::runtime::{env, record};
+use crate::runtime::{Config, Env, env, record};
 use stale::Staleness;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -161,7 +159,7 @@ pub fn given(
 ) -> Vec<String> {
     let given = Given::of(composed, chosen);
     let items = u32::try_from(given.items).unwrap_or(u32::MAX);
-    let event = record::event(env, session.key.clone(), EventKind::MemoryGiven { items });
+    let event = record::event(env, &session.key, EventKind::MemoryGiven { items });
     record::append_or_fault(env, [event]);
     if items == 0 || !config.memory.notice {
         return vec![];

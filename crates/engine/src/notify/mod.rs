@@ -13,9 +13,9 @@ pub use desktop::desktop;
 pub use errand::{Errand, Outcome, Voice};
 pub use plan::Step;
 
-use crate::runtime::config::{Commands, Config, Notify, settings};
-use crate::runtime::env::{Env, find_in_path};
-use crate::runtime::faults;
+use crate::runtime::config::{Commands, Notify};
+use crate::runtime::env::find_in_path;
+use crate::runtime::{Config, Env, faults, settings};
 use crate::status::tmux::options::Options;
 use crate::status::{push, seats};
 use std::collections::BTreeMap;

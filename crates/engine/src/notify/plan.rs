@@ -82,7 +82,7 @@ fn milliseconds(time: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::config::Config;
+    use crate::runtime::Config;
     use towline_core::event::BlockReason;
     use towline_core::session::SessionState;
 

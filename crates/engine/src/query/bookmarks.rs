@@ -4,8 +4,7 @@
 
 use super::ownership;
 use crate::index::labels::{Labels, named};
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure};
 use towline_core::bookmark::BookmarkOrigin;
 use towline_core::escape::escape_for_terminal;
 use towline_store::{BookmarkFilter, BookmarkRow, DeletedBookmarks, Store, StoreError};
@@ -60,7 +59,7 @@ pub fn bookmarks(env: &Env, request: &BookmarksRequest<'_>) -> Result<BookmarkLi
             None => u32::try_from(request.limit).unwrap_or(u32::MAX).saturating_add(1),
         },
     };
-    let mut bookmarks = labelled(&store, &filter).map_err(failed)?;
+    let mut bookmarks = labelled(&store, &filter)?;
     if let Some(text) = request.search {
         let text = text.to_lowercase();
         bookmarks.retain(|bookmark| is_about(bookmark, &text));
@@ -76,9 +75,9 @@ pub fn bookmarks(env: &Env, request: &BookmarksRequest<'_>) -> Result<BookmarkLi
 pub fn bookmark(env: &Env, id: &str) -> Result<ShownBookmark, Failure> {
     let store = ownership::store(env)?;
     let row = named(&store, id)?;
-    let mut labels = Labels::of(&store).map_err(failed)?;
-    let label = labels.label(&row).map_err(failed)?;
-    let lines = labels.lines(&row).map_err(failed)?;
+    let mut labels = Labels::of(&store)?;
+    let label = labels.label(&row)?;
+    let lines = labels.lines(&row)?;
     Ok(ShownBookmark { bookmark: LabelledBookmark { row, label }, lines })
 }
 
@@ -111,8 +110,4 @@ pub fn bookmark_reason(row: &BookmarkRow) -> String {
 fn no_project() -> Failure {
     Failure::input("nothing was recorded of a project in this folder")
         .hint("Run `tow bookmarks --all-projects`, or name one by `--project`.")
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

@@ -8,10 +8,8 @@ use crate::capture;
 use crate::handoff::past;
 use crate::memory::recall;
 use crate::memory::recall::{Asker, Given};
-use crate::runtime::config::settings;
-use crate::runtime::env::{Env, current_folder, program};
-use crate::runtime::failure::Failure;
-use crate::runtime::projects;
+use crate::runtime::env::{current_folder, program};
+use crate::runtime::{Env, Failure, projects, settings};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_agents::Agent;
@@ -52,18 +50,18 @@ struct Sources<'a> {
 }
 
 pub fn context(env: &Env, request: &ContextRequest) -> Result<ContextPreview, Failure> {
-    let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?;
-    let hot = Store::read(&env.home, PATIENCE).map_err(failed)?;
+    let archive = Archive::read(&env.home, PATIENCE)?;
+    let hot = Store::read(&env.home, PATIENCE)?;
     let folder = folder(archive.as_ref(), request)?;
     let sources = Sources { env, archive, hot, folder };
     let from = if request.is_fresh { None } else { Some(sources.predecessor(request)?) };
     let budget = agent(request, from.as_ref())?.budget();
     let mut material = match &from {
-        Some(from) => sources.carried_over(from).map_err(failed)?,
+        Some(from) => sources.carried_over(from)?,
         None => ComposeInput { past: None, compaction: None, remembered: vec![], program: program() },
     };
     let prompt = request.prompt.as_deref().unwrap_or("");
-    let chosen = sources.remembered(prompt, from.as_ref()).map_err(failed)?;
+    let chosen = sources.remembered(prompt, from.as_ref())?;
     material.remembered.clone_from(&chosen.parts);
     let composed = compose(&material, budget);
     Ok(ContextPreview { given: Given::of(&composed, &chosen), composed, budget })
@@ -108,7 +106,7 @@ impl Sources<'_> {
             None => past::latest_in(self.env, archive, self.folder.as_deref())
                 .map(|latest| latest.into_iter().collect()),
         };
-        match found.map_err(failed)?.as_slice() {
+        match found?.as_slice() {
             [one] => Ok(one.session.clone()),
             [] => Err(Failure::input("no such session was captured")
                 .hint("Run `tow sessions` to see those that were.")),
@@ -157,8 +155,4 @@ fn elsewhere(archive: &Archive, session: &SessionKey) -> Result<Option<String>, 
         (machine, None) => archive.machine_called(machine),
         (_, Some(_)) => Ok(None),
     }
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

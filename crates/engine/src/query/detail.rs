@@ -7,8 +7,7 @@ use super::room::Room;
 use super::sought::{Found, find_turns};
 use super::turn::{BYTES, BYTES_OF_ONE, Thinking, TurnView, view, view_detail};
 use crate::capture::Caught;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure};
 use towline_core::when::{BadExpression, TimeExpression};
 
 pub struct DetailRequest<'a> {

@@ -3,7 +3,7 @@
 //! Reads the archive only. It must not write or format anything.
 
 use super::past::{Past, unreadable_data};
-use crate::runtime::failure::Failure;
+use crate::runtime::Failure;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use towline_core::capture::FileAccess;

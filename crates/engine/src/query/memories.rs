@@ -4,9 +4,8 @@
 
 use super::{Past, ProjectScope, call, parse_time, unreadable_data};
 use crate::memory::remember::type_named;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Env, Failure};
 use towline_core::id::SessionKey;
 use towline_core::memory::{Memory, number};
 use towline_core::when::TimeExpression;

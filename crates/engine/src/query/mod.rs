@@ -31,7 +31,7 @@ pub use context::{ContextPreview, ContextRequest, context, context_or_fresh};
 pub use detail::{DetailRequest, Details, detail};
 pub use figures::Figures;
 pub use memories::{MemoriesRequest, MemoryFilter, MemoryList, memories};
-pub use past::{Chosen, Past, ProjectScope, is_path, project_called, unreadable_data};
+pub use past::{Chosen, Past, ProjectScope, is_path, project_called, search_failed, unreadable_data};
 pub use room::{Clipped, Room};
 pub use search::{SearchRequest, SearchResults, search, search_in};
 pub use session::call;

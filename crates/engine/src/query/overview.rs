@@ -4,8 +4,7 @@
 
 use super::past::{project_called, unreadable_data};
 use crate::ingest::live;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure};
 use std::path::Path;
 use std::time::Duration;
 use towline_core::fault::FaultRecord;

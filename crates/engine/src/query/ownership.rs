@@ -5,8 +5,7 @@
 use crate::handoff::inherit::session_label;
 use crate::ingest::live;
 use crate::runtime::config::project_name;
-use crate::runtime::env::{Env, variable};
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure, variable};
 use towline_agents::Agent;
 use towline_core::event::SessionPresence;
 use towline_core::id::SessionKey;
@@ -32,7 +31,7 @@ pub fn session(store: &Store, name: Option<&str>, verb: &str) -> Result<Session,
 
 /// Matches the whole key, or the beginning or end of an id.
 pub fn named(store: &Store, name: &str) -> Result<Session, Failure> {
-    let keys = store.sessions_named(name).map_err(failed)?;
+    let keys = store.sessions_named(name)?;
     match keys.as_slice() {
         [] => Err(Failure::input(format!("no session's id begins or ends with `{name}`"))
             .hint("Run `tow status` for the sessions that are open.")),
@@ -48,7 +47,7 @@ pub fn named(store: &Store, name: &str) -> Result<Session, Failure> {
 /// The session whose agent started this process, if any.
 pub fn of_caller(store: &Store) -> Result<Option<Session>, Failure> {
     let line: Vec<Process> = ancestors(std::process::id()).collect();
-    let key = below_agent(store, &line).map_err(failed)?;
+    let key = below_agent(store, &line)?;
     key.map(|key| known(store, &key)).transpose()
 }
 
@@ -56,9 +55,9 @@ pub fn of_caller(store: &Store) -> Result<Option<Session>, Failure> {
 /// project.
 pub fn current_session(store: &Store, verb: &str) -> Result<Session, Failure> {
     let line: Vec<Process> = ancestors(std::process::id()).collect();
-    let found = match below_agent(store, &line).map_err(failed)? {
+    let found = match below_agent(store, &line)? {
         Some(key) => Some(key),
-        None => in_terminal(store, &line).map_err(failed)?,
+        None => in_terminal(store, &line)?,
     };
     match found {
         Some(key) => known(store, &key),
@@ -69,14 +68,14 @@ pub fn current_session(store: &Store, verb: &str) -> Result<Session, Failure> {
 /// The stored name of the current folder's project, if anything was recorded of it.
 pub fn project(store: &Store) -> Result<Option<String>, Failure> {
     let Some(traces) = traces() else { return Ok(None) };
-    let projects = store.projects().map_err(failed)?.into_iter();
+    let projects = store.projects()?.into_iter();
     let mut same = projects.filter(|(_, root, remote)| traces.matches_project(root, remote.as_deref()));
     Ok(same.next().map(|(name, _, _)| name))
 }
 
 fn known(store: &Store, key: &SessionKey) -> Result<Session, Failure> {
     let gone = || Failure::input(format!("{key} is not known")).hint("Run `tow status`.");
-    store.session(key).map_err(failed)?.ok_or_else(gone)
+    store.session(key)?.ok_or_else(gone)
 }
 
 /// Matches an agent by its process, else by the session id that agents export to their children.
@@ -124,7 +123,7 @@ fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
         session.state != SessionState::Ended
             && project.is_some_and(|(own, traces)| traces.matches_project(&own.root, own.remote.as_deref()))
     };
-    let mut open: Vec<Session> = store.live_sessions().map_err(failed)?.into_iter().filter(is_here).collect();
+    let mut open: Vec<Session> = store.live_sessions()?.into_iter().filter(is_here).collect();
     if open.len() == 1
         && let Some(session) = open.pop()
     {
@@ -144,8 +143,4 @@ fn only_one(store: &Store, verb: &str) -> Result<Session, Failure> {
 fn traces() -> Option<ProjectIdentity> {
     let folder = Process::read(std::process::id())?.folder()?;
     Some(project::traces(&folder, &project_name))
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
 }

@@ -3,9 +3,10 @@
 //! Creates nothing: without captured data, no file exists afterwards.
 
 use crate::capture::{Caught, Wishes, catch_up};
-use crate::runtime::env::{Env, current_folder};
-use crate::runtime::failure::Failure;
+use crate::index::FindError;
+use crate::runtime::env::current_folder;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Env, Failure};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_core::escape::escape_for_terminal;
@@ -20,6 +21,15 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The user's error for a failed archive read.
 pub fn unreadable_data(error: StoreError) -> Failure {
     Failure::about("could not read what was captured", &error).hint("Run `tow doctor`.")
+}
+
+/// The user's error for a failed search.
+pub fn search_failed(error: FindError) -> Failure {
+    match error {
+        FindError::Store(error) => unreadable_data(error),
+        FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
+        FindError::Index(error) => Failure::new(&error).hint("Run `tow reindex`, then search again."),
+    }
 }
 
 /// Which projects a query covers.

@@ -3,12 +3,10 @@
 //! Brings the index up to date itself, and covers all times unless the request limits them. What could not be
 //! used (an embedding model, the hub) is a notice, not an error.
 
-use super::{Chosen, Past, ProjectScope, parse_time, unreadable_data};
+use super::{Chosen, Past, ProjectScope, parse_time, search_failed};
 use crate::index::embeddings::Asked;
-use crate::index::{FindError, Found, Library, Question, TeamRow, ask, embeddings};
-use crate::runtime::config::settings;
-use crate::runtime::env::Env;
-use crate::runtime::failure::{Failure, chain};
+use crate::index::{Found, Library, Question, TeamRow, ask, embeddings};
+use crate::runtime::{Env, Failure, chain, settings};
 use crate::sync::{Former, NoLink, TeamQuestion, ask_team};
 use std::time::Duration;
 use towline_core::escape::escape_for_terminal;
@@ -140,11 +138,7 @@ fn rank(
     team: &[TeamRow],
 ) -> Result<Vec<Found>, Failure> {
     let library = Library { home: &env.home, archive: &past.archive, now: env.now, sentences, team };
-    ask(&library, question).map_err(|error| match error {
-        FindError::Store(error) => unreadable_data(error),
-        FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
-        FindError::Index(error) => Failure::new(&error).hint("Run `tow reindex`, then search again."),
-    })
+    ask(&library, question).map_err(search_failed)
 }
 
 fn filters(request: &SearchRequest, now: Timestamp) -> Result<Filters, Failure> {

@@ -3,8 +3,7 @@
 //! Never guesses: an ambiguous name is an error that lists all candidates.
 
 use super::past::{Past, unreadable_data};
-use crate::runtime::calendar;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Failure, calendar};
 use towline_core::escape::escape_for_terminal;
 use towline_core::when::SessionHint;
 use towline_store::archive::Conversation;

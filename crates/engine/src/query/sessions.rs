@@ -4,9 +4,8 @@
 
 use super::past::{Past, ProjectScope, unreadable_data};
 use super::sought::parse_time;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Env, Failure};
 use towline_core::time::Timestamp;
 use towline_store::archive::{Conversation, PageKey, SessionQuery};
 

@@ -10,9 +10,8 @@ use super::turn::{BYTES, BYTES_OF_ONE, Thinking, TurnView, id_of, view, view_det
 use super::usage;
 use crate::memory::remember::{is_memory_id, no_memory};
 use crate::runtime::config::nearest;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Env, Failure};
 use towline_core::id::Uid;
 use towline_core::memory::{Memory, number};
 use towline_core::time::Timestamp;

@@ -4,9 +4,8 @@
 
 use super::past::{Past, unreadable_data};
 use super::session::call;
-use crate::runtime::calendar;
-use crate::runtime::failure::Failure;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Failure, calendar};
 use towline_core::time::Timestamp;
 use towline_core::when::{SessionHint, TimeExpression};
 use towline_store::archive::{Conversation, TurnFilter, TurnQuery, TurnRow};

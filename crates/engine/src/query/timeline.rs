@@ -2,19 +2,17 @@
 //!
 //! Only reads, and no more than it returns. Every entry has an id and its size in tokens.
 
-use super::past::{Past, ProjectScope, unreadable_data};
+use super::past::{Past, ProjectScope, search_failed, unreadable_data};
 use super::session::call;
 use super::show::Reader;
 use super::sought::start_of_expression;
 use super::turn::id_of;
 use crate::index::labels::{Labels, short};
-use crate::index::{FindError, Found, Library, Question, ask, embeddings};
+use crate::index::{Found, Library, Question, ask, embeddings};
 use crate::ingest::live;
 use crate::memory::remember::{is_memory_id, no_memory};
-use crate::runtime::config::settings;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Env, Failure, settings};
 use towline_core::compose::tokens;
 use towline_core::escape::fit_to_width;
 use towline_core::id::SessionKey;
@@ -152,14 +150,6 @@ fn best_hit(env: &Env, past: &Past, words: &str) -> Result<(Found, Option<String
     };
     let hits = ask(&library, &question).map_err(search_failed)?;
     Ok((hits.into_iter().next().ok_or_else(|| no_anchor(words))?, notice))
-}
-
-fn search_failed(error: FindError) -> Failure {
-    match error {
-        FindError::Store(error) => unreadable_data(error),
-        FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
-        FindError::Index(error) => Failure::new(&error).hint("Run `tow reindex`, then search again."),
-    }
 }
 
 /// For a detail, the position of its turn.

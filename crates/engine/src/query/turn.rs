@@ -4,7 +4,7 @@
 
 use super::past::{Past, unreadable_data};
 use super::room::{Clipped, Room};
-use crate::runtime::failure::Failure;
+use crate::runtime::Failure;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::time::Timestamp;
 use towline_store::archive::{Conversation, DetailRow, TurnRow};

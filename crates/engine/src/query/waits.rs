@@ -3,9 +3,7 @@
 //! Collects the waits; `core::ledger` sums them.
 
 use crate::ingest::live;
-use crate::runtime::calendar;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure, calendar};
 use towline_core::ledger::{Ledger, Wait, ledger};
 use towline_core::session::SessionState;
 use towline_core::time::Timestamp;
@@ -46,19 +44,18 @@ fn collect(
     request: &WaitsRequest,
     since: Timestamp,
 ) -> Result<(Vec<Wait>, usize), Failure> {
-    let failed = |error| Failure::new(&error).hint("Run `tow doctor`.");
     let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
     let fits =
         |agent: &str, project: Option<&str>| is(&request.agent, Some(agent)) && is(&request.project, project);
     let mut waits = vec![];
-    for known in store.waits(since).map_err(failed)? {
+    for known in store.waits(since)? {
         if fits(&known.agent, known.project.as_deref()) {
             let (began_at, ended_at) = (known.began_at, known.ended_at);
             waits.push(Wait { project: known.project, reason: known.reason, began_at, ended_at });
         }
     }
     let finished = waits.len();
-    for seat in live::seats_of(store).map_err(failed)? {
+    for seat in live::seats_of(store)? {
         if let SessionState::Blocked(reason) = seat.state
             && fits(&seat.agent, seat.project.as_deref())
         {

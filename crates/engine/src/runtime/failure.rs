@@ -6,6 +6,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use towline_core::escape::lines_for_terminal;
 use towline_store::StoreError;
+use towline_store::journal::AppendError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -70,6 +71,12 @@ impl Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
+        Failure::new(&error).hint("Run `tow doctor`.")
+    }
+}
+
+impl From<AppendError> for Failure {
+    fn from(error: AppendError) -> Failure {
         Failure::new(&error).hint("Run `tow doctor`.")
     }
 }

@@ -18,3 +18,7 @@ pub mod spawn;
 pub mod text;
 pub mod tls;
 pub mod watch;
+
+pub use config::{Config, settings};
+pub use env::{Env, variable};
+pub use failure::{Failure, Kind, chain};

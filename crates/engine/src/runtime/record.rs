@@ -6,27 +6,29 @@ use super::faults::record_here;
 use towline_core::event::{Event, EventKind};
 use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
-use towline_store::journal::{self, JournalRecord};
+use towline_store::journal::{self, AppendError, JournalRecord};
 
 /// A new event of this session, at the current time.
-pub fn event(env: &Env, session: SessionKey, happening: EventKind) -> Event {
+pub fn event(env: &Env, session: &SessionKey, happening: EventKind) -> Event {
+    let session = session.clone();
     Event { uid: env.uid(), at: env.now, session, subagent: None, turn: None, happening, scene: None }
 }
 
-/// Appends the records to the journal in one write.
-pub fn accept(env: &Env, records: &[JournalRecord]) -> Result<(), Failure> {
-    if records.is_empty() {
-        return Ok(());
-    }
-    journal::append(&env.home, records).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))
+/// Appends the events to the journal in one write.
+pub fn accept(env: &Env, events: impl IntoIterator<Item = Event>) -> Result<(), Failure> {
+    Ok(append(env, events)?)
 }
 
 /// Appends the events in one write; a failure becomes a fault. Returns whether they were appended.
 pub fn append_or_fault(env: &Env, events: impl IntoIterator<Item = Event>) -> bool {
-    let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
-    let appended = if records.is_empty() { Ok(()) } else { journal::append(&env.home, &records) };
+    let appended = append(env, events);
     if let Err(error) = &appended {
         record_here(env, FaultKind::Journal, chain(error));
     }
     appended.is_ok()
+}
+
+fn append(env: &Env, events: impl IntoIterator<Item = Event>) -> Result<(), AppendError> {
+    let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
+    if records.is_empty() { Ok(()) } else { journal::append(&env.home, &records) }
 }

@@ -3,7 +3,7 @@
 //! Compares a few facts with a small file and opens no database. If in doubt, it reports a change: a false
 //! alarm costs a few milliseconds, a missed change would hide an event.
 
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use crate::status::read_marks::{Look, is_unseen};
 use serde::{Deserialize, Serialize};
 use std::fs;

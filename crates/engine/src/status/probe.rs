@@ -4,7 +4,7 @@
 //! after the last hook. Screens are the last resort, with one query per tmux server. `core` interprets the
 //! results.
 
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use crate::status::seats::Glance;
 use std::collections::BTreeMap;
 use std::fs;

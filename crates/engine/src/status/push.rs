@@ -5,7 +5,7 @@
 //! lock. Servers do not wait for each other. A server that has ended is never contacted, because another may
 //! listen on its socket.
 
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use crate::status::read_marks::is_unseen;
 use crate::status::tmux::options::Options;
 use serde::{Deserialize, Serialize};

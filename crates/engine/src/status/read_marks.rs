@@ -3,15 +3,13 @@
 //! A look turns off the light and stops notifications; it does not change the agent's state. A client that is
 //! attached but idle is not a user.
 
-use crate::runtime::env::{Env, variable};
-use crate::runtime::failure::Failure;
 use crate::runtime::record::{accept, event};
+use crate::runtime::{Env, Failure, variable};
 use crate::status::push::server_of;
 use crate::status::tmux::options::Options;
 use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
 use towline_core::shown::{SeatLight, SeatView};
-use towline_store::journal::JournalRecord;
 use towline_terminal::tmux::TmuxServer;
 
 /// The pane that tmux reports as looked at.
@@ -42,7 +40,7 @@ pub fn record_look(env: &Env, seats: &[SeatView], look: Look<'_>) -> Result<bool
 pub fn see(env: &Env, seat: &SeatView) -> Result<(), Failure> {
     let Some(session) = &seat.session else { return Ok(()) };
     let session = SessionKey::parse(session).map_err(|error| Failure::new(&error))?;
-    accept(env, &[JournalRecord::Event(event(env, session, EventKind::Seen))])
+    accept(env, [event(env, &session, EventKind::Seen)])
 }
 
 /// Whether a look at this seat would change anything.

@@ -3,8 +3,8 @@
 //! A process scan is too slow for every refresh, so its result is cached in a small file; readers filter out
 //! agents that have ended or have a session by now. Changes no other file and no table.
 
-use crate::runtime::config::{project_name, settings};
-use crate::runtime::env::{Env, variable};
+use crate::runtime::config::project_name;
+use crate::runtime::{Env, settings, variable};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 //! journaled: it is shown, but not taken automatically.
 
 use super::Sharing;
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use serde::Deserialize;
 use towline_core::event::{Event, EventKind};
 use towline_core::id::SessionKey;

@@ -6,9 +6,7 @@
 use super::{Sharing, words};
 use crate::erase::forget;
 use crate::erase::forget::{Meant, busy, failed};
-use crate::runtime::archive;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure, archive};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use towline_core::id::Uid;

@@ -5,11 +5,9 @@
 
 use super::link::{Link, NoLink};
 use super::{PATIENCE, machine};
-use crate::runtime::archive;
 use crate::runtime::archive::Writable;
 use crate::runtime::config::edit::change;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure, archive};
 use std::time::Duration;
 use towline_core::id::Uid;
 use towline_core::share::RowKind;

@@ -4,10 +4,9 @@
 //! permission.
 
 use super::password::{self, PasswordError};
-use crate::runtime::config::{Hub as Wanted, HubTls, settings};
-use crate::runtime::env::Env;
-use crate::runtime::failure::{Failure, chain};
+use crate::runtime::config::{Hub as Wanted, HubTls};
 use crate::runtime::hub_url::{self, BadUrl, Url};
+use crate::runtime::{Env, Failure, chain, settings};
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_hub::{HubAddress, HubClient, HubError, HubPassword, Machine, Membership, Tls};

@@ -6,8 +6,7 @@
 use super::link::{Link, NoLink};
 use crate::index::embeddings;
 use crate::index::embeddings::{Model, Standing};
-use crate::runtime::config::settings;
-use crate::runtime::env::Env;
+use crate::runtime::{Env, settings};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use towline_hub::{Embedding, EmbeddingSupport, VECTOR_LENGTH};

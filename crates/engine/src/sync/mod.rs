@@ -30,9 +30,8 @@ pub use state::Known;
 pub use team::{Former, Wanted as TeamQuestion, ask as ask_team};
 
 use crate::capture::Wishes;
-use crate::runtime::config::settings;
-use crate::runtime::env::{Env, host_name};
-use crate::runtime::{archive, spawn};
+use crate::runtime::env::host_name;
+use crate::runtime::{Env, archive, settings, spawn};
 use std::time::Duration;
 use towline_hub::{Machine, Membership};
 use towline_store::{Archive, StoreError};

@@ -5,8 +5,9 @@
 
 use crate::memory::model::provider::{NoSecret, printed_secret};
 use crate::runtime::config::Hub;
-use crate::runtime::env::{Env, user_home, variable};
+use crate::runtime::env::user_home;
 use crate::runtime::hub_url::Url;
+use crate::runtime::{Env, variable};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

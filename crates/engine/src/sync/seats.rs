@@ -4,7 +4,7 @@
 
 use super::link::{Link, NoLink};
 use crate::ingest::live;
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use towline_core::shown::SeatView;
 use towline_hub::FleetSeat;
 

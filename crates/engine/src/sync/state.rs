@@ -3,8 +3,7 @@
 //! Kept as facts of the archive. Never contains a password, and of errors only the text shown to users.
 
 use super::backoff::Trouble;
-use crate::runtime::archive;
-use crate::runtime::env::Env;
+use crate::runtime::{Env, archive};
 use std::time::Duration;
 use towline_core::time::Timestamp;
 use towline_store::{Archive, StoreError};

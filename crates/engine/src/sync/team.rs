@@ -6,7 +6,7 @@
 use super::link::{Link, NoLink};
 use super::{machine, words};
 use crate::index::{Found, TeamRow, project_key};
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::mpsc::channel;

@@ -12,9 +12,8 @@ use towline_agents::settings::{
     EditRefusal, Inspection, OwnedFile, OwnedFileState, RetryPace, ServerState, StatusLineState,
 };
 use towline_engine::memory::gotchas;
-use towline_engine::runtime::config::{Config, settings};
-use towline_engine::runtime::env::{Env, GUARD, find_in_path, own_program, variable};
-use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::env::{GUARD, find_in_path, own_program};
+use towline_engine::runtime::{Config, Env, chain, settings, variable};
 
 /// Checks that `tow` on the PATH is this program.
 pub fn program() -> Check {

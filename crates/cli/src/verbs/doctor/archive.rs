@@ -6,7 +6,7 @@ use super::check::Check;
 use crate::scope::Scope;
 use std::fs;
 use std::time::Duration;
-use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::chain;
 use towline_engine::runtime::text::size;
 use towline_store::archive::ArchiveSizes;
 use towline_store::{Archive, StoreError};

@@ -5,8 +5,7 @@
 use super::check::Check;
 use crate::scope::Scope;
 use std::time::Duration;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::{chain, settings};
 use towline_engine::sync::Known;
 use towline_store::Archive;
 

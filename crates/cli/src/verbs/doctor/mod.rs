@@ -17,8 +17,8 @@ use crate::scope::Scope;
 use check::{Check, Status};
 use clap::Args;
 use std::process::ExitCode;
-use towline_engine::runtime::failure::{Failure, Kind};
 use towline_engine::runtime::text::plain_text;
+use towline_engine::runtime::{Failure, Kind};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,8 +6,7 @@ use super::check::Check;
 use crate::scope::Scope;
 use towline_engine::memory::enrich;
 use towline_engine::memory::enrich::Standing;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::{chain, settings};
 
 pub fn check(scope: &Scope) -> Check {
     if !settings(&scope.env).enrich.is_on() {

@@ -6,8 +6,7 @@ use super::check::Check;
 use crate::scope::Scope;
 use towline_engine::index::embeddings;
 use towline_engine::index::embeddings::Standing;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::chain;
+use towline_engine::runtime::{chain, settings};
 use towline_search::Encoder;
 
 const GET: &str = "tow model get";

@@ -3,7 +3,7 @@
 //! Never guesses: a name that two projects share is an error that lists their keys.
 
 use towline_core::escape::escape_for_terminal;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::sync::{Link, NoLink};
 use towline_hub::HubProject;
 

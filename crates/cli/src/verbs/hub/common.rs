@@ -1,7 +1,7 @@
 //! Shared parts of the subcommands of `tow hub`. It opens no connection.
 
 use std::time::Duration;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_hub::{Extension, HubStatus};
 use towline_store::StoreError;
 

@@ -10,8 +10,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::plain_text;
 use towline_engine::sync::{Link, NoLink, machine, row_json};
 
@@ -31,21 +30,21 @@ pub struct Arguments {
     file: PathBuf,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     if arguments.file.as_os_str() == "-" {
         let written = write_all(&mut link, &mut io::stdout().lock());
         return match written {
-            Err(Stopped::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+            Err(Stopped::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             Err(error) => Err(failed("could not export", &error)),
-            Ok(_) => Ok(ExitCode::SUCCESS),
+            Ok(_) => Ok(()),
         };
     }
     let shown = plain_text(&arguments.file.to_string_lossy());
     let rows = to_file(&mut link, &arguments.file)
         .map_err(|error| failed(&format!("could not write {shown}"), &error))?;
     complain(&format!("{rows} rows written to {shown}\n"));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Why the export stopped.

@@ -7,9 +7,8 @@ use super::whereabouts::Whereabouts;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::sync::{NoLink, open_hands};
 use towline_hub::{HubClient, HubStatus, InitOptions, InitOutcome};
 
@@ -48,11 +47,11 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let schema = InitOptions { partitions: arguments.partitions };
     if arguments.print_sql {
         scope.out.text(&HubClient::sql(&schema));
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let wanted = arguments.whereabouts.wanted(scope, arguments.url.as_deref())?;
     let mut hub = open_hands(&scope.env, &wanted, PATIENCE)?;
@@ -62,7 +61,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         hub.found_team(team, person).map_err(NoLink::from)?;
     }
     tell(scope, arguments, &done, &standing);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn tell(scope: &Scope, arguments: &Arguments, done: &InitOutcome, standing: &HubStatus) {

@@ -7,12 +7,11 @@ use super::whereabouts::Whereabouts;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use toml_edit::Value;
 use towline_core::escape::escape_for_terminal;
+use towline_engine::runtime::Failure;
 use towline_engine::runtime::config::HubTls;
 use towline_engine::runtime::env::host_name;
-use towline_engine::runtime::failure::Failure;
 use towline_engine::sync::{NoLink, machine, note_joined, open_hands};
 use towline_hub::Machine;
 
@@ -46,7 +45,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let wanted = arguments.whereabouts.wanted(scope, Some(&arguments.url))?;
     let name = arguments.machine.clone().unwrap_or_else(host_name);
     let machine = Machine { name, ..machine(&scope.env)? };
@@ -79,5 +78,5 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .line(&format!("{name} is now a machine of {person} in the team {team}; nothing is shared yet"));
         scope.out.line("next: `tow hub share PROJECT`");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -9,12 +9,10 @@ use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
 use towline_core::id::Uid;
 use towline_engine::memory::remember::open;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Failure, settings};
 use towline_engine::sync::{Link, NoLink, forget_hub, machine};
 
 const EXAMPLES: &str = "\
@@ -42,7 +40,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let wanted = settings(&scope.env).hub;
     if !wanted.is_joined() {
         return Err(NoLink::NotJoined.into());
@@ -57,7 +55,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         (false, false) => leave(scope, &wanted.team)?,
     };
     scope.out.line(&if arguments.json { told.json.to_string() } else { told.line });
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The result, as text and as JSON.

@@ -8,10 +8,8 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use towline_core::escape::{escape_for_terminal, pad};
-use towline_engine::runtime::calendar;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Failure, calendar};
 use towline_engine::sync::{Link, NoLink, machine};
 use towline_hub::{Member, MemberRole};
 
@@ -54,7 +52,7 @@ enum MembersAction {
     Disallow { name: String, project: String },
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     let said = match &arguments.action {
         None => return list(scope, arguments, &mut link),
@@ -82,15 +80,15 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         return list(scope, arguments, &mut link);
     }
     scope.out.line(&escape_for_terminal(&said));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn list(scope: &Scope, arguments: &Arguments, link: &mut Link) -> Result<ExitCode, Failure> {
+fn list(scope: &Scope, arguments: &Arguments, link: &mut Link) -> Result<(), Failure> {
     let members = link.hub.members(&link.membership).map_err(NoLink::from)?;
     if arguments.json {
         let all: Vec<Value> = members.iter().map(as_json).collect();
         scope.out.line(&json!({"team": link.wanted.team, "members": all}).to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     for member in &members {
         let [name, role] = [(&member.name, 20), (&member.role, 24)]
@@ -105,7 +103,7 @@ fn list(scope: &Scope, arguments: &Arguments, link: &mut Link) -> Result<ExitCod
             }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn rights(member: &Member) -> &'static str {

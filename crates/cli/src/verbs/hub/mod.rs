@@ -22,8 +22,7 @@ mod withdraw;
 
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
-use std::process::ExitCode;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +58,7 @@ enum HubAction {
     Export(export::Arguments),
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.action {
         HubAction::Init(arguments) => init::run(scope, arguments),
         HubAction::Join(arguments) => join::run(scope, arguments),

@@ -6,9 +6,8 @@ use super::common::PATIENCE;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use std::time::Duration;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::sync::{Agreement, Link, agreement, machine, model_here};
 use towline_hub::EmbeddingSupport;
 
@@ -34,7 +33,7 @@ pub struct Arguments {
 /// The hub drops all vectors in one statement, which takes long for a large team.
 const FOR_DROPPING: Duration = Duration::from_secs(600);
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let here = model_here(&scope.env);
     let patience = if arguments.adopt { FOR_DROPPING } else { PATIENCE };
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, patience)?;
@@ -64,7 +63,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         scope.out.line(words(agreement, team));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn words(agreement: Agreement, team: EmbeddingSupport) -> &'static str {

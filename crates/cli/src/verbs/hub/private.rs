@@ -6,11 +6,10 @@ use super::common::not_changed;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
 use towline_core::share::Visibility;
 use towline_engine::memory::remember::{memories_named, open};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +31,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let memories = memories_named(archive, &arguments.ids)?;
@@ -53,10 +52,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         let ids: Vec<String> = memories.iter().map(towline_core::memory::Memory::name).collect();
         scope.out.line(&json!({"memories": ids, "private": !arguments.off}).to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     for memory in &memories {
         scope.out.line(&format!("{} {state}: {}", memory.name(), escape_for_terminal(&memory.content.title)));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -6,13 +6,11 @@ use super::common::PATIENCE;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
 use towline_core::project::same_remote;
 use towline_engine::memory::remember::open;
 use towline_engine::query::{Chosen, Past, ProjectScope, unreadable_data};
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Failure, settings};
 use towline_engine::sync::{Link, NoLink, machine};
 use towline_hub::{HubProject, ProjectVisibility};
 use towline_store::StoreError;
@@ -56,13 +54,13 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let project = known(scope, &arguments.project)?;
     let key = key_of(&project, arguments.key.as_deref())?;
     let extent = extent(scope, arguments);
     if arguments.dry_run {
         tell(scope, arguments, &project.name, &key, extent);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     let reach = if arguments.with.is_empty() { ProjectVisibility::Team } else { ProjectVisibility::Chosen };
@@ -76,7 +74,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     drop(writing);
     towline_engine::runtime::spawn::start_detached();
     tell(scope, arguments, &project.name, &key, extent);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn failed(error: StoreError) -> Failure {

@@ -7,14 +7,11 @@ use crate::output::Tone;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::escape::{escape_for_terminal, pad};
 use towline_core::id::Uid;
 use towline_engine::memory::remember::open;
-use towline_engine::runtime::calendar;
-use towline_engine::runtime::config::settings;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Failure, calendar, settings};
 use towline_engine::sync::{Agreement, Known, Link, NoLink, agreement, machine, model_here, waiting};
 use towline_hub::{HubSchema, HubStatus};
 use towline_store::archive::{SharedProject, WithdrawingProject};
@@ -39,7 +36,7 @@ pub struct Arguments {
 /// How long to wait for the hub.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let wanted = settings(&scope.env).hub;
     if !wanted.is_joined() {
         return not_joined(scope, arguments);
@@ -68,20 +65,20 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         report.print(scope);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn failed(error: StoreError) -> Failure {
     Failure::about("could not read what is shared", &error).hint("Run `tow doctor`.")
 }
 
-fn not_joined(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn not_joined(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.json {
         scope.out.line(&json!({"joined": false}).to_string());
     } else {
         scope.out.line("this machine has joined no hub; `tow hub join URL --team TEAM` joins one");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Rows of a project that were sent and received, and changes still to be sent.

@@ -8,9 +8,8 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use std::io::{self, IsTerminal};
-use std::process::ExitCode;
 use std::time::Duration;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::sync::{Amount, Exchanged, exchange, preview, waiting};
 
 const EXAMPLES: &str = "\
@@ -40,7 +39,7 @@ pub struct Arguments {
 /// How long to wait for another process's sync, rather than rely on it: it may miss the latest changes.
 const FOR_ANOTHER: Duration = Duration::from_secs(45);
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.dry_run {
         return dry_run(scope, arguments);
     }
@@ -71,10 +70,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let Exchanged { sent, taken, erased, .. } = done;
         scope.out.line(&format!("{sent} rows sent, {taken} taken, {erased} erased{back}{more}{left}"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn dry_run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn dry_run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let waiting = waiting(&scope.env)?;
     let counted = RowCounts(preview(&scope.env)?.into_iter().collect());
     let rows = counted.rows();
@@ -84,5 +83,5 @@ fn dry_run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         scope.out.line(&format!("{rows} rows would go{}", counted.told()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

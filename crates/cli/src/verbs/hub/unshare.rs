@@ -9,10 +9,9 @@ use super::withdraw::{ProgressAudience, carry_out, counted};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use towline_core::escape::escape_for_terminal;
 use towline_engine::memory::remember::open;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_store::archive::{SharedProject, WithdrawingProject};
 
 const EXAMPLES: &str = "\
@@ -67,7 +66,7 @@ impl NamedProject {
     }
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let meant = meant(scope, &arguments.project)?;
     let (name, key) = meant.named();
     let name = escape_for_terminal(name);
@@ -101,7 +100,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         scope.out.line(&told);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Finds the project. One that is being withdrawn is found by its name or key only.

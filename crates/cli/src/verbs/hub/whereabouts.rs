@@ -5,9 +5,9 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::path::PathBuf;
-use towline_engine::runtime::config::{Hub as Wanted, HubTls, settings};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::config::{Hub as Wanted, HubTls};
 use towline_engine::runtime::hub_url::BadUrl;
+use towline_engine::runtime::{Failure, settings};
 
 /// TLS options of the commands that connect to a hub by its address.
 #[derive(Debug, Default, Args)]

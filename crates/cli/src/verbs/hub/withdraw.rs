@@ -9,7 +9,7 @@ use crate::scope::Scope;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 use towline_core::id::Uid;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::sync::{Amount, Exchanged, counted_own, exchange};
 
 /// How long to wait for another process's sync.

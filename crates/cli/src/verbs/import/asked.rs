@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
 use towline_core::when::TimeExpression;
 use towline_engine::capture::{Asked, Project, Wishes};
-use towline_engine::runtime::calendar;
-use towline_engine::runtime::env::{Env, current_folder};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::env::current_folder;
 use towline_engine::runtime::text::plain_text;
+use towline_engine::runtime::{Env, Failure, calendar};
 
 pub fn asked(
     env: &Env,

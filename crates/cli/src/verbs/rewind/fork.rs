@@ -12,8 +12,8 @@ use towline_core::id::{SessionId, SessionKey, TurnId};
 use towline_core::session::SessionTurn;
 use towline_engine::handoff::agent_server::{Client, ServerError};
 use towline_engine::index::labels::short;
-use towline_engine::runtime::env::{find_in_path, variable};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::env::find_in_path;
+use towline_engine::runtime::{Failure, variable};
 use towline_store::BookmarkRow;
 
 /// The point at which the fork cuts the session off.

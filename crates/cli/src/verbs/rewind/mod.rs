@@ -7,14 +7,13 @@ mod fork;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::process::ExitCode;
 use towline_agents::{Agent, RewindPoint};
 use towline_core::escape::escape_for_terminal;
 use towline_core::id::SessionKey;
 use towline_core::session::SessionTurn;
 use towline_engine::index::labels::{Labels, named, short};
 use towline_engine::query::{BookmarkRow, LabelledBookmark, ownership};
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_render::{bookmark_code, bookmark_json};
 
 const EXAMPLES: &str = "\
@@ -44,7 +43,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
     let known = named(&store, &arguments.id)?;
     let mut labels = Labels::of(&store)?;
@@ -56,7 +55,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.fork {
         let forked = fork::fork(scope, arguments, known, &since)?;
         show_fork(scope, arguments, known, &forked, &code);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let conversation = steps(known, &since);
     if arguments.json {
@@ -64,7 +63,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         (row["prompts_since"], row["conversation"], row["code"]) =
             (json!(since.len()), json!(conversation), json!(code));
         scope.out.line(&row.to_string());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     scope.out.line(&format!(
         "bookmark {}: {}",
@@ -74,7 +73,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     scope.out.line("the conversation:");
     numbered(scope, &conversation);
     show_code(scope, known, &code);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn show_fork(

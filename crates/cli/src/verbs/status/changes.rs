@@ -7,14 +7,12 @@ use crate::scope::Scope;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::shown::SeatView;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::env::Env;
-use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::watch::Watch;
+use towline_engine::runtime::{Env, Failure};
 use towline_render::status_json;
 
 /// How often to check for writes.
@@ -23,7 +21,7 @@ const PULSE: Duration = Duration::from_millis(250);
 /// Interval of full refreshes, for changes that no hook reports.
 const FULL_LOOK: Duration = Duration::from_secs(2);
 
-pub fn print_changes(scope: &Scope, filter: &SeatFilter) -> Result<ExitCode, Failure> {
+pub fn print_changes(scope: &Scope, filter: &SeatFilter) -> Result<(), Failure> {
     let mut files = Watch::on(&scope.env.home);
     let mut last = String::new();
     let mut looked_at: Option<Duration> = None;
@@ -44,12 +42,12 @@ pub fn print_changes(scope: &Scope, filter: &SeatFilter) -> Result<ExitCode, Fai
             seats.retain(|seat| filter.fits(seat));
             let object = status_json(&seats).to_string();
             if object != last && scope.out.send(&format!("{object}\n")).is_err() {
-                return Ok(ExitCode::SUCCESS);
+                return Ok(());
             }
             last = object;
         }
         if is_closed_within(PULSE) {
-            return Ok(ExitCode::SUCCESS);
+            return Ok(());
         }
     }
 }

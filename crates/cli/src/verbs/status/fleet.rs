@@ -5,11 +5,10 @@
 use crate::output::Tone;
 use crate::scope::Scope;
 use serde_json::{Value, json};
-use std::process::ExitCode;
 use std::time::Duration;
 use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::shown::age;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::Failure;
 use towline_engine::sync::{Link, NoLink, machine};
 use towline_hub::{FleetMachine, FleetSeat};
 
@@ -17,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// After this long without a report, a machine may be asleep or offline.
 const OLD_MS: i64 = 10 * 60_000;
 
-pub fn run(scope: &Scope, is_json: bool) -> Result<ExitCode, Failure> {
+pub fn run(scope: &Scope, is_json: bool) -> Result<(), Failure> {
     let mut link = Link::open(&scope.env, &machine(&scope.env)?, PATIENCE)?;
     let machines = link.hub.fleet(&link.membership).map_err(NoLink::from)?;
     if is_json {
@@ -26,7 +25,7 @@ pub fn run(scope: &Scope, is_json: bool) -> Result<ExitCode, Failure> {
     } else {
         machines.iter().for_each(|machine| print(scope, machine));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn machine_json(machine: &FleetMachine) -> Value {

@@ -22,11 +22,10 @@ use towline_engine::handoff::continuing::{failure_line, overdue};
 use towline_engine::handoff::typing::paused;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::runtime::env::variable;
-use towline_engine::runtime::failure::Failure;
+use towline_engine::runtime::{Failure, variable};
 use towline_monitor::EndedRows;
 use towline_render::status_json;
-use towline_store::{HopFilter, Store, StoreError};
+use towline_store::{HopFilter, Store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +62,8 @@ const PATIENCE: Duration = Duration::from_millis(300);
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     arguments.filter.check()?;
     if arguments.fleet {
-        return fleet::run(scope, arguments.json);
+        fleet::run(scope, arguments.json)?;
+        return Ok(ExitCode::SUCCESS);
     }
     if arguments.watch {
         return watch(scope, arguments);
@@ -83,7 +83,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Keeps the list on the screen, or prints its changes.
 fn watch(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
-        return changes::print_changes(scope, &arguments.filter);
+        changes::print_changes(scope, &arguments.filter)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let instead = "Run `tow status`, or `tow status --watch --json` for a script.";
     require_terminal("tow status --watch", instead)?;
@@ -101,13 +102,12 @@ fn say_pause(scope: &Scope) {
 
 /// Lists continuations under way, and those that failed.
 fn say_hops(scope: &Scope) -> Result<(), Failure> {
-    let failed = |error: StoreError| Failure::new(&error).hint("Run `tow doctor`.");
-    let Some(store) = Store::read(&scope.env.home, PATIENCE).map_err(failed)? else { return Ok(()) };
-    for hop in overdue(&scope.env, store.open_hops().map_err(failed)?) {
+    let Some(store) = Store::read(&scope.env.home, PATIENCE)? else { return Ok(()) };
+    for hop in overdue(&scope.env, store.open_hops()?) {
         let (session, stage) = (hop.session.short(), hop.stage.name());
         scope.out.line(&format!("the work of {session} goes on in a fresh session ({stage})"));
     }
-    let ended = store.hops(&HopFilter { limit: 20, ..HopFilter::default() }).map_err(failed)?;
+    let ended = store.hops(&HopFilter { limit: 20, ..HopFilter::default() })?;
     for hop in ended.iter().filter(|hop| is_worth_saying(hop, scope.env.now)) {
         scope.out.line(&scope.out.tint(Tone::Warning, &escape_for_terminal(&failure_line(hop))));
     }

@@ -5,8 +5,7 @@
 use super::hands::{Hands, ReachHands};
 use crate::handoff::typing::rules;
 use crate::ingest::live;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure};
 use crate::status::probe;
 use towline_agents::Agent;
 use towline_core::arbiter::ProcessProbe;

@@ -3,8 +3,9 @@
 
 use super::hands::{Hands, NotDone};
 use super::queue::type_pending_with;
-use crate::handoff::typing::{accept_move, event, pause};
-use crate::runtime::env::Env;
+use crate::handoff::typing::{accept_move, pause};
+use crate::runtime::Env;
+use crate::runtime::record::event;
 use std::fs;
 use std::path::PathBuf;
 use towline_agents::Agent;

@@ -4,10 +4,7 @@
 
 use crate::memory::remember::{is_memory_id, memories_named, no_memory, numbers};
 use crate::runtime::calendar::{clock, stretch, today};
-use crate::runtime::config::settings;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
-use crate::runtime::projects;
+use crate::runtime::{Env, Failure, projects, settings};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;

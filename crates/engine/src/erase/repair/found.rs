@@ -2,9 +2,8 @@
 //!
 //! Never guesses: an ambiguous name is an error that lists all candidates.
 
-use crate::runtime::env::variable;
-use crate::runtime::failure::Failure;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Failure, variable};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

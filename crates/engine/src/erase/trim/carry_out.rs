@@ -4,7 +4,7 @@
 
 use super::{Cut, Survey};
 use crate::handoff::agent_server::{Client, ServerError};
-use crate::runtime::failure::chain;
+use crate::runtime::chain;
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_agents::history;

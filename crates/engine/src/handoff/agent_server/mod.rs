@@ -5,7 +5,7 @@
 
 mod wire;
 
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use std::io;
 use std::path::Path;
 use std::time::Duration;

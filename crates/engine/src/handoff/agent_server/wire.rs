@@ -2,7 +2,8 @@
 //!
 //! Both run over sockets, so that every wait has a deadline. Message contents are not interpreted here.
 
-use crate::runtime::env::{Env, GUARD};
+use crate::runtime::Env;
+use crate::runtime::env::GUARD;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;

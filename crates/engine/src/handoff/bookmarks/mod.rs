@@ -8,10 +8,9 @@ pub use crate::capture::Bookmarked;
 pub use place::{Looked, code_in, look};
 
 use crate::handoff::typing;
-use crate::runtime::config::Config;
-use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
 use crate::runtime::faults::record_here;
+use crate::runtime::record::{append_or_fault, event};
+use crate::runtime::{Config, Env, chain};
 use std::collections::BTreeMap;
 use towline_core::bookmark::{BookmarkOrigin, BookmarkPoint, DueBookmark, IGNORE_MARKER, NewBookmark, due};
 use towline_core::effect::Effect;
@@ -20,7 +19,6 @@ use towline_core::fault::FaultKind;
 use towline_core::id::SessionKey;
 use towline_core::reply::Reply;
 use towline_core::typing::{Intent, IntentPurpose, IntentRequest};
-use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// Appends the bookmarks due after these effects to the journal. The caller holds the apply lock and applies
@@ -38,19 +36,11 @@ pub fn set_due(env: &Env, config: &Config, effects: &[Effect]) -> Bookmarked {
                 label: None,
             }),
         };
-        Some(JournalRecord::Event(told(env, point, happening)))
+        Some(told(env, point, happening))
     };
-    let records: Vec<JournalRecord> = open_points(effects).values().filter_map(set).collect();
-    if records.is_empty() {
-        return Bookmarked::Nothing;
-    }
-    match journal::append(&env.home, &records) {
-        Ok(()) => Bookmarked::Something,
-        Err(error) => {
-            record_here(env, FaultKind::Journal, chain(&error));
-            Bookmarked::Nothing
-        }
-    }
+    let events: Vec<Event> = open_points(effects).values().filter_map(set).collect();
+    let is_set = !events.is_empty() && append_or_fault(env, events);
+    if is_set { Bookmarked::Something } else { Bookmarked::Nothing }
 }
 
 /// Markers of effects older than this are not typed: the event was applied late, or replayed.
@@ -90,7 +80,7 @@ pub fn silent_bookmark(env: &Env, store: &Store, intent: &Intent) -> Result<Opti
         label: None,
     };
     let turn = last.and_then(|turn| turn.id.clone());
-    Ok(Some(Event { at, turn, ..typing::event(env, &intent.session, EventKind::BookmarkSet(set)) }))
+    Ok(Some(Event { at, turn, ..event(env, &intent.session, EventKind::BookmarkSet(set)) }))
 }
 
 /// The last point of each session that has no bookmark or marker request after it.

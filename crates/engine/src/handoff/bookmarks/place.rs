@@ -2,7 +2,7 @@
 //!
 //! The code is read first and at once, since the agent may go on; the context once its transcript is written.
 
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use crate::runtime::record::{accept, event};
 use crate::status::probe;
 use std::path::Path;
@@ -12,7 +12,6 @@ use towline_core::event::EventKind;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_store::Store;
-use towline_store::journal::JournalRecord;
 use towline_terminal::repository::{Checkout, checked_out};
 
 /// Older bookmarks stay without code state: by now the code has changed.
@@ -55,11 +54,10 @@ impl Looked {
             let context_tokens = session.as_ref().and_then(probe::reported_context).map(|fill| fill.tokens);
             let (bookmark, code) = (looked.bookmark, looked.code);
             let happening = EventKind::BookmarkPlaced { bookmark, code, context_tokens };
-            JournalRecord::Event(event(env, looked.session, happening))
+            event(env, &looked.session, happening)
         };
-        let records: Vec<JournalRecord> = looked.into_iter().map(placed).collect();
         // If this fails, the bookmark stays without its code state.
-        let _ = accept(env, &records);
+        let _ = accept(env, looked.into_iter().map(placed));
     }
 }
 

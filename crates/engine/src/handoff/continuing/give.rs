@@ -2,9 +2,8 @@
 //!
 //! Does not decide who inherits. A handoff is void once the old session was prompted again.
 
-use crate::handoff::{past, typing};
-use crate::runtime::env::Env;
-use crate::runtime::record;
+use crate::handoff::past;
+use crate::runtime::{Env, record};
 use towline_core::compose::ComposeInput;
 use towline_core::continuing::{Hop, form};
 use towline_core::event::EventKind;
@@ -49,6 +48,6 @@ pub fn handoff_only(
 
 /// Records which session received the handoff.
 pub fn mark_given(env: &Env, hop: &Hop, heir: &SessionKey) {
-    let given = typing::event(env, heir, EventKind::HandoffGiven { hop: hop.uid });
+    let given = record::event(env, heir, EventKind::HandoffGiven { hop: hop.uid });
     record::append_or_fault(env, [given]);
 }

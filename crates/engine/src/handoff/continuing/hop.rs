@@ -4,8 +4,7 @@
 
 use crate::capture;
 use crate::handoff::{past, typing};
-use crate::runtime::config::Config;
-use crate::runtime::env::Env;
+use crate::runtime::{Config, Env, record};
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::Handoff;
@@ -50,13 +49,13 @@ pub fn begin(
     asking: HopRequest,
 ) -> Result<(Uid, Vec<Event>), StoreError> {
     let (seat, author) = (asking.seat.clone(), asking.author);
-    let asked = typing::event(env, &session.key, EventKind::HandoffAsked { asking });
+    let asked = record::event(env, &session.key, EventKind::HandoffAsked { asking });
     let hop = asked.uid;
     let mut events = vec![asked];
     if author == HandoffAuthor::Mechanical {
         let text = kept(&form::render(&from_what_is_known(env, store, session)?));
         let written = EventKind::HandoffWritten { hop, text, by: author };
-        events.push(typing::event(env, &session.key, written));
+        events.push(record::event(env, &session.key, written));
         events.extend(start_hop(env, config, Journey { hop, session: &session.key, seat: &seat }));
     }
     Ok((hop, events))
@@ -75,11 +74,11 @@ pub fn start_hop(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event>
     else {
         return vec![];
     };
-    let clear = typing::event(env, session, EventKind::IntentMade { wish: clear });
-    let go_on = typing::event(env, session, EventKind::IntentMade { wish: go_on.after(clear.uid) });
+    let clear = record::event(env, session, EventKind::IntentMade { wish: clear });
+    let go_on = record::event(env, session, EventKind::IntentMade { wish: go_on.after(clear.uid) });
     let typed = Some(HopIntents { clear: clear.uid, go_on: go_on.uid });
     let moved = EventKind::HopMoved { hop, to: HopStage::Clearing, why: None, typed };
-    vec![clear, go_on, typing::event(env, session, moved)]
+    vec![clear, go_on, record::event(env, session, moved)]
 }
 
 fn from_what_is_known(env: &Env, store: &Store, session: &Session) -> Result<Handoff, StoreError> {

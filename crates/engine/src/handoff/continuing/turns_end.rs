@@ -6,10 +6,8 @@ use super::hop::{Journey, begin, is_allowed, kept, start_hop};
 use super::untold::{Afoot, failure_line};
 use crate::handoff::guard::Gauge;
 use crate::handoff::typing;
-use crate::runtime::config::Config;
-use crate::runtime::env::Env;
-use crate::runtime::failure::chain;
-use crate::runtime::{faults, spawn};
+use crate::runtime::record::{append_or_fault, event};
+use crate::runtime::{Config, Env, chain, faults, spawn};
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -24,7 +22,6 @@ use towline_core::reply::{Reply, ReplyVerdict};
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
 use towline_core::typing::{IntentPurpose, IntentRequest};
-use towline_store::journal::{self, JournalRecord};
 use towline_store::{Store, StoreError};
 
 /// The end of a turn as reported by its hook.
@@ -127,7 +124,7 @@ impl TurnEndHandler<'_> {
         let (author, percent) = (asking.author, asking.percent.unwrap_or(0));
         let seat = asking.seat.clone();
         let (hop, events) = begin(self.env, self.config, self.store, self.session, asking)?;
-        if !accept(self.env, events) {
+        if !append_or_fault(self.env, events) {
             return Ok(Outcome::default());
         }
         if author == HandoffAuthor::Agent {
@@ -156,7 +153,7 @@ impl TurnEndHandler<'_> {
             return Outcome::default();
         };
         if let Err(error) = typing::make(self.env, &self.session.key, wish) {
-            fault(self.env, chain(&error));
+            faults::record_here(self.env, FaultKind::Journal, chain(&error));
             return Outcome::default();
         }
         let percent = percent.unwrap_or(0);
@@ -191,7 +188,7 @@ impl TurnEndHandler<'_> {
         let mut events = self.written(hop);
         let journey = Journey { hop: hop.uid, session: &hop.session, seat: &hop.asking.seat };
         events.extend(start_hop(self.env, self.config, journey));
-        let goes_on = accept(self.env, events);
+        let goes_on = append_or_fault(self.env, events);
         if goes_on {
             spawn::type_detached(&hop.asking.seat);
         }
@@ -203,15 +200,15 @@ impl TurnEndHandler<'_> {
         let mut events = self.written(hop);
         let moved = EventKind::HopMoved { hop: hop.uid, to: hop.stage, why: hop.why.clone(), typed: None };
         let told = EventKind::HopTold { hop: hop.uid };
-        events.extend([moved, told].map(|happening| typing::event(self.env, &hop.session, happening)));
-        accept(self.env, events);
+        events.extend([moved, told].map(|happening| event(self.env, &hop.session, happening)));
+        append_or_fault(self.env, events);
         Outcome { reply: said(failure_line(hop)), goes_on: false }
     }
 
     fn written(&self, hop: &Hop) -> Vec<Event> {
         let written = hop.handoff.clone();
         let written = written.map(|(text, by)| EventKind::HandoffWritten { hop: hop.uid, text, by });
-        written.map(|written| typing::event(self.env, &hop.session, written)).into_iter().collect()
+        written.map(|written| event(self.env, &hop.session, written)).into_iter().collect()
     }
 
     /// Looks in the answer, then in the agent's own handoff file if that was written since the request.
@@ -256,20 +253,4 @@ fn barred(barrier: HopBarrier, percent: Option<u8>) -> Outcome {
 
 fn said(notice: String) -> Reply {
     Reply { notices: vec![notice], ..Reply::default() }
-}
-
-/// Appends all events in one write.
-fn accept(env: &Env, events: Vec<Event>) -> bool {
-    let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
-    match journal::append(&env.home, &records) {
-        Ok(()) => true,
-        Err(error) => {
-            fault(env, chain(&error));
-            false
-        }
-    }
-}
-
-fn fault(env: &Env, detail: String) {
-    faults::record_here(env, FaultKind::Journal, detail);
 }

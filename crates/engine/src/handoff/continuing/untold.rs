@@ -2,9 +2,7 @@
 //!
 //! Changes only two things: it marks hops as announced, and fails hops that are overdue.
 
-use crate::handoff::typing;
-use crate::runtime::env::Env;
-use crate::runtime::record;
+use crate::runtime::{Env, record};
 use towline_core::continuing::{Hop, HopStage, is_overdue};
 use towline_core::event::{Event, EventKind};
 use towline_core::reply::Reply;
@@ -43,7 +41,7 @@ pub fn pending_notices(env: &Env, store: &Store, afoot: &Afoot, event: &Event) -
     let is_here = |hop: &&Hop| hop.session == event.session || Some(&hop.asking.seat) == seat.as_ref();
     let here: Vec<&Hop> = hops.iter().filter(is_here).collect();
     let told = here.iter().map(|hop| EventKind::HopTold { hop: hop.uid });
-    record::append_or_fault(env, told.map(|told| typing::event(env, &event.session, told)));
+    record::append_or_fault(env, told.map(|told| record::event(env, &event.session, told)));
     Ok(Reply { notices: here.iter().map(|hop| failure_line(hop)).collect(), ..Reply::default() })
 }
 
@@ -53,7 +51,7 @@ pub fn overdue(env: &Env, open: Vec<Hop>) -> Vec<Hop> {
     let why = || Some("nothing was heard of it any more".to_owned());
     let failed =
         |hop: &Hop| EventKind::HopMoved { hop: hop.uid, to: HopStage::Failed, why: why(), typed: None };
-    record::append_or_fault(env, late.iter().map(|hop| typing::event(env, &hop.session, failed(hop))));
+    record::append_or_fault(env, late.iter().map(|hop| record::event(env, &hop.session, failed(hop))));
     open
 }
 

@@ -7,10 +7,8 @@ mod pause;
 
 pub use pause::{pause, paused, resume_typing};
 
-use crate::runtime::config::settings;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
-use crate::runtime::{record, spawn};
+use crate::runtime::record::{accept, event};
+use crate::runtime::{Env, Failure, settings, spawn};
 use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::typing::{Intent, IntentRequest, IntentStage, TypingRules};
@@ -47,12 +45,6 @@ pub fn moved(
     event(env, session, EventKind::IntentMoved { intent: intent.uid, to, why })
 }
 
-/// Appends all events in one write.
-pub fn accept(env: &Env, events: impl IntoIterator<Item = Event>) -> Result<(), Failure> {
-    let records: Vec<JournalRecord> = events.into_iter().map(JournalRecord::Event).collect();
-    record::accept(env, &records)
-}
-
 /// The user's typing settings, read again each time: a pause counts until the last moment.
 pub fn rules(env: &Env) -> TypingRules {
     let typing = settings(env).typing;
@@ -62,9 +54,4 @@ pub fn rules(env: &Env) -> TypingRules {
         quiet_ms: typing.quiet_ms,
         without: typing.without,
     }
-}
-
-/// An event of our own in this session.
-pub fn event(env: &Env, session: &SessionKey, happening: EventKind) -> Event {
-    record::event(env, session.clone(), happening)
 }

@@ -9,8 +9,8 @@ mod place;
 pub use embed::{Extent, embed, remove_deleted};
 pub use place::{Origin, PlaceError, ask_for, remove, size_of};
 
+use crate::runtime::chain;
 use crate::runtime::config::{Search, SearchTier};
-use crate::runtime::failure::chain;
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_search::{Encoder, MODEL_FILES, ModelError, VectorFile, VectorFormat};

@@ -3,8 +3,7 @@
 //! Inspects the agent's own process, never the hook's environment alone, and only what the event needs.
 
 use super::HookCall;
-use crate::runtime::env::variable;
-use crate::runtime::projects;
+use crate::runtime::{projects, variable};
 use std::os::unix::process::parent_id;
 use std::path::Path;
 use towline_agents::{Agent, HookEvent, ProcessContext};

@@ -9,10 +9,9 @@ mod keep;
 mod place;
 mod summing;
 
-use crate::runtime::archive;
 use crate::runtime::archive::Writable;
 use crate::runtime::config::Distil;
-use crate::runtime::env::Env;
+use crate::runtime::{Env, archive};
 use std::time::{Duration, Instant};
 use towline_core::memory::distil;
 use towline_store::archive::Conversation;

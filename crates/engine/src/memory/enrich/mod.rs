@@ -14,9 +14,8 @@ pub use towline_store::archive::{JobRow, JobState};
 
 use crate::memory::model::{Drained, Draining, Left, Opened, READER, drain, make_jobs};
 use crate::runtime::archive::Writable;
-use crate::runtime::config::{Enrich, settings};
-use crate::runtime::env::Env;
-use crate::runtime::{archive, spawn};
+use crate::runtime::config::Enrich;
+use crate::runtime::{Env, archive, settings, spawn};
 use std::time::Duration;
 use towline_core::id::SessionKey;
 use towline_core::session::SessionState;

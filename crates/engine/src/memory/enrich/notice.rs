@@ -3,8 +3,8 @@
 //! The notice is one small file, so a hook only pays for one lookup. It is deleted when the trouble is over.
 
 use crate::memory::model::{Drained, Left, Provider};
+use crate::runtime::Env;
 use crate::runtime::config::Enrich;
-use crate::runtime::env::Env;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use towline_core::reply::Reply;

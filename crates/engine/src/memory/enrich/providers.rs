@@ -5,7 +5,8 @@
 use crate::memory::model::Provider;
 use crate::memory::model::provider::{Anthropic, Command, Key, Nobody, OpenAi, Surroundings, Wire};
 use crate::runtime::config::{Enrich, ProviderName};
-use crate::runtime::env::{Env, find_in_path, variable};
+use crate::runtime::env::find_in_path;
+use crate::runtime::{Env, variable};
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;

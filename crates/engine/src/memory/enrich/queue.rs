@@ -3,9 +3,7 @@
 //! Calls no model: a retry starts a detached worker.
 
 use super::{Standing, standing};
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
-use crate::runtime::{archive, spawn};
+use crate::runtime::{Env, Failure, archive, spawn};
 use std::time::Duration;
 use towline_store::archive::{JobRow, JobState};
 use towline_store::{Archive, StoreError};
@@ -35,10 +33,10 @@ pub struct JobList {
 
 /// The jobs of a selection without numbers, at most `limit`.
 pub fn jobs(env: &Env, selection: &JobSelection, limit: u32) -> Result<JobList, Failure> {
-    let archive = Archive::read(&env.home, PATIENCE).map_err(failed)?;
+    let archive = Archive::read(&env.home, PATIENCE)?;
     let jobs = archive.map(|archive| archive.jobs(selection.states(), limit)).transpose();
-    let jobs = jobs.map_err(failed)?.unwrap_or_default();
-    Ok(JobList { standing: standing(env).map_err(failed)?, jobs })
+    let jobs = jobs?.unwrap_or_default();
+    Ok(JobList { standing: standing(env)?, jobs })
 }
 
 /// Makes jobs due at once. Returns their number.
@@ -65,23 +63,19 @@ fn change(
     act: impl FnOnce(&Archive, &[i64]) -> Result<usize, StoreError>,
 ) -> Result<usize, Failure> {
     let busy = || Failure::busy("the archive is in use").hint("Try again in a moment.");
-    let writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+    let writable = archive::open(env, PATIENCE)?.ok_or_else(busy)?;
     let archive = &writable.archive;
     let numbers = match selection.numbers.as_slice() {
         [] => {
-            let all = archive.jobs(selection.states(), u32::MAX).map_err(failed)?;
+            let all = archive.jobs(selection.states(), u32::MAX)?;
             all.iter().map(|job| job.number).collect()
         }
         numbers => numbers.to_vec(),
     };
     for number in &numbers {
-        if archive.job(*number).map_err(failed)?.is_none() {
+        if archive.job(*number)?.is_none() {
             return Err(Failure::input(format!("there is no job {number}")).hint("Run `tow jobs`."));
         }
     }
-    act(archive, &numbers).map_err(failed)
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run `tow doctor`.")
+    act(archive, &numbers).map_err(Failure::from)
 }

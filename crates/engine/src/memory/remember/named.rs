@@ -2,11 +2,9 @@
 //!
 //! An unknown name is an error that says how to list the existing ones.
 
-use crate::runtime::archive;
 use crate::runtime::archive::Writable;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Env, Failure, archive};
 use std::time::Duration;
 use towline_core::memory::{Memory, MemoryType, name, number};
 use towline_store::{Archive, StoreError};

@@ -6,9 +6,8 @@ mod report;
 
 pub use report::{UsageReport, UsageRequest, report};
 
-use crate::runtime::calendar;
-use crate::runtime::config::{Config, layered};
-use crate::runtime::env::Env;
+use crate::runtime::config::layered;
+use crate::runtime::{Config, Env, calendar};
 use std::collections::HashMap;
 use std::ops::Range;
 use towline_core::id::SessionKey;

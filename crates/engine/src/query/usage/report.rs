@@ -5,9 +5,7 @@
 use super::{By, Group, prices, sums};
 use crate::query::past::{Past, ProjectScope, unreadable_data};
 use crate::query::sought::parse_time;
-use crate::runtime::calendar;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure, calendar};
 use std::ops::Range;
 use towline_core::time::Timestamp;
 use towline_core::usage::UsageTotal;

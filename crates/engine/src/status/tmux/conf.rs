@@ -4,8 +4,8 @@
 //! server.
 
 use super::load::{self, Changed, Presence};
-use crate::runtime::env::{Env, find_in_path, variable};
-use crate::runtime::failure::Failure;
+use crate::runtime::env::find_in_path;
+use crate::runtime::{Env, Failure, variable};
 use crate::status::push;
 use std::path::{Path, PathBuf};
 use towline_agents::settings::{

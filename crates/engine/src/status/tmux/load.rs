@@ -5,8 +5,7 @@
 
 use super::options::Options;
 use super::plan::{self, Found, Key, OPTIONS, Plan, UNDO_OPTION, Undo, Wish};
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
+use crate::runtime::{Env, Failure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;

@@ -3,8 +3,8 @@
 //! Querying tmux costs a spawn, so the values are cached in a file per server and renewed once a minute by a
 //! refresh; hooks only read the file. An invalid value falls back to the default, and `tow doctor` names it.
 
+use crate::runtime::Env;
 use crate::runtime::config::Commands;
-use crate::runtime::env::Env;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;

@@ -6,10 +6,8 @@
 use super::FORMAT;
 use super::wire::{BadWord, Line};
 use crate::capture::Wishes;
-use crate::runtime::archive;
-use crate::runtime::env::Env;
-use crate::runtime::failure::Failure;
 use crate::runtime::text::plain_text;
+use crate::runtime::{Env, Failure, archive};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

@@ -5,9 +5,8 @@
 use crate::capture::Wishes;
 use crate::erase::forget;
 use crate::erase::forget::{AsideFate, Meant};
-use crate::runtime::archive;
 use crate::runtime::archive::Writable;
-use crate::runtime::env::Env;
+use crate::runtime::{Env, archive};
 use crate::sync::outgoing::{Batch, note_sent, outgoing};
 use crate::sync::{Sharing, incoming};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The client against the real server: a private one, and the one in the background.
 
 use super::*;
-use crate::runtime::env::Env;
+use crate::runtime::Env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
