@@ -52,7 +52,7 @@ struct Structure {
 
 /// Prints the figures and the lists that `options` asks for.
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
-    let structure = measure(&production::select(&repository.files()?));
+    let structure = measure(&production::select(&repository.files()?)?);
     if options.json {
         let text = serde_json::to_string_pretty(&structure)
             .map_err(|error| Failure::malformed("the table of the structure", error))?;
@@ -80,7 +80,7 @@ pub fn units(files: &[(&str, &str)]) -> Vec<production::Unit> {
         path: (*path).to_owned(),
         text: (*text).to_owned(),
     };
-    production::select(&files.iter().map(file).collect::<Vec<_>>())
+    production::select(&files.iter().map(file).collect::<Vec<_>>()).unwrap()
 }
 
 #[cfg(test)]

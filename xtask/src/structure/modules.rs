@@ -5,16 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::at_module_level;
-use super::paths::{self, Path, Role};
+use syn::{Ident, Item};
+
+use super::names::{at_module_level, type_name};
+use super::paths::{self, Path, Paths, Role};
 use super::production::Unit;
-use crate::scan::{Source, Token};
 
 /// How many re-exports a path may pass. Two modules that re-export each other would never end.
 const RE_EXPORTS: usize = 8;
-
-/// Words that define an item, followed by its name.
-const ITEMS: [&str; 9] = ["const", "enum", "fn", "static", "struct", "trait", "type", "union", "mod"];
 
 /// The files of one package and their imports.
 pub struct Graph {
@@ -68,16 +66,10 @@ struct Facts {
 
 impl Facts {
     fn read(unit: &Unit) -> Facts {
-        let source = Source::scan(&unit.text);
-        let tokens = source.tokens();
-        let paths = paths::read(&tokens);
-        Facts {
-            module: unit.module.clone(),
-            imported: imported(&paths),
-            paths,
-            defined: defined(&tokens),
-            words: words(&tokens),
-        }
+        let Paths { found: paths, words, .. } = paths::read(&unit.syntax);
+        let items = at_module_level(&unit.syntax.items).into_iter();
+        let defined = items.filter_map(name_of).map(Ident::to_string).collect();
+        Facts { module: unit.module.clone(), imported: imported(&paths), paths, defined, words }
     }
 
     /// Returns the import that binds `name`, with the path it stands for.
@@ -96,32 +88,17 @@ fn imported(paths: &[Path]) -> BTreeMap<String, usize> {
     imported
 }
 
-fn defined(tokens: &[Token<'_>]) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    at_module_level(tokens, |_, rest| match rest {
-        [keyword, _, end, ..] if keyword.text == "mod" && end.text == ";" => {}
-        [keyword, name, ..] if ITEMS.contains(&keyword.text) => drop(names.insert(name.text.to_owned())),
-        [keyword, _, name, ..] if keyword.text == "macro_rules" => drop(names.insert(name.text.to_owned())),
-        _ => {}
-    });
-    names
-}
-
-fn words(tokens: &[Token<'_>]) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    let mut in_import = false;
-    let mut before = "";
-    for token in tokens {
-        match token.text {
-            "use" => in_import = true,
-            ";" => in_import = false,
-            // `mod name` declares; it is no use of an item with that name.
-            word if !in_import && before != "mod" => drop(words.insert(word.to_owned())),
-            _ => {}
-        }
-        before = token.text;
+/// Returns the name that an item defines; a module in a file of its own is no item here.
+#[expect(clippy::wildcard_enum_match_arm, reason = "syn may add kinds of items")]
+fn name_of(item: &Item) -> Option<&Ident> {
+    match item {
+        Item::Const(item) => Some(&item.ident),
+        Item::Fn(item) => Some(&item.sig.ident),
+        Item::Macro(item) => item.ident.as_ref(),
+        Item::Mod(item) => item.content.as_ref().map(|_| &item.ident),
+        Item::Static(item) => Some(&item.ident),
+        _ => type_name(item),
     }
-    words
 }
 
 /// The target of a path.

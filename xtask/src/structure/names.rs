@@ -6,12 +6,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use syn::{Ident, Item};
 
 use super::production::Unit;
-use crate::scan::{Source, Token};
-
-/// Words that define a type, followed by its name.
-const KEYWORDS: [&str; 5] = ["struct", "enum", "trait", "type", "union"];
 
 /// How many type names there are, and those with several definitions.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -30,8 +27,8 @@ pub struct Repeated {
 pub fn measure(units: &[Unit]) -> Names {
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for unit in units {
-        for name in defined(&Source::scan(&unit.text).tokens()) {
-            files.entry(name.to_owned()).or_default().push(unit.path.clone());
+        for name in at_module_level(&unit.syntax.items).into_iter().filter_map(type_name) {
+            files.entry(name.to_string()).or_default().push(unit.path.clone());
         }
     }
     let distinct = files.len();
@@ -41,53 +38,29 @@ pub fn measure(units: &[Unit]) -> Names {
     Names { distinct, repeated }
 }
 
-/// Returns the types that a file defines at module level, inline modules included.
-fn defined<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
-    let mut names = Vec::new();
-    at_module_level(tokens, |before, rest| {
-        if let [keyword, name, ..] = rest
-            && KEYWORDS.contains(&keyword.text)
-            && is_name(name.text)
-            && before.is_none_or(|token| token.text != "#")
-        {
-            names.push(name.text);
-        }
-    });
-    names
-}
-
-fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_alphabetic() || first == '_')
-}
-
-/// Calls `visit` at every token outside bodies, with the token before it and those from it on.
-pub fn at_module_level<'a>(tokens: &[Token<'a>], mut visit: impl FnMut(Option<&Token<'a>>, &[Token<'a>])) {
-    let mut depth = 0_usize;
-    let mut modules = Vec::new();
-    for at in 0..tokens.len() {
-        match tokens[at].text {
-            "{" if depth == modules.len() && opens_module(&tokens[..at]) => {
-                depth += 1;
-                modules.push(depth);
-            }
-            "{" | "(" | "[" => depth += 1,
-            "}" | ")" | "]" => {
-                if modules.last() == Some(&depth) {
-                    modules.pop();
-                }
-                depth = depth.saturating_sub(1);
-            }
-            _ if depth == modules.len() => {
-                visit(at.checked_sub(1).map(|before| &tokens[before]), &tokens[at..])
-            }
-            _ => {}
+/// Returns `items` and those of the inline modules among them.
+pub fn at_module_level(items: &[Item]) -> Vec<&Item> {
+    let mut all = Vec::new();
+    for item in items {
+        all.push(item);
+        if let Item::Mod(module) = item {
+            all.extend(module.content.iter().flat_map(|(_, items)| at_module_level(items)));
         }
     }
+    all
 }
 
-/// Whether the brace after `before` opens an inline module.
-fn opens_module(before: &[Token<'_>]) -> bool {
-    matches!(before, [.., keyword, _] if keyword.text == "mod")
+/// Returns the name of the type that an item defines.
+#[expect(clippy::wildcard_enum_match_arm, reason = "syn may add kinds of items")]
+pub fn type_name(item: &Item) -> Option<&Ident> {
+    match item {
+        Item::Enum(item) => Some(&item.ident),
+        Item::Struct(item) => Some(&item.ident),
+        Item::Trait(item) => Some(&item.ident),
+        Item::Type(item) => Some(&item.ident),
+        Item::Union(item) => Some(&item.ident),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -100,7 +73,9 @@ mod tests {
         let text = "pub struct A(u8); enum B { C { d: u8 } } pub(crate) trait D { type E; } type F = u8;
                     union G { h: u8 } mod i { struct J; fn k() { struct L; } } impl D for A { type E = u8; }
                     fn union(union: u8) { struct M; }";
-        assert_eq!(defined(&Source::scan(text).tokens()), ["A", "B", "D", "F", "G", "J"]);
+        let file = syn::parse_file(text).unwrap();
+        let names = at_module_level(&file.items).into_iter().filter_map(type_name).map(Ident::to_string);
+        assert_eq!(names.collect::<Vec<_>>(), ["A", "B", "D", "F", "G", "J"]);
     }
 
     #[test]

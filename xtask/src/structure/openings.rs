@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::production::Unit;
-use crate::scan::{Literal, Source};
+use crate::scan::{Source, Token};
 
 /// Openings that hide the subject of a sentence.
 const OPENINGS: [&str; 13] = [
@@ -63,7 +63,7 @@ fn opening(first: &str) -> Option<&str> {
 }
 
 /// Returns the first word of every sentence, with its line.
-fn sentences<'a>(source: &Source<'a>) -> Vec<Literal<'a>> {
+fn sentences<'a>(source: &Source<'a>) -> Vec<Token<'a>> {
     let mut found = Vec::new();
     for paragraph in paragraphs(source) {
         let mut has_ended = true;
@@ -92,7 +92,7 @@ struct CommentLine<'a> {
 }
 
 /// Returns the words of every paragraph. Headings and list items are paragraphs of their own.
-fn paragraphs<'a>(source: &Source<'a>) -> Vec<Vec<Literal<'a>>> {
+fn paragraphs<'a>(source: &Source<'a>) -> Vec<Vec<Token<'a>>> {
     let mut paragraphs = vec![Vec::new()];
     let mut last: Option<CommentLine<'a>> = None;
     let mut is_fenced = false;
@@ -108,7 +108,7 @@ fn paragraphs<'a>(source: &Source<'a>) -> Vec<Vec<Literal<'a>>> {
             && !is_fence
         {
             let words = comment.text.split_whitespace().filter(|word| !is_bullet(word));
-            paragraph.extend(words.map(|text| Literal { line: comment.line, text }));
+            paragraph.extend(words.map(|text| Token { line: comment.line, text }));
         }
         last = Some(comment);
     }
@@ -128,8 +128,8 @@ fn is_bullet(word: &str) -> bool {
 }
 
 fn comment_lines<'a>(source: &Source<'a>) -> Vec<CommentLine<'a>> {
-    let lines: Vec<&str> = source.text().lines().collect();
-    let comments = source.comment_lines().into_iter().filter(|comment| comment.text.starts_with("//"));
+    let lines: Vec<&str> = source.text.lines().collect();
+    let comments = source.comments.iter().filter(|comment| comment.text.starts_with("//"));
     let read = comments.map(|comment| {
         let length =
             ["///", "//!"].iter().find(|mark| comment.text.starts_with(**mark)).map_or(2, |mark| mark.len());

@@ -2,9 +2,11 @@
 //!
 //! A path is returned as written, with the inline module around it. Must not resolve paths: `modules` does.
 
-use crate::scan::Token;
+use std::collections::BTreeSet;
 
-use super::production::closing;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+use syn::{ItemMod, ItemUse, UseTree, VisRestricted, Visibility};
 
 /// A path in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,140 +29,116 @@ pub enum Role {
     Glob { exported: bool },
 }
 
-/// Returns the paths of a file that may lead to a module of its package, in order.
-pub fn read(tokens: &[Token<'_>]) -> Vec<Path> {
-    let mut reader = Reader { tokens, inside: Vec::new(), found: Vec::new() };
-    let mut at = 0;
-    while at < tokens.len() {
-        at = reader.step(at);
-    }
-    reader.found
+/// The paths of a file that may lead to a module of its package, in order, and the words outside its imports.
+#[derive(Default)]
+pub struct Paths {
+    pub found: Vec<Path>,
+    pub words: BTreeSet<String>,
+    inside: Vec<String>,
 }
 
-/// Walks the tokens and collects paths.
-struct Reader<'t, 'a> {
-    tokens: &'t [Token<'a>],
-    /// The inline modules that are open, each with the place of its closing brace.
-    inside: Vec<InlineModule>,
-    found: Vec<Path>,
+pub fn read(file: &syn::File) -> Paths {
+    let mut paths = Paths::default();
+    paths.visit_file(file);
+    paths
 }
 
-struct InlineModule {
-    name: String,
-    close: usize,
-}
-
-impl Reader<'_, '_> {
-    fn text(&self, at: usize) -> &str {
-        self.tokens.get(at).map_or("", |token| token.text)
+impl Paths {
+    fn push(&mut self, segments: &[Ident], role: Role) {
+        let Some(last) = segments.last() else { return };
+        let names = segments.iter().map(Ident::to_string).collect();
+        let line = last.span().start().line;
+        self.found.push(Path { line, inside: self.inside.clone(), segments: names, role });
     }
 
-    /// Reads what starts at `at` and returns where to go on.
-    fn step(&mut self, at: usize) -> usize {
-        self.inside.retain(|module| module.close > at);
-        match self.text(at) {
-            "mod" if self.text(at + 2) == "{" => {
-                let close = closing(self.tokens, at + 2).unwrap_or(self.tokens.len());
-                self.inside.push(InlineModule { name: self.text(at + 1).to_owned(), close });
-                at + 3
+    fn push_code(&mut self, segments: &[Ident]) {
+        if segments.len() > 1 {
+            self.push(segments, Role::Code);
+        }
+    }
+
+    /// Reads one tree of imports under `prefix`; `a::{self}` binds `a`.
+    fn import(&mut self, tree: &UseTree, prefix: &[Ident], exported: bool) {
+        let (segment, name) = match tree {
+            UseTree::Path(path) => {
+                return self.import(
+                    &path.tree,
+                    &[prefix, std::slice::from_ref(&path.ident)].concat(),
+                    exported,
+                );
             }
-            "use" if self.text(at + 1) != "<" => self.import(at),
-            _ if self.starts_path(at) => self.code_path(at),
-            _ => at + 1,
+            UseTree::Group(group) => {
+                return group.items.iter().for_each(|tree| self.import(tree, prefix, exported));
+            }
+            UseTree::Glob(_) => return self.push(prefix, Role::Glob { exported }),
+            UseTree::Name(name) => (&name.ident, None),
+            UseTree::Rename(name) => (&name.ident, Some(&name.rename)),
+        };
+        let is_parent = segment == "self" && !prefix.is_empty();
+        let path = if is_parent { prefix.to_vec() } else { [prefix, std::slice::from_ref(segment)].concat() };
+        if let Some(name) = name.or(path.last()).map(Ident::to_string) {
+            self.push(&path, Role::Import { name, exported });
+        }
+    }
+}
+
+impl Visit<'_> for Paths {
+    fn visit_item_mod(&mut self, module: &ItemMod) {
+        let Some((_, items)) = &module.content else { return };
+        self.inside.push(module.ident.to_string());
+        items.iter().for_each(|item| self.visit_item(item));
+        self.inside.pop();
+    }
+
+    /// A path that starts with `::` leads to another package.
+    fn visit_item_use(&mut self, import: &ItemUse) {
+        if import.leading_colon.is_none() {
+            self.import(&import.tree, &[], !matches!(import.vis, Visibility::Inherited));
         }
     }
 
-    fn is_separator(&self, at: usize) -> bool {
-        self.text(at) == ":" && self.text(at + 1) == ":"
-    }
+    /// `pub(in a::b)` uses no item.
+    fn visit_vis_restricted(&mut self, _: &VisRestricted) {}
 
-    /// Whether a path of several segments starts here. `pub(in a::b)` is a visibility; `::std` is foreign.
-    fn starts_path(&self, at: usize) -> bool {
-        let is_inner = at >= 2 && self.is_separator(at - 2);
-        let is_visibility = at >= 2 && self.text(at - 1) == "in" && self.text(at - 2) == "(";
-        is_name(self.text(at)) && self.is_separator(at + 1) && !is_inner && !is_visibility
-    }
-
-    fn code_path(&mut self, at: usize) -> usize {
-        let mut segments = vec![self.text(at).to_owned()];
-        let mut next = at + 1;
-        while self.is_separator(next) && is_name(self.text(next + 2)) {
-            segments.push(self.text(next + 2).to_owned());
-            next += 3;
+    fn visit_path(&mut self, path: &syn::Path) {
+        if path.leading_colon.is_none() {
+            self.push_code(&path.segments.iter().map(|segment| segment.ident.clone()).collect::<Vec<_>>());
         }
-        self.push(at, segments, Role::Code);
-        next
+        visit::visit_path(self, path);
     }
 
-    fn push(&mut self, at: usize, segments: Vec<String>, role: Role) {
-        let inside = self.inside.iter().map(|module| module.name.clone()).collect();
-        self.found.push(Path { line: self.tokens[at].line, inside, segments, role });
+    fn visit_ident(&mut self, word: &Ident) {
+        self.words.insert(word.to_string());
     }
 
-    /// Reads `use …;` and returns the place after it.
-    fn import(&mut self, at: usize) -> usize {
-        let before = at.checked_sub(1).map_or("", |before| self.text(before));
-        let exported = before == "pub" || before == ")";
-        let end = self.tree(at + 1, &[], exported);
-        if self.text(end) == ";" { end + 1 } else { end.max(at + 1) }
-    }
-
-    /// Reads one tree of imports under `prefix` and returns the place after it.
-    fn tree(&mut self, at: usize, prefix: &[String], exported: bool) -> usize {
-        let mut path = prefix.to_vec();
-        let mut next = at;
-        loop {
-            match self.text(next) {
-                "{" => return self.group(next, &path, exported),
-                "*" => {
-                    self.push(next, path, Role::Glob { exported });
-                    return next + 1;
+    /// Reads the arguments of a macro or an attribute, which are not parsed: words joined by two colons.
+    fn visit_token_stream(&mut self, tokens: &TokenStream) {
+        let (mut path, mut colons) = (Vec::new(), 0);
+        for tree in tokens.clone() {
+            match tree {
+                TokenTree::Punct(mark) if mark.as_char() == ':' => colons += 1,
+                TokenTree::Ident(word) => {
+                    self.visit_ident(&word);
+                    if colons != 2 {
+                        self.push_code(&std::mem::take(&mut path));
+                    }
+                    path.push(word);
+                    colons = 0;
                 }
-                word if is_name(word) => path.push(word.to_owned()),
-                _ => {}
+                TokenTree::Group(group) => {
+                    self.push_code(&std::mem::take(&mut path));
+                    self.visit_token_stream(&group.stream());
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => self.push_code(&std::mem::take(&mut path)),
             }
-            let here = next;
-            // A path that starts with `::` leads to another package and binds nothing of this one.
-            next += usize::from(!self.is_separator(next));
-            if !self.is_separator(next) {
-                return self.leaf(here, path, exported);
-            }
-            next += 2;
         }
+        self.push_code(&path);
     }
-
-    fn group(&mut self, open: usize, prefix: &[String], exported: bool) -> usize {
-        let close = closing(self.tokens, open).unwrap_or(self.tokens.len());
-        let mut at = open + 1;
-        while at < close {
-            at = self.tree(at, prefix, exported);
-            at += usize::from(self.text(at) == ",");
-        }
-        close + 1
-    }
-
-    /// Ends an import at its last segment, `at`; `a::{self}` binds `a`.
-    fn leaf(&mut self, at: usize, mut path: Vec<String>, exported: bool) -> usize {
-        if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
-            path.pop();
-        }
-        let renamed = self.text(at + 1) == "as";
-        let name = if renamed { Some(self.text(at + 2).to_owned()) } else { path.last().cloned() };
-        if let Some(name) = name {
-            self.push(at, path, Role::Import { name, exported });
-        }
-        if renamed { at + 3 } else { at + 1 }
-    }
-}
-
-fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::Source;
 
     /// Writes every path as `line: inside> path role`.
     fn paths(text: &str) -> Vec<String> {
@@ -175,7 +153,7 @@ mod tests {
             };
             format!("{}: {inside}{}{role}", path.line, path.segments.join("::"))
         };
-        read(&Source::scan(text).tokens()).iter().map(written).collect()
+        read(&syn::parse_file(text).unwrap()).found.iter().map(written).collect()
     }
 
     #[test]

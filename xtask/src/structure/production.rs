@@ -2,6 +2,7 @@
 //!
 //! It removes code and keeps line numbers. It must not measure anything.
 
+use crate::failure::Failure;
 use crate::repository::File;
 use crate::scan::{Source, Token};
 
@@ -19,12 +20,13 @@ pub struct Unit {
     /// The modules that lead to the file from the root of its package.
     pub module: Vec<String>,
     pub text: String,
+    pub syntax: syn::File,
     /// How many lines are production code, comments and blank lines included.
     pub lines: usize,
 }
 
 /// Returns the production code in `files`, ordered by path.
-pub fn select(files: &[File]) -> Vec<Unit> {
+pub fn select(files: &[File]) -> Result<Vec<Unit>, Failure> {
     let mut units = Vec::new();
     let mut test_modules = Vec::new();
     for file in files {
@@ -32,14 +34,29 @@ pub fn select(files: &[File]) -> Vec<Unit> {
         let pruned = prune(&file.text);
         let inside = |name: &String| [&place.module[..], std::slice::from_ref(name)].concat();
         test_modules.extend(pruned.test_modules.iter().map(|name| (place.package.clone(), inside(name))));
+        let Pruned { text, lines, .. } = pruned;
         let Place { package, module } = place;
-        units.push(Unit { path: file.path.clone(), package, module, text: pruned.text, lines: pruned.lines });
+        units.push(Unit {
+            path: file.path.clone(),
+            package,
+            module,
+            syntax: parse(&file.path, &text)?,
+            text,
+            lines,
+        });
     }
     units.retain(|unit| {
         !test_modules.iter().any(|test| unit.package == test.0 && unit.module.starts_with(&test.1))
     });
     units.sort_by(|a, b| a.path.cmp(&b.path));
-    units
+    Ok(units)
+}
+
+/// Parses source without its doc comments: that of a removed item would stand before nothing.
+pub fn parse(path: &str, text: &str) -> Result<syn::File, Failure> {
+    let is_code = |line: &&str| !line.trim_start().starts_with("///");
+    let code: Vec<&str> = text.lines().map(|line| Some(line).filter(is_code).unwrap_or_default()).collect();
+    syn::parse_file(&code.join("\n")).map_err(|error| Failure::malformed(path, error))
 }
 
 /// The package of a file and its module.
@@ -79,8 +96,7 @@ struct Pruned {
 }
 
 fn prune(text: &str) -> Pruned {
-    let source = Source::scan(text);
-    let tokens = source.tokens();
+    let tokens = Source::scan(text).tokens;
     let mut lines: Vec<&str> = text.lines().collect();
     let mut removed = vec![false; lines.len()];
     let mut test_modules = Vec::new();
@@ -139,7 +155,7 @@ fn item_end(tokens: &[Token<'_>], from: usize) -> usize {
 }
 
 /// Returns where the bracket at `open` is closed.
-pub fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.text {
@@ -205,7 +221,8 @@ mod tests {
             file("crates/a/tests/e2e.rs", "fn t() {}"),
             file("crates/testkit/src/lib.rs", "fn t() {}"),
             file("xtask/src/main.rs", "fn main() {}"),
-        ]);
+        ])
+        .unwrap();
         let kept: Vec<&str> = units.iter().map(|unit| unit.path.as_str()).collect();
         assert_eq!(kept, ["crates/a/src/b/mod.rs", "crates/a/src/lib.rs", "xtask/src/main.rs"]);
     }

@@ -4,9 +4,10 @@
 //! closures or return types.
 
 use serde::Serialize;
+use syn::visit::{self, Visit};
+use syn::{FnArg, Pat, Signature, Type};
 
-use super::production::{Unit, closing};
-use crate::scan::{Source, Token};
+use super::production::Unit;
 
 /// A function with a tuple among its parameters.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -17,104 +18,44 @@ pub struct TupleFunction {
 }
 
 pub fn measure(units: &[Unit]) -> Vec<TupleFunction> {
-    units.iter().flat_map(in_unit).collect()
+    let mut finder = Finder { file: "", found: Vec::new() };
+    for unit in units {
+        finder.file = &unit.path;
+        finder.visit_file(&unit.syntax);
+    }
+    finder.found
 }
 
-fn in_unit(unit: &Unit) -> Vec<TupleFunction> {
-    let source = Source::scan(&unit.text);
-    let tokens = source.tokens();
-    let mut found = Vec::new();
-    for (at, pair) in tokens.windows(2).enumerate() {
-        let [keyword, name] = pair else { continue };
-        if keyword.text == "fn" && name.text != "(" && takes_tuple(&tokens, at + 2) {
-            found.push(TupleFunction {
-                file: unit.path.clone(),
-                line: keyword.line,
-                name: name.text.to_owned(),
+struct Finder<'a> {
+    file: &'a str,
+    found: Vec<TupleFunction>,
+}
+
+impl<'a> Visit<'a> for Finder<'_> {
+    fn visit_signature(&mut self, signature: &'a Signature) {
+        if signature.inputs.iter().any(is_tuple) {
+            self.found.push(TupleFunction {
+                file: self.file.to_owned(),
+                line: signature.fn_token.span.start().line,
+                name: signature.ident.to_string(),
             });
         }
-    }
-    found
-}
-
-/// Whether the function whose generics or parameters start at `from` takes a tuple.
-fn takes_tuple(tokens: &[Token<'_>], from: usize) -> bool {
-    let open = after_generics(tokens, from);
-    let Some(close) = closing(tokens, open) else { return false };
-    let is_list = tokens[open].text == "(";
-    is_list && split(&tokens[open + 1..close], ",").iter().any(|parameter| is_tuple_parameter(parameter))
-}
-
-/// Returns the token after `<…>`, or `from` if there is none.
-fn after_generics(tokens: &[Token<'_>], from: usize) -> usize {
-    let mut depth = 0_usize;
-    for at in from..tokens.len() {
-        depth = angle_depth(tokens, at, depth);
-        if depth == 0 {
-            return if tokens[at].text == ">" { at + 1 } else { at };
-        }
-    }
-    from
-}
-
-/// Returns the depth in angle brackets after the token at `at`. The arrow `->` closes none.
-fn angle_depth(tokens: &[Token<'_>], at: usize, depth: usize) -> usize {
-    let is_arrow = at > 0 && ["-", "="].contains(&tokens[at - 1].text);
-    match tokens[at].text {
-        "<" => depth + 1,
-        ">" if !is_arrow => depth.saturating_sub(1),
-        _ => depth,
+        visit::visit_signature(self, signature);
     }
 }
 
-/// Splits at every `separator` outside brackets of any kind.
-fn split<'t, 'a>(tokens: &'t [Token<'a>], separator: &str) -> Vec<&'t [Token<'a>]> {
-    let mut parts = Vec::new();
-    let (mut start, mut angles, mut brackets) = (0, 0, 0_usize);
-    for at in 0..tokens.len() {
-        angles = angle_depth(tokens, at, angles);
-        match tokens[at].text {
-            "(" | "[" | "{" => brackets += 1,
-            ")" | "]" | "}" => brackets = brackets.saturating_sub(1),
-            text if text == separator && angles == 0 && brackets == 0 => {
-                parts.push(&tokens[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
+/// Whether the pattern or the type of a parameter is a tuple, or a reference to one.
+fn is_tuple(parameter: &FnArg) -> bool {
+    let FnArg::Typed(parameter) = parameter else { return false };
+    let (mut pattern, mut kind) = (&*parameter.pat, &*parameter.ty);
+    while let Pat::Reference(reference) = pattern {
+        pattern = &reference.pat;
     }
-    parts.push(&tokens[start..]);
-    parts
-}
-
-/// Whether the pattern or the type of `parameter` is a tuple. `a::B { c }: a::B` splits at every colon; the
-/// first part starts with the pattern, the one after a single colon with the type.
-fn is_tuple_parameter(parameter: &[Token<'_>]) -> bool {
-    split(parameter, ":").into_iter().any(is_tuple)
-}
-
-fn is_tuple(tokens: &[Token<'_>]) -> bool {
-    let mut rest = without_attributes(tokens);
-    while let Some((first, after)) = rest.split_first() {
-        match first.text {
-            "&" | "mut" => rest = after,
-            "'" => rest = after.get(1..).unwrap_or_default(),
-            _ => break,
-        }
+    while let Type::Reference(reference) = kind {
+        kind = &reference.elem;
     }
-    let is_open = rest.first().is_some_and(|token| token.text == "(");
-    let close = if is_open { closing(rest, 0) } else { None };
-    close.is_some_and(|close| split(&rest[1..close], ",").len() > 1)
-}
-
-fn without_attributes<'t, 'a>(mut tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
-    while let [hash, ..] = tokens
-        && hash.text == "#"
-        && let Some(close) = closing(tokens, 1)
-    {
-        tokens = &tokens[close + 1..];
-    }
-    tokens
+    matches!(pattern, Pat::Tuple(tuple) if tuple.elems.len() > 1)
+        || matches!(kind, Type::Tuple(tuple) if tuple.elems.len() > 1)
 }
 
 #[cfg(test)]

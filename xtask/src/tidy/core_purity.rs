@@ -3,7 +3,8 @@
 //! Only code counts: a comment or a text may name what the code must not use.
 
 use super::finding::{Finding, Rule};
-use crate::scan::{Source, Token};
+use crate::scan::Source;
+use crate::structure::paths;
 
 const HOME: &str = "crates/core/src/";
 
@@ -22,49 +23,16 @@ pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
     if !path.starts_with(HOME) {
         return Vec::new();
     }
-    let tokens = source.tokens();
-    let words = tokens.iter().filter(|token| WORDS.contains(&token.text));
+    let words = source.tokens.iter().filter(|token| WORDS.contains(&token.text));
     let words = words.map(|token| RULE.violation(path, token.line, format!("`{}` in core", token.text)));
-    let modules = modules(&tokens).into_iter();
-    let modules =
-        modules.map(|token| RULE.violation(path, token.line, format!("`std::{}` in core", token.text)));
+    // A file that does not parse does not compile.
+    let file = syn::parse_file(source.text);
+    let paths = file.iter().flat_map(|file| paths::read(file).found);
+    let modules = paths.filter(|path| path.segments[0] == "std").filter_map(|used| {
+        let module = used.segments.get(1).filter(|module| MODULES.contains(&module.as_str()))?;
+        Some(RULE.violation(path, used.line, format!("`std::{module}` in core")))
+    });
     words.chain(modules).collect()
-}
-
-/// Finds `std::fs` as a path, and `fs` as a direct member of `use std::{…}`.
-fn modules<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
-    let mut found = Vec::new();
-    for (at, window) in tokens.windows(4).enumerate() {
-        let [root, ":", ":", next] = window.iter().map(|token| token.text).collect::<Vec<_>>()[..] else {
-            continue;
-        };
-        if root != "std" {
-            continue;
-        }
-        let members = if next == "{" { group(&tokens[at + 4..]) } else { vec![window[3]] };
-        found.extend(members.into_iter().filter(|member| MODULES.contains(&member.text)));
-    }
-    found
-}
-
-/// Returns the words that stand directly inside a group whose brace has just opened.
-fn group<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
-    let mut members = Vec::new();
-    let mut depth = 1_usize;
-    let mut starts_member = true;
-    for token in tokens {
-        match token.text {
-            "{" => depth += 1,
-            "}" => depth -= 1,
-            _ if depth == 1 && starts_member => members.push(*token),
-            _ => {}
-        }
-        starts_member = token.text == "," && depth == 1;
-        if depth == 0 {
-            break;
-        }
-    }
-    members
 }
 
 #[cfg(test)]
@@ -81,7 +49,7 @@ mod tests {
     #[test]
     fn paths_and_groups_are_found() {
         check_found("use std::fs;", &["`std::fs` in core"]);
-        check_found("let a = std::env::var(\"A\");", &["`std::env` in core"]);
+        check_found("fn f() { let a = std::env::var(\"A\"); }", &["`std::env` in core"]);
         check_found(
             "use std::{fmt, net::{IpAddr}, process};",
             &["`std::net` in core", "`std::process` in core"],
@@ -97,7 +65,7 @@ mod tests {
     #[test]
     fn comments_texts_and_own_names_are_clean() {
         check_found(
-            "// std::fs\nlet a = \"std::fs\"; use crate::env; use std::{fmt::{self}, env_like};",
+            "// std::fs\nconst A: &str = \"std::fs\"; use crate::env; use std::{fmt::{self}, env_like};",
             &[],
         );
         check_found("mod process; fn instant() {}", &[]);

@@ -19,7 +19,7 @@ const RULE: Rule = Rule {
 
 pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
     let needed = if is_test(path) || is_module_list(source) { 1 } else { 2 };
-    broken(source.text(), needed).map(|what| RULE.violation(path, 1, what)).into_iter().collect()
+    broken(source.text, needed).map(|what| RULE.violation(path, 1, what)).into_iter().collect()
 }
 
 fn is_test(path: &str) -> bool {
@@ -27,7 +27,7 @@ fn is_test(path: &str) -> bool {
 }
 
 fn is_module_list(source: &Source<'_>) -> bool {
-    !source.tokens().iter().any(|token| ITEMS.contains(&token.text))
+    !source.tokens.iter().any(|token| ITEMS.contains(&token.text))
 }
 
 fn broken(text: &str, needed: usize) -> Option<String> {

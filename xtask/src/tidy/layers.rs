@@ -4,12 +4,12 @@
 //! and cycles come from `structure`.
 
 use super::finding::{Finding, Rule};
+use crate::failure::Failure;
 use crate::repository::File;
-use crate::scan::Source;
 use crate::structure::cycles::{self, Scope};
 use crate::structure::modules::from_root;
 use crate::structure::paths;
-use crate::structure::production::{select, source_place};
+use crate::structure::production::{parse, select, source_place};
 
 const LAYERED: &str = "engine";
 
@@ -45,22 +45,25 @@ const CYCLE: Rule = Rule {
     mend: "run `cargo xtask structure --cycles` and move what they share into a file below them",
 };
 
-pub fn check(files: &[File]) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = files.iter().flat_map(about_order).collect();
-    let scopes = cycles::measure(&select(files)).scopes;
+pub fn check(files: &[File]) -> Result<Vec<Finding>, Failure> {
+    let mut findings = Vec::new();
+    for file in files {
+        findings.extend(about_order(file)?);
+    }
+    let scopes = cycles::measure(&select(files)?).scopes;
     findings.extend(scopes.iter().flat_map(about_cycles));
-    findings
+    Ok(findings)
 }
 
-fn about_order(file: &File) -> Vec<Finding> {
+fn about_order(file: &File) -> Result<Vec<Finding>, Failure> {
     let Some(place) = source_place(&file.path).filter(|place| place.package == LAYERED) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     // The root only declares the modules.
-    let Some(module) = place.module.first() else { return Vec::new() };
-    let Some(height) = height(module) else { return vec![unlisted(&file.path, 1, module)] };
+    let Some(module) = place.module.first() else { return Ok(Vec::new()) };
+    let Some(height) = height(module) else { return Ok(vec![unlisted(&file.path, 1, module)]) };
     let mut findings = Vec::new();
-    for path in paths::read(&Source::scan(&file.text).tokens()) {
+    for path in paths::read(&parse(&file.path, &file.text)?).found {
         let full = from_root(&path, &place.module).unwrap_or_default();
         let Some(target) = full.first() else { continue };
         match self::height(target) {
@@ -69,7 +72,7 @@ fn about_order(file: &File) -> Vec<Finding> {
             Some(_) => {}
         }
     }
-    findings
+    Ok(findings)
 }
 
 fn height(module: &str) -> Option<usize> {
@@ -109,6 +112,7 @@ mod tests {
     #[track_caller]
     fn check_order(path: &str, text: &str, expected: &[&str]) {
         let found: Vec<String> = about_order(&file(path, text))
+            .unwrap()
             .iter()
             .map(|finding| format!("{}: {}", finding.line, finding.what))
             .collect();
@@ -180,8 +184,8 @@ mod tests {
             let text = |at: usize| format!("use super::f{}::A; pub struct A;", (at + 1) % files);
             (0..files).map(|at| file(&format!("crates/a/src/b/f{at}.rs"), &text(at))).collect()
         };
-        assert_eq!(check(&ring(5)), []);
-        let findings = check(&ring(6));
+        assert_eq!(check(&ring(5)).unwrap(), []);
+        let findings = check(&ring(6)).unwrap();
         assert_eq!(findings[0].weight, Weight::Warning);
         assert_eq!(findings[0].path, "crates/a/src/b/f0.rs");
         assert_eq!(findings[0].what, "6 files of `a/b` import each other in a cycle");

@@ -24,10 +24,10 @@ fn rule(what: &str) -> Rule {
 }
 
 pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
-    let tokens = source.tokens();
+    let tokens = &source.tokens;
     let in_code =
-        tokens.iter().enumerate().filter_map(|(at, token)| Some((token.line, leftover(&tokens, at)?)));
-    let comments = source.comment_lines();
+        tokens.iter().enumerate().filter_map(|(at, token)| Some((token.line, leftover(tokens, at)?)));
+    let comments = &source.comments;
     let in_comments = comments.iter().filter(|comment| comment.text.contains(FAULT_MARK));
     let found = in_code.chain(in_comments.map(|comment| (comment.line, MARKED)));
     found.map(|(line, what)| rule(what).violation(path, line, what)).collect()

@@ -57,7 +57,7 @@ fn findings(repository: &Repository) -> Result<Vec<Finding>, Failure> {
     let map = files.iter().find(|file| file.path == architecture::MAP);
     findings.extend(architecture::check(map, &packages));
     findings.extend(parity::check(&files));
-    findings.extend(layers::check(&files));
+    findings.extend(layers::check(&files)?);
     findings.extend(links::check(&files, &repository.paths()?));
     findings.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     Ok(findings)

@@ -24,7 +24,7 @@ pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
     if HOMES.iter().any(|(home, _)| path.starts_with(home)) {
         return Vec::new();
     }
-    let statements = source.strings().into_iter().filter(|literal| is_statement(literal.text));
+    let statements = source.strings.iter().filter(|literal| is_statement(literal.text));
     let findings = statements.map(|literal| {
         let start: Vec<&str> = literal.text.split_whitespace().take(4).collect();
         RULE.violation(path, literal.line, format!("SQL outside the store (`{} …`)", start.join(" ")))
