@@ -15,9 +15,8 @@ use std::{fs, thread};
 use clap::{Args, Subcommand};
 use towline_testkit::mutate::{Mutator, recordings};
 
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, Verdict, stdout_of};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 
 /// The fuzz targets.
 #[derive(Subcommand)]

@@ -8,9 +8,8 @@ use std::io::Write;
 
 use toml_edit::{DocumentMut, Item};
 
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::{Package, Reach, Repository};
-use crate::verdict::Verdict;
 
 /// Prints every crate that must not be used, and warns of crates in two versions.
 pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {

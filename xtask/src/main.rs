@@ -6,10 +6,10 @@
 
 mod bench;
 mod day;
-mod failure;
 mod fuzz;
 mod licences;
 mod more;
+mod outcome;
 mod pictures;
 mod plugin;
 mod repository;
@@ -17,7 +17,6 @@ mod scan;
 mod secrets;
 mod structure;
 mod tidy;
-mod verdict;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -25,9 +24,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use failure::Failure;
+use outcome::{Failure, Verdict};
 use repository::Repository;
-use verdict::Verdict;
 
 /// Checks and benchmarks of Towline.
 #[derive(Parser)]

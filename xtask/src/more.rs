@@ -7,9 +7,8 @@ use std::process::Command;
 
 use clap::Args;
 
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 
 #[derive(Args)]
 pub struct Kills {

@@ -7,9 +7,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 
 pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
     let folder = repository.root().join("plugin");

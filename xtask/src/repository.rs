@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, stdout_of};
 
 /// One text file, with its path relative to the root and `/` as separator.
 pub struct File {

@@ -12,9 +12,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use towline_core::redact::{SecretKind, SecretMatch, findings};
 
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 
 #[derive(Args)]
 pub struct Options {

@@ -2,7 +2,7 @@
 //!
 //! Counts instructions after all rounds, so that no timing is disturbed. Contains no bounds.
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::baseline::{self, Baseline};
 use super::instructions;

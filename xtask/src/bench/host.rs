@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use towline_core::time::Timestamp;
 use towline_testkit::wait;
 
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, stdout_of};
 
 /// A folder that is removed when it is dropped.
 pub fn temporary_folder() -> Result<TempDir, Failure> {

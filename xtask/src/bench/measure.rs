@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 /// The cost of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

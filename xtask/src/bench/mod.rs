@@ -25,9 +25,8 @@ use std::io::Write;
 
 use clap::Subcommand;
 
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 
 use setup::Options;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 /// An agent with hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::io::Write;
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::host::now;
 

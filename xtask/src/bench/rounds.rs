@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::baseline::{ALL, Baseline};
 use super::measure::{Cost, cost_of};

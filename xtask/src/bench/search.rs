@@ -13,9 +13,8 @@ use clap::Args;
 use super::host::{announce, temporary_folder};
 use super::report::{Judgement, Report, Table};
 use super::setup::{Publication, built_example};
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, Verdict, stdout_of};
 use crate::repository::{Reach, Repository};
-use crate::verdict::Verdict;
 
 /// How to measure search.
 #[derive(Args)]

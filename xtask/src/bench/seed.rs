@@ -21,7 +21,7 @@ use towline_store::journal::{self, JournalRecord};
 use towline_store::lock::{ArchiveLock, ProjectionLock};
 use towline_store::{Archive, DataFolder, ProjectionLimits, Store, StoreError, upkeep};
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::host::now;
 

@@ -8,9 +8,8 @@ use std::process::Command;
 
 use clap::Args;
 
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, Verdict, stdout_of};
 use crate::repository::{Reach, Repository};
-use crate::verdict::Verdict;
 
 use super::host::announce;
 use super::payload::Recordings;

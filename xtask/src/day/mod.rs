@@ -14,9 +14,8 @@ use clap::Args;
 use serde_json::{Value, json};
 use towline_testkit::{Moment, TestEnv};
 
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 use scenes::Scene;
 
 /// The program for the hermetic home.

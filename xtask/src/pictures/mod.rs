@@ -14,9 +14,8 @@ use clap::Args;
 use serde_json::Value;
 use towline_testkit::{Browser, Pane, TestEnv, Theme, Tmux};
 
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 
 #[derive(Args)]
 pub struct Options {

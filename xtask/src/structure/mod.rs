@@ -16,9 +16,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 
 /// The lists to print besides the table.
 #[derive(clap::Args)]

@@ -2,7 +2,7 @@
 //!
 //! It removes code and keeps line numbers. It must not measure anything.
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 use crate::repository::File;
 use crate::scan::{Source, Token};
 

@@ -4,7 +4,7 @@
 //! and cycles come from `structure`.
 
 use super::finding::{Finding, Rule};
-use crate::failure::Failure;
+use crate::outcome::Failure;
 use crate::repository::File;
 use crate::structure::cycles::{self, Scope};
 use crate::structure::modules::from_root;

@@ -17,10 +17,9 @@ mod sql;
 
 use std::io::Write;
 
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::{File, Reach, Repository};
 use crate::scan::Source;
-use crate::verdict::Verdict;
 
 use finding::{Finding, Weight};
 

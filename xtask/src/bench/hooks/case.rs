@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::home::{Home, Seeds};
 use super::hub::{self, Hub, Standing};

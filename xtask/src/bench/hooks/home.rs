@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::bench::host::temporary_folder;
 use crate::bench::seed;
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 /// The folders of one case.
 pub struct Home {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fs, thread};
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::home::Home;
 

@@ -10,7 +10,7 @@ mod hub;
 
 use std::io::Write;
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::costs::{self, Costs};
 use super::host::{announce, settle};

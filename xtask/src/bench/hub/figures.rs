@@ -3,7 +3,7 @@
 //! Tables, rows and columns keep the order of their first occurrence. Knows nothing about their meaning.
 
 use crate::bench::report::Table;
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 /// One line: table, row, column, figure.
 type Told = [String; 4];

@@ -14,9 +14,8 @@ use clap::Args;
 use super::report::{Judgement, Report};
 use super::setup::{Publication, built_example};
 use super::statistics::count;
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, Verdict, stdout_of};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 
 use figures::Figures;
 

@@ -11,7 +11,7 @@ use crate::bench::instructions;
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::Judgement;
 use crate::bench::rounds::Case;
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::many::{Crowd, LONG, Long};
 

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 /// Fields whose texts are large in real transcripts.
 const LARGE: [&str; 6] = ["stdout", "content", "output", "text", "thinking", "originalFile"];

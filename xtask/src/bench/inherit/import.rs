@@ -9,7 +9,7 @@ use crate::bench::host::{announce, settle};
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::{Judgement, Table};
 use crate::bench::setup::Setup;
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::corpus::Corpus;
 use super::person::Person;

@@ -8,7 +8,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use crate::bench::setup::Setup;
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::person::Person;
 

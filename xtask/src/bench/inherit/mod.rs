@@ -10,7 +10,7 @@ mod person;
 
 use std::io::Write;
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::costs;
 use super::host::{announce, settle};

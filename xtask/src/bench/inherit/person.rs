@@ -9,7 +9,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::bench::host::temporary_folder;
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, stdout_of};
 
 /// A user with transcripts.
 pub struct Person {

@@ -17,7 +17,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use towline_testkit::{Tmux, wait};
 
 use super::sitter::{PATIENCE, is_readable};
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 pub struct Client {
     terminal: File,

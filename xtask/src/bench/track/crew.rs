@@ -16,7 +16,7 @@ use super::strace;
 use crate::bench::host::words;
 use crate::bench::payload::Agent;
 use crate::bench::setup::Setup;
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, stdout_of};
 
 /// The state of an agent in the crew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

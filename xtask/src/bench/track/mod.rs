@@ -14,7 +14,7 @@ mod tails;
 
 use std::io::Write;
 
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 use super::costs;
 use super::host::{announce, require, settle};

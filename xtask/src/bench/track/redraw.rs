@@ -15,7 +15,7 @@ use crate::bench::report::Table;
 use crate::bench::rounds::Dice;
 use crate::bench::setup::Setup;
 use crate::bench::statistics::{median, percentile, sorted};
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 /// The measurements with this many seats.
 pub struct Redraw {

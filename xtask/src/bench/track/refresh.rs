@@ -12,7 +12,7 @@ use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::Judgement;
 use crate::bench::rounds::Case;
 use crate::bench::setup::Setup;
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 /// The number of seats that the bound is for.
 pub const MANY: usize = 50;

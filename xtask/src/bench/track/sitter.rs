@@ -15,7 +15,7 @@ use towline_testkit::TestEnv;
 
 use crate::bench::host::words;
 use crate::bench::payload::Payload;
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 /// The script in the pane. It takes the time before it starts a process and after that has ended. A forgotten
 /// one ends by itself.

@@ -9,7 +9,7 @@ use super::strace::{self, Started};
 use crate::bench::payload::{Agent, Payload};
 use crate::bench::report::{Judgement, Table};
 use crate::bench::setup::Setup;
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 /// The processes started on one occasion.
 pub struct Counted {

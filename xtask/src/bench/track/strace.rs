@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::bench::instructions::carry_over;
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, stdout_of};
 
 /// System calls that start a process or program.
 pub const STARTING: &str = "execve,execveat,clone,clone3,fork,vfork";

@@ -13,7 +13,7 @@ use crate::bench::report::{Judgement, Table};
 use crate::bench::rounds::Case;
 use crate::bench::setup::Setup;
 use crate::bench::{instructions, statistics};
-use crate::failure::Failure;
+use crate::outcome::Failure;
 
 const KB: u64 = 1024;
 const MB: u64 = 1024 * KB;

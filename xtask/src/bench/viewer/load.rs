@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, stdout_of};
 
 use super::world::Server;
 

@@ -16,9 +16,8 @@ use clap::Args;
 use super::host::announce;
 use super::report::{Judgement, Report, Table};
 use super::setup::{Publication, binary};
-use crate::failure::Failure;
+use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
-use crate::verdict::Verdict;
 
 use timing::Timing;
 use world::World;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use towline_testkit::TestEnv;
 
 use crate::bench::seed;
-use crate::failure::{Failure, stdout_of};
+use crate::outcome::{Failure, stdout_of};
 
 const PROJECTS: usize = 20;
 

@@ -1,9 +1,31 @@
-//! The error type of all tasks.
+//! How a task ends: its verdict, or the error that stopped it.
 //!
-//! A finding of a check is not a failure: it is data that the check returns. Must not print or exit.
+//! A finding of a check is not a failure: it is data that the check prints. Must not print or exit.
 
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{ExitCode, Output};
+
+/// The result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Holds,
+    Broken,
+}
+
+impl Verdict {
+    pub fn of(holds: bool) -> Verdict {
+        if holds { Verdict::Holds } else { Verdict::Broken }
+    }
+}
+
+impl From<Verdict> for ExitCode {
+    fn from(verdict: Verdict) -> ExitCode {
+        match verdict {
+            Verdict::Holds => ExitCode::SUCCESS,
+            Verdict::Broken => ExitCode::FAILURE,
+        }
+    }
+}
 
 /// The error that stopped a task; the text names the thing, the source says why.
 #[derive(Debug, thiserror::Error)]
