@@ -3,7 +3,6 @@
 //! It reads the repository and prints. It must not fail because of a figure: rules live in `tidy`.
 
 pub mod cycles;
-mod lines;
 pub mod modules;
 mod names;
 mod openings;
@@ -12,6 +11,7 @@ pub mod production;
 mod table;
 mod tuples;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
@@ -42,11 +42,18 @@ pub struct Options {
 /// Every figure, with the places behind it.
 #[derive(Serialize)]
 struct Structure {
-    lines: lines::Lines,
+    lines: Lines,
     cycles: cycles::Cycles,
     names: names::Names,
     tuples: Vec<tuples::TupleFunction>,
     openings: openings::Openings,
+}
+
+/// Lines of production code, comments and blank lines included.
+#[derive(Serialize)]
+struct Lines {
+    packages: BTreeMap<String, usize>,
+    total: usize,
 }
 
 /// Prints the figures and the lists that `options` asks for.
@@ -64,12 +71,20 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
 
 fn measure(units: &[production::Unit]) -> Structure {
     Structure {
-        lines: lines::measure(units),
+        lines: lines(units),
         cycles: cycles::measure(units),
         names: names::measure(units),
         tuples: tuples::measure(units),
         openings: openings::measure(units),
     }
+}
+
+fn lines(units: &[production::Unit]) -> Lines {
+    let mut packages = BTreeMap::new();
+    for unit in units {
+        *packages.entry(unit.package.clone()).or_default() += unit.lines;
+    }
+    Lines { total: packages.values().sum(), packages }
 }
 
 /// Production code for the tests of the measures, from paths and texts.
@@ -95,5 +110,16 @@ mod tests {
         assert_eq!(json["names"]["distinct"], 1);
         assert_eq!(json["tuples"][0]["name"], "f");
         assert_eq!(json["openings"]["found"][0]["line"], 1);
+    }
+
+    #[test]
+    fn lines_are_added_up_by_package() {
+        let units = units(&[
+            ("crates/a/src/lib.rs", "//! A.\n\nfn a() {}\n"),
+            ("crates/a/src/b.rs", "fn b() {}\n#[cfg(test)]\nmod tests {}\n"),
+            ("xtask/src/main.rs", "fn main() {}\n"),
+        ]);
+        let Lines { packages, total } = lines(&units);
+        assert_eq!((packages["a"], packages["xtask"], total), (4, 1, 5));
     }
 }

@@ -56,8 +56,6 @@ pub fn from_root(path: &Path, module: &[String]) -> Option<Vec<String>> {
 struct Facts {
     module: Vec<String>,
     paths: Vec<Path>,
-    /// The names that imports bind, each with its place in `paths`.
-    imported: BTreeMap<String, usize>,
     /// The items that it defines.
     defined: BTreeSet<String>,
     /// The words of its code outside imports.
@@ -69,23 +67,13 @@ impl Facts {
         let Paths { found: paths, words, .. } = paths::read(&unit.syntax);
         let items = at_module_level(&unit.syntax.items).into_iter();
         let defined = items.filter_map(name_of).map(Ident::to_string).collect();
-        Facts { module: unit.module.clone(), imported: imported(&paths), paths, defined, words }
+        Facts { module: unit.module.clone(), paths, defined, words }
     }
 
     /// Returns the import that binds `name`, with the path it stands for.
     fn import(&self, name: &str) -> Option<&Path> {
-        self.imported.get(name).map(|at| &self.paths[*at])
+        self.paths.iter().find(|path| matches!(&path.role, Role::Import { name: bound, .. } if bound == name))
     }
-}
-
-fn imported(paths: &[Path]) -> BTreeMap<String, usize> {
-    let mut imported = BTreeMap::new();
-    for (at, path) in paths.iter().enumerate() {
-        if let Role::Import { name, .. } = &path.role {
-            imported.entry(name.clone()).or_insert(at);
-        }
-    }
-    imported
 }
 
 /// Returns the name that an item defines; a module in a file of its own is no item here.

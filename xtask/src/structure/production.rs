@@ -2,9 +2,12 @@
 //!
 //! It removes code and keeps line numbers. It must not measure anything.
 
+use std::ops::RangeInclusive;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
 use crate::outcome::Failure;
 use crate::repository::File;
-use crate::scan::{Source, Token};
 
 /// Words that start an item. A comma inside such an item (`fn f<A, B>()`) does not end it.
 const ITEMS: [&str; 13] = [
@@ -96,85 +99,76 @@ struct Pruned {
 }
 
 fn prune(text: &str) -> Pruned {
-    let tokens = Source::scan(text).tokens;
+    let mut tests = TestItems::default();
+    tests.find(text.parse().unwrap_or_default());
     let mut lines: Vec<&str> = text.lines().collect();
-    let mut removed = vec![false; lines.len()];
-    let mut test_modules = Vec::new();
-    for at in (0..tokens.len()).filter(|at| is_test_attribute(&tokens[*at..])) {
-        let item = item_start(&tokens, at);
-        let end = item_end(&tokens, item);
-        removed[tokens[at].line - 1..tokens[end].line].fill(true);
-        test_modules.extend(declared_module(&tokens[item..=end]));
-    }
-    for (line, _) in lines.iter_mut().zip(&removed).filter(|(_, removed)| **removed) {
-        *line = "";
-    }
-    let kept = removed.iter().filter(|removed| !**removed).count();
-    Pruned { text: lines.join("\n"), lines: kept, test_modules }
+    let is_removed = |line: usize| tests.lines.iter().any(|item| item.contains(&line));
+    let removed: Vec<usize> = (1..=lines.len()).filter(|line| is_removed(*line)).collect();
+    removed.iter().for_each(|line| lines[line - 1] = "");
+    Pruned { text: lines.join("\n"), lines: lines.len() - removed.len(), test_modules: tests.modules }
 }
 
-/// Whether `#[cfg(test)]` or `#[cfg(all(test, …))]` starts here.
-fn is_test_attribute(tokens: &[Token<'_>]) -> bool {
-    if tokens.first().is_none_or(|token| token.text != "#") {
-        return false;
-    }
-    let texts: Vec<&str> = tokens.iter().take(7).map(|token| token.text).collect();
-    texts.starts_with(&["#", "[", "cfg", "(", "test", ")", "]"])
-        || texts.starts_with(&["#", "[", "cfg", "(", "all", "(", "test"])
+/// The items that only tests compile: their lines, and the modules they declare.
+#[derive(Default)]
+struct TestItems {
+    lines: Vec<RangeInclusive<usize>>,
+    modules: Vec<String>,
 }
 
-/// Returns where the item starts to which the attribute at `at` belongs; other attributes may come first.
-fn item_start(tokens: &[Token<'_>], mut at: usize) -> usize {
-    while tokens[at].text == "#" {
-        let Some(close) = closing(tokens, at + 1) else { break };
-        at = (close + 1).min(tokens.len() - 1);
-    }
-    at
-}
-
-/// Returns the last token of the item, field or variant that starts at `from`.
-fn item_end(tokens: &[Token<'_>], from: usize) -> usize {
-    let mut at = from;
-    let mut is_item = false;
-    while at < tokens.len() {
-        match tokens[at].text {
-            ";" => return at,
-            "," if !is_item => return at,
-            "}" | ")" | "]" => return at.saturating_sub(1).max(from),
-            "{" => {
-                let close = closing(tokens, at).unwrap_or(tokens.len() - 1);
-                let after = tokens.get(close + 1).is_some_and(|token| [";", ","].contains(&token.text));
-                return if after { close + 1 } else { close };
+impl TestItems {
+    fn find(&mut self, stream: TokenStream) {
+        let trees: Vec<TokenTree> = stream.into_iter().collect();
+        for at in 0..trees.len() {
+            if let TokenTree::Group(group) = &trees[at] {
+                self.find(group.stream());
             }
-            "(" | "[" => at = closing(tokens, at).unwrap_or(tokens.len() - 1),
-            word => is_item |= ITEMS.contains(&word),
+            if attribute(&trees[at..]).is_some_and(|attribute| is_for_tests(&attribute)) {
+                // Other attributes may come before the item.
+                let mut item = at + 2;
+                while attribute(&trees[item..]).is_some() {
+                    item += 2;
+                }
+                let end = item_end(&trees, item);
+                self.lines.push(trees[at].span().start().line..=trees[end].span().end().line);
+                self.modules.extend(declared_module(&trees[item..=end]));
+            }
         }
-        at += 1;
     }
-    tokens.len() - 1
 }
 
-/// Returns where the bracket at `open` is closed.
-fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.text {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at);
+/// Returns what stands in the attribute that starts here, without blanks.
+fn attribute(trees: &[TokenTree]) -> Option<String> {
+    let [TokenTree::Punct(hash), TokenTree::Group(group), ..] = trees else { return None };
+    (hash.as_char() == '#').then(|| group.stream().to_string().replace(' ', ""))
+}
+
+fn is_for_tests(attribute: &str) -> bool {
+    attribute == "cfg(test)" || attribute.starts_with("cfg(all(test,")
+}
+
+/// Returns the last tree of the item, field or variant that starts at `from`.
+fn item_end(trees: &[TokenTree], from: usize) -> usize {
+    let is_mark = |at: usize, marks: &[char]| matches!(trees.get(at), Some(TokenTree::Punct(mark)) if marks.contains(&mark.as_char()));
+    let mut is_item = false;
+    for (at, tree) in trees.iter().enumerate().skip(from) {
+        match tree {
+            TokenTree::Ident(word) => is_item |= ITEMS.iter().any(|item| word == item),
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                return at + usize::from(is_mark(at + 1, &[';', ',']));
+            }
+            TokenTree::Punct(_) if is_mark(at, if is_item { &[';'] } else { &[';', ','] }) => return at,
+            TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
     }
-    None
+    trees.len() - 1
 }
 
 /// Returns the name in `mod name;`.
-fn declared_module(item: &[Token<'_>]) -> Option<String> {
-    let at = item.iter().position(|token| token.text == "mod")?;
-    let [_, name, end] = item.get(at..at + 3)? else { return None };
-    (end.text == ";").then(|| name.text.to_owned())
+fn declared_module(item: &[TokenTree]) -> Option<String> {
+    let [.., TokenTree::Ident(keyword), TokenTree::Ident(name), TokenTree::Punct(_)] = item else {
+        return None;
+    };
+    (keyword == "mod").then(|| name.to_string())
 }
 
 #[cfg(test)]
