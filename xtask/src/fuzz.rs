@@ -5,17 +5,18 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
+use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
 use std::{fs, thread};
 
 use clap::{Args, Subcommand};
 use towline_testkit::mutate::{Mutator, recordings};
 
-use crate::outcome::{Failure, Verdict, stdout_of};
+use crate::files;
+use crate::outcome::{Failure, Verdict, output_of};
 use crate::repository::Repository;
 
 /// The fuzz targets.
@@ -42,6 +43,7 @@ pub struct Options {
 }
 
 const WORKERS: usize = 2;
+const REPORTED_EVERY: usize = 10_000;
 const LISTED_FLAWS: usize = 20;
 const SHOWN_BYTES: usize = 2000;
 
@@ -72,12 +74,9 @@ pub fn run(
         options.seed,
         flaws.len()
     )?;
-    for flaw in flaws.iter().take(LISTED_FLAWS) {
-        writeln!(
-            out,
-            "{flaw}\n  repeat: cargo xtask fuzz hooks --tow PATH --seed {} --only {}",
-            options.seed, flaw.number
-        )?;
+    for Flaw { number, what } in flaws.iter().take(LISTED_FLAWS) {
+        let repeat = format!("cargo xtask fuzz hooks --tow PATH --seed {} --only {number}", options.seed);
+        writeln!(out, "mutant {number}: {what}\n  repeat: {repeat}")?;
     }
     let panics = trial.panics()?;
     writeln!(out, "{panics} panics; {}", trial.state_of_store()?)?;
@@ -106,50 +105,33 @@ struct Trial<'a> {
 }
 
 /// A mutant that the hook handled wrongly.
-#[derive(Debug)]
 struct Flaw {
     number: u64,
     what: String,
 }
 
-impl std::fmt::Display for Flaw {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "mutant {}: {}", self.number, self.what)
-    }
-}
-
 impl Trial<'_> {
     /// Tries every number, a few at a time, and prints progress now and then.
-    fn flaws(&self, numbers: std::ops::Range<u64>, out: &mut impl Write) -> Result<Vec<Flaw>, Failure> {
-        let next = AtomicU64::new(numbers.start);
-        let (said, heard) = channel();
-        thread::scope(|scope| {
-            for _ in 0..WORKERS {
-                let (said, next) = (said.clone(), &next);
-                scope.spawn(move || self.work(next, numbers.end, &said));
-            }
-            drop(said);
-            let (mut flaws, mut tried) = (Vec::new(), 0u64);
-            for flaw in heard {
-                flaws.extend(flaw);
-                tried += 1;
-                if tried.is_multiple_of(10_000) {
-                    writeln!(out, "{tried} tried, {} flaws …", flaws.len())?;
-                    out.flush()?;
+    fn flaws(&self, numbers: Range<u64>, out: &mut impl Write) -> Result<Vec<Flaw>, Failure> {
+        let mut flaws = Vec::new();
+        for start in numbers.clone().step_by(REPORTED_EVERY) {
+            let end = (start + REPORTED_EVERY as u64).min(numbers.end);
+            let of_worker = |from| (from..end).step_by(WORKERS).filter_map(|number| self.flaw_of(number));
+            thread::scope(|scope| {
+                let workers: Vec<_> = (start..end)
+                    .take(WORKERS)
+                    .map(|from| scope.spawn(move || of_worker(from).collect::<Vec<_>>()))
+                    .collect();
+                for worker in workers {
+                    flaws.extend(worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
                 }
-            }
-            Ok(flaws)
-        })
-    }
-
-    fn work(&self, next: &AtomicU64, end: u64, said: &Sender<Option<Flaw>>) {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            // The receiver is gone: the report has failed.
-            if number >= end || said.send(self.flaw_of(number)).is_err() {
-                return;
+            });
+            if end == start + REPORTED_EVERY as u64 {
+                writeln!(out, "{} tried, {} flaws …", end - numbers.start, flaws.len())?;
+                out.flush()?;
             }
         }
+        Ok(flaws)
     }
 
     fn flaw_of(&self, number: u64) -> Option<Flaw> {
@@ -171,10 +153,8 @@ impl Trial<'_> {
 
     /// Counts panics in the journal, since the hook itself hides them.
     fn panics(&self) -> Result<usize, Failure> {
-        let folder = self.home.join(".local/share/towline/journal");
         let mut panics = 0;
-        for entry in fs::read_dir(&folder).map_err(Failure::read(&folder))? {
-            let path = entry.map_err(Failure::read(&folder))?.path();
+        for path in files::below(&self.home.join(".local/share/towline/journal"))? {
             let bytes = fs::read(&path).map_err(Failure::read(&path))?;
             panics += bytes.windows(PANIC.len()).filter(|window| *window == PANIC).count();
         }
@@ -183,12 +163,13 @@ impl Trial<'_> {
 
     /// Applies the rest of the journal, and lets the doctor check every page.
     fn state_of_store(&self) -> Result<String, Failure> {
-        let said = |verb: &[&str]| {
-            let output = self.command(self.tow.as_os_str()).args(verb).output();
-            output.map_err(Failure::start("tow"))
+        let command = |arguments: &[&str]| {
+            let mut command = self.command(self.tow.as_os_str());
+            command.args(arguments);
+            command
         };
-        let folded = stdout_of("tow work", said(&["work"])?)?;
-        let looked = said(&["doctor", "--json"])?;
+        let applied = output_of("tow work", &mut command(&["work"]))?;
+        let looked = command(&["doctor", "--json"]).output().map_err(Failure::start("tow"))?;
         let report: serde_json::Value = serde_json::from_slice(&looked.stdout).map_err(|error| {
             let complaint = format!("{error}; it said: {}", String::from_utf8_lossy(&looked.stderr).trim());
             Failure::malformed("the report of `tow doctor --json`", complaint)
@@ -197,6 +178,6 @@ impl Trial<'_> {
         let about_data =
             checks.filter(|check| matches!(check["name"].as_str(), Some("database" | "journal")));
         let details: Vec<&str> = about_data.filter_map(|check| check["detail"].as_str()).collect();
-        Ok(format!("{}; {}", folded.trim_end(), details.join("; ")))
+        Ok(format!("{}; {}", applied.trim_end(), details.join("; ")))
     }
 }

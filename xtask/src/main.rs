@@ -6,6 +6,7 @@
 
 mod bench;
 mod day;
+mod files;
 mod fuzz;
 mod licences;
 mod more;
@@ -15,14 +16,16 @@ mod plugin;
 mod repository;
 mod scan;
 mod secrets;
+mod server;
 mod structure;
 mod tidy;
 
 use std::error::Error;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use outcome::{Failure, Verdict};
 use repository::Repository;
@@ -46,9 +49,9 @@ enum Task {
     /// Write the folder `plugin`, from which agents load Towline
     Plugin,
     /// Record the day that `tow demo` plays, with the real clients
-    Day(day::Options),
+    Day(Program),
     /// Make the pictures of the documentation from the real programs
-    Pictures(pictures::Options),
+    Pictures(Program),
     /// Run a benchmark
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -56,11 +59,26 @@ enum Task {
     #[command(subcommand)]
     Fuzz(fuzz::Fuzz),
     /// Kill workers at random and print what became of their turns
-    Killed(more::Kills),
+    Killed {
+        /// How many workers to kill
+        #[arg(long, value_name = "N", default_value_t = 1000)]
+        count: u32,
+    },
     /// Play random schedules of three machines and a hub
-    Schedules(more::Schedules),
+    Schedules {
+        /// How many schedules of three machines and a hub to play
+        #[arg(long, value_name = "N", default_value_t = 200)]
+        count: u32,
+    },
     /// Count what redaction finds in ordinary code and logs, and how fast it is (build with --release)
     Secrets(secrets::Options),
+}
+
+#[derive(Args)]
+struct Program {
+    /// A `tow` that is already built
+    #[arg(long, value_name = "PATH", default_value = "target/debug/tow")]
+    tow: PathBuf,
 }
 
 fn main() -> ExitCode {
@@ -78,12 +96,12 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Structure(options) => structure::run(options, &repository, out),
         Task::Licences => licences::run(&repository, out),
         Task::Plugin => plugin::run(&repository, out),
-        Task::Day(options) => day::run(options, &repository, out),
-        Task::Pictures(options) => pictures::run(options, &repository, out),
+        Task::Day(program) => day::run(&program.tow, &repository, out),
+        Task::Pictures(program) => pictures::run(&program.tow, &repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
-        Task::Killed(kills) => more::kill(kills, &repository, out),
-        Task::Schedules(schedules) => more::play(schedules, &repository, out),
+        Task::Killed { count } => more::run(&more::KILLS, *count, &repository, out),
+        Task::Schedules { count } => more::run(&more::SCHEDULES, *count, &repository, out),
         Task::Secrets(options) => secrets::run(options, &repository, out),
     }
 }

@@ -5,53 +5,41 @@
 use std::io::Write;
 use std::process::Command;
 
-use clap::Args;
-
 use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
 
-#[derive(Args)]
-pub struct Kills {
-    /// How many workers to kill
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    count: u32,
+/// A test that reads its iteration count from a variable and prints lines that contain `figures`.
+pub struct Campaign {
+    binary: &'static str,
+    test: &'static str,
+    variable: &'static str,
+    figures: &'static str,
 }
 
-#[derive(Args)]
-pub struct Schedules {
-    /// How many schedules of three machines and a hub to play
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    count: u32,
-}
+pub const KILLS: Campaign =
+    Campaign { binary: "enrich", test: "killed::workers", variable: "TOWLINE_KILLS", figures: " kills:" };
+pub const SCHEDULES: Campaign = Campaign {
+    binary: "hub_schedules",
+    test: "whatever_happens",
+    variable: "TOWLINE_SCHEDULES",
+    figures: " schedules:",
+};
 
-pub fn kill(kills: &Kills, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
-    run(["enrich", "killed::workers", "TOWLINE_KILLS", " kills:"], kills.count, repository, out)
-}
-
-pub fn play(
-    schedules: &Schedules,
-    repository: &Repository,
-    out: &mut impl Write,
-) -> Result<Verdict, Failure> {
-    let test = ["hub_schedules", "whatever_happens", "TOWLINE_SCHEDULES", " schedules:"];
-    run(test, schedules.count, repository, out)
-}
-
-/// Runs a test that reads its iteration count from a variable, and prints the lines that contain `figures`.
-fn run(
-    [binary, test, variable, figures]: [&str; 4],
+/// Runs the test, and prints its figures and its result.
+pub fn run(
+    campaign: &Campaign,
     count: u32,
     repository: &Repository,
     out: &mut impl Write,
 ) -> Result<Verdict, Failure> {
     let output = Command::new("cargo")
-        .args(["test", "-p", "tow", "--test", binary, test, "--", "--nocapture"])
+        .args(["test", "-p", "tow", "--test", campaign.binary, campaign.test, "--", "--nocapture"])
         .current_dir(repository.root())
-        .env(variable, count.to_string())
+        .env(campaign.variable, count.to_string())
         .output()
         .map_err(Failure::start("cargo"))?;
     let printed = String::from_utf8_lossy(&output.stdout);
-    let is_shown = |line: &&str| line.contains(figures) || line.starts_with("test result");
+    let is_shown = |line: &&str| line.contains(campaign.figures) || line.starts_with("test result");
     for line in printed.lines().filter(is_shown) {
         writeln!(out, "{line}")?;
     }

@@ -3,7 +3,7 @@
 //! A finding of a check is not a failure: it is data that the check prints. Must not print or exit.
 
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, Output};
+use std::process::{Command, ExitCode, Output};
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,4 +79,9 @@ pub fn stdout_of(program: &str, output: Output) -> Result<String, Failure> {
     }
     String::from_utf8(output.stdout)
         .map_err(|error| Failure::malformed(format!("output of `{program}`"), error))
+}
+
+/// Runs `command` to its end and returns its output; errors name it `program`.
+pub fn output_of(program: &str, command: &mut Command) -> Result<String, Failure> {
+    stdout_of(program, command.output().map_err(Failure::start(program))?)
 }

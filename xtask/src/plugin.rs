@@ -5,28 +5,29 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use crate::files;
 use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
 
 pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
     let folder = repository.root().join("plugin");
     let wanted = wanted()?;
-    for (path, _) in found(&folder)?.iter().filter(|(path, _)| !wanted.contains_key(*path)) {
-        let file = folder.join(path);
-        fs::remove_file(&file).map_err(Failure::write(&file))?;
-        writeln!(out, "removed {}", path.display())?;
+    files::create_folder(&folder)?;
+    for file in files::below(&folder)? {
+        let path = file.strip_prefix(&folder).unwrap_or(&file);
+        if !wanted.contains_key(path) {
+            files::remove(&file)?;
+            writeln!(out, "removed {}", path.display())?;
+        }
     }
     for (path, text) in wanted {
         let file = folder.join(&path);
-        if fs::read_to_string(&file).is_ok_and(|there| there == text) {
-            continue;
+        if !fs::read_to_string(&file).is_ok_and(|there| there == text) {
+            files::write(&file, text)?;
+            writeln!(out, "wrote {}", path.display())?;
         }
-        let parent = file.parent().unwrap_or(&folder);
-        fs::create_dir_all(parent).map_err(Failure::write(parent))?;
-        fs::write(&file, text).map_err(Failure::write(&file))?;
-        writeln!(out, "wrote {}", path.display())?;
     }
     Ok(Verdict::Holds)
 }
@@ -36,23 +37,6 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>, Failure> {
     Ok(files.map_err(|refusal| Failure::malformed("the plugin", refusal))?.into_iter().collect())
 }
 
-/// Every file below the folder, by relative path.
-fn found(folder: &Path) -> Result<BTreeMap<PathBuf, String>, Failure> {
-    let (mut files, mut folders) = (BTreeMap::new(), vec![folder.to_owned()]);
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(&next).into_iter().flatten() {
-            let path = entry.map_err(Failure::read(&next))?.path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).map_err(Failure::read(&path))?;
-            files.insert(path.strip_prefix(folder).unwrap_or(&path).to_owned(), text);
-        }
-    }
-    Ok(files)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,7 +44,10 @@ mod tests {
     #[test]
     fn the_committed_plugin_is_what_would_be_written() {
         let repository = Repository::here().unwrap();
-        let found = found(&repository.root().join("plugin")).unwrap();
+        let folder = repository.root().join("plugin");
+        let file =
+            |file: PathBuf| (file.strip_prefix(&folder).unwrap().to_owned(), files::read(&file).unwrap());
+        let found: BTreeMap<PathBuf, String> = files::below(&folder).unwrap().into_iter().map(file).collect();
         assert_eq!(found, wanted().unwrap(), "run `cargo xtask plugin`");
     }
 }

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::outcome::{Failure, stdout_of};
+use crate::files;
+use crate::outcome::{Failure, output_of};
 
 /// One text file, with its path relative to the root and `/` as separator.
 pub struct File {
@@ -86,8 +87,7 @@ impl Repository {
         // A clone that belongs to another user (a container's mount) must be checked, too.
         let arguments = "-c safe.directory=* ls-files -z --cached --others --exclude-standard";
         command.args(arguments.split(' '));
-        let output = command.current_dir(&self.root).output().map_err(Failure::start("git"))?;
-        let names = stdout_of("git ls-files", output)?;
+        let names = output_of("git ls-files", command.current_dir(&self.root))?;
         let is_there = |path: &&str| self.root.join(path).is_file();
         Ok(names.split_terminator('\0').filter(is_there).map(str::to_owned).collect())
     }
@@ -101,8 +101,7 @@ impl Repository {
 
     /// Reads one file that must exist.
     pub fn read(&self, path: &str) -> Result<String, Failure> {
-        let full = self.root.join(path);
-        std::fs::read_to_string(&full).map_err(Failure::read(&full))
+        files::read(&self.root.join(path))
     }
 
     /// Runs `cargo metadata` offline.
@@ -112,10 +111,9 @@ impl Repository {
         if let Reach::Workspace = reach {
             command.arg("--no-deps");
         }
-        let output = command.current_dir(&self.root).output().map_err(Failure::start("cargo"))?;
         // Offline, cargo knows only the crates that it once fetched, and a build fetches those of one platform.
         let program = "cargo metadata (`cargo fetch --locked` gets the crates of every platform once)";
-        let answer = stdout_of(program, output)?;
+        let answer = output_of(program, command.current_dir(&self.root))?;
         serde_json::from_str(&answer).map_err(|error| Failure::malformed("answer of `cargo metadata`", error))
     }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use towline_core::redact::{SecretKind, SecretMatch, findings};
 
+use crate::files;
 use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
 
@@ -46,7 +47,13 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
         }
     }
     for path in &options.paths {
-        tally.scan_below(path, options)?;
+        for file in files::below(path)? {
+            let size = fs::metadata(&file).map_err(Failure::read(&file))?.len();
+            if size <= LARGEST_FILE {
+                let bytes = fs::read(&file).map_err(Failure::read(&file))?;
+                String::from_utf8(bytes).iter().for_each(|text| tally.scan(&file, text, options));
+            }
+        }
     }
     tally.report(out)
 }
@@ -68,25 +75,6 @@ struct Hits {
 }
 
 impl Tally {
-    fn scan_below(&mut self, path: &Path, options: &Options) -> Result<(), Failure> {
-        let metadata = fs::symlink_metadata(path).map_err(Failure::read(path))?;
-        if metadata.is_dir() {
-            let mut entries: Vec<PathBuf> = Vec::new();
-            for entry in fs::read_dir(path).map_err(Failure::read(path))? {
-                entries.push(entry.map_err(Failure::read(path))?.path());
-            }
-            entries.sort();
-            return entries.iter().try_for_each(|entry| self.scan_below(entry, options));
-        }
-        if metadata.is_file() && metadata.len() <= LARGEST_FILE {
-            let bytes = fs::read(path).map_err(Failure::read(path))?;
-            if let Ok(text) = String::from_utf8(bytes) {
-                self.scan(path, &text, options);
-            }
-        }
-        Ok(())
-    }
-
     fn scan(&mut self, path: &Path, text: &str, options: &Options) {
         let begun = Instant::now();
         let found: Vec<SecretMatch> = findings(text).collect();

@@ -10,29 +10,22 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use serde_json::{Value, json};
 use towline_testkit::{Moment, TestEnv};
 
+use crate::files;
 use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
 use scenes::Scene;
 
-/// The program for the hermetic home.
-#[derive(Args)]
-pub struct Options {
-    /// A `tow` that is already built
-    #[arg(long, value_name = "PATH", default_value = "target/debug/tow")]
-    tow: PathBuf,
-}
-
-pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
-    let tow = repository.root().join(&options.tow);
+/// Records with the `tow` at this path below the repository.
+pub fn run(tow: &Path, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+    let tow = repository.root().join(tow);
     for scene in scenes::ALL {
         let env = TestEnv::new(&tow);
         let moments = (scene.play)(&env);
         let file = repository.root().join(format!("crates/cli/demo/{}.jsonl", scene.name));
-        fs::write(&file, written(&env, &scene, &moments)?).map_err(Failure::write(&file))?;
+        files::write(&file, written(&env, &scene, &moments)?)?;
         writeln!(out, "{}: {} moments", scene.name, moments.len())?;
     }
     Ok(Verdict::Holds)

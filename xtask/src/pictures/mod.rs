@@ -6,31 +6,23 @@
 mod svg;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::io::Write;
+use std::path::Path;
 
-use clap::Args;
-use serde_json::Value;
 use towline_testkit::{Browser, Pane, TestEnv, Theme, Tmux};
 
+use crate::files;
 use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
-
-#[derive(Args)]
-pub struct Options {
-    /// A `tow` that is already built
-    #[arg(long, value_name = "PATH", default_value = "target/debug/tow")]
-    tow: PathBuf,
-}
+use crate::server::Server;
 
 /// A terminal of this width is readable within a page of text.
 const COLUMNS: &str = "112";
 
-pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+/// Draws with the `tow` at this path below the repository.
+pub fn run(tow: &Path, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
     let folder = repository.root().join("docs/pictures");
-    fs::create_dir_all(&folder).map_err(Failure::write(&folder))?;
-    let env = TestEnv::new(repository.root().join(&options.tow));
+    let env = TestEnv::new(repository.root().join(tow));
     let tmux = Tmux::start(&env);
     let tour = terminal(&tmux, &["tow", "demo"], &[], "20");
     tour.wait_screen("Enter for the next page");
@@ -63,8 +55,7 @@ fn terminal(tmux: &Tmux, program: &[&str], variables: &[(&str, &str)], rows: &st
 
 fn draw(pane: &Pane, folder: &Path, name: &str) -> Result<(), Failure> {
     let shown = pane.tmux().run(&["capture-pane", "-e", "-p", "-t", &pane.format("#{pane_id}")]);
-    let file = folder.join(format!("{name}.svg"));
-    fs::write(&file, svg::drawn(&shown)).map_err(Failure::write(&file))
+    files::write(&folder.join(format!("{name}.svg")), svg::drawn(&shown))
 }
 
 /// The home of the running demo.
@@ -86,14 +77,11 @@ fn go_through(tour: &Pane) {
 }
 
 fn view(env: &TestEnv, home: &str, folder: &Path) -> Result<(), Failure> {
-    let mut server = env.command(env.root().join("bin/tow"));
-    server.args(["serve", "--port", "0", "--write", "--json"]).env("HOME", home).stdout(Stdio::piped());
-    let mut server = server.spawn().map_err(Failure::start("tow serve"))?;
-    let url = address(&mut server)?;
+    let server = Server::start(env.command(env.root().join("bin/tow")).env("HOME", home), &["--write"])?;
     let browser = Browser::start(env);
     browser.resize(1180, 720);
     browser.prefer(Theme::Light);
-    browser.goto(&url);
+    browser.goto(server.url());
     for (path, text, name, theme) in [
         ("#/", "ledger", "viewer-board", Theme::Light),
         ("#/memories", "checkout", "viewer-memories", Theme::Light),
@@ -113,17 +101,5 @@ fn view(env: &TestEnv, home: &str, folder: &Path) -> Result<(), Failure> {
         }
         browser.screenshot(&folder.join(format!("{name}.png")));
     }
-    // A server that has already ended is no error.
-    let _ = server.kill().and_then(|()| server.wait());
     Ok(())
-}
-
-fn address(server: &mut Child) -> Result<String, Failure> {
-    let mut line = String::new();
-    if let Some(told) = server.stdout.take() {
-        BufReader::new(told).read_line(&mut line)?;
-    }
-    let told: Value = serde_json::from_str(&line).unwrap_or_default();
-    let malformed = || Failure::malformed("what `tow serve --json` says", &line);
-    told["url"].as_str().map(str::to_owned).ok_or_else(malformed)
 }

@@ -1,0 +1,61 @@
+//! A `tow serve` of its own, for benchmarks and pictures.
+//!
+//! Must not be the user's: the caller's command names a home. It ends when it is dropped.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::files;
+use crate::outcome::Failure;
+
+pub struct Server {
+    child: Child,
+    /// The line that it prints at its start.
+    greeting: Value,
+}
+
+impl Server {
+    /// Starts `tow`, with these options of `serve`, on a free port.
+    pub fn start(tow: &mut Command, options: &[&str]) -> Result<Server, Failure> {
+        tow.args(["serve", "--json", "--port", "0"]).args(options).stdout(Stdio::piped());
+        let mut child = tow.spawn().map_err(Failure::start("tow serve"))?;
+        let mut line = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            BufReader::new(stdout).read_line(&mut line)?;
+        }
+        let greeting = serde_json::from_str(&line)
+            .map_err(|error| Failure::malformed("what `tow serve --json` printed", error))?;
+        Ok(Server { child, greeting })
+    }
+
+    /// The address that contains the token.
+    pub fn url(&self) -> &str {
+        self.greeting["url"].as_str().unwrap_or_default()
+    }
+
+    pub fn base(&self) -> &str {
+        self.url().split("/?").next().unwrap_or_default()
+    }
+
+    pub fn token(&self) -> &str {
+        self.greeting["token"].as_str().unwrap_or_default()
+    }
+
+    /// The server's resident memory.
+    pub fn resident_mb(&self) -> Result<f64, Failure> {
+        let status = files::read(&PathBuf::from(format!("/proc/{}/status", self.child.id())))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<f64>().ok());
+        kilobytes.map(|kilobytes| kilobytes / 1000.0).ok_or_else(|| Failure::malformed("VmRSS", status))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A server that has already ended is no error.
+        let _ = self.child.kill().and_then(|()| self.child.wait());
+    }
+}
