@@ -4,10 +4,9 @@
 
 use crate::outcome::Failure;
 
-use super::baseline::{self, Baseline};
 use super::instructions;
 use super::report::Table;
-use super::rounds::{self, Case};
+use super::rounds::{self, BASELINES, Case, WARM_UP};
 use super::statistics::Summary;
 
 /// One row of the table.
@@ -27,22 +26,19 @@ pub struct Costs {
 
 /// Measures cases and baselines, interleaved.
 pub fn measured<C: Case>(cases: &[C], rounds: usize) -> Result<Costs, Failure> {
-    let series = rounds::run(rounds, cases)?;
-    let mut baselines = Vec::new();
-    for baseline in baseline::ALL {
-        baselines.push(of_baseline(baseline, series.summary_of_baseline(baseline))?);
-    }
+    let baselines = BASELINES.iter().map(|baseline| baseline as &dyn Case);
+    let all: Vec<&dyn Case> = baselines.chain(cases.iter().map(|case| case as &dyn Case)).collect();
     let mut rows = Vec::new();
-    for (number, case) in cases.iter().enumerate() {
-        let instructions = Some(case.instructions(rounds::after_last(rounds))?);
-        rows.push(Row { name: case.name(), summary: series.summary_of_case(number), instructions });
+    for (case, summary) in all.iter().zip(rounds::run(rounds, &all)?) {
+        // A round number that no measured round had.
+        let count = || {
+            rounds::measured(*case, WARM_UP + rounds + 1, |command, stdin| instructions::of(command, stdin))
+        };
+        let instructions = case.is_counted().then(count).transpose()?;
+        rows.push(Row { name: case.name(), summary, instructions });
     }
-    Ok(Costs { baselines, cases: rows })
-}
-
-fn of_baseline(baseline: Baseline, summary: Summary) -> Result<Row, Failure> {
-    let instructions = baseline.counted().then(|| instructions::of(&baseline.command(), b"")).transpose()?;
-    Ok(Row { name: baseline.name().to_owned(), summary, instructions })
+    let cases = rows.split_off(BASELINES.len());
+    Ok(Costs { baselines: rows, cases })
 }
 
 const COLUMNS: [&str; 10] =
@@ -67,6 +63,7 @@ fn cells(row: &Row) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::rounds::Baseline;
 
     #[test]
     fn columns_are_aligned() {
@@ -80,11 +77,8 @@ mod tests {
             cpu: 80.0,
             faults: 42.0,
         };
-        let row = |baseline: Baseline, summary, instructions| Row {
-            name: baseline.name().to_owned(),
-            summary,
-            instructions,
-        };
+        let row =
+            |baseline: Baseline, summary, instructions| Row { name: baseline.name(), summary, instructions };
         let slow = Summary { p99: 40_000.0, ratio: 51.25, ..summary };
         let baselines = vec![row(Baseline::True, summary, Some(126_559)), row(Baseline::Node, slow, None)];
         let lines = Costs { baselines, cases: Vec::new() }.table("Every event").lines();

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use towline_core::time::Timestamp;
 use towline_testkit::wait;
 
-use crate::outcome::{Failure, stdout_of};
+use crate::outcome::{Failure, output_of};
 
 /// A folder that is removed when it is dropped.
 pub fn temporary_folder() -> Result<TempDir, Failure> {
@@ -33,8 +33,7 @@ pub fn announce(out: &mut impl Write, what: &str) -> Result<(), Failure> {
 
 /// Flushes written data to disk, so that it is not written during a measurement.
 pub fn settle() -> Result<(), Failure> {
-    let output = Command::new("sync").output().map_err(Failure::start("sync"))?;
-    stdout_of("sync", output).map(drop)
+    output_of("sync", &mut Command::new("sync")).map(drop)
 }
 
 /// Timeout for background work.

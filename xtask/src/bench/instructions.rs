@@ -5,6 +5,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use crate::files;
 use crate::outcome::{Failure, stdout_of};
 
 use super::host::{require, temporary_folder};
@@ -35,7 +36,7 @@ fn profile(command: &Command, stdin: &[u8]) -> Result<String, Failure> {
     }
     let output = child.wait_with_output().map_err(Failure::start("valgrind"))?;
     stdout_of("valgrind", output)?;
-    std::fs::read_to_string(&profile).map_err(Failure::read(&profile))
+    files::read(&profile)
 }
 
 /// Passes the program, its arguments, folder and environment to valgrind. A command with variables of its own

@@ -3,8 +3,8 @@
 //! Absolute times say more about the machine than about the program, so every figure is taken beside a
 //! baseline in the same round. Must not touch the user's folders or tmux server: each case has its own.
 
-mod baseline;
 mod costs;
+mod home;
 mod hooks;
 mod host;
 mod hub;
@@ -19,6 +19,7 @@ mod seed;
 mod setup;
 mod statistics;
 mod track;
+mod transcript;
 mod viewer;
 
 use std::io::Write;
@@ -28,7 +29,8 @@ use clap::Subcommand;
 use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
 
-use setup::Options;
+use report::Report;
+use setup::{Options, Setup};
 
 /// The benchmarks.
 #[derive(Subcommand)]
@@ -47,27 +49,21 @@ pub enum Bench {
     Hub(hub::Options),
 }
 
-pub fn run(bench: &Bench, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
-    let (options, name, file, report) = match bench {
-        Bench::Hooks(options) => {
-            instructions::require_valgrind()?;
-            let report = hooks::report(&options.setup(repository, out)?, out)?;
-            (options, "hooks", "benchmarks.md", report)
-        }
-        Bench::Track(options) => {
-            instructions::require_valgrind()?;
-            track::require_tools()?;
-            let report = track::report(&options.setup(repository, out)?, out)?;
-            (options, "track", "benchmarks-track.md", report)
-        }
-        Bench::Inherit(options) => {
-            instructions::require_valgrind()?;
-            let report = inherit::report(&options.setup(repository, out)?, out)?;
-            (options, "inherit", "benchmarks-inherit.md", report)
-        }
+type Measure<W> = fn(&Setup, &mut W) -> Result<Report, Failure>;
+
+pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Result<Verdict, Failure> {
+    let (options, name, file, measure): (&Options, &str, &str, Measure<W>) = match bench {
+        Bench::Hooks(options) => (options, "hooks", "benchmarks.md", hooks::report),
+        Bench::Track(options) => (options, "track", "benchmarks-track.md", track::report),
+        Bench::Inherit(options) => (options, "inherit", "benchmarks-inherit.md", inherit::report),
         Bench::Search(options) => return search::run(options, repository, out),
         Bench::Viewer(options) => return viewer::run(options, repository, out),
         Bench::Hub(options) => return hub::run(options, repository, out),
     };
+    instructions::require_valgrind()?;
+    if matches!(bench, Bench::Track(_)) {
+        track::require_tools()?;
+    }
+    let report = measure(&options.setup(repository, out)?, out)?;
     options.publication.publish(&report, &options.arguments(name), file, out)
 }

@@ -3,8 +3,13 @@
 //! Payloads are edited as text, never parsed and printed again, to keep the client's order of keys, on which
 //! the cost of parsing depends.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+use towline_testkit::mutate::recordings;
 
 use crate::outcome::Failure;
 
@@ -40,17 +45,20 @@ const PREFERRED: [&str; 4] = ["", "Bash", "startup", "prompt_input_exit"];
 
 impl Recordings {
     /// Reads `folder/<agent>/<version>/<Event>[.variant].json`.
-    pub fn load(folder: &Path) -> Result<Recordings, Failure> {
+    pub fn load(folder: &Path) -> Recordings {
+        let mut recorded = recordings(folder);
+        // The first of each event is kept.
+        recorded.sort_by_cached_key(|recording| rank(&recording.name));
         let mut payloads = BTreeMap::new();
-        for agent in AGENTS {
-            let mut versions = names(&folder.join(agent.word()))?;
-            versions.sort_by_key(|version| numbers(version));
-            for version in versions {
-                let recorded = of_version(&folder.join(agent.word()).join(version))?;
-                payloads.extend(recorded.into_iter().map(|(event, payload)| ((agent, event), payload)));
+        for recording in recorded {
+            let agent = AGENTS.into_iter().find(|agent| agent.word() == recording.agent);
+            let (_, event, _) = parts(&recording.name);
+            if let Some(agent) = agent {
+                let payload = || Payload::compact(&String::from_utf8_lossy(&recording.payload));
+                payloads.entry((agent, event.to_owned())).or_insert_with(payload);
             }
         }
-        Ok(Recordings { payloads })
+        Recordings { payloads }
     }
 
     pub fn events_of(&self, agent: Agent) -> impl Iterator<Item = &str> {
@@ -66,45 +74,21 @@ impl Recordings {
     }
 }
 
-fn names(folder: &Path) -> Result<Vec<String>, Failure> {
-    let entries = std::fs::read_dir(folder).map_err(Failure::read(folder))?;
-    let mut names = Vec::new();
-    for entry in entries {
-        names.push(entry.map_err(Failure::read(folder))?.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
+/// Orders recordings: the newest version first, and in it the preferred variant of an event.
+fn rank(name: &str) -> (Reverse<Vec<u64>>, usize) {
+    let (version, _, variant) = parts(name);
+    let numbers = version.split('.').map(|number| number.parse().unwrap_or_default()).collect();
+    (
+        Reverse(numbers),
+        PREFERRED.iter().position(|preferred| *preferred == variant).unwrap_or(PREFERRED.len()),
+    )
 }
 
-fn numbers(version: &str) -> Vec<u64> {
-    version.split('.').map(|number| number.parse().unwrap_or_default()).collect()
-}
-
-fn of_version(folder: &Path) -> Result<BTreeMap<String, Payload>, Failure> {
-    let files: Vec<String> = names(folder)?.into_iter().filter(|name| name.ends_with(".json")).collect();
-    let mut payloads = BTreeMap::new();
-    for name in by_preference(&files) {
-        let path = folder.join(name);
-        let text = std::fs::read_to_string(&path).map_err(Failure::read(&path))?;
-        let (event, _) = event_and_variant(name);
-        payloads.entry(event.to_owned()).or_insert_with(|| Payload::compact(&text));
-    }
-    Ok(payloads)
-}
-
-/// Sorts so that the preferred variant of each event comes first.
-fn by_preference(files: &[String]) -> Vec<&str> {
-    let mut files: Vec<&str> = files.iter().map(String::as_str).collect();
-    files.sort_by_key(|name| {
-        let (_, variant) = event_and_variant(name);
-        PREFERRED.iter().position(|preferred| *preferred == variant).unwrap_or(PREFERRED.len())
-    });
-    files
-}
-
-fn event_and_variant(name: &str) -> (&str, &str) {
-    let stem = name.strip_suffix(".json").unwrap_or(name);
-    stem.split_once('.').unwrap_or((stem, ""))
+/// Returns the version, the event and the variant in `version/Event.variant`.
+fn parts(name: &str) -> (&str, &str, &str) {
+    let (version, file) = name.split_once('/').unwrap_or(("", name));
+    let (event, variant) = file.split_once('.').unwrap_or((file, ""));
+    (version, event, variant)
 }
 
 impl Payload {
@@ -130,8 +114,11 @@ impl Payload {
     pub fn with(&self, key: &str, value: &str) -> Payload {
         let opening = format!("\"{key}\":\"");
         let Some(start) = self.0.find(&opening).map(|at| at + opening.len()) else { return self.clone() };
-        let length = text_length(&self.0[start..]);
-        Payload(format!("{}{value}{}", &self.0[..start], &self.0[start + length..]))
+        // From the opening quote to the closing one.
+        let mut texts = Deserializer::from_str(&self.0[start - 1..]).into_iter::<IgnoredAny>();
+        texts.next();
+        let end = start - 1 + texts.byte_offset() - 1;
+        Payload(format!("{}{value}{}", &self.0[..start], &self.0[end..]))
     }
 
     /// Removes the text field `key`; a payload without that field stays as it is.
@@ -169,19 +156,6 @@ impl Payload {
         }
         self.0[answer..].find(OUTPUT).map(|at| answer + at + OUTPUT.len())
     }
-}
-
-/// The length of the JSON string whose opening quote has just passed.
-fn text_length(rest: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in rest.bytes().enumerate() {
-        match byte {
-            b'"' if !escaped => return at,
-            b'\\' => escaped = !escaped,
-            _ => escaped = false,
-        }
-    }
-    rest.len()
 }
 
 #[cfg(test)]
@@ -230,21 +204,21 @@ mod tests {
 
     #[test]
     fn newest_version_wins_and_versions_are_numbers() {
-        assert!(numbers("2.1.325") > numbers("2.1.197"));
-        assert!(numbers("2.10.0") > numbers("2.9.0"));
+        assert!(rank("2.1.325/Stop") < rank("2.1.197/Stop"));
+        assert!(rank("2.10.0/Stop") < rank("2.9.0/Stop"));
     }
 
     #[test]
     fn plain_recording_is_preferred_to_its_variants() {
-        let files = ["Stop.active.json", "Stop.json", "PostToolUse.Agent.json", "PostToolUse.Bash.json"];
-        let files: Vec<String> = files.map(str::to_owned).to_vec();
-        assert_eq!(by_preference(&files)[..2], ["Stop.json", "PostToolUse.Bash.json"]);
+        let mut names = ["1/PostToolUse.Agent", "1/PostToolUse.Bash", "1/Stop.active", "1/Stop"];
+        names.sort_by_key(|name| rank(name));
+        assert_eq!(names[..2], ["1/Stop", "1/PostToolUse.Bash"]);
     }
 
     #[test]
     fn recordings_hold_every_event_that_has_a_bound() {
         let repository = Repository::here().unwrap();
-        let recordings = Recordings::load(&repository.root().join("crates/agents/fixtures")).unwrap();
+        let recordings = Recordings::load(&repository.root().join("crates/agents/fixtures"));
         for agent in AGENTS {
             for event in
                 ["SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd"]

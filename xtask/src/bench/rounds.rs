@@ -4,148 +4,218 @@
 //! compared only with the yardstick of its own round.
 
 use std::collections::BTreeMap;
+use std::process::Command;
+
+use towline_testkit::mutate::Dice;
 
 use crate::outcome::Failure;
 
-use super::baseline::{ALL, Baseline};
-use super::measure::{Cost, cost_of};
+use super::measure::cost_of;
 use super::statistics::{Sample, Summary, median};
 
-/// A case that runs in every round.
+/// A process that runs in every round.
 pub trait Case {
     fn name(&self) -> String;
 
-    /// Runs it once; preparation does not count towards the cost.
-    fn run(&self, round: usize) -> Result<Cost, Failure>;
+    /// Prepares a run and returns the process to measure and its input. Preparation does not count.
+    fn process(&self, round: usize) -> Result<(Command, Vec<u8>), Failure>;
 
-    /// Counts the instructions of one more run.
-    fn instructions(&self, round: usize) -> Result<u64, Failure>;
+    /// Ends a run. Returns whether the process did what the case measures.
+    fn finish(&self) -> Result<bool, Failure> {
+        Ok(true)
+    }
+
+    /// How often it runs in round `round` beside `cases` cases.
+    fn runs_in(&self, _round: usize, _cases: usize) -> usize {
+        1
+    }
+
+    /// Whether its instructions are counted.
+    fn is_counted(&self) -> bool {
+        true
+    }
+}
+
+/// A program that does nothing: the cheapest process there is, a shell, and the runtime most hooks are written
+/// in. Only `/bin/true` is a yardstick; the other two are shown for scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Baseline {
+    True,
+    Shell,
+    Node,
+}
+
+/// The yardstick comes first.
+pub const BASELINES: [Baseline; 3] = [Baseline::True, Baseline::Shell, Baseline::Node];
+
+/// The environment of every measured process. Without `LD_LIBRARY_PATH`: `cargo run` sets it, and the
+/// dynamic loader then searches the build's folders, which makes `/bin/true` a third slower than a static `tow`.
+pub const ENVIRONMENT: [(&str, &str); 3] =
+    [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("TERM", "xterm-256color"), ("LANG", "C.UTF-8")];
+
+impl Baseline {
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Baseline::True => &["/bin/true"],
+            Baseline::Shell => &["sh", "-c", ":"],
+            Baseline::Node => &["node", "-e", "0"],
+        }
+    }
+}
+
+impl Case for Baseline {
+    fn name(&self) -> String {
+        self.arguments().join(" ")
+    }
+
+    fn process(&self, _round: usize) -> Result<(Command, Vec<u8>), Failure> {
+        let program = if *self == Baseline::Shell { "/bin/sh" } else { self.arguments()[0] };
+        let mut command = Command::new(program);
+        command.args(&self.arguments()[1..]).env_clear().envs(ENVIRONMENT);
+        Ok((command, Vec::new()))
+    }
+
+    /// The yardstick runs several times, so that one slow start does not spoil the round; node takes as long as
+    /// a whole round and runs in every tenth.
+    fn runs_in(&self, round: usize, cases: usize) -> usize {
+        match self {
+            Baseline::True => 3 + cases / 8,
+            Baseline::Shell => 1,
+            Baseline::Node => usize::from(round.is_multiple_of(10)),
+        }
+    }
+
+    /// Counting node's instructions would take minutes and mean nothing.
+    fn is_counted(&self) -> bool {
+        *self != Baseline::Node
+    }
 }
 
 /// Rounds whose figures are discarded: files and code are not yet cached.
-const WARM_UP: usize = 3;
+pub const WARM_UP: usize = 3;
 
-/// A round number that no measured round had.
-pub fn after_last(rounds: usize) -> usize {
-    WARM_UP + rounds + 1
-}
+/// How often a run is repeated that did not do what its case measures.
+const TRIES: usize = 3;
 
-/// All samples.
-pub struct Series {
-    baselines: Vec<(Baseline, Vec<Sample>)>,
-    cases: Vec<Vec<Sample>>,
-    /// The yardstick's time in each round, in nanoseconds.
-    yardstick: BTreeMap<usize, f64>,
-}
-
-pub fn run<C: Case>(rounds: usize, cases: &[C]) -> Result<Series, Failure> {
-    let mut dice = Dice::new();
-    let mut series = Series::new(cases.len());
+/// Runs the baselines, then `cases`, in every round. Returns their figures in that order.
+pub fn run(rounds: usize, all: &[&dyn Case]) -> Result<Vec<Summary>, Failure> {
+    let mut dice = Dice::new(0, 0);
+    let mut samples = vec![Vec::new(); all.len()];
     for round in 1..=WARM_UP + rounds {
-        let mut turns = turns(round, cases.len());
-        dice.shuffle(&mut turns);
-        for turn in turns {
-            let cost = match turn {
-                Turn::Baseline(baseline) => cost_of(&mut baseline.command(), b"")?,
-                Turn::Case(number) => cases[number].run(round)?,
-            };
+        let mut turns = turns(round, all);
+        shuffle(&mut turns, &mut dice);
+        for number in turns {
+            let cost = measured(all[number], round, cost_of)?;
             if round > WARM_UP {
-                series.add(turn, Sample { round, cost });
+                samples[number].push(Sample { round, cost });
             }
         }
     }
-    series.set_yardstick();
-    Ok(series)
+    Ok(summaries(&samples))
 }
 
-/// One process of a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    Baseline(Baseline),
-    Case(usize),
-}
-
-fn turns(round: usize, cases: usize) -> Vec<Turn> {
-    let of_baseline =
-        |baseline: Baseline| std::iter::repeat_n(Turn::Baseline(baseline), baseline.runs_in(round, cases));
-    ALL.into_iter().flat_map(of_baseline).chain((0..cases).map(Turn::Case)).collect()
-}
-
-impl Series {
-    fn new(cases: usize) -> Series {
-        let baselines = ALL.map(|baseline| (baseline, Vec::new())).to_vec();
-        Series { baselines, cases: vec![Vec::new(); cases], yardstick: BTreeMap::new() }
-    }
-
-    fn add(&mut self, turn: Turn, sample: Sample) {
-        match turn {
-            Turn::Case(number) => self.cases[number].push(sample),
-            Turn::Baseline(wanted) => {
-                let of_wanted = self.baselines.iter_mut().filter(|(baseline, _)| *baseline == wanted);
-                of_wanted.for_each(|(_, samples)| samples.push(sample));
-            }
+/// Prepares a case, lets `measure` run its process, and ends it, until the process did what the case measures.
+pub fn measured<T>(
+    case: &dyn Case,
+    round: usize,
+    measure: impl Fn(&mut Command, &[u8]) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    for _ in 0..TRIES {
+        let (mut command, stdin) = case.process(round)?;
+        let measured = measure(&mut command, &stdin)?;
+        if case.finish()? {
+            return Ok(measured);
         }
     }
+    Err(Failure::malformed(case.name(), "the process never did what is measured"))
+}
 
-    fn set_yardstick(&mut self) {
-        let mut by_round: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-        for Sample { round, cost: Cost { wall_ns, .. } } in self.samples_of(Baseline::True) {
-            by_round.entry(*round).or_default().push(*wall_ns as f64);
-        }
-        self.yardstick = by_round.into_iter().map(|(round, walls)| (round, median(walls))).collect();
-    }
+/// The processes of a round, as places in `all`.
+fn turns(round: usize, all: &[&dyn Case]) -> Vec<usize> {
+    let cases = all.len() - BASELINES.len();
+    let runs = |number: usize| std::iter::repeat_n(number, all[number].runs_in(round, cases));
+    (0..all.len()).flat_map(runs).collect()
+}
 
-    fn samples_of(&self, wanted: Baseline) -> &[Sample] {
-        let found = self.baselines.iter().find(|(baseline, _)| *baseline == wanted);
-        found.map_or(&[], |(_, samples)| samples)
+/// Compares each process with the first in the same round.
+fn summaries(samples: &[Vec<Sample>]) -> Vec<Summary> {
+    let mut by_round: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for sample in &samples[0] {
+        by_round.entry(sample.round).or_default().push(sample.cost.wall_ns as f64);
     }
-
-    pub fn summary_of_baseline(&self, baseline: Baseline) -> Summary {
-        Summary::of(self.samples_of(baseline), &self.yardstick)
-    }
-
-    pub fn summary_of_case(&self, number: usize) -> Summary {
-        Summary::of(&self.cases[number], &self.yardstick)
-    }
+    let yardstick = by_round.into_iter().map(|(round, walls)| (round, median(walls))).collect();
+    samples.iter().map(|samples| Summary::of(samples, &yardstick)).collect()
 }
 
 /// Draws the order of a round. The sequence is fixed, so that two runs differ by the machine only.
-pub struct Dice(u64);
-
-impl Dice {
-    pub fn new() -> Dice {
-        Dice(0x9e37_79b9_7f4a_7c15)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % bound
-    }
-
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
-        }
+pub fn shuffle<T>(items: &mut [T], dice: &mut Dice) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, dice.below(last + 1));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::measure::Cost;
+
+    #[test]
+    fn yardstick_runs_in_every_round_and_more_often_beside_many_cases() {
+        assert_eq!(Baseline::True.runs_in(7, 4), 3);
+        assert_eq!(Baseline::True.runs_in(7, 40), 8);
+    }
+
+    #[test]
+    fn baseline_gets_nothing_of_our_own_environment() {
+        let (command, _) = Baseline::True.process(1).unwrap();
+        assert_eq!(command.get_envs().count(), ENVIRONMENT.len());
+        let (mut shell, _) = Baseline::Shell.process(1).unwrap();
+        let printed = shell.args(["-c", "echo $LD_LIBRARY_PATH"]).output().unwrap();
+        assert_eq!(printed.stdout, b"");
+    }
+
+    #[test]
+    fn node_runs_in_every_tenth_round() {
+        assert_eq!((0..30).map(|round| Baseline::Node.runs_in(round, 4)).sum::<usize>(), 3);
+    }
+
+    /// A case that does what it measures at its last try.
+    struct Late(std::cell::Cell<usize>);
+
+    impl Case for Late {
+        fn name(&self) -> String {
+            "late".to_owned()
+        }
+
+        fn process(&self, _round: usize) -> Result<(Command, Vec<u8>), Failure> {
+            Ok((Command::new("/bin/true"), Vec::new()))
+        }
+
+        fn finish(&self) -> Result<bool, Failure> {
+            self.0.set(self.0.get() + 1);
+            Ok(self.0.get() == TRIES)
+        }
+    }
+
+    #[test]
+    fn a_run_that_did_something_else_is_repeated_a_few_times() {
+        let late = Late(std::cell::Cell::new(0));
+        assert!(measured(&late, 1, |_, _| Ok(())).is_ok());
+        assert!(measured(&late, 1, |_, _| Ok(())).is_err());
+    }
 
     #[test]
     fn round_holds_every_case_once_and_the_yardstick_several_times() {
-        let turns = turns(1, 2);
-        assert_eq!(turns.iter().filter(|turn| **turn == Turn::Baseline(Baseline::True)).count(), 3);
-        assert_eq!(turns[turns.len() - 2..], [Turn::Case(0), Turn::Case(1)]);
+        let late = Late(std::cell::Cell::new(0));
+        let mut all: Vec<&dyn Case> = BASELINES.iter().map(|baseline| baseline as &dyn Case).collect();
+        all.extend([&late as &dyn Case, &late]);
+        assert_eq!(turns(1, &all), [0, 0, 0, 1, 3, 4]);
     }
 
     #[test]
     fn shuffling_keeps_all_and_changes_the_order() {
         let mut items: Vec<usize> = (0..50).collect();
-        Dice::new().shuffle(&mut items);
+        shuffle(&mut items, &mut Dice::new(0, 0));
         assert_ne!(items, (0..50).collect::<Vec<_>>());
         items.sort_unstable();
         assert_eq!(items, (0..50).collect::<Vec<_>>());
@@ -153,14 +223,9 @@ mod tests {
 
     #[test]
     fn case_is_compared_with_the_yardstick_of_its_own_round() {
-        let mut series = Series::new(1);
-        let sample = |round, wall_ns| Sample { round, cost: Cost { wall_ns, ..Cost::default() } };
-        for (round, wall_ns) in [(1, 100), (1, 110), (1, 900), (2, 1000)] {
-            series.add(Turn::Baseline(Baseline::True), sample(round, wall_ns));
-        }
-        series.add(Turn::Case(0), sample(1, 220));
-        series.add(Turn::Case(0), sample(2, 2000));
-        series.set_yardstick();
-        assert_eq!(series.summary_of_case(0).ratio, 2.0);
+        let sample = |(round, wall_ns)| Sample { round, cost: Cost { wall_ns, ..Cost::default() } };
+        let yardstick = [(1, 100), (1, 110), (1, 900), (2, 1000)].map(sample).to_vec();
+        let summaries = summaries(&[yardstick, [(1, 220), (2, 2000)].map(sample).to_vec()]);
+        assert_eq!(summaries[1].ratio, 2.0);
     }
 }

@@ -13,7 +13,7 @@ use clap::Args;
 use super::host::{announce, temporary_folder};
 use super::report::{Judgement, Report, Table};
 use super::setup::{Publication, built_example};
-use crate::outcome::{Failure, Verdict, stdout_of};
+use crate::outcome::{Failure, Verdict, output_of};
 use crate::repository::{Reach, Repository};
 
 /// How to measure search.
@@ -133,8 +133,7 @@ fn speed(
 
 /// Runs the measuring program, which prints `name = number` lines.
 fn figures(measure: &Path, arguments: &[&str]) -> Result<Figures, Failure> {
-    let output = Command::new(measure).args(arguments).output().map_err(Failure::start("measure"))?;
-    let text = stdout_of("measure", output)?;
+    let text = output_of("measure", Command::new(measure).args(arguments))?;
     let figures = text.lines().filter_map(|line| line.split_once(" = "));
     figures
         .map(|(name, figure)| {

@@ -8,7 +8,8 @@ use std::process::Command;
 
 use clap::Args;
 
-use crate::outcome::{Failure, Verdict, stdout_of};
+use crate::files;
+use crate::outcome::{Failure, Verdict, output_of};
 use crate::repository::{Reach, Repository};
 
 use super::host::announce;
@@ -59,7 +60,7 @@ impl Publication {
         if let Some(path) = &self.markdown {
             let made_by = format!("cargo xtask bench {arguments} --markdown docs/evidence/{file}");
             let text = report.markdown(&made_by, self.date.as_deref());
-            std::fs::write(path, text).map_err(Failure::write(path))?;
+            files::write(path, text)?;
         }
         Ok(Verdict::of(!self.check || report.holds()))
     }
@@ -94,7 +95,7 @@ impl Options {
             tow: binary(self.tow.as_deref(), repository, out)?,
             is_quick: self.quick,
             rounds: self.rounds(),
-            recordings: Recordings::load(&agents.join("fixtures"))?,
+            recordings: Recordings::load(&agents.join("fixtures")),
             tails: agents.join("tails"),
             crates: repository.root().join("crates"),
         })
@@ -145,8 +146,7 @@ pub fn built_example(
     announce(out, "building what measures …")?;
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--quiet", "--release", "--package", package, "--example", example]);
-    let output = cargo.current_dir(repository.root()).output().map_err(Failure::start("cargo"))?;
-    stdout_of("cargo build", output)?;
+    output_of("cargo build", cargo.current_dir(repository.root()))?;
     let folder = repository.metadata(Reach::Workspace)?.target_directory.join("release/examples");
     Ok(folder.join(example))
 }

@@ -6,13 +6,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::outcome::Failure;
-
-use super::home::{Home, Seeds};
-use super::hub::{self, Hub, Standing};
-use crate::bench::measure::{Cost, cost_of};
+use super::hub::{self, Hub};
+use crate::bench::home::{Home, Seeds};
+use crate::bench::measure::cost_of;
 use crate::bench::payload::{AGENTS, Agent, Payload, Recordings};
-use crate::bench::{baseline, instructions, rounds, statistics};
+use crate::bench::{rounds, statistics};
+use crate::files;
+use crate::outcome::Failure;
 
 pub const KB: usize = 1024;
 
@@ -189,81 +189,92 @@ pub struct Case {
     pub subject: Subject,
     number: usize,
     home: Home,
-    hook: Hook,
     prelude: Vec<Payload>,
     payload: Payload,
-    _hub: Option<Standing>,
 }
 
 impl Case {
-    /// Creates the home and opens the session.
+    /// Creates the home and opens the session that lasts for all rounds, and makes it work. Fails if the hook
+    /// recorded nothing: such a hook would seem fast.
     pub fn prepare(
         subject: &Subject,
         number: usize,
         recordings: &Recordings,
         seeds: &Seeds,
     ) -> Result<Case, Failure> {
-        let agent = subject.agent;
-        let recorded = |event: &&str| recordings.payload(agent, event).cloned();
-        let payload = recordings.payload(agent, &subject.event)?;
+        let recorded = |event: &&str| recordings.payload(subject.agent, event).cloned();
+        let payload = recorded(&subject.event.as_str())?;
         let payload = subject.bytes.map_or_else(|| Ok(payload.clone()), |bytes| payload.grown_to(bytes))?;
         let home = seeds.home(subject.history)?;
-        let hub = subject.hub.set_up(&home)?;
-        let hook = Hook { tow: seeds.tow().to_owned(), agent, surroundings: subject.surroundings };
+        subject.hub.set_up(&home)?;
         let prelude = prelude(subject.situation).iter().map(recorded).collect::<Result<_, _>>()?;
-        let case = Case { subject: subject.clone(), number, home, hook, prelude, payload, _hub: hub };
-        case.open(["SessionStart", "UserPromptSubmit"].iter().map(recorded).collect::<Result<_, _>>()?)?;
+        let case = Case { subject: subject.clone(), number, home, prelude, payload };
+        let before = case.home.data_bytes();
+        for event in ["SessionStart", "UserPromptSubmit"] {
+            case.run_hook(&recorded(&event)?, 0)?;
+        }
+        if case.home.data_bytes() == before {
+            let complaint = "a start and a prompt left no trace in the store";
+            return Err(Failure::malformed(subject.to_string(), complaint));
+        }
+        case.run_hook(&case.payload, 0)?;
         Ok(case)
     }
 
-    /// Starts the session that lasts for all rounds, and makes it work. Fails if the hook recorded nothing:
-    /// such a hook would seem fast.
-    fn open(&self, beginning: Vec<Payload>) -> Result<(), Failure> {
-        let before = self.home.data_bytes();
-        for payload in &beginning {
-            self.hook.run(&self.home, &self.placed(payload, 0))?;
-        }
-        if self.home.data_bytes() == before {
-            return Err(Failure::malformed(
-                self.subject.to_string(),
-                "a start and a prompt left no trace in the store",
-            ));
-        }
-        self.hook.run(&self.home, &self.placed(&self.payload, 0)).map(drop)
+    fn run_hook(&self, payload: &Payload, round: usize) -> Result<(), Failure> {
+        let (mut command, stdin) = self.hook(payload, round)?;
+        cost_of(&mut command, &stdin).map(drop)
     }
 
-    fn lead_up(&self, round: usize) -> Result<(), Failure> {
-        self.prelude
-            .iter()
-            .try_for_each(|payload| self.hook.run(&self.home, &self.placed(payload, round)).map(drop))
+    /// An agent starts its hooks in the project, with its own environment; one agent identifies itself in it.
+    fn hook(&self, payload: &Payload, round: usize) -> Result<(Command, Vec<u8>), Failure> {
+        let agent = self.subject.agent;
+        let mut command = self.home.command();
+        command.args(["hook", agent.word()]).envs(rounds::ENVIRONMENT).current_dir(self.folder());
+        let name = match (self.subject.surroundings, agent) {
+            (Surroundings::Bare, _) => "bench",
+            (Surroundings::Agent, Agent::Claude) => {
+                command.env("CLAUDE_PID", std::process::id().to_string());
+                agent.word()
+            }
+            (Surroundings::Agent, Agent::Codex) => {
+                command.env("CODEX_HOME", self.home.user().join(".codex"));
+                agent.word()
+            }
+        };
+        // With its agent's name a hook finds its agent at once; with another one it searches all its ancestors.
+        files::write(Path::new("/proc/self/comm"), name)?;
+        Ok((command, self.placed(payload, round).bytes().to_vec()))
+    }
+
+    /// Where the hook starts: the project, or a plain folder.
+    fn folder(&self) -> PathBuf {
+        match self.subject.surroundings {
+            Surroundings::Agent => self.home.project(),
+            Surroundings::Bare => self.home.plain_folder(),
+        }
     }
 
     /// Adapts a payload to this case's session and folder. Turns and tool calls get fresh ids: a repeated id
     /// would be an update where the client makes an insert.
     fn placed(&self, payload: &Payload, round: usize) -> Payload {
-        let payload = match self.subject.surroundings {
-            Surroundings::Agent => payload.with("transcript_path", &self.transcript(round).to_string_lossy()),
-            Surroundings::Bare => payload.without("transcript_path"),
-        };
-        payload
-            .with("session_id", &self.session(round))
-            .with("cwd", &self.hook.folder(&self.home).to_string_lossy())
-            .with("prompt_id", &uuid(self.number + 1000, round))
-            .with("turn_id", &uuid(self.number + 1000, round))
-            .with("tool_use_id", &format!("toolu_{:012}{round:012}", self.number))
-    }
-
-    fn session(&self, round: usize) -> String {
-        match self.subject.situation {
+        let session = match self.subject.situation {
             Situation::New | Situation::Started => uuid(self.number, round + 1),
             Situation::Idle | Situation::Prompted | Situation::Working | Situation::Blocked => {
                 uuid(self.number, 0)
             }
-        }
-    }
-
-    fn transcript(&self, round: usize) -> PathBuf {
-        self.home.user().join(format!("{}.jsonl", self.session(round)))
+        };
+        let transcript = self.home.user().join(format!("{session}.jsonl"));
+        let payload = match self.subject.surroundings {
+            Surroundings::Agent => payload.with("transcript_path", &transcript.to_string_lossy()),
+            Surroundings::Bare => payload.without("transcript_path"),
+        };
+        payload
+            .with("session_id", &session)
+            .with("cwd", &self.folder().to_string_lossy())
+            .with("prompt_id", &uuid(self.number + 1000, round))
+            .with("turn_id", &uuid(self.number + 1000, round))
+            .with("tool_use_id", &format!("toolu_{:012}{round:012}", self.number))
     }
 }
 
@@ -272,69 +283,14 @@ impl rounds::Case for Case {
         self.subject.to_string()
     }
 
-    fn run(&self, round: usize) -> Result<Cost, Failure> {
-        self.lead_up(round)?;
-        self.hook.run(&self.home, &self.placed(&self.payload, round))
-    }
-
-    fn instructions(&self, round: usize) -> Result<u64, Failure> {
-        self.lead_up(round)?;
-        let payload = self.placed(&self.payload, round);
-        instructions::of(&self.hook.command(&self.home), payload.bytes())
+    fn process(&self, round: usize) -> Result<(Command, Vec<u8>), Failure> {
+        self.prelude.iter().try_for_each(|payload| self.run_hook(payload, round))?;
+        self.hook(&self.payload, round)
     }
 }
 
 fn uuid(high: usize, low: usize) -> String {
     format!("{high:08x}-0000-4000-8000-{low:012x}")
-}
-
-/// The program under test, started as an agent does.
-struct Hook {
-    tow: PathBuf,
-    agent: Agent,
-    surroundings: Surroundings,
-}
-
-impl Hook {
-    fn run(&self, home: &Home, payload: &Payload) -> Result<Cost, Failure> {
-        set_process_name(match self.surroundings {
-            Surroundings::Agent => self.agent.word(),
-            Surroundings::Bare => "bench",
-        })?;
-        cost_of(&mut self.command(home), payload.bytes())
-    }
-
-    /// Where the hook starts: the project, or a plain folder.
-    fn folder(&self, home: &Home) -> PathBuf {
-        match self.surroundings {
-            Surroundings::Agent => home.project(),
-            Surroundings::Bare => home.plain_folder(),
-        }
-    }
-
-    /// An agent starts its hooks in the project, with its own environment; one agent identifies itself in it.
-    fn command(&self, home: &Home) -> Command {
-        let mut command = Command::new(&self.tow);
-        command.arg("hook").arg(self.agent.word());
-        command.env_clear().envs(baseline::ENVIRONMENT).current_dir(self.folder(home));
-        command.env("HOME", home.user()).env("TOWLINE_HOME", home.data());
-        let own = match (self.surroundings, self.agent) {
-            (Surroundings::Agent, Agent::Claude) => Some(("CLAUDE_PID", std::process::id().to_string())),
-            (Surroundings::Agent, Agent::Codex) => {
-                Some(("CODEX_HOME", home.user().join(".codex").display().to_string()))
-            }
-            (Surroundings::Bare, _) => None,
-        };
-        command.envs(own);
-        command
-    }
-}
-
-/// Takes a process name. With its agent's name a hook finds its agent at once; with another one it searches
-/// all its ancestors.
-fn set_process_name(name: &str) -> Result<(), Failure> {
-    let path = Path::new("/proc/self/comm");
-    std::fs::write(path, name).map_err(Failure::write(path))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 mod bounds;
 mod case;
-mod home;
 mod hub;
 
 use std::io::Write;
@@ -13,13 +12,13 @@ use std::io::Write;
 use crate::outcome::Failure;
 
 use super::costs::{self, Costs};
+use super::home::Seeds;
 use super::host::{announce, settle};
 use super::report::Report;
 use super::setup::Setup;
 
 use bounds::Measured;
 use case::{Case, Group};
-use home::Seeds;
 
 const LEGEND: &str = "Every process is started by posix_spawn with the same small environment and is measured \
     from before the start until it is reaped. `× true` is the \

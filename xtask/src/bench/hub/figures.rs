@@ -6,17 +6,17 @@ use crate::bench::report::Table;
 use crate::outcome::Failure;
 
 /// One line: table, row, column, figure.
-type Told = [String; 4];
+type Figure = [String; 4];
 
-pub struct Figures(Vec<Told>);
+pub struct Figures(Vec<Figure>);
 
 impl Figures {
     pub fn parse(text: &str) -> Result<Figures, Failure> {
-        let told = text.lines().map(|line| {
+        let figures = text.lines().map(|line| {
             let cells: Vec<String> = line.split('\t').map(str::to_owned).collect();
-            Told::try_from(cells).map_err(|_| Failure::malformed("a line of the measuring program", line))
+            Figure::try_from(cells).map_err(|_| Failure::malformed("a line of the measuring program", line))
         });
-        told.collect::<Result<_, _>>().map(Figures)
+        figures.collect::<Result<_, _>>().map(Figures)
     }
 
     /// NaN if the figure is missing.
@@ -45,8 +45,8 @@ impl Figures {
     }
 
     fn cell(&self, table: &str, row: &str, column: &str) -> &str {
-        let is_it = |told: &&Told| [&told[0], &told[1], &told[2]] == [table, row, column];
-        self.0.iter().find(is_it).map_or("–", |told| told[3].as_str())
+        let is_it = |figure: &&Figure| [&figure[0], &figure[1], &figure[2]] == [table, row, column];
+        self.0.iter().find(is_it).map_or("–", |figure| figure[3].as_str())
     }
 }
 

@@ -14,7 +14,7 @@ use clap::Args;
 use super::report::{Judgement, Report};
 use super::setup::{Publication, built_example};
 use super::statistics::count;
-use crate::outcome::{Failure, Verdict, stdout_of};
+use crate::outcome::{Failure, Verdict, output_of};
 use crate::repository::Repository;
 
 use figures::Figures;
@@ -104,8 +104,7 @@ fn judged(figures: &Figures, size: u64) -> [Judgement; 2] {
 fn measured(measure: &Path, folder: &Path, sizes: &str, options: &Options) -> Result<String, Failure> {
     let mut command = Command::new(measure);
     command.arg(folder).arg(sizes).arg(options.pushed.to_string()).arg(options.questions.to_string());
-    let output = command.stderr(Stdio::inherit()).output().map_err(Failure::start("measure"))?;
-    stdout_of("measure", output)
+    output_of("measure", command.stderr(Stdio::inherit()))
 }
 
 #[cfg(test)]

@@ -7,19 +7,12 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::bench::host::{wait_for_captures, wait_for_work};
-use crate::bench::instructions;
-use crate::bench::measure::{Cost, cost_of};
+use crate::bench::measure::cost_of;
 use crate::bench::report::Judgement;
 use crate::bench::rounds::Case;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, output_of};
 
-use super::many::{Crowd, LONG, Long};
-
-pub struct Measured<'a> {
-    what: What,
-    crowd: &'a Crowd,
-    long: &'a Long,
-}
+use super::many::{LONG, LongSession, ManySessions};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
@@ -33,120 +26,94 @@ enum What {
     Turns,
 }
 
-pub fn all<'a>(crowd: &'a Crowd, long: &'a Long) -> Vec<Measured<'a>> {
-    let all = [What::Stop, What::Capture, What::Context, What::DetailByName, What::DetailByTime, What::Turns];
-    all.into_iter().map(|what| Measured { what, crowd, long }).collect()
+/// Each case with its name and the bound on `× true`, if it has one.
+const CASES: [(What, &str, Option<f64>); 6] = [
+    (What::Stop, "Stop hook, 100 MB transcript that grew by 50 kB", Some(4.0)),
+    (What::Capture, "capture of those 50 kB, which nobody waits for", None),
+    (What::Context, "tow context, 10 k sessions", Some(5.0)),
+    (What::DetailByName, "tow detail of a turn, 1 M turns", Some(5.0)),
+    (What::DetailByTime, "tow detail of a minute, 1 M turns", Some(5.0)),
+    (What::Turns, "tow turns, 1 M turns", None),
+];
+
+pub struct Measured<'a> {
+    what: What,
+    name: &'static str,
+    bound: Option<f64>,
+    many: &'a ManySessions,
+    long: &'a LongSession,
+}
+
+pub fn all<'a>(many: &'a ManySessions, long: &'a LongSession) -> Vec<Measured<'a>> {
+    CASES.map(|(what, name, bound)| Measured { what, name, bound, many, long }).into()
 }
 
 impl Measured<'_> {
     /// Checks the ratio against the case's bound, if it has one.
     pub fn judged(&self, ratio: f64) -> Option<Judgement> {
-        let bound = match self.what {
-            What::Stop => 4.0,
-            What::Context | What::DetailByName | What::DetailByTime => 5.0,
-            What::Capture | What::Turns => return None,
-        };
-        Some(Judgement::at_most(&self.name(), ratio, bound, " × /bin/true"))
+        Some(Judgement::at_most(self.name, ratio, self.bound?, " × /bin/true"))
     }
 
-    fn command(&self) -> (Command, Vec<u8>) {
-        let called = self.crowd.called();
-        let of_crowd = |arguments: &[&str]| (self.crowd.person.tow(arguments), vec![]);
+    fn command(&self) -> Command {
+        let (many, name) = (&self.many.home, self.many.short_name());
         match self.what {
-            What::Stop => (self.long.person.tow(&["hook", "claude"]), self.stop()),
-            What::Capture => (
-                self.long.person.tow(&[
-                    "capture",
-                    "--at-once",
-                    "claude",
-                    &self.long.transcript().to_string_lossy(),
-                ]),
-                vec![],
-            ),
-            What::Context => of_crowd(&["context", &called]),
-            What::DetailByName => of_crowd(&["detail", &format!("{called}#50")]),
-            What::DetailByTime => of_crowd(&["detail", "--all-projects", &self.crowd.minute()]),
-            What::Turns => of_crowd(&["turns", &called]),
+            What::Stop => self.long.home.tow(&["hook", "claude"]),
+            What::Capture => self.capture(),
+            What::Context => many.tow(&["context", &name]),
+            What::DetailByName => many.tow(&["detail", &format!("{name}#50")]),
+            What::DetailByTime => many.tow(&["detail", "--all-projects", &self.many.active_minute()]),
+            What::Turns => many.tow(&["turns", &name]),
         }
     }
 
-    fn stop(&self) -> Vec<u8> {
-        self.payload(&json!({
-            "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "It is done.",
-        }))
+    fn capture(&self) -> Command {
+        let transcript = self.long.transcript();
+        self.long.home.tow(&["capture", "--at-once", "claude", &transcript.to_string_lossy()])
     }
 
-    fn prompt(&self, round: usize) -> Vec<u8> {
-        let prompt = format!("look into part {round} of the work");
-        self.payload(&json!({ "hook_event_name": "UserPromptSubmit", "prompt": prompt }))
-    }
-
-    fn payload(&self, told: &Value) -> Vec<u8> {
+    fn payload(&self, event: &Value) -> Vec<u8> {
         let mut payload = json!({
-            "session_id": LONG, "transcript_path": self.long.transcript(), "cwd": self.long.person.home(),
+            "session_id": LONG, "transcript_path": self.long.transcript(), "cwd": self.long.home.user(),
         });
-        if let (Some(payload), Some(told)) = (payload.as_object_mut(), told.as_object()) {
-            payload.extend(told.clone());
+        if let (Some(payload), Some(event)) = (payload.as_object_mut(), event.as_object()) {
+            payload.extend(event.clone());
         }
         payload.to_string().into_bytes()
-    }
-
-    /// Prepares a run: a prompt was submitted, and the transcript has grown.
-    fn prepare(&self, round: usize) -> Result<(), Failure> {
-        match self.what {
-            What::Stop => {
-                cost_of(&mut self.long.person.tow(&["hook", "claude"]), &self.prompt(round))?;
-                // A hook that finds another process applying the journal leaves its event to it, and is fast.
-                wait_for_work(&self.long.person.data());
-                self.long.grow(2 * round)
-            }
-            What::Capture => self.long.grow(2 * round + 1),
-            What::Context | What::DetailByName | What::DetailByTime | What::Turns => Ok(()),
-        }
-    }
-
-    /// Waits for the processes that a hook started: they must not run during the next case, and the next hook
-    /// must start its own.
-    fn finish(&self) -> Result<(), Failure> {
-        if self.what == What::Stop {
-            wait_for_captures(&self.long.person.data());
-            self.long.person.run(&[
-                "capture",
-                "--at-once",
-                "claude",
-                &self.long.transcript().to_string_lossy(),
-            ])?;
-        }
-        Ok(())
     }
 }
 
 impl Case for Measured<'_> {
     fn name(&self) -> String {
-        let name = match self.what {
-            What::Stop => "Stop hook, 100 MB transcript that grew by 50 kB",
-            What::Capture => "capture of those 50 kB, which nobody waits for",
-            What::Context => "tow context, 10 k sessions",
-            What::DetailByName => "tow detail of a turn, 1 M turns",
-            What::DetailByTime => "tow detail of a minute, 1 M turns",
-            What::Turns => "tow turns, 1 M turns",
-        };
-        name.to_owned()
+        self.name.to_owned()
     }
 
-    fn run(&self, round: usize) -> Result<Cost, Failure> {
-        self.prepare(round)?;
-        let (mut command, stdin) = self.command();
-        let cost = cost_of(&mut command, &stdin)?;
-        self.finish()?;
-        Ok(cost)
+    /// Before a hook or a capture, a prompt was submitted, and the transcript has grown.
+    fn process(&self, round: usize) -> Result<(Command, Vec<u8>), Failure> {
+        let mut stdin = vec![];
+        if self.what == What::Stop {
+            let prompt = format!("look into part {round} of the work");
+            let prompt = self.payload(&json!({ "hook_event_name": "UserPromptSubmit", "prompt": prompt }));
+            cost_of(&mut self.command(), &prompt)?;
+            // A hook that finds another process applying the journal leaves its event to it, and is fast.
+            wait_for_work(&self.long.home.data());
+            self.long.grow(2 * round)?;
+            stdin = self.payload(&json!({
+                "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "It is done.",
+            }));
+        }
+        if self.what == What::Capture {
+            self.long.grow(2 * round + 1)?;
+        }
+        Ok((self.command(), stdin))
     }
 
-    fn instructions(&self, round: usize) -> Result<u64, Failure> {
-        self.prepare(round)?;
-        let (command, stdin) = self.command();
-        let counted = instructions::of(&command, &stdin)?;
-        self.finish()?;
-        Ok(counted)
+    /// Waits for the processes that a hook started: they must not run during the next case, and the next hook
+    /// must start its own.
+    fn finish(&self) -> Result<bool, Failure> {
+        if self.what == What::Stop {
+            wait_for_captures(&self.long.home.data());
+            output_of("tow capture", &mut self.capture())?;
+        }
+        Ok(true)
     }
 }

@@ -5,14 +5,15 @@
 
 use std::io::Write;
 
+use crate::bench::home::Home;
 use crate::bench::host::{announce, settle};
 use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::{Judgement, Table};
 use crate::bench::setup::Setup;
+use crate::files;
 use crate::outcome::Failure;
 
 use super::corpus::Corpus;
-use super::person::Person;
 
 const MB: u64 = 1_000_000;
 
@@ -21,52 +22,45 @@ const RUNS: usize = 5;
 const COLUMNS: [&str; 7] = ["import", "MB", "wall s", "cpu s", "MB/s", "MB/s per core", "peak MB"];
 
 pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judgement>), Failure> {
-    let person = Person::new(&setup.tow)?;
-    let bytes = Corpus::load(&setup.crates)?.write(&person.home(), setup.by_extent(100, 1_000) * MB)?;
-    let mut rows = vec![];
+    let home = Home::new(&setup.tow)?;
+    let bytes = Corpus::load(&setup.crates)?.write(&home.user(), setup.by_extent(100, 1_000) * MB)?;
     settle()?;
     announce(out, "taking the corpus in …")?;
-    person.without_work()?;
-    let mut first = import_alone(&person)?;
+    home.without_work()?;
+    let mut first = import_alone(&home)?;
     for _ in 1..RUNS {
-        anew(&person)?;
-        let another = import_alone(&person)?;
+        reset(&home)?;
+        let another = import_alone(&home)?;
         first = if another.cpu_us < first.cpu_us { another } else { first };
     }
-    rows.push(row(&format!("everything, one reader, the quickest of {RUNS}"), bytes, first));
-    let again = import_alone(&person)?;
-    rows.push(row("nothing new", bytes, again));
-    anew(&person)?;
-    let parallel = cost_of(&mut person.tow(&["import"]), b"")?;
-    rows.push(row("everything, a reader for each core", bytes, parallel));
+    let again = import_alone(&home)?;
+    reset(&home)?;
+    let parallel = cost_of(&mut home.tow(&["import"]), b"")?;
+    let rows = vec![
+        row(&format!("everything, one reader, the quickest of {RUNS}"), bytes, first),
+        row("nothing new", bytes, again),
+        row("everything, a reader for each core", bytes, parallel),
+    ];
     let per_core = bytes as f64 / first.cpu_us as f64;
+    let peak_mb = first.peak_kb.max(parallel.peak_kb) as f64 / 1000.0;
+    let again = 100.0 * again.wall_ns as f64 / first.wall_ns as f64;
     let judgements = vec![
         Judgement::at_least("import per core", per_core, 150.0, " MB/s"),
-        Judgement::at_most(
-            "memory of an import",
-            first.peak_kb.max(parallel.peak_kb) as f64 / 1000.0,
-            200.0,
-            " MB",
-        ),
-        Judgement::at_most(
-            "a second import, of the first's time",
-            100.0 * again.wall_ns as f64 / first.wall_ns as f64,
-            2.0,
-            " %",
-        ),
+        Judgement::at_most("memory of an import", peak_mb, 200.0, " MB"),
+        Judgement::at_most("a second import, of the first's time", again, 2.0, " %"),
     ];
     Ok((Table::new("Import", &COLUMNS, rows), judgements))
 }
 
 /// Resets the store, as if no transcript had ever been imported.
-fn anew(person: &Person) -> Result<(), Failure> {
-    person.forget_everything()?;
+fn reset(home: &Home) -> Result<(), Failure> {
+    files::remove_folder(&home.data())?;
     settle()
 }
 
 /// Imports with one reader.
-fn import_alone(person: &Person) -> Result<Cost, Failure> {
-    cost_of(&mut person.tow(&["import", "--jobs", "1"]), b"")
+fn import_alone(home: &Home) -> Result<Cost, Failure> {
+    cost_of(&mut home.tow(&["import", "--jobs", "1"]), b"")
 }
 
 fn row(name: &str, bytes: u64, cost: Cost) -> Vec<String> {

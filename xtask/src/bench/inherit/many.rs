@@ -4,108 +4,91 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
+use crate::bench::home::Home;
 use crate::bench::setup::Setup;
+use crate::bench::transcript::{session_id, stamp};
+use crate::files;
 use crate::outcome::Failure;
 
-use super::person::Person;
-
 const TURNS_EACH: usize = 100;
-const DAY_S: usize = 86_400;
+/// The year of all turns.
+const YEAR: usize = 2026;
 
 /// Thousands of sessions.
-pub struct Crowd {
-    pub person: Person,
+pub struct ManySessions {
+    pub home: Home,
     sessions: usize,
 }
 
-impl Crowd {
-    pub fn taken_in(setup: &Setup) -> Result<Crowd, Failure> {
-        let crowd = Crowd { person: Person::new(&setup.tow)?, sessions: setup.by_extent(500, 10_000) };
+impl ManySessions {
+    pub fn import(setup: &Setup) -> Result<ManySessions, Failure> {
+        let many = ManySessions { home: Home::new(&setup.tow)?, sessions: setup.by_extent(500, 10_000) };
         let mut text = String::new();
-        for number in 0..crowd.sessions {
+        for number in 0..many.sessions {
             text.clear();
             for turn in 0..TURNS_EACH {
-                entries(&mut text, &crowd.session(number), turn, number * 2_600 + turn * 20);
+                entries(&mut text, &session_id(number), turn, number * 2_600 + turn * 20);
             }
-            let path = crowd.person.home().join(format!(
-                ".claude/projects/-p{}/{}.jsonl",
-                number % 60,
-                crowd.session(number)
-            ));
-            write(&path, text.as_bytes())?;
+            let name = format!(".claude/projects/-p{}/{}.jsonl", number % 60, session_id(number));
+            files::write(&many.home.user().join(name), &text)?;
         }
-        crowd.person.import()?;
+        many.home.import()?;
         // The archive holds everything imported: the transcripts can be removed.
-        let transcripts = crowd.person.home().join(".claude");
-        fs::remove_dir_all(&transcripts).map_err(Failure::write(&transcripts))?;
-        Ok(crowd)
-    }
-
-    fn session(&self, number: usize) -> String {
-        format!("{:08x}-0000-4000-8000-{number:012x}", number.wrapping_mul(2_654_435_761) & 0xffff_ffff)
+        files::remove_folder(&many.home.user().join(".claude"))?;
+        Ok(many)
     }
 
     /// The short name of a session in the middle.
-    pub fn called(&self) -> String {
-        let session = self.session(self.sessions / 2);
+    pub fn short_name(&self) -> String {
+        let session = session_id(self.sessions / 2);
         session[session.len() - 8..].to_owned()
     }
 
     /// A minute with activity.
-    pub fn minute(&self) -> String {
+    pub fn active_minute(&self) -> String {
         let seconds = (self.sessions / 2) * 2_600 + 50 * 20;
-        stamp(seconds)[..16].to_owned()
+        stamp(YEAR, seconds)[..16].to_owned()
     }
 
-    pub fn described(&self) -> String {
-        let bytes = fs::metadata(self.person.data().join("archive.db")).map_or(0, |meta| meta.len());
+    pub fn summary(&self) -> String {
+        let bytes = fs::metadata(self.home.data().join("archive.db")).map_or(0, |meta| meta.len());
         let (sessions, turns) = (self.sessions, self.sessions * TURNS_EACH);
         format!("the archive of many: {sessions} sessions, {turns} turns, {} MB", bytes / 1_000_000)
     }
 }
 
 /// One imported transcript of 100 MB, which can grow.
-pub struct Long {
-    pub person: Person,
+pub struct LongSession {
+    pub home: Home,
 }
 
 pub const LONG: &str = "aaaaaaaa-0000-4000-8000-00000000abcd";
 
-impl Long {
-    pub fn taken_in(setup: &Setup) -> Result<Long, Failure> {
-        let long = Long { person: Person::new(&setup.tow)? };
-        let mut file = long.opened()?;
-        let (mut written, mut turn) = (0, 0);
-        while written < setup.by_extent(10, 100) * 1_000_000 {
-            let more = long.more(turn);
-            file.write_all(more.as_bytes()).map_err(Failure::write(&long.transcript()))?;
-            written += more.len();
+impl LongSession {
+    pub fn import(setup: &Setup) -> Result<LongSession, Failure> {
+        let long = LongSession { home: Home::new(&setup.tow)? };
+        let (mut text, mut turn) = (String::new(), 0);
+        while text.len() < setup.by_extent(10, 100) * 1_000_000 {
+            text += &long.more(turn);
             turn += 1;
         }
-        file.flush().map_err(Failure::write(&long.transcript()))?;
-        long.person.import()?;
+        files::write(&long.transcript(), text)?;
+        long.home.import()?;
         Ok(long)
     }
 
     pub fn transcript(&self) -> PathBuf {
-        self.person.home().join(format!(".claude/projects/-p/{LONG}.jsonl"))
-    }
-
-    fn opened(&self) -> Result<BufWriter<fs::File>, Failure> {
-        let path = self.transcript();
-        let folder = path.parent().unwrap_or(&path);
-        fs::create_dir_all(folder).map_err(Failure::write(folder))?;
-        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(Failure::write(&path))?;
-        Ok(BufWriter::new(file))
+        self.home.user().join(format!(".claude/projects/-p/{LONG}.jsonl"))
     }
 
     /// Appends a turn of 50 kB.
     pub fn grow(&self, round: usize) -> Result<(), Failure> {
-        let mut file = self.opened()?;
-        file.write_all(self.more(1_000_000 + round).as_bytes()).map_err(Failure::write(&self.transcript()))
+        let path = self.transcript();
+        let mut file = OpenOptions::new().append(true).open(&path).map_err(Failure::write(&path))?;
+        file.write_all(self.more(1_000_000 + round).as_bytes()).map_err(Failure::write(&path))
     }
 
     /// One turn with ten tool calls, 50 kB in all.
@@ -116,7 +99,7 @@ impl Long {
             let output: String =
                 (0..40).map(|line| format!("test module_{turn}::case_{line} ... ok, {call} ms\\n")).collect();
             let id = format!("{turn:08x}{call:02}");
-            let at = stamp(turn * 20 + 2 + call);
+            let at = stamp(YEAR, turn * 20 + 2 + call);
             let head = format!(
                 r#""sessionId":"{LONG}","cwd":"/home/dev/project","timestamp":"{at}","isSidechain":false"#
             );
@@ -140,7 +123,7 @@ fn entries(text: &mut String, session: &str, turn: usize, seconds: usize) {
 }
 
 fn prompt(text: &mut String, session: &str, turn: usize, seconds: usize) {
-    let at = stamp(seconds);
+    let at = stamp(YEAR, seconds);
     let _ = writeln!(
         text,
         r#"{{"type":"user","uuid":"p{turn}","parentUuid":"a{}","sessionId":"{session}","cwd":"/home/dev/project","timestamp":"{at}","promptId":"{turn}","isSidechain":false,"message":{{"role":"user","content":"look into part {turn} of the work"}}}}"#,
@@ -149,22 +132,9 @@ fn prompt(text: &mut String, session: &str, turn: usize, seconds: usize) {
 }
 
 fn answer(text: &mut String, session: &str, turn: usize, seconds: usize) {
-    let at = stamp(seconds);
+    let at = stamp(YEAR, seconds);
     let _ = writeln!(
         text,
         r#"{{"type":"assistant","uuid":"a{turn}","parentUuid":"p{turn}","sessionId":"{session}","cwd":"/home/dev/project","timestamp":"{at}","isSidechain":false,"message":{{"id":"msg_{turn}","type":"message","role":"assistant","model":"m","content":[{{"type":"text","text":"Part {turn} was looked into; the third case needed a longer wait."}}],"usage":{{"input_tokens":10,"output_tokens":20}}}}}}"#
     );
-}
-
-/// This many seconds after the start of 2026.
-fn stamp(seconds: usize) -> String {
-    let (day, second) = (seconds / DAY_S, seconds % DAY_S);
-    let (month, day) = (day / 28 % 12 + 1, day % 28 + 1);
-    format!("2026-{month:02}-{day:02}T{:02}:{:02}:{:02}.000Z", second / 3600, second / 60 % 60, second % 60)
-}
-
-fn write(path: &PathBuf, bytes: &[u8]) -> Result<(), Failure> {
-    let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder).map_err(Failure::write(folder))?;
-    fs::write(path, bytes).map_err(Failure::write(path))
 }

@@ -6,7 +6,6 @@ mod cases;
 mod corpus;
 mod import;
 mod many;
-mod person;
 
 use std::io::Write;
 
@@ -25,15 +24,15 @@ pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
     announce(out, "making a corpus of recorded shapes …")?;
     let (imported, mut judgements) = import::measured(setup, out)?;
     announce(out, "making many short sessions, and taking them in …")?;
-    let crowd = many::Crowd::taken_in(setup)?;
-    let long = many::Long::taken_in(setup)?;
-    let cases = cases::all(&crowd, &long);
+    let many = many::ManySessions::import(setup)?;
+    let long = many::LongSession::import(setup)?;
+    let cases = cases::all(&many, &long);
     settle()?;
     announce(out, &format!("measuring {} cases …", cases.len()))?;
     let costs = costs::measured(&cases, setup.rounds)?;
     judgements
         .extend(cases.iter().zip(&costs.cases).filter_map(|(case, row)| case.judged(row.summary.ratio)));
-    let remarks = vec![crowd.described()];
+    let remarks = vec![many.summary()];
     let tables = vec![imported, costs.table("Capturing and getting back")];
     Ok(Report {
         title: "Benchmarks: taking in and getting back",

@@ -16,7 +16,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use towline_testkit::{Tmux, wait};
 
-use super::sitter::{PATIENCE, is_readable};
+use super::agent::{PATIENCE, is_readable};
 use crate::outcome::Failure;
 
 pub struct Client {

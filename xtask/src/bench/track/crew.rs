@@ -11,12 +11,13 @@ use std::process::Command;
 
 use towline_testkit::{TestEnv, Tmux};
 
-use super::sitter::{self, Order, Sitter};
+use super::agent::{self, FakeAgent, Order};
 use super::strace;
 use crate::bench::host::words;
 use crate::bench::payload::Agent;
 use crate::bench::setup::Setup;
-use crate::outcome::{Failure, stdout_of};
+use crate::files;
+use crate::outcome::{Failure, output_of};
 
 /// The state of an agent in the crew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,13 +30,8 @@ pub enum State {
 
 impl State {
     /// As in `tow status --json`.
-    fn word(self) -> &'static str {
-        match self {
-            State::Idle => "idle",
-            State::Working => "working",
-            State::Completed => "completed",
-            State::Blocked => "blocked",
-        }
+    fn word(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 
     /// The events that lead to this state after `SessionStart`.
@@ -57,10 +53,10 @@ pub fn mixed(number: usize) -> Vec<State> {
 /// A private tmux server and the agents in it.
 pub struct Crew {
     pub tmux: Tmux,
-    pub sitters: Vec<Sitter>,
+    pub agents: Vec<FakeAgent>,
     tow: PathBuf,
     /// The value of `TMUX` in its panes.
-    variable: String,
+    tmux_variable: String,
 }
 
 /// A recorded turn, as a real client writes it.
@@ -74,22 +70,22 @@ const HOOKS_AT_ONCE: usize = 2;
 
 impl Crew {
     /// Starts one agent per state, each with a transcript of this many bytes.
-    pub fn seated(setup: &Setup, states: &[State], transcript_bytes: u64) -> Result<Crew, Failure> {
+    pub fn start(setup: &Setup, states: &[State], transcript_bytes: u64) -> Result<Crew, Failure> {
         let env = TestEnv::new(&setup.tow);
         env.link("claude", "/bin/bash");
         env.set("STARTING", strace::STARTING);
         let tmux = Tmux::start(&env);
-        let mut sitters = Vec::new();
+        let mut agents = Vec::new();
         for number in 0..states.len() {
-            let sitter = Sitter::new(&env, number)?;
-            write_transcript(&sitter.transcript, &setup.tails.join(TAIL), transcript_bytes)?;
-            sitters.push(sitter);
+            let agent = FakeAgent::new(&env, number)?;
+            write_transcript(&agent.transcript, &setup.tails.join(TAIL), transcript_bytes)?;
+            agents.push(agent);
         }
-        open_windows(&tmux, &sitters);
-        let variable = if sitters.is_empty() { String::new() } else { variable(&tmux) };
-        let crew = Crew { tmux, sitters, tow: setup.tow.clone(), variable };
-        crew.bring_into(setup, states)?;
-        crew.insist_on(states)?;
+        open_windows(&tmux, &agents);
+        let tmux_variable = if agents.is_empty() { String::new() } else { tmux_variable(&tmux) };
+        let crew = Crew { tmux, agents, tow: setup.tow.clone(), tmux_variable };
+        crew.reach_states(setup, states)?;
+        crew.check_states(states)?;
         Ok(crew)
     }
 
@@ -97,22 +93,25 @@ impl Crew {
     pub fn tow(&self, arguments: &[&str]) -> Command {
         let mut command = self.tmux.env().command(&self.tow);
         command.args(arguments);
-        if !self.variable.is_empty() {
-            command.env("TMUX", &self.variable);
+        if !self.tmux_variable.is_empty() {
+            command.env("TMUX", &self.tmux_variable);
         }
         command
     }
 
     /// Runs `tow` to its end, unmeasured, and returns its output.
     pub fn run_tow(&self, arguments: &[&str]) -> Result<String, Failure> {
-        let name = format!("tow {}", arguments.join(" "));
-        let output = self.tow(arguments).output().map_err(Failure::start(&name))?;
-        stdout_of(&name, output)
+        output_of(&format!("tow {}", arguments.join(" ")), &mut self.tow(arguments))
     }
 
     /// The status cache that the last refresh wrote.
-    pub fn quiet_file(&self) -> PathBuf {
+    pub fn status_cache(&self) -> PathBuf {
         self.tmux.env().data_dir().join("bars/quiet")
+    }
+
+    /// Makes the next refresh a full one.
+    pub fn drop_status_cache(&self) -> Result<(), Failure> {
+        files::remove(&self.status_cache())
     }
 
     /// The pane of an agent.
@@ -121,29 +120,29 @@ impl Crew {
         panes.lines().nth(number).unwrap_or_default().to_owned()
     }
 
-    fn bring_into(&self, setup: &Setup, states: &[State]) -> Result<(), Failure> {
-        let seated: Vec<(&Sitter, &State)> = self.sitters.iter().zip(states).collect();
-        for some in seated.chunks(HOOKS_AT_ONCE) {
+    fn reach_states(&self, setup: &Setup, states: &[State]) -> Result<(), Failure> {
+        let pairs: Vec<(&FakeAgent, &State)> = self.agents.iter().zip(states).collect();
+        for some in pairs.chunks(HOOKS_AT_ONCE) {
             for step in 0..4 {
                 self.step(setup, some, step)?;
             }
         }
-        self.sitters.iter().try_for_each(Sitter::touch_transcript)
+        self.agents.iter().try_for_each(FakeAgent::touch_transcript)
     }
 
     /// Runs the hook of each agent's next event, if there is one.
-    fn step(&self, setup: &Setup, some: &[(&Sitter, &State)], step: usize) -> Result<(), Failure> {
+    fn step(&self, setup: &Setup, some: &[(&FakeAgent, &State)], step: usize) -> Result<(), Failure> {
         let next = |state: &State| ["SessionStart"].iter().chain(state.events()).nth(step).copied();
-        let busy = || some.iter().filter_map(|(sitter, state)| Some((*sitter, next(state)?)));
-        for (sitter, event) in busy() {
-            sitter.tell(&Order::Hook(setup.recordings.payload(Agent::Claude, event)?))?;
+        let busy = || some.iter().filter_map(|(agent, state)| Some((*agent, next(state)?)));
+        for (agent, event) in busy() {
+            agent.tell(&Order::Hook(setup.recordings.payload(Agent::Claude, event)?))?;
         }
-        busy().try_for_each(|(sitter, _)| sitter.answer().map(drop))
+        busy().try_for_each(|(agent, _)| agent.answer().map(drop))
     }
 
-    fn insist_on(&self, states: &[State]) -> Result<(), Failure> {
+    fn check_states(&self, states: &[State]) -> Result<(), Failure> {
         let status = self.run_tow(&["status", "--json"])?;
-        let wanted = counts(states.iter().map(|state| state.word().to_owned()));
+        let wanted = counts(states.iter().map(|state| state.word()));
         let found = found_states(&status);
         if found == wanted {
             return Ok(());
@@ -164,11 +163,11 @@ fn counts(words: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
     counts
 }
 
-fn open_windows(tmux: &Tmux, sitters: &[Sitter]) {
+fn open_windows(tmux: &Tmux, agents: &[FakeAgent]) {
     let (env, project) = (tmux.env(), words(&tmux.env().project()));
     let claude = words(&env.root().join("bin/claude"));
-    let script = words(&env.script("sitter", sitter::SCRIPT));
-    let folders: Vec<String> = sitters.iter().map(Sitter::folder).collect();
+    let script = words(&env.script("agent", agent::SCRIPT));
+    let folders: Vec<String> = agents.iter().map(FakeAgent::folder).collect();
     for (number, some) in folders.chunks(AT_ONCE).enumerate() {
         let mut arguments = Vec::new();
         for (place, folder) in some.iter().enumerate() {
@@ -184,7 +183,7 @@ fn open_windows(tmux: &Tmux, sitters: &[Sitter]) {
     }
 }
 
-fn variable(tmux: &Tmux) -> String {
+fn tmux_variable(tmux: &Tmux) -> String {
     let pid = tmux.run(&["display-message", "-p", "#{pid}"]);
     format!("{},{},0", tmux.socket().display(), pid.trim())
 }

@@ -6,76 +6,61 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use towline_testkit::mutate::Dice;
+
+use super::agent::{FakeAgent, Order, Times};
 use super::client::Client;
 use super::crew::{Crew, State, mixed};
 use super::refresh::USUAL_TRANSCRIPT;
-use super::sitter::{Order, Times};
 use crate::bench::payload::{Agent, Payload};
 use crate::bench::report::Table;
-use crate::bench::rounds::Dice;
+use crate::bench::rounds::{WARM_UP, shuffle};
 use crate::bench::setup::Setup;
 use crate::bench::statistics::{median, percentile, sorted};
 use crate::outcome::Failure;
+
+/// A change that a hook reports: its event and the rows of its figures.
+struct Change {
+    event: &'static str,
+    /// From the start of the hook to its end.
+    ended: &'static str,
+    /// From the start of the hook to the text on the terminal.
+    drawn: &'static str,
+    /// The same minus tmux's own time in the same round.
+    beyond: &'static str,
+}
+
+const PROMPT: Change = Change {
+    event: "UserPromptSubmit",
+    ended: "UserPromptSubmit: start → end of the hook",
+    drawn: "UserPromptSubmit: start → drawn",
+    beyond: "UserPromptSubmit: start → drawn, beyond tmux's own",
+};
+const STOP: Change = Change {
+    event: "Stop",
+    ended: "Stop: start → end of the hook",
+    drawn: "Stop: start → drawn",
+    beyond: "Stop: start → drawn, beyond tmux's own",
+};
+
+const TRUE: &str = "/bin/true: start → end";
+const BY_HAND: &str = "tmux set-option by hand: start → drawn";
+
+/// The rows of the table.
+const FIGURES: [&str; 8] =
+    [TRUE, BY_HAND, PROMPT.ended, STOP.ended, PROMPT.drawn, STOP.drawn, PROMPT.beyond, STOP.beyond];
 
 /// The measurements with this many seats.
 pub struct Redraw {
     seats: usize,
     /// Times in microseconds, one per round.
-    series: BTreeMap<Figure, Vec<f64>>,
+    series: BTreeMap<&'static str, Vec<f64>>,
 }
-
-/// One row of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Figure {
-    /// `/bin/true`, from its start to its end.
-    True,
-    /// From the start of `tmux set-option` to the text on the terminal.
-    ByHand,
-    /// From the start of a hook to its end.
-    Ended(Change),
-    /// From the start of a hook to the text on the terminal.
-    Drawn(Change),
-    /// The same minus tmux's own time in the same round.
-    Beyond(Change),
-}
-
-/// The change that the hook reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Change {
-    Prompt,
-    Stop,
-}
-
-const CHANGES: [Change; 2] = [Change::Prompt, Change::Stop];
-
-impl Change {
-    fn event(self) -> &'static str {
-        match self {
-            Change::Prompt => "UserPromptSubmit",
-            Change::Stop => "Stop",
-        }
-    }
-}
-
-impl Figure {
-    fn name(self) -> String {
-        match self {
-            Figure::True => "/bin/true: start → end".to_owned(),
-            Figure::ByHand => "tmux set-option by hand: start → drawn".to_owned(),
-            Figure::Ended(change) => format!("{}: start → end of the hook", change.event()),
-            Figure::Drawn(change) => format!("{}: start → drawn", change.event()),
-            Figure::Beyond(change) => format!("{}: start → drawn, beyond tmux's own", change.event()),
-        }
-    }
-}
-
-/// Rounds whose figures are discarded.
-const WARM_UP: usize = 3;
 
 /// Measures with this many seats.
 pub fn measured(setup: &Setup, seats: usize) -> Result<Redraw, Failure> {
-    let stage = Stage::set(setup, seats)?;
-    let mut dice = Dice::new();
+    let stage = Stage::prepare(setup, seats)?;
+    let mut dice = Dice::new(0, 0);
     let mut redraw = Redraw { seats, series: BTreeMap::new() };
     for round in 1..=WARM_UP + setup.rounds {
         let found = stage.round(round, &mut dice)?;
@@ -87,36 +72,32 @@ pub fn measured(setup: &Setup, seats: usize) -> Result<Redraw, Failure> {
 }
 
 impl Redraw {
-    fn add(&mut self, found: &[(Figure, Duration)]) {
-        let median_of = |figure: Figure| {
+    fn add(&mut self, found: &[(&'static str, Duration)]) {
+        let median_of = |figure: &str| {
             let times = found.iter().filter(|(of, _)| *of == figure);
             median(times.map(|(_, time)| time.as_nanos() as f64 / 1000.0).collect())
         };
-        let by_hand = median_of(Figure::ByHand);
         let mut keep = |figure, time| self.series.entry(figure).or_default().push(time);
-        keep(Figure::True, median_of(Figure::True));
-        keep(Figure::ByHand, by_hand);
-        for change in CHANGES {
-            let drawn = median_of(Figure::Drawn(change));
-            keep(Figure::Ended(change), median_of(Figure::Ended(change)));
-            keep(Figure::Drawn(change), drawn);
-            keep(Figure::Beyond(change), drawn - by_hand);
+        for figure in [TRUE, BY_HAND, PROMPT.ended, PROMPT.drawn, STOP.ended, STOP.drawn] {
+            keep(figure, median_of(figure));
+        }
+        for change in [PROMPT, STOP] {
+            keep(change.beyond, median_of(change.drawn) - median_of(BY_HAND));
         }
     }
 
     /// One figure per round as multiples of `/bin/true` in the same round.
-    fn ratios(&self, figure: Figure) -> Vec<f64> {
-        let of = |figure| self.series.get(&figure).into_iter().flatten();
-        sorted(of(figure).zip(of(Figure::True)).map(|(time, of_true)| time / of_true).collect())
+    fn ratios(&self, figure: &str) -> Vec<f64> {
+        let of = |figure| self.series.get(figure).into_iter().flatten();
+        sorted(of(figure).zip(of(TRUE)).map(|(time, of_true)| time / of_true).collect())
     }
 
-    fn row(&self, figure: Figure) -> Vec<String> {
+    fn row(&self, figure: &str) -> Vec<String> {
         let ratios = self.ratios(figure);
-        let times = sorted(self.series.get(&figure).cloned().unwrap_or_default());
-        let name = format!("{}, {}", figure.name(), self.seats_in_words());
+        let times = sorted(self.series.get(figure).cloned().unwrap_or_default());
         let [ratio, ratio_p95] = [50, 95].map(|percent| format!("{:.2}", percentile(&ratios, percent)));
         let [p50, p95] = [50, 95].map(|percent| format!("{:.0}", percentile(&times, percent)));
-        vec![name, ratio, ratio_p95, p50, p95]
+        vec![format!("{figure}, {}", self.seats_in_words()), ratio, ratio_p95, p50, p95]
     }
 
     fn seats_in_words(&self) -> String {
@@ -124,24 +105,21 @@ impl Redraw {
     }
 
     /// Our share of the time from a hook to the bar.
-    pub fn remarks(&self) -> Vec<String> {
-        let remark = |change: Change| {
-            let [beyond, hook] = [Figure::Beyond(change), Figure::Ended(change)]
-                .map(|figure| percentile(&self.ratios(figure), 50));
+    pub fn remarks(&self) -> [String; 2] {
+        [PROMPT, STOP].map(|Change { event, ended, beyond, .. }| {
+            let [beyond, hook] = [beyond, ended].map(|figure| percentile(&self.ratios(figure), 50));
+            let seats = self.seats_in_words();
             format!(
-                "{}, {}: in the bar {beyond:.2} × /bin/true later than by tmux itself; the hook takes {hook:.2} ×",
-                change.event(),
-                self.seats_in_words(),
+                "{event}, {seats}: in the bar {beyond:.2} × /bin/true later than by tmux itself; the hook takes {hook:.2} ×",
             )
-        };
-        CHANGES.map(remark).to_vec()
+        })
     }
 }
 
 const COLUMNS: [&str; 5] = ["from → to", "× true", "p95 × true", "p50 µs", "p95 µs"];
 
 pub fn table(redraws: &[Redraw]) -> Table {
-    let rows = redraws.iter().flat_map(|redraw| redraw.series.keys().map(|figure| redraw.row(*figure)));
+    let rows = redraws.iter().flat_map(|redraw| FIGURES.map(|figure| redraw.row(figure)));
     Table::new("From a hook to the status line", &COLUMNS, rows.collect())
 }
 
@@ -149,11 +127,8 @@ pub fn table(redraws: &[Redraw]) -> Table {
 struct Stage {
     crew: Crew,
     client: Client,
-    prompt: Payload,
-    stop: Payload,
-    /// The text of the bar while the first agent works, and afterwards.
-    working: String,
-    completed: String,
+    /// Each change with its payload, and the text of the bar after it.
+    changes: [(Change, Payload, String); 2],
 }
 
 /// The processes of a round, in random order. The first hook is a prompt, the second ends its turn.
@@ -172,11 +147,11 @@ const WORKING: &str = "at-work";
 const COMPLETED: &str = "done";
 
 impl Stage {
-    fn set(setup: &Setup, seats: usize) -> Result<Stage, Failure> {
+    fn prepare(setup: &Setup, seats: usize) -> Result<Stage, Failure> {
         let mut states = mixed(seats);
         states[0] = State::Completed;
         let count = |wanted| states.iter().filter(|state| **state == wanted).count();
-        let crew = Crew::seated(setup, &states, USUAL_TRANSCRIPT)?;
+        let crew = Crew::start(setup, &states, USUAL_TRANSCRIPT)?;
         for (option, value) in [
             ("status-right", "#{@towline-status}"),
             ("status-right-length", "100"),
@@ -189,59 +164,50 @@ impl Stage {
         // Reads the options, as a refresh does once a minute.
         crew.run_tow(&["bar", "--refresh"])?;
         let client = Client::attach(&crew.tmux)?;
-        let recorded = |change: Change| setup.recordings.payload(Agent::Claude, change.event()).cloned();
-        Ok(Stage {
-            working: format!("{}{WORKING}", count(State::Working) + 1),
-            completed: format!("{}{COMPLETED}", count(State::Completed)),
-            prompt: recorded(Change::Prompt)?,
-            stop: recorded(Change::Stop)?,
-            crew,
-            client,
-        })
+        let recorded = |change: Change| setup.recordings.payload(Agent::Claude, change.event).cloned();
+        let working = format!("{}{WORKING}", count(State::Working) + 1);
+        let completed = format!("{}{COMPLETED}", count(State::Completed));
+        let changes = [(PROMPT, recorded(PROMPT)?, working), (STOP, recorded(STOP)?, completed)];
+        Ok(Stage { crew, client, changes })
     }
 
-    fn round(&self, round: usize, dice: &mut Dice) -> Result<Vec<(Figure, Duration)>, Failure> {
+    fn round(&self, round: usize, dice: &mut Dice) -> Result<Vec<(&'static str, Duration)>, Failure> {
         let mut turns = TURNS;
-        dice.shuffle(&mut turns);
-        let mut changes = CHANGES.into_iter();
+        shuffle(&mut turns, dice);
+        let mut changes = self.changes.iter();
         let mut found = Vec::new();
         for (place, turn) in turns.into_iter().enumerate() {
             self.client.drain()?;
             match turn {
-                Turn::True => found.push((Figure::True, length(self.sitter().carry_out(&Order::True)?))),
+                Turn::True => found.push((TRUE, length(self.agent().carry_out(&Order::True)?))),
                 Turn::ByHand => {
                     let text = format!("by-hand-{round}-{place}.");
                     let (drawn, _) = self.drawn(&Order::Set(&text), &text)?;
-                    found.push((Figure::ByHand, drawn));
+                    found.push((BY_HAND, drawn));
                 }
-                Turn::Hook => found.extend(
-                    changes.next().map(|change| self.change(change)).transpose()?.into_iter().flatten(),
-                ),
+                Turn::Hook => {
+                    if let Some((change, payload, text)) = changes.next() {
+                        let (drawn, times) = self.drawn(&Order::Hook(payload), text)?;
+                        found.push((change.drawn, drawn));
+                        found.push((change.ended, length(times)));
+                    }
+                }
             }
         }
         Ok(found)
     }
 
-    fn change(&self, change: Change) -> Result<[(Figure, Duration); 2], Failure> {
-        let (payload, text) = match change {
-            Change::Prompt => (&self.prompt, &self.working),
-            Change::Stop => (&self.stop, &self.completed),
-        };
-        let (drawn, times) = self.drawn(&Order::Hook(payload), text)?;
-        Ok([(Figure::Drawn(change), drawn), (Figure::Ended(change), length(times))])
-    }
-
     /// The time from the start of the ordered process until `text` was drawn.
     fn drawn(&self, order: &Order<'_>, text: &str) -> Result<(Duration, Times), Failure> {
-        self.sitter().tell(order)?;
+        self.agent().tell(order)?;
         let at = self.client.wait_for(text)?;
-        let times = self.sitter().answer()?;
+        let times = self.agent().answer()?;
         Ok((at.saturating_sub(times.begun), times))
     }
 
     /// The agent that runs everything, in the window that the client shows.
-    fn sitter(&self) -> &super::sitter::Sitter {
-        &self.crew.sitters[0]
+    fn agent(&self) -> &FakeAgent {
+        &self.crew.agents[0]
     }
 }
 
@@ -258,12 +224,12 @@ mod tests {
         let ms = Duration::from_millis;
         for of_true in [1, 2] {
             redraw.add(&[
-                (Figure::True, ms(of_true)),
-                (Figure::ByHand, ms(5 * of_true)),
-                (Figure::Drawn(Change::Prompt), ms(8 * of_true)),
-                (Figure::Ended(Change::Prompt), ms(3 * of_true)),
-                (Figure::Drawn(Change::Stop), ms(7 * of_true)),
-                (Figure::Ended(Change::Stop), ms(2 * of_true)),
+                (TRUE, ms(of_true)),
+                (BY_HAND, ms(5 * of_true)),
+                (PROMPT.drawn, ms(8 * of_true)),
+                (PROMPT.ended, ms(3 * of_true)),
+                (STOP.drawn, ms(7 * of_true)),
+                (STOP.ended, ms(2 * of_true)),
             ]);
         }
         redraw

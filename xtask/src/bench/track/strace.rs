@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::bench::host::temporary_folder;
 use crate::bench::instructions::carry_over;
-use crate::outcome::{Failure, stdout_of};
+use crate::files;
+use crate::outcome::{Failure, output_of};
 
 /// System calls that start a process or program.
 pub const STARTING: &str = "execve,execveat,clone,clone3,fork,vfork";
@@ -32,10 +34,7 @@ pub struct Started {
 
 /// Traces what `command` starts.
 pub fn started_by(command: &Command) -> Result<Started, Failure> {
-    let folder = tempfile::tempdir().map_err(Failure::write(&std::env::temp_dir()))?;
-    let trace = folder.path().join("trace");
-    run(command, STARTING, &trace)?;
-    started(&trace)
+    traced(command, STARTING, started)
 }
 
 /// Reads what was started from existing traces.
@@ -53,22 +52,25 @@ pub fn started(trace: &Path) -> Result<Started, Failure> {
 
 /// The number of bytes that `command` reads of the file at `path`.
 pub fn bytes_read(command: &Command, path: &Path) -> Result<u64, Failure> {
-    let folder = tempfile::tempdir().map_err(Failure::write(&std::env::temp_dir()))?;
-    let trace = folder.path().join("trace");
-    run(command, READING, &trace)?;
     let of_file = format!("<{}>", path.display());
     let lines =
         |text: &String| text.lines().filter(|line| line.contains(&of_file)).filter_map(result).sum::<u64>();
-    Ok(traces(&trace)?.values().map(lines).sum())
+    traced(command, READING, |trace| Ok(traces(trace)?.values().map(lines).sum()))
 }
 
-/// `-y` shows descriptors with the paths of their files.
-fn run(command: &Command, calls: &str, trace: &Path) -> Result<(), Failure> {
+/// Runs `command` and reads its traces. `-y` shows descriptors with the paths of their files.
+fn traced<T>(
+    command: &Command,
+    calls: &str,
+    read: impl Fn(&Path) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let folder = temporary_folder()?;
+    let trace = folder.path().join("trace");
     let mut strace = Command::new("strace");
-    strace.args(["-ff", "-z", "-y", "-qq", "-e", &format!("trace={calls}"), "-o"]).arg(trace);
+    strace.args(["-ff", "-z", "-y", "-qq", "-e", &format!("trace={calls}"), "-o"]).arg(&trace);
     carry_over(command, &mut strace);
-    let output = strace.stdin(Stdio::null()).output().map_err(Failure::start("strace"))?;
-    stdout_of("strace", output).map(drop)
+    output_of("strace", strace.stdin(Stdio::null()))?;
+    read(&trace)
 }
 
 /// The traces of all processes by id: files with a dot and the process id after the name.
@@ -76,12 +78,11 @@ fn traces(trace: &Path) -> Result<BTreeMap<u32, String>, Failure> {
     let folder = trace.parent().unwrap_or(trace);
     let name = trace.file_name().unwrap_or_default().to_string_lossy();
     let mut traces = BTreeMap::new();
-    for entry in std::fs::read_dir(folder).map_err(Failure::read(folder))?.flatten() {
-        let found = entry.file_name().to_string_lossy().into_owned();
+    for path in files::below(folder)? {
+        let found = path.file_name().unwrap_or_default().to_string_lossy();
         let id = found.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('.')?.parse().ok());
         if let Some(id) = id {
-            let path = entry.path();
-            traces.insert(id, std::fs::read_to_string(&path).map_err(Failure::read(&path))?);
+            traces.insert(id, files::read(&path)?);
         }
     }
     Ok(traces)

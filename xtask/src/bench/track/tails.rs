@@ -7,12 +7,12 @@ use std::process::Command;
 
 use super::crew::{Crew, State};
 use super::strace;
-use crate::bench::costs::Costs;
-use crate::bench::measure::{Cost, cost_of};
+use crate::bench::costs;
+use crate::bench::host::settle;
 use crate::bench::report::{Judgement, Table};
 use crate::bench::rounds::Case;
 use crate::bench::setup::Setup;
-use crate::bench::{instructions, statistics};
+use crate::bench::statistics;
 use crate::outcome::Failure;
 
 const KB: u64 = 1024;
@@ -27,19 +27,22 @@ const MOVES_LESS_THAN_PERCENT: f64 = 15.0;
 /// Maximum number of bytes read of a transcript, for all that is shown of it.
 const READS_AT_MOST: u64 = 1280 * KB;
 
-/// One working agent per size.
-pub struct Crews(Vec<(u64, Crew)>);
-
-impl Crews {
-    pub fn seated(setup: &Setup) -> Result<Crews, Failure> {
-        let seat = |bytes| Ok((bytes, Crew::seated(setup, &[State::Working], bytes)?));
-        Ok(Crews(SIZES.into_iter().map(seat).collect::<Result<_, Failure>>()?))
+/// Measures the time of each case and the bytes that it reads of the transcript, and judges both.
+pub fn measured(setup: &Setup) -> Result<([Table; 2], Vec<Judgement>), Failure> {
+    let mut crews = Vec::new();
+    for bytes in SIZES {
+        crews.push((bytes, Crew::start(setup, &[State::Working], bytes)?));
     }
-
-    pub fn cases(&self) -> Vec<Look<'_>> {
-        let look = |what| self.0.iter().map(move |(bytes, crew)| Look { what, bytes: *bytes, crew });
-        [What::Status, What::Refresh].into_iter().flat_map(look).collect()
-    }
+    let look = |what| crews.iter().map(move |(bytes, crew)| Look { what, bytes: *bytes, crew });
+    let cases: Vec<Look<'_>> = [What::Status, What::Refresh].into_iter().flat_map(look).collect();
+    settle()?;
+    let costs = costs::measured(&cases, setup.rounds)?;
+    let read: Vec<u64> = cases.iter().map(Look::bytes_read).collect::<Result<_, _>>()?;
+    let row = |(case, read): (&Look<'_>, &u64)| vec![case.name(), case.bytes.to_string(), read.to_string()];
+    let rows = cases.iter().zip(&read).map(row).collect();
+    let table = Table::new("Bytes read of a transcript", &["case", "bytes", "bytes read"], rows);
+    let ratios: Vec<f64> = costs.cases.iter().map(|row| row.summary.ratio).collect();
+    Ok(([costs.table("Ends of transcripts"), table], judged(&cases, &ratios, &read)))
 }
 
 /// The command that reads the end of a transcript.
@@ -51,29 +54,17 @@ enum What {
     Refresh,
 }
 
-pub struct Look<'a> {
+/// One working agent with a transcript of this size, and a command that reads its end.
+struct Look<'a> {
     what: What,
     bytes: u64,
     crew: &'a Crew,
 }
 
 impl Look<'_> {
-    fn command(&self) -> Result<Command, Failure> {
-        match self.what {
-            What::Status => Ok(self.crew.tow(&["status", "--json"])),
-            What::Refresh => {
-                let file = self.crew.quiet_file();
-                if file.exists() {
-                    std::fs::remove_file(&file).map_err(Failure::write(&file))?;
-                }
-                Ok(self.crew.tow(&["bar", "--refresh"]))
-            }
-        }
-    }
-
     fn bytes_read(&self) -> Result<u64, Failure> {
-        let transcript = self.crew.sitters.first().map(|sitter| sitter.transcript.clone());
-        strace::bytes_read(&self.command()?, &transcript.unwrap_or_default())
+        let transcript = self.crew.agents.first().map(|agent| agent.transcript.clone());
+        strace::bytes_read(&self.process(0)?.0, &transcript.unwrap_or_default())
     }
 }
 
@@ -83,39 +74,27 @@ impl Case for Look<'_> {
             What::Status => "tow status --json",
             What::Refresh => "full refresh",
         };
-        format!(
-            "{what}, transcript of {}",
-            statistics::bytes(usize::try_from(self.bytes).unwrap_or(usize::MAX))
-        )
+        format!("{what}, transcript of {}", statistics::bytes(self.bytes as usize))
     }
 
-    fn run(&self, _round: usize) -> Result<Cost, Failure> {
-        cost_of(&mut self.command()?, b"")
+    fn process(&self, _round: usize) -> Result<(Command, Vec<u8>), Failure> {
+        let command = match self.what {
+            What::Status => self.crew.tow(&["status", "--json"]),
+            What::Refresh => {
+                self.crew.drop_status_cache()?;
+                self.crew.tow(&["bar", "--refresh"])
+            }
+        };
+        Ok((command, Vec::new()))
     }
-
-    fn instructions(&self, _round: usize) -> Result<u64, Failure> {
-        instructions::of(&self.command()?, b"")
-    }
-}
-
-/// The number of bytes that each case reads of the transcript.
-pub fn bytes_read(cases: &[Look<'_>]) -> Result<Vec<u64>, Failure> {
-    cases.iter().map(Look::bytes_read).collect()
-}
-
-pub fn table(cases: &[Look<'_>], read: &[u64]) -> Table {
-    let row = |(case, read): (&Look<'_>, &u64)| vec![case.name(), case.bytes.to_string(), read.to_string()];
-    let rows = cases.iter().zip(read).map(row).collect();
-    Table::new("Bytes read of a transcript", &["case", "bytes", "bytes read"], rows)
 }
 
 /// Judges time and bytes of each size against the smallest.
-pub fn judge(cases: &[Look<'_>], costs: &Costs, read: &[u64]) -> Vec<Judgement> {
-    let ratio = |number: usize| costs.cases[number].summary.ratio;
+fn judged(cases: &[Look<'_>], ratios: &[f64], read: &[u64]) -> Vec<Judgement> {
     let smallest = |what| cases.iter().position(|case| case.what == what).unwrap_or_default();
     let moved = cases.iter().enumerate().filter(|(number, case)| *number != smallest(case.what));
     let movements = moved.map(|(number, case)| {
-        let percent = (ratio(number) / ratio(smallest(case.what)) - 1.0) * 100.0;
+        let percent = (ratios[number] / ratios[smallest(case.what)] - 1.0) * 100.0;
         let text = format!(
             "{}: {percent:+.1} % against {} (less than {MOVES_LESS_THAN_PERCENT} %)",
             case.name(),

@@ -3,23 +3,23 @@
 //! Times are absolute, from a real browser on this machine: they are what a user waits. Must measure the
 //! installed binary, in its own home.
 
-mod load;
 mod page;
-mod timing;
 mod world;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::Command;
 
 use clap::Args;
 
 use super::host::announce;
 use super::report::{Judgement, Report, Table};
 use super::setup::{Publication, binary};
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Failure, Verdict, output_of};
 use crate::repository::Repository;
+use crate::server::Server;
 
-use timing::Timing;
+use page::Timing;
 use world::World;
 
 /// How to measure the viewer.
@@ -44,6 +44,16 @@ const LEGEND: &str = "In headless Chromium on the same machine as the server. Fi
     the other. Memory is the server's, as the kernel counts it, mapped files of the index included. Throughput is by wrk, one \
     thread and eight connections for five seconds each, on the cores that the server uses, too.";
 
+/// Requests that the viewer sends; none changes anything.
+const ROUTES: [&str; 6] = [
+    "/v1/health",
+    "/assets/viewer.js",
+    "/v1/memories?limit=50",
+    "/v1/sessions?limit=50",
+    "/v1/search?q=low+tide&limit=50",
+    "/v1/search?q=mast+paint+harbour&kind=memory&limit=20",
+];
+
 const MOST_MB: f64 = 50.0;
 
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
@@ -55,7 +65,7 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     let timings = page::timings(&world, &server);
     let quiet_mb = server.resident_mb()?;
     announce(out, "asking as often as it can answer …")?;
-    let rates = load::rates(&server)?;
+    let rates = rates(&server)?;
     let busy_mb = server.resident_mb()?;
     let report = report(&timings, rates, [quiet_mb, busy_mb]);
     let arguments = format!("viewer --memories {} --sessions {}", options.memories, options.sessions);
@@ -88,4 +98,22 @@ fn report(timings: &[Timing], rates: Vec<Vec<String>>, [quiet, busy]: [f64; 2]) 
         remarks: Vec::new(),
         judgements,
     }
+}
+
+/// One row per route: its path, answers per second, median latency.
+fn rates(server: &Server) -> Result<Vec<Vec<String>>, Failure> {
+    ROUTES.iter().map(|route| rate(server, route)).collect()
+}
+
+fn rate(server: &Server, route: &str) -> Result<Vec<String>, Failure> {
+    let mut wrk = Command::new("wrk");
+    wrk.args(["-t1", "-c8", "-d5s", "--latency", "-H", &format!("Authorization: Bearer {}", server.token())]);
+    wrk.arg(format!("{}{route}", server.base()));
+    let report = output_of("wrk", &mut wrk)?;
+    if report.contains("Non-2xx") {
+        return Err(Failure::Failed { program: format!("wrk {route}"), complaint: report });
+    }
+    let after = |word: &str| report.lines().find_map(|line| line.trim().strip_prefix(word)).map(str::trim);
+    let found = [after("Requests/sec:"), after("50%")].map(|figure| figure.unwrap_or("?").to_owned());
+    Ok(std::iter::once(route.to_owned()).chain(found).collect())
 }

@@ -15,6 +15,7 @@ use towline_testkit::TestEnv;
 
 use crate::bench::host::words;
 use crate::bench::payload::Payload;
+use crate::files;
 use crate::outcome::Failure;
 
 /// The script in the pane. It takes the time before it starts a process and after that has ended. A forgotten
@@ -55,7 +56,7 @@ pub struct Times {
 }
 
 /// An agent and its session.
-pub struct Sitter {
+pub struct FakeAgent {
     folder: PathBuf,
     session: String,
     pub transcript: PathBuf,
@@ -65,13 +66,13 @@ pub struct Sitter {
     turns: Cell<usize>,
 }
 
-impl Sitter {
+impl FakeAgent {
     /// Creates its folder and pipes. The caller that opens its window starts the agent.
-    pub fn new(env: &TestEnv, number: usize) -> Result<Sitter, Failure> {
-        let folder = env.root().join(format!("sitter-{number}"));
-        std::fs::create_dir(&folder).map_err(Failure::write(&folder))?;
+    pub fn new(env: &TestEnv, number: usize) -> Result<FakeAgent, Failure> {
+        let folder = env.root().join(format!("agent-{number}"));
+        files::create_folder(&folder)?;
         let session = format!("{number:08x}-0000-4000-8000-000000000000");
-        Ok(Sitter {
+        Ok(FakeAgent {
             transcript: env.home().join(format!("{session}.jsonl")),
             project: env.project(),
             orders: pipe(&folder.join("orders"))?,
@@ -136,7 +137,7 @@ impl Sitter {
             .with("prompt_id", &format!("{number:08x}-0000-4000-8000-000000000001"))
             .with("tool_use_id", &format!("toolu_{number:024}"));
         let path = self.folder.join(format!("{number}.json"));
-        std::fs::write(&path, placed.bytes()).map_err(Failure::write(&path))?;
+        files::write(&path, placed.bytes())?;
         Ok(format!("{number}.json"))
     }
 }

@@ -1,0 +1,165 @@
+//! The folders that a measured `tow` runs in: a home, a data folder and a project.
+//!
+//! Every home is temporary and removed when it is dropped. The user's own folders are never read.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::host::temporary_folder;
+use super::seed;
+use crate::files;
+use crate::outcome::{Failure, output_of};
+
+/// The folders of one case, or of one user with transcripts.
+pub struct Home {
+    folder: TempDir,
+    tow: PathBuf,
+}
+
+impl Home {
+    pub fn new(tow: &Path) -> Result<Home, Failure> {
+        let home = Home { folder: temporary_folder()?, tow: tow.to_owned() };
+        files::create_folder(&home.user())?;
+        files::create_folder(&home.plain_folder())?;
+        let git = home.project().join(".git");
+        files::write(&git.join("HEAD"), "ref: refs/heads/main\n")?;
+        files::write(&git.join("config"), "[remote \"origin\"]\n\turl = https://example.org/app.git\n")?;
+        Ok(home)
+    }
+
+    pub fn user(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    /// A folder outside any repository.
+    pub fn plain_folder(&self) -> PathBuf {
+        self.folder.path().join("plain")
+    }
+
+    pub fn config(&self) -> PathBuf {
+        self.user().join(".config/towline/config.toml")
+    }
+
+    /// The size of the data folder in bytes.
+    pub fn data_bytes(&self) -> u64 {
+        let files = files::below(&self.data()).unwrap_or_default();
+        files.iter().map(|file| fs::metadata(file).map_or(0, |metadata| metadata.len())).sum()
+    }
+
+    /// `tow` with this home and no other variables.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.tow);
+        command.env_clear().env("HOME", self.user()).env("TOWLINE_HOME", self.data());
+        command
+    }
+
+    /// A command of `tow` as a user in UTC types it.
+    pub fn tow(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command();
+        command.args(arguments).current_dir(self.folder.path()).env("TZ", "UTC");
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Result<String, Failure> {
+        output_of(&format!("tow {}", arguments.join(" ")), &mut self.tow(arguments))
+    }
+
+    /// Disables distilling: it runs in the background for minutes and would compete with the measured
+    /// process.
+    pub fn without_work(&self) -> Result<(), Failure> {
+        files::write(&self.config(), "[distil]\nrules = false\n")
+    }
+
+    /// Imports all transcripts, then runs the background work.
+    pub fn import(&self) -> Result<(), Failure> {
+        self.without_work()?;
+        self.run(&["import"])?;
+        files::remove(&self.config())?;
+        self.run(&["work"]).map(drop)
+    }
+}
+
+/// Stores that are filled once and copied for every case.
+pub struct Seeds {
+    tow: PathBuf,
+    filled: RefCell<BTreeMap<u64, Home>>,
+}
+
+impl Seeds {
+    pub fn new(tow: &Path) -> Seeds {
+        Seeds { tow: tow.to_owned(), filled: RefCell::new(BTreeMap::new()) }
+    }
+
+    /// A new home whose store holds `events` events.
+    pub fn home(&self, events: u64) -> Result<Home, Failure> {
+        let mut filled = self.filled.borrow_mut();
+        let seed = match filled.entry(events) {
+            Entry::Occupied(seed) => seed.into_mut(),
+            Entry::Vacant(place) => {
+                let home = Home::new(&self.tow)?;
+                seed::events(&home.data(), events)?;
+                place.insert(home)
+            }
+        };
+        let home = Home::new(&self.tow)?;
+        copy(&seed.data(), &home.data())?;
+        Ok(home)
+    }
+}
+
+/// Copies a folder with its modes, which the store checks.
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    files::create_folder(to)?;
+    let mode = fs::metadata(from).map_err(Failure::read(from))?.permissions();
+    fs::set_permissions(to, mode).map_err(Failure::write(to))?;
+    for entry in fs::read_dir(from).map_err(Failure::read(from))? {
+        let entry = entry.map_err(Failure::read(from))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy(&source, &target)?;
+        } else {
+            fs::copy(&source, &target).map_err(Failure::write(&target))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn home_is_a_copy_of_the_filled_store_with_its_modes() {
+        let seeds = Seeds::new(Path::new("tow"));
+        let [few, many] = [10, 1000].map(|events| seeds.home(events).unwrap());
+        assert!(few.data_bytes() > 0 && many.data_bytes() > few.data_bytes());
+        let home = many;
+        assert_eq!(fs::metadata(home.data()).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(home.project().join(".git/HEAD").is_file());
+    }
+
+    #[test]
+    fn two_homes_are_apart_and_gone_when_dropped() {
+        let seeds = Seeds::new(Path::new("tow"));
+        let (one, two) = (seeds.home(1).unwrap(), seeds.home(1).unwrap());
+        assert_ne!(one.data(), two.data());
+        let data = one.data();
+        drop(one);
+        assert!(!data.exists());
+    }
+}
