@@ -1,12 +1,11 @@
 //! Storage: the journal that accepts events, and the database projected from it.
 //!
-//! The only crate that opens the database and the only one with SQL. It makes no decisions: `fold` calls `core::step`.
+//! The only crate that opens the database and the only one with SQL. It makes no decisions: `projection` calls `core::step`.
 //! It reads no clock and no environment; folder, time and timeouts are arguments.
 
 pub mod archive;
 mod database;
 pub mod erase;
-mod fold;
 pub mod foreign;
 pub mod home;
 pub mod journal;
@@ -14,6 +13,7 @@ pub mod lock;
 pub mod marks;
 mod memory;
 pub mod meters;
+mod projection;
 mod query;
 mod sql_text;
 mod tables;
@@ -23,8 +23,8 @@ pub mod warned;
 
 pub use archive::Archive;
 pub use database::{SCHEMA, Store, StoreError};
-pub use fold::{Projected, ProjectionLimits, rebuild};
 pub use home::DataFolder;
+pub use projection::{Projected, ProjectionLimits, rebuild};
 pub use tables::batons::BatonRow;
 pub use tables::bookmarks::{BookmarkFilter, BookmarkRow, DeletedBookmarks};
 pub use tables::events::EventRow;
