@@ -107,7 +107,7 @@ impl ArchiveLock {
     }
 }
 
-/// Pauses that start short, since most folds are, and add up to about `total`.
+/// Pauses that start short, since applying mostly is, and add up to about `total`.
 pub fn pauses(total: Duration) -> impl Iterator<Item = Duration> {
     let lengths =
         [1u64, 1, 2, 2, 4, 4, 8].into_iter().chain(std::iter::repeat(10)).map(Duration::from_millis);

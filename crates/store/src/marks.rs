@@ -1,6 +1,6 @@
 //! One empty file per working session: the cheapest check that a hook can make.
 //!
-//! A mark may be missing while its session works (the hook then folds, which is only slower), but must never exist
+//! A mark may be missing while its session works (the hook then applies, which is only slower), but must never exist
 //! while it does not: it is removed before the state change is saved and created only afterwards.
 
 use crate::home::DataFolder;
@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use towline_core::id::SessionKey;
 
-/// Whether the session was working at the last fold.
+/// Whether the session was working at the last apply.
 pub fn is_working(home: &DataFolder, session: &SessionKey) -> bool {
     path(home, session).exists()
 }
@@ -20,7 +20,7 @@ pub fn is_any(home: &DataFolder) -> bool {
     fs::read_dir(home.marks()).is_ok_and(|mut marks| marks.next().is_some())
 }
 
-/// Makes the session's next tool result get folded, because there is a message for its agent. If the mark cannot be
+/// Makes the session's next tool result get applied, because there is a message for its agent. If the mark cannot be
 /// removed, the message waits until the next prompt.
 pub fn unmark(home: &DataFolder, session: &SessionKey) {
     let _ = remove(home, session);

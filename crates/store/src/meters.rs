@@ -1,6 +1,6 @@
 //! The last context usage of each session, one small file each, so that frequent callers can compare without a query.
 //!
-//! Not authoritative: announced thresholds are in the database, and a lost or stale file costs one extra fold.
+//! Not authoritative: announced thresholds are in the database, and a lost or stale file costs one extra apply.
 
 use crate::home::{DataFolder, replace_file};
 use std::path::PathBuf;

@@ -22,14 +22,14 @@ use towline_core::session::{Session, SessionState};
 use towline_core::step::{StepInput, step};
 use towline_core::time::Timestamp;
 
-/// Limits of one fold, and the values that it must not read itself.
+/// Limits of one apply, and the values that it must not read itself.
 pub struct ProjectionLimits<'a> {
     /// Called between transactions: whether there is time for another one.
     pub has_time: &'a dyn Fn() -> bool,
     pub now: Timestamp,
     /// The machine's id if it has none yet.
     pub new_machine: Uid,
-    /// How long to wait for a process that uses the database without the fold lock.
+    /// How long to wait for a process that uses the database without the apply lock.
     pub patience: Duration,
 }
 
@@ -45,53 +45,53 @@ pub struct Projected {
 const CHUNK: u64 = 256 * 1024;
 
 impl Store {
-    /// Opens the database and folds the journal into it. A damaged database is moved aside and rebuilt.
+    /// Opens the database and applies the journal to it. A damaged database is moved aside and rebuilt.
     pub fn open_and_apply(
         home: &DataFolder,
         lock: &ProjectionLock,
         pace: &ProjectionLimits<'_>,
     ) -> Result<(Store, Projected), StoreError> {
-        match Store::try_open_and_fold(home, lock, pace) {
+        match Store::try_open_and_apply(home, lock, pace) {
             Err(StoreError::Damaged { source }) => {
                 rebuild(home, lock, pace.now, &source.to_string())?;
-                Store::try_open_and_fold(home, lock, pace)
+                Store::try_open_and_apply(home, lock, pace)
             }
             other => other,
         }
     }
 
-    fn try_open_and_fold(
+    fn try_open_and_apply(
         home: &DataFolder,
         lock: &ProjectionLock,
         pace: &ProjectionLimits<'_>,
     ) -> Result<(Store, Projected), StoreError> {
         let store = Store::open(home, lock, pace.patience, pace.new_machine)?;
-        let folded = store.apply_journal(pace)?;
-        Ok((store, folded))
+        let applied = store.apply_journal(pace)?;
+        Ok((store, applied))
     }
 
-    /// Folds until it has caught up or time is up.
+    /// Applies until it has caught up or time is up.
     pub fn apply_journal(&self, pace: &ProjectionLimits<'_>) -> Result<Projected, StoreError> {
-        let mut folded = Projected::default();
+        let mut applied = Projected::default();
         loop {
-            folded.caught_up = self.fold_chunk(pace.now, &mut folded)?;
-            if folded.caught_up || !(pace.has_time)() {
-                return Ok(folded);
+            applied.caught_up = self.apply_chunk(pace.now, &mut applied)?;
+            if applied.caught_up || !(pace.has_time)() {
+                return Ok(applied);
             }
         }
     }
 
     pub fn backlog_bytes(&self) -> Result<u64, StoreError> {
         let segments = self.segments()?;
-        Ok(segments.bytes_after(self.folded(&segments)?))
+        Ok(segments.bytes_after(self.applied_position(&segments)?))
     }
 
-    /// Folds one chunk in one transaction; returns whether it has caught up.
-    fn fold_chunk(&self, now: Timestamp, folded: &mut Projected) -> Result<bool, StoreError> {
+    /// Applies one chunk in one transaction; returns whether it has caught up.
+    fn apply_chunk(&self, now: Timestamp, applied: &mut Projected) -> Result<bool, StoreError> {
         // Not deferred: SQLite does not wait for a lock that it wants in the middle of a transaction.
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let segments = self.segments()?;
-        let from = self.folded(&segments)?;
+        let from = self.applied_position(&segments)?;
         let chunk = journal::read_from(&segments, from, CHUNK).map_err(|source| self.folder_error(source))?;
         let mut batch = ProjectionBatch::new(self);
         for record in &chunk.records {
@@ -103,14 +103,14 @@ impl Store {
         self.add_read_faults(&chunk, now)?;
         let working = batch.save()?;
         if chunk.next != from {
-            self.move_folded(chunk.next, &segments)?;
+            self.set_applied_position(chunk.next, &segments)?;
         }
         transaction.commit()?;
         for session in &working {
             marks::make(&self.home, session);
         }
-        folded.events += batch.events;
-        folded.effects.append(&mut batch.effects);
+        applied.events += batch.events;
+        applied.effects.append(&mut batch.effects);
         Ok(chunk.ended_by != journal::ChunkEnd::Limit)
     }
 

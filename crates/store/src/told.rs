@@ -1,6 +1,6 @@
 //! When a session's state was last notified through which channel, one small file each, so that no state is repeated.
 //!
-//! A lost file costs one notification too many. Each file has one writer at a time: the process that folds writes those
+//! A lost file costs one notification too many. Each file has one writer at a time: the process that applies writes those
 //! of `AtOnce`, the holder of the alert lock those of the other channels.
 
 use crate::home::{DataFolder, replace_file};

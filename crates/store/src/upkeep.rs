@@ -11,7 +11,7 @@ use towline_core::time::Timestamp;
 /// A WAL beyond this size makes every open slower, since the first connection to open it reads all of it.
 const WAL_NEEDS_UPKEEP: u64 = 256 * 1024;
 
-/// Beyond this size the process that folds checkpoints the WAL although an agent waits: upkeep has not run.
+/// Beyond this size the process that applies checkpoints the WAL although an agent waits: upkeep has not run.
 const WAL_MUST_SHRINK: u64 = 8 * 1024 * 1024;
 
 const SEAL_AT: u64 = 4 * 1024 * 1024;
@@ -89,7 +89,7 @@ fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepR
     transaction.commit()?;
     store.db.execute_batch("pragma incremental_vacuum(1000)")?;
     let expired_journal_bytes =
-        journal::expire(&store.home, store.folded(&store.segments()?)?, retention.journal_bytes)
+        journal::expire(&store.home, store.applied_position(&store.segments()?)?, retention.journal_bytes)
             .map_err(|source| StoreError::Folder { path: store.home.journal(), source })?;
     Ok(UpkeepReport { was_time_to_expire: true, expired_events, expired_journal_bytes })
 }

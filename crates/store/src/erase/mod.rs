@@ -69,7 +69,7 @@ impl Store {
         Ok(EraseReport { rows: self.erase_rows(traces, &whole, EraseMode::Rehearsal)?, journal })
     }
 
-    /// Erases from the journal and from the database. Everything in the journal must have been folded: see `settle`.
+    /// Erases from the journal and from the database. Everything in the journal must have been applied: see `settle`.
     pub fn erase(&self, lock: &ProjectionLock, traces: &EraseSelection) -> Result<EraseReport, StoreError> {
         let whole = self.whole_sessions(traces)?;
         let mut decide = |entry: journal::JournalEntry<'_>| records::fate(entry, traces, &whole);
@@ -87,23 +87,23 @@ impl Store {
         journal::rewrite(&self.home, lock, decide).map_err(|source| self.journal_error(source))
     }
 
-    /// Folds everything, seals the journal, and folds again, so that the stored position is not in a sealed segment.
+    /// Applies everything, seals the journal, and applies again, so that the stored position is not in a sealed segment.
     pub fn apply_and_seal(
         &self,
         lock: &ProjectionLock,
         pace: &ProjectionLimits<'_>,
     ) -> Result<crate::Projected, StoreError> {
-        let mut folded = self.apply_journal(pace)?;
+        let mut applied = self.apply_journal(pace)?;
         match journal::seal(&self.home, lock) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             sealed => sealed.map_err(|source| self.journal_error(source))?,
         }
         let rest = self.apply_journal(pace)?;
-        folded.events += rest.events;
-        folded.effects.extend(rest.effects);
+        applied.events += rest.events;
+        applied.effects.extend(rest.effects);
         let segments = self.segments()?;
-        let at = self.folded(&segments)?;
-        if segments.after(at.segment).is_some() { Err(StoreError::NewerJournal) } else { Ok(folded) }
+        let at = self.applied_position(&segments)?;
+        if segments.after(at.segment).is_some() { Err(StoreError::NewerJournal) } else { Ok(applied) }
     }
 
     /// Removes the erased data from free pages and from the WAL.

@@ -1,6 +1,6 @@
 //! Decides for each journal record whether an erase keeps, changes or removes it.
 //!
-//! Events about a session's seat, start and end stay unless the whole session is erased: the rest of it must fold as
+//! Events about a session's seat, start and end stay unless the whole session is erased: the rest of it must apply as
 //! before. Single bookmarks and batons are removed with all events about them.
 
 use super::EraseSelection;

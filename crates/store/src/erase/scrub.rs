@@ -61,7 +61,7 @@ impl Store {
         Ok(EraseReport { rows: self.scrub_rows(cleaner, EraseMode::Rehearsal)?, journal })
     }
 
-    /// Scrubs the journal and the database. Everything in the journal must have been folded: see `settle`.
+    /// Scrubs the journal and the database. Everything in the journal must have been applied: see `settle`.
     pub fn scrub(&self, lock: &ProjectionLock, cleaner: &ScrubRules<'_>) -> Result<EraseReport, StoreError> {
         let excluded = self.excluded_sessions(cleaner)?;
         let journal = self.rewrite_journal(lock, &mut |entry| fate(entry, cleaner, &excluded))?;

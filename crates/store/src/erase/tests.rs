@@ -1,4 +1,4 @@
-//! Erasing from the journal and the database: folding continues afterwards, and a rebuild gives the same rows.
+//! Erasing from the journal and the database: applying continues afterwards, and a rebuild gives the same rows.
 
 use super::*;
 use crate::journal::JournalRecord;
@@ -134,7 +134,7 @@ fn a_matching_prompt_becomes_empty_and_its_turn_stays() {
 }
 
 #[test]
-fn events_after_an_erase_are_folded_once() {
+fn events_after_an_erase_are_applied_once() {
     let bench = two_sessions();
     bench.erase(&session_traces("a:2", 0, 90));
     bench.prompt("a:1", 50, "four");

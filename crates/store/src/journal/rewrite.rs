@@ -1,6 +1,6 @@
 //! Removes records from the journal: a sealed segment is written to a new file without them, which then replaces it.
 //!
-//! Replacing is atomic. Only fully folded segments are rewritten, so that no stored position points into one.
+//! Replacing is atomic. Only fully applied segments are rewritten, so that no stored position points into one.
 //! The active file is never rewritten: it is sealed first.
 
 use super::frame::{self, ParsedFrame};

@@ -122,15 +122,15 @@ pub fn seal(home: &DataFolder, _lock: &ProjectionLock) -> io::Result<()> {
     fs::rename(&path, home.journal().join(format!("{number:08}.sealed")))
 }
 
-/// Removes the oldest folded segments until the journal holds no more than `keep_bytes`. Keeps the newest sealed one:
+/// Removes the oldest applied segments until the journal holds no more than `keep_bytes`. Keeps the newest sealed one:
 /// the number of the active file follows from it.
-pub fn expire(home: &DataFolder, folded: JournalPosition, keep_bytes: u64) -> io::Result<u64> {
+pub fn expire(home: &DataFolder, applied: JournalPosition, keep_bytes: u64) -> io::Result<u64> {
     let segments = Segments::list(home)?;
     let mut excess = segments.total_bytes().saturating_sub(keep_bytes);
     let mut removed = 0;
     let sealed = segments.files.len().saturating_sub(1);
     for (number, path) in segments.files.iter().take(sealed.saturating_sub(1)) {
-        if excess == 0 || *number >= folded.segment {
+        if excess == 0 || *number >= applied.segment {
             break;
         }
         let bytes = size(path);

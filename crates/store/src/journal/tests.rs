@@ -138,7 +138,7 @@ fn an_append_that_meets_a_sealing_goes_to_the_new_file() {
 }
 
 #[test]
-fn expiry_takes_the_oldest_folded_segments_only() {
+fn expiry_takes_the_oldest_applied_segments_only() {
     let (_folder, home) = fresh();
     for n in 1..=4 {
         append(&home, &[fault(n)]).unwrap();
@@ -147,7 +147,7 @@ fn expiry_takes_the_oldest_folded_segments_only() {
     assert_eq!(
         expire(&home, JournalPosition { segment: 1, offset: 9 }, 0).unwrap(),
         0,
-        "nothing before 1 is folded"
+        "nothing before 1 is applied"
     );
     assert!(expire(&home, JournalPosition { segment: 3, offset: 0 }, 0).unwrap() > 0);
     assert_eq!(numbers(&read_all(&home)), [3, 4]);

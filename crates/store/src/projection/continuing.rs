@@ -1,6 +1,6 @@
 //! Applies events to hops: inserts their rows, stores their handoffs, and advances their stages.
 //!
-//! Makes no decisions: `core` chooses the next stage. Reads only rows that were folded before, so that every fold of
+//! Makes no decisions: `core` chooses the next stage. Reads only rows that were applied before, so that every apply of
 //! the same journal gives the same result.
 
 use super::ProjectionBatch;

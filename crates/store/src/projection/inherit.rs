@@ -1,6 +1,6 @@
 //! Applies events to batons and inheritances: collects the situation, lets `core` decide, stores the decision.
 //!
-//! Makes no decisions and reads only rows that were folded before, so that every fold decides alike.
+//! Makes no decisions and reads only rows that were applied before, so that every apply decides alike.
 
 use super::ProjectionBatch;
 use crate::StoreError;
@@ -123,7 +123,7 @@ impl ProjectionBatch<'_> {
         Ok(chain)
     }
 
-    /// Whether a baton is withdrawn depends on its session, which this fold may have changed.
+    /// Whether a baton is withdrawn depends on its session, which this batch may have changed.
     fn batons(&mut self, heir: &SessionKey) -> Result<Vec<Baton>, StoreError> {
         let Some(heir) = self.session_row(heir) else { return Ok(vec![]) };
         let mut batons = self.store.batons_around(heir)?;
@@ -143,7 +143,7 @@ impl ProjectionBatch<'_> {
             return Ok(vec![]);
         };
         let (project, birth) = (row.project, row.session.started_at);
-        // Writes this fold's changes first: the query below reads rows.
+        // Writes this batch's changes first: the query below reads rows.
         self.save_sessions()?;
         let keys = self.store.sessions_active_between(project, birth.plus_ms(-HOUR_MS), birth)?;
         let mut nearby = vec![];

@@ -1,4 +1,4 @@
-//! Folding on real files: exactly once, in order, despite interruptions.
+//! Applying on real files: exactly once, in order, despite interruptions.
 
 use super::*;
 use crate::upkeep::{self, Retention};
@@ -51,7 +51,7 @@ impl Bench {
         journal::append(&self.home, &records).unwrap();
     }
 
-    fn fold(&self) -> (Store, Projected) {
+    fn apply_all(&self) -> (Store, Projected) {
         let lock = ProjectionLock::try_take(&self.home).unwrap().unwrap();
         Store::open_and_apply(&self.home, &lock, &pace(&ALWAYS)).unwrap()
     }
@@ -91,7 +91,7 @@ fn a_session_that_goes_back_to_what_it_was_is_saved_though_it_was_saved_in_betwe
     let mut bench = Bench::new();
     bench.accept("a:1", prompt("one"));
     bench.accept("a:1", STOP);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let state = || store.session(&key("a:1")).unwrap().unwrap().state;
     assert_eq!(state(), SessionState::Completed);
     let mut batch = ProjectionBatch::new(&store);
@@ -104,7 +104,7 @@ fn a_session_that_goes_back_to_what_it_was_is_saved_though_it_was_saved_in_betwe
 }
 
 #[test]
-fn a_session_is_the_same_after_any_number_of_folds() {
+fn a_session_is_the_same_after_being_applied_in_any_number_of_steps() {
     let happenings = || {
         let start = EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() };
         [
@@ -122,10 +122,10 @@ fn a_session_is_the_same_after_any_number_of_folds() {
     for happening in happenings() {
         at_once.accept("a:1", happening.clone());
         one_by_one.accept("a:1", happening);
-        one_by_one.fold();
-        one_by_one.fold();
+        one_by_one.apply_all();
+        one_by_one.apply_all();
     }
-    let (left, right) = (at_once.fold().0, one_by_one.fold().0);
+    let (left, right) = (at_once.apply_all().0, one_by_one.apply_all().0);
     assert_eq!(left.session(&key("a:1")).unwrap(), right.session(&key("a:1")).unwrap());
     assert_eq!(left.hook_turns(&key("a:1")).unwrap(), right.hook_turns(&key("a:1")).unwrap());
     assert_eq!(left.events(&key("a:1")).unwrap().len(), 7);
@@ -139,7 +139,7 @@ fn an_event_that_is_read_twice_counts_once() {
     let event = bench.event("a:1", prompt("once"));
     bench.append(&[event.clone(), event.clone()]);
     bench.append(&[event]);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     assert_eq!(store.count_events().unwrap(), 1);
     assert_eq!(store.session(&key("a:1")).unwrap().unwrap().turns, 1);
 }
@@ -154,7 +154,7 @@ fn context_usage_and_announcements_survive_a_rebuild_but_not_a_compaction() {
     );
     bench.accept("a:1", EventKind::ContextAnnounced { percent: 60, to: NoticeAudience::Model });
     let key = SessionKey::parse("a:1").unwrap();
-    let meter = |bench: &Bench| bench.fold().0.session(&key).unwrap().unwrap().meter;
+    let meter = |bench: &Bench| bench.apply_all().0.session(&key).unwrap().unwrap().meter;
     let before = meter(&bench);
     assert_eq!(before.fill(), ContextUsage::from_display(130_000, 200_000));
     assert_eq!(before.told, NotifiedThresholds { model: 60, person: 0 });
@@ -178,21 +178,21 @@ fn a_lost_database_is_rebuilt_from_the_journal_with_the_same_ids() {
     let mut bench = Bench::new();
     bench.accept("a:1", prompt("hello"));
     bench.accept("a:1", STOP);
-    let before = bench.fold().0.session(&key("a:1")).unwrap();
+    let before = bench.apply_all().0.session(&key("a:1")).unwrap();
     for suffix in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(bench.home.folder().join(format!("towline.db{suffix}")));
     }
-    assert_eq!(bench.fold().0.session(&key("a:1")).unwrap(), before);
+    assert_eq!(bench.apply_all().0.session(&key("a:1")).unwrap(), before);
 }
 
 #[test]
 fn a_damaged_database_is_kept_aside_rebuilt_and_reported() {
     let mut bench = Bench::new();
     bench.accept("a:1", prompt("hello"));
-    drop(bench.fold());
+    drop(bench.apply_all());
     fs::write(bench.home.database(), vec![b'?'; 9000]).unwrap();
     let _ = fs::remove_file(bench.home.write_ahead_log());
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     assert_eq!(store.session(&key("a:1")).unwrap().unwrap().turns, 1);
     assert_eq!(store.faults().unwrap()[0].kind, FaultKind::Rebuilt);
     let kept = fs::read_dir(bench.home.folder()).unwrap().filter_map(Result::ok);
@@ -204,23 +204,23 @@ fn the_mark_is_there_exactly_while_the_session_works() {
     let mut bench = Bench::new();
     let is_marked = |bench: &Bench| marks::is_working(&bench.home, &key("a:1"));
     bench.accept("a:1", prompt("go"));
-    assert!(!is_marked(&bench), "nobody folded yet");
-    bench.fold();
+    assert!(!is_marked(&bench), "nobody applied yet");
+    bench.apply_all();
     assert!(is_marked(&bench));
     bench.accept("a:1", STOP);
-    bench.fold();
+    bench.apply_all();
     assert!(!is_marked(&bench));
 }
 
 #[test]
-fn a_fold_that_runs_out_of_time_goes_on_later_and_loses_nothing() {
+fn an_apply_that_runs_out_of_time_goes_on_later_and_loses_nothing() {
     let mut bench = Bench::new();
     for _ in 0..3_000 {
         bench.accept("a:1", tool());
     }
     let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
-    let (store, folded) = Store::open_and_apply(&bench.home, &lock, &pace(&|| false)).unwrap();
-    assert!(!folded.caught_up && folded.events < 3_000 && store.backlog_bytes().unwrap() > 0);
+    let (store, applied) = Store::open_and_apply(&bench.home, &lock, &pace(&|| false)).unwrap();
+    assert!(!applied.caught_up && applied.events < 3_000 && store.backlog_bytes().unwrap() > 0);
     let rest = store.apply_journal(&pace(&ALWAYS)).unwrap();
     assert!(rest.caught_up);
     assert_eq!(store.count_events().unwrap(), 3_000);
@@ -251,7 +251,7 @@ fn worktrees_and_moved_clones_are_one_project_and_namesakes_are_two() {
     visit("a:2", "/src/app/.git", Some("host/me/app"));
     visit("a:3", "/moved/app/.git", Some("host/me/app"));
     visit("a:4", "/other/app/.git", None);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let roots: Vec<_> = store.projects().unwrap().into_iter().map(|(name, root, _)| (name, root)).collect();
     assert_eq!(roots, [("app".into(), "/moved/app/.git".into()), ("app".into(), "/other/app/.git".into())]);
 }
@@ -261,9 +261,9 @@ fn upkeep_bounds_the_log_the_journal_and_the_events() {
     let mut bench = Bench::new();
     for _ in 0..200 {
         bench.accept("a:1", prompt("again and again"));
-        bench.fold();
+        bench.apply_all();
     }
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     assert!(upkeep::is_due(&store, Timestamp(0)).unwrap());
     upkeep::checkpoint(&store).unwrap();
     assert_eq!(fs::metadata(bench.home.write_ahead_log()).unwrap().len(), 0);
@@ -278,7 +278,7 @@ fn upkeep_bounds_the_log_the_journal_and_the_events() {
 #[test]
 fn jobs_are_leased_returned_and_finished() {
     let bench = Bench::new();
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     store.queue(Uid([1; 16]), crate::UpkeepKind::Expire, "x", Timestamp(10)).unwrap();
     store.queue(Uid([2; 16]), crate::UpkeepKind::Expire, "x", Timestamp(5)).unwrap();
     assert!(store.lease(Timestamp(4), Timestamp(9)).unwrap().is_none(), "not due");
@@ -296,7 +296,7 @@ fn faults_are_counted_and_reported_once() {
     let bench = Bench::new();
     let fault = |at| FaultRecord { at: Timestamp(at), kind: FaultKind::Store, detail: "busy".into() };
     journal::append(&bench.home, &[JournalRecord::Fault(fault(1)), JournalRecord::Fault(fault(2))]).unwrap();
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let told = store.tell_faults(Timestamp(3)).unwrap();
     assert_eq!((told.len(), told[0].count), (1, 2));
     assert!(store.tell_faults(Timestamp(4)).unwrap().is_empty());
@@ -306,7 +306,7 @@ fn faults_are_counted_and_reported_once() {
 
 #[test]
 fn hot_statements_use_their_indexes() {
-    let (store, _) = Bench::new().fold();
+    let (store, _) = Bench::new().apply_all();
     for query in [
         "select id from sessions where agent = 'a' and session = 'b'",
         "select id from seats where key = 'k'",
@@ -327,27 +327,27 @@ fn hot_statements_use_their_indexes() {
 fn a_journal_that_was_replaced_by_a_longer_one_loses_nothing() {
     let mut bench = Bench::new();
     bench.accept("a:1", prompt("before"));
-    drop(bench.fold());
+    drop(bench.apply_all());
     fs::remove_dir_all(bench.home.journal()).unwrap();
     for _ in 0..5 {
         bench.accept("a:2", tool());
     }
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     assert_eq!(store.events(&key("a:2")).unwrap().len(), 5);
     assert_eq!(store.count_events().unwrap(), 6);
 }
 
 #[test]
-fn a_journal_that_is_read_again_after_its_events_expired_does_not_stop_the_fold() {
+fn a_journal_that_is_read_again_after_its_events_expired_does_not_stop_applying() {
     let mut bench = Bench::new();
     bench.accept("a:1", prompt("one"));
     bench.accept("a:1", STOP);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     store.expire_events(Timestamp(1_000_000)).unwrap();
-    store.move_folded(journal::JournalPosition::default(), &store.segments().unwrap()).unwrap();
+    store.set_applied_position(journal::JournalPosition::default(), &store.segments().unwrap()).unwrap();
     bench.accept("a:1", prompt("two"));
-    let (store, folded) = bench.fold();
-    assert!(folded.caught_up);
+    let (store, applied) = bench.apply_all();
+    assert!(applied.caught_up);
     assert!(store.hook_turns(&key("a:1")).unwrap().iter().any(|turn| turn.prompt.as_str() == "two"));
 }
 
@@ -355,13 +355,13 @@ fn a_journal_that_is_read_again_after_its_events_expired_does_not_stop_the_fold(
 fn a_row_is_saved_once_per_change() {
     let mut bench = Bench::new();
     bench.accept("a:1", prompt("one"));
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let revision = |store: &Store| -> i64 {
         store.db.query_row("select revision from sessions", [], |row| row.get(0)).unwrap()
     };
     assert_eq!(revision(&store), 1);
     bench.accept("a:1", STOP);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     assert_eq!(revision(&store), 2);
 }
 
@@ -382,7 +382,7 @@ fn ended_sessions_exclude_headless_ones_and_come_latest_first() {
     for session in ["a:2", "a:1", "a:3"] {
         bench.accept(session, EventKind::SessionEnded { by: EndedBy::Exit });
     }
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let ended = |most| -> Vec<String> {
         store.ended_sessions(most).unwrap().iter().map(|session| session.key.to_string()).collect()
     };
@@ -415,7 +415,7 @@ fn live_sessions_come_with_their_open_turn() {
         project: None,
     });
     bench.append(&[event]);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let live = store.live_sessions().unwrap();
     assert_eq!(live.len(), 1);
     assert_eq!(live[0].open_turn.as_ref().unwrap().prompt.as_str(), "go");

@@ -1,7 +1,7 @@
 //! Applies events to intents: inserts their rows, advances their stages, and confirms those that an event proves done.
 //!
-//! Makes no decisions: `core` defines the stage transitions and confirmations. Reads only rows that were folded before,
-//! so that every fold of the same journal gives the same result.
+//! Makes no decisions: `core` defines the stage transitions and confirmations. Reads only rows that were applied before,
+//! so that every apply of the same journal gives the same result.
 
 use super::ProjectionBatch;
 use crate::StoreError;

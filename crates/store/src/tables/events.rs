@@ -1,4 +1,4 @@
-//! Folded events: small, in order per session, kept for the retention period.
+//! Applied events: small, in order per session, kept for the retention period.
 //!
 //! Never changed once added: only inserted, read and expired.
 
@@ -20,7 +20,7 @@ const OF_SESSION: &str = "
     select e.kind, e.tool, e.at, e.subagent from events e join sessions s on s.id = e.session
     where s.agent = ?1 and s.session = ?2 order by e.uid";
 
-/// One folded event, with the fields that are kept.
+/// One applied event, with the fields that are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRow {
     pub kind: String,

@@ -23,7 +23,7 @@ const BOUND: &str = "
     delete from faults where last_at < (select last_at from faults order by last_at desc limit 1 offset 500)";
 
 /// Bytes of journal that are searched for faults.
-const UNFOLDED: u64 = 4 << 20;
+const MOST_UNAPPLIED_BYTES: u64 = 4 << 20;
 
 /// Faults of one kind and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,10 +63,10 @@ impl Store {
         self.db.all(ALL, [], fault)
     }
 
-    /// Faults that are still in the journal because folding failed, oldest first.
+    /// Faults that are still in the journal because applying failed, oldest first.
     pub fn unapplied_faults(&self) -> Result<Vec<FaultRecord>, StoreError> {
         let segments = self.segments()?;
-        let chunk = journal::read_from(&segments, self.folded(&segments)?, UNFOLDED)
+        let chunk = journal::read_from(&segments, self.applied_position(&segments)?, MOST_UNAPPLIED_BYTES)
             .map_err(|source| self.folder_error(source))?;
         let fault = |record| if let JournalRecord::Fault(fault) = record { Some(fault) } else { None };
         Ok(chunk.records.into_iter().filter_map(fault).collect())

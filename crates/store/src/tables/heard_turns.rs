@@ -1,4 +1,4 @@
-//! Turns as reported by hooks: one row each, saved when they begin, when they end, and at each fold in between.
+//! Turns as reported by hooks: one row each, saved when they begin, when they end, and at each apply in between.
 //!
 //! The columns written at the beginning of a turn are never changed.
 

@@ -93,7 +93,7 @@ impl Store {
         Ok(newest.filter(|newest| newest.given_at.is_none() && newest.way.is_to_be_given()))
     }
 
-    /// Marks a decision as delivered. The caller holds the fold lock, so that it is delivered once, and appends it to
+    /// Marks a decision as delivered. The caller holds the apply lock, so that it is delivered once, and appends it to
     /// the journal too, for a rebuilt database.
     pub fn mark_given(&self, decision: Uid, at: Timestamp) -> Result<(), StoreError> {
         if let Some(heir) = self.mark_decision_given(decision, at)? {
@@ -102,7 +102,7 @@ impl Store {
         Ok(())
     }
 
-    /// Marks only the decision; returns the heir's row if it was not delivered before. A fold updates sessions itself.
+    /// Marks only the decision; returns the heir's row if it was not delivered before. Applying updates sessions itself.
     pub(crate) fn mark_decision_given(
         &self,
         decision: Uid,

@@ -65,7 +65,7 @@ fn rows(store: &Store) -> Vec<BookmarkRow> {
 fn bookmarks_and_counts_since_them_are_the_same_after_a_rebuild() {
     let mut bench = bench();
     bench.accept("a:1", tool());
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let (before, session) = (rows(&store), store.session(&key("a:1")).unwrap());
     assert_eq!(before.len(), 3);
     assert_eq!(session.as_ref().unwrap().since_bookmark.tool_calls, 1);
@@ -73,14 +73,14 @@ fn bookmarks_and_counts_since_them_are_the_same_after_a_rebuild() {
     let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
     rebuild(&bench.home, &lock, Timestamp(1), "a test").unwrap();
     drop(lock);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     assert_eq!((rows(&store), store.session(&key("a:1")).unwrap()), (before, session));
 }
 
 #[test]
 fn a_bookmark_says_how_why_and_where_it_was_set_and_the_first_look_stands() {
     let bench = bench();
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let [typed, manual, silent] = rows(&store).try_into().unwrap();
     let how = [&typed, &manual, &silent].map(|known| known.bookmark.set.how);
     assert_eq!(how, [BookmarkOrigin::Typed, BookmarkOrigin::Manual, BookmarkOrigin::Silent]);
@@ -96,7 +96,7 @@ fn a_bookmark_says_how_why_and_where_it_was_set_and_the_first_look_stands() {
 #[test]
 fn a_bookmark_that_is_deleted_can_be_restored() {
     let mut bench = bench();
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let shown = |store: &Store| {
         store.bookmarks(&BookmarkFilter { deleted: DeletedBookmarks::LeftOut, ..ALL }).unwrap().len()
     };
@@ -104,7 +104,7 @@ fn a_bookmark_that_is_deleted_can_be_restored() {
     let deleted = rows(&store).into_iter().find(|known| known.deleted_at.is_some()).unwrap();
     drop(store);
     bench.accept("a:1", EventKind::BookmarkRestored { bookmark: deleted.bookmark.uid });
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     assert_eq!(shown(&store), 3);
     let name = deleted.bookmark.uid.to_string();
     for part in [&name[28..], &name[..10], &name] {
@@ -122,7 +122,7 @@ fn a_bookmark_that_is_deleted_can_be_restored() {
 fn an_erase_removes_bookmarks_and_their_texts() {
     let check = |meant: &dyn Fn(&Store) -> EraseSelection, left: usize| {
         let bench = bench();
-        let (store, _) = bench.fold();
+        let (store, _) = bench.apply_all();
         let traces = &meant(&store);
         let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
         let rehearsed = store.preview_erase(traces).unwrap();
@@ -133,7 +133,7 @@ fn an_erase_removes_bookmarks_and_their_texts() {
         assert!(!format!("{after:?}").contains("storm"));
         rebuild(&bench.home, &lock, Timestamp(1), "a test").unwrap();
         drop((store, lock));
-        let (store, _) = bench.fold();
+        let (store, _) = bench.apply_all();
         let words =
             |rows: &[BookmarkRow]| rows.iter().map(|row| row.bookmark.set.clone()).collect::<Vec<_>>();
         assert_eq!(words(&rows(&store)), words(&after));
@@ -180,14 +180,14 @@ fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() 
     };
     let carried =
         |store: &Store, remote: &str| store.sync_notes(&shared(remote), "ann", Uid([7; 16])).unwrap();
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let first = carried(&store, "x/boat").remove(0);
     assert!(matches!(&first.words, Some(RowContent::Noted(words)) if words.contains("before the storm")));
     assert_eq!((first.row.from.person.as_str(), first.row.project), ("ann", Uid([5; 16])));
     assert!(carried(&store, "x/other").is_empty());
     drop(store);
     bench.append(&[deleted]);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let again = carried(&store, "x/boat").remove(0);
     let count = |carried: &crate::archive::SyncRow<String>| match &carried.row.life {
         towline_core::share::RowLife::Lives(registers) => registers.words.stamp.count,

@@ -53,7 +53,7 @@ impl Bench {
     }
 
     fn hops(&self) -> Vec<Hop> {
-        self.fold().0.hops(&HopFilter { limit: 99, ..HopFilter::default() }).unwrap()
+        self.apply_all().0.hops(&HopFilter { limit: 99, ..HopFilter::default() }).unwrap()
     }
 
     fn hop(&self) -> Hop {
@@ -78,7 +78,7 @@ fn an_agent_that_is_asked_for_its_handoff_works_on() {
     let (bench, hop) = Bench::asked();
     let found = bench.hop();
     assert_eq!((found.uid, found.stage, found.asking.percent), (hop, HopStage::Asked, Some(80)));
-    assert_eq!(bench.fold().0.session(&key("a:1")).unwrap().unwrap().state, SessionState::Working);
+    assert_eq!(bench.apply_all().0.session(&key("a:1")).unwrap().unwrap().state, SessionState::Working);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_hop_goes_all_the_way_and_a_rebuilt_database_has_the_same() {
         let _ = fs::remove_file(bench.home.folder().join(format!("towline.db{suffix}")));
     }
     assert_eq!(bench.hops(), before);
-    let store = bench.fold().0;
+    let store = bench.apply_all().0;
     assert_eq!(store.hop_to(&key("a:2")).unwrap(), before.first().cloned());
     assert_eq!(store.last_hop_of(&key("a:1")).unwrap(), before.first().cloned());
     assert!(store.open_hops().unwrap().is_empty() && store.unreported_hops().unwrap().is_empty());
@@ -127,15 +127,15 @@ fn a_refused_intent_ends_the_hop_keeps_its_handoff_and_is_reported_once() {
     let why = Some("typing is paused".to_owned());
     let refused = EventKind::IntentMoved { intent: typed.clear, to: Typing::Refused, why };
     bench.here("a:1", refused);
-    let (store, folded) = bench.fold();
+    let (store, applied) = bench.apply_all();
     let ended =
         |effect: &Effect| matches!(effect, Effect::HopEnded { why, .. } if why == "clear: typing is paused");
-    assert_eq!(folded.effects.iter().filter(|effect| ended(effect)).count(), 1);
+    assert_eq!(applied.effects.iter().filter(|effect| ended(effect)).count(), 1);
     let untold = store.unreported_hops().unwrap();
     assert_eq!((untold[0].stage, untold[0].text()), (HopStage::Failed, Some("## Task\nheron")));
     drop(store);
     bench.here("a:1", EventKind::HopTold { hop });
-    assert!(bench.fold().0.unreported_hops().unwrap().is_empty());
+    assert!(bench.apply_all().0.unreported_hops().unwrap().is_empty());
     bench.here("a:1", EventKind::HandoffWritten { hop, text: kept("better"), by: HandoffAuthor::Person });
     assert_eq!((bench.hop().stage, bench.hop().text()), (HopStage::Failed, Some("better")));
 }
@@ -156,7 +156,7 @@ fn own_hops_and_compactions_in_a_seat_are_counted_by_time() {
     let (mut bench, _) = Bench::completed();
     let wish = IntentRequest::new(SEAT, IntentPurpose::Compact, "/compact", Timestamp(9_000)).unwrap();
     let compact = bench.here("a:2", EventKind::IntentMade { wish });
-    let store = bench.fold().0;
+    let store = bench.apply_all().0;
     let asked = store.intent(compact).unwrap().unwrap().made_at;
     assert_eq!(store.own_actions(SEAT, Timestamp(0)).unwrap().len(), 2);
     assert_eq!(store.own_actions(SEAT, asked).unwrap(), [(asked, asked)]);
@@ -168,8 +168,8 @@ fn own_hops_and_compactions_in_a_seat_are_counted_by_time() {
 #[test]
 fn most_events_find_no_open_hop_by_one_look_at_an_index() {
     let (bench, _) = Bench::asked();
-    assert!(bench.fold().0.has_active_hops().unwrap());
+    assert!(bench.apply_all().0.has_active_hops().unwrap());
     let plan = "explain query plan select h.id from hops h where h.stage in ('asked', 'written', 'clearing', 'continuing')";
-    let plan: String = bench.fold().0.db.query_row(plan, [], |row| row.get(3)).unwrap();
+    let plan: String = bench.apply_all().0.db.query_row(plan, [], |row| row.get(3)).unwrap();
     assert!(plan.contains("open_hops"), "{plan}");
 }

@@ -101,7 +101,7 @@ fn tl_12_a_cleared_session_hands_its_work_to_the_next_in_its_seat() {
     bench.work("a:1", "seat");
     bench.clear("a:1", "a:2", "seat");
     assert_eq!(bench.decision_lines(), ["a:2 clear a:1"]);
-    let due = bench.fold().0.inheritance_to_give(&key("a:2")).unwrap().unwrap();
+    let due = bench.apply_all().0.inheritance_to_give(&key("a:2")).unwrap().unwrap();
     assert_eq!((due.from, due.way, due.given_at), (Some(key("a:1")), InheritRule::Clear, None));
     assert_eq!(due.project.as_deref(), Some("app"));
 }
@@ -118,7 +118,7 @@ fn an_agent_that_tells_of_the_end_late_and_of_the_start_with_the_prompt_inherits
 }
 
 #[test]
-fn a_seat_that_is_found_after_the_prompt_was_folded_still_decides() {
+fn a_seat_that_is_found_after_the_prompt_was_applied_still_decides() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
     bench.accept_in_project("a:2", start(StartedBy::Clear));
@@ -204,7 +204,7 @@ fn tl_10_a_baton_is_taken_once_and_by_any_agent_of_the_project() {
         bench.accept_in_project(heir, prompt("go on"));
     }
     assert_eq!(bench.decision_lines(), ["b:2 baton a:1"]);
-    let batons = bench.fold().0.batons().unwrap();
+    let batons = bench.apply_all().0.batons().unwrap();
     assert_eq!(batons[0].heir, Some(key("b:2")));
 }
 
@@ -236,7 +236,7 @@ fn a_baton_of_another_machine_is_taken_once_and_the_decision_says_where_it_was_p
     bench.accept("b:far", came(passed_at, 1, BatonFate::Waits));
     assert_eq!(next_session(&mut bench, "a:1"), ["a:1 baton b:far"]);
     assert_eq!(next_session(&mut bench, "a:2"), ["a:1 baton b:far"]);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let due = store.inheritance_to_give(&key("a:1")).unwrap().unwrap();
     assert_eq!((due.from, due.machine.as_deref()), (Some(key("b:far")), Some("desk")));
     assert_eq!(store.session(&key("b:far")).unwrap(), None, "it is no session of this machine");
@@ -277,7 +277,7 @@ fn a_baton_that_was_taken_on_another_machine_is_not_taken_here_too() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
     bench.accept_in_project("a:1", EventKind::BatonPassed);
-    let own = bench.fold().0.batons().unwrap().remove(0);
+    let own = bench.apply_all().0.batons().unwrap().remove(0);
     let EventKind::BatonCame(mut far) =
         came(own.passed_at.0, 1 << 20, BatonFate::Taken { by: Some(key("b:heir")) })
     else {
@@ -286,7 +286,7 @@ fn a_baton_that_was_taken_on_another_machine_is_not_taken_here_too() {
     far.baton = own.uid;
     bench.accept("a:1", EventKind::BatonCame(far));
     assert_eq!(next_session(&mut bench, "a:2"), Vec::<String>::new());
-    let own = bench.fold().0.batons().unwrap().remove(0);
+    let own = bench.apply_all().0.batons().unwrap().remove(0);
     assert_eq!((own.heir.clone(), own.is_over(), own.revision), (Some(key("b:heir")), true, 1 << 20));
 }
 
@@ -295,7 +295,7 @@ fn a_fresh_start_increments_the_revision_of_the_baton() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
     bench.accept_in_project("a:1", EventKind::BatonPassed);
-    let revision = |bench: &Bench| bench.fold().0.batons().unwrap()[0].revision;
+    let revision = |bench: &Bench| bench.apply_all().0.batons().unwrap()[0].revision;
     let before = revision(&bench);
     bench.accept_in_project("a:1", EventKind::FreshAsked);
     let withdrawn = revision(&bench);
@@ -310,12 +310,12 @@ fn tl_10_a_baton_is_replaced_by_the_sessions_next_and_can_be_dropped() {
     bench.accept_in_project("a:1", EventKind::BatonPassed);
     bench.accept_in_project("a:1", EventKind::BatonPassed);
     let now = Timestamp(bench.clock);
-    let open = |bench: &Bench| bench.fold().0.open_batons(now).unwrap().len();
+    let open = |bench: &Bench| bench.apply_all().0.open_batons(now).unwrap().len();
     assert_eq!(open(&bench), 1);
-    assert!(bench.fold().0.open_baton_of(&key("a:1")).unwrap().is_some());
+    assert!(bench.apply_all().0.open_baton_of(&key("a:1")).unwrap().is_some());
     bench.accept_in_project("a:1", EventKind::BatonDropped);
     assert_eq!(open(&bench), 0);
-    assert_eq!(bench.fold().0.batons().unwrap().len(), 2, "what became of them is remembered");
+    assert_eq!(bench.apply_all().0.batons().unwrap().len(), 2, "what became of them is remembered");
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn a_session_that_was_never_used_or_has_nobody_before_it_passes_no_baton() {
         headless.push(Event { scene: Some(scene(None, SessionPresence::Headless)), ..event });
     }
     bench.append(&headless);
-    assert_eq!(bench.fold().0.batons().unwrap(), []);
+    assert_eq!(bench.apply_all().0.batons().unwrap(), []);
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn a_fresh_start_gives_nothing_and_the_log_says_why() {
     let decisions = bench.decisions();
     assert_eq!((decisions[0].way, &decisions[0].from), (InheritRule::Fresh, &None));
     assert!(decisions[0].reason.contains("a:1"));
-    assert_eq!(bench.fold().0.inheritance_to_give(&key("a:2")).unwrap(), None);
+    assert_eq!(bench.apply_all().0.inheritance_to_give(&key("a:2")).unwrap(), None);
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn the_user_chooses_between_several_batons() {
     assert_eq!(bench.decisions()[0].candidates, [key("a:1"), key("b:2")]);
     bench.accept_in_project("a:3", EventKind::InheritanceTaken { from: key("b:2") });
     assert_eq!(bench.decision_lines(), ["a:3 ambiguous", "a:3 taken b:2"]);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     assert_eq!(store.inheritance_to_give(&key("a:3")).unwrap().unwrap().from, Some(key("b:2")));
     let open = store.open_batons(Timestamp(bench.clock)).unwrap();
     assert_eq!(open.iter().map(|baton| &baton.session).collect::<Vec<_>>(), [&key("a:1")]);
@@ -382,7 +382,7 @@ fn the_users_wish_travels_with_the_start() {
     let wishes = InheritSettings { on_clear: OnClear::Ask, ..InheritSettings::default() };
     bench.accept_in_project("a:2", EventKind::SessionStarted { by: StartedBy::Clear, wishes });
     bench.sit("a:2", "seat");
-    bench.fold();
+    bench.apply_all();
     bench.accept_in_project("a:2", prompt("go on"));
     assert_eq!(bench.decision_lines(), ["a:2 asked"]);
 }
@@ -392,7 +392,7 @@ fn a_delivered_inheritance_is_not_due_again_even_after_a_rebuild() {
     let mut bench = Bench::new();
     bench.work("a:1", "seat");
     bench.clear("a:1", "a:2", "seat");
-    let store = bench.fold().0;
+    let store = bench.apply_all().0;
     assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, InheritState::Due);
     let due = store.inheritance_to_give(&key("a:2")).unwrap().unwrap();
     store.mark_given(due.uid, Timestamp(77)).unwrap();
@@ -402,7 +402,7 @@ fn a_delivered_inheritance_is_not_due_again_even_after_a_rebuild() {
     bench.accept_in_project("a:2", EventKind::InheritanceGiven { decision: due.uid });
     assert_eq!(bench.decisions()[0].given_at, Some(Timestamp(77)), "once is enough");
     forget_database(&bench);
-    let store = bench.fold().0;
+    let store = bench.apply_all().0;
     assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, InheritState::Settled);
     assert_eq!(store.inheritance_to_give(&key("a:2")).unwrap(), None);
 }
@@ -417,13 +417,13 @@ fn a_choice_made_during_an_older_delivery_stays_due() {
     let first = bench.decisions()[0].uid;
     bench.accept_in_project("a:3", EventKind::InheritanceTaken { from: key("a:2") });
     bench.accept_in_project("a:3", EventKind::InheritanceGiven { decision: first });
-    let due = bench.fold().0.inheritance_to_give(&key("a:3")).unwrap();
+    let due = bench.apply_all().0.inheritance_to_give(&key("a:3")).unwrap();
     assert_eq!(due.unwrap().from, Some(key("a:2")));
-    assert_eq!(bench.fold().0.session(&key("a:3")).unwrap().unwrap().inheriting, InheritState::Due);
+    assert_eq!(bench.apply_all().0.session(&key("a:3")).unwrap().unwrap().inheriting, InheritState::Due);
 }
 
 #[test]
-fn a_choice_after_an_older_delivery_is_due_also_when_both_are_folded_at_once() {
+fn a_choice_after_an_older_delivery_is_due_also_when_both_are_applied_at_once() {
     let mut bench = Bench::new();
     for session in ["a:1", "a:2", "a:3"] {
         bench.work(session, session);
@@ -432,7 +432,7 @@ fn a_choice_after_an_older_delivery_is_due_also_when_both_are_folded_at_once() {
     let first = bench.decisions()[0].uid;
     bench.accept("a:3", EventKind::InheritanceGiven { decision: first });
     bench.accept("a:3", EventKind::InheritanceTaken { from: key("a:2") });
-    let session = bench.fold().0.session(&key("a:3")).unwrap().unwrap();
+    let session = bench.apply_all().0.session(&key("a:3")).unwrap().unwrap();
     assert_eq!(session.inheriting, InheritState::Due);
 }
 
@@ -452,16 +452,16 @@ fn tl_13_a_session_is_cleared_into_one_heir_only_unless_it_went_on() {
 }
 
 #[test]
-fn a_session_that_moves_from_one_new_seat_to_another_does_not_stop_the_fold() {
+fn a_session_that_moves_from_one_new_seat_to_another_does_not_stop_applying() {
     let mut bench = Bench::new();
     bench.work("a:1", "left");
     bench.sit("a:1", "right");
     bench.sit("a:1", "a third");
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     bench.sit("a:1", "another");
     let seats = |store: &Store| store.seats().unwrap().iter().filter(|seat| seat.current.is_some()).count();
     assert_eq!((seats(&store), store.seats().unwrap().len()), (1, 3));
-    assert_eq!((seats(&bench.fold().0), bench.fold().0.seats().unwrap().len()), (1, 4));
+    assert_eq!((seats(&bench.apply_all().0), bench.apply_all().0.seats().unwrap().len()), (1, 4));
 }
 
 #[test]
@@ -472,7 +472,7 @@ fn the_last_answer_is_kept_with_its_session() {
     let answer = Some(SafeText::new("all done", keeping));
     bench.accept_in_project("a:1", EventKind::TurnEnded { background: Some(0), answer: answer.clone() });
     bench.accept_in_project("a:1", STOP);
-    let session = bench.fold().0.session(&key("a:1")).unwrap().unwrap();
+    let session = bench.apply_all().0.session(&key("a:1")).unwrap().unwrap();
     assert_eq!(session.answer, answer, "a turn that says nothing takes nothing away");
 }
 
@@ -482,7 +482,7 @@ fn a_session_is_found_by_both_ends_of_its_id_and_by_no_pattern() {
     for session in ["a:1111-2222", "b:1111-3333", "a:1_11-4444"] {
         bench.work(session, session);
     }
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let found = |part: &str| store.sessions_named(part).unwrap().len();
     assert_eq!((found("1111"), found("3333"), found("a:1111-2222"), found("1_11")), (2, 1, 1, 1));
     assert_eq!((found("%"), found("2"), found("9")), (0, 1, 0));
@@ -518,13 +518,13 @@ fn happening(number: u8, other: &str) -> EventKind {
 
 /// All decisions, and the state of every baton.
 fn outcome(bench: &Bench) -> (Vec<Inheritance>, Vec<BatonRow>) {
-    (bench.decisions(), bench.fold().0.batons().unwrap())
+    (bench.decisions(), bench.apply_all().0.batons().unwrap())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn no_two_heirs_take_one_baton_and_every_fold_of_a_journal_decides_alike(
+    fn no_two_heirs_take_one_baton_and_every_apply_of_a_journal_decides_alike(
         events in proptest::collection::vec(anything(), 0..60)
     ) {
         let sessions = ["a:1", "a:2", "b:3", "a:4", "b:5"];
@@ -537,7 +537,7 @@ proptest! {
                 bench.pass(minutes);
                 bench.accept_at(sessions[session], seat, happening);
             }
-            one_by_one.fold();
+            one_by_one.apply_all();
         }
         let outcome_at_once = outcome(&at_once);
         prop_assert_eq!(&outcome_at_once, &outcome(&one_by_one));

@@ -34,11 +34,11 @@ impl Bench {
     }
 
     fn intents(&self) -> Vec<Intent> {
-        self.fold().0.intents(&IntentFilter { limit: 99, ..IntentFilter::default() }).unwrap()
+        self.apply_all().0.intents(&IntentFilter { limit: 99, ..IntentFilter::default() }).unwrap()
     }
 
     fn stage(&self, intent: Uid) -> IntentStage {
-        self.fold().0.intent(intent).unwrap().unwrap().stage
+        self.apply_all().0.intent(intent).unwrap().unwrap().stage
     }
 }
 
@@ -53,7 +53,7 @@ fn a_marker_is_confirmed_by_its_prompt_and_its_turn_is_not_the_users() {
     bench.accept_in_project("a:1", prompt("·"));
     bench.accept_in_project("a:1", STOP);
     bench.accept_in_project("a:1", prompt("·"));
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let found = store.intent(intent).unwrap().unwrap();
     assert_eq!((found.stage, found.led_to), (IntentStage::Confirmed, Some(key("a:1"))));
     let origins: Vec<_> = store.hook_turns(&key("a:1")).unwrap().iter().map(|turn| turn.origin).collect();
@@ -71,13 +71,13 @@ fn a_clear_is_confirmed_by_its_heir_and_the_continuation_is_meant_for_that() {
     let go_on = bench.made("a:1", wish(IntentPurpose::Continue, "go on").after(clear));
     bench.accept_in_project("a:1", CLEARED);
     bench.begin("a:2", SEAT, StartedBy::Clear);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let before = store.intent(clear).unwrap().unwrap();
     assert_eq!((before.stage, &before.led_to), (IntentStage::Confirmed, &Some(key("a:2"))));
     assert_eq!(store.intent(go_on).unwrap().unwrap().target_session(Some(&before)), &key("a:2"));
     bench.moved("a:2", go_on, IntentStage::Typing);
     bench.accept_in_project("a:2", prompt("go on"));
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     assert_eq!(
         store.intent(go_on).unwrap().unwrap().stage,
         IntentStage::Confirmed,
@@ -120,7 +120,7 @@ fn a_prompt_of_another_seat_confirms_nothing() {
     bench.accept_in_project("a:2", prompt("·"));
     assert_eq!(bench.stage(intent), IntentStage::Typed);
     assert_eq!(
-        bench.fold().0.session(&key("a:2")).unwrap().unwrap().open_turn.unwrap().origin,
+        bench.apply_all().0.session(&key("a:2")).unwrap().unwrap().open_turn.unwrap().origin,
         PromptOrigin::Human
     );
 }
@@ -139,7 +139,7 @@ fn open_intents_come_oldest_first_and_by_their_seat() {
     let second = bench.made("a:1", wish(IntentPurpose::Compact, "/compact"));
     let over = bench.made("a:1", wish(IntentPurpose::Bookmark, "·"));
     bench.moved("a:1", over, IntentStage::Refused);
-    let (store, _) = bench.fold();
+    let (store, _) = bench.apply_all();
     let open: Vec<_> = store.open_intents(SEAT).unwrap().into_iter().map(|intent| intent.uid).collect();
     assert_eq!(open, [first, second]);
     assert_eq!(store.seats_with_intents().unwrap(), [SEAT]);
