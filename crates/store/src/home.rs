@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
-use towline_core::id::IdHash;
+use towline_core::id::{IdHash, SessionKey};
 use towline_core::time::Timestamp;
 
 /// The data folder of one user on one machine.
@@ -25,95 +25,6 @@ impl DataFolder {
         &self.folder
     }
 
-    pub fn database(&self) -> PathBuf {
-        self.folder.join("towline.db")
-    }
-
-    pub fn write_ahead_log(&self) -> PathBuf {
-        self.folder.join("towline.db-wal")
-    }
-
-    /// The database of messages and tool details captured from transcripts.
-    pub fn archive(&self) -> PathBuf {
-        self.folder.join("archive.db")
-    }
-
-    pub fn archive_log(&self) -> PathBuf {
-        self.folder.join("archive.db-wal")
-    }
-
-    pub(crate) fn archive_lock(&self) -> PathBuf {
-        self.folder.join("archive.lock")
-    }
-
-    /// Marks and time ranges that must not be captured again; no text.
-    pub(crate) fn forgotten(&self) -> PathBuf {
-        self.folder.join("forgotten")
-    }
-
-    /// Exists while an erase is in progress: some of the erased data may still be on disk.
-    pub fn erasing(&self) -> PathBuf {
-        self.folder.join("erasing")
-    }
-
-    pub fn journal(&self) -> PathBuf {
-        self.folder.join("journal")
-    }
-
-    pub fn marks(&self) -> PathBuf {
-        self.folder.join("working")
-    }
-
-    /// State kept about other programs' status bars.
-    pub fn bars(&self) -> PathBuf {
-        self.folder.join("bars")
-    }
-
-    /// The last context usage of each session.
-    pub fn meters(&self) -> PathBuf {
-        self.folder.join("meters")
-    }
-
-    /// When which session's state was last notified.
-    pub fn notified_file(&self) -> PathBuf {
-        self.folder.join("told")
-    }
-
-    /// Which gotchas each session was warned of.
-    pub fn warned(&self) -> PathBuf {
-        self.folder.join("warned")
-    }
-
-    /// Exists once the user was told that sessions are given memory.
-    pub fn hinted(&self) -> PathBuf {
-        self.folder.join("hinted")
-    }
-
-    /// One file for each transcript that a capture is waiting for.
-    pub fn capture_locks(&self) -> PathBuf {
-        self.folder.join("doors")
-    }
-
-    /// Held by the one process that waits for usage limits to end.
-    pub fn wake_lock(&self) -> PathBuf {
-        self.folder.join("wake.lock")
-    }
-
-    /// Held by the one process that notifies later of states that are still unseen by then.
-    pub fn alert_lock(&self) -> PathBuf {
-        self.folder.join("alert.lock")
-    }
-
-    /// Wakes that process early.
-    pub fn alert_socket(&self) -> PathBuf {
-        self.folder.join("alert.sock")
-    }
-
-    /// Locks of the processes that type into panes, and the pause file.
-    pub fn typing(&self) -> PathBuf {
-        self.folder.join("typing")
-    }
-
     /// Exists while typing is paused: holds the end of the pause, or is empty for an indefinite one.
     pub fn typing_pause(&self) -> PathBuf {
         self.typing().join("paused")
@@ -124,42 +35,6 @@ impl DataFolder {
         self.typing().join(format!("{:016x}.lock", IdHash::of(seat).0))
     }
 
-    /// The server's tokens and its address.
-    pub fn serving(&self) -> PathBuf {
-        self.folder.join("serve")
-    }
-
-    /// Copies of the agents' settings from before we changed them.
-    pub fn backups(&self) -> PathBuf {
-        self.folder.join("backups")
-    }
-
-    /// For short-lived copies.
-    pub(crate) fn scratch(&self) -> PathBuf {
-        self.folder.join("scratch")
-    }
-
-    /// Faults that could not be written to the journal.
-    pub fn fault_log(&self) -> PathBuf {
-        self.folder.join("faults.log")
-    }
-
-    pub(crate) fn fold_lock(&self) -> PathBuf {
-        self.folder.join("fold.lock")
-    }
-
-    pub(crate) fn work_lock(&self) -> PathBuf {
-        self.folder.join("work.lock")
-    }
-
-    pub(crate) fn hub_lock(&self) -> PathBuf {
-        self.folder.join("hub.lock")
-    }
-
-    pub(crate) fn machine(&self) -> PathBuf {
-        self.folder.join("machine")
-    }
-
     /// Creates the folder and its subfolders, accessible to the owner only.
     pub fn create(&self) -> io::Result<()> {
         for folder in [&self.folder, &self.journal(), &self.marks()] {
@@ -167,6 +42,64 @@ impl DataFolder {
         }
         Ok(())
     }
+}
+
+/// One method for each file or folder that has a fixed name.
+macro_rules! paths {
+    ($($(#[$doc:meta])* $vis:vis $method:ident = $name:literal,)*) => {
+        impl DataFolder {
+            $($(#[$doc])* $vis fn $method(&self) -> PathBuf {
+                self.folder.join($name)
+            })*
+        }
+    };
+}
+
+paths! {
+    pub database = "towline.db",
+    pub write_ahead_log = "towline.db-wal",
+    /// The database of messages and tool details captured from transcripts.
+    pub archive = "archive.db",
+    pub archive_log = "archive.db-wal",
+    pub(crate) archive_lock = "archive.lock",
+    /// Marks and time ranges that must not be captured again; no text.
+    pub(crate) forgotten = "forgotten",
+    /// Exists while an erase is in progress: some of the erased data may still be on disk.
+    pub erasing = "erasing",
+    pub journal = "journal",
+    pub marks = "working",
+    /// State kept about other programs' status bars.
+    pub bars = "bars",
+    /// The last context usage of each session.
+    pub meters = "meters",
+    /// When which session's state was last notified.
+    pub notified_file = "told",
+    /// Which gotchas each session was warned of.
+    pub warned = "warned",
+    /// Exists once the user was told that sessions are given memory.
+    pub hinted = "hinted",
+    /// One file for each transcript that a capture is waiting for.
+    pub capture_locks = "doors",
+    /// Held by the one process that waits for usage limits to end.
+    pub wake_lock = "wake.lock",
+    /// Held by the one process that notifies later of states that are still unseen by then.
+    pub alert_lock = "alert.lock",
+    /// Wakes that process early.
+    pub alert_socket = "alert.sock",
+    /// Locks of the processes that type into panes, and the pause file.
+    pub typing = "typing",
+    /// The server's tokens and its address.
+    pub serving = "serve",
+    /// Copies of the agents' settings from before we changed them.
+    pub backups = "backups",
+    /// For short-lived copies.
+    pub(crate) scratch = "scratch",
+    /// Faults that could not be written to the journal.
+    pub fault_log = "faults.log",
+    pub(crate) fold_lock = "fold.lock",
+    pub(crate) work_lock = "work.lock",
+    pub(crate) hub_lock = "hub.lock",
+    pub(crate) machine = "machine",
 }
 
 /// The file's modification time.
@@ -206,6 +139,27 @@ pub(crate) fn append_to(path: &Path) -> io::Result<File> {
 /// Opens or creates a file for reading and writing in place that only its owner can read.
 pub(crate) fn open_or_make(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// Removes a file; one that does not exist is gone already.
+pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Removes the files of a folder that `is_old` chooses. One that stays costs nothing but space.
+pub(crate) fn remove_old(folder: &Path, is_old: impl Fn(&Path) -> bool) {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    for path in entries.map(|entry| entry.path()).filter(|path| is_old(path)) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The name of a session's file. Both halves of a key contain no dot, so the dot separates them safely.
+pub(crate) fn session_file(session: &SessionKey) -> String {
+    format!("{}.{}", session.agent, session.id)
 }
 
 /// The size of a file, 0 if it does not exist.

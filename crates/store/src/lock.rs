@@ -10,24 +10,38 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// The right to write the database.
-#[derive(Debug)]
-pub struct ProjectionLock(
-    #[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File,
-);
+/// A right that one process at a time has, by the lock of a file of the data folder.
+macro_rules! rights {
+    ($($(#[$doc:meta])* $right:ident = $file:ident,)*) => {
+        $($(#[$doc])*
+        #[derive(Debug)]
+        pub struct $right(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
 
-impl ProjectionLock {
-    pub fn try_take(home: &DataFolder) -> io::Result<Option<ProjectionLock>> {
-        Ok(try_lock(&home.fold_lock())?.map(ProjectionLock))
-    }
+        impl $right {
+            pub fn try_take(home: &DataFolder) -> io::Result<Option<$right>> {
+                $right::take_within(home, [])
+            }
 
-    /// Takes the lock, retrying after each of `pauses`; `None` when they are used up.
-    pub fn take_within(
-        home: &DataFolder,
-        pauses: impl IntoIterator<Item = Duration>,
-    ) -> io::Result<Option<ProjectionLock>> {
-        Ok(wait_for(&home.fold_lock(), pauses)?.map(ProjectionLock))
-    }
+            /// Takes the lock, retrying after each of `pauses`; `None` when they are used up.
+            pub fn take_within(
+                home: &DataFolder,
+                pauses: impl IntoIterator<Item = Duration>,
+            ) -> io::Result<Option<$right>> {
+                Ok(wait_for(&home.$file(), pauses)?.map($right))
+            }
+        })*
+    };
+}
+
+rights! {
+    /// The right to write the database.
+    ProjectionLock = fold_lock,
+    /// The right to be the only `tow work` of this data folder.
+    WorkLock = work_lock,
+    /// The right to be the only process that syncs with the hub.
+    HubLock = hub_lock,
+    /// The right to write the archive.
+    ArchiveLock = archive_lock,
 }
 
 /// Locks a file, retrying after each of `pauses`. The lock lasts until the last duplicate of the returned file is
@@ -66,44 +80,6 @@ fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
         Ok(found) => Ok((found.dev(), found.ino()) == (held.dev(), held.ino())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
-    }
-}
-
-/// The right to be the only `tow work` of this data folder.
-#[derive(Debug)]
-pub struct WorkLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
-
-impl WorkLock {
-    pub fn try_take(home: &DataFolder) -> io::Result<Option<WorkLock>> {
-        Ok(try_lock(&home.work_lock())?.map(WorkLock))
-    }
-}
-
-/// The right to be the only process that syncs with the hub.
-#[derive(Debug)]
-pub struct HubLock(#[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File);
-
-impl HubLock {
-    pub fn take_within(
-        home: &DataFolder,
-        pauses: impl IntoIterator<Item = Duration>,
-    ) -> io::Result<Option<HubLock>> {
-        Ok(wait_for(&home.hub_lock(), pauses)?.map(HubLock))
-    }
-}
-
-/// The right to write the archive.
-#[derive(Debug)]
-pub struct ArchiveLock(
-    #[expect(dead_code, reason = "held for its lock, which ends when it is dropped")] File,
-);
-
-impl ArchiveLock {
-    pub fn take_within(
-        home: &DataFolder,
-        pauses: impl IntoIterator<Item = Duration>,
-    ) -> io::Result<Option<ArchiveLock>> {
-        Ok(wait_for(&home.archive_lock(), pauses)?.map(ArchiveLock))
     }
 }
 

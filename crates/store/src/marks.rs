@@ -3,7 +3,7 @@
 //! A mark may be missing while its session works (the hook then applies, which is only slower), but must never exist
 //! while it does not: it is removed before the state change is saved and created only afterwards.
 
-use crate::home::DataFolder;
+use crate::home::{DataFolder, remove_file, session_file};
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
@@ -33,10 +33,7 @@ pub(crate) fn make(home: &DataFolder, session: &SessionKey) {
 
 /// Fails only if the mark still exists afterwards.
 pub(crate) fn remove(home: &DataFolder, session: &SessionKey) -> std::io::Result<()> {
-    match fs::remove_file(path(home, session)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    remove_file(&path(home, session))
 }
 
 /// Removes all marks, for when the database they were derived from is gone.
@@ -51,7 +48,6 @@ pub(crate) fn remove_all(home: &DataFolder) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Both halves of a key contain no dot, so the dot separates them safely.
 fn path(home: &DataFolder, session: &SessionKey) -> PathBuf {
-    home.marks().join(format!("{}.{}", session.agent, session.id))
+    home.marks().join(session_file(session))
 }

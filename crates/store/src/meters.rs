@@ -2,7 +2,7 @@
 //!
 //! Not authoritative: announced thresholds are in the database, and a lost or stale file costs one extra apply.
 
-use crate::home::{DataFolder, replace_file};
+use crate::home::{DataFolder, remove_file, remove_old, replace_file, session_file};
 use std::path::PathBuf;
 use std::{fs, io};
 use towline_core::id::SessionKey;
@@ -31,20 +31,14 @@ pub fn note(home: &DataFolder, session: &SessionKey, noted: CachedUsage) -> io::
 
 /// Removes files that were written before this time.
 pub fn forget(home: &DataFolder, before: Timestamp) {
-    let entries = fs::read_dir(home.meters()).into_iter().flatten().filter_map(Result::ok);
-    for path in entries.map(|entry| entry.path()) {
-        let noted = fs::read_to_string(&path).ok().and_then(|text| parse(&text));
-        if noted.is_none_or(|noted| noted.at < before) {
-            let _ = fs::remove_file(path);
-        }
-    }
+    remove_old(&home.meters(), |path| {
+        let noted = fs::read_to_string(path).ok().and_then(|text| parse(&text));
+        noted.is_none_or(|noted| noted.at < before)
+    });
 }
 
 pub(crate) fn remove(home: &DataFolder, session: &SessionKey) -> io::Result<()> {
-    match fs::remove_file(path(home, session)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    remove_file(&path(home, session))
 }
 
 fn parse(text: &str) -> Option<CachedUsage> {
@@ -58,9 +52,8 @@ fn parse(text: &str) -> Option<CachedUsage> {
     Some(CachedUsage { fill: ContextUsage { tokens, window, exact, source }, at, told })
 }
 
-/// Both halves of a key contain no dot, so the dot separates them safely.
 fn path(home: &DataFolder, session: &SessionKey) -> PathBuf {
-    home.meters().join(format!("{}.{}", session.agent, session.id))
+    home.meters().join(session_file(session))
 }
 
 #[cfg(test)]

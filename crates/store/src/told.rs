@@ -3,7 +3,7 @@
 //! A lost file costs one notification too many. Each file has one writer at a time: the process that applies writes those
 //! of `AtOnce`, the holder of the alert lock those of the other channels.
 
-use crate::home::{DataFolder, replace_file};
+use crate::home::{DataFolder, remove_old, replace_file};
 use std::path::PathBuf;
 use std::{fs, io};
 use towline_core::id::SessionKey;
@@ -38,8 +38,7 @@ pub struct LastNotification {
 
 /// The last notification; `None` also for a file that cannot be parsed.
 pub fn last(home: &DataFolder, topic: &NotificationTopic) -> Option<LastNotification> {
-    let text = fs::read_to_string(path(home, topic)).ok()?;
-    parse(&text)
+    parse(&fs::read_to_string(path(home, topic)).ok()?)
 }
 
 /// Replaces the file atomically: half a number would be another time.
@@ -49,13 +48,10 @@ pub fn remember(home: &DataFolder, topic: &NotificationTopic, told: LastNotifica
 
 /// Removes files that were written before this time.
 pub fn forget(home: &DataFolder, before: Timestamp) {
-    let entries = fs::read_dir(home.notified_file()).into_iter().flatten().filter_map(Result::ok);
-    for path in entries.map(|entry| entry.path()) {
-        let told = fs::read_to_string(&path).ok().and_then(|text| parse(&text));
-        if told.is_none_or(|told| told.at < before) {
-            let _ = fs::remove_file(path);
-        }
-    }
+    remove_old(&home.notified_file(), |path| {
+        let told = fs::read_to_string(path).ok().and_then(|text| parse(&text));
+        told.is_none_or(|told| told.at < before)
+    });
 }
 
 fn parse(text: &str) -> Option<LastNotification> {

@@ -2,7 +2,9 @@
 //!
 //! Numbers only. A lost file costs one warning too many.
 
-use crate::home::{DataFolder, append_to, modified_at, private_folder};
+use crate::home::{
+    DataFolder, append_to, modified_at, private_folder, remove_file, remove_old, session_file,
+};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -23,24 +25,16 @@ pub fn note(home: &DataFolder, session: &SessionKey, number: i64) -> io::Result<
 
 /// Called when the model's context has lost the warnings.
 pub fn remove(home: &DataFolder, session: &SessionKey) -> io::Result<()> {
-    match fs::remove_file(path(home, session)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    remove_file(&path(home, session))
 }
 
 /// Removes the files of sessions that were last warned before this time.
 pub fn forget(home: &DataFolder, before: Timestamp) {
-    let entries = fs::read_dir(home.warned()).into_iter().flatten().filter_map(Result::ok);
-    for path in entries.map(|entry| entry.path()) {
-        if modified_at(&path).is_none_or(|at| at < before) {
-            let _ = fs::remove_file(path);
-        }
-    }
+    remove_old(&home.warned(), |path| modified_at(path).is_none_or(|at| at < before));
 }
 
 fn path(home: &DataFolder, session: &SessionKey) -> PathBuf {
-    home.warned().join(format!("{}.{}", session.agent, session.id))
+    home.warned().join(session_file(session))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Derived files are removed, logs lose the matching lines. Databases that were set aside are left to the caller.
 
-use crate::home::{DataFolder, replace_file_synced, size};
+use crate::home::{DataFolder, remove_file, replace_file_synced, session_file, size};
 use crate::{marks, meters, warned};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -22,10 +22,7 @@ const BLOCK: usize = 4 << 20;
 
 impl DamagedFile {
     pub fn remove(&self) -> io::Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        remove_file(&self.path)
     }
 }
 
@@ -114,7 +111,7 @@ pub(super) fn forget_sessions(home: &DataFolder, sessions: &BTreeSet<SessionKey>
         meters::remove(home, session)?;
         warned::remove(home, session)?;
     }
-    let prefixes: Vec<String> = sessions.iter().map(|key| format!("{}.{}.", key.agent, key.id)).collect();
+    let prefixes: Vec<String> = sessions.iter().map(|key| session_file(key) + ".").collect();
     for path in files_in(&home.notified_file())? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if prefixes.iter().any(|prefix| name.starts_with(prefix)) {
