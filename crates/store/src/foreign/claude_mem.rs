@@ -26,61 +26,34 @@ const SUMMARIES: usize = 3;
 /// The first prompt of a session, from before prompts had a table.
 const OPENINGS: usize = 4;
 
-/// The agent's session id, and the observer's, under their newer and older column names.
-const AGENTS_ID: &[&str] = &["content_session_id", "claude_session_id"];
-const OBSERVERS_ID: &[&str] = &["memory_session_id", "sdk_session_id"];
-const TIME: &[&str] = &["created_at_epoch", "created_at"];
-
-/// The first three keys of the first four tables are the same: session, turn, time.
+/// Sessions have the agent's id and the observer's. The first three keys of the first four tables are the same: session,
+/// turn, time.
 const SHAPES: [TableSpec; 5] = [
     TableSpec {
         table: "user_prompts",
-        keys: &[AGENTS_ID, &["prompt_number"], TIME],
-        texts: &[&["prompt_text"]],
+        keys: "content_session_id|claude_session_id prompt_number created_at_epoch|created_at",
+        texts: "prompt_text",
     },
     TableSpec {
         table: "tool_uses",
-        keys: &[AGENTS_ID, &["prompt_number"], TIME, &["tool_name"], &["tool_use_id"], &["cwd"]],
-        texts: &[&["tool_input"], &["tool_response"]],
+        keys: "content_session_id|claude_session_id prompt_number created_at_epoch|created_at tool_name tool_use_id cwd",
+        texts: "tool_input tool_response",
     },
     TableSpec {
         table: "observations",
-        keys: &[OBSERVERS_ID, &["prompt_number"], TIME, &["type"], &["discovery_tokens"]],
-        texts: &[
-            &["title"],
-            &["subtitle"],
-            &["narrative"],
-            &["text"],
-            &["facts"],
-            &["concepts"],
-            &["files_read"],
-            &["files_modified"],
-        ],
+        keys: "memory_session_id|sdk_session_id prompt_number created_at_epoch|created_at type discovery_tokens",
+        texts: "title subtitle narrative text facts concepts files_read files_modified",
     },
     TableSpec {
         table: "session_summaries",
-        keys: &[OBSERVERS_ID, &["prompt_number"], TIME],
-        texts: &[
-            &["request"],
-            &["investigated"],
-            &["learned"],
-            &["completed"],
-            &["next_steps"],
-            &["notes"],
-            &["files_read"],
-            &["files_edited"],
-        ],
+        keys: "memory_session_id|sdk_session_id prompt_number created_at_epoch|created_at",
+        texts: "request investigated learned completed next_steps notes files_read files_edited",
     },
     TableSpec {
         table: "sdk_sessions",
-        keys: &[
-            AGENTS_ID,
-            OBSERVERS_ID,
-            &["project"],
-            &["platform_source"],
-            &["started_at_epoch", "started_at"],
-        ],
-        texts: &[&["user_prompt"]],
+        keys: "content_session_id|claude_session_id memory_session_id|sdk_session_id project platform_source \
+               started_at_epoch|started_at",
+        texts: "user_prompt",
     },
 ];
 
@@ -353,7 +326,6 @@ fn summary_draft(texts: &[Scalar]) -> SummaryDraft {
     }
 }
 /// The items of a JSON list; for other text, its lines.
-/// The items of a JSON list; what is none is one item.
 fn items(text: &str) -> Vec<String> {
     match serde_json::from_str::<Vec<serde_json::Value>>(text) {
         Ok(items) => {

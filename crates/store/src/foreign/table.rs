@@ -16,13 +16,13 @@ const MAX_KEY: usize = 4096;
 const MAX_TOOL: usize = 80;
 const MAX_FOLDER: usize = 1024;
 
-/// The columns that we look for in a table, each by its possible names, newest first.
+/// The columns that we look for in a table, separated by spaces; `|` separates the possible names of one, newest first.
 pub(super) struct TableSpec {
     pub table: &'static str,
     /// Small values, read while the database is scanned.
-    pub keys: &'static [&'static [&'static str]],
+    pub keys: &'static str,
     /// Texts of any length, read one row at a time.
-    pub texts: &'static [&'static [&'static str]],
+    pub texts: &'static str,
 }
 
 /// The statements that read one table with the columns that exist.
@@ -45,16 +45,16 @@ impl ForeignTable {
         }
         let existing = columns(db, shape.table)?;
         let mut missing = vec![];
-        let mut expressions = |wanted: &[&[&str]], bounded: fn(&str) -> String| -> Vec<String> {
+        let mut expressions = |wanted: &str, bounded: fn(&str) -> String| -> Vec<String> {
             let expression =
-                |names: &&[&str]| match names.iter().find(|name| existing.iter().any(|it| it == *name)) {
+                |names: &str| match names.split('|').find(|name| existing.iter().any(|it| it == name)) {
                     Some(name) => bounded(&quoted(name)),
                     None => {
-                        missing.extend(names.first().map(|name| format!("{}.{name}", shape.table)));
+                        missing.extend(names.split('|').next().map(|name| format!("{}.{name}", shape.table)));
                         "null".to_owned()
                     }
                 };
-            wanted.iter().map(expression).collect()
+            wanted.split_whitespace().map(expression).collect()
         };
         let (keys, texts) = (expressions(shape.keys, bounded_key), expressions(shape.texts, bounded_text));
         survey.missing.extend(missing);

@@ -27,43 +27,27 @@ const JUDGMENTS: usize = 3;
 const SHAPES: [TableSpec; 4] = [
     TableSpec {
         table: "bodies",
-        keys: &[
-            &["session_id"],
-            &["origin_session_id"],
-            &["turn_number"],
-            &["created_at"],
-            &["role"],
-            &["turn_start"],
-        ],
-        texts: &[&["text"]],
+        keys: "session_id origin_session_id turn_number created_at role turn_start",
+        texts: "text",
     },
     TableSpec {
         table: "skeletons",
-        keys: &[&["session_id"], &["origin_session_id"], &["turn_number"], &["created_at"], &["role"]],
-        texts: &[&["summary"]],
+        keys: "session_id origin_session_id turn_number created_at role",
+        texts: "summary",
     },
     TableSpec {
         table: "details",
-        keys: &[
-            &["session_id"],
-            &["origin_session_id"],
-            &["turn_number"],
-            &["created_at"],
-            &["kind"],
-            &["tool_name"],
-            &["source_id"],
-        ],
-        texts: &[&["input_text"], &["output_text"]],
+        keys: "session_id origin_session_id turn_number created_at kind tool_name source_id",
+        texts: "input_text output_text",
     },
     TableSpec {
         table: "judgments",
-        keys: &[&["session_id"], &["origin_session_id"], &["turn_number"], &["created_at"], &["category"]],
-        texts: &[&["content"]],
+        keys: "session_id origin_session_id turn_number created_at category",
+        texts: "content",
     },
 ];
 
-const OWNERS: TableSpec =
-    TableSpec { table: "sessions", keys: &[&["session_id"], &["project_path"]], texts: &[] };
+const OWNERS: TableSpec = TableSpec { table: "sessions", keys: "session_id project_path", texts: "" };
 
 fn fate(table: &str) -> TableImport {
     match table {
