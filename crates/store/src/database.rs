@@ -50,6 +50,8 @@ pub enum StoreError {
     Folder { path: PathBuf, source: io::Error },
 }
 
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 impl From<rusqlite::Error> for StoreError {
     fn from(source: rusqlite::Error) -> Self {
         match source.sqlite_error_code() {
@@ -73,14 +75,14 @@ impl Store {
         _lock: &ProjectionLock,
         patience: Duration,
         new_machine: Uid,
-    ) -> Result<Store, StoreError> {
+    ) -> Result<Store> {
         let db = open_for_writing(&home.database(), patience, &MIGRATIONS)?;
         let machine = machine_name(home, new_machine)?;
         Ok(Store { home: home.clone(), db, machine })
     }
 
     /// Opens for reading only; `None` if there is no database yet.
-    pub fn read(home: &DataFolder, patience: Duration) -> Result<Option<Store>, StoreError> {
+    pub fn read(home: &DataFolder, patience: Duration) -> Result<Option<Store>> {
         let db = open_for_reading(&home.database(), patience, &MIGRATIONS)?;
         Ok(db.map(|db| Store { home: home.clone(), db, machine: Uid([0; 16]) }))
     }
@@ -95,17 +97,17 @@ impl Store {
         &self.home
     }
 
-    pub fn schema(&self) -> Result<u32, StoreError> {
+    pub fn schema(&self) -> Result<u32> {
         Ok(schema_of(&self.db)?)
     }
 
     /// Checks every page; an empty result means that the database is intact.
-    pub fn complaints(&self) -> Result<Vec<String>, StoreError> {
+    pub fn complaints(&self) -> Result<Vec<String>> {
         complaints(&self.db)
     }
 }
 
-pub(crate) fn complaints(db: &Connection) -> Result<Vec<String>, StoreError> {
+pub(crate) fn complaints(db: &Connection) -> Result<Vec<String>> {
     let mut check = db.prepare("pragma integrity_check(10)")?;
     let lines = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
@@ -115,18 +117,14 @@ pub(crate) fn complaints(db: &Connection) -> Result<Vec<String>, StoreError> {
 const READERS_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Vacuums the database and truncates its WAL, so that no deleted data is left in a file.
-pub(crate) fn compact(db: &Connection) -> Result<(), StoreError> {
+pub(crate) fn compact(db: &Connection) -> Result<()> {
     db.busy_timeout(READERS_TIMEOUT)?;
     db.execute_batch("vacuum")?;
     let is_busy: bool = db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     if is_busy { Err(StoreError::StillRead) } else { Ok(()) }
 }
 
-pub(crate) fn open_for_writing(
-    path: &Path,
-    patience: Duration,
-    migrations: &[&str],
-) -> Result<Connection, StoreError> {
+pub(crate) fn open_for_writing(path: &Path, patience: Duration, migrations: &[&str]) -> Result<Connection> {
     // SQLite would create it world-readable; the -wal and -shm files inherit the mode set here.
     open_or_make(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -143,7 +141,7 @@ pub(crate) fn open_for_reading(
     path: &Path,
     patience: Duration,
     migrations: &[&str],
-) -> Result<Option<Connection>, StoreError> {
+) -> Result<Option<Connection>> {
     if !path.exists() {
         return Ok(None);
     }
@@ -202,7 +200,7 @@ pub(crate) fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connect
     Connection::open_with_flags(path, flags)
 }
 
-fn connect_ours(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+fn connect_ours(path: &Path, flags: OpenFlags) -> Result<Connection> {
     let db = connect(path, flags).map_err(|source| {
         let is_specific = source.sqlite_error_code().is_some_and(|code| code != ErrorCode::CannotOpen);
         if is_specific { source.into() } else { StoreError::Open { path: path.to_owned(), source } }
@@ -226,7 +224,7 @@ fn schema_of(db: &Connection) -> rusqlite::Result<u32> {
 
 /// Migrates in one transaction, so that a reader sees either all of it or none. Writes to a newer schema only if its
 /// migration allowed it by setting the fact `writable_by` to our version or lower.
-fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
+fn migrate(db: &Connection, migrations: &[&str]) -> Result<()> {
     let found = schema_of(db)?;
     let ours = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
     if found > ours {
@@ -260,7 +258,7 @@ fn writable_by(db: &Connection) -> rusqlite::Result<u32> {
 }
 
 /// Returns the machine's id; it is kept beside the database, so that a rebuilt database has the same one.
-pub(crate) fn machine_name(home: &DataFolder, new: Uid) -> Result<Uid, StoreError> {
+pub(crate) fn machine_name(home: &DataFolder, new: Uid) -> Result<Uid> {
     let path = home.machine();
     let failed = |source| StoreError::Folder { path: path.clone(), source };
     if let Some(known) = fs::read_to_string(&path).ok().and_then(|text| Uid::parse(text.trim()).ok()) {
@@ -285,7 +283,7 @@ mod tests {
         (folder, home, lock)
     }
 
-    fn open(home: &DataFolder, lock: &ProjectionLock) -> Result<Store, StoreError> {
+    fn open(home: &DataFolder, lock: &ProjectionLock) -> Result<Store> {
         Store::open(home, lock, Duration::from_millis(50), MACHINE)
     }
 

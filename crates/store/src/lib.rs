@@ -4,6 +4,7 @@
 //! It reads no clock and no environment; folder, time and timeouts are arguments.
 
 pub mod archive;
+mod columns;
 mod database;
 pub mod erase;
 pub mod foreign;
@@ -22,7 +23,7 @@ pub mod upkeep;
 pub mod warned;
 
 pub use archive::Archive;
-pub use database::{SCHEMA, Store, StoreError};
+pub use database::{Result, SCHEMA, Store, StoreError};
 pub use home::DataFolder;
 pub use projection::{Projected, ProjectionLimits, rebuild};
 pub use tables::batons::BatonRow;

@@ -8,7 +8,7 @@ use crate::home::DataFolder;
 use crate::journal::{self, JournalChunk, JournalRecord};
 use crate::lock::ProjectionLock;
 use crate::tables::sessions::StoredSession;
-use crate::{Store, StoreError, marks};
+use crate::{Result, Store, StoreError, marks};
 use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -50,7 +50,7 @@ impl Store {
         home: &DataFolder,
         lock: &ProjectionLock,
         pace: &ProjectionLimits<'_>,
-    ) -> Result<(Store, Projected), StoreError> {
+    ) -> Result<(Store, Projected)> {
         match Store::try_open_and_apply(home, lock, pace) {
             Err(StoreError::Damaged { source }) => {
                 rebuild(home, lock, pace.now, &source.to_string())?;
@@ -64,14 +64,14 @@ impl Store {
         home: &DataFolder,
         lock: &ProjectionLock,
         pace: &ProjectionLimits<'_>,
-    ) -> Result<(Store, Projected), StoreError> {
+    ) -> Result<(Store, Projected)> {
         let store = Store::open(home, lock, pace.patience, pace.new_machine)?;
         let applied = store.apply_journal(pace)?;
         Ok((store, applied))
     }
 
     /// Applies until it has caught up or time is up.
-    pub fn apply_journal(&self, pace: &ProjectionLimits<'_>) -> Result<Projected, StoreError> {
+    pub fn apply_journal(&self, pace: &ProjectionLimits<'_>) -> Result<Projected> {
         let mut applied = Projected::default();
         loop {
             applied.caught_up = self.apply_chunk(pace.now, &mut applied)?;
@@ -81,13 +81,13 @@ impl Store {
         }
     }
 
-    pub fn backlog_bytes(&self) -> Result<u64, StoreError> {
+    pub fn backlog_bytes(&self) -> Result<u64> {
         let segments = self.segments()?;
         Ok(segments.bytes_after(self.applied_position(&segments)?))
     }
 
     /// Applies one chunk in one transaction; returns whether it has caught up.
-    fn apply_chunk(&self, now: Timestamp, applied: &mut Projected) -> Result<bool, StoreError> {
+    fn apply_chunk(&self, now: Timestamp, applied: &mut Projected) -> Result<bool> {
         // Not deferred: SQLite does not wait for a lock that it wants in the middle of a transaction.
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let segments = self.segments()?;
@@ -115,7 +115,7 @@ impl Store {
     }
 
     /// Records a fault for journal records that could not be read.
-    fn add_read_faults(&self, chunk: &JournalChunk, now: Timestamp) -> Result<(), StoreError> {
+    fn add_read_faults(&self, chunk: &JournalChunk, now: Timestamp) -> Result<()> {
         let fault = |detail| FaultRecord { at: now, kind: FaultKind::Journal, detail };
         if chunk.unreadable > 0 {
             let detail =
@@ -137,12 +137,7 @@ impl Store {
 
 /// Moves the database aside and appends a fault about it to the journal, from which the next open rebuilds it.
 /// Data captured from transcripts is not in the journal; capture reads the transcripts again.
-pub fn rebuild(
-    home: &DataFolder,
-    lock: &ProjectionLock,
-    now: Timestamp,
-    cause: &str,
-) -> Result<(), StoreError> {
+pub fn rebuild(home: &DataFolder, lock: &ProjectionLock, now: Timestamp, cause: &str) -> Result<()> {
     let failed = |source| StoreError::Folder { path: home.folder().to_owned(), source };
     let aside = set_aside(home, lock, now).map_err(failed)?;
     let detail = format!("the database was rebuilt ({cause}); the old one is kept at {}", aside.display());
@@ -175,7 +170,7 @@ impl<'a> ProjectionBatch<'a> {
         }
     }
 
-    fn apply(&mut self, event: &Event) -> Result<(), StoreError> {
+    fn apply(&mut self, event: &Event) -> Result<()> {
         if let EventKind::BatonCame(came) = &event.happening {
             return self.baton_came(event, came);
         }
@@ -222,7 +217,7 @@ impl<'a> ProjectionBatch<'a> {
         self.apply_to_heirs(event, inheriting)
     }
 
-    fn before(&mut self, event: &Event) -> Result<StepInput, StoreError> {
+    fn before(&mut self, event: &Event) -> Result<StepInput> {
         let session = self.sessions.get(&event.session).map(|stored| stored.session.clone());
         let Some(place) = event.scene.as_ref().and_then(|scene| scene.place.as_ref()) else {
             return Ok(StepInput { session, ..StepInput::default() });
@@ -237,7 +232,7 @@ impl<'a> ProjectionBatch<'a> {
         Ok(StepInput { session, seat, former_seat })
     }
 
-    fn load_session(&mut self, key: &SessionKey) -> Result<(), StoreError> {
+    fn load_session(&mut self, key: &SessionKey) -> Result<()> {
         if !self.sessions.contains_key(key)
             && let Some(stored) = self.store.load_session(key)?
         {
@@ -246,7 +241,7 @@ impl<'a> ProjectionBatch<'a> {
         Ok(())
     }
 
-    fn seat(&mut self, key: &str) -> Result<Option<Seat>, StoreError> {
+    fn seat(&mut self, key: &str) -> Result<Option<Seat>> {
         if !self.seats.contains_key(key)
             && let Some(stored) = self.store.stored_seat(key)?
         {
@@ -256,7 +251,7 @@ impl<'a> ProjectionBatch<'a> {
     }
 
     /// Caches a session until the end of the batch; inserts the row of a new one, and its first event, immediately.
-    fn cache_session(&mut self, session: Session, event: &Event) -> Result<i64, StoreError> {
+    fn cache_session(&mut self, session: Session, event: &Event) -> Result<i64> {
         let known = self.sessions.get(&event.session);
         let mut project = known.and_then(|stored| stored.project);
         if let Some(traces) = event.scene.as_ref().and_then(|scene| scene.project.as_ref()) {
@@ -277,7 +272,7 @@ impl<'a> ProjectionBatch<'a> {
         Ok(id)
     }
 
-    fn save_sessions(&mut self) -> Result<(), StoreError> {
+    fn save_sessions(&mut self) -> Result<()> {
         for (key, was) in std::mem::take(&mut self.changed_sessions) {
             if let Some(is) = self.sessions.get(&key) {
                 self.store.change_session(&was, is)?;
@@ -287,7 +282,7 @@ impl<'a> ProjectionBatch<'a> {
     }
 
     /// Saves everything; removes the marks of sessions that are not working first, and returns the working sessions.
-    fn save(&mut self) -> Result<Vec<SessionKey>, StoreError> {
+    fn save(&mut self) -> Result<Vec<SessionKey>> {
         let mut working = vec![];
         for (key, stored) in &self.sessions {
             if stored.session.state == SessionState::Working {

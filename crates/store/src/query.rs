@@ -1,75 +1,64 @@
-//! Cached statements in one call (all rows, the first row, one value, a change), and columns with names of ours.
+//! Cached statements in one call: all rows, the first row, the only row, a change.
 //!
 //! Adds nothing to what rusqlite does: each call prepares from the cache and runs once.
 
-use crate::StoreError;
+use crate::Result;
+use crate::columns::FromRow;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
-use towline_core::id::SessionKey;
 
 pub(crate) trait Query {
-    fn all<T>(
+    /// All rows, each read by a function.
+    fn all_with<T>(
         &self,
         sql: &str,
         values: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError>;
+    ) -> Result<Vec<T>>;
 
-    fn first<T>(
-        &self,
-        sql: &str,
-        values: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>, StoreError>;
+    fn all<T: FromRow>(&self, sql: &str, values: impl Params) -> Result<Vec<T>> {
+        self.all_with(sql, values, T::of)
+    }
 
-    /// The first column of the only row.
-    fn value<T: rusqlite::types::FromSql>(&self, sql: &str, values: impl Params) -> Result<T, StoreError>;
+    fn first<T: FromRow>(&self, sql: &str, values: impl Params) -> Result<Option<T>>;
+
+    /// The only row.
+    fn value<T: FromRow>(&self, sql: &str, values: impl Params) -> Result<T>;
+
+    /// Whether there is a row.
+    fn exists(&self, sql: &str, values: impl Params) -> Result<bool>;
 
     /// Returns the number of changed rows.
-    fn change(&self, sql: &str, values: impl Params) -> Result<usize, StoreError>;
+    fn change(&self, sql: &str, values: impl Params) -> Result<usize>;
+
+    /// A change whose number of rows does not matter.
+    fn run(&self, sql: &str, values: impl Params) -> Result<()> {
+        self.change(sql, values).map(drop)
+    }
 }
 
 impl Query for Connection {
-    fn all<T>(
+    fn all_with<T>(
         &self,
         sql: &str,
         values: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
+    ) -> Result<Vec<T>> {
         Ok(self.prepare_cached(sql)?.query_map(values, read)?.collect::<Result<_, _>>()?)
     }
 
-    fn first<T>(
-        &self,
-        sql: &str,
-        values: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>, StoreError> {
-        Ok(self.prepare_cached(sql)?.query_row(values, read).optional()?)
+    fn first<T: FromRow>(&self, sql: &str, values: impl Params) -> Result<Option<T>> {
+        Ok(self.prepare_cached(sql)?.query_row(values, T::of).optional()?)
     }
 
-    fn value<T: rusqlite::types::FromSql>(&self, sql: &str, values: impl Params) -> Result<T, StoreError> {
-        Ok(self.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
+    fn value<T: FromRow>(&self, sql: &str, values: impl Params) -> Result<T> {
+        Ok(self.prepare_cached(sql)?.query_row(values, T::of)?)
     }
 
-    fn change(&self, sql: &str, values: impl Params) -> Result<usize, StoreError> {
+    fn exists(&self, sql: &str, values: impl Params) -> Result<bool> {
+        Ok(self.prepare_cached(sql)?.exists(values)?)
+    }
+
+    fn change(&self, sql: &str, values: impl Params) -> Result<usize> {
         Ok(self.prepare_cached(sql)?.execute(values)?)
     }
-}
-
-/// Parses a column with one of our names; an unknown name of a newer version is an error.
-pub(crate) fn parse_column<T>(
-    row: &Row<'_>,
-    column: usize,
-    parse: impl Fn(&str) -> Option<T>,
-) -> rusqlite::Result<T> {
-    parse(&row.get::<_, String>(column)?).ok_or_else(|| unknown_name(column))
-}
-
-pub(crate) fn session_key(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<SessionKey>> {
-    let raw: Option<String> = row.get(column)?;
-    raw.map(|raw| SessionKey::parse(&raw).map_err(|_| unknown_name(column))).transpose()
-}
-
-pub(crate) fn unknown_name(column: usize) -> rusqlite::Error {
-    rusqlite::Error::InvalidColumnType(column, "a word of this version".into(), rusqlite::types::Type::Text)
 }

@@ -4,7 +4,7 @@
 
 use crate::home::{DataFolder, size};
 use crate::lock::ProjectionLock;
-use crate::{Store, StoreError, UpkeepKind, journal};
+use crate::{Result, Store, StoreError, UpkeepKind, journal};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
@@ -33,34 +33,34 @@ pub struct UpkeepReport {
 }
 
 /// Whether upkeep should run soon.
-pub fn is_due(store: &Store, now: Timestamp) -> Result<bool, StoreError> {
+pub fn is_due(store: &Store, now: Timestamp) -> Result<bool> {
     Ok(size(&store.home.write_ahead_log()) > WAL_NEEDS_UPKEEP
         || journal::unsealed_bytes(&store.home) > SEAL_AT
         || store.has_due_job(now)?)
 }
 
 /// Keeps the WAL from growing without bound even if upkeep never runs.
-pub fn shrink_if_huge(store: &Store) -> Result<(), StoreError> {
+pub fn shrink_if_huge(store: &Store) -> Result<()> {
     if size(&store.home.write_ahead_log()) > WAL_MUST_SHRINK { checkpoint(store) } else { Ok(()) }
 }
 
 /// Checkpoints and truncates the WAL, without waiting for readers that block it.
 /// The journal is synced first: after a power cut the database must not be ahead of the journal.
-pub fn checkpoint(store: &Store) -> Result<(), StoreError> {
+pub fn checkpoint(store: &Store) -> Result<()> {
     journal::sync(&store.home).map_err(|source| StoreError::Folder { path: store.home.journal(), source })?;
     store.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
     Ok(())
 }
 
 /// Seals the journal if it is large enough to be worth it.
-pub fn seal_if_large(home: &DataFolder, lock: &ProjectionLock) -> Result<(), StoreError> {
+pub fn seal_if_large(home: &DataFolder, lock: &ProjectionLock) -> Result<()> {
     if journal::unsealed_bytes(home) <= SEAL_AT {
         return Ok(());
     }
     journal::seal(home, lock).map_err(|source| StoreError::Folder { path: home.journal(), source })
 }
 
-pub fn run_jobs(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepReport, StoreError> {
+pub fn run_jobs(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepReport> {
     let mut done = UpkeepReport::default();
     while let Some(job) = store.lease(now, now.plus_ms(60_000))? {
         match job.kind {
@@ -77,11 +77,11 @@ pub fn run_jobs(store: &Store, retention: Retention, now: Timestamp) -> Result<U
 }
 
 /// Schedules the next expiry. `uid` is the job's id if it is not queued yet.
-pub fn plan_expiry(store: &Store, uid: Uid, now: Timestamp) -> Result<(), StoreError> {
+pub fn plan_expiry(store: &Store, uid: Uid, now: Timestamp) -> Result<()> {
     store.queue(uid, UpkeepKind::Expire, "all", now.plus_ms(EXPIRE_EVERY_MS))
 }
 
-fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepReport, StoreError> {
+fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepReport> {
     let before = now.plus_ms(-(i64::from(retention.events_days) * DAY_MS));
     let transaction = store.db.unchecked_transaction()?;
     let expired_events = store.expire_events(before)?;

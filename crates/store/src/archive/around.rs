@@ -2,11 +2,11 @@
 //!
 //! Reads no more rows than requested; those of one project through its index.
 
-use super::memories::{MEMORY, memory};
+use super::memories::MEMORY;
 use super::read::{Conversation, TURN, TurnRow};
-use super::summaries::{SUMMARY, summary};
+use super::summaries::SUMMARY;
 use super::{Archive, KeptSummary};
-use crate::StoreError;
+use crate::Result;
 use crate::query::Query;
 use towline_core::memory::Memory;
 use towline_core::time::Timestamp;
@@ -38,14 +38,15 @@ impl Archive {
         at: Timestamp,
         side: TimeSide,
         most: u32,
-    ) -> Result<Vec<Memory>, StoreError> {
+    ) -> Result<Vec<Memory>> {
         let projects = match project {
             Some(project) => vec![Some(project)],
+            // Those without a project, too.
             None => self.project_rows()?.iter().map(|project| Some(project.row)).chain([None]).collect(),
         };
         let mut found = vec![];
         for project in projects {
-            found.extend(self.memories_of_project_around(project, at, side, most)?);
+            found.extend(self.db.all::<Memory>(&nearest(side), (project, at.0, most))?);
         }
         found.sort_by_key(|memory| (memory.made_at, memory.number));
         let surplus = found.len().saturating_sub(usize::try_from(most).unwrap_or(usize::MAX));
@@ -56,17 +57,6 @@ impl Archive {
         Ok(found)
     }
 
-    /// `None` selects memories without a project.
-    fn memories_of_project_around(
-        &self,
-        project: Option<i64>,
-        at: Timestamp,
-        side: TimeSide,
-        most: u32,
-    ) -> Result<Vec<Memory>, StoreError> {
-        self.db.all(&nearest(side), (project, at.0, most), memory)
-    }
-
     /// The nearest summaries, in order of time.
     pub fn summaries_around(
         &self,
@@ -74,12 +64,12 @@ impl Archive {
         at: Timestamp,
         side: TimeSide,
         most: u32,
-    ) -> Result<Vec<KeptSummary>, StoreError> {
+    ) -> Result<Vec<KeptSummary>> {
         let (compare, order) = side.words();
         let query = format!(
             "{SUMMARY} where (?1 is null or c.project = ?1) and s.at {compare} ?2 order by s.at {order} limit ?3"
         );
-        let found = self.db.all(&query, (project, at.0, most), summary)?;
+        let found = self.db.all::<Option<KeptSummary>>(&query, (project, at.0, most))?;
         let mut found: Vec<KeptSummary> = found.into_iter().flatten().collect();
         found.sort_by_key(|kept| kept.at);
         Ok(found)
@@ -92,7 +82,7 @@ impl Archive {
         at: Timestamp,
         side: TimeSide,
         most: u32,
-    ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
+    ) -> Result<Vec<(Conversation, TurnRow)>> {
         let (compare, order) = side.words();
         let query = format!(
             "{TURN} cross join conversations c on c.id = t.conversation

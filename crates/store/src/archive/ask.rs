@@ -4,7 +4,8 @@
 
 use super::Archive;
 use super::read::{CONVERSATION, Conversation, TURN, TurnRow};
-use crate::StoreError;
+use crate::Result;
+use crate::query::Query;
 use std::fmt;
 use towline_core::time::Timestamp;
 
@@ -101,11 +102,7 @@ const AT_A_TIME: usize = 32;
 
 impl Archive {
     /// The last turns of a conversation within the bounds, in order.
-    pub fn turns_of(
-        &self,
-        conversation: &Conversation,
-        asked: &TurnQuery,
-    ) -> Result<Vec<TurnRow>, StoreError> {
+    pub fn turns_of(&self, conversation: &Conversation, asked: &TurnQuery) -> Result<Vec<TurnRow>> {
         let query = format!("{TURN} {}", OF_CONVERSATION.replace("standing", STANDING));
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
         let (since, before) = (asked.since.0, asked.before.0);
@@ -122,7 +119,7 @@ impl Archive {
         conversation: &Conversation,
         after: u32,
         asked: &TurnQuery,
-    ) -> Result<Vec<TurnRow>, StoreError> {
+    ) -> Result<Vec<TurnRow>> {
         let query = format!("{TURN} {}", BEHIND_TURN.replace("standing", STANDING));
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
         self.turn_rows(&query, (conversation.id, after, asked.which == TurnFilter::All, most))
@@ -133,7 +130,7 @@ impl Archive {
         &self,
         project: Option<i64>,
         asked: &TurnQuery,
-    ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
+    ) -> Result<Vec<(Conversation, TurnRow)>> {
         let mut found: Vec<(Conversation, TurnRow)> = vec![];
         let mut most = AT_A_TIME;
         let mut seen = 0;
@@ -159,35 +156,26 @@ impl Archive {
     }
 
     /// The number of turns of a conversation within the bounds: all, and the standing ones.
-    pub fn count_turns(
-        &self,
-        conversation: &Conversation,
-        asked: &TurnQuery,
-    ) -> Result<(u32, u32), StoreError> {
-        let mut statement = self.db.prepare_cached(&COUNT.replace("standing", STANDING))?;
+    pub fn count_turns(&self, conversation: &Conversation, asked: &TurnQuery) -> Result<(u32, u32)> {
         let row = (conversation.id, asked.before_ordinal, asked.since.0, asked.before.0);
-        Ok(statement.query_row(row, |row| Ok((row.get(0)?, row.get(1)?)))?)
+        self.db.value(&COUNT.replace("standing", STANDING), row)
     }
 
     /// The first and the last line of a conversation's standing turns.
     pub fn first_and_last_line(
         &self,
         conversation: &Conversation,
-    ) -> Result<(Option<String>, Option<String>), StoreError> {
-        let line = |query: &str| -> Result<Option<String>, StoreError> {
-            let mut statement = self.db.prepare_cached(&query.replace("standing", STANDING))?;
-            Ok(statement.query_map([conversation.id], |row| row.get(0))?.next().transpose()?)
-        };
+    ) -> Result<(Option<String>, Option<String>)> {
+        let line = |query: &str| self.db.first(&query.replace("standing", STANDING), [conversation.id]);
         Ok((line(FIRST_LINE)?, line(LAST_LINE)?))
     }
 
-    pub fn first_turn_at(&self) -> Result<Option<Timestamp>, StoreError> {
-        let mut statement = self.db.prepare_cached("select min(at) from turns")?;
-        Ok(statement.query_row([], |row| row.get::<_, Option<i64>>(0))?.map(Timestamp))
+    pub fn first_turn_at(&self) -> Result<Option<Timestamp>> {
+        self.db.value("select min(at) from turns", [])
     }
 
     /// The latest first.
-    pub fn find_sessions(&self, asked: &SessionQuery<'_>) -> Result<Vec<Conversation>, StoreError> {
+    pub fn find_sessions(&self, asked: &SessionQuery<'_>) -> Result<Vec<Conversation>> {
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
         let end = PageKey { last_at: Timestamp(i64::MAX), row: i64::MAX };
         let (since, agent, behind) = (asked.since.0, asked.agent, asked.behind.unwrap_or(end));

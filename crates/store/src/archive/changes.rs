@@ -3,9 +3,8 @@
 //! A change is recorded in the transaction that makes it. It names the row to read again, never its old content.
 
 use super::Archive;
-use crate::StoreError;
+use crate::Result;
 use crate::query::Query;
-use rusqlite::Row;
 
 /// A row to read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,34 +28,34 @@ const PRUNED: &str = "changes gone up to";
 const SAVE_CURSOR: &str = "insert or replace into facts (name, value) values (?1, cast(?2 as text))";
 
 impl Archive {
-    pub(super) fn note_change(&self, kind: &str, row: i64, from_turn: Option<i64>) -> Result<(), StoreError> {
-        self.db.change(NOTE, (kind, row, from_turn))?;
-        Ok(())
+    pub(super) fn note_change(&self, kind: &str, row: i64, from_turn: Option<i64>) -> Result<()> {
+        self.db.run(NOTE, (kind, row, from_turn))
     }
 
     /// Changes after this number, in order, each with its own number.
-    pub fn changes_after(&self, seq: i64, most: u32) -> Result<Vec<(i64, ArchiveChange)>, StoreError> {
-        let found = self.db.all(AFTER, (seq, most), change)?;
-        Ok(found.into_iter().filter_map(|(seq, change)| Some((seq, change?))).collect())
+    pub fn changes_after(&self, seq: i64, most: u32) -> Result<Vec<(i64, ArchiveChange)>> {
+        let found: Vec<(i64, String, i64, Option<u32>)> = self.db.all(AFTER, (seq, most))?;
+        let known =
+            found.iter().filter_map(|(seq, kind, row, from)| Some((*seq, change(kind, *row, *from)?)));
+        Ok(known.collect())
     }
 
     /// The number of the last change ever recorded.
-    pub fn last_change(&self) -> Result<i64, StoreError> {
+    pub fn last_change(&self) -> Result<i64> {
         self.db.value(LAST, [])
     }
 
     /// The cursor of a consumer, by its name; `None` if it never read.
-    pub fn read_up_to(&self, reader: &str) -> Result<Option<i64>, StoreError> {
-        self.db.first(CURSOR, [format!("read up to by {reader}")], |row| row.get(0))
+    pub fn read_up_to(&self, reader: &str) -> Result<Option<i64>> {
+        self.db.first(CURSOR, [format!("read up to by {reader}")])
     }
 
-    pub fn note_read_up_to(&self, reader: &str, seq: i64) -> Result<(), StoreError> {
-        self.db.change(SAVE_CURSOR, (format!("read up to by {reader}"), seq))?;
-        Ok(())
+    pub fn note_read_up_to(&self, reader: &str, seq: i64) -> Result<()> {
+        self.db.run(SAVE_CURSOR, (format!("read up to by {reader}"), seq))
     }
 
     /// Prunes changes that all consumers have read, and records that, for a consumer that returns late.
-    pub fn forget_changes_up_to(&self, seq: i64) -> Result<(), StoreError> {
+    pub fn forget_changes_up_to(&self, seq: i64) -> Result<()> {
         self.in_transaction(|| {
             let pruned = seq.min(self.last_change()?);
             if pruned > self.last_pruned_change()? {
@@ -68,27 +67,22 @@ impl Archive {
     }
 
     /// Whether all changes after `seq` still exist. A consumer whose cursor was pruned rebuilds from scratch.
-    pub fn holds_changes_after(&self, seq: i64) -> Result<bool, StoreError> {
+    pub fn holds_changes_after(&self, seq: i64) -> Result<bool> {
         Ok((self.last_pruned_change()?..=self.last_change()?).contains(&seq))
     }
 
     /// The number of the last pruned change.
-    pub fn last_pruned_change(&self) -> Result<i64, StoreError> {
+    pub fn last_pruned_change(&self) -> Result<i64> {
         Ok(self.fact(PRUNED)?.and_then(|pruned| pruned.parse().ok()).unwrap_or(0))
     }
 }
 
 /// `None` for a kind of a newer version.
-fn change(row: &Row<'_>) -> rusqlite::Result<(i64, Option<ArchiveChange>)> {
-    let (kind, id): (String, i64) = (row.get(1)?, row.get(2)?);
-    let change = match kind.as_str() {
-        "conversation" => {
-            let from_turn = row.get::<_, Option<u32>>(3)?.unwrap_or(0);
-            Some(ArchiveChange::Conversation { row: id, from_turn })
-        }
-        "memory" => Some(ArchiveChange::Memory { number: id }),
-        "summary" => Some(ArchiveChange::Summary { conversation: id }),
+fn change(kind: &str, row: i64, from_turn: Option<u32>) -> Option<ArchiveChange> {
+    match kind {
+        "conversation" => Some(ArchiveChange::Conversation { row, from_turn: from_turn.unwrap_or(0) }),
+        "memory" => Some(ArchiveChange::Memory { number: row }),
+        "summary" => Some(ArchiveChange::Summary { conversation: row }),
         _ => None,
-    };
-    Ok((row.get(0)?, change))
+    }
 }

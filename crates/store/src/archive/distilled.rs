@@ -2,9 +2,9 @@
 //!
 //! Every query uses an index: a long history costs a turn no more than a short one.
 
-use super::memories::{MEMORY, memory};
+use super::memories::MEMORY;
 use super::{Archive, Conversation};
-use crate::StoreError;
+use crate::Result;
 use crate::query::Query;
 use std::ops::RangeInclusive;
 use towline_core::memory::Memory;
@@ -19,14 +19,14 @@ const WITHOUT_DETAILS: &str = "details";
 
 impl Archive {
     /// Whether this machine captured it: every machine distils its own sessions.
-    pub fn is_captured_here(&self, conversation: &Conversation) -> Result<bool, StoreError> {
+    pub fn is_captured_here(&self, conversation: &Conversation) -> Result<bool> {
         const HERE: &str = "select machine = ?2 from conversations where id = ?1";
         self.db.value(HERE, (conversation.id, self.machine.0))
     }
 
     /// Whether retention deleted the details of a conversation: memories made from them cannot be made again.
-    pub fn has_lost_details(&self, conversation: &Conversation) -> Result<bool, StoreError> {
-        let expired: Option<String> = self.db.first(EXPIRED, [conversation.id], |row| row.get(0))?;
+    pub fn has_lost_details(&self, conversation: &Conversation) -> Result<bool> {
+        let expired: Option<String> = self.db.first(EXPIRED, [conversation.id])?;
         Ok(expired.as_deref() == Some(WITHOUT_DETAILS))
     }
 
@@ -35,14 +35,13 @@ impl Archive {
         &self,
         conversation: &Conversation,
         turns: RangeInclusive<u32>,
-    ) -> Result<Vec<Memory>, StoreError> {
-        self.db.all(&format!("{MEMORY} {OF_TURNS}"), (conversation.id, *turns.start(), *turns.end()), memory)
+    ) -> Result<Vec<Memory>> {
+        self.db.all(&format!("{MEMORY} {OF_TURNS}"), (conversation.id, *turns.start(), *turns.end()))
     }
 
     /// Records every conversation as changed, for a consumer's first run.
-    pub fn note_all_conversations(&self) -> Result<(), StoreError> {
-        self.db.change(NOTE_ALL, [])?;
-        Ok(())
+    pub fn note_all_conversations(&self) -> Result<()> {
+        self.db.run(NOTE_ALL, [])
     }
 }
 

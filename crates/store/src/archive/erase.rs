@@ -5,11 +5,11 @@
 
 use super::share::{Burial, TombFate};
 use super::{Archive, Conversation, gone};
-use crate::StoreError;
+use crate::Result;
 use crate::query::Query;
 use crate::sql_text::{add_holds, add_unpacked};
 use crate::tables::projects::ProjectLocation;
-use rusqlite::{Row, Transaction, TransactionBehavior};
+use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use towline_core::forget::{ForgetText, Forgotten, TimeRange, project_marks};
@@ -52,6 +52,15 @@ pub enum EraseMode {
     Rehearsal,
 }
 
+impl EraseMode {
+    pub(crate) fn end(self, transaction: Transaction<'_>) -> Result<()> {
+        Ok(match self {
+            EraseMode::ForGood => transaction.commit(),
+            EraseMode::Rehearsal => transaction.rollback(),
+        }?)
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErasedRows {
     pub conversations: usize,
@@ -82,7 +91,7 @@ impl ErasedRows {
 }
 
 const TURNS: &str = "
-    select ordinal, mark, at, until from turns where conversation = ?1 and ordinal between ?2 and ?3";
+    select mark, at, until from turns where conversation = ?1 and ordinal between ?2 and ?3";
 const COPIES: &str = "select conversation, ordinal from turns where mark = ?1 and at = ?2";
 const SUBAGENT_MARKS: &str = "
     select mark from details where conversation = ?1 and turn = ?2 and subagent is not null";
@@ -102,15 +111,9 @@ pub(super) const DROP_TURN: [&str; 6] = [
     "delete from commits where conversation = ?1 and turn = ?2",
 ];
 
-const BODIES_OF: &str = "select turn, mark, at from bodies where conversation = ?1 and turn = ?2";
-const DETAILS_OF: &str = "select turn, mark, at from details where conversation = ?1 and turn = ?2";
-const BODIES_IN_RANGE: &str =
-    "select turn, mark, at from bodies where conversation = ?1 and at between ?2 and ?3";
-const DETAILS_IN_RANGE: &str =
-    "select turn, mark, at from details where conversation = ?1 and at between ?2 and ?3";
-const DROP_BODIES_IN_RANGE: &str = "delete from bodies where conversation = ?1 and at between ?2 and ?3";
-const DROP_DETAILS_IN_RANGE: &str = "delete from details where conversation = ?1 and at between ?2 and ?3";
-const DROP_USAGE_IN_RANGE: &str = "delete from usage where conversation = ?1 and at between ?2 and ?3";
+/// Conditions on the pieces of a conversation.
+const OF_TURN: &str = "conversation = ?1 and turn = ?2";
+const IN_RANGE: &str = "conversation = ?1 and at between ?2 and ?3";
 /// The line may describe erased content; rereading the file creates one from the rest.
 const DROP_LINES_IN_RANGE: &str = "
     update turns set line = '', revision = revision + 1
@@ -148,7 +151,7 @@ impl Archive {
         extent: &EraseScope<'_>,
         erasing: EraseMode,
         at: Timestamp,
-    ) -> Result<ErasedRows, StoreError> {
+    ) -> Result<ErasedRows> {
         if let EraseScope::Text(needle) = extent {
             add_holds(&self.db, needle.clone())?;
             add_unpacked(&self.db)?;
@@ -189,7 +192,7 @@ impl<'a> ArchiveEraser<'a> {
         ArchiveEraser { archive, burial, erased, forgotten, dropped: BTreeSet::new() }
     }
 
-    fn erase(&mut self, extent: &EraseScope<'_>) -> Result<(), StoreError> {
+    fn erase(&mut self, extent: &EraseScope<'_>) -> Result<()> {
         self.link_memories()?;
         match extent {
             EraseScope::Turns { of, from, to } => self.erase_turns(of, *from, *to)?,
@@ -197,7 +200,7 @@ impl<'a> ArchiveEraser<'a> {
                 for session in *sessions {
                     self.forgotten.add_stretch(session, *stretch);
                     let named = (session.agent.as_str(), session.id.as_str());
-                    self.erase_stretch(&self.archive.db.all(OF_SESSION, named, |row| row.get(0))?, *stretch)?;
+                    self.erase_stretch(&self.archive.db.all(OF_SESSION, named)?, *stretch)?;
                     self.memories_of_session(session, *stretch)?;
                     self.notes_of_session(session, *stretch)?;
                 }
@@ -206,14 +209,14 @@ impl<'a> ArchiveEraser<'a> {
                 let marks = project_marks(&project.root, project.remote.as_deref());
                 self.forgotten.add_project(&marks, *stretch);
                 let named = (&project.root, &project.remote);
-                self.erase_stretch(&self.archive.db.all(OF_PROJECT, named, |row| row.get(0))?, *stretch)?;
+                self.erase_stretch(&self.archive.db.all(OF_PROJECT, named)?, *stretch)?;
                 self.memories_of_project(project, *stretch)?;
                 self.notes_of_project(project, *stretch)?;
             }
             EraseScope::Everyone { stretch } => {
                 self.forgotten.add_everyone(*stretch);
                 let ends = (stretch.from.0, stretch.until.0);
-                self.erase_stretch(&self.archive.db.all(OF_TIME, ends, |row| row.get(0))?, *stretch)?;
+                self.erase_stretch(&self.archive.db.all(OF_TIME, ends)?, *stretch)?;
                 self.memories_in_range(*stretch)?;
                 self.notes_in_range(*stretch)?;
             }
@@ -225,15 +228,14 @@ impl<'a> ArchiveEraser<'a> {
             EraseScope::Text(_) => self.erase_text()?,
         }
         self.drop_taken_facts()?;
-        self.archive.db.change(DROP_UNUSED_PROJECTS, [])?;
-        Ok(())
+        self.archive.db.run(DROP_UNUSED_PROJECTS, [])
     }
 
-    fn erase_turns(&mut self, of: &Conversation, from: u32, to: u32) -> Result<(), StoreError> {
-        let known = |row: &Row<'_>| Ok((IdHash(row.get(1)?), Timestamp(row.get(2)?), Timestamp(row.get(3)?)));
-        for (mark, from, until) in self.archive.db.all(TURNS, (of.id, from, to), known)? {
-            let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-            for (conversation, ordinal) in self.archive.db.all(COPIES, (mark.0, from.0), pair)? {
+    fn erase_turns(&mut self, of: &Conversation, from: u32, to: u32) -> Result<()> {
+        for (mark, from, until) in
+            self.archive.db.all::<(IdHash, Timestamp, Timestamp)>(TURNS, (of.id, from, to))?
+        {
+            for (conversation, ordinal) in self.archive.db.all(COPIES, (mark.0, from.0))? {
                 let session = self.archive.conversation_by_row(conversation)?.session;
                 self.forgotten.add_turn(&session, mark, TimeRange { from, until });
                 self.drop_turn(conversation, ordinal)?;
@@ -244,10 +246,10 @@ impl<'a> ArchiveEraser<'a> {
     }
 
     /// A subagent's file does not name its turn, so the marks of its pieces are recorded one by one.
-    fn drop_turn(&mut self, conversation: i64, ordinal: i64) -> Result<(), StoreError> {
+    fn drop_turn(&mut self, conversation: i64, ordinal: i64) -> Result<()> {
         let session = self.archive.conversation_by_row(conversation)?.session;
         let turn = (conversation, ordinal);
-        for mark in self.archive.db.all(SUBAGENT_MARKS, turn, |row| row.get(0).map(IdHash))? {
+        for mark in self.archive.db.all(SUBAGENT_MARKS, turn)? {
             self.forgotten.add_piece(&session, mark);
         }
         self.bury_turn(conversation, ordinal)?;
@@ -264,26 +266,28 @@ impl<'a> ArchiveEraser<'a> {
         Ok(())
     }
 
-    fn bury_turn(&self, conversation: i64, ordinal: i64) -> Result<(), StoreError> {
+    fn bury_turn(&self, conversation: i64, ordinal: i64) -> Result<()> {
         let turn = (conversation, ordinal);
         self.archive.add_turn_tombstone(conversation, ordinal, self.burial)?;
-        self.archive.add_piece_tombstones(conversation, RowKind::Body, BODIES_OF, turn, self.burial)?;
-        self.archive.add_piece_tombstones(conversation, RowKind::Detail, DETAILS_OF, turn, self.burial)
+        self.archive.add_piece_tombstones(conversation, RowKind::Body, OF_TURN, turn, self.burial)?;
+        self.archive.add_piece_tombstones(conversation, RowKind::Detail, OF_TURN, turn, self.burial)
     }
 
     /// Deletes turns that began in the range whole, and from other turns the rows within it.
-    fn erase_stretch(&mut self, conversations: &[i64], stretch: TimeRange) -> Result<(), StoreError> {
+    fn erase_stretch(&mut self, conversations: &[i64], stretch: TimeRange) -> Result<()> {
         for id in conversations {
             let range = (*id, stretch.from.0, stretch.until.0);
             let before = self.erased;
-            for ordinal in self.archive.db.all(BEGUN, range, |row| row.get(0))? {
+            for ordinal in self.archive.db.all(BEGUN, range)? {
                 self.drop_turn(*id, ordinal)?;
             }
-            self.archive.add_piece_tombstones(*id, RowKind::Body, BODIES_IN_RANGE, range, self.burial)?;
-            self.archive.add_piece_tombstones(*id, RowKind::Detail, DETAILS_IN_RANGE, range, self.burial)?;
-            self.erased.bodies += self.archive.db.change(DROP_BODIES_IN_RANGE, range)?;
-            self.erased.details += self.archive.db.change(DROP_DETAILS_IN_RANGE, range)?;
-            self.archive.db.change(DROP_USAGE_IN_RANGE, range)?;
+            self.archive.add_piece_tombstones(*id, RowKind::Body, IN_RANGE, range, self.burial)?;
+            self.archive.add_piece_tombstones(*id, RowKind::Detail, IN_RANGE, range, self.burial)?;
+            let drop =
+                |table| self.archive.db.change(&format!("delete from {table} where {IN_RANGE}"), range);
+            self.erased.bodies += drop("bodies")?;
+            self.erased.details += drop("details")?;
+            drop("usage")?;
             if self.erased != before {
                 for statement in DROP_TOUCHED_IN_RANGE {
                     self.archive.db.change(statement, (*id, stretch.from.0))?;
@@ -298,7 +302,7 @@ impl<'a> ArchiveEraser<'a> {
     }
 
     /// An affected conversation is read again; an empty one is deleted.
-    fn finish_conversation(&mut self, conversation: i64) -> Result<(), StoreError> {
+    fn finish_conversation(&mut self, conversation: i64) -> Result<()> {
         self.archive.db.change(DROP_SOURCES, [conversation])?;
         // A summary of the remaining turns is made again from them.
         self.archive.add_summary_tombstone(conversation, self.burial.at)?;

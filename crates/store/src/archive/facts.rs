@@ -3,20 +3,19 @@
 //! Short texts. Captured content is not stored here.
 
 use super::Archive;
-use crate::StoreError;
+use crate::Result;
 use crate::query::Query;
 
 const FACT: &str = "select value from facts where name = ?1";
 const SET: &str = "insert or replace into facts (name, value) values (?1, ?2)";
 
 impl Archive {
-    pub fn fact(&self, name: &str) -> Result<Option<String>, StoreError> {
-        self.db.first(FACT, [name], |row| row.get(0))
+    pub fn fact(&self, name: &str) -> Result<Option<String>> {
+        self.db.first(FACT, [name])
     }
 
-    pub fn set_fact(&self, name: &str, value: &str) -> Result<(), StoreError> {
-        self.db.change(SET, (name, value))?;
-        Ok(())
+    pub fn set_fact(&self, name: &str, value: &str) -> Result<()> {
+        self.db.run(SET, (name, value))
     }
 }
 

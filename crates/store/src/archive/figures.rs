@@ -3,9 +3,9 @@
 //! Counts by index, reads no text.
 
 use super::{Archive, Conversation};
-use crate::StoreError;
+use crate::Result;
+use crate::columns::from_row;
 use crate::query::Query;
-use rusqlite::Row;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,10 @@ pub struct ContextPoint {
     pub tokens: u64,
 }
 
+from_row!(ArchiveCounts { projects, sessions, turns, details, memories, pinned, summaries });
+from_row!(ProjectCounts { name, root, remote, sessions, memories, last_at });
+from_row!(ContextPoint { at, turn, tokens });
+
 const COUNTS: &str = "
     select (select count(*) from projects), (select count(*) from conversations), (select count(*) from turns),
         (select count(*) from details), (select count(*) from memories),
@@ -62,52 +66,24 @@ const JOBS_CHECKSUM: &str = "
         + total(length(state)) * 13 + total(ifnull(leased_until, 0) % 1000033) from jobs";
 
 impl Archive {
-    pub fn counts(&self) -> Result<ArchiveCounts, StoreError> {
-        let mut statement = self.db.prepare_cached(COUNTS)?;
-        Ok(statement.query_row([], |row| {
-            Ok(ArchiveCounts {
-                projects: count(row, 0)?,
-                sessions: count(row, 1)?,
-                turns: count(row, 2)?,
-                details: count(row, 3)?,
-                memories: count(row, 4)?,
-                pinned: count(row, 5)?,
-                summaries: count(row, 6)?,
-            })
-        })?)
+    pub fn counts(&self) -> Result<ArchiveCounts> {
+        self.db.value(COUNTS, [])
     }
 
     /// The most recently active project first.
-    pub fn project_counts(&self) -> Result<Vec<ProjectCounts>, StoreError> {
-        let read = |row: &Row<'_>| {
-            Ok(ProjectCounts {
-                name: row.get(0)?,
-                root: row.get(1)?,
-                remote: row.get(2)?,
-                sessions: count(row, 3)?,
-                memories: count(row, 4)?,
-                last_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
-            })
-        };
-        self.db.all(PROJECTS, [], read)
+    pub fn project_counts(&self) -> Result<Vec<ProjectCounts>> {
+        self.db.all(PROJECTS, [])
     }
 
     /// One point for each turn, in order.
-    pub fn context_points(&self, conversation: &Conversation) -> Result<Vec<ContextPoint>, StoreError> {
-        let read = |row: &Row<'_>| {
-            Ok(ContextPoint { at: Timestamp(row.get(0)?), turn: row.get(1)?, tokens: count(row, 2)? })
-        };
-        self.db.all(CONTEXT, [conversation.id], read)
+    pub fn context_points(&self, conversation: &Conversation) -> Result<Vec<ContextPoint>> {
+        self.db.all(CONTEXT, [conversation.id])
     }
 
     /// A checksum that changes whenever a job is made, leased, tried, ended or deleted.
-    pub fn jobs_mark(&self) -> Result<i64, StoreError> {
-        Ok(self.db.prepare_cached(JOBS_CHECKSUM)?.query_row([], |row| row.get::<_, f64>(0))? as i64)
+    pub fn jobs_mark(&self) -> Result<i64> {
+        Ok(self.db.value::<f64>(JOBS_CHECKSUM, [])? as i64)
     }
-}
-
-fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(column).map(i64::cast_unsigned)
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 //!
 //! Stored beside the archive, so that it survives a damaged or recreated one. Holds marks and times, no text.
 
-use crate::StoreError;
 use crate::home::{DataFolder, replace_file_synced};
+use crate::{Result, StoreError};
 use std::fs;
 use std::io::ErrorKind;
 use towline_core::forget::Forgotten;
 
 /// An unreadable file is an error for every writer: capturing nothing is better than capturing forgotten content.
-pub(super) fn load(home: &DataFolder) -> Result<Forgotten, StoreError> {
+pub(super) fn load(home: &DataFolder) -> Result<Forgotten> {
     let path = home.forgotten();
     match fs::read_to_string(&path) {
         Ok(text) => Ok(Forgotten::parse(&text)),
@@ -19,7 +19,7 @@ pub(super) fn load(home: &DataFolder) -> Result<Forgotten, StoreError> {
 }
 
 /// Durable before rows are erased: they must not be captured again in between.
-pub(super) fn save(home: &DataFolder, forgotten: &Forgotten) -> Result<(), StoreError> {
+pub(super) fn save(home: &DataFolder, forgotten: &Forgotten) -> Result<()> {
     let path = home.forgotten();
     replace_file_synced(&path, forgotten.to_string().as_bytes())
         .map_err(|source| StoreError::Folder { path, source })

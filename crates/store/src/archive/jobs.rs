@@ -7,9 +7,10 @@ use super::memories::NewMemory;
 use super::spending::{CallCost, day};
 use super::summaries::KeptSummary;
 use super::{Archive, Conversation, TurnRow};
-use crate::StoreError;
-use crate::query::{Query, parse_column};
-use rusqlite::{Row, params};
+use crate::Result;
+use crate::columns::{Columns, from_row, lenient_key};
+use crate::query::Query;
+use rusqlite::params;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::MemoryAuthor;
 use towline_core::time::Timestamp;
@@ -175,15 +176,15 @@ const UNTOUCHED: &str = "
 
 impl Archive {
     /// Queues work on a turn. False if it is queued already.
-    pub fn make_job(&self, new: NewJob<'_>) -> Result<bool, StoreError> {
+    pub fn make_job(&self, new: NewJob<'_>) -> Result<bool> {
         let (kind, turn) = (new.kind.name(), new.turn.ordinal.to_string());
         let uid = Uid::derived(new.turn.at, &["job", kind, &new.of.session.to_string(), &turn]);
         let row = params![uid.0, kind, new.of.id, new.turn.ordinal, new.turn.until.0, new.at.0];
         Ok(self.db.change(MAKE, row)? > 0)
     }
 
-    pub fn has_due_job(&self, now: Timestamp) -> Result<bool, StoreError> {
-        Ok(self.db.prepare_cached(DUE)?.exists([now.0])?)
+    pub fn has_due_job(&self, now: Timestamp) -> Result<bool> {
+        self.db.exists(DUE, [now.0])
     }
 
     /// Leases the job of this kind that has been due longest, until `until`.
@@ -192,43 +193,26 @@ impl Archive {
         kind: DistilJobKind,
         now: Timestamp,
         until: Timestamp,
-    ) -> Result<Option<DistilJob>, StoreError> {
-        let job = |row: &Row<'_>| {
-            Ok(DistilJob {
-                id: row.get(0)?,
-                lease: row.get(1)?,
-                uid: Uid(row.get(2)?),
-                conversation: row.get(3)?,
-                turn: row.get(4)?,
-                attempts: row.get(5)?,
-                covers: Timestamp(row.get(6)?),
-            })
-        };
-        let mut statement = self.db.prepare_cached(LEASE)?;
-        Ok(statement.query_map((now.0, until.0, kind.name()), job)?.next().transpose()?)
+    ) -> Result<Option<DistilJob>> {
+        self.db.first(LEASE, (now.0, until.0, kind.name()))
     }
 
     /// The conversation and the turn of a job; `None` if they were deleted.
-    pub fn subject(&self, job: &DistilJob) -> Result<Option<(Conversation, TurnRow)>, StoreError> {
+    pub fn subject(&self, job: &DistilJob) -> Result<Option<(Conversation, TurnRow)>> {
         let Some(conversation) = self.conversation_at(job.conversation)? else { return Ok(None) };
         let turn = self.turns(&conversation, job.turn, job.turn)?.into_iter().next();
         Ok(turn.map(|turn| (conversation, turn)))
     }
 
     /// Reserves tokens for the job's call. False if the lease was lost.
-    pub(super) fn reserve_tokens(
-        &self,
-        job: &DistilJob,
-        tokens: u64,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    pub(super) fn reserve_tokens(&self, job: &DistilJob, tokens: u64, now: Timestamp) -> Result<bool> {
         let row = (job.id, job.lease, tokens.cast_signed(), day(now));
         Ok(self.db.change(RESERVE, row)? > 0)
     }
 
     /// Finishes the job and stores its results in one transaction. Returns the memory numbers; `None` if the lease was
     /// lost.
-    pub fn finish_job(&self, job: &DistilJob, results: &JobResults) -> Result<Option<Vec<i64>>, StoreError> {
+    pub fn finish_job(&self, job: &DistilJob, results: &JobResults) -> Result<Option<Vec<i64>>> {
         self.in_transaction(|| {
             if !self.holds_lease(job)? {
                 return Ok(None);
@@ -247,7 +231,7 @@ impl Archive {
     }
 
     /// A memory with the same words is counted, not stored twice.
-    fn store_once(&self, new: &NewMemory) -> Result<i64, StoreError> {
+    fn store_once(&self, new: &NewMemory) -> Result<i64> {
         if let Some(existing) = self.find_same_memory(&new.content, new.project)? {
             self.found_memory_again(existing, new.at)?;
             return Ok(existing);
@@ -255,9 +239,9 @@ impl Archive {
         self.add_memory(new)
     }
 
-    fn supersede_untouched(&self, job: &DistilJob, kept: &[i64], at: Timestamp) -> Result<(), StoreError> {
+    fn supersede_untouched(&self, job: &DistilJob, kept: &[i64], at: Timestamp) -> Result<()> {
         let Some(best) = kept.first() else { return Ok(()) };
-        let superseded = self.db.all(UNTOUCHED, (job.conversation, job.turn), |row| row.get::<_, i64>(0))?;
+        let superseded = self.db.all::<i64>(UNTOUCHED, (job.conversation, job.turn))?;
         for number in superseded.into_iter().filter(|number| !kept.contains(number)) {
             self.supersede_memory(number, Some(*best), at, "told better")?;
         }
@@ -265,7 +249,7 @@ impl Archive {
     }
 
     /// Keeps a summary written by a user, and one that covers more turns.
-    fn put_newer_summary(&self, row: i64, summary: &KeptSummary) -> Result<(), StoreError> {
+    fn put_newer_summary(&self, row: i64, summary: &KeptSummary) -> Result<()> {
         let Some(conversation) = self.conversation_at(row)? else { return Ok(()) };
         match self.summary(&conversation)? {
             Some(existing) if existing.turn > summary.turn || existing.maker == MemoryAuthor::Person => {
@@ -276,7 +260,7 @@ impl Archive {
     }
 
     /// Records a failure: the job waits for its next attempt, or is dead. `None` if the lease was lost.
-    pub fn abandon_job(&self, job: &DistilJob, why: &JobFailure<'_>) -> Result<Option<JobState>, StoreError> {
+    pub fn abandon_job(&self, job: &DistilJob, why: &JobFailure<'_>) -> Result<Option<JobState>> {
         self.in_transaction(|| {
             if !self.holds_lease(job)? {
                 return Ok(None);
@@ -286,33 +270,31 @@ impl Archive {
                 params![job.id, why.again_at.0, why.error, why.most_attempts, why.at.0, why.provider],
             )?;
             self.record_cost(why.provider, why.spent, 0, why.at)?;
-            let state = "select state from jobs where id = ?1";
-            let state: String = self.db.value(state, [job.id])?;
+            let state: String = self.db.value("select state from jobs where id = ?1", [job.id])?;
             Ok(JobState::named(&state))
         })
     }
 
     /// Returns an untried job to the queue, due no earlier than `until`.
-    pub fn give_job_back(&self, job: &DistilJob, until: Timestamp) -> Result<(), StoreError> {
-        self.db.change(GIVE_BACK, (job.id, job.lease, until.0))?;
-        Ok(())
+    pub fn give_job_back(&self, job: &DistilJob, until: Timestamp) -> Result<()> {
+        self.db.run(GIVE_BACK, (job.id, job.lease, until.0))
     }
 
-    fn holds_lease(&self, job: &DistilJob) -> Result<bool, StoreError> {
-        Ok(self.db.prepare_cached(HOLDS_LEASE)?.exists((job.id, job.lease))?)
+    fn holds_lease(&self, job: &DistilJob) -> Result<bool> {
+        self.db.exists(HOLDS_LEASE, (job.id, job.lease))
     }
 
     /// Retries these jobs at once. Returns how many changed.
-    pub fn retry_jobs(&self, numbers: &[i64], now: Timestamp) -> Result<usize, StoreError> {
+    pub fn retry_jobs(&self, numbers: &[i64], now: Timestamp) -> Result<usize> {
         self.each_job(RETRY, numbers, now)
     }
 
     /// Drops these jobs. Returns how many changed.
-    pub fn drop_jobs(&self, numbers: &[i64], now: Timestamp) -> Result<usize, StoreError> {
+    pub fn drop_jobs(&self, numbers: &[i64], now: Timestamp) -> Result<usize> {
         self.each_job(DROP, numbers, now)
     }
 
-    fn each_job(&self, statement: &str, numbers: &[i64], now: Timestamp) -> Result<usize, StoreError> {
+    fn each_job(&self, statement: &str, numbers: &[i64], now: Timestamp) -> Result<usize> {
         self.in_transaction(|| {
             let mut statement = self.db.prepare_cached(statement)?;
             let mut changed = 0;
@@ -324,28 +306,23 @@ impl Archive {
     }
 
     /// The newest first.
-    pub fn jobs(&self, states: &[JobState], most: u32) -> Result<Vec<JobRow>, StoreError> {
+    pub fn jobs(&self, states: &[JobState], most: u32) -> Result<Vec<JobRow>> {
         let names: Vec<String> = states.iter().map(|state| format!("'{}'", state.name())).collect();
         let query = format!("{JOB} where j.state in ({}) order by j.id desc limit ?1", names.join(", "));
-        self.db.all(&query, [most], kept_job)
+        self.db.all(&query, [most])
     }
 
-    pub fn job(&self, number: i64) -> Result<Option<JobRow>, StoreError> {
+    pub fn job(&self, number: i64) -> Result<Option<JobRow>> {
         let query = format!("{JOB} where j.id = ?1");
-        self.db.first(&query, [number], kept_job)
+        self.db.first(&query, [number])
     }
 
-    pub fn job_counts(&self, now: Timestamp) -> Result<JobCounts, StoreError> {
+    pub fn job_counts(&self, now: Timestamp) -> Result<JobCounts> {
         let mut counts = JobCounts::default();
-        let mut statement = self.db.prepare_cached(COUNTS)?;
-        let row =
-            |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
-        for row in statement.query_map([now.0], row)? {
-            let (state, number, running) = row?;
-            let number = number.cast_unsigned();
+        for (state, number, running) in self.db.all::<(String, u64, u64)>(COUNTS, [now.0])? {
             match JobState::named(&state) {
                 Some(JobState::Waiting) => {
-                    (counts.waiting, counts.running) = (number, running.cast_unsigned());
+                    (counts.waiting, counts.running) = (number, running);
                 }
                 Some(JobState::Done) => counts.done = number,
                 Some(JobState::Dead) => counts.dead = number,
@@ -357,21 +334,18 @@ impl Archive {
     }
 }
 
-fn kept_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
-    let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
-    Ok(JobRow {
-        number: row.get(0)?,
-        kind: DistilJobKind::named(&row.get::<_, String>(1)?),
-        state: parse_column(row, 2, JobState::named)?,
-        session: row.get::<_, Option<String>>(3)?.and_then(|key| SessionKey::parse(&key).ok()),
-        turn: row.get(4)?,
-        made_at: Timestamp(row.get(5)?),
-        due_at: Timestamp(row.get(6)?),
-        attempts: row.get(7)?,
-        leased_until: time(8)?,
-        error: row.get(9)?,
-        ended_at: time(10)?,
-    })
+from_row!(DistilJob { id, lease, uid, conversation, turn, attempts, covers });
+from_row! { JobRow {
+    number, kind: kind, state: state, session: lenient_key, turn, made_at, due_at, attempts, leased_until,
+    error, ended_at
+} }
+
+fn kind(columns: &mut Columns<'_>) -> rusqlite::Result<Option<DistilJobKind>> {
+    columns.lenient(DistilJobKind::named)
+}
+
+fn state(columns: &mut Columns<'_>) -> rusqlite::Result<JobState> {
+    columns.parse(JobState::named)
 }
 
 #[cfg(test)]

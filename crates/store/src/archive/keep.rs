@@ -2,13 +2,13 @@
 //!
 //! Rows refer to each other by the agent's ids or by ordinals within the conversation, never by database row ids.
 
-use super::memories::{MEMORY, memory};
+use super::memories::MEMORY;
 use super::pack::DetailBytes;
 use super::read::{CONVERSATION, Conversation};
-use super::tally::touch;
 use super::{Archive, KeptSummary};
-use crate::StoreError;
-use crate::query::{Query, parse_column};
+use crate::columns::{FromRow, from_row, traces};
+use crate::query::Query;
+use crate::{Result, StoreError};
 use rusqlite::Row;
 use towline_core::capture::{DetailKind, FileAccess, Speaker};
 use towline_core::deed::Commit;
@@ -146,19 +146,7 @@ impl<Text> ExportedRow<Text> {
                 let text = map(text);
                 ExportedRow::Body(ExportedMessage { turn, mark, message, place, at, speaker, cut, text })
             }
-            ExportedRow::Detail(detail) => ExportedRow::Detail(ExportedDetail {
-                turn: detail.turn,
-                mark: detail.mark,
-                place: detail.place,
-                at: detail.at,
-                kind: detail.kind,
-                subagent: detail.subagent,
-                tool: detail.tool,
-                call: detail.call,
-                outcome: detail.outcome,
-                cut: detail.cut,
-                text: map(detail.text),
-            }),
+            ExportedRow::Detail(detail) => ExportedRow::Detail(detail.map_text(map)),
             ExportedRow::Usage(usage) => ExportedRow::Usage(usage),
             ExportedRow::File { turn, path, how } => ExportedRow::File { turn, path, how },
             ExportedRow::Commit { turn, commit } => ExportedRow::Commit { turn, commit },
@@ -166,6 +154,14 @@ impl<Text> ExportedRow<Text> {
             ExportedRow::Summary(summary) => ExportedRow::Summary(summary),
             ExportedRow::Memory(memory) => ExportedRow::Memory(memory),
         }
+    }
+}
+
+impl<Text> ExportedDetail<Text> {
+    fn map_text<Other>(self, map: impl FnOnce(Text) -> Other) -> ExportedDetail<Other> {
+        let ExportedDetail { turn, mark, place, at, kind, subagent, tool, call, outcome, cut, text } = self;
+        let text = map(text);
+        ExportedDetail { turn, mark, place, at, kind, subagent, tool, call, outcome, cut, text }
     }
 }
 
@@ -209,11 +205,7 @@ type EachRow<'a, E> = &'a mut dyn FnMut(ExportedRow<String>) -> Result<(), E>;
 
 impl Archive {
     /// Conversations of one project or of all that were active since `since`, by start time.
-    pub fn conversations_since(
-        &self,
-        since: Timestamp,
-        project: Option<i64>,
-    ) -> Result<Vec<Conversation>, StoreError> {
+    pub fn conversations_since(&self, since: Timestamp, project: Option<i64>) -> Result<Vec<Conversation>> {
         let query = format!(
             "{CONVERSATION} where c.last_at >= ?1 and (?2 is null or c.project = ?2)
              order by c.first_at, c.agent, c.session"
@@ -228,10 +220,15 @@ impl Archive {
         each: EachRow<'_, E>,
     ) -> Result<(), E> {
         each(ExportedRow::Conversation(self.kept_conversation(conversation)?))?;
-        self.each_of(TURNS, conversation, &mut |row| Ok(ExportedRow::Turn(exported_turn(row)?)), each)?;
-        self.each_of(BODIES, conversation, &mut |row| Ok(ExportedRow::Body(exported_message(row)?)), each)?;
+        self.each_of(TURNS, conversation, &mut |row| Ok(ExportedRow::Turn(ExportedTurn::of(row)?)), each)?;
+        self.each_of(
+            BODIES,
+            conversation,
+            &mut |row| Ok(ExportedRow::Body(ExportedMessage::of(row)?)),
+            each,
+        )?;
         self.each_of(DETAILS, conversation, &mut |row| Ok(ExportedRow::Detail(exported_detail(row)?)), each)?;
-        self.each_of(USAGE, conversation, &mut |row| Ok(ExportedRow::Usage(kept_usage(row)?)), each)?;
+        self.each_of(USAGE, conversation, &mut |row| Ok(ExportedRow::Usage(ExportedUsage::of(row)?)), each)?;
         self.each_of(FILES, conversation, &mut kept_file, each)?;
         self.each_of(COMMITS, conversation, &mut kept_commit, each)?;
         self.each_of(REVERTS, conversation, &mut kept_revert, each)?;
@@ -257,29 +254,18 @@ impl Archive {
         }
     }
 
-    fn memories_after(
-        &self,
-        which: MemorySelector<'_>,
-        last: i64,
-        most: u32,
-    ) -> Result<Vec<ExportedMemory>, StoreError> {
+    fn memories_after(&self, which: MemorySelector<'_>, last: i64, most: u32) -> Result<Vec<ExportedMemory>> {
         let (session, project, since) = match which {
             MemorySelector::OfSession(session) => (Some(session.to_string()), None, i64::MIN),
             MemorySelector::Since { project, since } => (None, project, since.0),
         };
         let query = format!("{MEMORY} {AFTER}");
-        let found = self.db.all(&query, (last, session, project, since, most), memory)?;
+        let found = self.db.all(&query, (last, session, project, since, most))?;
         found.into_iter().map(|memory| self.kept_memory(memory)).collect()
     }
 
-    fn kept_memory(&self, memory: Memory) -> Result<ExportedMemory, StoreError> {
-        let read = |row: &Row<'_>| {
-            let root: Option<String> = row.get(0)?;
-            let (remote, name, by) = (row.get(1)?, row.get(2)?, row.get::<_, Option<[u8; 16]>>(3)?);
-            let traces = root.map(|root| ProjectIdentity { root, remote, name, branch: None });
-            Ok((traces, by.map(Uid)))
-        };
-        let (traces, replaced_by) = self.db.prepare_cached(OF_MEMORY)?.query_row([memory.number], read)?;
+    fn kept_memory(&self, memory: Memory) -> Result<ExportedMemory> {
+        let MemoryOrigin { traces, replaced_by } = self.db.value(OF_MEMORY, [memory.number])?;
         Ok(ExportedMemory { memory, traces, replaced_by })
     }
 
@@ -287,7 +273,7 @@ impl Archive {
         &self,
         query: &str,
         conversation: &Conversation,
-        read: &mut dyn FnMut(&Row<'_>) -> Result<ExportedRow<String>, StoreError>,
+        read: &mut dyn FnMut(&Row<'_>) -> Result<ExportedRow<String>>,
         each: EachRow<'_, E>,
     ) -> Result<(), E> {
         let mut statement = self.db.prepare_cached(query).map_err(StoreError::from)?;
@@ -298,19 +284,14 @@ impl Archive {
         Ok(())
     }
 
-    fn kept_conversation(&self, conversation: &Conversation) -> Result<ExportedConversation, StoreError> {
-        let mut statement = self.db.prepare_cached(HEAD)?;
-        let (project, before) = statement.query_row([conversation.id], |row| {
-            let root: Option<String> = row.get(0)?;
-            let (remote, name, branch) = (row.get(1)?, row.get(2)?, conversation.branch.clone());
-            let project = root.map(|root| ProjectIdentity { root, remote, name, branch });
-            Ok((project, row.get::<_, Option<i64>>(3)?))
-        })?;
+    fn kept_conversation(&self, conversation: &Conversation) -> Result<ExportedConversation> {
+        let ConversationOrigin { traces, base_before } = self.db.value(HEAD, [conversation.id])?;
+        let branch = conversation.branch.clone();
         Ok(ExportedConversation {
             session: conversation.session.clone(),
             folder: conversation.folder.clone(),
-            project,
-            base: conversation.base.clone().zip(before.map(i64::cast_unsigned)),
+            project: traces.map(|traces| ProjectIdentity { branch, ..traces }),
+            base: conversation.base.clone().zip(base_before),
             first_at: conversation.first_at,
             last_at: conversation.last_at,
             turns: conversation.turns,
@@ -318,82 +299,44 @@ impl Archive {
     }
 }
 
-pub(super) fn exported_turn(row: &Row<'_>) -> Result<ExportedTurn, StoreError> {
-    Ok(ExportedTurn {
-        uid: Uid(row.get(0)?),
-        ordinal: row.get(1)?,
-        mark: IdHash(row.get(2)?),
-        place: row.get::<_, i64>(3)?.cast_unsigned(),
-        at: Timestamp(row.get(4)?),
-        until: Timestamp(row.get(5)?),
-        origin: parse_column(row, 6, PromptOrigin::named)?,
-        agent_turn: row.get(7)?,
-        stopped: row.get::<_, Option<String>>(8)?.and_then(|name| StopReason::named(&name)),
-        tools: row.get(9)?,
-        failures: row.get(10)?,
-        line: row.get(11)?,
-        reverted: row.get(12)?,
-    })
+/// What a memory's row lacks for an export.
+struct MemoryOrigin {
+    traces: Option<ProjectIdentity>,
+    replaced_by: Option<Uid>,
 }
 
-pub(super) fn exported_message(row: &Row<'_>) -> Result<ExportedMessage<String>, StoreError> {
-    Ok(ExportedMessage {
-        turn: row.get(0)?,
-        mark: IdHash(row.get(1)?),
-        message: row.get(2)?,
-        place: row.get::<_, i64>(3)?.cast_unsigned(),
-        at: Timestamp(row.get(4)?),
-        speaker: parse_column(row, 5, Speaker::named)?,
-        cut: row.get::<_, i64>(6)?.cast_unsigned(),
-        text: row.get(7)?,
-    })
+/// What a conversation's row lacks for an export.
+struct ConversationOrigin {
+    traces: Option<ProjectIdentity>,
+    base_before: Option<u64>,
 }
 
-pub(super) fn exported_detail(row: &Row<'_>) -> Result<ExportedDetail<String>, StoreError> {
-    let bytes: Vec<u8> = row.get(11)?;
-    let content = if row.get(10)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) };
-    Ok(ExportedDetail {
-        turn: row.get(0)?,
-        mark: IdHash(row.get(1)?),
-        place: row.get::<_, i64>(2)?.cast_unsigned(),
-        at: Timestamp(row.get(3)?),
-        kind: parse_column(row, 4, DetailKind::named)?,
-        subagent: row.get(5)?,
-        tool: row.get(6)?,
-        call: row.get::<_, Option<i64>>(7)?.map(IdHash),
-        outcome: row.get(8)?,
-        cut: row.get::<_, i64>(9)?.cast_unsigned(),
-        text: content.text()?,
-    })
+from_row!(MemoryOrigin { traces: traces, replaced_by });
+from_row!(ConversationOrigin { traces: traces, base_before });
+from_row! { ExportedTurn {
+    uid, ordinal, mark, place, at, until, origin, agent_turn, stopped, tools, failures, line, reverted
+} }
+from_row!(ExportedMessage<String> { turn, mark, message, place, at, speaker, cut, text });
+from_row!(ExportedDetail<DetailBytes> { turn, mark, place, at, kind, subagent, tool, call, outcome, cut, text });
+from_row!(ExportedUsage { turn, message, at, subagent, model, tokens });
+
+pub(super) fn exported_detail(row: &Row<'_>) -> Result<ExportedDetail<String>> {
+    let detail = ExportedDetail::<DetailBytes>::of(row)?;
+    let text = detail.text.text()?;
+    Ok(detail.map_text(|_| text))
 }
 
-fn kept_usage(row: &Row<'_>) -> Result<ExportedUsage, StoreError> {
-    let tokens = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
-    Ok(ExportedUsage {
-        turn: row.get(0)?,
-        message: row.get(1)?,
-        at: Timestamp(row.get(2)?),
-        subagent: row.get(3)?,
-        model: row.get(4)?,
-        tokens: TokenCounts {
-            input: tokens(5)?,
-            cache_read: tokens(6)?,
-            cache_write: tokens(7)?,
-            cache_write_1h: tokens(8)?,
-            output: tokens(9)?,
-        },
-    })
+fn kept_file(row: &Row<'_>) -> Result<ExportedRow<String>> {
+    let (turn, path, how) = FromRow::of(row)?;
+    Ok(ExportedRow::File { turn, path, how })
 }
 
-fn kept_file(row: &Row<'_>) -> Result<ExportedRow<String>, StoreError> {
-    Ok(ExportedRow::File { turn: row.get(0)?, path: row.get(1)?, how: touch(row, 2)? })
+fn kept_commit(row: &Row<'_>) -> Result<ExportedRow<String>> {
+    let (turn, commit) = FromRow::of(row)?;
+    Ok(ExportedRow::Commit { turn, commit })
 }
 
-fn kept_commit(row: &Row<'_>) -> Result<ExportedRow<String>, StoreError> {
-    let commit = Commit { hash: row.get(1)?, subject: row.get(2)? };
-    Ok(ExportedRow::Commit { turn: row.get(0)?, commit })
-}
-
-fn kept_revert(row: &Row<'_>) -> Result<ExportedRow<String>, StoreError> {
-    Ok(ExportedRow::Revert { from: row.get::<_, i64>(0)?.cast_unsigned(), at: Timestamp(row.get(1)?) })
+fn kept_revert(row: &Row<'_>) -> Result<ExportedRow<String>> {
+    let (from, at) = FromRow::of(row)?;
+    Ok(ExportedRow::Revert { from, at })
 }

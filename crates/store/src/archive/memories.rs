@@ -10,10 +10,11 @@ mod row;
 use super::Archive;
 use super::name::SHORT;
 use super::share::{Burial, TombFate};
-use crate::StoreError;
+use crate::Result;
+use crate::columns::values;
 use crate::query::Query;
 use listing::listing;
-use rusqlite::{Row, Transaction, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Transaction, TransactionBehavior, params_from_iter};
 use std::fmt;
 use towline_core::forget::{PieceSource, project_marks};
 use towline_core::id::{SessionKey, Uid};
@@ -23,7 +24,7 @@ use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
 
 pub use history::MemoryTrace;
-pub(super) use row::{MEMORY, fingerprint, list, marks_of, memory};
+pub(super) use row::{MEMORY, fingerprint, list, marks_of};
 
 #[derive(Clone, Debug)]
 pub struct NewMemory {
@@ -91,12 +92,14 @@ impl fmt::Display for MemoryOccurrence<'_> {
     }
 }
 
+/// A number that another memory has is not taken.
 const ADD: &str = "
-    insert into memories (uid, machine, revision, project, conversation, session, turn, branch, commit_hash, type, title,
-        subtitle, facts, narrative, concepts, maker, trust, confidence, cost, made_at, changed_at, valid_from, quarantine,
-        found, fingerprint)
-    values (?1, ?2, 1, ?3, (select id from conversations where agent || ':' || session = ?4
-            and short = ?23), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18, ?19, ?20, ?21, ?22)
+    insert into memories (id, uid, machine, person, revision, project, conversation, session, turn, branch, commit_hash, type,
+        title, subtitle, facts, narrative, concepts, maker, trust, confidence, cost, made_at, changed_at, valid_from,
+        quarantine, found, fingerprint)
+    values ((select ?1 where not exists (select 1 from memories where id = ?1)), ?2, ?3, ?4, 1, ?5,
+        (select id from conversations where short = ?6 and agent || ':' || session = ?7), ?7, ?8, ?9, ?10, ?11, ?12, ?13,
+        ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?21, ?22, ?23, 1, ?24)
     on conflict (uid) do nothing";
 
 /// In the order of the index on creation time: by number, all memories of the project would have to be sorted.
@@ -120,40 +123,12 @@ pub(super) const DROP: [&str; 5] = [
 
 impl Archive {
     /// Stores a memory and returns its number. Adding the same uid again is a no-op.
-    pub fn add_memory(&self, new: &NewMemory) -> Result<i64, StoreError> {
+    pub fn add_memory(&self, new: &NewMemory) -> Result<i64> {
         self.in_transaction(|| {
-            let content = &new.content;
-            let session = new.session.as_ref().map(ToString::to_string);
-            let short = new.session.as_ref().map(|session| clip_start(session.id.as_str(), SHORT));
-            self.db.prepare_cached(ADD)?.execute(params![
-                new.uid.0,
-                self.machine.0,
-                new.project,
-                session,
-                new.turn,
-                new.branch,
-                new.commit,
-                content.kind.as_str(),
-                content.title,
-                content.subtitle,
-                list(&content.facts),
-                content.narrative,
-                list(&content.concepts),
-                new.maker.name(),
-                new.trust.name(),
-                new.confidence.as_percent(),
-                new.cost.cast_signed(),
-                new.at.0,
-                new.valid_from.0,
-                new.quarantine,
-                1,
-                fingerprint(content).0,
-                short,
-            ])?;
-            let is_new = self.db.changes() > 0;
+            let is_new = self.insert_memory(new, None, self.machine, None)?;
             let number = self.memory_by_uid(new.uid)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             if is_new {
-                self.set_files_and_concepts(number, content)?;
+                self.set_files_and_concepts(number, &new.content)?;
                 self.restore_withdrawn(new.uid)?;
                 self.add_memory_history(number, new.at, "made", new.maker.name(), None)?;
                 self.note_change("memory", number, None)?;
@@ -162,73 +137,90 @@ impl Archive {
         })
     }
 
-    pub fn memory_by_uid(&self, uid: Uid) -> Result<Option<i64>, StoreError> {
-        self.db.first("select id from memories where uid = ?1", [uid.0], |row| row.get(0))
+    /// Inserts the row of a memory, if its uid is new. `number` is the one it had elsewhere; `person` its owner, if it is
+    /// a teammate.
+    pub(super) fn insert_memory(
+        &self,
+        new: &NewMemory,
+        number: Option<i64>,
+        machine: Uid,
+        person: Option<&str>,
+    ) -> Result<bool> {
+        let content = &new.content;
+        let short = new.session.as_ref().map(|session| clip_start(session.id.as_str(), SHORT));
+        let added = self.db.change(
+            ADD,
+            values! {
+                number, new.uid, machine, person, new.project, short, new.session, new.turn, new.branch, new.commit,
+                content.kind, content.title, content.subtitle, list(&content.facts), content.narrative,
+                list(&content.concepts), new.maker, new.trust, new.confidence, new.cost, new.at, new.valid_from,
+                new.quarantine, fingerprint(content)
+            },
+        )?;
+        Ok(added > 0)
+    }
+
+    pub fn memory_by_uid(&self, uid: Uid) -> Result<Option<i64>> {
+        self.db.first("select id from memories where uid = ?1", [uid.0])
     }
 
     /// Whether the archive has the `memories` table: one last written by an older version does not.
-    pub fn has_memory_tables(&self) -> Result<bool, StoreError> {
+    pub fn has_memory_tables(&self) -> Result<bool> {
         const TABLE: &str = "select exists (select 1 from sqlite_master where name = 'memories')";
-        Ok(self.db.query_row(TABLE, [], |row| row.get(0))?)
+        self.db.value(TABLE, [])
     }
 
     /// Whether it belongs to content that was forgotten here.
-    pub fn is_memory_forgotten(&self, new: &NewMemory) -> Result<bool, StoreError> {
+    pub fn is_memory_forgotten(&self, new: &NewMemory) -> Result<bool> {
         const PROJECT: &str = "select root, remote from projects where id = ?1";
         if marks_of(new.uid, &new.content).iter().any(|mark| self.forgotten.is_memory_erased(*mark)) {
             return Ok(true);
         }
         let Some(session) = &new.session else { return Ok(false) };
-        let marks = |row: &Row<'_>| {
-            Ok(project_marks(&row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?.as_deref()))
-        };
-        let project = self.db.first(PROJECT, [new.project], marks)?;
-        let gone = self.forgotten.of(session, &project.unwrap_or_default());
+        let project = self.db.first::<(String, Option<String>)>(PROJECT, [new.project])?;
+        let marks = project.map(|(root, remote)| project_marks(&root, remote.as_deref()));
+        let gone = self.forgotten.of(session, &marks.unwrap_or_default());
         Ok(gone.is_some_and(|gone| gone.is_time_erased(new.valid_from, PieceSource::Session)))
     }
 
-    pub fn memory(&self, number: i64) -> Result<Option<Memory>, StoreError> {
+    pub fn memory(&self, number: i64) -> Result<Option<Memory>> {
         let query = format!("{MEMORY} where m.id = ?1");
-        self.db.first(&query, [number], memory)
+        self.db.first(&query, [number])
     }
 
     /// The newest first: of one project by creation time, as indexed; of all projects by number.
-    pub fn memories(&self, asked: &MemoryQuery<'_>) -> Result<Vec<Memory>, StoreError> {
+    pub fn memories(&self, asked: &MemoryQuery<'_>) -> Result<Vec<Memory>> {
         let (query, values) = listing(asked);
-        self.db.all(&query, params_from_iter(values), memory)
+        self.db.all(&query, params_from_iter(values))
     }
 
     /// The newest standing memories of a project. An agent waits for this: the cost does not depend on their number.
-    pub fn newest_memories(&self, project: i64, most: u32) -> Result<Vec<Memory>, StoreError> {
+    pub fn newest_memories(&self, project: i64, most: u32) -> Result<Vec<Memory>> {
         let query = format!("{MEMORY} {NEWEST}");
-        self.db.all(&query, (project, most), memory)
+        self.db.all(&query, (project, most))
     }
 
     /// The memories pinned in the project and those pinned globally, oldest first.
-    pub fn pinned_memories(&self, project: Option<i64>) -> Result<Vec<Memory>, StoreError> {
+    pub fn pinned_memories(&self, project: Option<i64>) -> Result<Vec<Memory>> {
         let query = format!("{MEMORY} {PINNED}");
-        self.db.all(&query, [project], memory)
+        self.db.all(&query, [project])
     }
 
     /// The numbers of the memories that this one superseded.
-    pub fn memories_replaced_by(&self, number: i64) -> Result<Vec<i64>, StoreError> {
+    pub fn memories_replaced_by(&self, number: i64) -> Result<Vec<i64>> {
         const REPLACED: &str = "select id from memories where superseded_by = ?1 order by id";
-        self.db.all(REPLACED, [number], |row| row.get(0))
+        self.db.all(REPLACED, [number])
     }
 
     /// A standing memory of the project with the same words.
-    pub fn find_same_memory(
-        &self,
-        content: &MemoryContent,
-        project: Option<i64>,
-    ) -> Result<Option<i64>, StoreError> {
+    pub fn find_same_memory(&self, content: &MemoryContent, project: Option<i64>) -> Result<Option<i64>> {
         const QUERY: &str = "
             select id from memories where fingerprint = ?1 and project is ?2 and superseded_at is null limit 1";
-        self.db.first(QUERY, (fingerprint(content).0, project), |row| row.get(0))
+        self.db.first(QUERY, (fingerprint(content).0, project))
     }
 
     /// Counts another occurrence of the same memory.
-    pub fn found_memory_again(&self, number: i64, at: Timestamp) -> Result<bool, StoreError> {
+    pub fn found_memory_again(&self, number: i64, at: Timestamp) -> Result<bool> {
         let again = "update memories set revision = revision + 1, found = found + 1, changed_at = max(changed_at, ?2) where id = ?1";
         self.change_memory(number, at, "found again", "", || self.db.change(again, (number, at.0)))
     }
@@ -240,7 +232,7 @@ impl Archive {
         content: &MemoryContent,
         at: Timestamp,
         finding: &MemoryOccurrence<'_>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         const KNOWN: &str = "
             select exists (select 1 from memory_trace
                 where memory = ?1 and what = 'found again' and substr(why, 1, length(?2)) = ?2)";
@@ -261,7 +253,7 @@ impl Archive {
         content: &MemoryContent,
         at: Timestamp,
         why: &str,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         self.change_memory(number, at, "edited", why, || self.set_memory_text(number, content, at))
     }
 
@@ -270,32 +262,23 @@ impl Archive {
         number: i64,
         content: &MemoryContent,
         at: Timestamp,
-    ) -> Result<usize, StoreError> {
+    ) -> Result<usize> {
         const WORDS: &str = "
             update memories set revision = revision + 1, changed_at = ?2, type = ?3, title = ?4, subtitle = ?5,
                 facts = ?6, narrative = ?7, concepts = ?8, fingerprint = ?9 where id = ?1";
-        let changed = self.db.prepare_cached(WORDS)?.execute(params![
-            number,
-            at.0,
-            content.kind.as_str(),
-            content.title,
-            content.subtitle,
-            list(&content.facts),
-            content.narrative,
-            list(&content.concepts),
-            fingerprint(content).0,
-        ])?;
+        let changed = self.db.change(
+            WORDS,
+            values! {
+                number, at, content.kind, content.title, content.subtitle, list(&content.facts),
+                content.narrative, list(&content.concepts), fingerprint(content)
+            },
+        )?;
         self.set_files_and_concepts(number, content)?;
         Ok(changed)
     }
 
     /// Pins or unpins it.
-    pub fn pin_memory(
-        &self,
-        number: i64,
-        pinned: Option<Timestamp>,
-        at: Timestamp,
-    ) -> Result<bool, StoreError> {
+    pub fn pin_memory(&self, number: i64, pinned: Option<Timestamp>, at: Timestamp) -> Result<bool> {
         let what = if pinned.is_some() { "pinned" } else { "unpinned" };
         let pin = "update memories set revision = revision + 1, changed_at = ?2, pinned_at = ?3
             where id = ?1 and (pinned_at is null) <> (?3 is null)";
@@ -305,13 +288,7 @@ impl Archive {
     }
 
     /// Marks it as superseded, by another memory or by none.
-    pub fn supersede_memory(
-        &self,
-        number: i64,
-        by: Option<i64>,
-        at: Timestamp,
-        why: &str,
-    ) -> Result<bool, StoreError> {
+    pub fn supersede_memory(&self, number: i64, by: Option<i64>, at: Timestamp, why: &str) -> Result<bool> {
         let supersede = "
             update memories set revision = revision + 1, changed_at = ?2, superseded_by = ?3, superseded_at = ?2,
                 superseded_why = ?4, superseded_uid = (select b.uid from memories b where b.id = ?3)
@@ -322,12 +299,7 @@ impl Archive {
     }
 
     /// Puts it in quarantine, which hides it from every model, or releases it.
-    pub fn quarantine_memory(
-        &self,
-        number: i64,
-        reason: Option<&str>,
-        at: Timestamp,
-    ) -> Result<bool, StoreError> {
+    pub fn quarantine_memory(&self, number: i64, reason: Option<&str>, at: Timestamp) -> Result<bool> {
         let what = if reason.is_some() { "held back" } else { "released" };
         let hold =
             "update memories set revision = revision + 1, changed_at = ?2, quarantine = ?3 where id = ?1";
@@ -337,7 +309,7 @@ impl Archive {
     }
 
     /// Makes it private or shared. Only its owner can.
-    pub fn keep_private(&self, number: i64, presence: Visibility, at: Timestamp) -> Result<bool, StoreError> {
+    pub fn keep_private(&self, number: i64, presence: Visibility, at: Timestamp) -> Result<bool> {
         const KEEP: &str = "
             update memories set revision = revision + 1, changed_at = ?2, presence = ?3
             where id = ?1 and presence <> ?3 and person is null";
@@ -349,7 +321,7 @@ impl Archive {
     }
 
     /// Deletes it, here and on all other machines; it may be made again.
-    pub fn drop_memory(&self, number: i64) -> Result<bool, StoreError> {
+    pub fn drop_memory(&self, number: i64) -> Result<bool> {
         self.in_transaction(|| {
             let (own_fate, others_fate) = (TombFate::Withdrawn, TombFate::Away);
             self.add_memory_tombstone(number, Burial { at: Timestamp(0), by: "", own_fate, others_fate })?;
@@ -363,11 +335,7 @@ impl Archive {
     }
 
     /// Files and concepts have tables of their own for lookups.
-    pub(super) fn set_files_and_concepts(
-        &self,
-        number: i64,
-        content: &MemoryContent,
-    ) -> Result<(), StoreError> {
+    pub(super) fn set_files_and_concepts(&self, number: i64, content: &MemoryContent) -> Result<()> {
         self.db.change(DROP[0], [number])?;
         self.db.change(DROP[1], [number])?;
         let mut file = self
@@ -386,7 +354,7 @@ impl Archive {
     }
 
     /// Runs `work` in a transaction, or in the current one if there is one.
-    pub fn in_transaction<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub fn in_transaction<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         if !self.db.is_autocommit() {
             return work();
         }

@@ -71,7 +71,7 @@ use crate::database::{compact, complaints, machine_name, move_aside, open_for_re
 use crate::home::DataFolder;
 use crate::lock::ArchiveLock;
 use crate::tables::projects::{ProjectLocation, ProjectTable};
-use crate::{StoreError, home};
+use crate::{Result, home};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::io;
 use std::path::PathBuf;
@@ -119,7 +119,7 @@ impl Archive {
         _lock: &ArchiveLock,
         patience: Duration,
         new_machine: Uid,
-    ) -> Result<Archive, StoreError> {
+    ) -> Result<Archive> {
         let db = open_for_writing(&home.archive(), patience, &MIGRATIONS)?;
         // Deleted content is overwritten: see `tow forget`.
         db.pragma_update(None, "secure_delete", true)?;
@@ -133,37 +133,37 @@ impl Archive {
     }
 
     /// Opens for reading only; `None` if nothing was ever captured.
-    pub fn read(home: &DataFolder, patience: Duration) -> Result<Option<Archive>, StoreError> {
+    pub fn read(home: &DataFolder, patience: Duration) -> Result<Option<Archive>> {
         let db = open_for_reading(&home.archive(), patience, &MIGRATIONS)?;
         let machine = Uid([0; 16]);
         Ok(db.map(|db| Archive { db, home: home.clone(), machine, forgotten: Forgotten::default() }))
     }
 
     /// Opens for reading and holds one snapshot. For short-lived readers.
-    pub fn open_snapshot(home: &DataFolder, patience: Duration) -> Result<Option<Archive>, StoreError> {
+    pub fn open_snapshot(home: &DataFolder, patience: Duration) -> Result<Option<Archive>> {
         let archive = Archive::read(home, patience)?;
         archive.iter().try_for_each(Archive::begin_read)?;
         Ok(archive)
     }
 
     /// Starts a read transaction: all later reads see one snapshot and take the locks once.
-    pub fn begin_read(&self) -> Result<(), StoreError> {
+    pub fn begin_read(&self) -> Result<()> {
         self.db.execute_batch("begin deferred")?;
         Ok(())
     }
 
     /// Returns a snapshot that lasts until it is dropped.
-    pub fn snapshot(&self) -> Result<Snapshot<'_>, StoreError> {
+    pub fn snapshot(&self) -> Result<Snapshot<'_>> {
         Ok(Snapshot { _transaction: Transaction::new_unchecked(&self.db, TransactionBehavior::Deferred)? })
     }
 
     /// Checks every page; an empty answer means that the archive is sound.
-    pub fn complaints(&self) -> Result<Vec<String>, StoreError> {
+    pub fn complaints(&self) -> Result<Vec<String>> {
         complaints(&self.db)
     }
 
     /// Removes the remains of erased rows: free pages and the WAL.
-    pub fn compact(&self) -> Result<(), StoreError> {
+    pub fn compact(&self) -> Result<()> {
         // `VACUUM` copies the archive, which may not fit into memory. Changing `temp_store` drops temporary triggers.
         self.db.pragma_update(None, "temp_store", "file")?;
         let compacted = compact(&self.db);
@@ -173,25 +173,25 @@ impl Archive {
     }
 
     /// All projects with captured content.
-    pub fn projects(&self) -> Result<Vec<ProjectLocation>, StoreError> {
+    pub fn projects(&self) -> Result<Vec<ProjectLocation>> {
         ProjectTable { db: &self.db, machine: self.machine }.all()
     }
 
     /// Checkpoints the WAL if it has grown. Does not wait for readers that block it.
-    pub fn tidy(&self) -> Result<(), StoreError> {
+    pub fn tidy(&self) -> Result<()> {
         self.checkpoint_above(CHECKPOINT_ABOVE)
     }
 
     /// Like `tidy` for bulk writes: a page that changed many times is written back once.
-    pub fn tidy_at_times(&self) -> Result<(), StoreError> {
+    pub fn tidy_at_times(&self) -> Result<()> {
         self.checkpoint_above(CHECKPOINT_ABOVE_IN_BULK)
     }
 
-    fn checkpoint_above(&self, bytes: u64) -> Result<(), StoreError> {
+    fn checkpoint_above(&self, bytes: u64) -> Result<()> {
         if home::size(&self.home.archive_log()) > bytes { self.checkpoint() } else { Ok(()) }
     }
 
-    pub fn checkpoint(&self) -> Result<(), StoreError> {
+    pub fn checkpoint(&self) -> Result<()> {
         self.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
         Ok(())
     }
@@ -202,7 +202,7 @@ impl Archive {
     }
 
     /// The row of the project that a folder's traces lead to, if anything was captured there.
-    pub fn project(&self, traces: &ProjectIdentity) -> Result<Option<i64>, StoreError> {
+    pub fn project(&self, traces: &ProjectIdentity) -> Result<Option<i64>> {
         ProjectTable { db: &self.db, machine: self.machine }.find(traces)
     }
 }

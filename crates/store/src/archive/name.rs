@@ -4,7 +4,8 @@
 
 use super::Archive;
 use super::read::{CONVERSATION, Conversation, TurnRow};
-use crate::StoreError;
+use crate::Result;
+use crate::columns::from_row;
 use crate::query::Query;
 use towline_core::id::Uid;
 use towline_core::text::clip_start;
@@ -29,9 +30,11 @@ pub struct ProjectRow {
     pub remote: Option<String>,
 }
 
+from_row!(ProjectRow { row, name, root, remote });
+
 impl Archive {
     /// Conversations whose id ends with, begins with or equals `name`.
-    pub fn conversations_called(&self, name: &str) -> Result<Vec<Conversation>, StoreError> {
+    pub fn conversations_called(&self, name: &str) -> Result<Vec<Conversation>> {
         let by_short = format!("{CONVERSATION} where c.short = ?1 limit 200");
         let mut found = self.conversations(&by_short, [clip_start(name, SHORT)])?;
         found.retain(|conversation| conversation.session.id.as_str().ends_with(name));
@@ -48,7 +51,7 @@ impl Archive {
     }
 
     /// Uses the index on agent and id, agent by agent.
-    fn conversations_beginning(&self, name: &str) -> Result<Vec<Conversation>, StoreError> {
+    fn conversations_beginning(&self, name: &str) -> Result<Vec<Conversation>> {
         // Sorts after every character of an id.
         let end = format!("{name}\u{7f}");
         let query = format!("{CONVERSATION} where c.agent = ?1 and c.session between ?2 and ?3 limit 200");
@@ -60,7 +63,7 @@ impl Archive {
     }
 
     /// All agents with conversations; each index lookup starts behind the previous one.
-    pub fn agents(&self) -> Result<Vec<String>, StoreError> {
+    pub fn agents(&self) -> Result<Vec<String>> {
         let mut statement = self.db.prepare_cached(NEXT_AGENT)?;
         let mut found: Vec<String> = vec![];
         while let Some(next) = {
@@ -72,15 +75,12 @@ impl Archive {
         Ok(found)
     }
 
-    pub fn project_rows(&self) -> Result<Vec<ProjectRow>, StoreError> {
-        let project = |row: &rusqlite::Row<'_>| {
-            Ok(ProjectRow { row: row.get(0)?, name: row.get(1)?, root: row.get(2)?, remote: row.get(3)? })
-        };
-        self.db.all(PROJECTS, [], project)
+    pub fn project_rows(&self) -> Result<Vec<ProjectRow>> {
+        self.db.all(PROJECTS, [])
     }
 
-    pub fn turn_by_uid(&self, uid: Uid) -> Result<Option<(Conversation, TurnRow)>, StoreError> {
-        let found = self.db.first(TURN_BY_UID, (uid.at().0, uid.0), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    pub fn turn_by_uid(&self, uid: Uid) -> Result<Option<(Conversation, TurnRow)>> {
+        let found = self.db.first(TURN_BY_UID, (uid.at().0, uid.0))?;
         let Some((conversation, ordinal)) = found else { return Ok(None) };
         let conversation = self.conversation_by_row(conversation)?;
         let turn = self.turns(&conversation, ordinal, ordinal)?.into_iter().next();

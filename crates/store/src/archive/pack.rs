@@ -2,7 +2,8 @@
 //!
 //! Several files can be read in parallel while one thread writes. Does not decide which rows are kept.
 
-use crate::StoreError;
+use crate::columns::{Columns, FromRow};
+use crate::{Result, StoreError};
 use std::io;
 use towline_core::capture::{CapturedRow, DetailKind, FileAccess, Speaker, TurnState};
 use towline_core::deed::Commit;
@@ -181,12 +182,32 @@ impl Packer {
     }
 }
 
+/// Reads whether it is packed, and its bytes.
+impl FromRow for DetailBytes {
+    fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+        let (is_packed, bytes) = columns.get()?;
+        Ok(DetailBytes::stored(is_packed, bytes))
+    }
+}
+
 impl DetailBytes {
+    fn stored(is_packed: bool, bytes: Vec<u8>) -> DetailBytes {
+        if is_packed { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) }
+    }
+
+    /// Whether it is packed, and its bytes.
+    pub(super) fn columns(&self) -> (bool, &[u8]) {
+        match self {
+            DetailBytes::Plain(bytes) => (false, bytes),
+            DetailBytes::Packed(bytes) => (true, bytes),
+        }
+    }
+
     /// Decodes the stored bytes.
-    pub(super) fn text(self) -> Result<String, StoreError> {
+    pub(super) fn text(&self) -> Result<String> {
         let bytes = match self {
-            DetailBytes::Plain(bytes) => bytes,
-            DetailBytes::Packed(bytes) => decompress(&bytes)?,
+            DetailBytes::Plain(bytes) => bytes.clone(),
+            DetailBytes::Packed(bytes) => decompress(bytes)?,
         };
         let lossy =
             |error: std::string::FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
@@ -196,11 +217,10 @@ impl DetailBytes {
 
 /// The text of a detail's row; empty if it cannot be decompressed.
 pub(crate) fn unpacked(is_packed: bool, content: Vec<u8>) -> String {
-    let content = if is_packed { DetailBytes::Packed(content) } else { DetailBytes::Plain(content) };
-    content.text().unwrap_or_default()
+    DetailBytes::stored(is_packed, content).text().unwrap_or_default()
 }
 
-fn decompress(content: &[u8]) -> Result<Vec<u8>, StoreError> {
+fn decompress(content: &[u8]) -> Result<Vec<u8>> {
     let size = zstd::bulk::Decompressor::upper_bound(content).unwrap_or(LARGEST).min(LARGEST);
     zstd::bulk::decompress(content, size).map_err(|source| StoreError::Unpack { source })
 }

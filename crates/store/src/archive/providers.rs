@@ -3,9 +3,9 @@
 //! After a failure no process calls the provider until `again_at`; one answer clears the failure.
 
 use super::Archive;
-use crate::StoreError;
+use crate::Result;
+use crate::columns::{Columns, from_row};
 use crate::query::Query;
-use rusqlite::Row;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,17 +50,12 @@ const DEAREST: &str = "
 
 impl Archive {
     /// The health of a provider; one that was never called is healthy.
-    pub fn health(&self, provider: &str) -> Result<ProviderHealth, StoreError> {
-        let found = self.db.first(HEALTH, [provider], health)?;
-        Ok(found.unwrap_or_default())
+    pub fn health(&self, provider: &str) -> Result<ProviderHealth> {
+        Ok(self.db.first(HEALTH, [provider])?.unwrap_or_default())
     }
 
     /// Records an answer. Returns the failure it ends.
-    pub fn provider_answered(
-        &self,
-        provider: &str,
-        at: Timestamp,
-    ) -> Result<Option<ProviderFailure>, StoreError> {
+    pub fn provider_answered(&self, provider: &str, at: Timestamp) -> Result<Option<ProviderFailure>> {
         self.in_transaction(|| {
             let before = self.health(provider)?.trouble;
             self.db.change(ANSWERED, (provider, at.0))?;
@@ -76,39 +71,26 @@ impl Archive {
         detail: &str,
         at: Timestamp,
         again_at: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.db.change(FAILED, (provider, at.0, cause, detail, again_at.0))?;
-        Ok(())
+    ) -> Result<()> {
+        self.db.run(FAILED, (provider, at.0, cause, detail, again_at.0))
     }
 
     /// Lifts all backoffs, at a user's request.
-    pub fn ask_providers_again(&self) -> Result<(), StoreError> {
-        self.db.change(AT_ONCE, [])?;
-        Ok(())
+    pub fn ask_providers_again(&self) -> Result<()> {
+        self.db.run(AT_ONCE, [])
     }
 
-    pub(super) fn record_largest_call(&self, provider: &str, tokens: u64) -> Result<(), StoreError> {
-        self.db.change(DEAREST, (provider, tokens.cast_signed()))?;
-        Ok(())
+    pub(super) fn record_largest_call(&self, provider: &str, tokens: u64) -> Result<()> {
+        self.db.run(DEAREST, (provider, tokens.cast_signed()))
     }
 }
 
-fn health(row: &Row<'_>) -> rusqlite::Result<ProviderHealth> {
-    let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
-    let since = time(1)?;
-    let trouble = since.map(|since| -> rusqlite::Result<ProviderFailure> {
-        Ok(ProviderFailure {
-            since,
-            last_at: time(2)?.unwrap_or(since),
-            failures: row.get(3)?,
-            cause: row.get(4)?,
-            detail: row.get(5)?,
-        })
-    });
-    Ok(ProviderHealth {
-        answered_at: time(0)?,
-        trouble: trouble.transpose()?,
-        again_at: Timestamp(row.get(6)?),
-        dearest: row.get::<_, i64>(7)?.cast_unsigned(),
-    })
+from_row!(ProviderHealth { answered_at, trouble: trouble, again_at, dearest });
+
+fn trouble(columns: &mut Columns<'_>) -> rusqlite::Result<Option<ProviderFailure>> {
+    let (since, last_at): (Option<Timestamp>, Option<Timestamp>) = columns.get()?;
+    let (failures, cause, detail) = columns.get()?;
+    let failure =
+        |since| ProviderFailure { since, last_at: last_at.unwrap_or(since), failures, cause, detail };
+    Ok(since.map(failure))
 }

@@ -4,9 +4,10 @@
 
 use super::Archive;
 use super::pack::DetailBytes;
-use crate::StoreError;
-use crate::query::{Query, parse_column, unknown_name};
-use rusqlite::{Params, Row};
+use crate::Result;
+use crate::columns::{Columns, from_row};
+use crate::query::Query;
+use rusqlite::Params;
 use std::collections::HashMap;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::PromptOrigin;
@@ -129,18 +130,14 @@ impl Conversation {
 }
 
 impl Archive {
-    pub fn conversation(&self, session: &SessionKey) -> Result<Option<Conversation>, StoreError> {
+    pub fn conversation(&self, session: &SessionKey) -> Result<Option<Conversation>> {
         let query = format!("{CONVERSATION} where c.agent = ?1 and c.session = ?2");
         let found = self.conversations(&query, (session.agent.as_str(), session.id.as_str()))?;
         Ok(found.into_iter().next())
     }
 
     /// The latest first; of one project, or of all.
-    pub fn latest_conversations(
-        &self,
-        project: Option<i64>,
-        most: usize,
-    ) -> Result<Vec<Conversation>, StoreError> {
+    pub fn latest_conversations(&self, project: Option<i64>, most: usize) -> Result<Vec<Conversation>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         match project {
             Some(project) => self.conversations(
@@ -151,23 +148,19 @@ impl Archive {
         }
     }
 
-    pub(super) fn conversations(
-        &self,
-        query: &str,
-        params: impl Params,
-    ) -> Result<Vec<Conversation>, StoreError> {
-        self.db.all(query, params, conversation)
+    pub(super) fn conversations(&self, query: &str, params: impl Params) -> Result<Vec<Conversation>> {
+        self.db.all(query, params)
     }
 
     /// The turns of a conversation between two ordinals, in order.
-    pub fn turns(&self, conversation: &Conversation, from: u32, to: u32) -> Result<Vec<TurnRow>, StoreError> {
+    pub fn turns(&self, conversation: &Conversation, from: u32, to: u32) -> Result<Vec<TurnRow>> {
         let query =
             format!("{TURN} where t.conversation = ?1 and t.ordinal between ?2 and ?3 order by t.ordinal");
         self.turn_rows(&query, (conversation.id, from, to))
     }
 
     /// The last turns of a conversation with a request that were not reverted, in order.
-    pub fn last_turns(&self, conversation: &Conversation, most: usize) -> Result<Vec<TurnRow>, StoreError> {
+    pub fn last_turns(&self, conversation: &Conversation, most: usize) -> Result<Vec<TurnRow>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let query = format!(
             "{TURN} where t.conversation = ?1 and t.reverted = 0 and t.origin not in ('bookmark', 'notification')
@@ -179,14 +172,13 @@ impl Archive {
     }
 
     /// Start time and mark of each turn of a conversation, in order.
-    pub fn turn_marks(&self, conversation: &Conversation) -> Result<Vec<(Timestamp, IdHash)>, StoreError> {
+    pub fn turn_marks(&self, conversation: &Conversation) -> Result<Vec<(Timestamp, IdHash)>> {
         const MARKS: &str = "select at, mark from turns where conversation = ?1 order by ordinal";
-        let pair = |row: &Row<'_>| Ok((Timestamp(row.get(0)?), IdHash(row.get(1)?)));
-        self.db.all(MARKS, [conversation.id], pair)
+        self.db.all(MARKS, [conversation.id])
     }
 
     /// Counts the turns of a conversation with a request that were not reverted.
-    pub fn turns_worth_giving(&self, conversation: &Conversation) -> Result<u32, StoreError> {
+    pub fn turns_worth_giving(&self, conversation: &Conversation) -> Result<u32> {
         const COUNT: &str = "
             select count(*) from turns
             where conversation = ?1 and reverted = 0 and origin not in ('bookmark', 'notification')";
@@ -200,7 +192,7 @@ impl Archive {
         from: Timestamp,
         to: Timestamp,
         project: Option<i64>,
-    ) -> Result<Vec<(Conversation, TurnRow)>, StoreError> {
+    ) -> Result<Vec<(Conversation, TurnRow)>> {
         let query = format!("{TURN} {LONG} union all {TURN} {UNDER_WAY}");
         let turns = self.turn_rows(&query, (from.plus_ms(-HOUR_MS).0, to.0, from.0, project))?;
         let mut known: HashMap<i64, Conversation> = HashMap::new();
@@ -216,110 +208,67 @@ impl Archive {
         Ok(found)
     }
 
-    pub(super) fn conversation_by_row(&self, id: i64) -> Result<Conversation, StoreError> {
+    pub(super) fn conversation_by_row(&self, id: i64) -> Result<Conversation> {
         let query = format!("{CONVERSATION} where c.id = ?1");
-        Ok(self.db.prepare_cached(&query)?.query_row([id], conversation)?)
+        self.db.value(&query, [id])
     }
 
     /// The conversation of a change or a job; `None` if it was deleted.
-    pub fn conversation_at(&self, row: i64) -> Result<Option<Conversation>, StoreError> {
+    pub fn conversation_at(&self, row: i64) -> Result<Option<Conversation>> {
         let query = format!("{CONVERSATION} where c.id = ?1");
-        self.db.first(&query, [row], conversation)
+        self.db.first(&query, [row])
     }
 
-    pub fn project_of(&self, conversation: &Conversation) -> Result<Option<i64>, StoreError> {
+    pub fn project_of(&self, conversation: &Conversation) -> Result<Option<i64>> {
         const PROJECT: &str = "select project from conversations where id = ?1";
-        Ok(self.db.first(PROJECT, [conversation.id], |row| row.get(0))?.flatten())
+        Ok(self.db.first(PROJECT, [conversation.id])?.flatten())
     }
 
-    pub(super) fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>, StoreError> {
-        self.db.all(query, params, turn)
+    pub(super) fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>> {
+        self.db.all(query, params)
     }
 
     /// The messages of a turn, in order.
-    pub fn bodies(&self, turn: &TurnRow) -> Result<Vec<MessageRow>, StoreError> {
-        let body = |row: &Row<'_>| {
-            Ok(MessageRow {
-                message: row.get(0)?,
-                at: Timestamp(row.get(1)?),
-                speaker: Speaker::named(&row.get::<_, String>(2)?).unwrap_or(Speaker::Agent),
-                text: row.get(3)?,
-            })
-        };
-        self.db.all(BODIES, (turn.conversation, turn.ordinal), body)
+    pub fn bodies(&self, turn: &TurnRow) -> Result<Vec<MessageRow>> {
+        self.db.all(BODIES, (turn.conversation, turn.ordinal))
     }
 
     /// The details of a turn, in order and numbered, without their texts.
-    pub fn details(&self, turn: &TurnRow) -> Result<Vec<DetailRow>, StoreError> {
+    pub fn details(&self, turn: &TurnRow) -> Result<Vec<DetailRow>> {
         self.detail_rows(turn.conversation, turn.ordinal)
     }
 
     /// Details that belong to no turn: they precede the first prompt.
-    pub fn details_before(&self, first_turn_of: &Conversation) -> Result<Vec<DetailRow>, StoreError> {
+    pub fn details_before(&self, first_turn_of: &Conversation) -> Result<Vec<DetailRow>> {
         self.detail_rows(first_turn_of.id, 0)
     }
 
-    fn detail_rows(&self, conversation: i64, turn: u32) -> Result<Vec<DetailRow>, StoreError> {
-        let mut statement = self.db.prepare_cached(DETAILS)?;
-        let rows = statement.query_map((conversation, turn), detail)?;
-        let numbered = rows.zip(1..).map(|(row, number)| row.map(|row| DetailRow { number, ..row }));
-        Ok(numbered.collect::<Result<_, _>>()?)
+    fn detail_rows(&self, conversation: i64, turn: u32) -> Result<Vec<DetailRow>> {
+        let mut details: Vec<DetailRow> = self.db.all(DETAILS, (conversation, turn))?;
+        details.iter_mut().zip(1..).for_each(|(detail, number)| detail.number = number);
+        Ok(details)
     }
 
-    pub fn content(&self, detail: &DetailRow) -> Result<String, StoreError> {
-        let content = |row: &Row<'_>| {
-            let bytes: Vec<u8> = row.get(1)?;
-            Ok(if row.get(0)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) })
-        };
-        self.db.first(CONTENT, [detail.id], content)?.map_or(Ok(String::new()), DetailBytes::text)
+    pub fn content(&self, detail: &DetailRow) -> Result<String> {
+        let content: Option<DetailBytes> = self.db.first(CONTENT, [detail.id])?;
+        content.map_or(Ok(String::new()), |content| content.text())
     }
 }
 
-fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
-    Ok(Conversation {
-        id: row.get(0)?,
-        uid: Uid(row.get(1)?),
-        session: SessionKey::parse(&row.get::<_, String>(2)?).map_err(|_| unknown_name(2))?,
-        short: row.get(3)?,
-        folder: row.get(4)?,
-        project: row.get(5)?,
-        branch: row.get(6)?,
-        base: row.get(7)?,
-        first_at: Timestamp(row.get(8)?),
-        last_at: Timestamp(row.get(9)?),
-        turns: row.get(10)?,
-    })
+from_row!(Conversation { id, uid, session, short, folder, project, branch, base, first_at, last_at, turns });
+from_row! { TurnRow {
+    conversation, uid, ordinal, at, until, origin, stopped, tools, failures, line, reverted
+} }
+from_row!(MessageRow { message, at, speaker: speaker, text });
+from_row!(DetailRow { id, number: no_number, at, kind, subagent, tool, call, outcome, size, cut });
+
+fn speaker(columns: &mut Columns<'_>) -> rusqlite::Result<Speaker> {
+    Ok(columns.lenient(Speaker::named)?.unwrap_or(Speaker::Agent))
 }
 
-fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
-    Ok(TurnRow {
-        conversation: row.get(0)?,
-        uid: Uid(row.get(1)?),
-        ordinal: row.get(2)?,
-        at: Timestamp(row.get(3)?),
-        until: Timestamp(row.get(4)?),
-        origin: parse_column(row, 5, PromptOrigin::named)?,
-        stopped: row.get::<_, Option<String>>(6)?.and_then(|name| StopReason::named(&name)),
-        tools: row.get(7)?,
-        failures: row.get(8)?,
-        line: row.get(9)?,
-        reverted: row.get(10)?,
-    })
-}
-
-fn detail(row: &Row<'_>) -> rusqlite::Result<DetailRow> {
-    Ok(DetailRow {
-        id: row.get(0)?,
-        number: 0,
-        at: Timestamp(row.get(1)?),
-        kind: parse_column(row, 2, DetailKind::named)?,
-        subagent: row.get(3)?,
-        tool: row.get(4)?,
-        call: row.get(5)?,
-        outcome: row.get(6)?,
-        size: row.get::<_, i64>(7)?.cast_unsigned(),
-        cut: row.get::<_, i64>(8)?.cast_unsigned(),
-    })
+/// Details are numbered once their order is known.
+fn no_number(_: &mut Columns<'_>) -> rusqlite::Result<u32> {
+    Ok(0)
 }
 
 #[cfg(test)]

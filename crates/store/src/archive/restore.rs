@@ -6,19 +6,19 @@
 use super::keep::{
     ExportedConversation, ExportedDetail, ExportedMessage, ExportedRow, ExportedTurn, ExportedUsage,
 };
-use super::pack::{DetailBytes, Packer};
+use super::pack::Packer;
+use super::reverts::ADD_REVERT;
 use super::summaries::KeptSummary;
 use super::usage::add_usage;
-use super::write::{FIND_TURN, project_uid};
+use super::write::{ADD_COMMIT, ADD_FILE, FIND_TURN, project_uid};
 use super::{Archive, PackedOpening};
-use crate::StoreError;
+use crate::Result;
+use crate::columns::values;
 use crate::query::Query;
 use crate::tables::projects::ProjectTable;
-use rusqlite::{Transaction, TransactionBehavior, params};
+use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::{HashMap, HashSet};
 use std::io;
-use towline_core::capture::FileAccess;
-use towline_core::deed::Commit;
 use towline_core::forget::{PieceSource as Speaker, marks_of};
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::piece::StopReason;
@@ -58,11 +58,6 @@ const ADD_DETAIL: &str = "
 
 /// Not `or ignore`: that would also apply to the triggers it fires.
 const ADD_USAGE: &str = add_usage!("do nothing");
-
-const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
-const ADD_COMMIT: &str =
-    "insert or ignore into commits (conversation, turn, hash, subject) values (?1, ?2, ?3, ?4)";
-const ADD_REVERT: &str = "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportCounts {
@@ -111,11 +106,7 @@ impl ImportState {
 
 impl Archive {
     /// Adds rows in one transaction. The rows of a conversation follow it, in this call or the next ones.
-    pub fn restore(
-        &self,
-        restoring: &mut ImportState,
-        rows: Vec<ExportedRow<CleanText<'_>>>,
-    ) -> Result<(), StoreError> {
+    pub fn restore(&self, restoring: &mut ImportState, rows: Vec<ExportedRow<CleanText<'_>>>) -> Result<()> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         for row in rows {
             self.restore_row(restoring, row)?;
@@ -128,11 +119,7 @@ impl Archive {
         Ok(())
     }
 
-    fn restore_row(
-        &self,
-        restoring: &mut ImportState,
-        row: ExportedRow<CleanText<'_>>,
-    ) -> Result<(), StoreError> {
+    fn restore_row(&self, restoring: &mut ImportState, row: ExportedRow<CleanText<'_>>) -> Result<()> {
         if let ExportedRow::Conversation(conversation) = row {
             return self.begin_conversation(restoring, conversation);
         }
@@ -152,9 +139,15 @@ impl Archive {
             ExportedRow::Body(body) => done.bodies += self.restore_body(target, &body)?,
             ExportedRow::Detail(detail) => done.details += self.restore_detail(target, &detail, packer)?,
             ExportedRow::Usage(usage) => self.restore_usage(target, &usage)?,
-            ExportedRow::File { turn, path, how } => self.restore_file(target, turn, &path, how)?,
-            ExportedRow::Commit { turn, commit } => self.restore_commit(target, turn, &commit)?,
-            ExportedRow::Revert { from, at } => self.restore_revert(target, from, at)?,
+            ExportedRow::File { turn, path, how } => {
+                self.db.run(ADD_FILE, (target.id, target.ordinal(turn), path, how.name()))?;
+            }
+            ExportedRow::Commit { turn, commit } => {
+                self.db.run(ADD_COMMIT, (target.id, target.ordinal(turn), commit.hash, commit.subject))?;
+            }
+            ExportedRow::Revert { from, at } => {
+                self.db.run(ADD_REVERT, (target.id, from.cast_signed(), at.0))?;
+            }
             ExportedRow::Summary(summary) => done.summaries += self.restore_summary(target, &summary)?,
         }
         Ok(())
@@ -164,7 +157,7 @@ impl Archive {
         &self,
         restoring: &mut ImportState,
         mut conversation: ExportedConversation,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let marks = conversation.project.as_ref().map(marks_of).unwrap_or_default();
         let session = conversation.session.clone();
         restoring.forgotten_turns.clear();
@@ -183,7 +176,7 @@ impl Archive {
         Ok(())
     }
 
-    fn create_target(&self, conversation: &ExportedConversation) -> Result<ImportTarget, StoreError> {
+    fn create_target(&self, conversation: &ExportedConversation) -> Result<ImportTarget> {
         Ok(ImportTarget::new(self.restore_conversation(conversation)?))
     }
 
@@ -223,7 +216,7 @@ impl Archive {
         }
     }
 
-    fn restore_conversation(&self, conversation: &ExportedConversation) -> Result<i64, StoreError> {
+    fn restore_conversation(&self, conversation: &ExportedConversation) -> Result<i64> {
         let opening = PackedOpening {
             session: conversation.session.id.as_str().to_owned(),
             folder: conversation.folder.clone(),
@@ -239,7 +232,7 @@ impl Archive {
     }
 
     /// The row of a project, created if it is unknown. A known project keeps its local name and path.
-    pub fn project_made(&self, traces: &ProjectIdentity) -> Result<i64, StoreError> {
+    pub fn project_made(&self, traces: &ProjectIdentity) -> Result<i64> {
         let projects = ProjectTable { db: &self.db, machine: self.machine };
         match projects.find(traces)? {
             Some(known) => Ok(known),
@@ -247,34 +240,21 @@ impl Archive {
         }
     }
 
-    pub(super) fn restore_turn(
-        &self,
-        target: &mut ImportTarget,
-        turn: &ExportedTurn,
-    ) -> Result<usize, StoreError> {
+    pub(super) fn restore_turn(&self, target: &mut ImportTarget, turn: &ExportedTurn) -> Result<usize> {
         if let Some(ordinal) = self.find_turn(target.id, turn.mark)? {
             target.ordinals.insert(turn.ordinal, ordinal);
             self.restore_outcome(target.id, turn)?;
             return Ok(0);
         }
         let ordinal = self.local_ordinal(target.id, turn.ordinal)?;
-        let added = self.db.prepare_cached(ADD_TURN)?.execute(params![
-            turn.uid.0,
-            self.machine.0,
-            target.id,
-            ordinal,
-            turn.mark.0,
-            turn.place.cast_signed(),
-            turn.at.0,
-            turn.until.0,
-            turn.origin.name(),
-            turn.agent_turn,
-            turn.stopped.map(StopReason::name),
-            turn.tools,
-            turn.failures,
-            turn.line,
-            turn.reverted,
-        ])?;
+        let added = self.db.change(
+            ADD_TURN,
+            values! {
+                turn.uid, self.machine, target.id, ordinal, turn.mark, turn.place, turn.at, turn.until,
+                turn.origin, turn.agent_turn, turn.stopped, turn.tools, turn.failures, turn.line,
+                turn.reverted
+            },
+        )?;
         if added > 0 {
             target.ordinals.insert(turn.ordinal, ordinal);
             self.db.change(GROW, (target.id, ordinal, turn.at.0, turn.at.0))?;
@@ -282,11 +262,11 @@ impl Archive {
         Ok(added)
     }
 
-    pub(super) fn find_turn(&self, conversation: i64, mark: IdHash) -> Result<Option<u32>, StoreError> {
-        self.db.first(FIND_TURN, (conversation, mark.0), |row| row.get(0))
+    pub(super) fn find_turn(&self, conversation: i64, mark: IdHash) -> Result<Option<u32>> {
+        self.db.first(FIND_TURN, (conversation, mark.0))
     }
 
-    fn restore_outcome(&self, conversation: i64, turn: &ExportedTurn) -> Result<(), StoreError> {
+    fn restore_outcome(&self, conversation: i64, turn: &ExportedTurn) -> Result<()> {
         let ExportedTurn { mark, until, tools, failures, stopped, line, .. } = turn;
         let row = (conversation, mark.0, until.0, tools, failures, stopped.map(StopReason::name), line);
         self.db.change(SETTLE_TURN, row)?;
@@ -297,9 +277,8 @@ impl Archive {
     }
 
     /// The exported ordinal, unless another turn has it here.
-    fn local_ordinal(&self, conversation: i64, exported: u32) -> Result<u32, StoreError> {
-        let mut is_taken = self.db.prepare_cached(IS_TAKEN)?;
-        if !is_taken.exists((conversation, exported))? {
+    fn local_ordinal(&self, conversation: i64, exported: u32) -> Result<u32> {
+        if !self.db.exists(IS_TAKEN, (conversation, exported))? {
             return Ok(exported);
         }
         let highest: u32 = self.db.value(HIGHEST, [conversation])?;
@@ -310,18 +289,14 @@ impl Archive {
         &self,
         target: &ImportTarget,
         body: &ExportedMessage<CleanText<'_>>,
-    ) -> Result<usize, StoreError> {
-        Ok(self.db.prepare_cached(ADD_BODY)?.execute(params![
-            target.id,
-            target.ordinal(body.turn),
-            body.mark.0,
-            body.message,
-            body.place.cast_signed(),
-            body.at.0,
-            body.speaker.name(),
-            body.cut.cast_signed(),
-            body.text.as_str(),
-        ])?)
+    ) -> Result<usize> {
+        self.db.change(
+            ADD_BODY,
+            values! {
+                target.id, target.ordinal(body.turn), body.mark, body.message, body.place, body.at,
+                body.speaker, body.cut, body.text
+            },
+        )
     }
 
     pub(super) fn restore_detail(
@@ -329,68 +304,29 @@ impl Archive {
         target: &ImportTarget,
         detail: &ExportedDetail<CleanText<'_>>,
         packer: &mut Packer,
-    ) -> Result<usize, StoreError> {
+    ) -> Result<usize> {
         let text = detail.text.as_str();
-        let (is_packed, bytes) = match packer.content(text) {
-            DetailBytes::Plain(bytes) => (false, bytes),
-            DetailBytes::Packed(bytes) => (true, bytes),
-        };
-        Ok(self.db.prepare_cached(ADD_DETAIL)?.execute(params![
-            target.id,
-            target.ordinal(detail.turn),
-            detail.mark.0,
-            detail.place.cast_signed(),
-            detail.at.0,
-            detail.kind.name(),
-            detail.subagent,
-            detail.tool,
-            detail.call.map(|call| call.0),
-            detail.outcome,
-            i64::try_from(text.len()).unwrap_or(i64::MAX),
-            detail.cut.cast_signed(),
-            is_packed,
-            bytes,
-        ])?)
+        let content = packer.content(text);
+        let (is_packed, bytes) = content.columns();
+        self.db.change(
+            ADD_DETAIL,
+            values! {
+                target.id, target.ordinal(detail.turn), detail.mark, detail.place, detail.at, detail.kind,
+                detail.subagent, detail.tool, detail.call, detail.outcome,
+                i64::try_from(text.len()).unwrap_or(i64::MAX), detail.cut, is_packed, bytes
+            },
+        )
     }
 
-    fn restore_usage(&self, target: &ImportTarget, usage: &ExportedUsage) -> Result<(), StoreError> {
-        self.db.prepare_cached(ADD_USAGE)?.execute(params![
-            target.id,
-            usage.message,
-            target.ordinal(usage.turn),
-            usage.at.0,
-            usage.subagent,
-            usage.model,
-            usage.tokens.input.cast_signed(),
-            usage.tokens.cache_read.cast_signed(),
-            usage.tokens.cache_write.cast_signed(),
-            usage.tokens.cache_write_1h.cast_signed(),
-            usage.tokens.output.cast_signed(),
-        ])?;
-        Ok(())
-    }
-
-    fn restore_file(
-        &self,
-        target: &ImportTarget,
-        turn: u32,
-        path: &str,
-        how: FileAccess,
-    ) -> Result<(), StoreError> {
-        let row = (target.id, target.ordinal(turn), path, how.name());
-        self.db.change(ADD_FILE, row)?;
-        Ok(())
-    }
-
-    fn restore_commit(&self, target: &ImportTarget, turn: u32, commit: &Commit) -> Result<(), StoreError> {
-        let row = (target.id, target.ordinal(turn), &commit.hash, &commit.subject);
-        self.db.change(ADD_COMMIT, row)?;
-        Ok(())
-    }
-
-    fn restore_revert(&self, target: &ImportTarget, from: u64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.change(ADD_REVERT, (target.id, from.cast_signed(), at.0))?;
-        Ok(())
+    fn restore_usage(&self, target: &ImportTarget, usage: &ExportedUsage) -> Result<()> {
+        self.db.run(
+            ADD_USAGE,
+            values! {
+                target.id, usage.message, target.ordinal(usage.turn), usage.at, usage.subagent, usage.model,
+                usage.tokens.input, usage.tokens.cache_read, usage.tokens.cache_write,
+                usage.tokens.cache_write_1h, usage.tokens.output
+            },
+        )
     }
 }
 

@@ -3,9 +3,8 @@
 //! Works in small steps while no agent waits; may be interrupted and repeated at any point.
 
 use super::Archive;
-use crate::StoreError;
+use crate::Result;
 use crate::query::Query;
-use rusqlite::OptionalExtension;
 use towline_core::time::Timestamp;
 
 const DAY_MS: i64 = 86_400_000;
@@ -62,19 +61,19 @@ pub(super) const DROP_CONVERSATION: [&str; 13] = [
 
 impl Archive {
     /// Deletes expired rows. Returns the number of conversations affected.
-    pub fn expire(&self, retention: ArchiveRetention, now: Timestamp) -> Result<u32, StoreError> {
+    pub fn expire(&self, retention: ArchiveRetention, now: Timestamp) -> Result<u32> {
         let before = |days: u32| now.plus_ms(-(i64::from(days) * DAY_MS));
         let mut changed = 0;
         if retention.words_days > 0 {
-            let old = self.ids(OLD_WORDS, (before(retention.words_days).0, AT_ONCE))?;
+            let old = self.db.all(OLD_WORDS, (before(retention.words_days).0, AT_ONCE))?;
             changed += self.each_in_transaction(&old, |id| self.drop_conversation(id))?;
         }
         if retention.details_days > 0 {
-            let old = self.ids(OLD, (before(retention.details_days).0, "details", AT_ONCE))?;
+            let old = self.db.all(OLD, (before(retention.details_days).0, "details", AT_ONCE))?;
             changed += self.each_in_transaction(&old, |id| self.strip(id, DROP_DETAILS, "details"))?;
         }
         if retention.thinking_days > 0 {
-            let old = self.ids(OLD, (before(retention.thinking_days).0, "thinking", AT_ONCE))?;
+            let old = self.db.all(OLD, (before(retention.thinking_days).0, "thinking", AT_ONCE))?;
             changed += self.each_in_transaction(&old, |id| self.strip(id, DROP_THINKING, "thinking"))?;
         }
         changed += self.shrink(retention.most_mb * 1024 * 1024)?;
@@ -82,11 +81,11 @@ impl Archive {
         Ok(changed)
     }
 
-    pub fn sizes(&self) -> Result<ArchiveSizes, StoreError> {
+    pub fn sizes(&self) -> Result<ArchiveSizes> {
         // The highest id approximates the row count: counting would read every page.
-        let top = |table: &str| -> Result<u64, StoreError> {
+        let top = |table: &str| -> Result<u64> {
             let query = format!("select ifnull(max(id), 0) from {table}");
-            Ok(self.db.query_row(&query, [], |row| row.get::<_, i64>(0))?.cast_unsigned())
+            self.db.value(&query, [])
         };
         Ok(ArchiveSizes {
             conversations: top("conversations")?,
@@ -99,41 +98,31 @@ impl Archive {
     }
 
     /// Memories are few enough to count; 0 if an older version wrote the archive last.
-    fn count_memories(&self) -> Result<u64, StoreError> {
+    fn count_memories(&self) -> Result<u64> {
         if !self.has_memory_tables()? {
             return Ok(0);
         }
-        let counted = self.db.query_row("select count(*) from memories", [], |row| row.get::<_, i64>(0))?;
-        Ok(counted.cast_unsigned())
+        self.db.value("select count(*) from memories", [])
     }
 
     /// Deletes the details of the oldest conversations until the archive fits.
-    fn shrink(&self, most_bytes: u64) -> Result<u32, StoreError> {
+    fn shrink(&self, most_bytes: u64) -> Result<u32> {
         let mut changed = 0;
         while changed < AT_ONCE && self.used_bytes()? > most_bytes {
-            let oldest = self.db.query_row(OLDEST_WITH_DETAILS, [], |row| row.get(0)).optional()?;
-            let Some(id) = oldest else { break };
+            let Some(id) = self.db.first(OLDEST_WITH_DETAILS, [])? else { break };
             changed += self.each_in_transaction(&[id], |id| self.strip(id, DROP_DETAILS, "details"))?;
         }
         Ok(changed)
     }
 
-    fn used_bytes(&self) -> Result<u64, StoreError> {
+    fn used_bytes(&self) -> Result<u64> {
         let number = |name: &str| self.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         let pages = number("page_count")? - number("freelist_count")?;
         Ok((pages * number("page_size")?).cast_unsigned())
     }
 
-    fn ids(&self, query: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, StoreError> {
-        self.db.all(query, params, |row| row.get(0))
-    }
-
     /// One transaction per conversation, so that other writers get their turn.
-    fn each_in_transaction(
-        &self,
-        ids: &[i64],
-        act: impl Fn(i64) -> Result<(), StoreError>,
-    ) -> Result<u32, StoreError> {
+    fn each_in_transaction(&self, ids: &[i64], act: impl Fn(i64) -> Result<()>) -> Result<u32> {
         for id in ids {
             let transaction = self.db.unchecked_transaction()?;
             act(*id)?;
@@ -142,13 +131,13 @@ impl Archive {
         Ok(u32::try_from(ids.len()).unwrap_or(u32::MAX))
     }
 
-    fn strip(&self, id: i64, statement: &str, expired: &str) -> Result<(), StoreError> {
+    fn strip(&self, id: i64, statement: &str, expired: &str) -> Result<()> {
         self.db.change(statement, [id])?;
         self.db.change(SET_EXPIRED, (id, expired))?;
         self.note_change("conversation", id, Some(0))
     }
 
-    pub(super) fn drop_conversation(&self, id: i64) -> Result<(), StoreError> {
+    pub(super) fn drop_conversation(&self, id: i64) -> Result<()> {
         for statement in DROP_CONVERSATION {
             self.db.change(statement, [id])?;
         }

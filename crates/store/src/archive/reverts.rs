@@ -3,11 +3,12 @@
 //! Deletes no turn: a reverted turn is marked, whether it is read before the revert or after it.
 
 use super::Archive;
-use crate::StoreError;
+use crate::Result;
 use crate::query::Query;
 use towline_core::time::Timestamp;
 
-const ADD_REVERT: &str = "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
+pub(super) const ADD_REVERT: &str =
+    "insert or ignore into reverts (conversation, from_place, at) values (?1, ?2, ?3)";
 const REVERT: &str = "
     update turns set revision = revision + 1, reverted = 1
     where conversation = ?1 and place >= ?2 and at < ?3 and reverted = 0";
@@ -22,16 +23,14 @@ const STAND: &str = "
         select 1 from reverts r where r.conversation = ?1 and r.from_place <= turns.place and r.at > turns.at)";
 
 impl Archive {
-    pub(super) fn revert(&self, conversation: i64, from: u64, at: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn revert(&self, conversation: i64, from: u64, at: Timestamp) -> Result<()> {
         let row = (conversation, from.cast_signed(), at.0);
         self.db.change(ADD_REVERT, row)?;
-        self.db.change(REVERT, row)?;
-        Ok(())
+        self.db.run(REVERT, row)
     }
 
-    pub(super) fn make_room(&self, conversation: i64, at: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn make_room(&self, conversation: i64, at: Timestamp) -> Result<()> {
         self.db.change(DROP_REVERT, (conversation, at.0))?;
-        self.db.change(STAND, [conversation])?;
-        Ok(())
+        self.db.run(STAND, [conversation])
     }
 }

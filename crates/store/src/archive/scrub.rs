@@ -6,10 +6,10 @@
 use super::erase::DROP_UNUSED_PROJECTS;
 use super::share::{Burial, TombFate};
 use super::{Archive, EraseMode, Packer};
-use crate::StoreError;
-use crate::archive::pack::DetailBytes;
+use crate::columns::{Columns, FromRow, from_row};
 use crate::query::Query;
-use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior};
+use crate::{Result, StoreError};
+use rusqlite::{Transaction, TransactionBehavior};
 use towline_core::id::IdHash;
 use towline_core::share::RowKind;
 use towline_core::time::Timestamp;
@@ -46,41 +46,20 @@ struct ScrubCursor {
     after: i64,
 }
 
-/// The steps, in order.
-const STEPS: [ScrubStep; 7] = [
-    // Before the conversations, whose folders decide what is excluded.
-    ScrubStep::Memories,
-    ScrubStep::Traces,
-    ScrubStep::Conversations,
-    ScrubStep::Details,
-    ScrubStep::Bodies,
-    ScrubStep::Lines,
-    ScrubStep::Summaries,
-];
+/// Processes the rows of a table behind an id; returns the last id, `None` if there were no rows.
+type ScrubStep<'a> = fn(&mut Scrubber<'a>, i64) -> Result<Option<i64>>;
 
-#[derive(Clone, Copy)]
-enum ScrubStep {
-    Conversations,
-    Details,
-    Bodies,
-    Lines,
-    Memories,
-    Traces,
-    Summaries,
-}
-
-impl ScrubStep {
-    fn table(self) -> &'static str {
-        match self {
-            ScrubStep::Conversations => "conversations",
-            ScrubStep::Details => "details",
-            ScrubStep::Bodies => "bodies",
-            ScrubStep::Lines => "turns",
-            ScrubStep::Memories => "memories",
-            ScrubStep::Traces => "memory_trace",
-            ScrubStep::Summaries => "summaries",
-        }
-    }
+/// The tables and their steps, in order: memories before the conversations, whose folders decide what is excluded.
+fn steps<'a>() -> [(&'static str, ScrubStep<'a>); 7] {
+    [
+        ("memories", Scrubber::memories),
+        ("memory_trace", Scrubber::traces),
+        ("conversations", Scrubber::conversations),
+        ("details", Scrubber::details),
+        ("bodies", Scrubber::bodies),
+        ("turns", Scrubber::lines),
+        ("summaries", Scrubber::summaries),
+    ]
 }
 
 const CURSOR: &str = "select value from facts where name = 'scrub'";
@@ -98,10 +77,8 @@ const LINES: &str = "select id, line from turns where id > ?1 order by id limit 
 /// Excluded content must not stay on other machines.
 const EXCLUDED: Burial<'_> =
     Burial { at: Timestamp(0), by: "", own_fate: TombFate::Forgotten, others_fate: TombFate::Away };
-const CALL: &str = "
-    select turn, mark, at from details where id = ?1 or ?3 is not null and conversation = ?2 and call = ?3";
-const DROP_CALL: &str = "
-    delete from details where id = ?1 or ?3 is not null and conversation = ?2 and call = ?3";
+/// The input and the output of a call.
+const CALL: &str = "id = ?1 or ?3 is not null and conversation = ?2 and call = ?3";
 const CHANGE_DETAIL: &str =
     "update details set revision = revision + 1, packed = ?2, content = ?3, size = ?4 where id = ?1";
 const CHANGE_BODY: &str = "update bodies set revision = revision + 1, text = ?2 where id = ?1";
@@ -125,18 +102,19 @@ impl Archive {
         cleaner: &ScrubRules<'_>,
         erasing: EraseMode,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<ScrubCounts, StoreError> {
+    ) -> Result<ScrubCounts> {
         let unpackable = |source| StoreError::Unpack { source };
         let packer = Packer::new().map_err(unpackable)?;
         let mut scrubber = Scrubber { archive: self, cleaner, packer, done: ScrubCounts::default() };
-        let sizes = STEPS.map(|step| self.highest(step.table()));
+        let steps = steps();
+        let sizes = steps.map(|(table, _)| self.highest(table));
         let sizes = sizes.into_iter().collect::<Result<Vec<_>, _>>()?;
         let all = sizes.iter().sum();
         let mut cursor = match erasing {
             EraseMode::ForGood => self.saved_cursor(cleaner.rules)?,
             EraseMode::Rehearsal => ScrubCursor { step: 0, after: 0 },
         };
-        while let Some(step) = STEPS.get(cursor.step) {
+        while let Some((_, step)) = steps.get(cursor.step) {
             let before: u64 = sizes[..cursor.step].iter().sum();
             progress(before + cursor.after.cast_unsigned(), all);
             cursor = scrubber.batch(*step, cursor, erasing)?;
@@ -149,14 +127,14 @@ impl Archive {
         Ok(scrubber.done)
     }
 
-    fn highest(&self, table: &str) -> Result<u64, StoreError> {
+    fn highest(&self, table: &str) -> Result<u64> {
         let query = format!("select ifnull(max(id), 0) from {table}");
-        Ok(self.db.query_row(&query, [], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.db.value(&query, [])
     }
 
     /// The cursor saved by a run under the same rules.
-    fn saved_cursor(&self, rules: IdHash) -> Result<ScrubCursor, StoreError> {
-        let saved: Option<String> = self.db.query_row(CURSOR, [], |row| row.get(0)).optional()?;
+    fn saved_cursor(&self, rules: IdHash) -> Result<ScrubCursor> {
+        let saved: Option<String> = self.db.first(CURSOR, [])?;
         let parsed = saved.and_then(|saved| {
             let numbers: Vec<i64> = saved.split(' ').filter_map(|word| word.parse().ok()).collect();
             let [mark, step, after] = numbers.as_slice() else { return None };
@@ -173,16 +151,11 @@ struct Scrubber<'a> {
     done: ScrubCounts,
 }
 
-impl Scrubber<'_> {
+impl<'a> Scrubber<'a> {
     /// Runs one transaction and returns the next cursor.
-    fn batch(
-        &mut self,
-        step: ScrubStep,
-        cursor: ScrubCursor,
-        erasing: EraseMode,
-    ) -> Result<ScrubCursor, StoreError> {
+    fn batch(&mut self, step: ScrubStep<'a>, cursor: ScrubCursor, erasing: EraseMode) -> Result<ScrubCursor> {
         let transaction = Transaction::new_unchecked(&self.archive.db, TransactionBehavior::Immediate)?;
-        let next = match self.run_step(step, cursor.after)? {
+        let next = match step(self, cursor.after)? {
             Some(last) => ScrubCursor { after: last, ..cursor },
             None => ScrubCursor { step: cursor.step + 1, after: 0 },
         };
@@ -196,22 +169,8 @@ impl Scrubber<'_> {
         Ok(next)
     }
 
-    /// Processes the rows behind an id; returns the last id, `None` if there were no rows.
-    fn run_step(&mut self, step: ScrubStep, after: i64) -> Result<Option<i64>, StoreError> {
-        match step {
-            ScrubStep::Conversations => self.conversations(after),
-            ScrubStep::Details => self.details(after),
-            ScrubStep::Bodies => self.bodies(after),
-            ScrubStep::Lines => self.lines(after),
-            ScrubStep::Memories => self.memories(after),
-            ScrubStep::Traces => self.traces(after),
-            ScrubStep::Summaries => self.summaries(after),
-        }
-    }
-
-    fn conversations(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
-        let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?));
-        let rows = self.rows(CONVERSATIONS, after, row)?;
+    fn conversations(&mut self, after: i64) -> Result<Option<i64>> {
+        let rows: Vec<(i64, Option<String>)> = self.rows(CONVERSATIONS, after)?;
         for (id, folder) in &rows {
             if folder.as_deref().is_some_and(self.cleaner.is_excluded_folder) {
                 self.change(UNREAD, [id])?;
@@ -223,21 +182,19 @@ impl Scrubber<'_> {
         Ok(rows.last().map(|(id, _)| *id))
     }
 
-    fn details(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
-        let rows = self.rows(DETAILS, after, detail)?;
+    fn details(&mut self, after: i64) -> Result<Option<i64>> {
+        let rows: Vec<DetailText> = self.rows(DETAILS, after)?;
         for row in &rows {
             if row.is_input && (self.cleaner.is_excluded_call)(&row.agent, &row.tool, &row.text) {
                 let call = (row.id, row.conversation, row.call);
                 self.archive.add_piece_tombstones(row.conversation, RowKind::Detail, CALL, call, EXCLUDED)?;
-                self.done.details += self.change(DROP_CALL, (row.id, row.conversation, row.call))?;
+                self.done.details += self.change(&format!("delete from details where {CALL}"), call)?;
                 self.done.others += self.change(DROP_LINE, (row.conversation, row.turn))?;
                 self.drop_derived_memories(row.conversation, row.turn)?;
                 self.change(UNREAD, [row.conversation])?;
             } else if let Some(clean) = (self.cleaner.clean)(&row.text) {
-                let (is_packed, bytes) = match self.packer.content(&clean) {
-                    DetailBytes::Plain(bytes) => (false, bytes),
-                    DetailBytes::Packed(bytes) => (true, bytes),
-                };
+                let content = self.packer.content(&clean);
+                let (is_packed, bytes) = content.columns();
                 let size = i64::try_from(clean.len()).unwrap_or(i64::MAX);
                 self.done.details += self.change(CHANGE_DETAIL, (row.id, is_packed, bytes, size))?;
             }
@@ -245,21 +202,20 @@ impl Scrubber<'_> {
         Ok(rows.last().map(|row| row.id))
     }
 
-    fn bodies(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
+    fn bodies(&mut self, after: i64) -> Result<Option<i64>> {
         let (last, changed) = self.texts(BODIES, CHANGE_BODY, after)?;
         self.done.bodies += changed;
         Ok(last)
     }
 
-    fn lines(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
+    fn lines(&mut self, after: i64) -> Result<Option<i64>> {
         let (last, changed) = self.texts(LINES, CHANGE_LINE, after)?;
         self.done.others += changed;
         Ok(last)
     }
 
-    fn texts(&mut self, find: &str, change: &str, after: i64) -> Result<(Option<i64>, usize), StoreError> {
-        let text = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
-        let rows = self.rows(find, after, text)?;
+    fn texts(&mut self, find: &str, change: &str, after: i64) -> Result<(Option<i64>, usize)> {
+        let rows: Vec<(i64, String)> = self.rows(find, after)?;
         let mut changed = 0;
         for (id, text) in &rows {
             if let Some(clean) = (self.cleaner.clean)(text) {
@@ -270,49 +226,35 @@ impl Scrubber<'_> {
     }
 
     /// Few and short: in one transaction at the end. A reader's state is text too.
-    fn scrub_names(&mut self, erasing: EraseMode) -> Result<(), StoreError> {
+    fn scrub_names(&mut self, erasing: EraseMode) -> Result<()> {
         let transaction = Transaction::new_unchecked(&self.archive.db, TransactionBehavior::Immediate)?;
         let db = &self.archive.db;
-        let text = |row: &Row<'_>| row.get::<_, String>(0);
-        let paths = db.prepare(PATHS)?.query_map([], text)?.collect::<Result<Vec<_>, _>>()?;
-        for path in paths {
+        for path in db.all::<String>(PATHS, [])? {
             if (self.cleaner.is_excluded_path)(&path) || (self.cleaner.clean)(&path).is_some() {
                 self.unlearn_path(&path)?;
                 self.done.others += self.change(DROP_PATH, [path])?;
             }
         }
-        let subjects = db.prepare(SUBJECTS)?.query_map([], text)?.collect::<Result<Vec<_>, _>>()?;
-        for subject in subjects {
+        for subject in db.all::<String>(SUBJECTS, [])? {
             if let Some(clean) = (self.cleaner.clean)(&subject) {
                 self.done.others += self.change(CHANGE_SUBJECT, [&subject, &clean])?;
             }
         }
-        let pair = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
-        let states = db.prepare(STATES)?.query_map([], pair)?.collect::<Result<Vec<_>, _>>()?;
-        for (path, state) in states {
+        for (path, state) in db.all::<(String, String)>(STATES, [])? {
             if (self.cleaner.clean)(&state).is_some() {
                 self.change(DROP_SOURCE, [path])?;
             }
         }
         self.change(DROP_UNUSED_PROJECTS, [])?;
         self.change(DROP_CURSOR, [])?;
-        match erasing {
-            EraseMode::ForGood => transaction.commit()?,
-            EraseMode::Rehearsal => transaction.rollback()?,
-        }
-        Ok(())
+        erasing.end(transaction)
     }
 
-    fn rows<T>(
-        &self,
-        query: &str,
-        after: i64,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
-        self.archive.db.all(query, (after, BATCH), read)
+    fn rows<T: FromRow>(&self, query: &str, after: i64) -> Result<Vec<T>> {
+        self.archive.db.all(query, (after, BATCH))
     }
 
-    fn change(&self, statement: &str, params: impl rusqlite::Params) -> Result<usize, StoreError> {
+    fn change(&self, statement: &str, params: impl rusqlite::Params) -> Result<usize> {
         self.archive.db.change(statement, params)
     }
 }
@@ -330,15 +272,17 @@ struct DetailText {
     text: String,
 }
 
-fn detail(row: &Row<'_>) -> rusqlite::Result<DetailText> {
-    Ok(DetailText {
-        id: row.get(0)?,
-        conversation: row.get(1)?,
-        turn: row.get(8)?,
-        is_input: row.get::<_, String>(2)? == "input",
-        call: row.get(3)?,
-        agent: row.get(4)?,
-        tool: row.get::<_, Option<String>>(5)?.unwrap_or_default(),
-        text: super::unpacked(row.get(6)?, row.get(7)?),
-    })
+from_row!(DetailText { id, conversation, is_input: is_input, call, agent, tool: tool, text: text, turn });
+
+fn is_input(columns: &mut Columns<'_>) -> rusqlite::Result<bool> {
+    Ok(columns.get::<String>()? == "input")
+}
+
+fn tool(columns: &mut Columns<'_>) -> rusqlite::Result<String> {
+    Ok(columns.get::<Option<String>>()?.unwrap_or_default())
+}
+
+fn text(columns: &mut Columns<'_>) -> rusqlite::Result<String> {
+    let (is_packed, content) = columns.get()?;
+    Ok(super::unpacked(is_packed, content))
 }

@@ -3,7 +3,7 @@
 //! Only moves rows between turns, never changes their content.
 
 use super::Archive;
-use crate::StoreError;
+use crate::Result;
 use crate::query::Query;
 
 /// A subagent's file may be read before the file of its session.
@@ -32,14 +32,14 @@ const ADOPT_USAGE: &str = "
 
 impl Archive {
     /// Assigns the details of subagents whose files were read before those of their sessions.
-    pub fn seat_helpers(&self) -> Result<(), StoreError> {
+    pub fn seat_helpers(&self) -> Result<()> {
         self.db.execute(NOTE_SUBAGENTS, [])?;
         self.db.execute(ADOPT_SUBAGENTS, [])?;
         Ok(())
     }
 
     /// Moves rows that the client wrote before the first prompt into the first turn.
-    pub(super) fn adopt_early_rows(&self, conversation: i64) -> Result<(), StoreError> {
+    pub(super) fn adopt_early_rows(&self, conversation: i64) -> Result<()> {
         for adopt in [ADOPT_BODIES, ADOPT_DETAILS, ADOPT_USAGE] {
             self.db.change(adopt, [conversation])?;
         }

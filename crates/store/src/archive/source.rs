@@ -3,15 +3,16 @@
 //! Independent of agents: the reader's state is opaque text here.
 
 use super::{Archive, PackedOpening};
-use crate::StoreError;
+use crate::Result;
+use crate::columns::{Columns, FromRow, from_row, values};
 use crate::query::Query;
 use towline_core::forget::{Forgotten, ForgottenParts, project_marks};
 use towline_core::id::{AgentName, IdHash, SessionId, SessionKey};
 use towline_core::time::Timestamp;
 
 const FIND: &str = "
-    select s.agent, s.conversation, s.offset, s.head, s.head_bytes, s.tail, s.state, s.turn, c.session, p.root, p.remote,
-        s.modified
+    select s.path, s.agent, s.conversation, s.turn, c.session, p.root, p.remote, s.offset, s.head, s.head_bytes, s.tail,
+        s.modified, s.state
     from sources s left join conversations c on c.id = s.conversation left join projects p on p.id = c.project
     where s.path = ?1";
 
@@ -80,73 +81,54 @@ impl TranscriptSource {
     }
 }
 
+from_row!(ReadPosition { offset, head, head_bytes, tail, modified, state });
+
+impl FromRow for TranscriptSource {
+    fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+        let (path, agent, conversation, turn): (_, String, _, _) = columns.get()?;
+        let (session, root, remote): (Option<String>, Option<String>, Option<String>) = columns.get()?;
+        let session = session.and_then(|session| session_of(&agent, &session));
+        let project = root.map(|root| project_marks(&root, remote.as_deref())).unwrap_or_default();
+        let (opening, reading) = (None, columns.get()?);
+        Ok(TranscriptSource { path, agent, conversation, turn, session, project, opening, reading })
+    }
+}
+
 /// The session key, if both names are valid.
 pub(super) fn session_of(agent: &str, session: &str) -> Option<SessionKey> {
     Some(SessionKey { agent: AgentName::parse(agent).ok()?, id: SessionId::parse(session).ok()? })
 }
 
 impl Archive {
-    pub fn source(&self, path: &str) -> Result<Option<TranscriptSource>, StoreError> {
-        let source = |row: &rusqlite::Row<'_>| {
-            let (agent, session): (String, Option<String>) = (row.get(0)?, row.get(8)?);
-            let root: Option<String> = row.get(9)?;
-            let remote: Option<String> = row.get(10)?;
-            Ok(TranscriptSource {
-                session: session.and_then(|session| session_of(&agent, &session)),
-                project: root.map(|root| project_marks(&root, remote.as_deref())).unwrap_or_default(),
-                opening: None,
-                path: path.to_owned(),
-                agent,
-                conversation: row.get(1)?,
-                turn: row.get(7)?,
-                reading: ReadPosition {
-                    offset: row.get::<_, i64>(2)?.cast_unsigned(),
-                    head: row.get(3)?,
-                    head_bytes: row.get(4)?,
-                    tail: row.get(5)?,
-                    state: row.get(6)?,
-                    modified: row.get(11)?,
-                },
-            })
-        };
-        self.db.first(FIND, [path], source)
+    pub fn source(&self, path: &str) -> Result<Option<TranscriptSource>> {
+        self.db.first(FIND, [path])
     }
 
     /// The working folder of the file's session, if known.
-    pub fn folder_of(&self, source: &TranscriptSource) -> Result<Option<String>, StoreError> {
+    pub fn folder_of(&self, source: &TranscriptSource) -> Result<Option<String>> {
         const FOLDER: &str = "select folder from conversations where id = ?1";
-        Ok(self.db.first(FOLDER, [source.conversation], |row| row.get(0))?.flatten())
+        Ok(self.db.first(FOLDER, [source.conversation])?.flatten())
     }
 
     /// Whether a file of this size and modification time was read to its end.
-    pub fn is_read_completely(&self, path: &str, bytes: u64, modified: i64) -> Result<bool, StoreError> {
+    pub fn is_read_completely(&self, path: &str, bytes: u64, modified: i64) -> Result<bool> {
         const READ: &str = "select 1 from sources where path = ?1 and offset = ?2 and modified = ?3";
-        Ok(self.db.prepare_cached(READ)?.exists((path, bytes.cast_signed(), modified))?)
+        self.db.exists(READ, (path, bytes.cast_signed(), modified))
     }
 
     /// Resets the offset of a file: it is reread from its start, which adds nothing that is already stored.
-    pub fn forget_source(&self, path: &str) -> Result<(), StoreError> {
-        self.db.change("delete from sources where path = ?1", [path])?;
-        Ok(())
+    pub fn forget_source(&self, path: &str) -> Result<()> {
+        self.db.run("delete from sources where path = ?1", [path])
     }
 
-    pub(super) fn save_source(&self, source: &TranscriptSource, now: Timestamp) -> Result<(), StoreError> {
-        self.db.change(
+    pub(super) fn save_source(&self, source: &TranscriptSource, now: Timestamp) -> Result<()> {
+        self.db.run(
             SAVE,
-            rusqlite::params![
-                source.path,
-                source.agent,
-                source.conversation,
-                source.reading.offset.cast_signed(),
-                source.reading.head,
-                source.reading.head_bytes,
-                source.reading.tail,
-                source.reading.state,
-                now.0,
-                source.turn,
-                source.reading.modified,
-            ],
-        )?;
-        Ok(())
+            values! {
+                source.path, source.agent, source.conversation, source.reading.offset, source.reading.head,
+                source.reading.head_bytes, source.reading.tail, source.reading.state, now, source.turn,
+                source.reading.modified
+            },
+        )
     }
 }

@@ -5,9 +5,9 @@
 
 use super::Archive;
 use super::jobs::DistilJob;
-use crate::StoreError;
+use crate::Result;
+use crate::columns::from_row;
 use crate::query::Query;
-use rusqlite::Row;
 use towline_core::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,9 @@ pub struct DailySpending {
     pub kept: u64,
 }
 
+from_row!(CallCost { calls, input, output });
+from_row!(DailySpending { day, provider, spent, kept });
+
 const SPENT: &str = "select ifnull(sum(input + output), 0) from spending where day = ?1";
 /// Excludes the job's own earlier reservation.
 const RESERVED: &str = "
@@ -59,13 +62,7 @@ pub(super) fn day(at: Timestamp) -> String {
 
 impl Archive {
     /// Reserves tokens for the job's call. False if spent and reserved tokens would exceed the day's limit.
-    pub fn reserve(
-        &self,
-        job: &DistilJob,
-        tokens: u64,
-        limit: u64,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    pub fn reserve(&self, job: &DistilJob, tokens: u64, limit: u64, now: Timestamp) -> Result<bool> {
         self.in_transaction(|| {
             let today = self.budget_without(Some(job.number()), now)?;
             let total = today.spent.saturating_add(today.reserved).saturating_add(tokens);
@@ -74,15 +71,14 @@ impl Archive {
     }
 
     /// The tokens spent and reserved today.
-    pub fn budget(&self, now: Timestamp) -> Result<DayBudget, StoreError> {
+    pub fn budget(&self, now: Timestamp) -> Result<DayBudget> {
         self.budget_without(None, now)
     }
 
-    fn budget_without(&self, job: Option<i64>, now: Timestamp) -> Result<DayBudget, StoreError> {
+    fn budget_without(&self, job: Option<i64>, now: Timestamp) -> Result<DayBudget> {
         let today = day(now);
-        let spent: i64 = self.db.value(SPENT, [&today])?;
-        let reserved: i64 = self.db.value(RESERVED, (&today, now.0, job))?;
-        Ok(DayBudget { spent: spent.cast_unsigned(), reserved: reserved.cast_unsigned() })
+        let spent = self.db.value(SPENT, [&today])?;
+        Ok(DayBudget { spent, reserved: self.db.value(RESERVED, (&today, now.0, job))? })
     }
 
     pub(super) fn record_cost(
@@ -91,7 +87,7 @@ impl Archive {
         spent: CallCost,
         kept: u64,
         at: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         if spent == CallCost::default() && kept == 0 {
             return Ok(());
         }
@@ -103,16 +99,7 @@ impl Archive {
     }
 
     /// Spending per day, newest first.
-    pub fn spending(&self, most: u32) -> Result<Vec<DailySpending>, StoreError> {
-        let read = |row: &Row<'_>| {
-            let number = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
-            Ok(DailySpending {
-                day: row.get(0)?,
-                provider: row.get(1)?,
-                spent: CallCost { calls: number(2)?, input: number(3)?, output: number(4)? },
-                kept: number(5)?,
-            })
-        };
-        self.db.all(DAYS, [most], read)
+    pub fn spending(&self, most: u32) -> Result<Vec<DailySpending>> {
+        self.db.all(DAYS, [most])
     }
 }

@@ -4,9 +4,9 @@
 
 use super::share::RegisterId;
 use super::{Archive, Conversation};
-use crate::StoreError;
+use crate::Result;
+use crate::columns::{Columns, FromRow, from_row, values};
 use crate::query::Query;
-use rusqlite::{Row, params};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::{MemoryAuthor, MemoryTrust, Summary, SummaryDraft};
 use towline_core::time::Timestamp;
@@ -39,76 +39,57 @@ pub(super) const SUMMARY: &str = "
 
 impl Archive {
     /// Replaces the previous summary.
-    pub fn put_summary(&self, conversation: &Conversation, kept: &KeptSummary) -> Result<(), StoreError> {
+    pub fn put_summary(&self, conversation: &Conversation, kept: &KeptSummary) -> Result<()> {
         self.in_transaction(|| {
             let words = &kept.summary;
             let uid = Uid::derived(conversation.first_at, &["summary", &conversation.session.to_string()]);
             let revision = self.next_revision(uid)?;
-            self.db.prepare_cached(PUT)?.execute(params![
-                uid.0,
-                self.machine.0,
-                conversation.id,
-                kept.turn,
-                words.request,
-                words.investigated,
-                words.learned,
-                words.completed,
-                words.next_steps,
-                words.notes,
-                kept.maker.name(),
-                kept.trust.name(),
-                kept.at.0,
-                revision,
-            ])?;
+            self.db.change(
+                PUT,
+                values! {
+                    uid, self.machine, conversation.id, kept.turn, words.request, words.investigated,
+                    words.learned, words.completed, words.next_steps, words.notes, kept.maker, kept.trust,
+                    kept.at, revision
+                },
+            )?;
             self.note_change("summary", conversation.id, None)
         })
     }
 
     /// The first revision of a summary: one that was withdrawn and is made again must be newer than its withdrawal.
-    fn next_revision(&self, uid: Uid) -> Result<i64, StoreError> {
+    fn next_revision(&self, uid: Uid) -> Result<i64> {
         let revived = self.restore_withdrawn(uid)?;
         self.clear_stamp(uid, RegisterId::Words)?;
         Ok(revived.map_or(1, u64::cast_signed))
     }
 
-    pub fn summary(&self, conversation: &Conversation) -> Result<Option<KeptSummary>, StoreError> {
+    pub fn summary(&self, conversation: &Conversation) -> Result<Option<KeptSummary>> {
         let query = format!("{SUMMARY} where s.conversation = ?1");
-        let found = self.db.first(&query, [conversation.id], summary)?;
-        Ok(found.flatten())
+        Ok(self.db.first::<Option<KeptSummary>>(&query, [conversation.id])?.flatten())
     }
 
     /// This user's latest summaries of a project, newest first: the next steps of teammates are not ours.
-    pub fn latest_summaries(&self, project: Option<i64>, most: u32) -> Result<Vec<KeptSummary>, StoreError> {
+    pub fn latest_summaries(&self, project: Option<i64>, most: u32) -> Result<Vec<KeptSummary>> {
         let query = format!(
             "{SUMMARY} where (?1 is null or c.project = ?1) and c.person is null order by c.last_at desc limit ?2"
         );
-        let found = self.db.all(&query, (project, most), summary)?;
+        let found = self.db.all::<Option<KeptSummary>>(&query, (project, most))?;
         Ok(found.into_iter().flatten().collect())
     }
 }
 
+from_row!(SummaryDraft { request, investigated, learned, completed, next_steps, notes });
+
 /// `None` if redaction left no text.
-pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<KeptSummary>> {
-    let draft = SummaryDraft {
-        request: row.get(0)?,
-        investigated: row.get(1)?,
-        learned: row.get(2)?,
-        completed: row.get(3)?,
-        next_steps: row.get(4)?,
-        notes: row.get(5)?,
-    };
-    let key: String = row.get(6)?;
-    let (Some(summary), Ok(session)) = (Summary::of(&draft), SessionKey::parse(&key)) else {
-        return Ok(None);
-    };
-    let trust = MemoryTrust::named(&row.get::<_, String>(9)?).unwrap_or(MemoryTrust::Web);
-    let is_others: bool = row.get(11)?;
-    Ok(Some(KeptSummary {
-        summary,
-        session,
-        turn: row.get(7)?,
-        maker: MemoryAuthor::named(&row.get::<_, String>(8)?),
-        trust: if is_others { trust.and(MemoryTrust::Team) } else { trust },
-        at: Timestamp(row.get(10)?),
-    }))
+impl FromRow for Option<KeptSummary> {
+    fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+        let (draft, session, turn, maker): (SummaryDraft, String, _, _) = columns.get()?;
+        let (trust, at, is_others): (String, _, bool) = columns.get()?;
+        let (Some(summary), Ok(session)) = (Summary::of(&draft), SessionKey::parse(&session)) else {
+            return Ok(None);
+        };
+        let trust = MemoryTrust::named(&trust).unwrap_or(MemoryTrust::Web);
+        let trust = if is_others { trust.and(MemoryTrust::Team) } else { trust };
+        Ok(Some(KeptSummary { summary, session, turn, maker, trust, at }))
+    }
 }

@@ -4,9 +4,9 @@
 
 use super::Archive;
 use super::read::Conversation;
-use crate::StoreError;
-use crate::query::parse_column;
-use rusqlite::Row;
+use crate::Result;
+use crate::columns::{FromRow, from_row};
+use crate::query::Query;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use towline_core::capture::FileAccess;
@@ -48,83 +48,48 @@ const USAGE: &str = "
     select model, count(*), sum(input), sum(cache_read), sum(cache_write), sum(cache_write_1h), sum(output) from usage
     where conversation = ?1 and turn between ?2 and ?3 group by model order by model";
 
+from_row!(TouchedFile { turn, path, how });
+from_row!(Commit { hash, subject });
+from_row!(ModelUsage { model, messages, tokens });
+
 impl Archive {
     /// The number of details of each of these turns; turns without details are left out.
-    pub fn detail_counts(
-        &self,
-        conversation: &Conversation,
-        turns: RangeInclusive<u32>,
-    ) -> Result<HashMap<u32, u32>, StoreError> {
-        self.query_turns(DETAIL_COUNTS, conversation, turns, |row| Ok((row.get(0)?, row.get(1)?)))
+    pub fn detail_counts(&self, of: &Conversation, turns: RangeInclusive<u32>) -> Result<HashMap<u32, u32>> {
+        Ok(self.of_turns(DETAIL_COUNTS, of, turns)?.into_iter().collect())
     }
 
     /// The number of details per tool or kind of each of these turns, in the order of first use.
     pub fn tools(
         &self,
-        conversation: &Conversation,
+        of: &Conversation,
         turns: RangeInclusive<u32>,
-    ) -> Result<HashMap<u32, Vec<(String, u32)>>, StoreError> {
-        let rows: Vec<(u32, (String, u32))> = self
-            .query_turns(TOOLS, conversation, turns, |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+    ) -> Result<HashMap<u32, Vec<(String, u32)>>> {
         let mut by_turn: HashMap<u32, Vec<(String, u32)>> = HashMap::new();
-        rows.into_iter().for_each(|(turn, used)| by_turn.entry(turn).or_default().push(used));
+        for (turn, used) in self.of_turns(TOOLS, of, turns)? {
+            by_turn.entry(turn).or_default().push(used);
+        }
         Ok(by_turn)
     }
 
-    pub fn files(
-        &self,
-        conversation: &Conversation,
-        turns: RangeInclusive<u32>,
-    ) -> Result<Vec<TouchedFile>, StoreError> {
-        self.query_turns(FILES, conversation, turns, |row| {
-            Ok(TouchedFile { turn: row.get(0)?, path: row.get(1)?, how: touch(row, 2)? })
-        })
+    pub fn files(&self, of: &Conversation, turns: RangeInclusive<u32>) -> Result<Vec<TouchedFile>> {
+        self.of_turns(FILES, of, turns)
     }
 
-    pub fn commits(
-        &self,
-        conversation: &Conversation,
-        turns: RangeInclusive<u32>,
-    ) -> Result<Vec<Commit>, StoreError> {
-        self.query_turns(COMMITS, conversation, turns, |row| {
-            Ok(Commit { hash: row.get(0)?, subject: row.get(1)? })
-        })
+    pub fn commits(&self, of: &Conversation, turns: RangeInclusive<u32>) -> Result<Vec<Commit>> {
+        self.of_turns(COMMITS, of, turns)
     }
 
     /// Usage of these turns by model, subagents included.
-    pub fn usage(
-        &self,
-        conversation: &Conversation,
-        turns: RangeInclusive<u32>,
-    ) -> Result<Vec<ModelUsage>, StoreError> {
-        self.query_turns(USAGE, conversation, turns, |row| {
-            let tokens = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
-            Ok(ModelUsage {
-                model: row.get(0)?,
-                messages: row.get(1)?,
-                tokens: TokenCounts {
-                    input: tokens(2)?,
-                    cache_read: tokens(3)?,
-                    cache_write: tokens(4)?,
-                    cache_write_1h: tokens(5)?,
-                    output: tokens(6)?,
-                },
-            })
-        })
+    pub fn usage(&self, of: &Conversation, turns: RangeInclusive<u32>) -> Result<Vec<ModelUsage>> {
+        self.of_turns(USAGE, of, turns)
     }
 
-    fn query_turns<T, All: FromIterator<T>>(
+    fn of_turns<T: FromRow>(
         &self,
         query: &str,
-        conversation: &Conversation,
+        of: &Conversation,
         turns: RangeInclusive<u32>,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<All, StoreError> {
-        let turns = (conversation.id, *turns.start(), *turns.end());
-        Ok(self.db.prepare_cached(query)?.query_map(turns, read)?.collect::<Result<_, _>>()?)
+    ) -> Result<Vec<T>> {
+        self.db.all(query, (of.id, *turns.start(), *turns.end()))
     }
-}
-
-pub(super) fn touch(row: &Row<'_>, column: usize) -> rusqlite::Result<FileAccess> {
-    parse_column(row, column, FileAccess::named)
 }

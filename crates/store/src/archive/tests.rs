@@ -3,6 +3,7 @@
 //! The transcript readers have their own tests.
 
 use super::*;
+use crate::StoreError;
 use std::borrow::Cow;
 use std::fs;
 use towline_core::capture::{

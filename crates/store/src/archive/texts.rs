@@ -5,8 +5,9 @@
 use super::Archive;
 use super::pack::DetailBytes;
 use super::read::Conversation;
-use crate::StoreError;
+use crate::columns::FromRow;
 use crate::query::Query;
+use crate::{Result, StoreError};
 use rusqlite::Row;
 use towline_core::text::{clip, clip_start};
 use towline_core::time::Timestamp;
@@ -46,7 +47,7 @@ const DETAILS_FROM: &str =
 const HEAD: usize = 6_000;
 const TAIL: usize = 2_000;
 
-type ReadText = fn(&Row<'_>) -> Result<IndexText, StoreError>;
+type ReadText = fn(&Row<'_>) -> Result<IndexText>;
 
 impl Archive {
     /// Passes the texts of a conversation from this turn on to `each`.
@@ -72,11 +73,7 @@ impl Archive {
     }
 
     /// One text and its conversation, if they still exist.
-    pub fn text_of(
-        &self,
-        kind: SearchTextKind,
-        row: i64,
-    ) -> Result<Option<(Conversation, IndexText)>, StoreError> {
+    pub fn text_of(&self, kind: SearchTextKind, row: i64) -> Result<Option<(Conversation, IndexText)>> {
         let (query, owner, read): (_, _, ReadText) = match kind {
             SearchTextKind::Prompt | SearchTextKind::Answer => {
                 (format!("{BODIES} where b.id = ?1"), "select conversation from bodies where id = ?1", body)
@@ -85,7 +82,7 @@ impl Archive {
                 (format!("{DETAILS} where id = ?1"), "select conversation from details where id = ?1", detail)
             }
         };
-        let conversation: Option<i64> = self.db.first(owner, [row], |row| row.get(0))?;
+        let conversation: Option<i64> = self.db.first(owner, [row])?;
         let Some(conversation) = conversation else { return Ok(None) };
         let mut statement = self.db.prepare_cached(&query)?;
         let mut rows = statement.query([row])?;
@@ -94,17 +91,13 @@ impl Archive {
     }
 
     /// The rows of the conversations after this one, in order.
-    pub fn conversation_rows_after(&self, row: i64, most: u32) -> Result<Vec<i64>, StoreError> {
+    pub fn conversation_rows_after(&self, row: i64, most: u32) -> Result<Vec<i64>> {
         const QUERY: &str = "select id from conversations where id > ?1 order by id limit ?2";
-        self.db.all(QUERY, (row, most), |row| row.get(0))
+        self.db.all(QUERY, (row, most))
     }
 
     /// The number of a detail within its turn, as `tow detail` counts.
-    pub fn detail_number(
-        &self,
-        conversation: &Conversation,
-        text: &IndexText,
-    ) -> Result<Option<u32>, StoreError> {
+    pub fn detail_number(&self, conversation: &Conversation, text: &IndexText) -> Result<Option<u32>> {
         let turns = self.turns(conversation, text.turn, text.turn)?;
         let Some(turn) = turns.first() else { return Ok(None) };
         let details = self.details(turn)?;
@@ -112,32 +105,19 @@ impl Archive {
     }
 }
 
-fn body(row: &Row<'_>) -> Result<IndexText, StoreError> {
-    let is_prompt = row.get_ref(3)?.as_str().is_ok_and(|speaker| speaker == "person");
-    let text: String = row.get(5)?;
-    Ok(IndexText {
-        kind: if is_prompt { SearchTextKind::Prompt } else { SearchTextKind::Answer },
-        row: row.get(0)?,
-        turn: row.get(1)?,
-        at: Timestamp(row.get(2)?),
-        title: if is_prompt { row.get(4)? } else { String::new() },
-        text: ends_of(text),
-        message: row.get(6)?,
-    })
+fn body(row: &Row<'_>) -> Result<IndexText> {
+    let ((row, turn, at), speaker, line, text, message): ((_, _, _), String, _, _, _) = FromRow::of(row)?;
+    let (kind, title) = match speaker.as_str() {
+        "person" => (SearchTextKind::Prompt, line),
+        _ => (SearchTextKind::Answer, String::new()),
+    };
+    Ok(IndexText { kind, row, turn, at, title, text: ends_of(text), message })
 }
 
-fn detail(row: &Row<'_>) -> Result<IndexText, StoreError> {
-    let bytes: Vec<u8> = row.get(5)?;
-    let content = if row.get(4)? { DetailBytes::Packed(bytes) } else { DetailBytes::Plain(bytes) };
-    Ok(IndexText {
-        kind: SearchTextKind::Detail,
-        row: row.get(0)?,
-        turn: row.get(1)?,
-        at: Timestamp(row.get(2)?),
-        title: row.get(3)?,
-        text: ends_of(content.text()?),
-        message: String::new(),
-    })
+fn detail(row: &Row<'_>) -> Result<IndexText> {
+    let ((row, turn, at, title), content): ((_, _, _, _), DetailBytes) = FromRow::of(row)?;
+    let (kind, text, message) = (SearchTextKind::Detail, ends_of(content.text()?), String::new());
+    Ok(IndexText { kind, row, turn, at, title, text, message })
 }
 
 fn ends_of(text: String) -> String {
@@ -168,7 +148,7 @@ mod tests {
         let of = bench.archive.latest_conversations(None, 1).unwrap().remove(0);
         let texts = |from| {
             let mut found = vec![];
-            let mut each = |text: IndexText| -> Result<(), StoreError> {
+            let mut each = |text: IndexText| -> Result<()> {
                 found.push(text);
                 Ok(())
             };

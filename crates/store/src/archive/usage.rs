@@ -3,12 +3,11 @@
 //! Reads the sums that triggers maintain, never the message rows. Knows no prices.
 
 use super::Archive;
-use crate::StoreError;
+use crate::Result;
+use crate::columns::{Columns, from_row};
 use crate::query::Query;
-use rusqlite::Row;
 use std::ops::Range;
 use towline_core::id::SessionKey;
-use towline_core::piece::TokenCounts;
 use towline_core::time::Timestamp;
 use towline_core::usage::BandUsage;
 
@@ -118,18 +117,13 @@ const BY_SESSION: &str = sums!(
 );
 
 const OF_SESSION: &str = "
-    select s.quarter, null, null, null, null, s.model, s.band, s.messages, s.input, s.cache_read, s.cache_write,
-        s.cache_write_1h, s.output
+    select s.quarter, s.model, s.band, s.messages, s.input, s.cache_read, s.cache_write, s.cache_write_1h, s.output
     from conversations c join usage_sums s on s.conversation = c.id where c.agent = ?1 and c.session = ?2
     order by s.quarter";
 
 impl Archive {
     /// Usage sums with their groups. Sums of one group are adjacent.
-    pub fn usage_sums(
-        &self,
-        by: UsageGroupBy,
-        asked: &UsageQuery,
-    ) -> Result<Vec<(UsageGroup, BandUsage)>, StoreError> {
+    pub fn usage_sums(&self, by: UsageGroupBy, asked: &UsageQuery) -> Result<Vec<(UsageGroup, BandUsage)>> {
         let query = match by {
             UsageGroupBy::Quarter => BY_QUARTER,
             UsageGroupBy::Project => BY_PROJECT,
@@ -139,63 +133,55 @@ impl Archive {
         };
         let quarter = |at: Timestamp| at.0.div_euclid(QUARTER_MS);
         let (from, until) = (quarter(asked.times.start), quarter(asked.times.end));
-        self.db.all(query, (from, until, asked.project, &asked.agent), |row| {
-            Ok((read_group(by, row)?, read_used(row)?))
-        })
+        let found: Vec<(GroupColumns, BandUsage)> =
+            self.db.all(query, (from, until, asked.project, &asked.agent))?;
+        Ok(found.into_iter().map(|(columns, used)| (group(by, columns), used)).collect())
     }
 
     /// The usage of a session per quarter of an hour, in order.
-    pub fn usage_of_session(&self, session: &SessionKey) -> Result<Vec<(Timestamp, BandUsage)>, StoreError> {
-        self.db.all(OF_SESSION, (session.agent.as_str(), session.id.as_str()), |row| {
-            Ok((Timestamp(row.get::<_, i64>(0)? * QUARTER_MS), read_used(row)?))
-        })
+    pub fn usage_of_session(&self, session: &SessionKey) -> Result<Vec<(Timestamp, BandUsage)>> {
+        let found: Vec<(i64, BandUsage)> =
+            self.db.all(OF_SESSION, (session.agent.as_str(), session.id.as_str()))?;
+        Ok(found.into_iter().map(|(quarter, used)| (begins(quarter), used)).collect())
     }
 
     /// The time span of all usage; `None` if there is none.
-    pub fn usage_span(&self) -> Result<Option<Range<Timestamp>>, StoreError> {
+    pub fn usage_span(&self) -> Result<Option<Range<Timestamp>>> {
         const SPAN: &str = "
             select (select min(quarter) from usage_sums), (select max(quarter) from usage_sums)";
-        let (first, last): (Option<i64>, Option<i64>) =
-            self.db.query_row(SPAN, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let begins = |quarter: i64| Timestamp(quarter * QUARTER_MS);
+        let (first, last): (Option<i64>, Option<i64>) = self.db.value(SPAN, [])?;
         Ok(first.zip(last).map(|(first, last)| begins(first)..begins(last + 1)))
     }
 }
 
-fn read_group(by: UsageGroupBy, row: &Row<'_>) -> rusqlite::Result<UsageGroup> {
-    Ok(match by {
-        UsageGroupBy::Quarter => UsageGroup::Quarter(Timestamp(row.get::<_, i64>(0)? * QUARTER_MS)),
-        UsageGroupBy::Model => UsageGroup::Model,
-        UsageGroupBy::Agent => UsageGroup::Agent(row.get(1)?),
-        UsageGroupBy::Project => {
-            let id: Option<i64> = row.get(0)?;
-            let name: Option<String> = row.get(1)?;
-            UsageGroup::Project(id.zip(name).map(|(row, name)| UsageProject { row, name }))
-        }
-        UsageGroupBy::Session => UsageGroup::Session(Box::new(UsedSession {
-            key: format!("{}:{}", row.get::<_, String>(1)?, row.get::<_, String>(2)?),
-            short: row.get(3)?,
-            project: row.get(4)?,
-            last_at: Timestamp(row.get(0)?),
-        })),
-    })
+/// The columns that name a group: which are set, and what they mean, depends on the query.
+type GroupColumns = (Option<i64>, Option<String>, Option<String>, Option<String>, Option<String>);
+
+from_row!(BandUsage { model: model, band, messages, tokens });
+
+fn model(columns: &mut Columns<'_>) -> rusqlite::Result<Option<String>> {
+    Ok(Some(columns.get::<String>()?).filter(|model| !model.is_empty()))
 }
 
-fn read_used(row: &Row<'_>) -> rusqlite::Result<BandUsage> {
-    let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
-    let model: String = row.get(5)?;
-    Ok(BandUsage {
-        model: (!model.is_empty()).then_some(model),
-        band: row.get(6)?,
-        messages: count(7)?,
-        tokens: TokenCounts {
-            input: count(8)?,
-            cache_read: count(9)?,
-            cache_write: count(10)?,
-            cache_write_1h: count(11)?,
-            output: count(12)?,
-        },
-    })
+fn group(by: UsageGroupBy, (number, name, session, short, project): GroupColumns) -> UsageGroup {
+    match by {
+        UsageGroupBy::Quarter => UsageGroup::Quarter(begins(number.unwrap_or_default())),
+        UsageGroupBy::Model => UsageGroup::Model,
+        UsageGroupBy::Agent => UsageGroup::Agent(name.unwrap_or_default()),
+        UsageGroupBy::Project => {
+            UsageGroup::Project(number.zip(name).map(|(row, name)| UsageProject { row, name }))
+        }
+        UsageGroupBy::Session => UsageGroup::Session(Box::new(UsedSession {
+            key: format!("{}:{}", name.unwrap_or_default(), session.unwrap_or_default()),
+            short: short.unwrap_or_default(),
+            project,
+            last_at: Timestamp(number.unwrap_or_default()),
+        })),
+    }
+}
+
+fn begins(quarter: i64) -> Timestamp {
+    Timestamp(quarter * QUARTER_MS)
 }
 
 #[cfg(test)]

@@ -6,21 +6,21 @@
 mod wanted;
 
 use super::name::SHORT;
-use super::pack::{DetailBytes, PackedBody, PackedDetail, PackedOpening, PackedRow, PackedTurn, PackedUsage};
+use super::pack::{PackedBody, PackedDetail, PackedOpening, PackedRow, PackedTurn, PackedUsage};
 use super::source::session_of;
 use super::usage::add_usage;
 use super::{Archive, TranscriptSource};
-use crate::StoreError;
+use crate::Result;
+use crate::columns::{from_row, values};
 use crate::query::Query;
 use crate::tables::projects::ProjectTable;
-use rusqlite::{ToSql, Transaction, TransactionBehavior, params};
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Transaction, TransactionBehavior, params_from_iter};
 use std::collections::HashMap;
 use towline_core::capture::{FileAccess, TurnState};
 use towline_core::deed::Commit;
-use towline_core::event::ToolOutcome;
 use towline_core::forget::ForgottenParts;
-use towline_core::id::{IdHash, SubagentId, TurnId, Uid};
-use towline_core::piece::StopReason;
+use towline_core::id::{IdHash, Uid};
 use towline_core::project::ProjectIdentity;
 use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
@@ -41,7 +41,7 @@ const COMPLETE_CONVERSATION: &str = "
         or base is null and ?5 is not null)";
 
 const LOAD_CONVERSATION: &str =
-    "select agent, session, turns, first_at, last_at from conversations where id = ?1";
+    "select id, agent, session, turns, first_at, last_at from conversations where id = ?1";
 
 const GROW_CONVERSATION: &str = "
     update conversations set revision = revision + 1, turns = ?2, first_at = ?3, last_at = ?4
@@ -89,8 +89,9 @@ const ADD_USAGE: &str = add_usage!(
         > (output, input, cache_read, cache_write, cache_write_1h)"
 );
 
-const ADD_FILE: &str = "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
-const ADD_COMMIT: &str =
+pub(super) const ADD_FILE: &str =
+    "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
+pub(super) const ADD_COMMIT: &str =
     "insert or ignore into commits (conversation, turn, hash, subject) values (?1, ?2, ?3, ?4)";
 /// Row counts of one `take_in`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,7 +127,7 @@ impl Archive {
         source: &mut TranscriptSource,
         rows: Vec<PackedRow>,
         now: Timestamp,
-    ) -> Result<TakenRows, StoreError> {
+    ) -> Result<TakenRows> {
         let together = self.begin_batch()?;
         let taken = together.write_rows(source, rows, now)?;
         together.commit()?;
@@ -134,7 +135,7 @@ impl Archive {
     }
 
     /// Starts a transaction for several reads.
-    pub fn begin_batch(&self) -> Result<WriteBatch<'_>, StoreError> {
+    pub fn begin_batch(&self) -> Result<WriteBatch<'_>> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         Ok(WriteBatch { archive: self, transaction })
     }
@@ -146,7 +147,7 @@ impl WriteBatch<'_> {
         source: &mut TranscriptSource,
         rows: Vec<PackedRow>,
         now: Timestamp,
-    ) -> Result<TakenRows, StoreError> {
+    ) -> Result<TakenRows> {
         let mut writer = RowWriter::new(self.archive, source)?;
         for row in rows {
             writer.row(row)?;
@@ -159,7 +160,7 @@ impl WriteBatch<'_> {
         Ok(taken)
     }
 
-    pub fn commit(self) -> Result<(), StoreError> {
+    pub fn commit(self) -> Result<()> {
         Ok(self.transaction.commit()?)
     }
 }
@@ -173,6 +174,8 @@ struct OpenConversation {
     first_at: i64,
     last_at: i64,
 }
+
+from_row!(OpenConversation { id, agent, session, turns, first_at, last_at });
 
 struct RowWriter<'a> {
     archive: &'a Archive,
@@ -196,7 +199,7 @@ struct PendingTurn {
 }
 
 impl<'a> RowWriter<'a> {
-    fn new(archive: &'a Archive, source: &'a mut TranscriptSource) -> Result<Self, StoreError> {
+    fn new(archive: &'a Archive, source: &'a mut TranscriptSource) -> Result<Self> {
         let current = source.conversation.map(|id| archive.load_conversation(id)).transpose()?;
         let gone = source.forgotten_parts(&archive.forgotten);
         let ordinals = HashMap::new();
@@ -204,7 +207,7 @@ impl<'a> RowWriter<'a> {
         Ok(RowWriter { archive, source, current, is_new, gone, ordinals, pending, changed_from, taken })
     }
 
-    fn row(&mut self, row: PackedRow) -> Result<(), StoreError> {
+    fn row(&mut self, row: PackedRow) -> Result<()> {
         if let PackedRow::Opened(opening) = row {
             return self.open(opening);
         }
@@ -249,7 +252,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<TakenRows, StoreError> {
+    fn finish(mut self) -> Result<TakenRows> {
         self.write_pending()?;
         if let Some(current) = &self.current {
             if let Some(0 | 1) = self.changed_from {
@@ -263,7 +266,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Called once per conversation and read.
-    fn note_changes(&mut self) -> Result<(), StoreError> {
+    fn note_changes(&mut self) -> Result<()> {
         let (Some(from), Some(current)) = (self.changed_from.take(), &self.current) else { return Ok(()) };
         self.archive.note_change("conversation", current.id, Some(from))
     }
@@ -273,7 +276,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Rows of a file whose session id is invalid are dropped: we do not invent one.
-    fn open(&mut self, mut opening: PackedOpening) -> Result<(), StoreError> {
+    fn open(&mut self, mut opening: PackedOpening) -> Result<()> {
         let Some(session) = session_of(&self.source.agent, &opening.session) else { return Ok(()) };
         self.write_pending()?;
         self.note_changes()?;
@@ -290,7 +293,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn begin(&mut self, opening: &PackedOpening) -> Result<(), StoreError> {
+    fn begin(&mut self, opening: &PackedOpening) -> Result<()> {
         let id = self.archive.conversation_of(&self.source.agent, opening)?;
         let current = self.archive.load_conversation(id)?;
         self.is_new = current.turns == 0 && self.source.conversation.is_none();
@@ -299,7 +302,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn turn(&mut self, turn: PackedTurn) -> Result<(), StoreError> {
+    fn turn(&mut self, turn: PackedTurn) -> Result<()> {
         self.write_pending()?;
         let Some(current) = &mut self.current else { return Ok(()) };
         let existing = match (self.ordinals.get(&turn.mark).filter(|ordinal| **ordinal > 0), self.is_new) {
@@ -320,7 +323,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn settle(&mut self, conversation: i64, settled: TurnState) -> Result<(), StoreError> {
+    fn settle(&mut self, conversation: i64, settled: TurnState) -> Result<()> {
         match self.pending.take() {
             Some(pending) if pending.turn.mark == settled.turn => self.add_turn(&pending, &settled),
             pending => {
@@ -333,7 +336,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Writes a turn whose outcome has not been read.
-    fn write_pending(&mut self) -> Result<(), StoreError> {
+    fn write_pending(&mut self) -> Result<()> {
         let Some(pending) = self.pending.take() else { return Ok(()) };
         let turn = &pending.turn;
         let (tools, failures, line) = (0, 0, String::new());
@@ -341,31 +344,22 @@ impl<'a> RowWriter<'a> {
         self.add_turn(&pending, &open)
     }
 
-    fn add_turn(&self, pending: &PendingTurn, settled: &TurnState) -> Result<(), StoreError> {
+    fn add_turn(&self, pending: &PendingTurn, settled: &TurnState) -> Result<()> {
         let PendingTurn { turn, ordinal } = pending;
         let Some(current) = &self.current else { return Ok(()) };
         let uid = Uid::derived(turn.at, &[&current.agent, &current.session, &turn.id]);
-        self.archive.db.prepare_cached(ADD_TURN)?.execute(params![
-            uid.0,
-            self.archive.machine.0,
-            current.id,
-            ordinal,
-            turn.mark.0,
-            turn.place.cast_signed(),
-            turn.at.0,
-            turn.origin.name(),
-            turn.agent_turn.as_ref().map(TurnId::as_str),
-            settled.until.0,
-            settled.tools,
-            settled.failures,
-            settled.stopped.map(StopReason::name),
-            settled.line,
-        ])?;
-        Ok(())
+        self.archive.db.run(
+            ADD_TURN,
+            values! {
+                uid, self.archive.machine, current.id, ordinal, turn.mark, turn.place, turn.at, turn.origin,
+                turn.agent_turn, settled.until, settled.tools, settled.failures, settled.stopped,
+                settled.line
+            },
+        )
     }
 
     /// The ordinal of the turn; 0 means before the first.
-    fn ordinal(&mut self, conversation: i64, turn: Option<IdHash>) -> Result<i64, StoreError> {
+    fn ordinal(&mut self, conversation: i64, turn: Option<IdHash>) -> Result<i64> {
         let Some(mark) = turn else { return Ok(0) };
         if let Some(ordinal) = self.ordinals.get(&mark) {
             return Ok(*ordinal);
@@ -376,117 +370,81 @@ impl<'a> RowWriter<'a> {
     }
 
     /// A subagent's file does not name its turn: the time of its first row decides.
-    fn subagent_turn(&mut self, conversation: i64, at: Timestamp) -> Result<i64, StoreError> {
+    fn subagent_turn(&mut self, conversation: i64, at: Timestamp) -> Result<i64> {
         if let Some(turn) = self.source.turn {
             return Ok(turn);
         }
         self.write_pending()?;
-        let turn = self.archive.db.first(TURN_AT, (conversation, at.0), |row| row.get(0))?;
+        let turn = self.archive.db.first(TURN_AT, (conversation, at.0))?;
         self.source.turn = turn;
         Ok(turn.unwrap_or(0))
     }
 
     /// Inserts a row, or updates the existing one.
-    fn put(&self, [insert, update]: [&str; 2], row: &[&dyn ToSql]) -> Result<(), StoreError> {
+    fn put(&self, [insert, update]: [&str; 2], row: &[ToSqlOutput<'_>]) -> Result<()> {
         let db = &self.archive.db;
-        if db.change(insert, row)? == 0 {
-            db.change(update, row)?;
+        if db.change(insert, params_from_iter(row))? == 0 {
+            db.change(update, params_from_iter(row))?;
         }
         Ok(())
     }
 
-    fn body(&mut self, conversation: i64, body: &PackedBody) -> Result<(), StoreError> {
+    fn body(&mut self, conversation: i64, body: &PackedBody) -> Result<()> {
         let turn = self.ordinal(conversation, body.turn)?;
         self.changed(turn);
         self.put(
             ADD_BODY,
-            params![
-                conversation,
-                turn,
-                body.mark.0,
-                body.message,
-                body.place.cast_signed(),
-                body.at.0,
-                body.speaker.name(),
-                body.cut,
-                body.text,
-            ],
+            &values! {
+                conversation, turn, body.mark, body.message, body.place, body.at, body.speaker, body.cut,
+                body.text
+            },
         )?;
         self.taken.bodies += 1;
         Ok(())
     }
 
-    fn detail(&mut self, conversation: i64, detail: &PackedDetail) -> Result<(), StoreError> {
+    fn detail(&mut self, conversation: i64, detail: &PackedDetail) -> Result<()> {
         let turn = match (&detail.subagent, detail.turn) {
             (Some(_), None) => self.subagent_turn(conversation, detail.at)?,
             (Some(_) | None, turn) => self.ordinal(conversation, turn)?,
         };
         self.changed(turn);
-        let (is_packed, bytes) = match &detail.content {
-            DetailBytes::Plain(bytes) => (false, bytes),
-            DetailBytes::Packed(bytes) => (true, bytes),
-        };
+        let (is_packed, bytes) = detail.content.columns();
         self.put(
             ADD_DETAIL,
-            params![
-                conversation,
-                turn,
-                detail.mark.0,
-                detail.place.cast_signed(),
-                detail.at.0,
-                detail.kind.name(),
-                detail.subagent.as_ref().map(SubagentId::as_str),
-                detail.tool,
-                detail.call.map(|call| call.0),
-                detail.outcome.map(ToolOutcome::name),
-                detail.size,
-                detail.cut,
-                is_packed,
-                bytes,
-            ],
+            &values! {
+                conversation, turn, detail.mark, detail.place, detail.at, detail.kind, detail.subagent,
+                detail.tool, detail.call, detail.outcome, detail.size, detail.cut, is_packed, bytes
+            },
         )?;
         self.taken.details += 1;
         Ok(())
     }
 
-    fn usage(&mut self, conversation: i64, usage: &PackedUsage) -> Result<(), StoreError> {
+    fn usage(&mut self, conversation: i64, usage: &PackedUsage) -> Result<()> {
         let turn = match (&usage.subagent, usage.turn) {
             (Some(_), None) => self.subagent_turn(conversation, usage.at)?,
             (Some(_) | None, turn) => self.ordinal(conversation, turn)?,
         };
-        self.archive.db.prepare_cached(ADD_USAGE)?.execute(params![
-            conversation,
-            usage.message,
-            turn,
-            usage.at.0,
-            usage.subagent.as_ref().map(SubagentId::as_str),
-            usage.model,
-            usage.tokens.input.cast_signed(),
-            usage.tokens.cache_read.cast_signed(),
-            usage.tokens.cache_write.cast_signed(),
-            usage.tokens.cache_write_1h.cast_signed(),
-            usage.tokens.output.cast_signed(),
-        ])?;
-        Ok(())
+        self.archive.db.run(
+            ADD_USAGE,
+            values! {
+                conversation, usage.message, turn, usage.at, usage.subagent, usage.model,
+                usage.tokens.input, usage.tokens.cache_read, usage.tokens.cache_write,
+                usage.tokens.cache_write_1h, usage.tokens.output
+            },
+        )
     }
 
-    fn file(
-        &mut self,
-        conversation: i64,
-        turn: IdHash,
-        path: &str,
-        how: FileAccess,
-    ) -> Result<(), StoreError> {
+    fn file(&mut self, conversation: i64, turn: IdHash, path: &str, how: FileAccess) -> Result<()> {
         let turn = self.ordinal(conversation, Some(turn))?;
-        self.archive.db.change(ADD_FILE, (conversation, turn, path, how.name()))?;
-        Ok(())
+        self.archive.db.run(ADD_FILE, (conversation, turn, path, how.name()))
     }
 
-    fn commit(&mut self, conversation: i64, turn: IdHash, commit: &Commit) -> Result<(), StoreError> {
+    fn commit(&mut self, conversation: i64, turn: IdHash, commit: &Commit) -> Result<()> {
         let turn = self.ordinal(conversation, Some(turn))?;
         let row = (conversation, turn, &commit.hash, &commit.subject);
-        self.archive.db.change(ADD_COMMIT, row)?;
-        Ok(())
+        self.archive.db.run(ADD_COMMIT, row)
     }
 }
 
@@ -499,25 +457,15 @@ impl OpenConversation {
 }
 
 impl Archive {
-    fn ordinal_of(&self, conversation: i64, turn: IdHash) -> Result<Option<i64>, StoreError> {
-        self.db.first(FIND_TURN, (conversation, turn.0), |row| row.get(0))
+    fn ordinal_of(&self, conversation: i64, turn: IdHash) -> Result<Option<i64>> {
+        self.db.first(FIND_TURN, (conversation, turn.0))
     }
 
-    fn load_conversation(&self, id: i64) -> Result<OpenConversation, StoreError> {
-        let read = |row: &rusqlite::Row<'_>| {
-            Ok(OpenConversation {
-                id,
-                agent: row.get(0)?,
-                session: row.get(1)?,
-                turns: row.get(2)?,
-                first_at: row.get(3)?,
-                last_at: row.get(4)?,
-            })
-        };
-        Ok(self.db.prepare_cached(LOAD_CONVERSATION)?.query_row([id], read)?)
+    fn load_conversation(&self, id: i64) -> Result<OpenConversation> {
+        self.db.value(LOAD_CONVERSATION, [id])
     }
 
-    fn conversation_of(&self, agent: &str, opening: &PackedOpening) -> Result<i64, StoreError> {
+    fn conversation_of(&self, agent: &str, opening: &PackedOpening) -> Result<i64> {
         let projects = ProjectTable { db: &self.db, machine: self.machine };
         let project = opening.project.as_ref();
         let project = project.map(|traces| projects.row(traces, project_uid(traces), Timestamp(0)));
@@ -530,44 +478,35 @@ impl Archive {
         agent: &str,
         opening: &PackedOpening,
         project: Option<i64>,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64> {
         let uid = Uid::derived(Timestamp(0), &[agent, &opening.session]);
         let branch = opening.project.as_ref().and_then(|traces| traces.branch.as_deref());
         let base = opening.base.as_ref().map(|(session, _)| session);
         let before = opening.base.as_ref().map(|(_, before)| before.cast_signed());
-        let existing = self.db.first(FIND_CONVERSATION, (agent, &opening.session), |row| row.get(0))?;
+        let existing = self.db.first(FIND_CONVERSATION, (agent, &opening.session))?;
         if let Some(id) = existing {
             let row = (id, &opening.folder, project, branch, base, before);
             self.db.change(COMPLETE_CONVERSATION, row)?;
             return Ok(id);
         }
-        self.db.prepare_cached(ADD_CONVERSATION)?.execute(params![
-            uid.0,
-            self.machine.0,
-            agent,
-            opening.session,
-            clip_start(&opening.session, SHORT),
-            opening.folder,
-            project,
-            branch,
-            base,
-            before,
-            0,
-        ])?;
+        self.db.change(
+            ADD_CONVERSATION,
+            values! {
+                uid, self.machine, agent, opening.session, clip_start(&opening.session, SHORT),
+                opening.folder, project, branch, base, before, 0
+            },
+        )?;
         Ok(self.db.last_insert_rowid())
     }
 
-    fn settle(&self, conversation: i64, settled: &TurnState) -> Result<(), StoreError> {
-        self.db.prepare_cached(SETTLE_TURN)?.execute(params![
-            conversation,
-            settled.turn.0,
-            settled.until.0,
-            settled.tools,
-            settled.failures,
-            settled.stopped.map(StopReason::name),
-            settled.line,
-        ])?;
-        Ok(())
+    fn settle(&self, conversation: i64, settled: &TurnState) -> Result<()> {
+        self.db.run(
+            SETTLE_TURN,
+            values! {
+                conversation, settled.turn, settled.until, settled.tools, settled.failures, settled.stopped,
+                settled.line
+            },
+        )
     }
 }
 

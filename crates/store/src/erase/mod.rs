@@ -16,7 +16,7 @@ use crate::database::compact;
 use crate::home::DataFolder;
 use crate::journal::{self, RewriteCounts};
 use crate::lock::{ProjectionLock, wait_for};
-use crate::{ProjectionLimits, Store, StoreError};
+use crate::{ProjectionLimits, Result, Store, StoreError};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -61,7 +61,7 @@ impl EraseReport {
 
 impl Store {
     /// Counts what would be erased, and changes nothing.
-    pub fn preview_erase(&self, traces: &EraseSelection) -> Result<EraseReport, StoreError> {
+    pub fn preview_erase(&self, traces: &EraseSelection) -> Result<EraseReport> {
         let whole = self.whole_sessions(traces)?;
         let mut decide = |entry: journal::JournalEntry<'_>| records::fate(entry, traces, &whole);
         let journal =
@@ -70,7 +70,7 @@ impl Store {
     }
 
     /// Erases from the journal and from the database. Everything in the journal must have been applied: see `settle`.
-    pub fn erase(&self, lock: &ProjectionLock, traces: &EraseSelection) -> Result<EraseReport, StoreError> {
+    pub fn erase(&self, lock: &ProjectionLock, traces: &EraseSelection) -> Result<EraseReport> {
         let whole = self.whole_sessions(traces)?;
         let mut decide = |entry: journal::JournalEntry<'_>| records::fate(entry, traces, &whole);
         let journal = self.rewrite_journal(lock, &mut decide)?;
@@ -83,7 +83,7 @@ impl Store {
         &self,
         lock: &ProjectionLock,
         decide: &mut dyn FnMut(journal::JournalEntry<'_>) -> journal::Rewrite,
-    ) -> Result<RewriteCounts, StoreError> {
+    ) -> Result<RewriteCounts> {
         journal::rewrite(&self.home, lock, decide).map_err(|source| self.journal_error(source))
     }
 
@@ -92,7 +92,7 @@ impl Store {
         &self,
         lock: &ProjectionLock,
         pace: &ProjectionLimits<'_>,
-    ) -> Result<crate::Projected, StoreError> {
+    ) -> Result<crate::Projected> {
         let mut applied = self.apply_journal(pace)?;
         match journal::seal(&self.home, lock) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -107,7 +107,7 @@ impl Store {
     }
 
     /// Removes the erased data from free pages and from the WAL.
-    pub fn compact(&self) -> Result<(), StoreError> {
+    pub fn compact(&self) -> Result<()> {
         // Vacuum overwrites pages of the database, but not copies of them in the WAL.
         self.db.pragma_update(None, "secure_delete", true)?;
         compact(&self.db)

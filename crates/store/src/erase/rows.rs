@@ -6,12 +6,11 @@ use super::records::STRUCTURE;
 use super::{EraseMode, EraseSelection};
 use crate::query::Query;
 use crate::sql_text::add_holds;
-use crate::{Store, StoreError};
-use rusqlite::{Params, Row, Transaction, TransactionBehavior};
+use crate::{Result, Store};
+use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
 use towline_core::forget::TimeRange;
 use towline_core::id::{SessionKey, Uid};
-use towline_core::time::Timestamp;
 
 /// How many rows were deleted or lost their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,12 +116,12 @@ const BLANK_JOBS: &str = "update jobs set last_error = null where holds(last_err
 
 impl Store {
     /// Whether a bookmark or baton with this id is stored here.
-    pub fn has_note(&self, uid: Uid) -> Result<bool, StoreError> {
+    pub fn has_note(&self, uid: Uid) -> Result<bool> {
         self.db.value(KNOWS_NOTE, [uid.0])
     }
 
     /// The sessions whose events all lie in the stretch.
-    pub(super) fn whole_sessions(&self, traces: &EraseSelection) -> Result<BTreeSet<SessionKey>, StoreError> {
+    pub(super) fn whole_sessions(&self, traces: &EraseSelection) -> Result<BTreeSet<SessionKey>> {
         let (chosen, stretch) = match traces {
             EraseSelection::Text(_) | EraseSelection::Notes(_) => return Ok(BTreeSet::new()),
             EraseSelection::Sessions { sessions, stretch } => (Some(sessions), stretch),
@@ -135,13 +134,8 @@ impl Store {
         Ok(spans.filter(is_whole).map(|(_, key, _)| key).collect())
     }
 
-    fn spans(&self) -> Result<Vec<(i64, SessionKey, TimeRange)>, StoreError> {
-        let span = |row: &Row<'_>| {
-            let key = crate::tables::batons::key(row, 1)?;
-            let (from, until) = (Timestamp(row.get(2)?), Timestamp(row.get(3)?));
-            Ok((row.get(0)?, key, TimeRange { from, until }))
-        };
-        self.db.all(SPANS, [], span)
+    fn spans(&self) -> Result<Vec<(i64, SessionKey, TimeRange)>> {
+        self.db.all(SPANS, [])
     }
 
     pub(super) fn erase_rows(
@@ -149,7 +143,7 @@ impl Store {
         traces: &EraseSelection,
         whole: &BTreeSet<SessionKey>,
         erasing: EraseMode,
-    ) -> Result<ErasedSessionRows, StoreError> {
+    ) -> Result<ErasedSessionRows> {
         if let EraseSelection::Text(needle) = traces {
             add_holds(&self.db, needle.clone())?;
         }
@@ -163,26 +157,23 @@ impl Store {
             EraseSelection::Everyone { stretch } => self.drop_between(None, *stretch, whole)?,
             EraseSelection::Notes(notes) => self.drop_notes(notes)?,
         };
-        match erasing {
-            EraseMode::ForGood => transaction.commit()?,
-            EraseMode::Rehearsal => transaction.rollback()?,
-        }
+        erasing.end(transaction)?;
         Ok(erased)
     }
 
-    fn drop_notes(&self, notes: &BTreeSet<Uid>) -> Result<ErasedSessionRows, StoreError> {
+    fn drop_notes(&self, notes: &BTreeSet<Uid>) -> Result<ErasedSessionRows> {
         let mut erased = ErasedSessionRows::default();
         for note in notes {
-            erased.events += self.change(DROP_EVENT, [note.0])?;
+            erased.events += self.db.change(DROP_EVENT, [note.0])?;
             for statement in DROP_NOTE {
-                erased.others += self.change(statement, [note.0])?;
+                erased.others += self.db.change(statement, [note.0])?;
             }
         }
         self.db.execute(DROP_UNUSED_PROJECTS, [])?;
         Ok(erased)
     }
 
-    fn blank_text(&self) -> Result<ErasedSessionRows, StoreError> {
+    fn blank_text(&self) -> Result<ErasedSessionRows> {
         let mut erased = ErasedSessionRows {
             heard_turns: self.db.execute(BLANK_TURNS, [])?,
             others: self.db.execute(BLANK_SESSIONS, [])?,
@@ -200,7 +191,7 @@ impl Store {
         chosen: Option<&BTreeSet<SessionKey>>,
         stretch: TimeRange,
         whole: &BTreeSet<SessionKey>,
-    ) -> Result<ErasedSessionRows, StoreError> {
+    ) -> Result<ErasedSessionRows> {
         let mut erased = ErasedSessionRows::default();
         for (id, key, span) in self.spans()? {
             let overlaps = span.from <= stretch.until && stretch.from <= span.until;
@@ -218,11 +209,7 @@ impl Store {
         Ok(erased)
     }
 
-    fn drop_far(
-        &self,
-        chosen: Option<&BTreeSet<SessionKey>>,
-        stretch: TimeRange,
-    ) -> Result<usize, StoreError> {
+    fn drop_far(&self, chosen: Option<&BTreeSet<SessionKey>>, stretch: TimeRange) -> Result<usize> {
         let keys: Vec<Option<String>> = match chosen {
             Some(chosen) => chosen.iter().map(|key| Some(key.to_string())).collect(),
             None => vec![None],
@@ -230,16 +217,15 @@ impl Store {
         let mut dropped = 0;
         for key in &keys {
             for statement in DROP_FAR {
-                dropped += self.change(statement, (key, stretch.from.0, stretch.until.0))?;
+                dropped += self.db.change(statement, (key, stretch.from.0, stretch.until.0))?;
             }
         }
         Ok(dropped)
     }
 
-    pub(super) fn drop_session(&self, id: i64, erased: &mut ErasedSessionRows) -> Result<(), StoreError> {
-        let count = |query| self.db.query_row(query, [id], |row| row.get::<_, u32>(0));
-        erased.events += count(COUNT_EVENTS)? as usize;
-        erased.heard_turns += count(COUNT_TURNS)? as usize;
+    pub(super) fn drop_session(&self, id: i64, erased: &mut ErasedSessionRows) -> Result<()> {
+        erased.events += self.db.value::<u32>(COUNT_EVENTS, [id])? as usize;
+        erased.heard_turns += self.db.value::<u32>(COUNT_TURNS, [id])? as usize;
         for statement in DROP_SESSION {
             self.db.execute(statement, [id])?;
         }
@@ -247,29 +233,19 @@ impl Store {
         Ok(())
     }
 
-    fn drop_part(
-        &self,
-        id: i64,
-        stretch: TimeRange,
-        erased: &mut ErasedSessionRows,
-    ) -> Result<(), StoreError> {
+    fn drop_part(&self, id: i64, stretch: TimeRange, erased: &mut ErasedSessionRows) -> Result<()> {
         let span = (id, stretch.from.0, stretch.until.0);
         let events = format!(
             "delete from events where session = ?1 and at between ?2 and ?3 and kind not in ('{}')",
             STRUCTURE.join("', '")
         );
-        erased.events += self.change(&events, span)?;
-        erased.heard_turns += self.change(DROP_TURNS_IN, span)?;
-        erased.others += self.change(DROP_WAITS_IN, span)?;
-        erased.others += self.change(DROP_INTENTS_IN, span)?;
-        erased.others += self.change(DROP_BOOKMARKS_IN, span)?;
-        erased.others += self.change(DROP_HOPS_IN, span)?;
-        erased.others += self.change(BLANK_HANDOFFS_IN, span)?;
-        self.change(BLANK_SESSION_TEXTS_IN, span)?;
-        Ok(())
-    }
-
-    fn change(&self, statement: &str, params: impl Params) -> Result<usize, StoreError> {
-        self.db.change(statement, params)
+        erased.events += self.db.change(&events, span)?;
+        erased.heard_turns += self.db.change(DROP_TURNS_IN, span)?;
+        erased.others += self.db.change(DROP_WAITS_IN, span)?;
+        erased.others += self.db.change(DROP_INTENTS_IN, span)?;
+        erased.others += self.db.change(DROP_BOOKMARKS_IN, span)?;
+        erased.others += self.db.change(DROP_HOPS_IN, span)?;
+        erased.others += self.db.change(BLANK_HANDOFFS_IN, span)?;
+        self.db.run(BLANK_SESSION_TEXTS_IN, span)
     }
 }

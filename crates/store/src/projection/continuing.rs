@@ -4,14 +4,14 @@
 //! the same journal gives the same result.
 
 use super::ProjectionBatch;
-use crate::StoreError;
+use crate::Result;
 use towline_core::continuing::{Hop, HopContext, HopStage, HopTransition, follow};
 use towline_core::effect::Effect;
 use towline_core::event::{Event, EventKind};
 
 impl ProjectionBatch<'_> {
     /// Applies the event to hops, after it was applied to its session and to intents.
-    pub(super) fn apply_to_hops(&mut self, event: &Event) -> Result<(), StoreError> {
+    pub(super) fn apply_to_hops(&mut self, event: &Event) -> Result<()> {
         self.record_hop_event(event)?;
         if !may_move(&event.happening) || !self.store.has_active_hops()? {
             return Ok(());
@@ -22,7 +22,7 @@ impl ProjectionBatch<'_> {
         Ok(())
     }
 
-    fn record_hop_event(&mut self, event: &Event) -> Result<(), StoreError> {
+    fn record_hop_event(&mut self, event: &Event) -> Result<()> {
         let Some(stored) = self.sessions.get(&event.session) else { return Ok(()) };
         if let EventKind::HandoffAsked { asking } = &event.happening {
             self.store.add_hop(event.uid, stored.id, asking, event.at)?;
@@ -48,7 +48,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// Advances the hop as far as possible: one event may be the last of several that it waited for.
-    fn follow(&mut self, mut hop: Hop, event: &Event) -> Result<(), StoreError> {
+    fn follow(&mut self, mut hop: Hop, event: &Event) -> Result<()> {
         loop {
             let intent = |uid| self.store.intent(uid);
             let clear = hop.typed.map(|typed| intent(typed.clear)).transpose()?.flatten();
@@ -65,7 +65,7 @@ impl ProjectionBatch<'_> {
         }
     }
 
-    fn move_hop(&mut self, hop: &Hop, next: &HopTransition, event: &Event) -> Result<(), StoreError> {
+    fn move_hop(&mut self, hop: &Hop, next: &HopTransition, event: &Event) -> Result<()> {
         self.store.move_hop(hop, next, event.at)?;
         if matches!(next.to, HopStage::Failed | HopStage::Stopped) {
             self.effects.push(Effect::HopEnded {

@@ -3,7 +3,7 @@
 //! Makes no decisions and reads only rows that were applied before, so that every apply decides alike.
 
 use super::ProjectionBatch;
-use crate::StoreError;
+use crate::Result;
 use crate::tables::batons::SessionRow;
 use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
@@ -17,13 +17,13 @@ use towline_core::session::{Session, SessionState};
 
 impl ProjectionBatch<'_> {
     /// Stores a baton of another machine: its session has no row here and does not change.
-    pub(super) fn baton_came(&self, event: &Event, came: &RemoteBaton) -> Result<(), StoreError> {
+    pub(super) fn baton_came(&self, event: &Event, came: &RemoteBaton) -> Result<()> {
         self.store.baton_came(&event.session, came, event.at)
     }
 
     /// Applies the event to batons and inheritances, after it was applied to its session. `before` is the session's
     /// inheriting state before the event.
-    pub(super) fn apply_to_heirs(&mut self, event: &Event, before: InheritState) -> Result<(), StoreError> {
+    pub(super) fn apply_to_heirs(&mut self, event: &Event, before: InheritState) -> Result<()> {
         if event.happening == EventKind::BatonPassed {
             self.pass_baton(event)?;
         }
@@ -41,14 +41,14 @@ impl ProjectionBatch<'_> {
     }
 
     /// Passes a baton unless the session has no prompt yet or is headless: such a session has no work to pass on.
-    fn pass_baton(&mut self, event: &Event) -> Result<(), StoreError> {
+    fn pass_baton(&mut self, event: &Event) -> Result<()> {
         match self.session_row(&event.session).filter(|row| has_work(row.session)) {
             Some(row) => self.store.pass_baton(event.uid, row, event.at),
             None => Ok(()),
         }
     }
 
-    fn drop_baton(&mut self, event: &Event) -> Result<(), StoreError> {
+    fn drop_baton(&mut self, event: &Event) -> Result<()> {
         match self.session_row(&event.session) {
             Some(row) => self.store.drop_batons(row.id, event.at),
             None => Ok(()),
@@ -56,7 +56,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// The user's choice replaces the automatic decision, past or future.
-    fn take_over(&mut self, event: &Event, from: &SessionKey) -> Result<(), StoreError> {
+    fn take_over(&mut self, event: &Event, from: &SessionKey) -> Result<()> {
         self.load_session(from)?;
         let Some(heir) = self.sessions.get(&event.session) else { return Ok(()) };
         let Some(before) = self.sessions.get(from) else { return self.take_from_afar(event, from) };
@@ -65,7 +65,7 @@ impl ProjectionBatch<'_> {
         self.keep_decision(event, &decision)
     }
 
-    fn take_from_afar(&mut self, event: &Event, from: &SessionKey) -> Result<(), StoreError> {
+    fn take_from_afar(&mut self, event: &Event, from: &SessionKey) -> Result<()> {
         let (Some(heir), Some(baton)) =
             (self.sessions.get(&event.session), self.store.remote_baton_of(from)?)
         else {
@@ -77,7 +77,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// Settles the session unless another decision was made since.
-    fn mark_given(&mut self, event: &Event, decision: Uid) -> Result<(), StoreError> {
+    fn mark_given(&mut self, event: &Event, decision: Uid) -> Result<()> {
         self.store.mark_decision_given(decision, event.at)?;
         if self.store.inheritance_to_give(&event.session)?.is_none() {
             self.update_session(&event.session, |session| {
@@ -89,7 +89,7 @@ impl ProjectionBatch<'_> {
         Ok(())
     }
 
-    fn decide(&mut self, event: &Event) -> Result<(), StoreError> {
+    fn decide(&mut self, event: &Event) -> Result<()> {
         let chain = self.chain(&event.session)?;
         let batons = self.batons(&event.session)?;
         let nearby = self.nearby(&event.session, &chain)?;
@@ -101,7 +101,7 @@ impl ProjectionBatch<'_> {
         self.keep_decision(event, &decision)
     }
 
-    fn keep_decision(&mut self, event: &Event, decision: &InheritDecision) -> Result<(), StoreError> {
+    fn keep_decision(&mut self, event: &Event, decision: &InheritDecision) -> Result<()> {
         self.update_session(&event.session, |session| settle(session, decision));
         let row = |key: &SessionKey| self.sessions.get(key).map(|stored| stored.id);
         let Some(heir) = row(&event.session).filter(|_| decision.is_worth_keeping()) else { return Ok(()) };
@@ -110,7 +110,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// The previous sessions in its seat, up to and including the first that counts.
-    fn chain(&mut self, heir: &SessionKey) -> Result<Vec<Predecessor>, StoreError> {
+    fn chain(&mut self, heir: &SessionKey) -> Result<Vec<Predecessor>> {
         let mut chain = vec![];
         let mut next = self.sessions.get(heir).and_then(|stored| stored.session.previous.clone());
         while let Some(key) = next.take().filter(|_| chain.len() < DEEPEST_CHAIN) {
@@ -124,7 +124,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// Whether a baton is withdrawn depends on its session, which this batch may have changed.
-    fn batons(&mut self, heir: &SessionKey) -> Result<Vec<Baton>, StoreError> {
+    fn batons(&mut self, heir: &SessionKey) -> Result<Vec<Baton>> {
         let Some(heir) = self.session_row(heir) else { return Ok(vec![]) };
         let mut batons = self.store.batons_around(heir)?;
         for baton in batons.iter_mut().filter(|baton| baton.afar.is_none()) {
@@ -137,7 +137,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// The project's sessions with an event in the hour before the heir started, if they matter.
-    fn nearby(&mut self, heir: &SessionKey, chain: &[Predecessor]) -> Result<Vec<Predecessor>, StoreError> {
+    fn nearby(&mut self, heir: &SessionKey, chain: &[Predecessor]) -> Result<Vec<Predecessor>> {
         let Some(row) = self.session_row(heir).filter(|heir| considers_other_sessions(heir.session, chain))
         else {
             return Ok(vec![]);
@@ -153,7 +153,7 @@ impl ProjectionBatch<'_> {
         Ok(nearby)
     }
 
-    fn candidate(&mut self, key: &SessionKey) -> Result<Option<Predecessor>, StoreError> {
+    fn candidate(&mut self, key: &SessionKey) -> Result<Option<Predecessor>> {
         self.load_session(key)?;
         let Some(stored) = self.sessions.get(key) else { return Ok(None) };
         let (id, session) = (stored.id, stored.session.clone());
@@ -161,7 +161,7 @@ impl ProjectionBatch<'_> {
         Ok(Some(Predecessor { heir: self.store.last_successor(id)?, session, sitting }))
     }
 
-    fn sitting(&mut self, session: &Session) -> Result<OpenState, StoreError> {
+    fn sitting(&mut self, session: &Session) -> Result<OpenState> {
         let Some(key) = session.seat.as_deref().filter(|_| session.state != SessionState::Ended) else {
             return Ok(OpenState::Unknown);
         };

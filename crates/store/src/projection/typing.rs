@@ -4,7 +4,7 @@
 //! so that every apply of the same journal gives the same result.
 
 use super::ProjectionBatch;
-use crate::StoreError;
+use crate::Result;
 use crate::tables::intents::IntentMove;
 use std::borrow::Cow;
 use towline_core::event::{Event, EventKind, PromptOrigin};
@@ -13,7 +13,7 @@ use towline_core::typing::{Intent, IntentStage, answers, shows};
 
 impl ProjectionBatch<'_> {
     /// The event with the prompt's true origin: a prompt that we typed is not the user's.
-    pub(super) fn with_true_origin<'e>(&self, event: &'e Event) -> Result<Cow<'e, Event>, StoreError> {
+    pub(super) fn with_true_origin<'e>(&self, event: &'e Event) -> Result<Cow<'e, Event>> {
         let EventKind::PromptSubmitted { prompt, origin: PromptOrigin::Human | PromptOrigin::Command, own } =
             &event.happening
         else {
@@ -29,7 +29,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// Applies the event to intents, after it was applied to its session.
-    pub(super) fn apply_to_intents(&self, event: &Event) -> Result<(), StoreError> {
+    pub(super) fn apply_to_intents(&self, event: &Event) -> Result<()> {
         if let EventKind::IntentMade { wish } = &event.happening
             && let Some(stored) = self.sessions.get(&event.session)
         {
@@ -41,13 +41,7 @@ impl ProjectionBatch<'_> {
         if may_confirm(&event.happening) { self.confirm(event) } else { Ok(()) }
     }
 
-    fn move_intent(
-        &self,
-        event: &Event,
-        uid: Uid,
-        to: IntentStage,
-        why: Option<&str>,
-    ) -> Result<(), StoreError> {
+    fn move_intent(&self, event: &Event, uid: Uid, to: IntentStage, why: Option<&str>) -> Result<()> {
         let (Some(intent), Some(stored)) = (self.store.intent(uid)?, self.sessions.get(&event.session))
         else {
             return Ok(());
@@ -58,7 +52,7 @@ impl ProjectionBatch<'_> {
         self.store.move_intent(&IntentMove { intent: &intent, to, why, at: event.at, session: stored.id })
     }
 
-    fn confirm(&self, event: &Event) -> Result<(), StoreError> {
+    fn confirm(&self, event: &Event) -> Result<()> {
         let Some(stored) = self.sessions.get(&event.session) else { return Ok(()) };
         for intent in self.open_at_seat_of(event)? {
             if answers(&intent, event, &stored.session) {
@@ -70,7 +64,7 @@ impl ProjectionBatch<'_> {
     }
 
     /// One lookup in a partial index that is mostly empty.
-    fn open_at_seat_of(&self, event: &Event) -> Result<Vec<Intent>, StoreError> {
+    fn open_at_seat_of(&self, event: &Event) -> Result<Vec<Intent>> {
         let stored = self.sessions.get(&event.session);
         let seat = stored.and_then(|stored| stored.session.seat.as_deref());
         seat.map_or(Ok(vec![]), |seat| self.store.open_intents(seat))

@@ -2,9 +2,9 @@
 //!
 //! A baton is taken at most once: the statement that takes it matches only one that is neither taken nor dropped.
 
-use crate::query::{Query, session_key, unknown_name};
-use crate::{Store, StoreError};
-use rusqlite::Row;
+use crate::columns::{Columns, both, from_row};
+use crate::query::Query;
+use crate::{Result, Store};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{Baton, BatonFate, BatonScope, HOUR_MS, RemoteBaton, RemoteOrigin};
 use towline_core::session::Session;
@@ -111,41 +111,31 @@ pub(crate) struct SessionRow<'a> {
 
 impl Store {
     /// Passes a baton; replaces the session's previous one, since a session has at most one.
-    pub(crate) fn pass_baton(&self, uid: Uid, by: SessionRow<'_>, at: Timestamp) -> Result<(), StoreError> {
+    pub(crate) fn pass_baton(&self, uid: Uid, by: SessionRow<'_>, at: Timestamp) -> Result<()> {
         self.drop_batons(by.id, at)?;
         let row = (uid.0, self.machine.0, by.id, by.session.seat.as_deref(), by.project, at.0);
-        self.db.change(PASS, row)?;
-        Ok(())
+        self.db.run(PASS, row)
     }
 
-    pub(crate) fn drop_batons(&self, session: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.change(DROP, (session, at.0))?;
-        Ok(())
+    pub(crate) fn drop_batons(&self, session: i64, at: Timestamp) -> Result<()> {
+        self.db.run(DROP, (session, at.0))
     }
 
-    pub(crate) fn take_baton(&self, baton: Uid, heir: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.change(TAKE, (baton.0, heir, at.0))?;
-        Ok(())
+    pub(crate) fn take_baton(&self, baton: Uid, heir: i64, at: Timestamp) -> Result<()> {
+        self.db.run(TAKE, (baton.0, heir, at.0))
     }
 
-    pub(crate) fn take_batons_of(&self, session: i64, heir: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.change(TAKE_ALL, (session, heir, at.0))?;
-        Ok(())
+    pub(crate) fn take_batons_of(&self, session: i64, heir: i64, at: Timestamp) -> Result<()> {
+        self.db.run(TAKE_ALL, (session, heir, at.0))
     }
 
     /// Marks a session's batons as changed.
-    pub(crate) fn touch_batons(&self, session: i64) -> Result<(), StoreError> {
-        self.db.change(TOUCH, [session])?;
-        Ok(())
+    pub(crate) fn touch_batons(&self, session: i64) -> Result<()> {
+        self.db.run(TOUCH, [session])
     }
 
     /// Stores a baton of another machine, or a change of its state.
-    pub(crate) fn baton_came(
-        &self,
-        session: &SessionKey,
-        came: &RemoteBaton,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn baton_came(&self, session: &SessionKey, came: &RemoteBaton, at: Timestamp) -> Result<()> {
         let count = came.count.cast_signed();
         let heir = match &came.fate {
             BatonFate::Waits | BatonFate::Withdrawn => None,
@@ -158,7 +148,7 @@ impl Store {
             return Ok(());
         }
         let project = self.project(&came.project, came.baton, at)?;
-        self.db.change(
+        self.db.run(
             CAME,
             (
                 came.baton.0,
@@ -171,100 +161,72 @@ impl Store {
                 project,
                 came.passed_at.0,
             ),
-        )?;
-        Ok(())
+        )
     }
 
     /// The last baton of another machine that this session passed, in any state.
-    pub(crate) fn remote_baton_of(&self, session: &SessionKey) -> Result<Option<Baton>, StoreError> {
-        self.db.first(FAR_OF, [session.to_string()], baton)
+    pub(crate) fn remote_baton_of(&self, session: &SessionKey) -> Result<Option<Baton>> {
+        self.db.first(FAR_OF, [session.to_string()])
     }
 
     /// Sessions of other machines that passed a baton and whose id begins or ends with `part`.
-    pub fn remote_sessions_named(&self, part: &str) -> Result<Vec<SessionKey>, StoreError> {
-        self.db.all(FAR_NAMED, [part], |row| key(row, 0))
+    pub fn remote_sessions_named(&self, part: &str) -> Result<Vec<SessionKey>> {
+        self.db.all(FAR_NAMED, [part])
     }
 
-    pub fn baton(&self, uid: Uid) -> Result<Option<BatonRow>, StoreError> {
-        self.db.first(&format!("{ALL} where b.uid = ?1"), [uid.0], known_baton)
+    pub fn baton(&self, uid: Uid) -> Result<Option<BatonRow>> {
+        self.db.first(&format!("{ALL} where b.uid = ?1"), [uid.0])
     }
 
     /// Open batons of other machines, newest first.
-    pub fn remote_batons(&self, most: u32) -> Result<Vec<BatonRow>, StoreError> {
+    pub fn remote_batons(&self, most: u32) -> Result<Vec<BatonRow>> {
         let query = format!(
             "{ALL} where b.far is not null and b.taken_at is null and b.dropped_at is null
              order by b.passed_at desc limit ?1"
         );
-        self.db.all(&query, [most], known_baton)
+        self.db.all(&query, [most])
     }
 
     /// The batons that a session of this seat and project might have taken; whether they are withdrawn is as saved.
-    pub(crate) fn batons_around(&self, heir: SessionRow<'_>) -> Result<Vec<Baton>, StoreError> {
+    pub(crate) fn batons_around(&self, heir: SessionRow<'_>) -> Result<Vec<Baton>> {
         let since = heir.session.started_at.plus_ms(-DAY_MS);
-        self.db.all(AROUND, (since.0, heir.session.seat.as_deref(), heir.project), baton)
+        self.db.all(AROUND, (since.0, heir.session.seat.as_deref(), heir.project))
     }
 
     /// All batons that can be taken now, oldest first.
-    pub fn open_batons(&self, now: Timestamp) -> Result<Vec<BatonRow>, StoreError> {
+    pub fn open_batons(&self, now: Timestamp) -> Result<Vec<BatonRow>> {
         let query = format!(
             "{ALL} where b.taken_at is null and b.dropped_at is null and b.withdrawn = 0
                  and min(b.passed_at, ifnull(b.came_at, b.passed_at)) >= ?1 order by b.passed_at"
         );
-        self.db.all(&query, [now.plus_ms(-HOUR_MS).0], known_baton)
+        self.db.all(&query, [now.plus_ms(-HOUR_MS).0])
     }
 
-    pub fn open_baton_of(&self, session: &SessionKey) -> Result<Option<BatonRow>, StoreError> {
+    pub fn open_baton_of(&self, session: &SessionKey) -> Result<Option<BatonRow>> {
         let query = format!(
             "{ALL} where b.taken_at is null and b.dropped_at is null and s.agent = ?1 and s.session = ?2
              order by b.passed_at desc limit 1"
         );
-        self.db.first(&query, (session.agent.as_str(), session.id.as_str()), known_baton)
+        self.db.first(&query, (session.agent.as_str(), session.id.as_str()))
     }
 
     /// Every baton ever passed, oldest first.
-    pub fn batons(&self) -> Result<Vec<BatonRow>, StoreError> {
-        self.db.all(&format!("{ALL} order by b.passed_at, b.uid"), [], known_baton)
+    pub fn batons(&self) -> Result<Vec<BatonRow>> {
+        self.db.all(&format!("{ALL} order by b.passed_at, b.uid"), [])
     }
 }
 
-fn baton(row: &Row<'_>) -> rusqlite::Result<Baton> {
-    let is_same = row.get::<_, Option<bool>>(3)?.unwrap_or(false);
-    Ok(Baton {
-        uid: Uid(row.get(0)?),
-        session: key(row, 1)?,
-        seat: row.get(2)?,
-        reach: if is_same { BatonScope::SameProject } else { BatonScope::OtherProject },
-        passed_at: Timestamp(row.get(4)?),
-        is_withdrawn: row.get(5)?,
-        afar: afar(row, 6)?,
-    })
+from_row!(Baton { uid, session, seat, reach: scope, passed_at, is_withdrawn, afar: origin });
+from_row! { BatonRow {
+    uid, session, seat, project, passed_at, heir, taken_at, dropped_at, afar: origin, revision, machine
+} }
+
+fn scope(columns: &mut Columns<'_>) -> rusqlite::Result<BatonScope> {
+    let is_same: Option<bool> = columns.get()?;
+    Ok(if is_same == Some(true) { BatonScope::SameProject } else { BatonScope::OtherProject })
 }
 
 /// Reads two columns: the machine's name, and when its baton arrived.
-fn afar(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RemoteOrigin>> {
-    let (machine, came_at) =
-        (row.get::<_, Option<String>>(column)?, row.get::<_, Option<i64>>(column + 1)?.map(Timestamp));
-    Ok(machine.zip(came_at).map(|(machine, came_at)| RemoteOrigin { machine, came_at }))
-}
-
-fn known_baton(row: &Row<'_>) -> rusqlite::Result<BatonRow> {
-    let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
-    Ok(BatonRow {
-        uid: Uid(row.get(0)?),
-        session: key(row, 1)?,
-        seat: row.get(2)?,
-        project: row.get(3)?,
-        passed_at: Timestamp(row.get(4)?),
-        heir: session_key(row, 5)?,
-        taken_at: time(6)?,
-        dropped_at: time(7)?,
-        afar: afar(row, 8)?,
-        revision: row.get::<_, i64>(10)?.cast_unsigned(),
-        machine: Uid(row.get(11)?),
-    })
-}
-
-/// A session key column that cannot be null.
-pub(crate) fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionKey> {
-    session_key(row, column)?.ok_or_else(|| unknown_name(column))
+fn origin(columns: &mut Columns<'_>) -> rusqlite::Result<Option<RemoteOrigin>> {
+    Ok(both(columns)?.map(|(machine, came_at)| RemoteOrigin { machine, came_at }))
 }

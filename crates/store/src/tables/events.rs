@@ -2,8 +2,9 @@
 //!
 //! Never changed once added: only inserted, read and expired.
 
+use crate::columns::from_row;
 use crate::query::Query;
-use crate::{Store, StoreError};
+use crate::{Result, Store};
 use towline_core::event::Event;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
@@ -29,9 +30,11 @@ pub struct EventRow {
     pub subagent: Option<String>,
 }
 
+from_row!(EventRow { kind, tool, at, subagent });
+
 impl Store {
     /// Returns whether the event is new.
-    pub(crate) fn add_event(&self, session: i64, event: &Event) -> Result<bool, StoreError> {
+    pub(crate) fn add_event(&self, session: i64, event: &Event) -> Result<bool> {
         let tool = event.happening.tool().filter(|tool| !tool.is_blank()).map(|tool| tool.as_str());
         let subagent = event.subagent.as_ref().map(|id| id.as_str());
         let row = (session, event.uid.0, event.at.0, event.happening.name(), tool, subagent);
@@ -39,32 +42,22 @@ impl Store {
     }
 
     /// Deletes events from before `before`; returns how many.
-    pub(crate) fn expire_events(&self, before: Timestamp) -> Result<usize, StoreError> {
+    pub(crate) fn expire_events(&self, before: Timestamp) -> Result<usize> {
         let mut cutoff = [0u8; 16];
         cutoff[..6].copy_from_slice(&before.0.max(0).to_be_bytes()[2..]);
-        let mut sessions = self.db.prepare("select id from sessions where started_at < ?1")?;
-        let ids = sessions.query_map([before.0], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
         let mut expired = 0;
-        for id in ids {
+        for id in self.db.all::<i64>("select id from sessions where started_at < ?1", [before.0])? {
             expired += self.db.change(EXPIRE, (id, cutoff))?;
         }
         Ok(expired)
     }
 
     /// The events of a session in order.
-    pub fn events(&self, session: &SessionKey) -> Result<Vec<EventRow>, StoreError> {
-        let known = |row: &rusqlite::Row<'_>| {
-            Ok(EventRow {
-                kind: row.get(0)?,
-                tool: row.get(1)?,
-                at: Timestamp(row.get(2)?),
-                subagent: row.get(3)?,
-            })
-        };
-        self.db.all(OF_SESSION, (session.agent.as_str(), session.id.as_str()), known)
+    pub fn events(&self, session: &SessionKey) -> Result<Vec<EventRow>> {
+        self.db.all(OF_SESSION, (session.agent.as_str(), session.id.as_str()))
     }
 
-    pub fn count_events(&self) -> Result<u64, StoreError> {
-        Ok(self.db.query_row("select count(*) from events", [], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    pub fn count_events(&self) -> Result<u64> {
+        self.db.value("select count(*) from events", [])
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Bounded: only the newest are kept.
 
+use crate::columns::from_row;
 use crate::journal::{self, JournalRecord};
 use crate::query::Query;
-use crate::{Store, StoreError};
+use crate::{Result, Store};
 use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::time::Timestamp;
 
@@ -36,6 +37,8 @@ pub struct FaultRow {
     told_at: Option<Timestamp>,
 }
 
+from_row!(FaultRow { kind, detail, count, first_at, last_at, told_at });
+
 impl FaultRow {
     fn is_unreported(&self) -> bool {
         self.told_at.is_none_or(|told| self.last_at.since_ms(told) > 86_400_000)
@@ -43,28 +46,17 @@ impl FaultRow {
 }
 
 impl Store {
-    pub(crate) fn add_fault(&self, fault: &FaultRecord) -> Result<(), StoreError> {
-        self.db.change(ADD, (fault.kind.name(), &fault.detail, fault.at.0))?;
-        Ok(())
+    pub(crate) fn add_fault(&self, fault: &FaultRecord) -> Result<()> {
+        self.db.run(ADD, (fault.kind.name(), &fault.detail, fault.at.0))
     }
 
     /// All faults, newest first.
-    pub fn faults(&self) -> Result<Vec<FaultRow>, StoreError> {
-        let fault = |row: &rusqlite::Row<'_>| {
-            Ok(FaultRow {
-                kind: FaultKind::named(&row.get::<_, String>(0)?).unwrap_or(FaultKind::Internal),
-                detail: row.get(1)?,
-                count: row.get::<_, i64>(2)?.cast_unsigned(),
-                first_at: Timestamp(row.get(3)?),
-                last_at: Timestamp(row.get(4)?),
-                told_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
-            })
-        };
-        self.db.all(ALL, [], fault)
+    pub fn faults(&self) -> Result<Vec<FaultRow>> {
+        self.db.all(ALL, [])
     }
 
     /// Faults that are still in the journal because applying failed, oldest first.
-    pub fn unapplied_faults(&self) -> Result<Vec<FaultRecord>, StoreError> {
+    pub fn unapplied_faults(&self) -> Result<Vec<FaultRecord>> {
         let segments = self.segments()?;
         let chunk = journal::read_from(&segments, self.applied_position(&segments)?, MOST_UNAPPLIED_BYTES)
             .map_err(|source| self.folder_error(source))?;
@@ -73,7 +65,7 @@ impl Store {
     }
 
     /// Returns the faults to report to the user, and marks them as reported.
-    pub fn tell_faults(&self, now: Timestamp) -> Result<Vec<FaultRow>, StoreError> {
+    pub fn tell_faults(&self, now: Timestamp) -> Result<Vec<FaultRow>> {
         let mut unreported = self.faults()?;
         unreported.retain(|fault| fault.kind.is_worth_telling() && fault.is_unreported());
         if !unreported.is_empty() {
@@ -82,11 +74,11 @@ impl Store {
         Ok(unreported)
     }
 
-    pub fn clear_faults(&self) -> Result<usize, StoreError> {
+    pub fn clear_faults(&self) -> Result<usize> {
         Ok(self.db.execute("delete from faults", [])?)
     }
 
-    pub(crate) fn bound_faults(&self) -> Result<usize, StoreError> {
+    pub(crate) fn bound_faults(&self) -> Result<usize> {
         Ok(self.db.execute(BOUND, [])?)
     }
 }

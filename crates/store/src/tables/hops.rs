@@ -3,12 +3,11 @@
 //! The statement that changes a stage matches only an allowed previous one: an ended hop never changes its stage. Its
 //! handoff stays and can still be edited.
 
-use super::batons::key;
-use super::heard_turns::kept;
-use crate::query::{Query, parse_column, session_key};
-use crate::{Store, StoreError};
-use rusqlite::{Params, Row};
-use towline_core::continuing::{HandoffAuthor, Hop, HopIntents, HopRequest, HopStage, HopTransition};
+use crate::columns::{Columns, both, from_row};
+use crate::query::Query;
+use crate::{Result, Store};
+use rusqlite::Params;
+use towline_core::continuing::{HandoffAuthor, Hop, HopIntents, HopRequest, HopTransition};
 use towline_core::event::PromptOrigin;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::session::Session;
@@ -60,17 +59,10 @@ pub struct HopFilter<'a> {
 }
 
 impl Store {
-    pub(crate) fn add_hop(
-        &self,
-        uid: Uid,
-        session: i64,
-        asking: &HopRequest,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn add_hop(&self, uid: Uid, session: i64, asking: &HopRequest, at: Timestamp) -> Result<()> {
         let (author, ordinal, percent) = (asking.author.name(), asking.ordinal, asking.percent);
         let row = (uid.0, self.machine.0, session, &asking.seat, author, ordinal, percent, at.0);
-        self.db.change(ADD, row)?;
-        Ok(())
+        self.db.run(ADD, row)
     }
 
     pub(crate) fn write_handoff(
@@ -79,73 +71,68 @@ impl Store {
         text: &SafeText,
         by: HandoffAuthor,
         at: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.db.change(WRITE, (uid.0, text.as_str(), by.name(), at.0))?;
-        Ok(())
+    ) -> Result<()> {
+        self.db.run(WRITE, (uid.0, text.as_str(), by.name(), at.0))
     }
 
-    pub(crate) fn move_hop(&self, hop: &Hop, next: &HopTransition, at: Timestamp) -> Result<(), StoreError> {
+    pub(crate) fn move_hop(&self, hop: &Hop, next: &HopTransition, at: Timestamp) -> Result<()> {
         let successor = next.successor.as_ref().map(|key| self.session_row_id(key)).transpose()?.flatten();
         let row = (hop.uid.0, hop.stage.name(), next.to.name(), at.0, &next.why, successor);
-        self.db.change(MOVE, row)?;
-        Ok(())
+        self.db.run(MOVE, row)
     }
 
-    pub(crate) fn type_for_hop(&self, uid: Uid, typed: HopIntents) -> Result<(), StoreError> {
-        self.db.change(TYPED, (uid.0, typed.clear.0, typed.go_on.0))?;
-        Ok(())
+    pub(crate) fn type_for_hop(&self, uid: Uid, typed: HopIntents) -> Result<()> {
+        self.db.run(TYPED, (uid.0, typed.clear.0, typed.go_on.0))
     }
 
-    pub(crate) fn give_handoff(&self, uid: Uid, to: i64, at: Timestamp) -> Result<(), StoreError> {
-        self.db.change(GIVE, (uid.0, to, at.0))?;
-        Ok(())
+    pub(crate) fn give_handoff(&self, uid: Uid, to: i64, at: Timestamp) -> Result<()> {
+        self.db.run(GIVE, (uid.0, to, at.0))
     }
 
-    pub(crate) fn mark_hop_reported(&self, uid: Uid, at: Timestamp) -> Result<(), StoreError> {
-        self.db.change(MARK_REPORTED, (uid.0, at.0))?;
-        Ok(())
+    pub(crate) fn mark_hop_reported(&self, uid: Uid, at: Timestamp) -> Result<()> {
+        self.db.run(MARK_REPORTED, (uid.0, at.0))
     }
 
-    fn session_row_id(&self, session: &SessionKey) -> Result<Option<i64>, StoreError> {
+    fn session_row_id(&self, session: &SessionKey) -> Result<Option<i64>> {
         const QUERY: &str = "select id from sessions where agent = ?1 and session = ?2";
-        self.db.first(QUERY, (session.agent.as_str(), session.id.as_str()), |row| row.get(0))
+        self.db.first(QUERY, (session.agent.as_str(), session.id.as_str()))
     }
 
-    pub fn hop(&self, uid: Uid) -> Result<Option<Hop>, StoreError> {
+    pub fn hop(&self, uid: Uid) -> Result<Option<Hop>> {
         Ok(self.query_hops("where h.uid = ?1", [uid.0])?.pop())
     }
 
     /// Whether any hop has not ended or was not reported. The cheap query comes first: most users have no hops.
-    pub fn has_active_hops(&self) -> Result<bool, StoreError> {
-        let is_true = |query: &str| self.db.prepare_cached(query)?.query_row([], |row| row.get::<_, bool>(0));
+    pub fn has_active_hops(&self) -> Result<bool> {
+        let is_true = |query: &str| self.db.value::<bool>(query, []);
         let afoot = format!(
             "select exists (select 1 from hops h where {OPEN}) or exists (select 1 from hops h where {UNREPORTED})"
         );
         Ok(is_true("select exists (select 1 from hops)")? && is_true(&afoot)?)
     }
 
-    pub fn open_hops(&self) -> Result<Vec<Hop>, StoreError> {
+    pub fn open_hops(&self) -> Result<Vec<Hop>> {
         self.query_hops(&format!("where {OPEN} order by h.id"), [])
     }
 
     /// Hops that failed or were stopped, and were not reported yet.
-    pub fn unreported_hops(&self) -> Result<Vec<Hop>, StoreError> {
+    pub fn unreported_hops(&self) -> Result<Vec<Hop>> {
         self.query_hops(&format!("where {UNREPORTED} order by h.id"), [])
     }
 
     /// The last hop that continues this session's work.
-    pub fn last_hop_of(&self, session: &SessionKey) -> Result<Option<Hop>, StoreError> {
+    pub fn last_hop_of(&self, session: &SessionKey) -> Result<Option<Hop>> {
         let condition = "where s.agent = ?1 and s.session = ?2 order by h.began_at desc, h.id desc limit 1";
         Ok(self.query_hops(condition, (session.agent.as_str(), session.id.as_str()))?.pop())
     }
 
-    pub fn hop_to(&self, successor: &SessionKey) -> Result<Option<Hop>, StoreError> {
+    pub fn hop_to(&self, successor: &SessionKey) -> Result<Option<Hop>> {
         let condition = "where n.agent = ?1 and n.session = ?2 order by h.began_at desc, h.id desc limit 1";
         Ok(self.query_hops(condition, (successor.agent.as_str(), successor.id.as_str()))?.pop())
     }
 
     /// Hops, newest first.
-    pub fn hops(&self, wanted: &HopFilter<'_>) -> Result<Vec<Hop>, StoreError> {
+    pub fn hops(&self, wanted: &HopFilter<'_>) -> Result<Vec<Hop>> {
         let session = wanted.session.map(ToString::to_string);
         self.query_hops(
             "where (?1 is null or h.seat = ?1)
@@ -156,64 +143,46 @@ impl Store {
     }
 
     /// Since `since`: when hops began and compactions were requested in the seat, each with the time of its last move.
-    pub fn own_actions(
-        &self,
-        seat: &str,
-        since: Timestamp,
-    ) -> Result<Vec<(Timestamp, Timestamp)>, StoreError> {
+    pub fn own_actions(&self, seat: &str, since: Timestamp) -> Result<Vec<(Timestamp, Timestamp)>> {
         const QUERY: &str = "
             select began_at, moved_at from hops where seat = ?1 and began_at >= ?2
             union all
             select made_at, moved_at from intents where seat = ?1 and purpose = 'compact' and made_at >= ?2";
-        let times = |row: &Row<'_>| Ok((Timestamp(row.get(0)?), Timestamp(row.get(1)?)));
-        self.db.all(QUERY, (seat, since.0), times)
+        self.db.all(QUERY, (seat, since.0))
     }
 
     /// When a compaction of this session was last requested.
-    pub fn last_compaction_asked(&self, session: &SessionKey) -> Result<Option<Timestamp>, StoreError> {
+    pub fn last_compaction_asked(&self, session: &SessionKey) -> Result<Option<Timestamp>> {
         const QUERY: &str = "
             select max(i.made_at) from intents i join sessions s on s.id = i.session
             where i.purpose = 'compact' and s.agent = ?1 and s.session = ?2";
-        let at: Option<i64> = self.db.value(QUERY, (session.agent.as_str(), session.id.as_str()))?;
-        Ok(at.map(Timestamp))
+        self.db.value(QUERY, (session.agent.as_str(), session.id.as_str()))
     }
 
-    pub fn last_origin(&self, session: &Session) -> Result<Option<PromptOrigin>, StoreError> {
+    pub fn last_origin(&self, session: &Session) -> Result<Option<PromptOrigin>> {
         const QUERY: &str = "
             select t.origin from heard_turns t join sessions s on s.id = t.session
             where s.agent = ?1 and s.session = ?2 and t.ordinal = ?3";
         let row = (session.key.agent.as_str(), session.key.id.as_str(), session.turns);
-        self.db.first(QUERY, row, |row| parse_column(row, 0, PromptOrigin::named))
+        self.db.first(QUERY, row)
     }
 
-    fn query_hops(&self, condition: &str, params: impl Params) -> Result<Vec<Hop>, StoreError> {
-        self.db.all(&format!("{COLUMNS} {condition}"), params, hop)
+    fn query_hops(&self, condition: &str, params: impl Params) -> Result<Vec<Hop>> {
+        self.db.all(&format!("{COLUMNS} {condition}"), params)
     }
 }
 
-fn hop(row: &Row<'_>) -> rusqlite::Result<Hop> {
-    let uid = |column: usize| row.get::<_, Option<[u8; 16]>>(column).map(|uid| uid.map(Uid));
-    let time = |column: usize| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
-    let text: Option<String> = row.get(10)?;
-    let written_by = row.get::<_, Option<String>>(11)?.and_then(|name| HandoffAuthor::named(&name));
-    let asking = HopRequest {
-        seat: row.get(2)?,
-        author: parse_column(row, 3, HandoffAuthor::named)?,
-        ordinal: row.get(4)?,
-        percent: row.get(5)?,
-    };
-    Ok(Hop {
-        uid: Uid(row.get(0)?),
-        session: key(row, 1)?,
-        asking,
-        began_at: Timestamp(row.get(6)?),
-        stage: parse_column(row, 7, HopStage::named)?,
-        moved_at: Timestamp(row.get(8)?),
-        why: row.get(9)?,
-        handoff: text.map(|text| kept(&text)).zip(written_by),
-        typed: uid(12)?.zip(uid(13)?).map(|(clear, go_on)| HopIntents { clear, go_on }),
-        successor: session_key(row, 14)?,
-        given: session_key(row, 15)?.zip(time(16)?),
-        told_at: time(17)?,
-    })
+from_row! { Hop {
+    uid, session, asking, began_at, stage, moved_at, why, handoff: handoff, typed: typed, successor,
+    given: both, told_at
+} }
+from_row!(HopRequest { seat, author, ordinal, percent });
+
+fn handoff(columns: &mut Columns<'_>) -> rusqlite::Result<Option<(SafeText, HandoffAuthor)>> {
+    let text: Option<SafeText> = columns.get()?;
+    Ok(text.zip(columns.lenient(HandoffAuthor::named)?))
+}
+
+fn typed(columns: &mut Columns<'_>) -> rusqlite::Result<Option<HopIntents>> {
+    Ok(both(columns)?.map(|(clear, go_on)| HopIntents { clear, go_on }))
 }

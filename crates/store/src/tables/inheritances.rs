@@ -2,10 +2,9 @@
 //!
 //! A decision is never changed; only its delivery time is added.
 
-use super::batons::key;
-use crate::query::{Query, parse_column, session_key};
-use crate::{Store, StoreError};
-use rusqlite::Row;
+use crate::columns::{Columns, from_row};
+use crate::query::Query;
+use crate::{Result, Store};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::{InheritDecision, InheritRule};
 use towline_core::time::Timestamp;
@@ -74,7 +73,7 @@ impl Store {
         from: Option<i64>,
         decision: &InheritDecision,
         at: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let candidates: Vec<String> = decision.candidates.iter().map(ToString::to_string).collect();
         let (way, reason) = (decision.way.name(), &decision.reason);
         // A session of another machine has no row here.
@@ -82,20 +81,18 @@ impl Store {
         let candidates = candidates.join(" ");
         let machine = &decision.machine;
         let row = (uid.0, self.machine.0, heir, from, way, reason, candidates, at.0, far, machine);
-        self.db.change(ADD, row)?;
-        Ok(())
+        self.db.run(ADD, row)
     }
 
     /// The decision that is still to be delivered to the session or to its user.
-    pub fn inheritance_to_give(&self, heir: &SessionKey) -> Result<Option<Inheritance>, StoreError> {
-        let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
-        let newest = self.db.first(&query, (heir.agent.as_str(), heir.id.as_str()), inheritance)?;
+    pub fn inheritance_to_give(&self, heir: &SessionKey) -> Result<Option<Inheritance>> {
+        let newest = self.newest_inheritance(heir)?;
         Ok(newest.filter(|newest| newest.given_at.is_none() && newest.way.is_to_be_given()))
     }
 
     /// Marks a decision as delivered. The caller holds the apply lock, so that it is delivered once, and appends it to
     /// the journal too, for a rebuilt database.
-    pub fn mark_given(&self, decision: Uid, at: Timestamp) -> Result<(), StoreError> {
+    pub fn mark_given(&self, decision: Uid, at: Timestamp) -> Result<()> {
         if let Some(heir) = self.mark_decision_given(decision, at)? {
             self.db.change(SETTLE, (heir, decision.0))?;
         }
@@ -103,50 +100,41 @@ impl Store {
     }
 
     /// Marks only the decision; returns the heir's row if it was not delivered before. Applying updates sessions itself.
-    pub(crate) fn mark_decision_given(
-        &self,
-        decision: Uid,
-        at: Timestamp,
-    ) -> Result<Option<i64>, StoreError> {
-        self.db.first(GIVE, (decision.0, at.0), |row| row.get(0))
+    pub(crate) fn mark_decision_given(&self, decision: Uid, at: Timestamp) -> Result<Option<i64>> {
+        self.db.first(GIVE, (decision.0, at.0))
     }
 
     /// The way in which the session's inheritance was last decided.
-    pub fn way_of(&self, heir: &SessionKey) -> Result<Option<InheritRule>, StoreError> {
+    pub fn way_of(&self, heir: &SessionKey) -> Result<Option<InheritRule>> {
+        Ok(self.newest_inheritance(heir)?.map(|newest| newest.way))
+    }
+
+    fn newest_inheritance(&self, heir: &SessionKey) -> Result<Option<Inheritance>> {
         let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
-        let newest = self.db.first(&query, (heir.agent.as_str(), heir.id.as_str()), inheritance)?;
-        Ok(newest.map(|newest| newest.way))
+        self.db.first(&query, (heir.agent.as_str(), heir.id.as_str()))
     }
 
     /// The last session that continued this one's work without a baton.
-    pub(crate) fn last_successor(&self, session: i64) -> Result<Option<(SessionKey, Timestamp)>, StoreError> {
-        let heir = |row: &Row<'_>| Ok((key(row, 0)?, Timestamp(row.get(1)?)));
-        self.db.first(LAST_HEIR, [session], heir)
+    pub(crate) fn last_successor(&self, session: i64) -> Result<Option<(SessionKey, Timestamp)>> {
+        self.db.first(LAST_HEIR, [session])
     }
 
     /// Decisions, newest first.
-    pub fn inheritances(&self, wanted: &InheritanceFilter<'_>) -> Result<Vec<Inheritance>, StoreError> {
+    pub fn inheritances(&self, wanted: &InheritanceFilter<'_>) -> Result<Vec<Inheritance>> {
         let query = format!(
             "{COLUMNS} where (?1 is null or ?1 in (h.agent || ':' || h.session, f.agent || ':' || f.session, i.far))
              and (?2 is null or p.name = ?2) order by i.decided_at desc, i.uid desc limit ?3"
         );
         let session = wanted.session.map(ToString::to_string);
-        self.db.all(&query, (session, wanted.project, wanted.limit), inheritance)
+        self.db.all(&query, (session, wanted.project, wanted.limit))
     }
 }
 
-fn inheritance(row: &Row<'_>) -> rusqlite::Result<Inheritance> {
-    let candidates: String = row.get(5)?;
-    Ok(Inheritance {
-        uid: Uid(row.get(0)?),
-        heir: key(row, 1)?,
-        from: session_key(row, 2)?,
-        machine: row.get(9)?,
-        way: parse_column(row, 3, InheritRule::parse)?,
-        reason: row.get(4)?,
-        candidates: candidates.split(' ').filter_map(|key| SessionKey::parse(key).ok()).collect(),
-        decided_at: Timestamp(row.get(6)?),
-        given_at: row.get::<_, Option<i64>>(7)?.map(Timestamp),
-        project: row.get(8)?,
-    })
+from_row! { Inheritance {
+    uid, heir, from, way, reason, candidates: candidates, decided_at, given_at, project, machine
+} }
+
+fn candidates(columns: &mut Columns<'_>) -> rusqlite::Result<Vec<SessionKey>> {
+    let keys: String = columns.get()?;
+    Ok(keys.split(' ').filter_map(|key| SessionKey::parse(key).ok()).collect())
 }

@@ -2,14 +2,12 @@
 //!
 //! The statement that changes a stage matches only an allowed previous one: an ended intent never changes its stage.
 
-use super::batons::key;
-use super::heard_turns::kept;
-use crate::query::{Query, parse_column, session_key};
-use crate::{Store, StoreError};
-use rusqlite::Row;
+use crate::columns::{from_row, values};
+use crate::query::Query;
+use crate::{Result, Store};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
-use towline_core::typing::{Intent, IntentPurpose, IntentRequest, IntentStage};
+use towline_core::typing::{Intent, IntentRequest, IntentStage};
 
 /// Ignores an existing intent: a journal may be read twice.
 const ADD: &str = "
@@ -25,7 +23,7 @@ const MOVE: &str = "
     where uid = ?1 and stage = ?2";
 
 const COLUMNS: &str = "
-    select i.uid, s.agent || ':' || s.session, i.seat, i.purpose, i.text, i.after_intent, i.made_at, i.expires_at, i.stage,
+    select i.uid, s.agent || ':' || s.session, i.seat, i.purpose, i.text, i.after_intent, i.expires_at, i.made_at, i.stage,
         i.moved_at, i.typing_at, i.why, t.agent || ':' || t.session, l.agent || ':' || l.session
     from intents i join sessions s on s.id = i.session left join sessions t on t.id = i.typed_into
     left join sessions l on l.id = i.led_to";
@@ -58,49 +56,40 @@ impl Store {
         session: i64,
         wish: &IntentRequest,
         at: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.db.change(
+    ) -> Result<()> {
+        self.db.run(
             ADD,
-            rusqlite::params![
-                uid.0,
-                self.machine.0,
-                session,
-                wish.seat,
-                wish.purpose.name(),
-                wish.text.as_str(),
-                wish.after.map(|before| before.0),
-                at.0,
-                wish.expires_at.0,
-            ],
-        )?;
-        Ok(())
+            values! {
+                uid, self.machine, session, wish.seat, wish.purpose, wish.text, wish.after, at,
+                wish.expires_at
+            },
+        )
     }
 
-    pub(crate) fn move_intent(&self, moved: &IntentMove<'_>) -> Result<(), StoreError> {
+    pub(crate) fn move_intent(&self, moved: &IntentMove<'_>) -> Result<()> {
         let IntentMove { intent, to, why, at, session } = moved;
         let row = (intent.uid.0, intent.stage.name(), to.name(), at.0, why, session);
-        self.db.change(MOVE, row)?;
-        Ok(())
+        self.db.run(MOVE, row)
     }
 
-    pub fn intent(&self, uid: Uid) -> Result<Option<Intent>, StoreError> {
-        self.db.first(&format!("{COLUMNS} where i.uid = ?1"), [uid.0], intent)
+    pub fn intent(&self, uid: Uid) -> Result<Option<Intent>> {
+        self.db.first(&format!("{COLUMNS} where i.uid = ?1"), [uid.0])
     }
 
     /// The seat's intents that have not ended, oldest first.
-    pub fn open_intents(&self, seat: &str) -> Result<Vec<Intent>, StoreError> {
+    pub fn open_intents(&self, seat: &str) -> Result<Vec<Intent>> {
         let query = format!("{COLUMNS} where {OPEN} and i.seat = ?1 order by i.made_at, i.id");
-        self.db.all(&query, [seat], intent)
+        self.db.all(&query, [seat])
     }
 
     /// The seats with intents that have not ended.
-    pub fn seats_with_intents(&self) -> Result<Vec<String>, StoreError> {
+    pub fn seats_with_intents(&self) -> Result<Vec<String>> {
         let query = format!("select distinct i.seat from intents i where {OPEN} order by i.seat");
-        self.db.all(&query, [], |row| row.get(0))
+        self.db.all(&query, [])
     }
 
     /// Intents, newest first.
-    pub fn intents(&self, wanted: &IntentFilter<'_>) -> Result<Vec<Intent>, StoreError> {
+    pub fn intents(&self, wanted: &IntentFilter<'_>) -> Result<Vec<Intent>> {
         let query = format!(
             "{COLUMNS} where (?1 is null or i.seat = ?1) and i.made_at >= ?3
              and (?2 is null or ?2 in (s.agent || ':' || s.session, t.agent || ':' || t.session))
@@ -108,28 +97,9 @@ impl Store {
         );
         let session = wanted.session.map(ToString::to_string);
         let since = wanted.since.map_or(i64::MIN, |since| since.0);
-        self.db.all(&query, (wanted.seat, session, since, wanted.limit), intent)
+        self.db.all(&query, (wanted.seat, session, since, wanted.limit))
     }
 }
 
-fn intent(row: &Row<'_>) -> rusqlite::Result<Intent> {
-    let wish = IntentRequest {
-        seat: row.get(2)?,
-        purpose: parse_column(row, 3, IntentPurpose::named)?,
-        text: kept(&row.get::<_, String>(4)?),
-        after: row.get::<_, Option<[u8; 16]>>(5)?.map(Uid),
-        expires_at: Timestamp(row.get(7)?),
-    };
-    Ok(Intent {
-        uid: Uid(row.get(0)?),
-        session: key(row, 1)?,
-        wish,
-        made_at: Timestamp(row.get(6)?),
-        stage: parse_column(row, 8, IntentStage::named)?,
-        moved_at: Timestamp(row.get(9)?),
-        typing_at: row.get::<_, Option<i64>>(10)?.map(Timestamp),
-        why: row.get(11)?,
-        into: session_key(row, 12)?,
-        led_to: session_key(row, 13)?,
-    })
-}
+from_row!(Intent { uid, session, wish, made_at, stage, moved_at, typing_at, why, into, led_to });
+from_row!(IntentRequest { seat, purpose, text, after, expires_at });

@@ -2,8 +2,9 @@
 //!
 //! A job is leased, not removed: if its holder dies, the job is available again when the lease ends.
 
+use crate::columns::{Columns, from_row};
 use crate::query::Query;
-use crate::{Store, StoreError};
+use crate::{Result, Store};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
@@ -40,41 +41,32 @@ pub struct UpkeepJob {
     pub attempts: u32,
 }
 
+from_row!(UpkeepJob { id, kind: kind, subject, attempts });
+
+fn kind(columns: &mut Columns<'_>) -> rusqlite::Result<Option<UpkeepKind>> {
+    columns.lenient(UpkeepKind::named)
+}
+
 impl Store {
-    pub fn queue(
-        &self,
-        uid: Uid,
-        kind: UpkeepKind,
-        subject: &str,
-        due_at: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.db.change(QUEUE, (uid.0, kind.name(), subject, due_at.0))?;
-        Ok(())
+    pub fn queue(&self, uid: Uid, kind: UpkeepKind, subject: &str, due_at: Timestamp) -> Result<()> {
+        self.db.run(QUEUE, (uid.0, kind.name(), subject, due_at.0))
     }
 
-    pub fn has_due_job(&self, now: Timestamp) -> Result<bool, StoreError> {
-        Ok(self.db.prepare_cached(DUE)?.exists([now.0])?)
+    pub fn has_due_job(&self, now: Timestamp) -> Result<bool> {
+        self.db.exists(DUE, [now.0])
     }
 
     /// Leases the job that has been due longest until `until`.
-    pub fn lease(&self, now: Timestamp, until: Timestamp) -> Result<Option<UpkeepJob>, StoreError> {
-        let mut statement = self.db.prepare_cached(LEASE)?;
-        let job = |row: &rusqlite::Row<'_>| {
-            let kind = UpkeepKind::named(&row.get::<_, String>(1)?);
-            Ok(UpkeepJob { id: row.get(0)?, kind, subject: row.get(2)?, attempts: row.get(3)? })
-        };
-        let leased = statement.query_map((now.0, until.0), job)?.next().transpose()?;
-        Ok(leased)
+    pub fn lease(&self, now: Timestamp, until: Timestamp) -> Result<Option<UpkeepJob>> {
+        self.db.first(LEASE, (now.0, until.0))
     }
 
-    pub fn finish(&self, job: &UpkeepJob) -> Result<(), StoreError> {
-        self.db.change(FINISH, [job.id])?;
-        Ok(())
+    pub fn finish(&self, job: &UpkeepJob) -> Result<()> {
+        self.db.run(FINISH, [job.id])
     }
 
     /// Returns the job, to be retried at `again_at`.
-    pub fn retry(&self, job: &UpkeepJob, again_at: Timestamp, error: &str) -> Result<(), StoreError> {
-        self.db.change(RETRY, (job.id, again_at.0, error))?;
-        Ok(())
+    pub fn retry(&self, job: &UpkeepJob, again_at: Timestamp, error: &str) -> Result<()> {
+        self.db.run(RETRY, (job.id, again_at.0, error))
     }
 }

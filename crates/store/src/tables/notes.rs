@@ -4,7 +4,8 @@
 //! withdrawn, taken or dropped one is sent as such, with a higher count.
 
 use crate::archive::{RowContent, SharedProject, SyncRow};
-use crate::{Store, StoreError};
+use crate::query::Query;
+use crate::{Result, Store};
 use rusqlite::Row;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::share::{Registers, RowKind, RowLife, RowProvenance, SharedRow, WriteStamp};
@@ -29,18 +30,13 @@ const BATONS: &str = "
 
 impl Store {
     /// The bookmarks and batons of a shared project, for a member of this name on this machine.
-    pub fn sync_notes(
-        &self,
-        of: &SharedProject,
-        person: &str,
-        here: Uid,
-    ) -> Result<Vec<SyncRow<String>>, StoreError> {
+    pub fn sync_notes(&self, of: &SharedProject, person: &str, here: Uid) -> Result<Vec<SyncRow<String>>> {
         let mut all = vec![];
         for (query, kind) in [(BOOKMARKS, RowKind::Bookmark), (BATONS, RowKind::Baton)] {
-            let mut statement = self.db.prepare_cached(query)?;
-            let rows =
-                statement.query_map((&of.root, &of.remote), |row| note(row, kind, of.id, person, here))?;
-            all.extend(rows.collect::<Result<Vec<_>, _>>()?);
+            all.extend(
+                self.db
+                    .all_with(query, (&of.root, &of.remote), |row| note(row, kind, of.id, person, here))?,
+            );
         }
         Ok(all)
     }

@@ -2,8 +2,9 @@
 //!
 //! Looked up by remote first, since that survives a move, then by root.
 
+use crate::columns::from_row;
 use crate::query::Query;
-use crate::{Store, StoreError};
+use crate::{Result, Store};
 use rusqlite::Connection;
 use std::path::Path;
 use towline_core::id::Uid;
@@ -32,6 +33,9 @@ pub struct ProjectLocation {
     pub remote: Option<String>,
 }
 
+from_row!(StoredProject { id, root, remote, name });
+from_row!(ProjectLocation { name, root, remote });
+
 /// The projects of one database, and the machine id for new rows.
 pub(crate) struct ProjectTable<'a> {
     pub db: &'a Connection,
@@ -40,7 +44,7 @@ pub(crate) struct ProjectTable<'a> {
 
 impl ProjectTable<'_> {
     /// The project's row, inserted or updated. `uid` is its id if it is new.
-    pub fn row(&self, traces: &ProjectIdentity, uid: Uid, at: Timestamp) -> Result<i64, StoreError> {
+    pub fn row(&self, traces: &ProjectIdentity, uid: Uid, at: Timestamp) -> Result<i64> {
         match self.lookup(traces)? {
             Some(known) => self.refresh_project(&known, traces),
             None => {
@@ -51,23 +55,17 @@ impl ProjectTable<'_> {
         }
     }
 
-    pub fn all(&self) -> Result<Vec<ProjectLocation>, StoreError> {
-        let known = |row: &rusqlite::Row<'_>| {
-            Ok(ProjectLocation { name: row.get(0)?, root: row.get(1)?, remote: row.get(2)? })
-        };
-        self.db.all(NAMES, [], known)
+    pub fn all(&self) -> Result<Vec<ProjectLocation>> {
+        self.db.all(NAMES, [])
     }
 
-    fn find_project(&self, query: &str, value: &str) -> Result<Option<StoredProject>, StoreError> {
-        let known = |row: &rusqlite::Row<'_>| {
-            Ok(StoredProject { id: row.get(0)?, root: row.get(1)?, remote: row.get(2)?, name: row.get(3)? })
-        };
-        self.db.first(query, [value], known)
+    fn find_project(&self, query: &str, value: &str) -> Result<Option<StoredProject>> {
+        self.db.first(query, [value])
     }
 
     /// Stores a remote that was added or changed, a new name, and the new root of a repository that was moved;
     /// a second clone changes nothing.
-    fn refresh_project(&self, known: &StoredProject, traces: &ProjectIdentity) -> Result<i64, StoreError> {
+    fn refresh_project(&self, known: &StoredProject, traces: &ProjectIdentity) -> Result<i64> {
         let is_elsewhere = known.root != traces.root;
         let was_moved = is_elsewhere
             && !Path::new(&known.root).exists()
@@ -83,11 +81,11 @@ impl ProjectTable<'_> {
     }
 
     /// The project's row, if it exists.
-    pub fn find(&self, traces: &ProjectIdentity) -> Result<Option<i64>, StoreError> {
+    pub fn find(&self, traces: &ProjectIdentity) -> Result<Option<i64>> {
         Ok(self.lookup(traces)?.map(|known| known.id))
     }
 
-    fn lookup(&self, traces: &ProjectIdentity) -> Result<Option<StoredProject>, StoreError> {
+    fn lookup(&self, traces: &ProjectIdentity) -> Result<Option<StoredProject>> {
         let by_remote = traces.remote.as_deref().map(|remote| self.find_project(BY_REMOTE, remote));
         match by_remote.transpose()?.flatten() {
             Some(known) => Ok(Some(known)),
@@ -97,17 +95,12 @@ impl ProjectTable<'_> {
 }
 
 impl Store {
-    pub(crate) fn project(
-        &self,
-        traces: &ProjectIdentity,
-        uid: Uid,
-        at: Timestamp,
-    ) -> Result<i64, StoreError> {
+    pub(crate) fn project(&self, traces: &ProjectIdentity, uid: Uid, at: Timestamp) -> Result<i64> {
         ProjectTable { db: &self.db, machine: self.machine }.row(traces, uid, at)
     }
 
     /// Name, root and remote of every project.
-    pub fn projects(&self) -> Result<Vec<(String, String, Option<String>)>, StoreError> {
-        self.db.all(NAMES, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+    pub fn projects(&self) -> Result<Vec<(String, String, Option<String>)>> {
+        self.db.all(NAMES, [])
     }
 }

@@ -2,15 +2,14 @@
 //!
 //! A seat is not removed when its session ends: the next session inherits through it.
 
-use crate::query::{Query, parse_column, session_key};
-use crate::{Store, StoreError};
-use rusqlite::Row;
+use crate::columns::{from_row, values};
+use crate::query::Query;
+use crate::{Result, Store};
 use towline_core::id::Uid;
-use towline_core::seat::{Seat, SeatKind, SeatLocation, SeatProof};
-use towline_core::time::Timestamp;
+use towline_core::seat::{Seat, SeatLocation};
 
 const COLUMNS: &str =
-    "key, kind, pane, server, tty, pid, program, proof, current, first_seen, last_seen, started, uid";
+    "key, kind, pane, server, tty, pid, started, program, proof, current, first_seen, last_seen";
 
 const SAVE: &str = "
     insert into seats (uid, machine, revision, key, kind, pane, server, tty, pid, program, proof, current,
@@ -21,64 +20,32 @@ const SAVE: &str = "
         proof = excluded.proof, current = excluded.current, last_seen = excluded.last_seen";
 
 impl Store {
-    pub fn seat(&self, key: &str) -> Result<Option<Seat>, StoreError> {
-        self.db.first(&format!("select {COLUMNS} from seats where key = ?1"), [key], seat)
+    pub fn seat(&self, key: &str) -> Result<Option<Seat>> {
+        self.db.first(&format!("select {COLUMNS} from seats where key = ?1"), [key])
     }
 
     /// A seat and its row's uid.
-    pub(crate) fn stored_seat(&self, key: &str) -> Result<Option<(Uid, Seat)>, StoreError> {
-        self.db.first(&format!("select {COLUMNS} from seats where key = ?1"), [key], |row| {
-            Ok((Uid(row.get(12)?), seat(row)?))
-        })
+    pub(crate) fn stored_seat(&self, key: &str) -> Result<Option<(Uid, Seat)>> {
+        self.db.first(&format!("select uid, {COLUMNS} from seats where key = ?1"), [key])
     }
 
     /// All seats ever seen, oldest first.
-    pub fn seats(&self) -> Result<Vec<Seat>, StoreError> {
-        self.db.all(&format!("select {COLUMNS} from seats order by id"), [], seat)
+    pub fn seats(&self) -> Result<Vec<Seat>> {
+        self.db.all(&format!("select {COLUMNS} from seats order by id"), [])
     }
 
-    pub(crate) fn save_seat(&self, uid: Uid, seat: &Seat) -> Result<(), StoreError> {
+    pub(crate) fn save_seat(&self, uid: Uid, seat: &Seat) -> Result<()> {
         let place = &seat.place;
         let current = seat.current.as_ref().map(ToString::to_string);
-        self.db.change(
+        self.db.run(
             SAVE,
-            rusqlite::params![
-                uid.0,
-                self.machine.0,
-                place.key,
-                place.kind.name(),
-                place.pane,
-                place.server,
-                place.tty,
-                place.pid,
-                place.program,
-                place.proof.name(),
-                current,
-                seat.first_seen.0,
-                seat.last_seen.0,
-                place.started.cast_signed(),
-            ],
-        )?;
-        Ok(())
+            values! {
+                uid, self.machine, place.key, place.kind, place.pane, place.server, place.tty, place.pid,
+                place.program, place.proof, current, seat.first_seen, seat.last_seen, place.started
+            },
+        )
     }
 }
 
-fn seat(row: &Row<'_>) -> rusqlite::Result<Seat> {
-    let place = SeatLocation {
-        key: row.get(0)?,
-        kind: parse_column(row, 1, SeatKind::named)?,
-        pane: row.get(2)?,
-        server: row.get(3)?,
-        tty: row.get(4)?,
-        pid: row.get(5)?,
-        started: row.get::<_, i64>(11)?.cast_unsigned(),
-        program: row.get(6)?,
-        proof: parse_column(row, 7, SeatProof::named)?,
-    };
-    Ok(Seat {
-        place,
-        current: session_key(row, 8)?,
-        first_seen: Timestamp(row.get(9)?),
-        last_seen: Timestamp(row.get(10)?),
-    })
-}
+from_row!(Seat { place, current, first_seen, last_seen });
+from_row!(SeatLocation { key, kind, pane, server, tty, pid, started, program, proof });

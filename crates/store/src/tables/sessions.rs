@@ -2,28 +2,30 @@
 //!
 //! An unknown name of a newer version in a column is an error.
 
-use super::heard_turns::kept;
-use crate::query::{Query, parse_column, session_key, unknown_name};
-use crate::{Store, StoreError};
+use crate::columns::{Columns, FromRow, from_row};
+use crate::query::Query;
+use crate::{Result, Store};
+use rusqlite::params_from_iter;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Row, params_from_iter};
+use std::collections::BTreeSet;
 use towline_core::bookmark::BookmarkCounters;
-use towline_core::event::{EndedBy, SessionPresence, StartedBy};
-use towline_core::id::{SessionKey, SubagentId, Uid};
-use towline_core::inherit::{Fallback, InheritSettings, InheritState, OnClear};
+use towline_core::event::EndedBy;
+use towline_core::id::{SessionKey, SubagentId};
+use towline_core::inherit::InheritSettings;
 use towline_core::meter::{ContextUsage, Exactness, NotifiedThresholds, UsageMeter, UsageSource};
 use towline_core::project::ProjectIdentity;
-use towline_core::session::{OpenDialog, Session, SessionState};
+use towline_core::session::{OpenDialog, Session, SessionState, SessionTurn};
 use towline_core::text::SafeText;
 use towline_core::time::Timestamp;
 
 /// Columns are unqualified unless `projects` has, in any version, a column of the same name: a table prefix makes three
 /// tokens of one, and a hook spends most of its time parsing SQL.
-const COLUMNS: &str = "s.id, s.uid, agent || ':' || session, state, reason, since, started_at, started_by, last_event_at,
-    ended_at, ended_by, presence, folder, transcript, model, branch, seat, previous, prompt, subagents, background,
-    context_tokens, compactions, turns, p.root, p.remote, p.name, project, seen, asked_tool, asked_subagent, limited_until,
-    tasks, asked_at, prompted_at, answer, inheriting, on_clear, fallback, fresh_at, context_window, context_exact,
-    context_source, context_at, told_model, told_person, compacted_at, compacted_percent, since_bookmark, recalled_at";
+const COLUMNS: &str = "s.id, project, s.uid, agent || ':' || session, state, reason, since, seen, started_at, started_by,
+    last_event_at, ended_at, ended_by, presence, folder, transcript, model, p.root, p.remote, p.name, branch, seat, previous,
+    prompt, prompted_at, answer, inheriting, on_clear, fallback, fresh_at, asked_tool, asked_subagent, asked_at,
+    limited_until, recalled_at, tasks, subagents, background, context_tokens, context_window, context_exact,
+    context_source, context_at, told_model, told_person, compacted_at, compacted_percent, compactions, turns,
+    since_bookmark";
 
 /// A session with its row ids.
 #[derive(Clone)]
@@ -54,27 +56,27 @@ const ENDED: &str =
 
 impl Store {
     /// A session with its row ids and its open turn.
-    pub(crate) fn load_session(&self, key: &SessionKey) -> Result<Option<StoredSession>, StoreError> {
+    pub(crate) fn load_session(&self, key: &SessionKey) -> Result<Option<StoredSession>> {
         let query = format!("select {COLUMNS} {FROM} where agent = ?1 and session = ?2");
-        let found = self.db.first(&query, (key.agent.as_str(), key.id.as_str()), stored)?;
+        let found = self.db.first::<StoredSession>(&query, (key.agent.as_str(), key.id.as_str()))?;
         let Some(mut stored) = found else { return Ok(None) };
         stored.session.open_turn = self.open_turn(stored.id, stored.session.turns)?;
         Ok(Some(stored))
     }
 
-    pub fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
+    pub fn session(&self, key: &SessionKey) -> Result<Option<Session>> {
         Ok(self.load_session(key)?.map(|stored| stored.session))
     }
 
     /// All sessions, oldest first, without their open turns.
-    pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
+    pub fn sessions(&self) -> Result<Vec<Session>> {
         let query = format!("select {COLUMNS} {FROM} order by s.id");
-        self.db.all(&query, [], |row| Ok(stored(row)?.session))
+        self.db.all_with(&query, [], |row| Ok(StoredSession::of(row)?.session))
     }
 
     /// Sessions that have a seat and have not ended, with their open turns, ordered by their last event, oldest first.
-    pub fn live_sessions(&self) -> Result<Vec<Session>, StoreError> {
-        let rows = self.db.all(&format!("select {COLUMNS} {FROM} {LIVE}"), [], stored)?;
+    pub fn live_sessions(&self) -> Result<Vec<Session>> {
+        let rows = self.db.all(&format!("select {COLUMNS} {FROM} {LIVE}"), [])?;
         let with_turn = |mut stored: StoredSession| {
             stored.session.open_turn = self.open_turn(stored.id, stored.session.turns)?;
             Ok(stored.session)
@@ -83,9 +85,9 @@ impl Store {
     }
 
     /// Ended sessions that were not headless, latest first, without their open turns.
-    pub fn ended_sessions(&self, most: u32) -> Result<Vec<Session>, StoreError> {
+    pub fn ended_sessions(&self, most: u32) -> Result<Vec<Session>> {
         let query = format!("select {COLUMNS} {FROM} {ENDED}");
-        self.db.all(&query, [most], |row| Ok(stored(row)?.session))
+        self.db.all_with(&query, [most], |row| Ok(StoredSession::of(row)?.session))
     }
 
     /// The sessions of a project whose last event is between `from` and `to`.
@@ -94,21 +96,17 @@ impl Store {
         project: Option<i64>,
         from: Timestamp,
         to: Timestamp,
-    ) -> Result<Vec<SessionKey>, StoreError> {
-        let mut statement = self.db.prepare_cached(ACTIVE_BETWEEN)?;
-        let rows = statement.query_map((project, from.0, to.0), |row| session_key(row, 0))?;
-        Ok(rows.filter_map(Result::transpose).collect::<Result<_, _>>()?)
+    ) -> Result<Vec<SessionKey>> {
+        self.db.all(ACTIVE_BETWEEN, (project, from.0, to.0))
     }
 
     /// The sessions whose id begins or ends with `part`, or whose key it is; at most 20.
-    pub fn sessions_named(&self, part: &str) -> Result<Vec<SessionKey>, StoreError> {
-        let mut statement = self.db.prepare_cached(NAMED)?;
-        let rows = statement.query_map([part], |row| session_key(row, 0))?;
-        Ok(rows.filter_map(Result::transpose).collect::<Result<_, _>>()?)
+    pub fn sessions_named(&self, part: &str) -> Result<Vec<SessionKey>> {
+        self.db.all(NAMED, [part])
     }
 
     /// Inserts a session and its open turn; returns its row id.
-    pub(crate) fn add_session(&self, session: &Session, project: Option<i64>) -> Result<i64, StoreError> {
+    pub(crate) fn add_session(&self, session: &Session, project: Option<i64>) -> Result<i64> {
         let cells = cells(session, project);
         let names: Vec<&str> = cells.iter().map(|(name, _)| *name).collect();
         let statement = format!(
@@ -134,7 +132,7 @@ impl Store {
 
     /// Saves the changes of a session and of its open turn. The only statement that is built from the changed columns:
     /// naming all columns took a quarter of a hook.
-    pub(crate) fn change_session(&self, was: &StoredSession, is: &StoredSession) -> Result<(), StoreError> {
+    pub(crate) fn change_session(&self, was: &StoredSession, is: &StoredSession) -> Result<()> {
         let (before, after) = (cells(&was.session, was.project), cells(&is.session, is.project));
         // Columns that are read as one value are written together: an erase may have cleared only some of them.
         let is_written_anyway = |name: &str| match name {
@@ -224,52 +222,35 @@ fn number(value: Option<i64>) -> ToSqlOutput<'static> {
     ToSqlOutput::Borrowed(value.map_or(ValueRef::Null, ValueRef::Integer))
 }
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
-    let state = SessionState::parse(&row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?.as_deref());
-    let ended_at: Option<i64> = row.get(9)?;
-    let ended_by =
-        row.get::<_, Option<String>>(10)?.and_then(|name| EndedBy::named(&name)).unwrap_or(EndedBy::Other);
-    let key = session_key(row, 2)?.ok_or_else(|| unknown_name(2))?;
-    let session = Session {
-        uid: Uid(row.get(1)?),
-        key,
-        state: state.ok_or_else(|| unknown_name(3))?,
-        since: Timestamp(row.get(5)?),
-        seen: row.get(28)?,
-        started_at: Timestamp(row.get(6)?),
-        started_by: StartedBy::named(&row.get::<_, String>(7)?).unwrap_or(StartedBy::Unknown),
-        last_event_at: Timestamp(row.get(8)?),
-        ended: ended_at.map(|at| (Timestamp(at), ended_by)),
-        presence: parse_column(row, 11, SessionPresence::named)?,
-        folder: row.get(12)?,
-        transcript: row.get(13)?,
-        model: row.get(14)?,
-        project: project(row)?,
-        seat: row.get(16)?,
-        previous: session_key(row, 17)?,
-        prompt: row.get::<_, Option<String>>(18)?.map(|text| kept(&text)),
-        prompted_at: row.get::<_, Option<i64>>(34)?.map(Timestamp),
-        answer: row.get::<_, Option<String>>(35)?.map(|text| kept(&text)),
-        inheriting: parse_column(row, 36, InheritState::parse)?,
-        wishes: InheritSettings {
-            on_clear: parse_column(row, 37, OnClear::parse)?,
-            fallback: parse_column(row, 38, Fallback::parse)?,
-        },
-        fresh_at: row.get::<_, Option<i64>>(39)?.map(Timestamp),
-        asked: asked(row)?,
-        limited_until: row.get::<_, Option<i64>>(31)?.map(Timestamp),
-        tasks: row.get(32)?,
-        subagents: row.get::<_, String>(19)?.split(' ').filter_map(|id| SubagentId::parse(id).ok()).collect(),
-        background: row.get(20)?,
-        context_tokens: row.get::<_, Option<i64>>(21)?.map(i64::cast_unsigned),
-        meter: meter(row)?,
-        compactions: row.get(22)?,
-        turns: row.get(23)?,
-        since_bookmark: decode_counts(&row.get::<_, String>(48)?),
-        recalled_at: row.get::<_, Option<i64>>(49)?.map(Timestamp),
-        open_turn: None,
-    };
-    Ok(StoredSession { id: row.get(0)?, project: row.get(27)?, session })
+from_row!(StoredSession { id, project, session });
+from_row! { Session {
+    uid, key, state: state, since, seen, started_at, started_by, last_event_at, ended: ended, presence,
+    folder, transcript, model, project: project, seat, previous, prompt, prompted_at, answer, inheriting,
+    wishes, fresh_at, asked: asked, limited_until, recalled_at, tasks, subagents: subagents, background,
+    context_tokens, meter, compactions, turns, since_bookmark: bookmark_counters, open_turn: no_open_turn
+} }
+from_row!(InheritSettings { on_clear, fallback });
+from_row!(UsageMeter { last: fill, told, compacted_at, compacted_percent });
+from_row!(NotifiedThresholds { model, person });
+
+fn state(columns: &mut Columns<'_>) -> rusqlite::Result<SessionState> {
+    let (state, reason): (String, Option<String>) = columns.get()?;
+    SessionState::parse(&state, reason.as_deref()).ok_or_else(|| columns.unknown())
+}
+
+fn ended(columns: &mut Columns<'_>) -> rusqlite::Result<Option<(Timestamp, EndedBy)>> {
+    let (at, by): (Option<Timestamp>, Option<EndedBy>) = columns.get()?;
+    Ok(at.map(|at| (at, by.unwrap_or(EndedBy::Other))))
+}
+
+fn subagents(columns: &mut Columns<'_>) -> rusqlite::Result<BTreeSet<SubagentId>> {
+    let ids: String = columns.get()?;
+    Ok(ids.split(' ').filter_map(|id| SubagentId::parse(id).ok()).collect())
+}
+
+/// The open turn has a row of its own.
+fn no_open_turn(_: &mut Columns<'_>) -> rusqlite::Result<Option<SessionTurn>> {
+    Ok(None)
 }
 
 /// Empty for the default, which most loaded sessions have.
@@ -281,47 +262,38 @@ fn encode_counts(since: &BookmarkCounters) -> String {
 }
 
 /// Counts of a newer version that we cannot parse start over.
-fn decode_counts(text: &str) -> BookmarkCounters {
-    serde_json::from_str(text).unwrap_or_default()
+fn bookmark_counters(columns: &mut Columns<'_>) -> rusqlite::Result<BookmarkCounters> {
+    Ok(serde_json::from_str(&columns.get::<String>()?).unwrap_or_default())
 }
 
-fn meter(row: &Row<'_>) -> rusqlite::Result<UsageMeter> {
-    let told = NotifiedThresholds { model: row.get(44)?, person: row.get(45)? };
-    let compacted_at = row.get::<_, Option<i64>>(46)?.map(Timestamp);
-    Ok(UsageMeter { last: fill(row)?, told, compacted_at, compacted_percent: row.get(47)? })
+fn fill(columns: &mut Columns<'_>) -> rusqlite::Result<Option<(ContextUsage, Timestamp)>> {
+    let (tokens, window): (Option<u64>, Option<u64>) = (columns.reread()?, columns.get()?);
+    let (exact, source, at): (Option<Exactness>, Option<UsageSource>, Option<Timestamp>) = columns.get()?;
+    let (Some(tokens), Some(window)) = (tokens, window) else { return Ok(None) };
+    let (Some(exact), Some(source), Some(at)) = (exact, source, at) else { return Err(columns.unknown()) };
+    Ok(Some((ContextUsage { tokens, window, exact, source }, at)))
 }
 
-fn fill(row: &Row<'_>) -> rusqlite::Result<Option<(ContextUsage, Timestamp)>> {
-    let (Some(tokens), Some(window)) = (row.get::<_, Option<i64>>(21)?, row.get::<_, Option<i64>>(40)?)
-    else {
-        return Ok(None);
-    };
-    let (exact, source) =
-        (parse_column(row, 41, Exactness::parse)?, parse_column(row, 42, UsageSource::parse)?);
-    let fill = ContextUsage { tokens: tokens.cast_unsigned(), window: window.cast_unsigned(), exact, source };
-    Ok(Some((fill, Timestamp(row.get(43)?))))
+fn asked(columns: &mut Columns<'_>) -> rusqlite::Result<Option<OpenDialog>> {
+    let (tool, subagent, at): (Option<SafeText>, _, Option<Timestamp>) = columns.get()?;
+    Ok(tool.map(|tool| OpenDialog { tool, subagent, at: at.unwrap_or_default() }))
 }
 
-fn asked(row: &Row<'_>) -> rusqlite::Result<Option<OpenDialog>> {
-    let Some(tool) = row.get::<_, Option<String>>(29)? else { return Ok(None) };
-    let subagent = row.get::<_, Option<String>>(30)?.and_then(|id| SubagentId::parse(&id).ok());
-    let at = Timestamp(row.get::<_, Option<i64>>(33)?.unwrap_or(0));
-    Ok(Some(OpenDialog { tool: kept(&tool), subagent, at }))
-}
-
-fn project(row: &Row<'_>) -> rusqlite::Result<Option<ProjectIdentity>> {
-    let Some(root) = row.get::<_, Option<String>>(24)? else { return Ok(None) };
-    Ok(Some(ProjectIdentity { root, remote: row.get(25)?, name: row.get(26)?, branch: row.get(15)? }))
+fn project(columns: &mut Columns<'_>) -> rusqlite::Result<Option<ProjectIdentity>> {
+    let (root, remote, name, branch): (Option<String>, _, _, _) = columns.get()?;
+    Ok(root.map(|root| ProjectIdentity { root, remote, name, branch }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::stored_text;
     use crate::home::DataFolder;
     use crate::lock::ProjectionLock;
     use std::time::Duration;
-    use towline_core::event::{BlockReason, PromptOrigin};
-    use towline_core::session::SessionTurn;
+    use towline_core::event::{BlockReason, PromptOrigin, SessionPresence, StartedBy};
+    use towline_core::id::Uid;
+    use towline_core::inherit::{Fallback, InheritState, OnClear};
 
     fn fresh() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
@@ -349,7 +321,7 @@ mod tests {
             ordinal,
             id: None,
             origin: PromptOrigin::Human,
-            prompt: kept("go on"),
+            prompt: stored_text("go on"),
             started_at,
             ended: None,
             tool_calls,
@@ -390,9 +362,9 @@ mod tests {
             project: Some(project(number)),
             seat: Some(format!("seat {n}")),
             previous: Some(key(&format!("a:before{n}"))),
-            prompt: Some(kept(&format!("prompt {n}"))),
+            prompt: Some(stored_text(&format!("prompt {n}"))),
             prompted_at: time(1),
-            answer: Some(kept(&format!("answer {n}"))),
+            answer: Some(stored_text(&format!("answer {n}"))),
             inheriting: if is_odd { InheritState::Due } else { InheritState::Settled },
             wishes: InheritSettings {
                 on_clear: if is_odd { OnClear::Ask } else { OnClear::Never },
@@ -400,7 +372,7 @@ mod tests {
             },
             fresh_at: time(2),
             asked: Some(OpenDialog {
-                tool: kept(&format!("tool {n}")),
+                tool: stored_text(&format!("tool {n}")),
                 subagent: SubagentId::parse(&format!("helper{n}")).ok(),
                 at: Timestamp(30 + n),
             }),
@@ -450,7 +422,7 @@ mod tests {
         let was = store.load_session(&was.session.key).unwrap().unwrap();
         assert_eq!((&was.session.asked, was.project), (&None, None));
         let mut is = stored(&store, 20);
-        is.session.asked = Some(OpenDialog { tool: kept("Edit"), subagent: None, at: Timestamp(9) });
+        is.session.asked = Some(OpenDialog { tool: stored_text("Edit"), subagent: None, at: Timestamp(9) });
         is.session.project = Some(ProjectIdentity { branch: None, ..project(20) });
         store.change_session(&was, &is).unwrap();
         let found = store.session(&was.session.key).unwrap().unwrap();

@@ -2,17 +2,18 @@
 //!
 //! Queries the index of live sessions and the latest rows, never the whole history.
 
+use crate::columns::{from_row, traces};
 use crate::query::Query;
-use crate::{Store, StoreError};
+use crate::{Result, Store};
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
 /// Sessions without a seat are not in the index of live sessions, so the latest rows are checked too.
 const LIVE: &str = "
-    select s.agent, s.transcript, p.root, p.remote from sessions s left join projects p on p.id = s.project
+    select s.agent, s.transcript, p.root, p.remote, null from sessions s left join projects p on p.id = s.project
     where s.state <> 'ended' and s.seat is not null and s.last_event_at >= ?1 and s.transcript is not null
     union
-    select s.agent, s.transcript, p.root, p.remote
+    select s.agent, s.transcript, p.root, p.remote, null
     from (select * from sessions order by id desc limit 64) s left join projects p on p.id = s.project
     where s.transcript is not null and s.last_event_at >= ?1 and (s.state <> 'ended' or s.ended_at >= ?2)";
 
@@ -24,20 +25,12 @@ pub struct LiveTranscript {
     pub project: Option<ProjectIdentity>,
 }
 
+from_row!(LiveTranscript { agent, path, project: traces });
+
 impl Store {
     /// Transcripts of sessions with an event since `heard` that have not ended, or ended at or after `ended`.
-    pub fn live_transcripts(
-        &self,
-        heard: Timestamp,
-        ended: Timestamp,
-    ) -> Result<Vec<LiveTranscript>, StoreError> {
-        let transcript = |row: &rusqlite::Row<'_>| {
-            let root: Option<String> = row.get(2)?;
-            let remote: Option<String> = row.get(3)?;
-            let project = root.map(|root| ProjectIdentity { root, remote, name: None, branch: None });
-            Ok(LiveTranscript { agent: row.get(0)?, path: row.get(1)?, project })
-        };
-        self.db.all(LIVE, (heard.0, ended.0), transcript)
+    pub fn live_transcripts(&self, heard: Timestamp, ended: Timestamp) -> Result<Vec<LiveTranscript>> {
+        self.db.all(LIVE, (heard.0, ended.0))
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A row is inserted when a wait ends and never changed. A wait that still lasts is in its session's row.
 
+use crate::columns::from_row;
 use crate::query::Query;
-use crate::{Store, StoreError};
-use rusqlite::Row;
+use crate::{Result, Store};
 use towline_core::session::UserWait;
 use towline_core::time::Timestamp;
 
@@ -28,25 +28,16 @@ pub struct WaitRow {
 }
 
 impl Store {
-    pub(crate) fn add_wait(&self, session: i64, wait: &UserWait) -> Result<(), StoreError> {
+    pub(crate) fn add_wait(&self, session: i64, wait: &UserWait) -> Result<()> {
         let reason = wait.reason.name();
         let row = (wait.uid.0, self.machine.0, session, reason, wait.began_at.0, wait.ended_at.0);
-        self.db.change(ADD, row)?;
-        Ok(())
+        self.db.run(ADD, row)
     }
 
     /// The waits that ended at or after `since`, in the order in which they began.
-    pub fn waits(&self, since: Timestamp) -> Result<Vec<WaitRow>, StoreError> {
-        self.db.all(SINCE, [since.0], known_wait)
+    pub fn waits(&self, since: Timestamp) -> Result<Vec<WaitRow>> {
+        self.db.all(SINCE, [since.0])
     }
 }
 
-fn known_wait(row: &Row<'_>) -> rusqlite::Result<WaitRow> {
-    Ok(WaitRow {
-        agent: row.get(0)?,
-        project: row.get(1)?,
-        reason: row.get(2)?,
-        began_at: Timestamp(row.get(3)?),
-        ended_at: Timestamp(row.get(4)?),
-    })
-}
+from_row!(WaitRow { agent, project, reason, began_at, ended_at });

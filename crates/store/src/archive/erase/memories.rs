@@ -4,10 +4,9 @@
 //! and a mark of its words, so that no import and no distiller brings it back.
 
 use super::{ArchiveEraser, ProjectLocation};
-use crate::StoreError;
+use crate::Result;
 use crate::archive::memories::marks_of;
 use crate::query::Query;
-use rusqlite::Row;
 use serde_json::Value;
 use towline_core::forget::TimeRange;
 use towline_core::id::SessionKey;
@@ -43,13 +42,12 @@ const CHANGE_BEFORE: &str = "update memory_trace set before = ?2 where id = ?1";
 const FORGET_FINDING: &str = "update memory_trace set why = '' where id = ?1";
 
 impl ArchiveEraser<'_> {
-    pub(super) fn link_memories(&mut self) -> Result<(), StoreError> {
-        self.archive.db.change(LINK, [])?;
-        Ok(())
+    pub(super) fn link_memories(&mut self) -> Result<()> {
+        self.archive.db.run(LINK, [])
     }
 
     /// Erases one memory and records its marks.
-    pub(super) fn erase_memory(&mut self, number: i64) -> Result<(), StoreError> {
+    pub(super) fn erase_memory(&mut self, number: i64) -> Result<()> {
         let Some(memory) = self.archive.memory(number)? else { return Ok(()) };
         for mark in marks_of(memory.uid, &memory.content) {
             self.forgotten.add_memory(mark);
@@ -58,35 +56,31 @@ impl ArchiveEraser<'_> {
         Ok(())
     }
 
-    fn drop_memory(&mut self, number: i64) -> Result<(), StoreError> {
+    fn drop_memory(&mut self, number: i64) -> Result<()> {
         self.archive.add_memory_tombstone(number, self.burial)?;
         self.erased.memories += usize::from(self.archive.drop_memory(number)?);
         Ok(())
     }
 
     /// Records no marks: the turn's own mark prevents that its memories are made again.
-    pub(super) fn memories_of_turn(&mut self, conversation: i64, ordinal: i64) -> Result<(), StoreError> {
-        for number in self.archive.db.all(OF_TURN, (conversation, ordinal), |row| row.get(0))? {
+    pub(super) fn memories_of_turn(&mut self, conversation: i64, ordinal: i64) -> Result<()> {
+        for number in self.archive.db.all(OF_TURN, (conversation, ordinal))? {
             self.drop_memory(number)?;
         }
         Ok(())
     }
 
     /// Memories of turns that lose their end: they are made again from the rest.
-    pub(super) fn memories_of_cut_turns(&mut self, id: i64, from: Timestamp) -> Result<(), StoreError> {
-        for number in self.archive.db.all(OF_CUT_TURNS, (id, from.0), |row| row.get(0))? {
+    pub(super) fn memories_of_cut_turns(&mut self, id: i64, from: Timestamp) -> Result<()> {
+        for number in self.archive.db.all(OF_CUT_TURNS, (id, from.0))? {
             self.drop_memory(number)?;
         }
         Ok(())
     }
 
-    pub(super) fn memories_of_session(
-        &mut self,
-        session: &SessionKey,
-        stretch: TimeRange,
-    ) -> Result<(), StoreError> {
+    pub(super) fn memories_of_session(&mut self, session: &SessionKey, stretch: TimeRange) -> Result<()> {
         let range = (session.to_string(), stretch.from.0, stretch.until.0);
-        let found: Vec<i64> = self.archive.db.all(OF_SESSION, range, |row| row.get(0))?;
+        let found: Vec<i64> = self.archive.db.all(OF_SESSION, range)?;
         found.into_iter().try_for_each(|number| self.erase_memory(number))
     }
 
@@ -94,26 +88,23 @@ impl ArchiveEraser<'_> {
         &mut self,
         project: &ProjectLocation,
         stretch: TimeRange,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let range = (&project.root, &project.remote, stretch.from.0, stretch.until.0);
-        let found: Vec<i64> = self.archive.db.all(OF_PROJECT, range, |row| row.get(0))?;
+        let found: Vec<i64> = self.archive.db.all(OF_PROJECT, range)?;
         found.into_iter().try_for_each(|number| self.erase_memory(number))
     }
 
-    pub(super) fn memories_in_range(&mut self, stretch: TimeRange) -> Result<(), StoreError> {
-        let found: Vec<i64> =
-            self.archive.db.all(IN_RANGE, (stretch.from.0, stretch.until.0), |row| row.get(0))?;
+    pub(super) fn memories_in_range(&mut self, stretch: TimeRange) -> Result<()> {
+        let found: Vec<i64> = self.archive.db.all(IN_RANGE, (stretch.from.0, stretch.until.0))?;
         found.into_iter().try_for_each(|number| self.erase_memory(number))
     }
 
     /// Removes facts that remaining memories took from erased turns.
-    pub(super) fn drop_taken_facts(&mut self) -> Result<(), StoreError> {
+    pub(super) fn drop_taken_facts(&mut self) -> Result<()> {
         if self.dropped.is_empty() {
             return Ok(());
         }
-        let read =
-            |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?));
-        for (memory, trace, why) in self.archive.db.all(FINDINGS, [], read)? {
+        for (memory, trace, why) in self.archive.db.all::<(i64, i64, String)>(FINDINGS, [])? {
             let turn_id = why.split_once(' ').and_then(|(_, id)| id.rsplit_once('#'));
             let turn = turn_id.and_then(|(session, turn)| {
                 Some((SessionKey::parse(session).ok()?, turn.parse::<i64>().ok()?))
@@ -125,9 +116,8 @@ impl ArchiveEraser<'_> {
         Ok(())
     }
 
-    fn drop_facts_of(&mut self, number: i64, trace: i64) -> Result<(), StoreError> {
-        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
-        let previous = self.archive.db.all(PREVIOUS_ROWS, (number, trace), read)?;
+    fn drop_facts_of(&mut self, number: i64, trace: i64) -> Result<()> {
+        let previous: Vec<(i64, String)> = self.archive.db.all(PREVIOUS_ROWS, (number, trace))?;
         let Some(memory) = self.archive.memory(number)? else { return Ok(()) };
         let before = previous.first().map(|(_, before)| facts_in(before)).unwrap_or_default();
         let after = previous.get(1).map_or_else(|| memory.content.facts.clone(), |(_, next)| facts_in(next));

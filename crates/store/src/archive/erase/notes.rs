@@ -3,7 +3,7 @@
 //! This machine's own are in the other database; the archive has at most the changes that another machine made to them.
 
 use super::{ArchiveEraser, ProjectLocation};
-use crate::StoreError;
+use crate::Result;
 use crate::archive::Archive;
 use crate::query::Query;
 use rusqlite::ToSql;
@@ -42,55 +42,46 @@ const IN_PROJECT: &str =
 
 impl Archive {
     /// When the last bookmark or baton of another machine's session was set, by that machine's clock.
-    pub fn last_noted(&self, session: &SessionKey) -> Result<Option<Timestamp>, StoreError> {
-        let mut find = self.db.prepare_cached(LAST)?;
-        Ok(find.query_row([session.to_string()], |row| row.get::<_, Option<i64>>(0))?.map(Timestamp))
+    pub fn last_noted(&self, session: &SessionKey) -> Result<Option<Timestamp>> {
+        self.db.value(LAST, [session.to_string()])
     }
 
     /// Sessions of other machines with a bookmark or baton whose id begins or ends with `name`.
-    pub fn noted_sessions_called(&self, name: &str) -> Result<Vec<SessionKey>, StoreError> {
-        let found = self.db.all(CALLED, [name], |row| row.get::<_, String>(0))?;
+    pub fn noted_sessions_called(&self, name: &str) -> Result<Vec<SessionKey>> {
+        let found = self.db.all::<String>(CALLED, [name])?;
         Ok(found.iter().filter_map(|key| SessionKey::parse(key).ok()).collect())
     }
 
     /// The same for a project, by its row.
-    pub fn noted_sessions_in(&self, project: i64) -> Result<Vec<SessionKey>, StoreError> {
-        let found = self.db.all(IN_PROJECT, [project], |row| row.get::<_, String>(0))?;
+    pub fn noted_sessions_in(&self, project: i64) -> Result<Vec<SessionKey>> {
+        let found = self.db.all::<String>(IN_PROJECT, [project])?;
         Ok(found.iter().filter_map(|key| SessionKey::parse(key).ok()).collect())
     }
 }
 
 impl ArchiveEraser<'_> {
-    pub(super) fn notes_of_session(
-        &mut self,
-        session: &SessionKey,
-        stretch: TimeRange,
-    ) -> Result<(), StoreError> {
+    pub(super) fn notes_of_session(&mut self, session: &SessionKey, stretch: TimeRange) -> Result<()> {
         self.erase_notes(OF_SESSION, &[&session.to_string(), &stretch.from.0, &stretch.until.0])
     }
 
-    pub(super) fn notes_of_project(
-        &mut self,
-        project: &ProjectLocation,
-        stretch: TimeRange,
-    ) -> Result<(), StoreError> {
+    pub(super) fn notes_of_project(&mut self, project: &ProjectLocation, stretch: TimeRange) -> Result<()> {
         self.erase_notes(OF_PROJECT, &[&stretch.from.0, &stretch.until.0, &project.root, &project.remote])
     }
 
-    pub(super) fn notes_in_range(&mut self, stretch: TimeRange) -> Result<(), StoreError> {
+    pub(super) fn notes_in_range(&mut self, stretch: TimeRange) -> Result<()> {
         self.erase_notes(IN_RANGE, &[&stretch.from.0, &stretch.until.0])
     }
 
-    pub(super) fn notes_of_turn(&mut self, session: &SessionKey, ordinal: i64) -> Result<(), StoreError> {
+    pub(super) fn notes_of_turn(&mut self, session: &SessionKey, ordinal: i64) -> Result<()> {
         self.erase_notes(OF_TURN, &[&session.to_string(), &ordinal])
     }
 
-    pub(super) fn notes_with_words(&mut self) -> Result<(), StoreError> {
+    pub(super) fn notes_with_words(&mut self) -> Result<()> {
         self.erase_notes(WITH_WORDS, &[])
     }
 
     /// Buries the matching notes, then deletes them.
-    fn erase_notes(&mut self, condition: &str, parameters: &[&dyn ToSql]) -> Result<(), StoreError> {
+    fn erase_notes(&mut self, condition: &str, parameters: &[&dyn ToSql]) -> Result<()> {
         let (own, others) = (self.burial.own_fate.name(), self.burial.others_fate.name());
         let mut values = parameters.to_vec();
         values.resize(MAX_PARAMETERS, &Null);
@@ -166,7 +157,7 @@ mod tests {
     /// `fate told` of each tomb, by creation time.
     fn tombs(bench: &Bench) -> Vec<String> {
         let query = "select fate || ' ' || told from tombs order by made_at";
-        bench.archive.db.all(query, [], |row| row.get(0)).unwrap()
+        bench.archive.db.all(query, []).unwrap()
     }
 
     /// Checks the remaining notes, the tombs of the others, and that those are not taken in again.

@@ -4,40 +4,26 @@
 //! not an error.
 
 use super::ArchiveEraser;
-use crate::StoreError;
-use crate::archive::share::piece_uid;
+use crate::Result;
 use crate::query::Query;
-use rusqlite::Row;
 use towline_core::forget::{Forgotten, TimeRange};
-use towline_core::id::{IdHash, SessionKey};
+use towline_core::id::IdHash;
 use towline_core::share::{RowKind, SharedRow};
-use towline_core::time::Timestamp;
 
 const TURN: &str = "select ordinal, mark, at, until from turns where conversation = ?1 and uid = ?2";
-const BODIES: &str = "select id, mark from bodies where conversation = ?1 and at = ?2";
-const DETAILS: &str = "select id, mark from details where conversation = ?1 and at = ?2";
-const DROP_BODY: &str = "delete from bodies where id = ?1";
-const DROP_DETAIL: &str = "delete from details where id = ?1";
 const DROP_SUMMARY: &str = "delete from summaries where uid = ?1";
 const DROP_ELSEWHERE: &str = "delete from others_notes where uid = ?1";
 
 impl ArchiveEraser<'_> {
     /// Erases one row of any kind.
-    pub(in crate::archive) fn forget_row(&mut self, row: &SharedRow) -> Result<(), StoreError> {
+    pub(crate) fn forget_row(&mut self, row: &SharedRow) -> Result<()> {
         match row.kind {
             RowKind::Memory => match self.archive.memory_by_uid(row.uid)? {
                 Some(number) => self.erase_memory(number),
                 None => Ok(()),
             },
             RowKind::Line => self.erase_turn(row),
-            RowKind::Body => {
-                self.erased.bodies += self.erase_piece(row, BODIES, DROP_BODY)?;
-                Ok(())
-            }
-            RowKind::Detail => {
-                self.erased.details += self.erase_piece(row, DETAILS, DROP_DETAIL)?;
-                Ok(())
-            }
+            RowKind::Body | RowKind::Detail => self.erase_piece(row),
             RowKind::Summary => {
                 self.erased.memories += self.archive.db.change(DROP_SUMMARY, [row.uid.0])?;
                 Ok(())
@@ -50,42 +36,33 @@ impl ArchiveEraser<'_> {
     }
 
     /// Returns the number of erased rows, and the marks that keep them away.
-    pub(in crate::archive) fn finish(mut self) -> Result<(usize, Forgotten), StoreError> {
+    pub(crate) fn finish(mut self) -> Result<(usize, Forgotten)> {
         self.drop_taken_facts()?;
         let gone = self.erased;
         let rows = gone.conversations + gone.turns + gone.bodies + gone.details + gone.memories + gone.others;
         Ok((rows, self.forgotten))
     }
 
-    fn conversation_of(&self, row: &SharedRow) -> Result<Option<(i64, SessionKey)>, StoreError> {
-        let Some(session) = &row.from.session else { return Ok(None) };
-        Ok(self.archive.conversation(session)?.map(|found| (found.row(), session.clone())))
-    }
-
-    fn erase_turn(&mut self, row: &SharedRow) -> Result<(), StoreError> {
-        let Some((conversation, session)) = self.conversation_of(row)? else { return Ok(()) };
-        let read = |row: &Row<'_>| {
-            let stretch = TimeRange { from: Timestamp(row.get(2)?), until: Timestamp(row.get(3)?) };
-            Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?), stretch))
+    fn erase_turn(&mut self, row: &SharedRow) -> Result<()> {
+        let Some(session) = &row.from.session else { return Ok(()) };
+        let Some(conversation) = self.archive.conversation(session)?.map(|found| found.row()) else {
+            return Ok(());
         };
-        let found = self.archive.db.first(TURN, (conversation, row.uid.0), read)?;
+        let found = self.archive.db.first::<(i64, IdHash, TimeRange)>(TURN, (conversation, row.uid.0))?;
         let Some((ordinal, mark, stretch)) = found else { return Ok(()) };
-        self.forgotten.add_turn(&session, mark, stretch);
+        self.forgotten.add_turn(session, mark, stretch);
         self.drop_turn(conversation, ordinal)?;
         self.finish_conversation(conversation)
     }
 
-    /// Pieces have no id column: the id is derived again from mark and time.
-    fn erase_piece(&mut self, row: &SharedRow, find: &str, drop: &str) -> Result<usize, StoreError> {
-        let Some((conversation, session)) = self.conversation_of(row)? else { return Ok(0) };
-        let at = row.uid.at();
-        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?)));
-        let found = self.archive.db.all(find, (conversation, at.0), read)?;
-        let has_uid = |mark: IdHash| piece_uid(row.kind.name(), &session, mark, at) == row.uid;
-        let Some((id, mark)) = found.into_iter().find(|(_, mark)| has_uid(*mark)) else { return Ok(0) };
-        self.forgotten.add_piece(&session, mark);
-        let dropped = self.archive.db.change(drop, [id])?;
-        self.finish_conversation(conversation)?;
-        Ok(dropped)
+    fn erase_piece(&mut self, row: &SharedRow) -> Result<()> {
+        let (Some(session), Some(piece)) = (&row.from.session, self.archive.piece_by_uid(row)?) else {
+            return Ok(());
+        };
+        self.forgotten.add_piece(session, piece.mark);
+        let dropped = self.archive.delete_piece(row.kind, piece.id)?;
+        let is_body = row.kind == RowKind::Body;
+        *(if is_body { &mut self.erased.bodies } else { &mut self.erased.details }) += dropped;
+        self.finish_conversation(piece.conversation)
     }
 }

@@ -3,9 +3,8 @@
 //! A matching piece is deleted whole; its turn stays. The searched text is never stored.
 
 use super::ArchiveEraser;
-use crate::StoreError;
+use crate::Result;
 use crate::query::Query;
-use rusqlite::Row;
 use std::collections::BTreeSet;
 use towline_core::id::IdHash;
 use towline_core::share::RowKind;
@@ -13,10 +12,6 @@ use towline_core::share::RowKind;
 const BODIES: &str = "select id, conversation, mark from bodies where holds(text)";
 const DETAILS: &str = "
     select id, conversation, mark from details where holds(unpacked(packed, content)) or holds(tool)";
-const BODY: &str = "select turn, mark, at from bodies where id = ?1";
-const DETAIL: &str = "select turn, mark, at from details where id = ?1";
-const DROP_BODY: &str = "delete from bodies where id = ?1";
-const DROP_DETAIL: &str = "delete from details where id = ?1";
 
 const LINES: &str = "
     update turns set line = '', revision = revision + 1 where holds(line) returning conversation";
@@ -45,27 +40,26 @@ const JOBS: &str = "update jobs set error = null where holds(error)";
 const SOURCES: &str = "delete from sources where holds(path) or holds(state)";
 
 impl ArchiveEraser<'_> {
-    pub(super) fn erase_text(&mut self) -> Result<(), StoreError> {
+    pub(super) fn erase_text(&mut self) -> Result<()> {
         let mut touched = BTreeSet::new();
-        self.erased.bodies += self.erase_pieces(RowKind::Body, BODIES, BODY, DROP_BODY, &mut touched)?;
-        self.erased.details +=
-            self.erase_pieces(RowKind::Detail, DETAILS, DETAIL, DROP_DETAIL, &mut touched)?;
+        self.erased.bodies += self.erase_pieces(RowKind::Body, BODIES, &mut touched)?;
+        self.erased.details += self.erase_pieces(RowKind::Detail, DETAILS, &mut touched)?;
         for statement in [LINES, FILES, COMMITS, USAGE] {
-            let changed = self.archive.db.all(statement, [], |row| row.get::<_, i64>(0))?;
+            let changed = self.archive.db.all::<i64>(statement, [])?;
             self.erased.others += changed.len();
             touched.extend(changed);
         }
-        for memory in self.archive.db.all(MEMORIES, [], |row| row.get(0))? {
+        for memory in self.archive.db.all(MEMORIES, [])? {
             self.erase_memory(memory)?;
         }
-        for conversation in self.archive.db.all(WITH_SUMMARIES, [], |row| row.get(0))? {
+        for conversation in self.archive.db.all(WITH_SUMMARIES, [])? {
             self.archive.add_summary_tombstone(conversation, self.burial.at)?;
         }
-        let summaries = self.archive.db.all(SUMMARIES, [], |row| row.get::<_, i64>(0))?;
+        let summaries = self.archive.db.all::<i64>(SUMMARIES, [])?;
         self.erased.memories += summaries.len();
         self.notes_with_words()?;
         self.archive.db.change(JOBS, [])?;
-        for conversation in self.archive.db.all(FOLDERS, [], |row| row.get(0))? {
+        for conversation in self.archive.db.all(FOLDERS, [])? {
             let session = self.archive.conversation_by_row(conversation)?.session;
             self.forgotten.add_place(&session);
             self.erased.others += 1;
@@ -80,21 +74,13 @@ impl ArchiveEraser<'_> {
     }
 
     /// Records and deletes the pieces that a query finds.
-    fn erase_pieces(
-        &mut self,
-        kind: RowKind,
-        matching: &str,
-        by_id: &str,
-        drop: &str,
-        touched: &mut BTreeSet<i64>,
-    ) -> Result<usize, StoreError> {
-        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, IdHash(row.get(2)?)));
-        let found = self.archive.db.all(matching, [], read)?;
+    fn erase_pieces(&mut self, kind: RowKind, matching: &str, touched: &mut BTreeSet<i64>) -> Result<usize> {
+        let found: Vec<(i64, i64, IdHash)> = self.archive.db.all(matching, [])?;
         for (id, conversation, mark) in &found {
             let session = self.archive.conversation_by_row(*conversation)?.session;
             self.forgotten.add_piece(&session, *mark);
-            self.archive.add_piece_tombstones(*conversation, kind, by_id, [id], self.burial)?;
-            self.archive.db.change(drop, [id])?;
+            self.archive.add_piece_tombstones(*conversation, kind, "id = ?1", [id], self.burial)?;
+            self.archive.delete_piece(kind, *id)?;
             touched.insert(*conversation);
         }
         Ok(found.len())

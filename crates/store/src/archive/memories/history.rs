@@ -3,10 +3,10 @@
 //! The trace is written in the transaction of the change. It never changes a memory by itself, except to undo.
 
 use super::row::files_in;
-use crate::StoreError;
+use crate::Result;
 use crate::archive::Archive;
+use crate::columns::from_row;
 use crate::query::Query;
-use rusqlite::Row;
 use towline_core::memory::{MemoryContent, MemoryDraft};
 use towline_core::time::Timestamp;
 
@@ -20,6 +20,8 @@ pub struct MemoryTrace {
     pub why: String,
     pub undone_at: Option<Timestamp>,
 }
+
+from_row!(MemoryTrace { at, what, why, undone_at });
 
 /// The columns that an undo restores.
 const ROW_JSON: &str = "
@@ -54,12 +56,9 @@ const TRACE: &str = "select at, what, why, undone_at from memory_trace where mem
 
 impl Archive {
     /// Undoes the last change not undone yet. Returns its name; `None` if there is nothing to undo.
-    pub fn undo_memory(&self, number: i64, at: Timestamp) -> Result<Option<String>, StoreError> {
+    pub fn undo_memory(&self, number: i64, at: Timestamp) -> Result<Option<String>> {
         self.in_transaction(|| {
-            let read = |row: &Row<'_>| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
-            };
-            let last = self.db.first(LAST_TRACE, [number], read)?;
+            let last: Option<(i64, String, Option<String>)> = self.db.first(LAST_TRACE, [number])?;
             let Some((trace, what, Some(before))) = last else { return Ok(None) };
             let undone = self.row_json(number)?.unwrap_or_default();
             self.db.change(PUT_BACK, (number, &before, at.0))?;
@@ -79,16 +78,8 @@ impl Archive {
     }
 
     /// The history of a memory, in order.
-    pub fn memory_trace(&self, number: i64) -> Result<Vec<MemoryTrace>, StoreError> {
-        let read = |row: &Row<'_>| {
-            Ok(MemoryTrace {
-                at: Timestamp(row.get(0)?),
-                what: row.get(1)?,
-                why: row.get(2)?,
-                undone_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
-            })
-        };
-        self.db.all(TRACE, [number], read)
+    pub fn memory_trace(&self, number: i64) -> Result<Vec<MemoryTrace>> {
+        self.db.all(TRACE, [number])
     }
 
     /// Runs a change and records the previous row. A change of no rows leaves no trace.
@@ -98,8 +89,8 @@ impl Archive {
         at: Timestamp,
         what: &str,
         why: &str,
-        change: impl FnOnce() -> Result<usize, StoreError>,
-    ) -> Result<bool, StoreError> {
+        change: impl FnOnce() -> Result<usize>,
+    ) -> Result<bool> {
         self.in_transaction(|| {
             let Some(before) = self.row_json(number)? else { return Ok(false) };
             if change()? == 0 {
@@ -113,19 +104,18 @@ impl Archive {
     }
 
     /// The row as JSON, as traces store it.
-    pub(in crate::archive) fn row_json(&self, number: i64) -> Result<Option<String>, StoreError> {
-        self.db.first(ROW_JSON, [number], |row| row.get(0))
+    pub(crate) fn row_json(&self, number: i64) -> Result<Option<String>> {
+        self.db.first(ROW_JSON, [number])
     }
 
-    pub(in crate::archive) fn add_memory_history(
+    pub(crate) fn add_memory_history(
         &self,
         number: i64,
         at: Timestamp,
         what: &str,
         why: &str,
         before: Option<&str>,
-    ) -> Result<(), StoreError> {
-        self.db.change(LEAVE_TRACE, (number, at.0, what, why, before))?;
-        Ok(())
+    ) -> Result<()> {
+        self.db.run(LEAVE_TRACE, (number, at.0, what, why, before))
     }
 }

@@ -3,27 +3,25 @@
 //! Reads only; a row whose words a newer version wrote is an error.
 
 use crate::archive::name::SHORT;
-use crate::query::{parse_column, unknown_name};
-use rusqlite::Row;
+use crate::columns::{Columns, from_row};
 use towline_core::capture::FileAccess;
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::memory::{
-    Citation, ConfidencePercent, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType,
-    Supersession,
+    Citation, ConfidencePercent, Memory, MemoryContent, MemoryDraft, MemoryTrust, Supersession,
 };
 use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
 
-pub(in crate::archive) const MEMORY: &str = "
-    select m.id, m.uid, m.type, m.title, m.subtitle, m.facts, m.narrative, m.concepts, p.name, m.session, m.turn, m.branch,
-        m.commit_hash, m.maker, m.trust, m.confidence, m.cost, m.made_at, m.changed_at, m.valid_from, m.superseded_by,
-        m.superseded_at, m.superseded_why, m.pinned_at, m.quarantine, m.found,
-        (select json_group_array(json_array(f.path, f.how)) from memory_files f where f.memory = m.id), m.person,
-        m.presence, (select n.name from machine_names n where n.id = m.machine)
+pub(crate) const MEMORY: &str = "
+    select m.id, m.uid, m.type, m.title, m.subtitle, m.facts, m.narrative, m.concepts,
+        (select json_group_array(json_array(f.path, f.how)) from memory_files f where f.memory = m.id), p.name, m.session,
+        m.turn, m.branch, m.commit_hash, m.maker, m.trust, m.person is not null, m.person,
+        (select n.name from machine_names n where n.id = m.machine), m.presence, m.confidence, m.cost, m.made_at,
+        m.changed_at, m.valid_from, m.superseded_at, m.superseded_by, m.superseded_why, m.pinned_at, m.quarantine, m.found
     from memories m left join projects p on p.id = m.project";
 
 /// A hash of title and facts that ignores case, spacing and punctuation.
-pub(in crate::archive) fn fingerprint(content: &MemoryContent) -> IdHash {
+pub(crate) fn fingerprint(content: &MemoryContent) -> IdHash {
     let words = |text: &str| {
         let letters =
             text.chars().flat_map(char::to_lowercase).map(|c| if c.is_alphanumeric() { c } else { ' ' });
@@ -34,62 +32,58 @@ pub(in crate::archive) fn fingerprint(content: &MemoryContent) -> IdHash {
 }
 
 /// The marks by which a forgotten memory is recognised: its id and its words.
-pub(in crate::archive) fn marks_of(uid: Uid, content: &MemoryContent) -> [IdHash; 2] {
+pub(crate) fn marks_of(uid: Uid, content: &MemoryContent) -> [IdHash; 2] {
     [IdHash::of(&uid.to_string()), fingerprint(content)]
 }
 
-pub(in crate::archive) fn list(items: &[String]) -> String {
+pub(crate) fn list(items: &[String]) -> String {
     serde_json::to_string(items).unwrap_or_else(|_| "[]".to_owned())
 }
 
-pub(in crate::archive) fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
-    let strings = |column| -> rusqlite::Result<Vec<String>> {
-        serde_json::from_str(&row.get::<_, String>(column)?).map_err(|_| unknown_name(column))
-    };
-    let draft = MemoryDraft {
-        kind: parse_column(row, 2, MemoryType::parse)?,
-        title: row.get(3)?,
-        subtitle: row.get(4)?,
-        facts: strings(5)?,
-        narrative: row.get(6)?,
-        concepts: strings(7)?,
-        files: files_in(&row.get::<_, String>(26)?),
-    };
-    let time = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
-    let superseded_at: Option<Timestamp> = time(21)?;
-    let superseded = superseded_at.map(|at| -> rusqlite::Result<Supersession> {
-        Ok(Supersession { by: row.get(20)?, at, why: row.get::<_, Option<String>>(22)?.unwrap_or_default() })
-    });
-    let person: Option<String> = row.get(27)?;
-    let trust = parse_column(row, 14, MemoryTrust::named)?;
-    Ok(Memory {
-        number: row.get(0)?,
-        uid: Uid(row.get(1)?),
-        content: MemoryContent::of(draft).ok_or_else(|| unknown_name(3))?,
-        project: row.get(8)?,
-        source: citation(row)?,
-        maker: MemoryAuthor::named(&row.get::<_, String>(13)?),
-        trust: person.as_ref().map_or(trust, |_| trust.and(MemoryTrust::Team)),
-        person,
-        machine: row.get(29)?,
-        is_private: row.get::<_, String>(28)? == "private",
-        confidence: ConfidencePercent::percent(row.get(15)?),
-        cost: row.get::<_, i64>(16)?.cast_unsigned(),
-        made_at: Timestamp(row.get(17)?),
-        changed_at: Timestamp(row.get(18)?),
-        valid_from: Timestamp(row.get(19)?),
-        superseded: superseded.transpose()?,
-        pinned_at: time(23)?,
-        quarantine: row.get(24)?,
-        found: row.get(25)?,
-    })
+from_row! { Memory {
+    number, uid, content: content, project, source: citation, maker, trust: trust, person, machine, is_private:
+    is_private, confidence: confidence, cost, made_at, changed_at, valid_from, superseded: superseded,
+    pinned_at, quarantine, found
+} }
+from_row!(MemoryDraft { kind, title, subtitle, facts: strings, narrative, concepts: strings, files: files });
+
+fn content(columns: &mut Columns<'_>) -> rusqlite::Result<MemoryContent> {
+    MemoryContent::of(columns.get()?).ok_or_else(|| columns.unknown())
 }
 
-fn citation(row: &Row<'_>) -> rusqlite::Result<Option<Citation>> {
-    let Some(raw) = row.get::<_, Option<String>>(9)? else { return Ok(None) };
-    let session = SessionKey::parse(&raw).map_err(|_| unknown_name(9))?;
-    let short = clip_start(session.id.as_str(), SHORT).to_owned();
-    Ok(Some(Citation { session, short, turn: row.get(10)?, branch: row.get(11)?, commit: row.get(12)? }))
+fn strings(columns: &mut Columns<'_>) -> rusqlite::Result<Vec<String>> {
+    columns.parse(|json| serde_json::from_str(json).ok())
+}
+
+fn files(columns: &mut Columns<'_>) -> rusqlite::Result<Vec<(String, FileAccess)>> {
+    Ok(files_in(&columns.get::<String>()?))
+}
+
+/// A teammate's memory is trusted no more than the team.
+fn trust(columns: &mut Columns<'_>) -> rusqlite::Result<MemoryTrust> {
+    let (trust, is_others): (MemoryTrust, bool) = columns.get()?;
+    Ok(if is_others { trust.and(MemoryTrust::Team) } else { trust })
+}
+
+fn is_private(columns: &mut Columns<'_>) -> rusqlite::Result<bool> {
+    Ok(columns.get::<String>()? == "private")
+}
+
+fn confidence(columns: &mut Columns<'_>) -> rusqlite::Result<ConfidencePercent> {
+    Ok(ConfidencePercent::percent(columns.get()?))
+}
+
+fn superseded(columns: &mut Columns<'_>) -> rusqlite::Result<Option<Supersession>> {
+    let (at, by, why): (Option<Timestamp>, _, Option<String>) = columns.get()?;
+    Ok(at.map(|at| Supersession { by, at, why: why.unwrap_or_default() }))
+}
+
+fn citation(columns: &mut Columns<'_>) -> rusqlite::Result<Option<Citation>> {
+    let (session, turn, branch, commit): (Option<SessionKey>, _, _, _) = columns.get()?;
+    Ok(session.map(|session| {
+        let short = clip_start(session.id.as_str(), SHORT).to_owned();
+        Citation { session, short, turn, branch, commit }
+    }))
 }
 
 /// Pairs of a path and a touch; invalid pairs are skipped.

@@ -3,6 +3,7 @@
 use super::super::bench::Bench;
 use super::super::{ArchiveChange, EraseMode, EraseScope, ExportedRow, MemorySelector, ScrubRules};
 use super::*;
+use crate::StoreError;
 use towline_core::capture::FileAccess;
 use towline_core::forget::TimeRange;
 use towline_core::id::IdHash;

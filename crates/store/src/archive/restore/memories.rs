@@ -4,31 +4,22 @@
 //! global ids, in either order of arrival.
 
 use super::{ImportState, ImportTarget, KeptSummary};
-use crate::StoreError;
+use crate::Result;
 use crate::archive::keep::ExportedMemory;
-use crate::archive::memories::{NewMemory, fingerprint, list};
+use crate::archive::memories::NewMemory;
 use crate::archive::{Archive, Conversation};
 use crate::query::Query;
-use rusqlite::params;
 use towline_core::memory::Memory;
 
-const ADD: &str = "
-    insert into memories (id, uid, machine, revision, project, conversation, session, turn, branch, commit_hash, type,
-        title, subtitle, facts, narrative, concepts, maker, trust, confidence, cost, made_at, changed_at, valid_from,
-        superseded_at, superseded_why, pinned_at, quarantine, found, fingerprint, person)
-    values ((select ?1 where not exists (select 1 from memories where id = ?1)), ?2, ?3, 1, ?4,
-        (select id from conversations where short = ?5 and agent || ':' || session = ?6), ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-        ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
+/// What happened to the memory since it was made.
+const SET_STATE: &str = "
+    update memories set changed_at = ?2, superseded_at = ?3, superseded_why = ?4, pinned_at = ?5, found = ?6 where id = ?1";
 const REPLACED: &str = "
     update memories set superseded_by = ?2, superseded_uid = (select b.uid from memories b where b.id = ?2)
     where id = ?1 and superseded_at is not null";
 
 impl Archive {
-    pub(super) fn restore_memory(
-        &self,
-        restoring: &mut ImportState,
-        kept: ExportedMemory,
-    ) -> Result<(), StoreError> {
+    pub(super) fn restore_memory(&self, restoring: &mut ImportState, kept: ExportedMemory) -> Result<()> {
         let project = kept.traces.as_ref().map(|traces| self.project_made(traces)).transpose()?;
         let memory = kept.memory;
         let number = match self.memory_by_uid(memory.uid)? {
@@ -53,52 +44,27 @@ impl Archive {
         Ok(())
     }
 
-    fn put_memory(&self, memory: &Memory, project: Option<i64>) -> Result<i64, StoreError> {
-        let (content, source) = (&memory.content, memory.source.as_ref());
-        self.db.prepare_cached(ADD)?.execute(params![
-            memory.number,
-            memory.uid.0,
-            self.machine.0,
-            project,
-            source.map(|source| &source.short),
-            source.map(|source| source.session.to_string()),
-            source.and_then(|source| source.turn),
-            source.and_then(|source| source.branch.as_ref()),
-            source.and_then(|source| source.commit.as_ref()),
-            content.kind.as_str(),
-            content.title,
-            content.subtitle,
-            list(&content.facts),
-            content.narrative,
-            list(&content.concepts),
-            memory.maker.name(),
-            memory.trust.name(),
-            memory.confidence.as_percent(),
-            memory.cost.cast_signed(),
-            memory.made_at.0,
-            memory.changed_at.0,
-            memory.valid_from.0,
-            memory.superseded.as_ref().map(|superseded| superseded.at.0),
-            memory.superseded.as_ref().map(|superseded| &superseded.why),
-            memory.pinned_at.map(|at| at.0),
-            memory.quarantine,
-            memory.found,
-            fingerprint(content).0,
-            memory.person,
-        ])?;
+    fn put_memory(&self, memory: &Memory, project: Option<i64>) -> Result<i64> {
+        self.insert_memory(
+            &as_new(memory, project),
+            Some(memory.number),
+            self.machine,
+            memory.person.as_deref(),
+        )?;
         let number = self.db.last_insert_rowid();
-        self.set_files_and_concepts(number, content)?;
+        let superseded = memory.superseded.as_ref();
+        let (superseded_at, why) = (superseded.map(|it| it.at.0), superseded.map(|it| &it.why));
+        let pinned_at = memory.pinned_at.map(|at| at.0);
+        let state = (number, memory.changed_at.0, superseded_at, why, pinned_at, memory.found);
+        self.db.change(SET_STATE, state)?;
+        self.set_files_and_concepts(number, &memory.content)?;
         self.add_memory_history(number, memory.changed_at, "made", "taken in from an export", None)?;
         self.note_change("memory", number, None)?;
         Ok(number)
     }
 
     /// The later summary of a session wins.
-    pub(super) fn restore_summary(
-        &self,
-        target: &ImportTarget,
-        kept: &KeptSummary,
-    ) -> Result<usize, StoreError> {
+    pub(super) fn restore_summary(&self, target: &ImportTarget, kept: &KeptSummary) -> Result<usize> {
         let conversation: Conversation = self.conversation_by_row(target.id)?;
         if self.summary(&conversation)?.is_some_and(|known| known.at >= kept.at) {
             return Ok(0);
@@ -110,20 +76,21 @@ impl Archive {
 }
 
 fn as_new(memory: &Memory, project: Option<i64>) -> NewMemory {
+    let source = memory.source.as_ref();
     NewMemory {
         uid: memory.uid,
         content: memory.content.clone(),
         project,
-        session: memory.source.as_ref().map(|source| source.session.clone()),
-        turn: None,
-        branch: None,
-        commit: None,
+        session: source.map(|source| source.session.clone()),
+        turn: source.and_then(|source| source.turn),
+        branch: source.and_then(|source| source.branch.clone()),
+        commit: source.and_then(|source| source.commit.clone()),
         maker: memory.maker.clone(),
         trust: memory.trust,
         confidence: memory.confidence,
         cost: memory.cost,
         at: memory.made_at,
         valid_from: memory.valid_from,
-        quarantine: None,
+        quarantine: memory.quarantine.clone(),
     }
 }

@@ -1,6 +1,7 @@
 //! Importing an export: once, twice, and into an archive that has part of it.
 
 use super::*;
+use crate::StoreError;
 use crate::archive::bench::{Bench, body, clean, conversation, detail, turn};
 use towline_core::id::Uid;
 use towline_core::piece::TokenCounts;

@@ -2,13 +2,14 @@
 //!
 //! Lists are cleaned item by item. Memories of an excluded project and excluded paths are deleted whole.
 
-use super::Scrubber;
-use crate::StoreError;
-use crate::archive::memories::{MEMORY, fingerprint, list, memory};
+use super::{BATCH, Scrubber};
+use crate::Result;
+use crate::archive::memories::{MEMORY, fingerprint, list};
 use crate::query::Query;
 use rusqlite::Row;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use towline_core::memory::Memory;
 use towline_core::time::Timestamp;
 
 const FOLDERS: &str = "
@@ -42,10 +43,8 @@ const OF_TURN: &str = "select id from memories where conversation = ?1 and turn 
 const WITH_PATH: &str = "select distinct conversation from files where path = ?1";
 
 impl Scrubber<'_> {
-    pub(super) fn memories(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
-        let read =
-            |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?));
-        let rows = self.rows(FOLDERS, after, read)?;
+    pub(super) fn memories(&mut self, after: i64) -> Result<Option<i64>> {
+        let rows: Vec<(i64, String, String)> = self.rows(FOLDERS, after)?;
         let is_excluded = |folder: &str| !folder.is_empty() && (self.cleaner.is_excluded_folder)(folder);
         for (number, root, folder) in &rows {
             let is_gone = is_excluded(root) || is_excluded(folder);
@@ -65,7 +64,7 @@ impl Scrubber<'_> {
         Ok(rows.last().map(|(number, _, _)| *number))
     }
 
-    fn clean_words(&mut self, number: i64) -> Result<bool, StoreError> {
+    fn clean_words(&mut self, number: i64) -> Result<bool> {
         let texts =
             |row: &Row<'_>| (0..8).map(|at| row.get(at)).collect::<rusqlite::Result<Vec<Option<String>>>>();
         let before = self.archive.db.prepare_cached(TEXTS)?.query_row([number], texts)?;
@@ -87,15 +86,13 @@ impl Scrubber<'_> {
             (number, title, subtitle, facts, narrative, concepts, branch, why, quarantine),
         )?;
         let query = format!("{MEMORY} where m.id = ?1");
-        let memory = self.archive.db.prepare_cached(&query)?.query_row([number], memory)?;
+        let memory: Memory = self.archive.db.value(&query, [number])?;
         self.change(CHANGE_FINGERPRINT, (number, fingerprint(&memory.content).0))?;
         Ok(true)
     }
 
-    fn clean_names(&mut self, number: i64) -> Result<bool, StoreError> {
-        let names = |query: &str| -> Result<Vec<String>, StoreError> {
-            self.archive.db.all(query, [number], |row| row.get(0))
-        };
+    fn clean_names(&mut self, number: i64) -> Result<bool> {
+        let names = |query: &str| -> Result<Vec<String>> { self.archive.db.all(query, [number]) };
         let mut dropped = 0;
         for path in names(PATHS)? {
             if (self.cleaner.is_excluded_path)(&path) || (self.cleaner.clean)(&path).is_some() {
@@ -110,11 +107,8 @@ impl Scrubber<'_> {
         Ok(dropped > 0)
     }
 
-    pub(super) fn traces(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
-        let read = |row: &Row<'_>| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
-        };
-        let rows = self.rows(TRACES, after, read)?;
+    pub(super) fn traces(&mut self, after: i64) -> Result<Option<i64>> {
+        let rows: Vec<(i64, String, Option<String>)> = self.rows(TRACES, after)?;
         for (id, why, before) in &rows {
             let clean_why = self.cleaned(why);
             let clean_before = before.as_ref().map(|before| self.cleaned_row(before));
@@ -125,12 +119,12 @@ impl Scrubber<'_> {
         Ok(rows.last().map(|(id, _, _)| *id))
     }
 
-    pub(super) fn summaries(&mut self, after: i64) -> Result<Option<i64>, StoreError> {
+    pub(super) fn summaries(&mut self, after: i64) -> Result<Option<i64>> {
         let read = |row: &Row<'_>| {
             let parts = (2..8).map(|at| row.get(at)).collect::<rusqlite::Result<Vec<String>>>()?;
             Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, parts))
         };
-        let rows = self.rows(SUMMARIES, after, read)?;
+        let rows = self.archive.db.all_with(SUMMARIES, (after, BATCH), read)?;
         for (id, conversation, before) in &rows {
             let after: Vec<String> = before.iter().map(|part| self.cleaned(part)).collect();
             if let [request, investigated, learned, completed, next, notes] = after.as_slice()
@@ -145,29 +139,25 @@ impl Scrubber<'_> {
     }
 
     /// Drops what was made from a turn with an excluded call: it may mention the call, and is made again without it.
-    pub(super) fn drop_derived_memories(&mut self, conversation: i64, turn: i64) -> Result<(), StoreError> {
-        for number in self.numbers(OF_TURN, [conversation, turn])? {
+    pub(super) fn drop_derived_memories(&mut self, conversation: i64, turn: i64) -> Result<()> {
+        for number in self.archive.db.all(OF_TURN, [conversation, turn])? {
             self.done.memories += usize::from(self.archive.drop_memory(number)?);
         }
         self.make_again(conversation, turn)
     }
 
     /// Drops the summaries of sessions that touched an excluded file: they may name it.
-    pub(super) fn unlearn_path(&mut self, path: &str) -> Result<(), StoreError> {
-        for conversation in self.numbers(WITH_PATH, [path])? {
+    pub(super) fn unlearn_path(&mut self, path: &str) -> Result<()> {
+        for conversation in self.archive.db.all(WITH_PATH, [path])? {
             self.make_again(conversation, 0)?;
         }
         Ok(())
     }
 
-    fn make_again(&mut self, conversation: i64, from_turn: i64) -> Result<(), StoreError> {
+    fn make_again(&mut self, conversation: i64, from_turn: i64) -> Result<()> {
         self.archive.add_summary_tombstone(conversation, Timestamp(0))?;
         self.done.memories += self.change(DROP_SUMMARY, [conversation])?;
         self.archive.note_change("conversation", conversation, Some(from_turn))
-    }
-
-    fn numbers(&self, query: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, StoreError> {
-        self.archive.db.all(query, params, |row| row.get(0))
     }
 
     fn cleaned(&self, text: &str) -> String {

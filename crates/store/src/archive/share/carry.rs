@@ -6,9 +6,10 @@
 use super::stamps::{RegisterId, initial};
 use super::tombs::TombFate;
 use super::{RowContent, SharedMemory, SharedProject};
-use crate::StoreError;
 use crate::archive::Archive;
+use crate::columns::{Columns, from_row, lenient_key};
 use crate::query::Query;
+use crate::{Result, StoreError};
 use rusqlite::Row;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::{Memory, MemoryTrust};
@@ -49,7 +50,7 @@ pub(super) struct SharingRow {
 }
 
 impl Archive {
-    pub fn sync_memory(&self, number: i64) -> Result<Option<SyncRow<String>>, StoreError> {
+    pub fn sync_memory(&self, number: i64) -> Result<Option<SyncRow<String>>> {
         let (Some(memory), Some(columns)) = (self.memory(number)?, self.sharing_columns(number)?) else {
             return Ok(None);
         };
@@ -80,18 +81,18 @@ impl Archive {
     }
 
     /// The numbers of memories in shared projects after this one, in order.
-    pub fn shared_memories_behind(&self, number: i64, most: u32) -> Result<Vec<i64>, StoreError> {
-        self.db.all(AFTER, (number, most), |row| row.get(0))
+    pub fn shared_memories_behind(&self, number: i64, most: u32) -> Result<Vec<i64>> {
+        self.db.all(AFTER, (number, most))
     }
 
     /// Tombs that the hub has not received.
-    pub fn unsent_tombstones(&self, most: u32) -> Result<Vec<SyncRow<String>>, StoreError> {
+    pub fn unsent_tombstones(&self, most: u32) -> Result<Vec<SyncRow<String>>> {
         let own = self.own_person()?;
-        let found = self.db.all(UNSENT_TOMBS, [most], |row| tomb(row, &own))?;
+        let found = self.db.all_with(UNSENT_TOMBS, [most], |row| tomb(row, &own))?;
         found.into_iter().flatten().map(|(row, fate)| self.carried_tomb(row, fate)).collect()
     }
 
-    fn carried_tomb(&self, mut row: SharedRow, fate: TombFate) -> Result<SyncRow<String>, StoreError> {
+    fn carried_tomb(&self, mut row: SharedRow, fate: TombFate) -> Result<SyncRow<String>> {
         if fate == TombFate::Withdrawn {
             let stamp =
                 |register| Ok::<_, StoreError>(self.stamp(row.uid, register)?.unwrap_or(WriteStamp::NEVER));
@@ -103,47 +104,37 @@ impl Archive {
         Ok(SyncRow { row, words: None })
     }
 
-    pub(super) fn sharing_columns(&self, number: i64) -> Result<Option<SharingRow>, StoreError> {
-        self.db.first(SHARING_COLUMNS, [number], read_columns)
+    pub(super) fn sharing_columns(&self, number: i64) -> Result<Option<SharingRow>> {
+        self.db.first(SHARING_COLUMNS, [number])
     }
 
     /// The current registers, without the words.
-    pub(super) fn registers_of(&self, memory: &Memory, row: &SharingRow) -> Result<Registers, StoreError> {
-        let made = row.machine;
-        let stamp =
-            |register, default| Ok::<_, StoreError>(self.stamp(memory.uid, register)?.unwrap_or(default));
+    pub(super) fn registers_of(&self, memory: &Memory, row: &SharingRow) -> Result<Registers> {
+        let (uid, made) = (memory.uid, row.machine);
         let standing = memory.superseded.as_ref().map(|superseded| RowReplacement {
             by: row.replaced_by,
             at: superseded.at,
             why: superseded.why.clone(),
         });
-        let private = (row.presence == Visibility::Withdrawn).then_some(());
+        let set_once = |value: bool| initial(value.then_some(()), made);
+        let (pin, hold) = (memory.pinned_at, memory.quarantine.clone());
+        let is_private = row.presence == Visibility::Withdrawn;
         Ok(Registers {
-            words: Register {
-                stamp: stamp(RegisterId::Words, initial(Some(()), made))?,
-                value: String::new(),
-            },
-            pin: Register {
-                stamp: stamp(RegisterId::Pin, initial(memory.pinned_at, made))?,
-                value: memory.pinned_at,
-            },
-            standing: Register {
-                stamp: stamp(RegisterId::Standing, initial(standing.as_ref(), made))?,
-                value: standing,
-            },
-            hold: Register {
-                stamp: stamp(RegisterId::Hold, initial(memory.quarantine.as_ref(), made))?,
-                value: memory.quarantine.clone(),
-            },
-            presence: Register {
-                stamp: stamp(RegisterId::Presence, initial(private, made))?,
-                value: row.presence,
-            },
+            words: self.register(uid, RegisterId::Words, set_once(true), String::new())?,
+            pin: self.register(uid, RegisterId::Pin, set_once(pin.is_some()), pin)?,
+            standing: self.register(uid, RegisterId::Standing, set_once(standing.is_some()), standing)?,
+            hold: self.register(uid, RegisterId::Hold, set_once(hold.is_some()), hold)?,
+            presence: self.register(uid, RegisterId::Presence, set_once(is_private), row.presence)?,
             found: memory.found,
         })
     }
 
-    pub(super) fn named_or_own(&self, person: Option<String>) -> Result<String, StoreError> {
+    /// A register with its stamp; `default` if none is stored.
+    fn register<T>(&self, uid: Uid, id: RegisterId, default: WriteStamp, value: T) -> Result<Register<T>> {
+        Ok(Register { stamp: self.stamp(uid, id)?.unwrap_or(default), value })
+    }
+
+    pub(super) fn named_or_own(&self, person: Option<String>) -> Result<String> {
         person.map_or_else(|| self.own_person(), Ok)
     }
 
@@ -152,7 +143,7 @@ impl Archive {
         session: &SentSession<'_>,
         turn: u32,
         made_at: Timestamp,
-    ) -> Result<RowProvenance, StoreError> {
+    ) -> Result<RowProvenance> {
         Ok(RowProvenance {
             person: self.named_or_own(session.person.clone())?,
             machine: session.machine,
@@ -178,22 +169,18 @@ fn withdrawn(registers: &Registers) -> Registers {
     left
 }
 
-fn read_columns(row: &Row<'_>) -> rusqlite::Result<SharingRow> {
-    let session: Option<String> = row.get(6)?;
-    let presence =
-        if row.get::<_, String>(4)? == "private" { Visibility::Withdrawn } else { Visibility::Shared };
-    Ok(SharingRow {
-        machine: Uid(row.get(0)?),
-        person: row.get(1)?,
-        trust: MemoryTrust::named(&row.get::<_, String>(2)?).unwrap_or(MemoryTrust::Web),
-        replaced_by: row.get::<_, Option<[u8; 16]>>(3)?.map(Uid),
-        presence,
-        project: row.get(5)?,
-        session: session.and_then(|key| SessionKey::parse(&key).ok()),
-        turn: row.get(7)?,
-        branch: row.get(8)?,
-        commit: row.get(9)?,
-    })
+from_row! { SharingRow {
+    machine, person, trust: trust, replaced_by, presence: presence, project, session: lenient_key, turn,
+    branch, commit
+} }
+
+fn trust(columns: &mut Columns<'_>) -> rusqlite::Result<MemoryTrust> {
+    Ok(columns.lenient(MemoryTrust::named)?.unwrap_or(MemoryTrust::Web))
+}
+
+fn presence(columns: &mut Columns<'_>) -> rusqlite::Result<Visibility> {
+    let is_private = columns.get::<String>()? == "private";
+    Ok(if is_private { Visibility::Withdrawn } else { Visibility::Shared })
 }
 
 /// `None` for a kind or a fate of a newer version.

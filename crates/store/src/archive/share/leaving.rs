@@ -3,12 +3,12 @@
 //! A leaving project is no longer exchanged. A withdrawal is recorded before the hub is notified, so that the row can be
 //! shared again later with a higher stamp.
 
-use super::SharedProject;
 use super::stamps::RegisterId;
-use crate::StoreError;
+use super::{SharedProject, piece_table};
+use crate::Result;
 use crate::archive::Archive;
+use crate::columns::from_row;
 use crate::query::Query;
-use rusqlite::Row;
 use towline_core::id::{IdHash, Uid};
 use towline_core::share::{Register, Registers, RowKind, RowLife, SharedRow, WriteStamp};
 use towline_core::time::Timestamp;
@@ -23,6 +23,8 @@ pub struct WithdrawingProject {
     pub name: String,
     pub since: Timestamp,
 }
+
+from_row!(WithdrawingProject { row, id, key, name, since });
 
 const BEGIN: &str = "
     insert into leaving_projects (project, id, key, since) values (?1, ?2, ?3, ?4) on conflict do nothing";
@@ -43,14 +45,12 @@ const RAISE_TURN: &str =
     "update turns set revision = max(revision, ?3) where at = ?1 and uid = ?2 and machine = ?4";
 const RAISE_SUMMARY: &str =
     "update summaries set revision = max(revision, ?2) where uid = ?1 and machine = ?3";
-const RAISE_BODY: &str = "update bodies set revision = max(revision, ?2) where id = ?1";
-const RAISE_DETAIL: &str = "update details set revision = max(revision, ?2) where id = ?1";
 /// The fact that asks to leave the hub once all rows are withdrawn.
 const LEAVE: &str = "hub leave";
 
 impl Archive {
     /// Stops the exchange of a project, whose user's rows are then to be withdrawn.
-    pub fn begin_withdrawal(&self, project: &SharedProject, now: Timestamp) -> Result<(), StoreError> {
+    pub fn begin_withdrawal(&self, project: &SharedProject, now: Timestamp) -> Result<()> {
         self.in_transaction(|| {
             let row = (project.row, project.id.0, &project.key, now.0);
             self.db.change(BEGIN, row)?;
@@ -58,48 +58,38 @@ impl Archive {
         })
     }
 
-    pub fn leaving_projects(&self) -> Result<Vec<WithdrawingProject>, StoreError> {
-        let read = |row: &Row<'_>| {
-            Ok(WithdrawingProject {
-                row: row.get(0)?,
-                id: Uid(row.get(1)?),
-                key: row.get(2)?,
-                name: row.get(3)?,
-                since: Timestamp(row.get(4)?),
-            })
-        };
-        self.db.all(ALL, [], read)
+    pub fn leaving_projects(&self) -> Result<Vec<WithdrawingProject>> {
+        self.db.all(ALL, [])
     }
 
     /// Ends a withdrawal that is complete or was cancelled.
-    pub fn end_leaving(&self, project: &WithdrawingProject) -> Result<(), StoreError> {
+    pub fn end_leaving(&self, project: &WithdrawingProject) -> Result<()> {
         self.in_transaction(|| {
             self.db.change(END, [project.row])?;
-            self.db.change(FORGET_SENT, [project.id.0])?;
-            Ok(())
+            self.db.run(FORGET_SENT, [project.id.0])
         })
     }
 
     /// Requests leaving the hub once all rows are withdrawn.
-    pub fn request_leave(&self) -> Result<(), StoreError> {
+    pub fn request_leave(&self) -> Result<()> {
         self.set_fact(LEAVE, "1")
     }
 
-    pub fn is_leave_requested(&self) -> Result<bool, StoreError> {
+    pub fn is_leave_requested(&self) -> Result<bool> {
         Ok(self.fact(LEAVE)?.is_some_and(|wish| wish == "1"))
     }
 
     /// Records withdrawn rows, before the hub is notified.
-    pub fn note_taken_back(&self, rows: &[SharedRow]) -> Result<(), StoreError> {
+    pub fn note_taken_back(&self, rows: &[SharedRow]) -> Result<()> {
         self.in_transaction(|| rows.iter().try_for_each(|row| self.record_withdrawal(row)))
     }
 
     /// Whether it stays here, unsent, until its project is shared again.
-    pub fn is_withdrawn(&self, uid: Uid) -> Result<bool, StoreError> {
+    pub fn is_withdrawn(&self, uid: Uid) -> Result<bool> {
         self.db.value(IS_WITHDRAWN, [uid.0])
     }
 
-    pub(super) fn record_withdrawal(&self, row: &SharedRow) -> Result<(), StoreError> {
+    pub(super) fn record_withdrawal(&self, row: &SharedRow) -> Result<()> {
         let RowLife::Lives(registers) = &row.life else { return Ok(()) };
         self.db.change(NOTE_WITHDRAWN, (row.uid.0, row.project.0))?;
         self.set_stamp(row.uid, RegisterId::Presence, registers.presence.stamp)?;
@@ -114,7 +104,7 @@ impl Archive {
         }
     }
 
-    fn record_memory_withdrawal(&self, uid: Uid, registers: &Registers) -> Result<(), StoreError> {
+    fn record_memory_withdrawal(&self, uid: Uid, registers: &Registers) -> Result<()> {
         let parts = [
             (RegisterId::Words, registers.words.stamp),
             (RegisterId::Standing, registers.standing.stamp),
@@ -125,44 +115,38 @@ impl Archive {
     }
 
     /// Captured rows count their writes in `revision`.
-    fn raise_revision(&self, row: &SharedRow, count: u64) -> Result<(), StoreError> {
+    fn raise_revision(&self, row: &SharedRow, count: u64) -> Result<()> {
         let (uid, count, here) = (row.uid, count.cast_signed(), self.machine.0);
         self.clear_stamp(uid, RegisterId::Words)?;
         match row.kind {
-            RowKind::Line => {
-                self.db.change(RAISE_TURN, (uid.at().0, uid.0, count, here))?;
-            }
-            RowKind::Summary => {
-                self.db.change(RAISE_SUMMARY, (uid.0, count, here))?;
-            }
-            RowKind::Body | RowKind::Detail => {
-                let raise = if row.kind == RowKind::Body { RAISE_BODY } else { RAISE_DETAIL };
-                let found = self.piece_by_uid(row)?.filter(|piece| piece.is_captured_here);
-                if let Some(piece) = found {
-                    self.db.change(raise, (piece.id, count))?;
+            RowKind::Line => self.db.run(RAISE_TURN, (uid.at().0, uid.0, count, here)),
+            RowKind::Summary => self.db.run(RAISE_SUMMARY, (uid.0, count, here)),
+            RowKind::Body | RowKind::Detail => match self.piece_by_uid(row)? {
+                Some(piece) if piece.is_captured_here => {
+                    let table = piece_table(row.kind);
+                    let raise = format!("update {table} set revision = max(revision, ?2) where id = ?1");
+                    self.db.run(&raise, (piece.id, count))
                 }
-            }
-            RowKind::Memory | RowKind::Bookmark | RowKind::Baton => {}
+                Some(_) | None => Ok(()),
+            },
+            RowKind::Memory | RowKind::Bookmark | RowKind::Baton => Ok(()),
         }
-        Ok(())
     }
 
     /// A project is shared again: its withdrawn rows are sent again.
-    pub(super) fn share_again(&self, project: &SharedProject) -> Result<(), StoreError> {
+    pub(super) fn share_again(&self, project: &SharedProject) -> Result<()> {
         self.db.change(END, [project.row])?;
         self.db.change(RAISE_STAMPS, (project.id.0, self.machine.0))?;
-        self.db.change(ALL_SHARED_AGAIN, [project.id.0])?;
-        Ok(())
+        self.db.run(ALL_SHARED_AGAIN, [project.id.0])
     }
 
     /// Another machine of this user has shared it again.
-    pub(super) fn note_shared_again(&self, uid: Uid) -> Result<(), StoreError> {
-        self.db.change(SHARED_AGAIN, [uid.0])?;
-        Ok(())
+    pub(super) fn note_shared_again(&self, uid: Uid) -> Result<()> {
+        self.db.run(SHARED_AGAIN, [uid.0])
     }
 
     /// A bookmark or baton of this machine with the stamps it has after being withdrawn and shared again.
-    pub fn raised(&self, mut row: SharedRow) -> Result<SharedRow, StoreError> {
+    pub fn raised(&self, mut row: SharedRow) -> Result<SharedRow> {
         if let RowLife::Lives(registers) = &mut row.life {
             if let Some(floor) = self.stamp(row.uid, RegisterId::Words)? {
                 registers.words.stamp.count = registers.words.stamp.count.saturating_add(floor.count);
@@ -176,37 +160,36 @@ impl Archive {
 }
 
 /// A body or a detail by its global id.
-pub(super) struct CapturedPiece {
+pub(crate) struct CapturedPiece {
     pub id: i64,
     pub conversation: i64,
+    pub mark: IdHash,
     pub is_captured_here: bool,
 }
 
-const BODIES: &str = "select id, mark from bodies where conversation = ?1 and at = ?2";
-const DETAILS: &str = "select id, mark from details where conversation = ?1 and at = ?2";
 const CAPTURED_ON: &str = "select id, machine from conversations where agent = ?1 and session = ?2";
 
 impl Archive {
     /// The conversation of a session's row, and whether it was captured here.
-    pub(super) fn captured_conversation(&self, row: &SharedRow) -> Result<Option<(i64, bool)>, StoreError> {
+    pub(super) fn captured_conversation(&self, row: &SharedRow) -> Result<Option<(i64, bool)>> {
         let Some(session) = &row.from.session else { return Ok(None) };
-        let read = |row: &Row<'_>| Ok((row.get(0)?, Uid(row.get(1)?) == self.machine));
         let named = (session.agent.as_str(), session.id.as_str());
-        self.db.first(CAPTURED_ON, named, read)
+        let found: Option<(i64, Uid)> = self.db.first(CAPTURED_ON, named)?;
+        Ok(found.map(|(id, machine)| (id, machine == self.machine)))
     }
 
     /// Pieces have no id column: the id is derived again from mark and time.
-    pub(super) fn piece_by_uid(&self, row: &SharedRow) -> Result<Option<CapturedPiece>, StoreError> {
+    pub(crate) fn piece_by_uid(&self, row: &SharedRow) -> Result<Option<CapturedPiece>> {
         let (Some(session), Some((conversation, is_captured_here))) =
             (&row.from.session, self.captured_conversation(row)?)
         else {
             return Ok(None);
         };
-        let (query, at) = (if row.kind == RowKind::Body { BODIES } else { DETAILS }, row.uid.at());
-        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?)));
-        let found = self.db.all(query, (conversation, at.0), read)?;
+        let (table, at) = (piece_table(row.kind), row.uid.at());
+        let query = format!("select id, mark from {table} where conversation = ?1 and at = ?2");
+        let found: Vec<(i64, IdHash)> = self.db.all(&query, (conversation, at.0))?;
         let has_uid = |mark: IdHash| super::piece_uid(row.kind.name(), session, mark, at) == row.uid;
         let piece = found.into_iter().find(|(_, mark)| has_uid(*mark));
-        Ok(piece.map(|(id, _)| CapturedPiece { id, conversation, is_captured_here }))
+        Ok(piece.map(|(id, mark)| CapturedPiece { id, conversation, mark, is_captured_here }))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A known name is kept: its rows stay when a machine leaves. This machine's own name is not stored here.
 
-use crate::StoreError;
+use crate::Result;
 use crate::archive::Archive;
 use crate::query::Query;
 use towline_core::id::Uid;
@@ -15,7 +15,7 @@ const NAMES: &str = "select id, name from machine_names order by id";
 
 impl Archive {
     /// Stores machine names. Writes only new or changed ones.
-    pub fn name_machines(&self, names: &[(Uid, String)]) -> Result<(), StoreError> {
+    pub fn name_machines(&self, names: &[(Uid, String)]) -> Result<()> {
         let known = self.machine_names()?;
         let is_news = |named: &&(Uid, String)| named.0 != self.machine && !known.contains(named);
         let news: Vec<&(Uid, String)> = names.iter().filter(is_news).collect();
@@ -31,11 +31,11 @@ impl Archive {
     }
 
     /// The name of another machine; `None` for this one and for one that was never named.
-    pub fn machine_called(&self, machine: Uid) -> Result<Option<String>, StoreError> {
-        self.db.first(NAME_OF, [machine.0], |row| row.get(0))
+    pub fn machine_called(&self, machine: Uid) -> Result<Option<String>> {
+        self.db.first(NAME_OF, [machine.0])
     }
 
-    fn machine_names(&self) -> Result<std::collections::HashSet<(Uid, String)>, StoreError> {
-        Ok(self.db.all(NAMES, [], |row| Ok((Uid(row.get(0)?), row.get(1)?)))?.into_iter().collect())
+    fn machine_names(&self) -> Result<std::collections::HashSet<(Uid, String)>> {
+        Ok(self.db.all(NAMES, [])?.into_iter().collect())
     }
 }

@@ -29,6 +29,7 @@ use super::keep::{ExportedDetail, ExportedMessage, ExportedTurn};
 use super::summaries::KeptSummary;
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryContent, MemoryTrust};
+use towline_core::share::RowKind;
 use towline_core::time::Timestamp;
 
 /// The content of a row, by its kind.
@@ -70,6 +71,11 @@ pub struct LineContent {
 pub struct SharedPiece<Piece> {
     pub piece: Piece,
     pub turn_mark: Option<IdHash>,
+}
+
+/// The table of bodies or of details.
+pub(super) fn piece_table(kind: RowKind) -> &'static str {
+    if kind == RowKind::Body { "bodies" } else { "details" }
 }
 
 /// The global id of a body or a detail.

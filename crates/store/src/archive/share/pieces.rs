@@ -5,15 +5,15 @@
 use super::carry::{SentSession, SyncRow};
 use super::stamps::RegisterId;
 use super::{LineContent, RowContent, ShareLevel, SharedPiece, piece_uid};
-use crate::StoreError;
 use crate::archive::Archive;
-use crate::archive::keep::{exported_detail, exported_message, exported_turn};
+use crate::archive::keep::{ExportedMessage, ExportedTurn, exported_detail};
+use crate::columns::{FromRow, both, from_row};
 use crate::query::Query;
+use crate::{Result, StoreError};
 use rusqlite::Row;
 use std::ops::ControlFlow;
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::share::{Registers, RowKind, RowLife, RowProvenance, SharedRow, WriteStamp};
-use towline_core::time::Timestamp;
 
 const HEAD: &str = "
     select c.agent || ':' || c.session, c.person, c.machine, c.branch, c.base, c.base_before from conversations c
@@ -29,14 +29,14 @@ const DETAILS: &str = "
     select d.turn, d.mark, d.place, d.at, d.kind, d.subagent, d.tool, d.call, d.outcome, d.cut, d.packed, d.content,
         d.revision, (select t.mark from turns t where t.conversation = d.conversation and t.ordinal = d.turn)
     from details d where d.conversation = ?1 and d.turn >= ?2 order by d.turn, d.place, d.id";
-const SUMMARY: &str = "select uid, revision, at from summaries where conversation = ?1 and machine = ?2";
+const SUMMARY: &str = "select uid, revision from summaries where conversation = ?1 and machine = ?2";
 const AFTER: &str = "
     select c.id from conversations c join shared_projects s on s.project = c.project
     where c.id > ?1 and c.machine = ?2 order by c.id limit ?3";
 
 /// Receives rows one by one, until it breaks.
 type EachCarried<'a, E> = &'a mut dyn FnMut(SyncRow<String>) -> Result<ControlFlow<()>, E>;
-type ReadCarried<'a> = &'a dyn Fn(&Row<'_>) -> Result<SyncRow<String>, StoreError>;
+type ReadCarried<'a> = &'a dyn Fn(&Row<'_>) -> Result<SyncRow<String>>;
 
 impl Archive {
     /// Passes the rows of a conversation captured here from a turn on to `each`, as far as its project is shared, and
@@ -90,12 +90,11 @@ impl Archive {
     }
 
     /// The summary of a conversation that was captured here.
-    pub fn sync_summary(&self, conversation: i64) -> Result<Option<SyncRow<String>>, StoreError> {
+    pub fn sync_summary(&self, conversation: i64) -> Result<Option<SyncRow<String>>> {
         let Some(project) = self.shared_project_of(conversation)? else { return Ok(None) };
         let Some((session, _)) = self.session_head(conversation, &project)? else { return Ok(None) };
-        let read = |row: &Row<'_>| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?, Timestamp(row.get(2)?)));
-        let found = self.db.first(SUMMARY, (conversation, self.machine.0), read)?;
-        let Some((uid, revision, _)) = found else { return Ok(None) };
+        let found: Option<(Uid, i64)> = self.db.first(SUMMARY, (conversation, self.machine.0))?;
+        let Some((uid, revision)) = found else { return Ok(None) };
         let row = self.conversation_by_row(conversation)?;
         let Some(summary) = self.summary(&row)? else { return Ok(None) };
         let from = self.provenance(&session, summary.turn, row.first_at)?;
@@ -104,22 +103,17 @@ impl Archive {
     }
 
     /// Conversations of shared projects captured here, after this row.
-    pub fn shared_conversations_behind(&self, row: i64, most: u32) -> Result<Vec<i64>, StoreError> {
-        self.db.all(AFTER, (row, self.machine.0, most), |row| row.get(0))
+    pub fn shared_conversations_behind(&self, row: i64, most: u32) -> Result<Vec<i64>> {
+        self.db.all(AFTER, (row, self.machine.0, most))
     }
 
     fn session_head<'p>(
         &self,
         conversation: i64,
         project: &'p super::SharedProject,
-    ) -> Result<Option<(SentSession<'p>, SessionHead)>, StoreError> {
-        let read = |row: &Row<'_>| {
-            let base: Option<String> = row.get(4)?;
-            let before = row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned);
-            let head = SessionHead { branch: row.get(3)?, base: base.zip(before) };
-            Ok((row.get::<_, String>(0)?, row.get(1)?, Uid(row.get(2)?), head))
-        };
-        let found = self.db.first(HEAD, (conversation, self.machine.0), read)?;
+    ) -> Result<Option<(SentSession<'p>, SessionHead)>> {
+        let found: Option<(String, _, _, SessionHead)> =
+            self.db.first(HEAD, (conversation, self.machine.0))?;
         let Some((key, person, machine, head)) = found else { return Ok(None) };
         let Ok(key) = SessionKey::parse(&key) else { return Ok(None) };
         Ok(Some((SentSession { key, person, machine, project }, head)))
@@ -130,16 +124,16 @@ impl Archive {
         session: &SentSession<'_>,
         head: &SessionHead,
         row: &Row<'_>,
-    ) -> Result<SyncRow<String>, StoreError> {
-        let turn = exported_turn(row)?;
+    ) -> Result<SyncRow<String>> {
+        let turn = ExportedTurn::of(row)?;
         let from = self.provenance(session, turn.ordinal, turn.at)?;
         let carried = self.carried(session, turn.uid, RowKind::Line, row.get(13)?, from)?;
         let words = LineContent { turn, branch: head.branch.clone(), base: head.base.clone() };
         Ok(SyncRow { words: Some(RowContent::Line(Box::new(words))), ..carried })
     }
 
-    fn carried_body(&self, session: &SentSession<'_>, row: &Row<'_>) -> Result<SyncRow<String>, StoreError> {
-        let body = exported_message(row)?;
+    fn carried_body(&self, session: &SentSession<'_>, row: &Row<'_>) -> Result<SyncRow<String>> {
+        let body = ExportedMessage::of(row)?;
         let uid = piece_uid(RowKind::Body.name(), &session.key, body.mark, body.at);
         let from = self.provenance(session, body.turn, body.at)?;
         let carried = self.carried(session, uid, RowKind::Body, row.get(8)?, from)?;
@@ -150,11 +144,7 @@ impl Archive {
         })
     }
 
-    fn carried_detail(
-        &self,
-        session: &SentSession<'_>,
-        row: &Row<'_>,
-    ) -> Result<SyncRow<String>, StoreError> {
+    fn carried_detail(&self, session: &SentSession<'_>, row: &Row<'_>) -> Result<SyncRow<String>> {
         let detail = exported_detail(row)?;
         let uid = piece_uid(RowKind::Detail.name(), &session.key, detail.mark, detail.at);
         let from = self.provenance(session, detail.turn, detail.at)?;
@@ -174,7 +164,7 @@ impl Archive {
         kind: RowKind,
         revision: i64,
         from: RowProvenance,
-    ) -> Result<SyncRow<String>, StoreError> {
+    ) -> Result<SyncRow<String>> {
         let written = WriteStamp { count: revision.cast_unsigned(), machine: session.machine };
         let stamp = self.stamp(uid, RegisterId::Words)?.unwrap_or(written);
         let mut registers = Registers::of_words(String::new(), stamp);
@@ -189,3 +179,5 @@ struct SessionHead {
     branch: Option<String>,
     base: Option<(String, u64)>,
 }
+
+from_row!(SessionHead { branch, base: both });

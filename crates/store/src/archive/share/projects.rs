@@ -2,10 +2,11 @@
 //!
 //! Only projects listed here are shared. A project's key gives it the same id on every machine.
 
-use crate::StoreError;
+use crate::Result;
 use crate::archive::Archive;
+use crate::columns::{Columns, FromRow};
 use crate::query::Query;
-use rusqlite::{Params, Row};
+use rusqlite::Params;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
@@ -39,7 +40,7 @@ pub struct SharedProject {
 }
 
 const ALL: &str = "
-    select s.project, s.id, s.key, s.extent, s.cursor, s.since, p.name, p.root, p.remote
+    select s.extent, s.project, s.id, s.key, s.cursor, s.since, p.name, p.root, p.remote
     from shared_projects s join projects p on p.id = s.project";
 const SHARE: &str = "
     insert into shared_projects (project, id, key, extent, cursor, since) values (?1, ?2, ?3, ?4, 0, ?5)
@@ -57,16 +58,16 @@ const MOVE_CURSOR: &str = "update shared_projects set cursor = ?2 where project 
 const PERSON: &str = "hub person";
 
 impl Archive {
-    pub fn shared_projects(&self) -> Result<Vec<SharedProject>, StoreError> {
+    pub fn shared_projects(&self) -> Result<Vec<SharedProject>> {
         self.shared(&format!("{ALL} order by p.name, s.project"), [])
     }
 
-    pub(super) fn shared_project(&self, row: i64) -> Result<Option<SharedProject>, StoreError> {
+    pub(super) fn shared_project(&self, row: i64) -> Result<Option<SharedProject>> {
         Ok(self.shared(&format!("{ALL} where s.project = ?1"), [row])?.pop())
     }
 
-    fn shared(&self, query: &str, params: impl Params) -> Result<Vec<SharedProject>, StoreError> {
-        let found = self.db.all(query, params, project)?;
+    fn shared(&self, query: &str, params: impl Params) -> Result<Vec<SharedProject>> {
+        let found: Vec<Option<SharedProject>> = self.db.all(query, params)?;
         Ok(found.into_iter().flatten().collect())
     }
 
@@ -77,7 +78,7 @@ impl Archive {
         key: &str,
         extent: ShareLevel,
         now: Timestamp,
-    ) -> Result<SharedProject, StoreError> {
+    ) -> Result<SharedProject> {
         self.in_transaction(|| {
             let id = project_id(key);
             self.db.change(SHARE, (row, id.0, key, extent.name(), now.0))?;
@@ -89,28 +90,27 @@ impl Archive {
     }
 
     /// Stops the exchange of a project. Rows received before stay.
-    pub fn unshare_project(&self, row: i64) -> Result<bool, StoreError> {
+    pub fn unshare_project(&self, row: i64) -> Result<bool> {
         Ok(self.db.change(UNSHARE, [row])? > 0)
     }
 
     /// Sets this user's name in the team, when a hub is joined.
-    pub fn set_person(&self, name: &str) -> Result<(), StoreError> {
+    pub fn set_person(&self, name: &str) -> Result<()> {
         self.set_fact(PERSON, name)
     }
 
     /// Empty if no hub was joined.
-    pub fn own_person(&self) -> Result<String, StoreError> {
+    pub fn own_person(&self) -> Result<String> {
         Ok(self.fact(PERSON)?.unwrap_or_default())
     }
 
     /// Removes all hub state.
-    pub fn leave_hub(&self) -> Result<(), StoreError> {
+    pub fn leave_hub(&self) -> Result<()> {
         self.in_transaction(|| Ok(self.db.execute_batch(LEAVE)?))
     }
 
-    pub(super) fn move_cursor(&self, project: i64, after: u64) -> Result<(), StoreError> {
-        self.db.change(MOVE_CURSOR, (project, after.cast_signed()))?;
-        Ok(())
+    pub(super) fn move_cursor(&self, project: i64, after: u64) -> Result<()> {
+        self.db.run(MOVE_CURSOR, (project, after.cast_signed()))
     }
 
     /// This machine's id.
@@ -124,28 +124,19 @@ pub fn project_id(key: &str) -> Uid {
 }
 
 /// `None` for an extent of a newer version.
-fn project(row: &Row<'_>) -> rusqlite::Result<Option<SharedProject>> {
-    let Some(extent) = ShareLevel::named(&row.get::<_, String>(3)?) else { return Ok(None) };
-    Ok(Some(SharedProject {
-        row: row.get(0)?,
-        id: Uid(row.get(1)?),
-        key: row.get(2)?,
-        extent,
-        cursor: row.get::<_, i64>(4)?.cast_unsigned(),
-        since: Timestamp(row.get(5)?),
-        name: row.get(6)?,
-        root: row.get(7)?,
-        remote: row.get(8)?,
-    }))
+impl FromRow for Option<SharedProject> {
+    fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+        let extent = columns.lenient(ShareLevel::named)?;
+        let (row, id, key, cursor, since) = columns.get()?;
+        let (name, root, remote) = columns.get()?;
+        Ok(extent.map(|extent| SharedProject { row, id, key, extent, cursor, since, name, root, remote }))
+    }
 }
 
 impl Archive {
-    pub(in crate::archive) fn shared_project_of(
-        &self,
-        conversation: i64,
-    ) -> Result<Option<SharedProject>, StoreError> {
+    pub(crate) fn shared_project_of(&self, conversation: i64) -> Result<Option<SharedProject>> {
         const OF: &str = "select project from conversations where id = ?1";
-        let row: Option<i64> = self.db.first(OF, [conversation], |row| row.get(0))?.flatten();
+        let row: Option<i64> = self.db.first(OF, [conversation])?.flatten();
         row.map_or(Ok(None), |row| self.shared_project(row))
     }
 }

@@ -5,10 +5,10 @@
 
 use super::tombs::TombFate;
 use super::{SharedProject, SyncRow};
-use crate::StoreError;
+use crate::Result;
 use crate::archive::Archive;
+use crate::columns::values;
 use crate::query::Query;
-use rusqlite::Row;
 use std::collections::HashSet;
 use towline_core::id::{IdHash, Uid};
 use towline_core::share::{
@@ -27,11 +27,9 @@ pub enum SendState {
     Had,
 }
 
-const OFFER: &str = "
-    insert into sent (uid, kind, project, machine, digest, count) values (?1, ?2, ?3, ?4, null, ?5)
-    on conflict (uid) do update set digest = null, count = max(count, excluded.count)";
-const RECEIVED: &str = "
-    insert into sent (uid, kind, project, machine, digest, count) values (?1, ?2, ?3, ?4, ?6, ?5)
+/// Without a digest the row was offered, and it is not known whether the hub has it.
+const NOTE: &str = "
+    insert into sent (uid, kind, project, machine, digest, count) values (?1, ?2, ?3, ?4, ?5, ?6)
     on conflict (uid) do update set digest = excluded.digest, count = max(count, excluded.count)";
 const SENT_DIGEST: &str = "select digest from sent where uid = ?1";
 const OF_KIND: &str = "
@@ -49,7 +47,7 @@ const NO_SCAN: &str = "delete from facts where name = 'hub scan'";
 
 impl Archive {
     /// Records rows as offered, or as received by the hub.
-    pub fn note_sent(&self, rows: &[SharedRow], outcome: SendState) -> Result<(), StoreError> {
+    pub fn note_sent(&self, rows: &[SharedRow], outcome: SendState) -> Result<()> {
         self.in_transaction(|| {
             for row in rows {
                 self.note_one(row, outcome)?;
@@ -58,70 +56,47 @@ impl Archive {
         })
     }
 
-    pub(super) fn note_one(&self, row: &SharedRow, outcome: SendState) -> Result<(), StoreError> {
-        let count = count_of(row).cast_signed();
-        match outcome {
-            SendState::Offered => {
-                let (uid, kind) = (row.uid.0, row.kind.name());
-                let offer = (uid, kind, row.project.0, row.from.machine.0, count);
-                self.db.change(OFFER, offer)?
-            }
-            SendState::Had => {
-                if let Some(fate) = fate_of(row) {
-                    self.db.change(TOMB_SENT, (row.uid.0, fate.name()))?;
-                }
-                let (uid, kind) = (row.uid.0, row.kind.name());
-                let has = (uid, kind, row.project.0, row.from.machine.0, count, digest(row).0);
-                self.db.change(RECEIVED, has)?
-            }
-        };
-        Ok(())
+    pub(super) fn note_one(&self, row: &SharedRow, outcome: SendState) -> Result<()> {
+        let is_had = outcome == SendState::Had;
+        if let Some(fate) = fate_of(row).filter(|_| is_had) {
+            self.db.change(TOMB_SENT, (row.uid.0, fate.name()))?;
+        }
+        let (digest, machine) = (is_had.then(|| digest(row)), row.from.machine);
+        self.db.run(NOTE, values![row.uid, row.kind, row.project, machine, digest, count_of(row)])
     }
 
     /// Whether the hub is known to have exactly this state.
-    pub fn is_sent(&self, row: &SharedRow) -> Result<bool, StoreError> {
+    pub fn is_sent(&self, row: &SharedRow) -> Result<bool> {
         Ok(self.sent(row.uid)?.flatten() == Some(digest(row).0))
     }
 
     /// Whether the hub may have any version of it.
-    pub fn was_offered(&self, uid: Uid) -> Result<bool, StoreError> {
+    pub fn was_offered(&self, uid: Uid) -> Result<bool> {
         Ok(self.sent(uid)?.is_some())
     }
 
-    fn sent(&self, uid: Uid) -> Result<Option<Option<i64>>, StoreError> {
-        self.db.first(SENT_DIGEST, [uid.0], |row| row.get(0))
+    fn sent(&self, uid: Uid) -> Result<Option<Option<i64>>> {
+        self.db.first(SENT_DIGEST, [uid.0])
     }
 
     /// The number of a project's rows that the hub has from this machine, and that came from others.
-    pub fn exchanged(&self, project: &SharedProject) -> Result<(u64, u64), StoreError> {
-        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-        let (sent, taken) =
-            self.db.prepare_cached(EXCHANGED)?.query_row((project.id.0, self.machine.0), read)?;
-        Ok((sent.cast_unsigned(), taken.cast_unsigned()))
+    pub fn exchanged(&self, project: &SharedProject) -> Result<(u64, u64)> {
+        self.db.value(EXCHANGED, (project.id.0, self.machine.0))
     }
 
     /// The number of a project's changes not yet sent to the hub.
-    pub fn changes_waiting(&self, project: &SharedProject) -> Result<u64, StoreError> {
+    pub fn changes_waiting(&self, project: &SharedProject) -> Result<u64> {
         let cursor = self.read_up_to(READER)?.unwrap_or(0);
-        let waiting: i64 = self.db.value(WAITING, (cursor, project.row))?;
-        Ok(waiting.cast_unsigned())
+        self.db.value(WAITING, (cursor, project.row))
     }
 
     /// Withdrawals of this machine's bookmarks or batons that were offered and are not in `left`. Those of a project
     /// that is no longer shared stay with the machines that have them.
-    pub fn lost_sync_rows(
-        &self,
-        kind: RowKind,
-        left: &HashSet<Uid>,
-    ) -> Result<Vec<SyncRow<String>>, StoreError> {
+    pub fn lost_sync_rows(&self, kind: RowKind, left: &HashSet<Uid>) -> Result<Vec<SyncRow<String>>> {
         let person = self.own_person()?;
-        let mut statement = self.db.prepare_cached(OF_KIND)?;
-        let offered = statement.query_map((kind.name(), self.machine.0), |row| {
-            Ok((Uid(row.get(0)?), Uid(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned()))
-        })?;
-        let offered = offered.collect::<Result<Vec<_>, _>>()?.into_iter();
+        let offered: Vec<(Uid, Uid, u64)> = self.db.all(OF_KIND, (kind.name(), self.machine.0))?;
         let mut lost = vec![];
-        for (uid, project, count) in offered.filter(|(uid, ..)| !left.contains(uid)) {
+        for (uid, project, count) in offered.into_iter().filter(|(uid, ..)| !left.contains(uid)) {
             // Forgotten notes have a tomb already.
             if self.tombstone_fate(uid)? != Some(TombFate::Forgotten) {
                 lost.push(withdrawal(uid, project, count, kind, &person, self.machine));
@@ -131,7 +106,7 @@ impl Archive {
     }
 
     /// Starts a full scan of all shared rows. Later changes are read after it.
-    pub fn begin_scan(&self) -> Result<(), StoreError> {
+    pub fn begin_scan(&self) -> Result<()> {
         self.in_transaction(|| {
             self.note_read_up_to(READER, self.last_change()?)?;
             self.set_fact(SCAN, "0 0")
@@ -139,7 +114,7 @@ impl Archive {
     }
 
     /// The last memory and conversation that the scan has passed; `None` if no scan is running.
-    pub fn scan(&self) -> Result<Option<(i64, i64)>, StoreError> {
+    pub fn scan(&self) -> Result<Option<(i64, i64)>> {
         let read = |place: String| {
             let (memory, conversation) = place.split_once(' ')?;
             Some((memory.parse().ok()?, conversation.parse().ok()?))
@@ -147,17 +122,16 @@ impl Archive {
         Ok(self.fact(SCAN)?.map(|place| read(place).unwrap_or((0, 0))))
     }
 
-    pub fn set_scan(&self, memory: i64, conversation: i64) -> Result<(), StoreError> {
+    pub fn set_scan(&self, memory: i64, conversation: i64) -> Result<()> {
         self.set_fact(SCAN, &format!("{memory} {conversation}"))
     }
 
-    pub fn end_scan(&self) -> Result<(), StoreError> {
-        self.db.change(NO_SCAN, [])?;
-        Ok(())
+    pub fn end_scan(&self) -> Result<()> {
+        self.db.run(NO_SCAN, [])
     }
 
     /// The hub's cursor in the list of changes. Starts a full scan if it was pruned or never set.
-    pub fn hub_place(&self) -> Result<i64, StoreError> {
+    pub fn hub_place(&self) -> Result<i64> {
         match self.read_up_to(READER)? {
             Some(place) if self.scan()?.is_some() || self.holds_changes_after(place)? => Ok(place),
             Some(_) | None => {
@@ -167,7 +141,7 @@ impl Archive {
         }
     }
 
-    pub fn set_hub_place(&self, seq: i64) -> Result<(), StoreError> {
+    pub fn set_hub_place(&self, seq: i64) -> Result<()> {
         self.note_read_up_to(READER, seq)
     }
 }

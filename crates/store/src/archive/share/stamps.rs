@@ -3,7 +3,7 @@
 //! A change of a memory is stamped in its own transaction, shared or not: it may be shared later. Unchanged registers
 //! are never stamped.
 
-use crate::StoreError;
+use crate::Result;
 use crate::archive::Archive;
 use crate::query::Query;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use towline_core::share::WriteStamp;
 towline_core::named_enum! {
     /// A register of a row: a part that is written and merged by itself.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(in crate::archive) enum RegisterId {
+    pub(crate) enum RegisterId {
         Words = "words",
         Pin = "pin",
         Standing = "standing",
@@ -50,54 +50,40 @@ const SET: &str = "insert or replace into stamps (uid, register, count, machine)
 const CLEAR: &str = "delete from stamps where uid = ?1 and register = ?2";
 
 impl Archive {
-    pub(in crate::archive) fn stamp(
-        &self,
-        uid: Uid,
-        register: RegisterId,
-    ) -> Result<Option<WriteStamp>, StoreError> {
-        let stamp = |row: &rusqlite::Row<'_>| {
-            Ok(WriteStamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
-        };
-        self.db.first(STAMP, (uid.0, register.name()), stamp)
+    pub(crate) fn stamp(&self, uid: Uid, register: RegisterId) -> Result<Option<WriteStamp>> {
+        self.db.first(STAMP, (uid.0, register.name()))
     }
 
-    pub(in crate::archive) fn set_stamp(
-        &self,
-        uid: Uid,
-        register: RegisterId,
-        stamp: WriteStamp,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn set_stamp(&self, uid: Uid, register: RegisterId, stamp: WriteStamp) -> Result<()> {
         let row = (uid.0, register.name(), stamp.count.cast_signed(), stamp.machine.0);
-        self.db.change(SET, row)?;
-        Ok(())
+        self.db.run(SET, row)
     }
 
-    pub(in crate::archive) fn clear_stamp(&self, uid: Uid, register: RegisterId) -> Result<(), StoreError> {
-        self.db.change(CLEAR, (uid.0, register.name()))?;
-        Ok(())
+    pub(crate) fn clear_stamp(&self, uid: Uid, register: RegisterId) -> Result<()> {
+        self.db.run(CLEAR, (uid.0, register.name()))
     }
 
     /// Stamps another write on this machine. `before` is the stamp if none is stored.
-    pub(in crate::archive) fn stamp_again(
+    pub(crate) fn stamp_again(
         &self,
         uid: Uid,
         register: RegisterId,
         before: WriteStamp,
-    ) -> Result<WriteStamp, StoreError> {
+    ) -> Result<WriteStamp> {
         let stamp = self.stamp(uid, register)?.unwrap_or(before).next(self.machine);
         self.set_stamp(uid, register, stamp)?;
         Ok(stamp)
     }
 
     /// Stamps the words of a memory as rewritten, even if they are equal.
-    pub(in crate::archive) fn stamp_memory_text(&self, number: i64) -> Result<(), StoreError> {
+    pub(crate) fn stamp_memory_text(&self, number: i64) -> Result<()> {
         let (uid, machine) = self.uid_and_machine(number)?;
         self.stamp_again(uid, RegisterId::Words, initial(Some(()), machine))?;
         Ok(())
     }
 
     /// Stamps the registers whose texts a scrub may have changed.
-    pub(in crate::archive) fn stamp_scrubbed(&self, number: i64) -> Result<(), StoreError> {
+    pub(crate) fn stamp_scrubbed(&self, number: i64) -> Result<()> {
         let Some(row) = self.row_json(number)? else { return Ok(()) };
         let row = serde_json::from_str::<Value>(&row).unwrap_or_default();
         let (uid, machine) = self.uid_and_machine(number)?;
@@ -110,14 +96,13 @@ impl Archive {
         Ok(())
     }
 
-    fn uid_and_machine(&self, number: i64) -> Result<(Uid, Uid), StoreError> {
+    fn uid_and_machine(&self, number: i64) -> Result<(Uid, Uid)> {
         const ORIGIN: &str = "select uid, machine from memories where id = ?1";
-        let read = |row: &rusqlite::Row<'_>| Ok((Uid(row.get(0)?), Uid(row.get(1)?)));
-        Ok(self.db.prepare_cached(ORIGIN)?.query_row([number], read)?)
+        self.db.value(ORIGIN, [number])
     }
 
     /// Raises the stamp so far that no concurrent edit brings the withdrawn words back.
-    pub(super) fn stamp_cleared(&self, uid: Uid, before: WriteStamp) -> Result<(), StoreError> {
+    pub(super) fn stamp_cleared(&self, uid: Uid, before: WriteStamp) -> Result<()> {
         let known = self.stamp(uid, RegisterId::Words)?.unwrap_or(before);
         let stamp =
             WriteStamp { count: known.count.saturating_add(WriteStamp::AHEAD), machine: self.machine };
@@ -125,7 +110,7 @@ impl Archive {
     }
 
     /// Stamps the registers that differ between the JSON row `before` and the current one.
-    pub(in crate::archive) fn stamp_changes(&self, number: i64, before: &str) -> Result<(), StoreError> {
+    pub(crate) fn stamp_changes(&self, number: i64, before: &str) -> Result<()> {
         let after = self.row_json(number)?;
         let Some(after) = after.filter(|after| after != before) else { return Ok(()) };
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();

@@ -8,18 +8,18 @@ use super::sent::SendState;
 use super::stamps::{RegisterId, initial};
 use super::tombs::{Burial, TombFate};
 use super::{RowContent, SharedMemory, SharedProject};
-use crate::StoreError;
+use crate::Result;
 use crate::archive::erase::ArchiveEraser;
-use crate::archive::memories::{NewMemory, fingerprint, list};
-use crate::archive::name::SHORT;
+use crate::archive::memories::NewMemory;
 use crate::archive::{Archive, gone};
+use crate::columns::values;
 use crate::query::Query;
-use rusqlite::{Transaction, TransactionBehavior, params};
+use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::BTreeMap;
 use towline_core::forget::Forgotten;
 use towline_core::memory::{MemoryTrust, suspicion};
 use towline_core::share::{Register, Registers, RowKind, RowLife, SharedRow, Visibility, WriteStamp};
-use towline_core::text::{CleanText, clip_start};
+use towline_core::text::CleanText;
 use towline_core::time::Timestamp;
 
 /// The rows of one pull.
@@ -59,12 +59,6 @@ const BURY: &str = "
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'forgotten', 1)
     on conflict (uid) do update set fate = 'forgotten', told = 1, at = excluded.at, by = excluded.by
     where fate <> 'forgotten' or (excluded.at, excluded.by) <= (at, by)";
-const ADD: &str = "
-    insert into memories (uid, machine, person, revision, project, conversation, session, turn, branch, commit_hash, type,
-        title, subtitle, facts, narrative, concepts, maker, trust, confidence, cost, made_at, changed_at, valid_from, found,
-        fingerprint)
-    values (?1, ?2, ?3, 1, ?4, (select id from conversations where short = ?5 and agent || ':' || session = ?6), ?6, ?7,
-        ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
 const SET_ORIGIN: &str = "
     update memories set branch = ?2, commit_hash = ?3, maker = ?4, trust = ?5, confidence = ?6, cost = ?7, valid_from = ?8
     where id = ?1";
@@ -80,7 +74,7 @@ const RESOLVE: &str = "
 
 impl Archive {
     /// Applies a pull in one transaction.
-    pub fn take(&mut self, project: &SharedProject, arrival: PulledRows) -> Result<PullCounts, StoreError> {
+    pub fn take(&mut self, project: &SharedProject, arrival: PulledRows) -> Result<PullCounts> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let (done, forgotten) = {
             let mut pull = Pull {
@@ -112,11 +106,10 @@ impl Archive {
     }
 
     /// Whether these rows would delete anything: the files must then be compacted.
-    pub fn would_delete(&self, rows: &[SharedRow]) -> Result<bool, StoreError> {
-        let mut is_stored = self.db.prepare_cached(IS_STORED)?;
+    pub fn would_delete(&self, rows: &[SharedRow]) -> Result<bool> {
         for row in rows.iter().filter(|row| !row.is_shared()) {
             let is_piece = matches!(row.kind, RowKind::Body | RowKind::Detail);
-            if is_piece || is_stored.query_row((row.uid.0, row.uid.at().0), |row| row.get::<_, bool>(0))? {
+            if is_piece || self.db.value(IS_STORED, (row.uid.0, row.uid.at().0))? {
                 return Ok(true);
             }
         }
@@ -125,7 +118,7 @@ impl Archive {
 }
 
 impl Pull<'_> {
-    fn take(&mut self, carried: SyncRow<CleanText<'static>>) -> Result<(), StoreError> {
+    fn take(&mut self, carried: SyncRow<CleanText<'static>>) -> Result<()> {
         let SyncRow { row, words } = carried;
         match &row.life {
             RowLife::Forgotten { at, by } => self.forget(&row, *at, by)?,
@@ -142,7 +135,7 @@ impl Pull<'_> {
     }
 
     /// Whether the row may be stored: neither forgotten, nor withdrawn later.
-    fn may_store(&self, row: &SharedRow, registers: &Registers) -> Result<bool, StoreError> {
+    fn may_store(&self, row: &SharedRow, registers: &Registers) -> Result<bool> {
         let known = self.archive.stamp(row.uid, RegisterId::Presence)?.unwrap_or(WriteStamp::NEVER);
         match self.archive.tombstone_fate(row.uid)? {
             Some(TombFate::Forgotten | TombFate::Away) => Ok(false),
@@ -155,20 +148,15 @@ impl Pull<'_> {
         }
     }
 
-    fn forget(&mut self, row: &SharedRow, at: Timestamp, by: &str) -> Result<(), StoreError> {
+    fn forget(&mut self, row: &SharedRow, at: Timestamp, by: &str) -> Result<()> {
         let from = &row.from;
-        self.archive.db.prepare_cached(BURY)?.execute(params![
-            row.uid.0,
-            row.kind.name(),
-            row.project.0,
-            self.person(row),
-            from.machine.0,
-            from.session.as_ref().map(ToString::to_string),
-            from.turn,
-            from.made_at.0,
-            at.0,
-            by,
-        ])?;
+        self.archive.db.change(
+            BURY,
+            values! {
+                row.uid, row.kind, row.project, self.person(row), from.machine, from.session, from.turn,
+                from.made_at, at, by
+            },
+        )?;
         let burial = Burial { at, by, own_fate: TombFate::Forgotten, others_fate: TombFate::Away };
         let mut eraser = ArchiveEraser::new(self.archive, burial);
         eraser.forget_row(row)?;
@@ -186,7 +174,7 @@ impl Pull<'_> {
     }
 
     /// Its owner withdrew it: deletes it, except on the machine that withdrew or captured it.
-    fn withdraw(&mut self, row: &SharedRow, registers: &Registers) -> Result<(), StoreError> {
+    fn withdraw(&mut self, row: &SharedRow, registers: &Registers) -> Result<()> {
         let (presence, words) = (registers.presence.stamp, registers.words.stamp);
         let known = self.archive.stamp(row.uid, RegisterId::Presence)?.unwrap_or(WriteStamp::NEVER);
         if presence <= known {
@@ -206,7 +194,7 @@ impl Pull<'_> {
         row: &SharedRow,
         registers: &Registers,
         words: Option<RowContent<CleanText<'static>>>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let stamp = registers.words.stamp;
         let is_new = match words {
             // Its content is empty, or in a format of a newer version.
@@ -227,17 +215,20 @@ impl Pull<'_> {
         Some(row.from.person.as_str()).filter(|person| *person != self.own)
     }
 
-    fn memory(
-        &mut self,
-        row: &SharedRow,
-        remote: &Registers,
-        words: &SharedMemory,
-    ) -> Result<bool, StoreError> {
+    fn memory(&mut self, row: &SharedRow, remote: &Registers, words: &SharedMemory) -> Result<bool> {
         let archive = self.archive;
         let (number, before) = match archive.memory_by_uid(row.uid)? {
             Some(number) => (number, archive.row_json(number)?),
-            None if archive.is_memory_forgotten(&self.as_new(row, words))? => return Ok(false),
-            None => (self.add_memory(row, words)?, None),
+            None => {
+                let new = self.as_new(row, words);
+                if archive.is_memory_forgotten(&new)? {
+                    return Ok(false);
+                }
+                archive.insert_memory(&new, None, row.from.machine, self.person(row))?;
+                let number = archive.db.last_insert_rowid();
+                archive.db.change(RESOLVE, (row.uid.0, number))?;
+                (number, None)
+            }
         };
         let local = match &before {
             Some(_) => self.local_registers(number)?,
@@ -272,7 +263,7 @@ impl Pull<'_> {
         Some(found.why().to_owned())
     }
 
-    fn local_registers(&self, number: i64) -> Result<Registers, StoreError> {
+    fn local_registers(&self, number: i64) -> Result<Registers> {
         let missing = || rusqlite::Error::QueryReturnedNoRows;
         let memory = self.archive.memory(number)?.ok_or_else(missing)?;
         let columns = self.archive.sharing_columns(number)?.ok_or_else(missing)?;
@@ -286,8 +277,8 @@ impl Pull<'_> {
             project: Some(self.project.row),
             session: row.from.session.clone(),
             turn: row.from.turn,
-            branch: None,
-            commit: None,
+            branch: words.branch.clone(),
+            commit: words.commit.clone(),
             maker: words.maker.clone(),
             trust: words.trust,
             confidence: words.confidence,
@@ -298,70 +289,30 @@ impl Pull<'_> {
         }
     }
 
-    fn add_memory(&self, row: &SharedRow, words: &SharedMemory) -> Result<i64, StoreError> {
-        let (content, from) = (&words.content, &row.from);
-        self.archive.db.prepare_cached(ADD)?.execute(params![
-            row.uid.0,
-            from.machine.0,
-            self.person(row),
-            self.project.row,
-            from.session.as_ref().map(|session| clip_start(session.id.as_str(), SHORT)),
-            from.session.as_ref().map(ToString::to_string),
-            from.turn,
-            words.branch,
-            words.commit,
-            content.kind.as_str(),
-            content.title,
-            content.subtitle,
-            list(&content.facts),
-            content.narrative,
-            list(&content.concepts),
-            words.maker.name(),
-            words.trust.name(),
-            words.confidence.as_percent(),
-            words.cost.cast_signed(),
-            from.made_at.0,
-            from.made_at.0,
-            words.valid_from.0,
-            1,
-            fingerprint(content).0,
-        ])?;
-        let number = self.archive.db.last_insert_rowid();
-        self.archive.db.change(RESOLVE, (row.uid.0, number))?;
-        Ok(number)
+    fn put_origin(&self, number: i64, words: &SharedMemory) -> Result<()> {
+        self.archive.db.run(
+            SET_ORIGIN,
+            values! {
+                number, words.branch, words.commit, words.maker, words.trust, words.confidence, words.cost,
+                words.valid_from
+            },
+        )
     }
 
-    fn put_origin(&self, number: i64, words: &SharedMemory) -> Result<(), StoreError> {
-        self.archive.db.prepare_cached(SET_ORIGIN)?.execute(params![
-            number,
-            words.branch,
-            words.commit,
-            words.maker.name(),
-            words.trust.name(),
-            words.confidence.as_percent(),
-            words.cost.cast_signed(),
-            words.valid_from.0,
-        ])?;
-        Ok(())
-    }
-
-    fn write_registers(&self, number: i64, row: &SharedRow, merged: &Registers) -> Result<(), StoreError> {
+    fn write_registers(&self, number: i64, row: &SharedRow, merged: &Registers) -> Result<()> {
         let standing = merged.standing.value.as_ref();
         let presence = match merged.presence.value {
             Visibility::Shared => "shared",
             Visibility::Withdrawn => "private",
         };
-        self.archive.db.prepare_cached(SET_REGISTERS)?.execute(params![
-            number,
-            self.now.0,
-            merged.pin.value.map(|at| at.0),
-            standing.map(|replaced| replaced.at.0),
-            standing.map(|replaced| &replaced.why),
-            standing.and_then(|replaced| replaced.by).map(|by| by.0),
-            merged.hold.value,
-            presence,
-            merged.found.max(1),
-        ])?;
+        self.archive.db.change(
+            SET_REGISTERS,
+            values! {
+                number, self.now, merged.pin.value, standing.map(|replaced| replaced.at),
+                standing.map(|replaced| &replaced.why), standing.and_then(|replaced| replaced.by),
+                merged.hold.value, presence, merged.found.max(1)
+            },
+        )?;
         let machine = row.from.machine;
         let private = (merged.presence.value == Visibility::Withdrawn).then_some(());
         let held = merged.hold.value.as_ref();

@@ -5,14 +5,14 @@
 use super::carry::SyncRow;
 use super::stamps::RegisterId;
 use super::take::Pull;
-use super::{LineContent, SharedPiece};
-use crate::StoreError;
+use super::{LineContent, SharedPiece, piece_table};
 use crate::archive::keep::{ExportedDetail, ExportedMessage, ExportedTurn};
 use crate::archive::restore::ImportTarget;
 use crate::archive::summaries::KeptSummary;
 use crate::archive::{Archive, Conversation, PackedOpening, Packer};
+use crate::columns::{Columns, from_row, lenient_key, values};
 use crate::query::Query;
-use rusqlite::{Row, params};
+use crate::{Result, StoreError};
 use towline_core::forget::{PieceSource as Speaker, project_marks};
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::piece::StopReason;
@@ -28,10 +28,8 @@ const SETTLE_TURN: &str = "
     where conversation = ?1 and mark = ?2";
 const SET_MACHINE: &str =
     "update turns set machine = ?3, revision = ?4 where conversation = ?1 and mark = ?2";
-const HAS_BODY: &str = "select revision from bodies where conversation = ?1 and mark = ?2";
 const SETTLE_BODY: &str = "
     update bodies set revision = revision + 1, cut = ?3, text = ?4 where conversation = ?1 and mark = ?2";
-const HAS_DETAIL: &str = "select revision from details where conversation = ?1 and mark = ?2";
 const DROP_DETAIL: &str = "delete from details where conversation = ?1 and mark = ?2";
 const MACHINE_OF: &str = "select machine from conversations where id = ?1";
 const SUMMARY_OF: &str = "select uid, revision, machine from summaries where conversation = ?1";
@@ -45,7 +43,7 @@ const PUT_NOTE: &str = "
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const DROP_TOMB: &str = "delete from tombs where uid = ?1";
 const ELSEWHERE: &str = "
-    select uid, project, person, machine, session, turn, made_at, words, count from others_notes
+    select uid, kind, project, person, machine, session, turn, made_at, words, count from others_notes
     where kind = ?1 and (?2 is null or project = ?2) order by made_at desc, uid limit ?3";
 const HAS_NOTE: &str = "select exists (select 1 from others_notes where uid = ?1)";
 const ORIGIN: &str = "select machine, person from conversations where id = ?1";
@@ -69,25 +67,32 @@ pub struct RemoteNote {
     pub count: u64,
 }
 
+/// What decides whether a body or a detail is stored, and where.
+struct PulledPiece {
+    turn: u32,
+    turn_mark: Option<IdHash>,
+    mark: IdHash,
+    at: Timestamp,
+    speaker: Speaker,
+}
+
+from_row! { RemoteNote {
+    uid, kind: kind, project, person, machine, session: lenient_key, turn, made_at, words, count
+} }
+
+fn kind(columns: &mut Columns<'_>) -> rusqlite::Result<RowKind> {
+    columns.parse(RowKind::named)
+}
+
 impl Pull<'_> {
-    pub(super) fn line(
-        &mut self,
-        row: &SharedRow,
-        stamp: WriteStamp,
-        line: &LineContent,
-    ) -> Result<bool, StoreError> {
+    pub(super) fn line(&mut self, row: &SharedRow, stamp: WriteStamp, line: &LineContent) -> Result<bool> {
         let (archive, turn) = (self.archive, &line.turn);
         let Some(session) = &row.from.session else { return Ok(false) };
         if self.is_gone(session, |gone| gone.is_turn_erased(turn.mark, turn.at)) {
             return Ok(false);
         }
         let id = self.session_row(session, row, Some(line))?;
-        let read = |row: &Row<'_>| {
-            let written =
-                WriteStamp { count: row.get::<_, i64>(2)?.cast_unsigned(), machine: Uid(row.get(3)?) };
-            Ok((row.get::<_, u32>(0)?, Uid(row.get(1)?), written))
-        };
-        let known = archive.db.first(TURN, (id, turn.mark.0), read)?;
+        let known: Option<(u32, Uid, WriteStamp)> = archive.db.first(TURN, (id, turn.mark.0))?;
         let ordinal = match known {
             Some((ordinal, uid, written)) => {
                 if archive.stamp(uid, RegisterId::Words)?.unwrap_or(written) >= stamp {
@@ -109,12 +114,11 @@ impl Pull<'_> {
         Ok(true)
     }
 
-    fn settle_turn(&self, conversation: i64, turn: &ExportedTurn) -> Result<(), StoreError> {
+    fn settle_turn(&self, conversation: i64, turn: &ExportedTurn) -> Result<()> {
         let ExportedTurn { mark, until, tools, failures, stopped, line, reverted, .. } = turn;
         let row =
             (conversation, mark.0, until.0, tools, failures, stopped.map(StopReason::name), line, reverted);
-        self.archive.db.change(SETTLE_TURN, row)?;
-        Ok(())
+        self.archive.db.run(SETTLE_TURN, row)
     }
 
     pub(super) fn body(
@@ -122,27 +126,21 @@ impl Pull<'_> {
         row: &SharedRow,
         stamp: WriteStamp,
         words: SharedPiece<ExportedMessage<CleanText<'static>>>,
-    ) -> Result<bool, StoreError> {
-        let (archive, body) = (self.archive, words.piece);
-        let Some(session) = &row.from.session else { return Ok(false) };
-        if self.is_piece_gone(session, words.turn_mark, body.mark, body.at, Speaker::Session) {
-            return Ok(false);
-        }
-        let id = self.session_row(session, row, None)?;
-        let turn = self.local_turn(id, body.turn, words.turn_mark)?;
-        match self.last_write(HAS_BODY, id, body.mark, row.uid)? {
-            Some(written) if written >= stamp => return Ok(false),
-            Some(_) => {
-                let settled = (id, body.mark.0, body.cut.cast_signed(), body.text.as_str());
-                archive.db.change(SETTLE_BODY, settled)?;
-            }
-            None => {
-                archive.restore_body(&ImportTarget::with_turn(id, body.turn, turn), &body)?;
-            }
-        }
-        archive.set_stamp(row.uid, RegisterId::Words, stamp)?;
-        self.mark_changed(id, turn);
-        Ok(true)
+    ) -> Result<bool> {
+        let (body, speaker) = (words.piece, Speaker::Session);
+        let (turn, turn_mark, mark, at) = (body.turn, words.turn_mark, body.mark, body.at);
+        self.piece(
+            row,
+            stamp,
+            &PulledPiece { turn, turn_mark, mark, at, speaker },
+            |archive, target, known| match known {
+                Some(_) => {
+                    let settled = (target.id, mark.0, body.cut.cast_signed(), body.text.as_str());
+                    archive.db.run(SETTLE_BODY, settled)
+                }
+                None => archive.restore_body(target, &body).map(drop),
+            },
+        )
     }
 
     pub(super) fn detail(
@@ -150,25 +148,44 @@ impl Pull<'_> {
         row: &SharedRow,
         stamp: WriteStamp,
         words: SharedPiece<ExportedDetail<CleanText<'static>>>,
-    ) -> Result<bool, StoreError> {
-        let (archive, detail) = (self.archive, words.piece);
-        let Some(session) = &row.from.session else { return Ok(false) };
+    ) -> Result<bool> {
+        let detail = words.piece;
         let speaker = if detail.subagent.is_some() { Speaker::Helper } else { Speaker::Session };
-        if self.is_piece_gone(session, words.turn_mark, detail.mark, detail.at, speaker) {
+        let (turn, turn_mark, mark, at) = (detail.turn, words.turn_mark, detail.mark, detail.at);
+        self.piece(
+            row,
+            stamp,
+            &PulledPiece { turn, turn_mark, mark, at, speaker },
+            |archive, target, known| {
+                if known.is_some() {
+                    archive.db.change(DROP_DETAIL, (target.id, mark.0))?;
+                }
+                let mut packer = Packer::new().map_err(|source| StoreError::Unpack { source })?;
+                archive.restore_detail(target, &detail, &mut packer).map(drop)
+            },
+        )
+    }
+
+    /// Stores a body or a detail by `put`, unless it was forgotten here or this version of it is known.
+    fn piece(
+        &mut self,
+        row: &SharedRow,
+        stamp: WriteStamp,
+        piece: &PulledPiece,
+        put: impl FnOnce(&Archive, &ImportTarget, Option<WriteStamp>) -> Result<()>,
+    ) -> Result<bool> {
+        let Some(session) = &row.from.session else { return Ok(false) };
+        if self.is_piece_gone(session, piece) {
             return Ok(false);
         }
         let id = self.session_row(session, row, None)?;
-        let turn = self.local_turn(id, detail.turn, words.turn_mark)?;
-        match self.last_write(HAS_DETAIL, id, detail.mark, row.uid)? {
-            Some(written) if written >= stamp => return Ok(false),
-            Some(_) => {
-                archive.db.change(DROP_DETAIL, (id, detail.mark.0))?;
-            }
-            None => {}
+        let turn = self.local_turn(id, piece.turn, piece.turn_mark)?;
+        let known = self.last_write(row, id, piece.mark)?;
+        if known.is_some_and(|known| known >= stamp) {
+            return Ok(false);
         }
-        let mut packer = Packer::new().map_err(|source| StoreError::Unpack { source })?;
-        archive.restore_detail(&ImportTarget::with_turn(id, detail.turn, turn), &detail, &mut packer)?;
-        archive.set_stamp(row.uid, RegisterId::Words, stamp)?;
+        put(self.archive, &ImportTarget::with_turn(id, piece.turn, turn), known)?;
+        self.archive.set_stamp(row.uid, RegisterId::Words, stamp)?;
         self.mark_changed(id, turn);
         Ok(true)
     }
@@ -179,20 +196,15 @@ impl Pull<'_> {
         row: &SharedRow,
         registers: &Registers,
         kept: &KeptSummary,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         let archive = self.archive;
         let Some(session) = &row.from.session else { return Ok(false) };
         if self.is_gone(session, |_| true) || row.from.machine == archive.machine {
             return Ok(false);
         }
         let id = self.session_row(session, row, None)?;
-        let read = |row: &Row<'_>| {
-            let written =
-                WriteStamp { count: row.get::<_, i64>(1)?.cast_unsigned(), machine: Uid(row.get(2)?) };
-            Ok((Uid(row.get(0)?), written))
-        };
         let stamp = registers.words.stamp;
-        let known = archive.db.first(SUMMARY_OF, [id], read)?;
+        let known: Option<(Uid, WriteStamp)> = archive.db.first(SUMMARY_OF, [id])?;
         if let Some((uid, written)) = known
             && archive.stamp(uid, RegisterId::Words)?.unwrap_or(written) >= stamp
         {
@@ -211,39 +223,22 @@ impl Pull<'_> {
         conversation: i64,
         stamp: WriteStamp,
         kept: &KeptSummary,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let words = &kept.summary;
-        self.archive.db.prepare_cached(PUT_SUMMARY)?.execute(params![
-            row.uid.0,
-            row.from.machine.0,
-            stamp.count.cast_signed(),
-            conversation,
-            kept.turn,
-            words.request,
-            words.investigated,
-            words.learned,
-            words.completed,
-            words.next_steps,
-            words.notes,
-            kept.maker.name(),
-            kept.trust.name(),
-            kept.at.0,
-        ])?;
-        Ok(())
+        self.archive.db.run(
+            PUT_SUMMARY,
+            values! {
+                row.uid, row.from.machine, stamp.count, conversation, kept.turn, words.request,
+                words.investigated, words.learned, words.completed, words.next_steps, words.notes,
+                kept.maker, kept.trust, kept.at
+            },
+        )
     }
 
     /// Our own notes are in the other database; stores them only if another machine changed them.
-    pub(super) fn noted(
-        &mut self,
-        row: &SharedRow,
-        stamp: WriteStamp,
-        words: &str,
-    ) -> Result<bool, StoreError> {
+    pub(super) fn noted(&mut self, row: &SharedRow, stamp: WriteStamp, words: &str) -> Result<bool> {
         let (archive, from) = (self.archive, &row.from);
-        let read = |row: &Row<'_>| {
-            Ok(WriteStamp { count: row.get::<_, i64>(0)?.cast_unsigned(), machine: Uid(row.get(1)?) })
-        };
-        let known = archive.db.first(NOTE_STAMP, [row.uid.0], read)?;
+        let known: Option<WriteStamp> = archive.db.first(NOTE_STAMP, [row.uid.0])?;
         let is_ours = from.machine == archive.machine && stamp.machine == archive.machine;
         let is_gone = from.session.as_ref().is_some_and(|session| {
             self.is_gone(session, |gone| gone.is_time_erased(from.made_at, Speaker::Session))
@@ -251,19 +246,13 @@ impl Pull<'_> {
         if is_ours || is_gone || known.is_some_and(|known| known >= stamp) {
             return Ok(false);
         }
-        archive.db.prepare_cached(PUT_NOTE)?.execute(params![
-            row.uid.0,
-            row.kind.name(),
-            self.project.row,
-            self.person(row),
-            from.machine.0,
-            from.session.as_ref().map(ToString::to_string),
-            from.turn,
-            from.made_at.0,
-            words,
-            stamp.count.cast_signed(),
-            stamp.machine.0,
-        ])?;
+        archive.db.change(
+            PUT_NOTE,
+            values! {
+                row.uid, row.kind, self.project.row, self.person(row), from.machine, from.session,
+                from.turn, from.made_at, words, stamp.count, stamp.machine
+            },
+        )?;
         Ok(true)
     }
 
@@ -272,17 +261,10 @@ impl Pull<'_> {
         *first = (*first).min(turn);
     }
 
-    fn is_piece_gone(
-        &self,
-        session: &SessionKey,
-        turn: Option<IdHash>,
-        mark: IdHash,
-        at: Timestamp,
-        speaker: Speaker,
-    ) -> bool {
+    fn is_piece_gone(&self, session: &SessionKey, piece: &PulledPiece) -> bool {
         self.is_gone(session, |gone| {
-            let of_turn = turn.is_some_and(|turn| gone.is_turn_erased(turn, Timestamp(i64::MIN)));
-            of_turn || gone.is_piece_erased(mark, at, speaker)
+            let of_turn = piece.turn_mark.is_some_and(|turn| gone.is_turn_erased(turn, Timestamp(i64::MIN)));
+            of_turn || gone.is_piece_erased(piece.mark, piece.at, piece.speaker)
         })
     }
 
@@ -297,12 +279,7 @@ impl Pull<'_> {
     }
 
     /// The row of a session, created with its owner if it is unknown.
-    fn session_row(
-        &self,
-        session: &SessionKey,
-        row: &SharedRow,
-        line: Option<&LineContent>,
-    ) -> Result<i64, StoreError> {
+    fn session_row(&self, session: &SessionKey, row: &SharedRow, line: Option<&LineContent>) -> Result<i64> {
         if let Some(known) = self.archive.conversation(session)? {
             return Ok(known.row());
         }
@@ -320,69 +297,39 @@ impl Pull<'_> {
     }
 
     /// The local ordinal of a turn: the same, unless another turn has it.
-    fn local_turn(&self, conversation: i64, ordinal: u32, mark: Option<IdHash>) -> Result<u32, StoreError> {
+    fn local_turn(&self, conversation: i64, ordinal: u32, mark: Option<IdHash>) -> Result<u32> {
         let known = mark.map(|mark| self.archive.find_turn(conversation, mark)).transpose()?.flatten();
         Ok(known.unwrap_or(ordinal))
     }
 
     /// The last write of a piece, if it is stored.
-    fn last_write(
-        &self,
-        query: &str,
-        conversation: i64,
-        mark: IdHash,
-        uid: Uid,
-    ) -> Result<Option<WriteStamp>, StoreError> {
-        let archive = self.archive;
-        let revision: Option<i64> = archive.db.first(query, (conversation, mark.0), |row| row.get(0))?;
-        let Some(revision) = revision else { return Ok(None) };
-        let machine =
-            archive.db.prepare_cached(MACHINE_OF)?.query_row([conversation], |row| row.get(0).map(Uid))?;
-        let written = WriteStamp { count: revision.cast_unsigned(), machine };
-        Ok(Some(archive.stamp(uid, RegisterId::Words)?.unwrap_or(written)))
+    fn last_write(&self, row: &SharedRow, conversation: i64, mark: IdHash) -> Result<Option<WriteStamp>> {
+        let (archive, table) = (self.archive, piece_table(row.kind));
+        let query = format!("select revision from {table} where conversation = ?1 and mark = ?2");
+        let Some(count) = archive.db.first(&query, (conversation, mark.0))? else { return Ok(None) };
+        let written = WriteStamp { count, machine: archive.db.value(MACHINE_OF, [conversation])? };
+        Ok(Some(archive.stamp(row.uid, RegisterId::Words)?.unwrap_or(written)))
     }
 }
 
 impl Archive {
     /// Bookmarks or batons of other machines, newest first: of a project, or of all.
-    pub fn remote_rows(
-        &self,
-        kind: RowKind,
-        project: Option<i64>,
-        most: u32,
-    ) -> Result<Vec<RemoteNote>, StoreError> {
-        let read = |row: &Row<'_>| {
-            let session: Option<String> = row.get(4)?;
-            Ok(RemoteNote {
-                uid: Uid(row.get(0)?),
-                kind,
-                project: row.get(1)?,
-                person: row.get(2)?,
-                machine: Uid(row.get(3)?),
-                session: session.and_then(|key| SessionKey::parse(&key).ok()),
-                turn: row.get(5)?,
-                made_at: Timestamp(row.get(6)?),
-                words: row.get(7)?,
-                count: row.get::<_, i64>(8)?.cast_unsigned(),
-            })
-        };
-        self.db.all(ELSEWHERE, (kind.name(), project, most), read)
+    pub fn remote_rows(&self, kind: RowKind, project: Option<i64>, most: u32) -> Result<Vec<RemoteNote>> {
+        self.db.all(ELSEWHERE, (kind.name(), project, most))
     }
 
     /// Whether a bookmark or a baton of another machine is stored.
-    pub fn has_remote_row(&self, uid: Uid) -> Result<bool, StoreError> {
+    pub fn has_remote_row(&self, uid: Uid) -> Result<bool> {
         self.db.value(HAS_NOTE, [uid.0])
     }
 
     /// The machine that captured a conversation, and its owner; `None` for this user.
-    pub fn origin_of(&self, conversation: &Conversation) -> Result<(Uid, Option<String>), StoreError> {
-        let read = |row: &Row<'_>| Ok((Uid(row.get(0)?), row.get(1)?));
-        Ok(self.db.prepare_cached(ORIGIN)?.query_row([conversation.row()], read)?)
+    pub fn origin_of(&self, conversation: &Conversation) -> Result<(Uid, Option<String>)> {
+        self.db.value(ORIGIN, [conversation.row()])
     }
 
-    pub(super) fn remove_tombstone(&self, uid: Uid) -> Result<(), StoreError> {
-        self.db.change(DROP_TOMB, [uid.0])?;
-        Ok(())
+    pub(super) fn remove_tombstone(&self, uid: Uid) -> Result<()> {
+        self.db.run(DROP_TOMB, [uid.0])
     }
 }
 

@@ -3,11 +3,11 @@
 //! Written in the transaction that deletes the row. A forgotten row is never taken in again, from any machine.
 
 use super::stamps::RegisterId;
-use super::{ShareLevel, piece_uid};
-use crate::StoreError;
+use super::{ShareLevel, piece_table, piece_uid};
+use crate::Result;
 use crate::archive::Archive;
+use crate::columns::{bound_names, values};
 use crate::query::Query;
-use rusqlite::params;
 use towline_core::id::{IdHash, Uid};
 use towline_core::share::{RowKind, WriteStamp};
 use towline_core::time::Timestamp;
@@ -15,7 +15,7 @@ use towline_core::time::Timestamp;
 towline_core::named_enum! {
     /// Why a row is gone.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(in crate::archive) enum TombFate as named {
+    pub(crate) enum TombFate as named {
         /// Deleted for good, everywhere.
         Forgotten = "forgotten",
         /// Deleted only here: it belongs to a teammate.
@@ -25,9 +25,11 @@ towline_core::named_enum! {
     }
 }
 
+bound_names! { TombFate }
+
 /// How rows are deleted: the fates of own and of others' rows.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::archive) struct Burial<'a> {
+pub(crate) struct Burial<'a> {
     pub at: Timestamp,
     pub by: &'a str,
     pub own_fate: TombFate,
@@ -69,13 +71,9 @@ const DROP_WITHDRAWN: &str = "delete from tombs where uid = ?1 and fate = 'withd
 
 impl Archive {
     /// Records that a memory is deleted, if it is shared.
-    pub(in crate::archive) fn add_memory_tombstone(
-        &self,
-        number: i64,
-        burial: Burial<'_>,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn add_memory_tombstone(&self, number: i64, burial: Burial<'_>) -> Result<()> {
         let row = (number, burial.at.0, burial.by, burial.own_fate.name(), burial.others_fate.name());
-        let buried = self.db.first(MEMORY, row, |row| Ok((Uid(row.get(0)?), row.get::<_, String>(1)?)))?;
+        let buried: Option<(Uid, String)> = self.db.first(MEMORY, row)?;
         match buried {
             Some((uid, fate)) if fate == TombFate::Withdrawn.name() => {
                 self.stamp_withdrawal(uid, WriteStamp::NEVER)
@@ -85,109 +83,81 @@ impl Archive {
     }
 
     /// Stamps the withdrawn words, so that the hub drops them; a later version is newer.
-    fn stamp_withdrawal(&self, uid: Uid, words: WriteStamp) -> Result<(), StoreError> {
+    fn stamp_withdrawal(&self, uid: Uid, words: WriteStamp) -> Result<()> {
         let words = if words == WriteStamp::NEVER { words.next(self.machine) } else { words };
         self.stamp_cleared(uid, words)?;
         self.stamp_again(uid, RegisterId::Presence, WriteStamp::NEVER)?;
         Ok(())
     }
 
-    pub(in crate::archive) fn add_turn_tombstone(
+    pub(crate) fn add_turn_tombstone(
         &self,
         conversation: i64,
         ordinal: i64,
         burial: Burial<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let (own, others) = (burial.own_fate.name(), burial.others_fate.name());
         let row = (conversation, ordinal, burial.at.0, burial.by, own, others);
-        self.db.change(LINE, row)?;
-        Ok(())
+        self.db.run(LINE, row)
     }
 
     /// Teammates' lines that lost their text here: they are not taken in again.
-    pub(in crate::archive) fn add_foreign_line_tombstones(
-        &self,
-        conversation: i64,
-        burial: Burial<'_>,
-    ) -> Result<(), StoreError> {
-        let found = self.db.all(OTHERS_LINES, [conversation], |row| row.get(0))?;
+    pub(crate) fn add_foreign_line_tombstones(&self, conversation: i64, burial: Burial<'_>) -> Result<()> {
+        let found = self.db.all(OTHERS_LINES, [conversation])?;
         let away = Burial { others_fate: TombFate::Away, ..burial };
         found.into_iter().try_for_each(|ordinal| self.add_turn_tombstone(conversation, ordinal, away))
     }
 
     /// Records that all rows of a session are deleted.
-    pub(in crate::archive) fn add_session_tombstones(
-        &self,
-        id: i64,
-        burial: Burial<'_>,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn add_session_tombstones(&self, id: i64, burial: Burial<'_>) -> Result<()> {
         const TURNS: &str = "select ordinal from turns where conversation = ?1";
-        const BODIES: &str = "select turn, mark, at from bodies where conversation = ?1";
-        const DETAILS: &str = "select turn, mark, at from details where conversation = ?1";
-        for ordinal in self.db.all(TURNS, [id], |row| row.get(0))? {
+        for ordinal in self.db.all(TURNS, [id])? {
             self.add_turn_tombstone(id, ordinal, burial)?;
         }
-        self.add_piece_tombstones(id, RowKind::Body, BODIES, [id], burial)?;
-        self.add_piece_tombstones(id, RowKind::Detail, DETAILS, [id], burial)?;
+        self.add_piece_tombstones(id, RowKind::Body, "conversation = ?1", [id], burial)?;
+        self.add_piece_tombstones(id, RowKind::Detail, "conversation = ?1", [id], burial)?;
         self.add_summary_tombstone(id, burial.at)
     }
 
-    pub(in crate::archive) fn add_summary_tombstone(
-        &self,
-        conversation: i64,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn add_summary_tombstone(&self, conversation: i64, at: Timestamp) -> Result<()> {
         let row = (conversation, at.0, self.machine.0);
-        let buried = self
-            .db
-            .first(SUMMARY, row, |row| Ok((Uid(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))?;
+        let buried: Option<(Uid, u64)> = self.db.first(SUMMARY, row)?;
         let Some((uid, count)) = buried else { return Ok(()) };
         self.stamp_withdrawal(uid, WriteStamp { count, machine: self.machine })
     }
 
-    /// Records that bodies or details are deleted, by a query that returns their turn, mark and time.
-    pub(in crate::archive) fn add_piece_tombstones(
+    /// Records that the bodies or details of a conversation that meet a condition are deleted.
+    pub(crate) fn add_piece_tombstones(
         &self,
         conversation: i64,
         kind: RowKind,
-        query: &str,
+        condition: &str,
         parameters: impl rusqlite::Params,
         burial: Burial<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let Some(project) = self.shared_project_of(conversation)? else { return Ok(()) };
         let is_shared = project.extent >= extent_of(kind);
         let session = self.conversation_by_row(conversation)?.session;
-        let piece = |row: &rusqlite::Row<'_>| {
-            Ok((row.get::<_, i64>(0)?, IdHash(row.get(1)?), Timestamp(row.get(2)?)))
-        };
-        let found = self.db.all(query, parameters, piece)?;
+        let query = format!("select turn, mark, at from {} where {condition}", piece_table(kind));
+        let found: Vec<(i64, IdHash, Timestamp)> = self.db.all(&query, parameters)?;
         let mut bury = self.db.prepare_cached(PIECE)?;
         for (turn, mark, at) in found {
-            bury.execute(params![
-                conversation,
-                piece_uid(kind.name(), &session, mark, at).0,
-                kind.name(),
-                session.to_string(),
-                turn,
-                at.0,
-                burial.at.0,
-                burial.by,
-                burial.own_fate.name(),
-                burial.others_fate.name(),
-                is_shared,
-            ])?;
+            bury.execute(values! {
+                conversation, piece_uid(kind.name(), &session, mark, at), kind, session, turn, at,
+                burial.at, burial.by, burial.own_fate, burial.others_fate, is_shared
+            })?;
         }
         Ok(())
     }
 
     /// The fate of a deleted row; `None` if it has no tomb.
-    pub(in crate::archive) fn tombstone_fate(&self, uid: Uid) -> Result<Option<TombFate>, StoreError> {
-        let found: Option<String> = self.db.first(FATE, [uid.0], |row| row.get(0))?;
+    pub(crate) fn tombstone_fate(&self, uid: Uid) -> Result<Option<TombFate>> {
+        let found: Option<String> = self.db.first(FATE, [uid.0])?;
         Ok(found.and_then(|name| TombFate::named(&name)))
     }
 
     /// Makes a withdrawn row newer than its withdrawal. Returns the new write count of its words.
-    pub(in crate::archive) fn restore_withdrawn(&self, uid: Uid) -> Result<Option<u64>, StoreError> {
+    pub(crate) fn restore_withdrawn(&self, uid: Uid) -> Result<Option<u64>> {
         if self.stamp(uid, RegisterId::Presence)?.is_none() {
             return Ok(None);
         }

@@ -71,7 +71,7 @@ impl Bench {
 
     fn decisions(&self) -> Vec<Inheritance> {
         let mut all = self
-            .fold()
+            .apply_all()
             .0
             .inheritances(&InheritanceFilter { limit: 1000, ..InheritanceFilter::default() })
             .unwrap();

@@ -1,0 +1,302 @@
+//! How rows become values, and values parameters: a type reads its columns one after the other, in the order of the
+//! query, and binds itself as one.
+//!
+//! An unknown name of a newer version is an error, except where the type has a value for it.
+
+use rusqlite::Row;
+use rusqlite::types::{FromSql, ToSqlOutput, Type, ValueRef};
+use towline_core::bookmark::{BookmarkOrigin, CountPrecision, Threshold};
+use towline_core::capture::{DetailKind, FileAccess, Speaker};
+use towline_core::continuing::{HandoffAuthor, HopStage};
+use towline_core::event::{EndedBy, PromptOrigin, SessionPresence, StartedBy, ToolOutcome};
+use towline_core::fault::FaultKind;
+use towline_core::forget::TimeRange;
+use towline_core::id::{IdHash, SessionKey, SubagentId, TurnId, Uid};
+use towline_core::inherit::{Fallback, InheritRule, InheritState, OnClear};
+use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryTrust, MemoryType};
+use towline_core::meter::{Exactness, UsageSource};
+use towline_core::piece::{StopReason, TokenCounts};
+use towline_core::project::ProjectIdentity;
+use towline_core::seat::{SeatKind, SeatProof};
+use towline_core::session::TurnOutcome;
+use towline_core::share::{RowKind, WriteStamp};
+use towline_core::text::{CleanText, SafeText, SecretPolicy, TextPolicy};
+use towline_core::time::Timestamp;
+use towline_core::typing::{IntentPurpose, IntentStage};
+
+/// The columns of a row that were not read yet.
+pub(crate) struct Columns<'r> {
+    row: &'r Row<'r>,
+    next: usize,
+}
+
+impl Columns<'_> {
+    pub fn get<T: FromRow>(&mut self) -> rusqlite::Result<T> {
+        T::read(self)
+    }
+
+    fn plain<T: FromSql>(&mut self) -> rusqlite::Result<T> {
+        self.next += 1;
+        self.row.get(self.next - 1)
+    }
+
+    fn text(&mut self) -> rusqlite::Result<Option<&str>> {
+        self.next += 1;
+        self.row.get_ref(self.next - 1)?.as_str_or_null().map_err(|_| self.unknown())
+    }
+
+    /// A column with one of our names.
+    pub fn parse<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> rusqlite::Result<T> {
+        self.lenient(parse)?.ok_or_else(|| self.unknown())
+    }
+
+    /// `None` for a name of a newer version.
+    pub fn lenient<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> rusqlite::Result<Option<T>> {
+        Ok(self.text()?.and_then(parse))
+    }
+
+    /// Reads the last column once more.
+    pub fn reread<T: FromRow>(&mut self) -> rusqlite::Result<T> {
+        self.next -= 1;
+        self.get()
+    }
+
+    /// The error about the column that was read last.
+    pub fn unknown(&self) -> rusqlite::Error {
+        rusqlite::Error::InvalidColumnType(self.next - 1, "a word of this version".into(), Type::Text)
+    }
+}
+
+/// A value that reads its own columns.
+pub(crate) trait FromRow: Sized {
+    fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self>;
+
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Self::read(&mut Columns { row, next: 0 })
+    }
+}
+
+/// Reads a struct from the columns that have the order of the fields named here. A field is read by its type, or by the
+/// function behind its name.
+macro_rules! from_row {
+    ($type:ty { $($field:ident $(: $read:path)?),* $(,)? }) => {
+        impl $crate::columns::FromRow for $type {
+            fn read(columns: &mut $crate::columns::Columns<'_>) -> rusqlite::Result<Self> {
+                Ok(Self { $($field: $crate::columns::from_row!(@ columns $($read)?)?),* })
+            }
+        }
+    };
+    (@ $columns:ident) => { $columns.get() };
+    (@ $columns:ident $read:path) => { $read($columns) };
+}
+pub(crate) use from_row;
+
+macro_rules! plain_columns {
+    ($($type:ty),*) => {
+        $(impl FromRow for $type {
+            fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+                columns.plain()
+            }
+        })*
+    };
+}
+plain_columns!(bool, u8, u32, i64, f64, String, Vec<u8>);
+
+/// Types that are read from another one by a function.
+macro_rules! converted_columns {
+    ($($type:ty = $convert:expr,)*) => {
+        $(impl FromRow for $type {
+            fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+                columns.plain().map($convert)
+            }
+        })*
+    };
+}
+converted_columns!(
+    u64 = i64::cast_unsigned,
+    Timestamp = Timestamp,
+    Uid = Uid,
+    IdHash = IdHash,
+    SafeText = |text: String| stored_text(&text),
+    MemoryAuthor = |name: String| MemoryAuthor::named(&name),
+    FaultKind = |name: String| FaultKind::named(&name).unwrap_or(FaultKind::Internal),
+    StartedBy = |name: String| StartedBy::named(&name).unwrap_or(StartedBy::Unknown),
+    EndedBy = |name: String| EndedBy::named(&name).unwrap_or(EndedBy::Other),
+);
+
+/// Types that are stored by their names.
+macro_rules! named_columns {
+    ($($type:ty = $parse:expr,)*) => {
+        $(impl FromRow for $type {
+            fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+                columns.parse($parse)
+            }
+        })*
+    };
+}
+named_columns!(
+    BookmarkOrigin = BookmarkOrigin::parse,
+    CountPrecision = CountPrecision::parse,
+    DetailKind = DetailKind::named,
+    Exactness = Exactness::parse,
+    Fallback = Fallback::parse,
+    FileAccess = FileAccess::named,
+    HandoffAuthor = HandoffAuthor::named,
+    HopStage = HopStage::named,
+    InheritRule = InheritRule::parse,
+    InheritState = InheritState::parse,
+    IntentPurpose = IntentPurpose::named,
+    IntentStage = IntentStage::named,
+    MemoryTrust = MemoryTrust::named,
+    MemoryType = MemoryType::parse,
+    OnClear = OnClear::parse,
+    PromptOrigin = PromptOrigin::named,
+    SeatKind = SeatKind::named,
+    SeatProof = SeatProof::named,
+    SessionKey = |key| SessionKey::parse(key).ok(),
+    SessionPresence = SessionPresence::named,
+    Speaker = Speaker::named,
+    Threshold = Threshold::parse,
+    UsageSource = UsageSource::parse,
+);
+
+/// Types that are optional wherever they are stored: an unknown name reads as `None`.
+macro_rules! optional_columns {
+    ($($type:ty = $parse:expr,)*) => {
+        $(impl FromRow for Option<$type> {
+            fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+                columns.lenient($parse)
+            }
+        })*
+    };
+}
+optional_columns!(
+    StopReason = StopReason::named,
+    SubagentId = |id| SubagentId::parse(id).ok(),
+    TurnId = |id| TurnId::parse(id).ok(),
+);
+
+/// For values of one column.
+impl<T: FromRow> FromRow for Option<T> {
+    fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+        if columns.row.get_ref(columns.next)? == ValueRef::Null {
+            columns.next += 1;
+            return Ok(None);
+        }
+        columns.get().map(Some)
+    }
+}
+
+macro_rules! tuples {
+    ($(($($part:ident),+))*) => {
+        $(impl<$($part: FromRow),+> FromRow for ($($part,)+) {
+            fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+                Ok(($(columns.get::<$part>()?,)+))
+            }
+        })*
+    };
+}
+tuples!((A, B)(A, B, C)(A, B, C, D)(A, B, C, D, E));
+
+from_row!(TimeRange { from, until });
+from_row!(TokenCounts { input, cache_read, cache_write, cache_write_1h, output });
+from_row!(WriteStamp { count, machine });
+
+/// Stored text is already truncated and redacted.
+pub(crate) fn stored_text(text: &str) -> SafeText {
+    SafeText::new(text, TextPolicy { longest_bytes: usize::MAX / 8, secrets: SecretPolicy::Kept })
+}
+
+/// Two values that are stored both or not at all.
+pub(crate) fn both<A: FromRow, B: FromRow>(columns: &mut Columns<'_>) -> rusqlite::Result<Option<(A, B)>> {
+    let (a, b): (Option<A>, Option<B>) = columns.get()?;
+    Ok(a.zip(b))
+}
+
+/// The traces of a project: root, remote, name. `None` without a root.
+pub(crate) fn traces(columns: &mut Columns<'_>) -> rusqlite::Result<Option<ProjectIdentity>> {
+    let (root, remote, name): (Option<String>, _, _) = columns.get()?;
+    Ok(root.map(|root| ProjectIdentity { root, remote, name, branch: None }))
+}
+
+/// The session of a row that may outlive it: `None` also for a key that is not valid here.
+pub(crate) fn lenient_key(columns: &mut Columns<'_>) -> rusqlite::Result<Option<SessionKey>> {
+    columns.lenient(|key| SessionKey::parse(key).ok())
+}
+
+/// A value as a parameter of a statement.
+pub(crate) trait Bind {
+    fn bind(&self) -> ToSqlOutput<'_>;
+}
+
+/// The parameters of a statement, in its order.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { [$($crate::columns::Bind::bind(&$value)),*] };
+}
+pub(crate) use values;
+
+macro_rules! bound {
+    ($($type:ty = $value:expr;)*) => {
+        $(impl Bind for $type {
+            fn bind(&self) -> ToSqlOutput<'_> {
+                let value: fn(&$type) -> ToSqlOutput<'_> = $value;
+                value(self)
+            }
+        })*
+    };
+}
+bound! {
+    bool = |it| i64::from(*it).into();
+    i32 = |it| i64::from(*it).into();
+    i64 = |it| (*it).into();
+    u32 = |it| i64::from(*it).into();
+    u64 = |it| it.cast_signed().into();
+    str = |it| ToSqlOutput::Borrowed(it.into());
+    String = |it| it.as_str().bind();
+    [u8] = |it| ToSqlOutput::Borrowed(it.into());
+    Uid = |it| it.0.as_slice().bind();
+    Timestamp = |it| it.0.into();
+    IdHash = |it| it.0.into();
+    SafeText = |it| it.as_str().bind();
+    TurnId = |it| it.as_str().bind();
+    SubagentId = |it| it.as_str().bind();
+    SessionKey = |it| it.to_string().into();
+    MemoryType = |it| it.as_str().bind();
+    MemoryAuthor = |it| it.name().bind();
+    ConfidencePercent = |it| i64::from(it.as_percent()).into();
+}
+
+impl Bind for CleanText<'_> {
+    fn bind(&self) -> ToSqlOutput<'_> {
+        self.as_str().bind()
+    }
+}
+
+/// Enums that are stored by their names.
+macro_rules! bound_names {
+    ($($type:ty),* $(,)?) => {
+        $(impl $crate::columns::Bind for $type {
+            fn bind(&self) -> rusqlite::types::ToSqlOutput<'_> {
+                rusqlite::types::ToSqlOutput::Borrowed(self.name().into())
+            }
+        })*
+    };
+}
+pub(crate) use bound_names;
+
+bound_names! {
+    BookmarkOrigin, CountPrecision, DetailKind, IntentPurpose, MemoryTrust, PromptOrigin, RowKind, SeatKind, SeatProof,
+    Speaker, StopReason, Threshold, ToolOutcome, TurnOutcome,
+}
+
+impl<T: Bind> Bind for Option<T> {
+    fn bind(&self) -> ToSqlOutput<'_> {
+        self.as_ref().map_or(ToSqlOutput::Borrowed(ValueRef::Null), Bind::bind)
+    }
+}
+
+impl<T: Bind + ?Sized> Bind for &T {
+    fn bind(&self) -> ToSqlOutput<'_> {
+        (*self).bind()
+    }
+}
