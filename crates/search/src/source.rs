@@ -3,7 +3,7 @@
 //! A source numbers its documents from 0. A number may be unused or deleted: `is_live` says so.
 
 use crate::document::{Document, DocumentKind};
-use crate::index::IndexError;
+use crate::index::Result;
 use crate::table::WordPiece;
 use crate::words::{Bm25, TermDictionary};
 
@@ -15,22 +15,22 @@ pub trait DocSource: TermDictionary {
     fn words(&self) -> u64;
     fn is_live(&self, doc: u32) -> bool;
     /// The number of documents that contain the word.
-    fn doc_freq(&self, word: &str) -> Result<u32, IndexError>;
+    fn doc_freq(&self, word: &str) -> Result<u32>;
     /// Scores all documents.
-    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches, IndexError>;
+    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches>;
     fn facts(&self, doc: u32) -> DocFacts;
     /// The document's timestamp, separate from `facts` because it is read for many documents.
     fn at(&self, doc: u32) -> i64;
     /// The number of a live document with this id.
-    fn find_id(&self, id: i64) -> Result<Option<u32>, IndexError>;
+    fn find_id(&self, id: i64) -> Result<Option<u32>>;
     /// All documents of a session.
-    fn in_session(&self, session: u64) -> Result<Vec<u32>, IndexError>;
+    fn in_session(&self, session: u64) -> Result<Vec<u32>>;
     /// Documents with this tag or, if the tag ends with `/`, with any tag that starts with it.
-    fn tagged(&self, tag: &str) -> Result<Vec<u32>, IndexError>;
+    fn tagged(&self, tag: &str) -> Result<Vec<u32>>;
     /// All tags with this prefix.
-    fn tags(&self, prefix: &str) -> Result<Vec<String>, IndexError>;
+    fn tags(&self, prefix: &str) -> Result<Vec<String>>;
     /// The word pieces of the document's beginning.
-    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>, IndexError>;
+    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>>;
 }
 
 /// A query term with its BM25 weight.

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::IndexError;
+use super::Result;
 use crate::document::Document;
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::WordPiece;
@@ -72,11 +72,11 @@ impl DocSource for Fresh {
         (doc as usize) < self.documents.len()
     }
 
-    fn doc_freq(&self, word: &str) -> Result<u32, IndexError> {
+    fn doc_freq(&self, word: &str) -> Result<u32> {
         Ok(self.doc_freq.get(word).copied().unwrap_or_default())
     }
 
-    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches, IndexError> {
+    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches> {
         let mut matches = Matches::none(self.doc_count());
         for (doc, document) in (0u32..).zip(&self.documents) {
             for (number, term) in terms.iter().enumerate() {
@@ -99,25 +99,25 @@ impl DocSource for Fresh {
         self.documents[doc as usize].facts.at
     }
 
-    fn find_id(&self, id: i64) -> Result<Option<u32>, IndexError> {
+    fn find_id(&self, id: i64) -> Result<Option<u32>> {
         Ok(self.docs_where(|document| document.facts.id == id).pop())
     }
 
-    fn in_session(&self, session: u64) -> Result<Vec<u32>, IndexError> {
+    fn in_session(&self, session: u64) -> Result<Vec<u32>> {
         Ok(self.docs_where(|document| document.facts.session == session))
     }
 
-    fn tagged(&self, tag: &str) -> Result<Vec<u32>, IndexError> {
+    fn tagged(&self, tag: &str) -> Result<Vec<u32>> {
         let is_match = |own: &String| own == tag || (tag.ends_with('/') && own.starts_with(tag));
         Ok(self.docs_where(|document| document.tags.iter().any(is_match)))
     }
 
-    fn tags(&self, prefix: &str) -> Result<Vec<String>, IndexError> {
+    fn tags(&self, prefix: &str) -> Result<Vec<String>> {
         let tags = self.documents.iter().flat_map(|document| &document.tags);
         Ok(tags.filter(|tag| tag.starts_with(prefix)).cloned().collect())
     }
 
-    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>, IndexError> {
+    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>> {
         Ok(self.documents[doc as usize].pieces.clone())
     }
 }

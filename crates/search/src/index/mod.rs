@@ -50,6 +50,8 @@ pub enum IndexError {
     Write { complaint: String },
 }
 
+pub type Result<T, E = IndexError> = std::result::Result<T, E>;
+
 impl IndexError {
     /// Whether a rebuild fixes the error.
     pub fn needs_rebuild(&self) -> bool {
@@ -97,16 +99,16 @@ const META: &str = "meta.json";
 
 impl SearchIndex {
     /// Opens the index, or creates an empty one if there is none.
-    pub fn open(folder: &Path) -> Result<SearchIndex, IndexError> {
+    pub fn open(folder: &Path) -> Result<SearchIndex> {
         catch_panics(|| SearchIndex::open_files(folder))
     }
 
     /// Opens the index if there is one; creates nothing.
-    pub fn open_existing(folder: &Path) -> Result<Option<SearchIndex>, IndexError> {
+    pub fn open_existing(folder: &Path) -> Result<Option<SearchIndex>> {
         if folder.join(META).exists() { SearchIndex::open(folder).map(Some) } else { Ok(None) }
     }
 
-    fn open_files(folder: &Path) -> Result<SearchIndex, IndexError> {
+    fn open_files(folder: &Path) -> Result<SearchIndex> {
         create_folder(folder)?;
         if !folder.join(META).exists() {
             create(folder)?;
@@ -120,7 +122,7 @@ impl SearchIndex {
     }
 
     /// Deletes the folder's content and creates an empty index there.
-    pub fn rebuild(folder: &Path) -> Result<SearchIndex, IndexError> {
+    pub fn rebuild(folder: &Path) -> Result<SearchIndex> {
         match std::fs::remove_dir_all(folder) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                 return Err(IndexError::Folder { path: folder.to_owned(), source });
@@ -131,7 +133,7 @@ impl SearchIndex {
     }
 
     /// The checkpoint of the last commit; `None` before the first.
-    pub fn checkpoint(&self) -> Result<Option<i64>, IndexError> {
+    pub fn checkpoint(&self) -> Result<Option<i64>> {
         let meta = self.index.load_metas().map_err(IndexError::damaged)?;
         let Some(payload) = meta.payload else {
             let is_new = meta.segments.is_empty();
@@ -153,12 +155,12 @@ impl SearchIndex {
     }
 
     /// Loads commits that other processes made since this index was opened.
-    pub fn reload(&self) -> Result<(), IndexError> {
+    pub fn reload(&self) -> Result<()> {
         self.reader.reload().map_err(IndexError::damaged)
     }
 
     /// Compares every file with its checksum. For `doctor`; too slow for a search.
-    pub fn verify(&self) -> Result<(), IndexError> {
+    pub fn verify(&self) -> Result<()> {
         let broken = self.index.validate_checksum().map_err(IndexError::damaged)?;
         match broken.iter().next() {
             None => Ok(()),
@@ -167,22 +169,17 @@ impl SearchIndex {
     }
 
     /// Opens the index for writing. There is at most one writer at a time, on the whole machine.
-    pub fn writer(&self) -> Result<IndexWriter<'_>, IndexError> {
+    pub fn writer(&self) -> Result<IndexWriter<'_>> {
         IndexWriter::open(self)
     }
 
     /// The best hits, best first. `fresh` holds documents that are not indexed yet, or changed since.
-    pub fn search(&self, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>, IndexError> {
+    pub fn search(&self, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>> {
         self.search_with(RankingStages::Whole, query, fresh)
     }
 
     /// `search` limited to some ranking stages, to measure what each is worth.
-    pub fn search_with(
-        &self,
-        tier: RankingStages,
-        query: &Query,
-        fresh: &[Document],
-    ) -> Result<Vec<Hit>, IndexError> {
+    pub fn search_with(&self, tier: RankingStages, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>> {
         self.ranked(tier, query, fresh, None)
     }
 
@@ -192,7 +189,7 @@ impl SearchIndex {
         query: &Query,
         fresh: &[Document],
         near: Option<&QuerySimilarity<'_>>,
-    ) -> Result<Vec<Hit>, IndexError> {
+    ) -> Result<Vec<Hit>> {
         self.ranked(RankingStages::Whole, query, fresh, near)
     }
 
@@ -202,7 +199,7 @@ impl SearchIndex {
         query: &Query,
         fresh: &[Document],
         near: Option<&QuerySimilarity<'_>>,
-    ) -> Result<Vec<Hit>, IndexError> {
+    ) -> Result<Vec<Hit>> {
         catch_panics(|| {
             let searcher = self.reader.searcher();
             let segments = self.segments(&searcher, fresh)?;
@@ -214,23 +211,19 @@ impl SearchIndex {
         })
     }
 
-    fn segments<'a>(
-        &self,
-        searcher: &'a Searcher,
-        fresh: &[Document],
-    ) -> Result<Vec<Segment<'a>>, IndexError> {
+    fn segments<'a>(&self, searcher: &'a Searcher, fresh: &[Document]) -> Result<Vec<Segment<'a>>> {
         let readers = searcher.segment_readers().iter();
         readers.map(|reader| Segment::open(reader, self.fields, fresh)).collect()
     }
 }
 
 /// Catches panics of the library, which damaged files can cause, and reports the index as damaged.
-fn catch_panics<T>(work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
+fn catch_panics<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(IndexError::damaged("a file is not what was written")))
 }
 
-fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields), IndexError> {
+fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields)> {
     let (schema, fields) = schema();
     let directory = MmapDirectory::open(folder).map_err(IndexError::damaged)?;
     let builder =
@@ -240,7 +233,7 @@ fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields), IndexError>
 }
 
 /// Creates an empty index beside the folder and renames it into place: concurrent openers see all of it or nothing.
-fn create(folder: &Path) -> Result<(), IndexError> {
+fn create(folder: &Path) -> Result<()> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let aside = folder.with_extension(format!("new.{}.{number}", std::process::id()));
@@ -255,7 +248,7 @@ fn create(folder: &Path) -> Result<(), IndexError> {
     Err(IndexError::damaged(format!("{META} is missing in {}", folder.display())))
 }
 
-fn create_folder(folder: &Path) -> Result<(), IndexError> {
+fn create_folder(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|source| IndexError::Folder { path: folder.to_owned(), source })
 }
 

@@ -11,8 +11,8 @@ use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::store::StoreReader;
 use tantivy::{InvertedIndexReader, SegmentReader, TantivyDocument, TantivyError, Term};
 
-use super::IndexError;
 use super::schema::{AT, Fields, ID, KIND, SESSION, TURN};
+use super::{IndexError, Result};
 use crate::document::{Document, DocumentKind};
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::{PIECES, WordPiece};
@@ -44,11 +44,7 @@ struct Columns {
 }
 
 impl<'a> Segment<'a> {
-    pub fn open(
-        reader: &'a SegmentReader,
-        fields: Fields,
-        fresh: &[Document],
-    ) -> Result<Segment<'a>, IndexError> {
+    pub fn open(reader: &'a SegmentReader, fields: Fields, fresh: &[Document]) -> Result<Segment<'a>> {
         Segment::read(reader, fields, fresh).map_err(IndexError::damaged)
     }
 
@@ -125,11 +121,11 @@ impl DocSource for Segment<'_> {
         !self.reader.is_deleted(doc) && !self.outdated.contains(&doc)
     }
 
-    fn doc_freq(&self, word: &str) -> Result<u32, IndexError> {
+    fn doc_freq(&self, word: &str) -> Result<u32> {
         Ok(self.words.doc_freq(&self.word(word))?)
     }
 
-    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches, IndexError> {
+    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches> {
         let mut matches = Matches::none(self.doc_count());
         for (number, term) in terms.iter().enumerate() {
             for (spelling, weight) in term.spellings {
@@ -155,16 +151,16 @@ impl DocSource for Segment<'_> {
         self.columns.at.first(doc).unwrap_or_default()
     }
 
-    fn find_id(&self, id: i64) -> Result<Option<u32>, IndexError> {
+    fn find_id(&self, id: i64) -> Result<Option<u32>> {
         let docs = postings(&self.ids, &Term::from_field_i64(self.fields.id, id))?;
         Ok(docs.into_iter().find(|doc| self.is_live(*doc)))
     }
 
-    fn in_session(&self, session: u64) -> Result<Vec<u32>, IndexError> {
+    fn in_session(&self, session: u64) -> Result<Vec<u32>> {
         Ok(postings(&self.sessions, &Term::from_field_u64(self.fields.session, session))?)
     }
 
-    fn tagged(&self, tag: &str) -> Result<Vec<u32>, IndexError> {
+    fn tagged(&self, tag: &str) -> Result<Vec<u32>> {
         if !tag.ends_with('/') {
             return Ok(postings(&self.tags, &Term::from_field_text(self.fields.tags, tag))?);
         }
@@ -176,7 +172,7 @@ impl DocSource for Segment<'_> {
         Ok(docs)
     }
 
-    fn tags(&self, prefix: &str) -> Result<Vec<String>, IndexError> {
+    fn tags(&self, prefix: &str) -> Result<Vec<String>> {
         let mut found = Vec::new();
         let mut stream = self.tags.terms().range().ge(prefix).into_stream()?;
         while stream.advance() && stream.key().starts_with(prefix.as_bytes()) {
@@ -185,7 +181,7 @@ impl DocSource for Segment<'_> {
         Ok(found)
     }
 
-    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>, IndexError> {
+    fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>> {
         let document: TantivyDocument = self.store.get(doc).map_err(IndexError::damaged)?;
         let bytes =
             document.get_first(self.fields.pieces).and_then(|value| value.as_bytes()).unwrap_or_default();
@@ -195,13 +191,7 @@ impl DocSource for Segment<'_> {
 }
 
 impl Segment<'_> {
-    fn add_matches(
-        &self,
-        spelling: &str,
-        bm25: Bm25,
-        number: usize,
-        matches: &mut Matches,
-    ) -> Result<(), IndexError> {
+    fn add_matches(&self, spelling: &str, bm25: Bm25, number: usize, matches: &mut Matches) -> Result<()> {
         let term = self.word(spelling);
         let Some(mut blocks) = self.words.read_block_postings(&term, IndexRecordOption::WithFreqs)? else {
             return Ok(());

@@ -7,7 +7,7 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{IndexWriter as TantivyWriter, TantivyDocument, TantivyError, Term};
 
 use super::schema::FORMAT;
-use super::{IndexError, Payload, SearchIndex};
+use super::{IndexError, Payload, Result, SearchIndex};
 use crate::document::{Document, DocumentKind};
 
 /// Bytes buffered in memory before they become a segment.
@@ -24,7 +24,7 @@ pub struct IndexWriter<'a> {
 }
 
 impl<'a> IndexWriter<'a> {
-    pub(super) fn open(index: &'a SearchIndex) -> Result<IndexWriter<'a>, IndexError> {
+    pub(super) fn open(index: &'a SearchIndex) -> Result<IndexWriter<'a>> {
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
             .num_merge_threads(1)
@@ -39,7 +39,7 @@ impl<'a> IndexWriter<'a> {
     }
 
     /// Adds a document, replacing one with the same id.
-    pub fn add(&self, document: &Document) -> Result<(), IndexError> {
+    pub fn add(&self, document: &Document) -> Result<()> {
         self.remove(document.id);
         self.writer.add_document(self.indexed(document)).map_err(IndexError::write)?;
         Ok(())
@@ -51,13 +51,13 @@ impl<'a> IndexWriter<'a> {
     }
 
     /// Commits all changes since the last commit together with the caller's `checkpoint`.
-    pub fn commit(&mut self, checkpoint: i64) -> Result<(), IndexError> {
+    pub fn commit(&mut self, checkpoint: i64) -> Result<()> {
         self.commit_as(Some(checkpoint))
     }
 
     /// Removes documents so that nothing of them is left in any file, and waits for it. Earlier changes are committed
     /// too; the checkpoint stays.
-    pub fn erase(mut self, ids: &[i64]) -> Result<(), IndexError> {
+    pub fn erase(mut self, ids: &[i64]) -> Result<()> {
         ids.iter().for_each(|id| self.remove(*id));
         let checkpoint = self.index.checkpoint()?;
         self.commit_as(checkpoint)?;
@@ -72,12 +72,12 @@ impl<'a> IndexWriter<'a> {
     }
 
     /// Waits for running merges. A writer that is dropped leaves them to the next.
-    pub fn close(self) -> Result<(), IndexError> {
+    pub fn close(self) -> Result<()> {
         self.writer.wait_merging_threads().map_err(IndexError::write)?;
         self.index.reload()
     }
 
-    fn commit_as(&mut self, checkpoint: Option<i64>) -> Result<(), IndexError> {
+    fn commit_as(&mut self, checkpoint: Option<i64>) -> Result<()> {
         let payload =
             serde_json::to_string(&Payload { format: FORMAT, checkpoint }).map_err(IndexError::write)?;
         let mut prepared = self.writer.prepare_commit().map_err(IndexError::write)?;

@@ -2,6 +2,7 @@
 //!
 //! Unlike the static table's tokeniser, punctuation yields pieces too, and a word without pieces becomes `[UNK]`.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization;
@@ -11,15 +12,10 @@ use super::{ModelError, unfit, unread};
 
 /// Words with more characters become `[UNK]`.
 const LONGEST_WORD: usize = 100;
-const EMPTY: u32 = u32::MAX;
 
-/// The model's list of pieces.
+/// The model's list of pieces, with their numbers.
 pub struct PieceVocabulary {
-    text: String,
-    /// The byte range of each piece in `text`.
-    ranges: Vec<(u32, u32)>,
-    /// Hash table of piece numbers, keyed by spelling.
-    slots: Vec<u32>,
+    numbers: HashMap<String, u32>,
     unknown: u32,
     begin: u32,
     end: u32,
@@ -28,18 +24,19 @@ pub struct PieceVocabulary {
 impl PieceVocabulary {
     pub fn open(path: &Path, words: usize) -> Result<PieceVocabulary, ModelError> {
         let text = std::fs::read_to_string(path).map_err(|source| unread(path, source))?;
-        let mut vocabulary =
-            PieceVocabulary { ranges: ranges(&text), text, slots: vec![], unknown: 0, begin: 0, end: 0 };
-        if vocabulary.ranges.len() != words {
-            let complaint = format!("it has {} pieces, and the weights {words}", vocabulary.ranges.len());
-            return Err(unfit(path, complaint));
+        let count = text.lines().count();
+        if count != words {
+            return Err(unfit(path, format!("it has {count} pieces, and the weights {words}")));
         }
-        vocabulary.fill_slots();
-        let named =
-            |name: &str| vocabulary.number(name).ok_or_else(|| unfit(path, format!("`{name}` is missing")));
-        (vocabulary.unknown, vocabulary.begin, vocabulary.end) =
-            (named("[UNK]")?, named("[CLS]")?, named("[SEP]")?);
-        Ok(vocabulary)
+        let mut numbers = HashMap::with_capacity(count);
+        for (piece, number) in text.lines().zip(0..) {
+            numbers.entry(piece.to_owned()).or_insert(number);
+        }
+        let named = |name: &str| {
+            numbers.get(name).copied().ok_or_else(|| unfit(path, format!("`{name}` is missing")))
+        };
+        let (unknown, begin, end) = (named("[UNK]")?, named("[CLS]")?, named("[SEP]")?);
+        Ok(PieceVocabulary { numbers, unknown, begin, end })
     }
 
     /// The piece numbers of a text between `[CLS]` and `[SEP]`, at most `most` in all.
@@ -91,7 +88,7 @@ impl PieceVocabulary {
                     spelled.push_str("##");
                 }
                 spelled.push_str(&rest[..end]);
-                Some((self.number(&spelled)?, end))
+                Some((*self.numbers.get(&spelled)?, end))
             });
             let Some((piece, end)) = longest else { return false };
             numbers.push(piece);
@@ -99,53 +96,6 @@ impl PieceVocabulary {
         }
         true
     }
-
-    fn number(&self, spelled: &str) -> Option<u32> {
-        let mut slot = hashed(spelled) & (self.slots.len() - 1);
-        loop {
-            let number = self.slots[slot];
-            if number == EMPTY {
-                return None;
-            }
-            if self.spelling(number) == spelled {
-                return Some(number);
-            }
-            slot = (slot + 1) & (self.slots.len() - 1);
-        }
-    }
-
-    fn spelling(&self, number: u32) -> &str {
-        let (from, to) = self.ranges[number as usize];
-        &self.text[from as usize..to as usize]
-    }
-
-    fn fill_slots(&mut self) {
-        self.slots = vec![EMPTY; (self.ranges.len() * 2 + 2).next_power_of_two()];
-        for number in 0..self.ranges.len() as u32 {
-            let mut slot = hashed(self.spelling(number)) & (self.slots.len() - 1);
-            while self.slots[slot] != EMPTY {
-                slot = (slot + 1) & (self.slots.len() - 1);
-            }
-            self.slots[slot] = number;
-        }
-    }
-}
-
-/// The byte ranges of the list's lines.
-fn ranges(text: &str) -> Vec<(u32, u32)> {
-    let mut from = 0;
-    let lines = text.split_inclusive('\n').map(|line| {
-        let begin = from;
-        from += line.len() as u32;
-        (begin, begin + line.trim_end_matches(['\n', '\r']).len() as u32)
-    });
-    lines.collect()
-}
-
-/// 32-bit FNV-1a.
-fn hashed(text: &str) -> usize {
-    let hash = |value: u32, byte: u8| (value ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    text.bytes().fold(0x811C_9DC5_u32, hash) as usize
 }
 
 fn push(letter: char, word: &mut String) {

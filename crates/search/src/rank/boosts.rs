@@ -9,7 +9,7 @@ use super::filter::file_tags;
 use super::hit::{BoostReason, DocAddress};
 use super::meaning::scaled;
 use crate::document::DocumentKind;
-use crate::index::IndexError;
+use crate::index::Result;
 use crate::query::Query;
 use crate::source::{TagKind, tag};
 use crate::table::{WordPiece, pieces};
@@ -26,7 +26,7 @@ const RECENT: f32 = 0.1;
 /// Shorter project names are ordinary words.
 const SHORTEST_NAME: usize = 3;
 
-pub fn add(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<(), IndexError> {
+pub fn add(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<()> {
     let query = search.query;
     boost_tagged(search, candidates, BoostReason::File, FILE_NAMED, &files_named(&query.text))?;
     let files_here: Vec<String> = query.here.files.iter().flat_map(|file| file_tags(file)).collect();
@@ -61,7 +61,7 @@ fn boost_tagged(
     why: BoostReason,
     by: f32,
     tags: &[String],
-) -> Result<(), IndexError> {
+) -> Result<()> {
     let mut tagged = HashSet::new();
     for (source, documents) in search.sources.iter().enumerate() {
         for tag in tags {
@@ -94,7 +94,7 @@ fn is_like_a_file(word: &str) -> bool {
 }
 
 /// Projects whose whole name occurs in the query.
-fn projects_named(search: &SearchContext<'_>) -> Result<Vec<String>, IndexError> {
+fn projects_named(search: &SearchContext<'_>) -> Result<Vec<String>> {
     let question = spaced(&search.query.text);
     let mut named = Vec::new();
     for source in search.sources {

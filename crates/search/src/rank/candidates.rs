@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::dates::Times;
 use super::filter::Filter;
 use super::hit::{Boost, BoostReason, DocAddress, RankingStages};
-use crate::index::IndexError;
+use crate::index::Result;
 use crate::query::Query;
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::WordPiece;
@@ -87,7 +87,7 @@ impl<'a> SearchContext<'a> {
         query: &'a Query,
         sources: &'a [&'a dyn DocSource],
         near: Option<&'a QuerySimilarity<'a>>,
-    ) -> Result<SearchContext<'a>, IndexError> {
+    ) -> Result<SearchContext<'a>> {
         let collection = collection(sources);
         let times = Times::parse(query);
         let terms = terms(query, &times, sources)?;
@@ -121,7 +121,7 @@ impl<'a> SearchContext<'a> {
     }
 
     /// All live documents of a session.
-    pub fn in_session(&self, session: u64) -> Result<Vec<DocAddress>, IndexError> {
+    pub fn in_session(&self, session: u64) -> Result<Vec<DocAddress>> {
         let mut members = Vec::new();
         for (source, documents) in self.sources.iter().enumerate() {
             let addresses = documents.in_session(session)?.into_iter().filter(|doc| documents.is_live(*doc));
@@ -138,7 +138,7 @@ impl<'a> SearchContext<'a> {
         self.sources[address.source].facts(address.doc)
     }
 
-    pub fn candidates(&self, tier: RankingStages) -> Result<Vec<RankCandidate>, IndexError> {
+    pub fn candidates(&self, tier: RankingStages) -> Result<Vec<RankCandidate>> {
         let filter = Filter::new(self.query, self.sources)?;
         let matched = if self.terms.is_empty() { self.newest(&filter) } else { self.best(&filter) };
         let mut addresses: BTreeMap<DocAddress, FoundBy> =
@@ -163,7 +163,7 @@ impl<'a> SearchContext<'a> {
         address: DocAddress,
         found_by: FoundBy,
         tier: RankingStages,
-    ) -> Result<RankCandidate, IndexError> {
+    ) -> Result<RankCandidate> {
         let pieces = match tier {
             RankingStages::Words => Vec::new(),
             RankingStages::Meaning | RankingStages::Whole => {
@@ -208,7 +208,7 @@ impl<'a> SearchContext<'a> {
     }
 
     /// Documents similar in meaning, whatever their words are.
-    fn by_vectors(&self, filter: &Filter) -> Result<Vec<DocAddress>, IndexError> {
+    fn by_vectors(&self, filter: &Filter) -> Result<Vec<DocAddress>> {
         let mut addresses = Vec::new();
         let Some(near) = self.near.filter(|_| !self.terms.is_empty()) else { return Ok(addresses) };
         for id in near.nearest(NEAR_BY_VECTORS, VECTORS_LOOKED_UP) {
@@ -248,7 +248,7 @@ impl<'a> SearchContext<'a> {
         matched: &[DocAddress],
         addresses: &mut BTreeMap<DocAddress, FoundBy>,
         filter: &Filter,
-    ) -> Result<(), IndexError> {
+    ) -> Result<()> {
         if addresses.len() >= CANDIDATES || self.terms.is_empty() {
             return Ok(());
         }
@@ -286,7 +286,7 @@ fn collection(sources: &[&dyn DocSource]) -> Collection {
 }
 
 /// The query's terms, expanded if no document contains them; the rarest of too many.
-fn terms(query: &Query, times: &Times, sources: &[&dyn DocSource]) -> Result<Vec<QueryTerm>, IndexError> {
+fn terms(query: &Query, times: &Times, sources: &[&dyn DocSource]) -> Result<Vec<QueryTerm>> {
     let mut looked_up = Vec::new();
     for word in words_of(&query.text) {
         let doc_freq: u32 =

@@ -3,7 +3,7 @@
 //! The values of one filter are alternatives; several filters must all hold.
 
 use super::hit::DocAddress;
-use crate::index::IndexError;
+use crate::index::Result;
 use crate::query::{Filters, Query};
 use crate::source::{DocSource, TagKind, session_key, tag};
 
@@ -16,7 +16,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    pub fn new(query: &Query, sources: &[&dyn DocSource]) -> Result<Filter, IndexError> {
+    pub fn new(query: &Query, sources: &[&dyn DocSource]) -> Result<Filter> {
         let filters = &query.filters;
         let mut filter = Filter {
             allowed: None,
@@ -48,8 +48,8 @@ impl Filter {
     fn narrow(
         &mut self,
         sources: &[&dyn DocSource],
-        matching: impl Fn(&dyn DocSource) -> Result<Vec<u32>, IndexError>,
-    ) -> Result<(), IndexError> {
+        matching: impl Fn(&dyn DocSource) -> Result<Vec<u32>>,
+    ) -> Result<()> {
         let mut narrowed = Vec::new();
         for (number, source) in sources.iter().enumerate() {
             let mut narrowed_source = vec![false; source.doc_count() as usize];
@@ -86,7 +86,7 @@ pub fn file_tags(file: &str) -> [String; 2] {
     [tag(TagKind::File, file), format!("{}/", tag(TagKind::File, file))]
 }
 
-fn tagged_by_any(source: &dyn DocSource, tags: &[String]) -> Result<Vec<u32>, IndexError> {
+fn tagged_by_any(source: &dyn DocSource, tags: &[String]) -> Result<Vec<u32>> {
     let mut allowed = Vec::new();
     for tag in tags {
         allowed.extend(source.tagged(tag)?);

@@ -5,7 +5,7 @@
 use super::candidates::{RankCandidate, SearchContext};
 use super::hit::{BoostReason, Hit, RankingStages};
 use super::{boosts, meaning, structure};
-use crate::index::IndexError;
+use crate::index::Result;
 use crate::query::Query;
 use crate::source::DocSource;
 use crate::vectors::QuerySimilarity;
@@ -19,7 +19,7 @@ pub fn rank(
     query: &Query,
     sources: &[&dyn DocSource],
     near: Option<&QuerySimilarity<'_>>,
-) -> Result<Vec<Hit>, IndexError> {
+) -> Result<Vec<Hit>> {
     let search = SearchContext::new(query, sources, near)?;
     let mut candidates = search.candidates(tier)?;
     match tier {

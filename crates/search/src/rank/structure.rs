@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::candidates::{RankCandidate, SearchContext, by_address};
 use super::hit::{BoostReason, DocAddress};
 use super::meaning::scaled;
-use crate::index::IndexError;
+use crate::index::Result;
 use crate::words::{Bm25, Collection};
 
 /// Shares of the score of the previous turn, the next turn, and the rest of the same turn.
@@ -19,10 +19,7 @@ const FROM_SESSION: f32 = 0.3;
 /// The weight of a match that is no candidate, relative to the best: its meaning was not compared.
 const BY_WORDS_ALONE: f32 = 0.4;
 
-pub fn apply_neighbour_boosts(
-    search: &SearchContext<'_>,
-    candidates: &mut [RankCandidate],
-) -> Result<(), IndexError> {
+pub fn apply_neighbour_boosts(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<()> {
     let sessions = SessionMatches::of(search, candidates)?;
     let best_words = candidates.iter().map(|candidate| candidate.words).fold(f32::MIN_POSITIVE, f32::max);
     let turns = turns(search, &sessions, candidates, best_words);
@@ -46,7 +43,7 @@ struct SessionMatches {
 }
 
 impl SessionMatches {
-    fn of(search: &SearchContext<'_>, candidates: &[RankCandidate]) -> Result<SessionMatches, IndexError> {
+    fn of(search: &SearchContext<'_>, candidates: &[RankCandidate]) -> Result<SessionMatches> {
         let mut sessions = SessionMatches { matching: BTreeMap::new(), lengths: HashMap::new() };
         let named: BTreeSet<u64> = candidates.iter().map(|candidate| candidate.facts.session).collect();
         for session in named.into_iter().filter(|session| *session != 0) {
