@@ -2,7 +2,7 @@
 //!
 //! A register that was never written has a NULL stamp: most rows have four of those.
 
-use crate::error::HubError;
+use crate::error::Result;
 use crate::link::HubConn;
 use crate::value::{SqlUid, SqlValue};
 use tokio_postgres::Row;
@@ -85,7 +85,7 @@ fn forgotten(row: &SharedRow) -> Option<(Timestamp, &str)> {
 }
 
 /// Reads a row back. `None` for a kind that only newer programs know.
-pub(crate) fn read(link: &HubConn, row: &Row) -> Result<Option<SharedRow>, HubError> {
+pub(crate) fn read(link: &HubConn, row: &Row) -> Result<Option<SharedRow>> {
     let kind: String = link.read(row, "kind")?;
     let Some(kind) = RowKind::named(&kind) else { return Ok(None) };
     let session: Option<String> = link.read(row, "session")?;
@@ -110,7 +110,7 @@ pub(crate) fn read(link: &HubConn, row: &Row) -> Result<Option<SharedRow>, HubEr
     Ok(Some(SharedRow { uid, kind, project, from, life }))
 }
 
-fn registers(link: &HubConn, row: &Row) -> Result<Registers, HubError> {
+fn registers(link: &HubConn, row: &Row) -> Result<Registers> {
     let words: Option<String> = link.read(row, "words")?;
     let pin: Option<i64> = link.read(row, "pin")?;
     let presence = if link.read(row, "is_withdrawn")? { Visibility::Withdrawn } else { Visibility::Shared };
@@ -124,14 +124,14 @@ fn registers(link: &HubConn, row: &Row) -> Result<Registers, HubError> {
     })
 }
 
-fn standing(link: &HubConn, row: &Row) -> Result<Option<RowReplacement>, HubError> {
+fn standing(link: &HubConn, row: &Row) -> Result<Option<RowReplacement>> {
     let Some(at) = link.read::<Option<i64>>(row, "replaced_at")? else { return Ok(None) };
     let by: Option<Uid> = link.read::<Option<SqlUid>>(row, "replaced_by")?.map(|by| by.0);
     let why: Option<String> = link.read(row, "replaced_why")?;
     Ok(Some(RowReplacement { by, at: Timestamp(at), why: why.unwrap_or_default() }))
 }
 
-fn stamp(link: &HubConn, row: &Row, column: &str) -> Result<WriteStamp, HubError> {
+fn stamp(link: &HubConn, row: &Row, column: &str) -> Result<WriteStamp> {
     let bytes: Option<&[u8]> = link.read(row, column)?;
     Ok(bytes.and_then(WriteStamp::from_bytes).unwrap_or(WriteStamp::NEVER))
 }

@@ -40,6 +40,8 @@ pub enum HubError {
     Other { place: String, why: String },
 }
 
+pub type Result<T, E = HubError> = std::result::Result<T, E>;
+
 impl HubError {
     /// Whether a retry may succeed without anyone's intervention.
     pub fn is_transient(&self) -> bool {

@@ -18,7 +18,7 @@ mod travel;
 mod value;
 
 pub use address::{HubAddress, HubPassword, Tls};
-pub use error::HubError;
+pub use error::{HubError, Result};
 pub use meaning::{Embedding, EmbeddingSupport, VECTOR_LENGTH};
 pub use schema::{Extension, HubSchema, HubStatus, InitOptions, InitOutcome, VERSION};
 pub use search::{CANDIDATES, HubCandidate, HubQuery};
@@ -50,7 +50,7 @@ impl HubClient {
         address: &HubAddress,
         secret: Option<&HubPassword>,
         patience: Duration,
-    ) -> Result<HubClient, HubError> {
+    ) -> Result<HubClient> {
         Ok(HubClient { link: HubConn::open(address, secret, patience)?, schema: None, has_vectors: None })
     }
 

@@ -4,7 +4,7 @@
 //! for every transaction. After a missed deadline the connection is dropped: its next answer would be undefined.
 
 use crate::address::{HubAddress, HubPassword, Tls};
-use crate::error::HubError;
+use crate::error::{HubError, Result};
 use crate::tls;
 use crate::value::SqlValue;
 use std::future::Future;
@@ -30,11 +30,7 @@ pub(crate) struct HubConn {
 }
 
 impl HubConn {
-    pub fn open(
-        address: &HubAddress,
-        secret: Option<&HubPassword>,
-        patience: Duration,
-    ) -> Result<HubConn, HubError> {
+    pub fn open(address: &HubAddress, secret: Option<&HubPassword>, patience: Duration) -> Result<HubConn> {
         if address.tls == Tls::Plain && !address.is_here() {
             let why = "the server is on another machine, and TLS is off".to_owned();
             return Err(HubError::Unprotected { place: address.to_string(), why });
@@ -59,13 +55,13 @@ impl HubConn {
     }
 
     /// Runs one statement.
-    pub fn query(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<Vec<Row>, HubError> {
+    pub fn query(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<Vec<Row>> {
         let answers = self.query_all(&[SqlCall { sql, values }])?;
         Ok(answers.into_iter().next().unwrap_or_default())
     }
 
     /// Runs several statements in one transaction.
-    pub fn query_all(&mut self, statements: &[SqlCall]) -> Result<Vec<Vec<Row>>, HubError> {
+    pub fn query_all(&mut self, statements: &[SqlCall]) -> Result<Vec<Vec<Row>>> {
         let begin = format!("begin; set local statement_timeout = {}", self.patience.as_millis().max(1));
         self.with_client(async |client| {
             client.batch_execute(&begin).await?;
@@ -79,7 +75,7 @@ impl HubConn {
     }
 
     /// Runs a script that contains its own transaction control.
-    pub fn run(&mut self, script: &str) -> Result<(), HubError> {
+    pub fn run(&mut self, script: &str) -> Result<()> {
         self.with_client(async |client| {
             let ran = client.batch_execute(script).await;
             if ran.is_err() {
@@ -90,18 +86,18 @@ impl HubConn {
     }
 
     /// The single row of an answer that always has one.
-    pub fn only<'a>(&self, rows: &'a [Row]) -> Result<&'a Row, HubError> {
+    pub fn only<'a>(&self, rows: &'a [Row]) -> Result<&'a Row> {
         rows.first().ok_or_else(|| other(&self.address, "it gave no answer".into()))
     }
 
-    pub fn read<'a, T: FromSql<'a>>(&self, row: &'a Row, column: &str) -> Result<T, HubError> {
+    pub fn read<'a, T: FromSql<'a>>(&self, row: &'a Row, column: &str) -> Result<T> {
         row.try_get(column).map_err(|error| other(&self.address, error.to_string()))
     }
 
     fn with_client<T>(
         &mut self,
         work: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>,
-    ) -> Result<T, HubError> {
+    ) -> Result<T> {
         let Some(client) = self.client.take() else {
             let why = "the connection is closed".to_owned();
             return Err(HubError::Unreachable { place: self.address.to_string(), why });
@@ -113,7 +109,7 @@ impl HubConn {
         done
     }
 
-    fn within<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, HubError> {
+    fn within<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T> {
         let Some(runtime) = &self.runtime else {
             return Err(other(&self.address, "the connection is being closed".into()));
         };

@@ -3,11 +3,11 @@
 //! Vectors of two models are never compared: the hub accepts only those of the team's model, which the first upload
 //! decides. Computes no vector.
 
-use crate::error::HubError;
+use crate::error::Result;
 use crate::link::SqlCall;
 use crate::schema::Extension;
 use crate::team::Membership;
-use crate::value::SqlValue;
+use crate::value::{SqlValue, values};
 use crate::{HubClient, Need, columns};
 use towline_core::id::Uid;
 use towline_core::share::{RowLife, SharedRow, WriteStamp};
@@ -58,12 +58,12 @@ const WITHOUT_VECTOR: &str = "
 
 impl HubClient {
     /// Whether this team has vectors, and of which model.
-    pub fn embedding_support(&mut self, membership: &Membership) -> Result<EmbeddingSupport, HubError> {
+    pub fn embedding_support(&mut self, membership: &Membership) -> Result<EmbeddingSupport> {
         self.ready(Need::Read)?;
         if !self.has_vectors()? {
             return Ok(EmbeddingSupport::None);
         }
-        let rows = self.link.query(MODEL, vec![SqlValue::uid(membership.team)])?;
+        let rows = self.link.query(MODEL, values![membership.team])?;
         let model: Option<String> =
             rows.first().map(|row| self.link.read(row, "model")).transpose()?.flatten();
         // An unreadable name is no model of ours.
@@ -78,19 +78,9 @@ impl HubClient {
         project: Uid,
         before: Option<Uid>,
         most: u32,
-    ) -> Result<Vec<SharedRow>, HubError> {
-        self.ready(Need::Read)?;
-        let values = vec![
-            SqlValue::uid(membership.team),
-            SqlValue::uid(project),
-            SqlValue::maybe_uid(before),
-            SqlValue::small(most.max(1)),
-        ];
-        let mut found = Vec::new();
-        for row in &self.link.query(WITHOUT_VECTOR, values)? {
-            found.extend(columns::read(&self.link, row)?);
-        }
-        Ok(found)
+    ) -> Result<Vec<SharedRow>> {
+        let values = values![membership.team, project, before, most.max(1)];
+        Ok(self.rows(WITHOUT_VECTOR, values, columns::read)?.into_iter().flatten().collect())
     }
 
     /// Uploads vectors, each for the row's current text. Returns how many were accepted.
@@ -98,7 +88,7 @@ impl HubClient {
         &mut self,
         membership: &Membership,
         embedded: &[(&SharedRow, &Embedding)],
-    ) -> Result<u64, HubError> {
+    ) -> Result<u64> {
         self.ready(Need::Write)?;
         let Some(upload) = upload(membership, embedded.iter().copied()) else { return Ok(0) };
         let rows = self.link.query(upload.sql, upload.values)?;
@@ -107,12 +97,12 @@ impl HubClient {
     }
 
     /// Switches the team's vectors to this model and deletes those of another. Only an administrator may.
-    pub fn adopt_model(&mut self, membership: &Membership, model: u64) -> Result<(), HubError> {
+    pub fn adopt_model(&mut self, membership: &Membership, model: u64) -> Result<()> {
         self.ready(Need::Write)?;
-        self.link.query(ADOPT, vec![SqlValue::uid(membership.team), SqlValue::text(&name(model))]).map(|_| ())
+        self.link.query(ADOPT, values![membership.team, &name(model)]).map(|_| ())
     }
 
-    pub(crate) fn has_vectors(&mut self) -> Result<bool, HubError> {
+    pub(crate) fn has_vectors(&mut self) -> Result<bool> {
         let has_vectors = match self.has_vectors {
             Some(has_vectors) => has_vectors,
             None => self.server_status()?.vectors == Extension::Used,
@@ -137,9 +127,9 @@ pub(crate) fn upload<'a>(
     let all: Vec<(Uid, WriteStamp, String, &Embedding)> = each.collect();
     let model = all.first()?.3.model;
     let of_model: Vec<_> = all.iter().filter(|(.., meaning)| meaning.model == model).collect();
-    let values = vec![
-        SqlValue::uid(membership.team),
-        SqlValue::text(&name(model)),
+    let values = values![
+        membership.team,
+        &name(model),
         SqlValue::uids(of_model.iter().map(|(uid, ..)| *uid)),
         SqlValue::bytes(of_model.iter().map(|(_, stamp, ..)| columns::stamp_bytes(*stamp))),
         SqlValue::texts(of_model.iter().map(|(.., vector, _)| Some(vector.as_str()))),

@@ -2,10 +2,10 @@
 //!
 //! Without the text: withdrawing a row does not need it.
 
-use crate::error::HubError;
+use crate::error::Result;
 use crate::team::Membership;
 use crate::travel::{PulledPage, signed};
-use crate::value::SqlValue;
+use crate::value::values;
 use crate::{HubClient, Need};
 use towline_core::id::Uid;
 use towline_core::share::RowKind;
@@ -37,29 +37,18 @@ impl HubClient {
         project: Uid,
         after: u64,
         most: u32,
-    ) -> Result<PulledPage, HubError> {
+    ) -> Result<PulledPage> {
         self.ready(Need::Read)?;
         let most = most.max(1);
-        let values = vec![
-            SqlValue::uid(membership.team),
-            SqlValue::uid(project),
-            SqlValue::number(signed(after)),
-            SqlValue::text(&membership.person),
-            SqlValue::number(most.into()),
-        ];
+        let values = values![membership.team, project, signed(after), &membership.person, i64::from(most)];
         let rows = self.link.query(OWN, values)?;
         self.parse_page(&rows, after, most)
     }
 
     /// The number of those rows per kind. Kinds of newer programs are skipped.
-    pub fn own_counts(
-        &mut self,
-        membership: &Membership,
-        project: Uid,
-    ) -> Result<Vec<(RowKind, u64)>, HubError> {
+    pub fn own_counts(&mut self, membership: &Membership, project: Uid) -> Result<Vec<(RowKind, u64)>> {
         self.ready(Need::Read)?;
-        let person = SqlValue::text(&membership.person);
-        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(project), person];
+        let values = values![membership.team, project, &membership.person];
         let rows = self.link.query(COUNT, values)?;
         let mut counts = vec![];
         for row in &rows {

@@ -3,7 +3,7 @@
 //! `init` runs the same text that a user may run by hand. It needs only an ordinary login that owns a database: no
 //! superuser, no new roles.
 
-use crate::error::HubError;
+use crate::error::{HubError, Result};
 use crate::{HubClient, Need};
 use tokio_postgres::Row;
 
@@ -117,7 +117,7 @@ impl HubClient {
     }
 
     /// Creates or upgrades the hub. A newer one is left alone.
-    pub fn init(&mut self, wanted: &InitOptions) -> Result<InitOutcome, HubError> {
+    pub fn init(&mut self, wanted: &InitOptions) -> Result<InitOutcome> {
         let before = match self.server_status()?.schema {
             HubSchema::Absent => None,
             HubSchema::Closed => return Err(self.refused("this hub is another login's")),
@@ -131,7 +131,7 @@ impl HubClient {
     }
 
     /// The server's and this login's status.
-    pub fn server_status(&mut self) -> Result<HubStatus, HubError> {
+    pub fn server_status(&mut self) -> Result<HubStatus> {
         let rows = self.link.query(STANDING, Vec::new())?;
         let row = self.link.only(&rows)?;
         let owner: Option<String> = self.link.read(row, "owner")?;
@@ -153,7 +153,7 @@ impl HubClient {
     }
 
     /// Checks once per connection that this program and the hub are compatible.
-    pub(crate) fn ready(&mut self, need: Need) -> Result<(), HubError> {
+    pub(crate) fn ready(&mut self, need: Need) -> Result<()> {
         let schema = match self.schema {
             Some(schema) => schema,
             None => self.facts()?,
@@ -172,18 +172,18 @@ impl HubClient {
         }
     }
 
-    fn facts(&mut self) -> Result<HubSchema, HubError> {
+    fn facts(&mut self) -> Result<HubSchema> {
         let rows = self.link.query(FACTS, Vec::new())?;
         let row = self.link.only(&rows)?;
-        let number = |name| -> Result<u32, HubError> {
+        let number = |name| -> Result<u32> {
             let number: Option<i64> = self.link.read(row, name)?;
             Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0))
         };
         Ok(HubSchema::Open { version: number("version")?, writable_by: number("writable_by")? })
     }
 
-    fn extension(&self, row: &Row, name: &str) -> Result<Extension, HubError> {
-        let has = |column| -> Result<bool, HubError> {
+    fn extension(&self, row: &Row, name: &str) -> Result<Extension> {
+        let has = |column| -> Result<bool> {
             let names: Vec<String> = self.link.read(row, column)?;
             Ok(names.iter().any(|installed| installed == name))
         };

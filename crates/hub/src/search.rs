@@ -2,11 +2,11 @@
 //!
 //! Final ranking is the caller's: it ranks candidates of the hub and of this machine together.
 
-use crate::error::HubError;
+use crate::error::Result;
 use crate::meaning::{self, Embedding};
 use crate::team::Membership;
-use crate::value::SqlValue;
-use crate::{HubClient, Need, columns};
+use crate::value::{SqlValue, values};
+use crate::{HubClient, columns};
 use towline_core::id::Uid;
 use towline_core::share::{RowKind, SharedRow};
 
@@ -57,35 +57,22 @@ const SEARCH: &str = "
 
 impl HubClient {
     /// The best matching rows, best first.
-    pub fn search(
-        &mut self,
-        membership: &Membership,
-        query: &HubQuery,
-    ) -> Result<Vec<HubCandidate>, HubError> {
-        self.ready(Need::Read)?;
+    pub fn search(&mut self, membership: &Membership, query: &HubQuery) -> Result<Vec<HubCandidate>> {
         let text: String = query.text.chars().take(LONGEST_TEXT).collect();
         let kinds: Vec<&str> = query.kinds.iter().map(|kind| kind.name()).collect();
-        let values = vec![
-            SqlValue::uid(membership.team),
-            SqlValue::text(&text),
+        let values = values![
+            membership.team,
+            &text,
             SqlValue::uids_or_null(&query.projects),
             SqlValue::texts_or_null(&kinds),
-            SqlValue::small(query.most.max(1)),
-            SqlValue::maybe_text(query.meaning.as_ref().map(|meaning| meaning::name(meaning.model))),
-            SqlValue::maybe_text(
-                query.meaning.as_ref().and_then(|meaning| meaning::literal(&meaning.vector)),
-            ),
+            query.most.max(1),
+            query.meaning.as_ref().map(|meaning| meaning::name(meaning.model)),
+            query.meaning.as_ref().and_then(|meaning| meaning::literal(&meaning.vector)),
         ];
-        let rows = self.link.query(SEARCH, values)?;
-        let mut candidates = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let (rank, nearness) = (self.link.read(row, "rank")?, self.link.read(row, "nearness")?);
-            candidates.extend(columns::read(&self.link, row)?.map(|row| HubCandidate {
-                row,
-                rank,
-                nearness,
-            }));
-        }
-        Ok(candidates)
+        let candidates = self.rows(SEARCH, values, |link, row| {
+            let (rank, nearness) = (link.read(row, "rank")?, link.read(row, "nearness")?);
+            Ok(columns::read(link, row)?.map(|row| HubCandidate { row, rank, nearness }))
+        })?;
+        Ok(candidates.into_iter().flatten().collect())
     }
 }

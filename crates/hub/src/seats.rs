@@ -2,9 +2,9 @@
 //!
 //! A policy hides them from other users, and a machine replaces only its own.
 
-use crate::error::HubError;
+use crate::error::Result;
 use crate::team::Membership;
-use crate::value::{SqlUid, SqlValue};
+use crate::value::{SqlUid, SqlValue, values};
 use crate::{HubClient, Need};
 use tokio_postgres::Row;
 use towline_core::id::Uid;
@@ -45,13 +45,13 @@ const FLEET: &str = "
 
 impl HubClient {
     /// Replaces all seats of this machine.
-    pub fn replace_seats(&mut self, membership: &Membership, seats: &[FleetSeat]) -> Result<(), HubError> {
+    pub fn replace_seats(&mut self, membership: &Membership, seats: &[FleetSeat]) -> Result<()> {
         self.ready(Need::Write)?;
         let texts =
             |of: fn(&FleetSeat) -> Option<&str>| SqlValue::texts(seats.iter().map(of).collect::<Vec<_>>());
-        let values = vec![
-            SqlValue::uid(membership.team),
-            SqlValue::uid(membership.machine),
+        let values = values![
+            membership.team,
+            membership.machine,
             texts(|seat| Some(&seat.seat)),
             texts(|seat| Some(&seat.state)),
             SqlValue::numbers(seats.iter().map(|seat| Some(seat.since.0))),
@@ -66,10 +66,9 @@ impl HubClient {
     }
 
     /// All machines of this user, with their seats.
-    pub fn fleet(&mut self, membership: &Membership) -> Result<Vec<FleetMachine>, HubError> {
+    pub fn fleet(&mut self, membership: &Membership) -> Result<Vec<FleetMachine>> {
         self.ready(Need::Read)?;
-        let rows =
-            self.link.query(FLEET, vec![SqlValue::uid(membership.team), SqlValue::uid(membership.member)])?;
+        let rows = self.link.query(FLEET, values![membership.team, membership.member])?;
         let mut machines: Vec<FleetMachine> = Vec::new();
         for row in &rows {
             let id = self.link.read::<SqlUid>(row, "id")?.0;
@@ -86,7 +85,7 @@ impl HubClient {
         Ok(machines)
     }
 
-    fn seat(&self, row: &Row) -> Result<Option<FleetSeat>, HubError> {
+    fn seat(&self, row: &Row) -> Result<Option<FleetSeat>> {
         let Some(seat) = self.link.read(row, "seat")? else { return Ok(None) };
         let percent: Option<i64> = self.link.read(row, "context_percent")?;
         Ok(Some(FleetSeat {

@@ -2,9 +2,11 @@
 //!
 //! The database decides on permissions: nothing here anticipates a policy.
 
-use crate::error::HubError;
-use crate::value::{SqlUid, SqlValue};
+use crate::error::Result;
+use crate::link::HubConn;
+use crate::value::{SqlUid, SqlValue, values};
 use crate::{HubClient, Need};
+use tokio_postgres::Row;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
@@ -77,6 +79,12 @@ pub enum ProjectVisibility {
     Chosen,
 }
 
+impl ProjectVisibility {
+    fn of(is_open: bool) -> ProjectVisibility {
+        if is_open { ProjectVisibility::Team } else { ProjectVisibility::Chosen }
+    }
+}
+
 const TEAMS: &str = "
     select t.id, t.name from towline.teams t
     where t.id in (select team from towline.my_memberships()) order by t.name";
@@ -97,18 +105,15 @@ const PROJECTS: &str = "
 
 impl HubClient {
     /// Founds a team, with this login as its first member. Only the hub's owner may.
-    pub fn found_team(&mut self, name: &str, person: &str) -> Result<(), HubError> {
-        self.call("select towline.found_team($1, $2)", vec![SqlValue::text(name), SqlValue::text(person)])
+    pub fn found_team(&mut self, name: &str, person: &str) -> Result<()> {
+        self.call("select towline.found_team($1, $2)", values![name, person])
     }
 
     /// The teams of this login.
-    pub fn teams(&mut self) -> Result<Vec<Team>, HubError> {
-        self.ready(Need::Read)?;
-        let rows = self.link.query(TEAMS, Vec::new())?;
-        let teams = rows.iter().map(|row| {
-            Ok(Team { id: self.link.read::<SqlUid>(row, "id")?.0, name: self.link.read(row, "name")? })
-        });
-        teams.collect()
+    pub fn teams(&mut self) -> Result<Vec<Team>> {
+        self.rows(TEAMS, vec![], |link, row| {
+            Ok(Team { id: link.read::<SqlUid>(row, "id")?.0, name: link.read(row, "name")? })
+        })
     }
 
     /// Adds a login as a member under this name, or reinstates a revoked one.
@@ -118,54 +123,39 @@ impl HubClient {
         name: &str,
         role: &str,
         rights: MemberRole,
-    ) -> Result<(), HubError> {
-        let team = SqlValue::uid(membership.team);
-        let values = vec![
-            team,
-            SqlValue::text(name),
-            SqlValue::text(role),
-            SqlValue::flag(rights == MemberRole::Admin),
-        ];
+    ) -> Result<()> {
+        let values = values![membership.team, name, role, rights == MemberRole::Admin];
         self.call("select towline.add_member($1, $2, $3, $4)", values)
     }
 
     /// Revokes a member: they see and change nothing any more; rows they shared stay.
-    pub fn revoke_member(&mut self, membership: &Membership, name: &str) -> Result<(), HubError> {
-        self.call(
-            "select towline.revoke_member($1, $2)",
-            vec![SqlValue::uid(membership.team), SqlValue::text(name)],
-        )
+    pub fn revoke_member(&mut self, membership: &Membership, name: &str) -> Result<()> {
+        self.call("select towline.revoke_member($1, $2)", values![membership.team, name])
     }
 
-    pub fn members(&mut self, membership: &Membership) -> Result<Vec<Member>, HubError> {
-        self.ready(Need::Read)?;
-        let rows = self.link.query(MEMBERS, vec![SqlValue::uid(membership.team)])?;
-        let members = rows.iter().map(|row| {
+    pub fn members(&mut self, membership: &Membership) -> Result<Vec<Member>> {
+        self.rows(MEMBERS, values![membership.team], |link, row| {
             Ok(Member {
-                name: self.link.read(row, "name")?,
-                role: self.link.read(row, "role")?,
-                rights: MemberRole::of(self.link.read(row, "is_admin")?),
-                revoked_at: self.link.read::<Option<i64>>(row, "revoked_at")?.map(Timestamp),
-                machines: self.link.read(row, "machines")?,
+                name: link.read(row, "name")?,
+                role: link.read(row, "role")?,
+                rights: MemberRole::of(link.read(row, "is_admin")?),
+                revoked_at: link.read::<Option<i64>>(row, "revoked_at")?.map(Timestamp),
+                machines: link.read(row, "machines")?,
             })
-        });
-        members.collect()
+        })
     }
 
     /// The names of the team's machines: every row names the one it came from.
-    pub fn machines(&mut self, membership: &Membership) -> Result<Vec<Machine>, HubError> {
-        self.ready(Need::Read)?;
-        let rows = self.link.query(MACHINES, vec![SqlValue::uid(membership.team)])?;
-        let machines = rows.iter().map(|row| {
-            Ok(Machine { id: self.link.read::<SqlUid>(row, "id")?.0, name: self.link.read(row, "name")? })
-        });
-        machines.collect()
+    pub fn machines(&mut self, membership: &Membership) -> Result<Vec<Machine>> {
+        self.rows(MACHINES, values![membership.team], |link, row| {
+            Ok(Machine { id: link.read::<SqlUid>(row, "id")?.0, name: link.read(row, "name")? })
+        })
     }
 
     /// Joins a team of this login with this machine; joining again is harmless.
-    pub fn join(&mut self, team: &str, machine: &Machine) -> Result<Membership, HubError> {
+    pub fn join(&mut self, team: &str, machine: &Machine) -> Result<Membership> {
         self.ready(Need::Write)?;
-        let values = vec![SqlValue::text(team), SqlValue::uid(machine.id), SqlValue::text(&machine.name)];
+        let values = values![team, machine.id, &machine.name];
         let rows = self.link.query("select * from towline.join_team($1, $2, $3)", values)?;
         let row = self.link.only(&rows)?;
         Ok(Membership {
@@ -179,49 +169,37 @@ impl HubClient {
     }
 
     /// Removes this machine and its seats from the hub. Rows it shared stay.
-    pub fn remove_machine(&mut self, membership: &Membership) -> Result<(), HubError> {
-        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(membership.machine)];
+    pub fn remove_machine(&mut self, membership: &Membership) -> Result<()> {
+        let values = values![membership.team, membership.machine];
         self.call("select towline.leave_team($1, $2)", values)
     }
 
     /// Registers a project with the team. An existing one stays as it is.
-    pub fn share(&mut self, membership: &Membership, project: &HubProject) -> Result<(), HubError> {
-        let values = vec![
-            SqlValue::uid(membership.team),
-            SqlValue::uid(project.id),
-            SqlValue::text(&project.key),
-            SqlValue::text(&project.name),
-            SqlValue::flag(project.reach == ProjectVisibility::Team),
-        ];
+    pub fn share(&mut self, membership: &Membership, project: &HubProject) -> Result<()> {
+        let is_open = project.reach == ProjectVisibility::Team;
+        let values = values![membership.team, project.id, &project.key, &project.name, is_open];
         self.call("select towline.share($1, $2, $3, $4, $5)", values)
     }
 
     /// Removes this user from a project of chosen members and deletes a project without rows. Returns the rows left.
-    pub fn unshare(&mut self, membership: &Membership, project: Uid) -> Result<u64, HubError> {
+    pub fn unshare(&mut self, membership: &Membership, project: Uid) -> Result<u64> {
         self.ready(Need::Write)?;
-        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(project)];
+        let values = values![membership.team, project];
         let rows = self.link.query("select towline.unshare($1, $2) as remaining", values)?;
         let remaining: i64 = self.link.read(self.link.only(&rows)?, "remaining")?;
         Ok(u64::try_from(remaining).unwrap_or(0))
     }
 
     /// The projects this user sees.
-    pub fn projects(&mut self, membership: &Membership) -> Result<Vec<HubProject>, HubError> {
-        self.ready(Need::Read)?;
-        let rows = self.link.query(PROJECTS, vec![SqlValue::uid(membership.team)])?;
-        let projects = rows.iter().map(|row| {
+    pub fn projects(&mut self, membership: &Membership) -> Result<Vec<HubProject>> {
+        self.rows(PROJECTS, values![membership.team], |link, row| {
             Ok(HubProject {
-                id: self.link.read::<SqlUid>(row, "id")?.0,
-                key: self.link.read(row, "key")?,
-                name: self.link.read(row, "name")?,
-                reach: if self.link.read(row, "is_open")? {
-                    ProjectVisibility::Team
-                } else {
-                    ProjectVisibility::Chosen
-                },
+                id: link.read::<SqlUid>(row, "id")?.0,
+                key: link.read(row, "key")?,
+                name: link.read(row, "name")?,
+                reach: ProjectVisibility::of(link.read(row, "is_open")?),
             })
-        });
-        projects.collect()
+        })
     }
 
     /// Sets who sees a project: allowed for the member who shared it, and for administrators.
@@ -230,28 +208,33 @@ impl HubClient {
         membership: &Membership,
         project: Uid,
         reach: ProjectVisibility,
-    ) -> Result<(), HubError> {
-        let values = vec![
-            SqlValue::uid(membership.team),
-            SqlValue::uid(project),
-            SqlValue::flag(reach == ProjectVisibility::Team),
-        ];
+    ) -> Result<()> {
+        let values = values![membership.team, project, reach == ProjectVisibility::Team];
         self.call("select towline.set_reach($1, $2, $3)", values)
     }
 
     /// Lets a member see a project of chosen members.
-    pub fn allow(&mut self, membership: &Membership, project: Uid, name: &str) -> Result<(), HubError> {
-        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(project), SqlValue::text(name)];
-        self.call("select towline.allow($1, $2, $3)", values)
+    pub fn allow(&mut self, membership: &Membership, project: Uid, name: &str) -> Result<()> {
+        self.call("select towline.allow($1, $2, $3)", values![membership.team, project, name])
     }
 
     /// Removes a member from a project of chosen members.
-    pub fn disallow(&mut self, membership: &Membership, project: Uid, name: &str) -> Result<(), HubError> {
-        let values = vec![SqlValue::uid(membership.team), SqlValue::uid(project), SqlValue::text(name)];
-        self.call("select towline.disallow($1, $2, $3)", values)
+    pub fn disallow(&mut self, membership: &Membership, project: Uid, name: &str) -> Result<()> {
+        self.call("select towline.disallow($1, $2, $3)", values![membership.team, project, name])
     }
 
-    fn call(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<(), HubError> {
+    /// All rows that a query finds.
+    pub(crate) fn rows<T>(
+        &mut self,
+        sql: &'static str,
+        values: Vec<SqlValue>,
+        read: impl Fn(&HubConn, &Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.ready(Need::Read)?;
+        self.link.query(sql, values)?.iter().map(|row| read(&self.link, row)).collect()
+    }
+
+    fn call(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<()> {
         self.ready(Need::Write)?;
         self.link.query(sql, values).map(|_| ())
     }

@@ -3,7 +3,7 @@
 //! Verification cannot be turned off while TLS is on.
 
 use crate::address::HubAddress;
-use crate::error::HubError;
+use crate::error::{HubError, Result};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -20,7 +20,7 @@ const BUNDLES: [&str; 5] = [
 ];
 
 /// Trusts the given CA alone; without one, the system's.
-pub(crate) fn client_config(ca: Option<&Path>, address: &HubAddress) -> Result<ClientConfig, HubError> {
+pub(crate) fn client_config(ca: Option<&Path>, address: &HubAddress) -> Result<ClientConfig> {
     let refused = |why: String| HubError::Unprotected { place: address.to_string(), why };
     let roots = match ca {
         Some(path) => roots_of(path).map_err(refused)?,

@@ -2,12 +2,12 @@
 //!
 //! The database merges rows, under the team's counter: this module only transfers them.
 
-use crate::error::HubError;
+use crate::error::Result;
 use crate::link::SqlCall;
 use crate::meaning::{self, Embedding};
 use crate::schema::VERSION;
 use crate::team::Membership;
-use crate::value::{SqlUid, SqlValue};
+use crate::value::{SqlUid, SqlValue, values};
 use crate::{HubClient, Need, columns};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -75,7 +75,7 @@ const LAG: &str = "
 
 impl HubClient {
     /// Pushes rows to the team. Idempotent.
-    pub fn push(&mut self, membership: &Membership, rows: &[OutgoingRow]) -> Result<PushOutcome, HubError> {
+    pub fn push(&mut self, membership: &Membership, rows: &[OutgoingRow]) -> Result<PushOutcome> {
         self.ready(Need::Write)?;
         let mut pushed = PushOutcome::default();
         for batch in batches(&distinct(rows)) {
@@ -84,10 +84,9 @@ impl HubClient {
         Ok(pushed)
     }
 
-    fn push_batch(&mut self, membership: &Membership, batch: &[OutgoingRow]) -> Result<u64, HubError> {
+    fn push_batch(&mut self, membership: &Membership, batch: &[OutgoingRow]) -> Result<u64> {
         let rows: Vec<&SharedRow> = batch.iter().map(|outgoing| &outgoing.row).collect();
-        let mut values =
-            vec![SqlValue::uid(membership.team), SqlValue::small(VERSION), SqlValue::uid(membership.machine)];
+        let mut values = values![membership.team, VERSION, membership.machine];
         values.extend(columns::column_values(&rows));
         values.push(SqlValue::texts(batch.iter().map(|outgoing| Some(outgoing.text.as_str()))));
         let mut statements = vec![SqlCall { sql: PUSH, values }];
@@ -110,21 +109,16 @@ impl HubClient {
         project: Uid,
         after: u64,
         most: u32,
-    ) -> Result<PulledPage, HubError> {
+    ) -> Result<PulledPage> {
         self.ready(Need::Read)?;
         let most = most.max(1);
-        let values = vec![
-            SqlValue::uid(membership.team),
-            SqlValue::uid(project),
-            SqlValue::number(signed(after)),
-            SqlValue::number(most.into()),
-        ];
+        let values = values![membership.team, project, signed(after), i64::from(most)];
         let rows = self.link.query(PULL, values)?;
         self.parse_page(&rows, after, most)
     }
 
     /// Parses an answer with `is_seen` and rows, and computes the next cursor.
-    pub(crate) fn parse_page(&self, rows: &[Row], after: u64, most: u32) -> Result<PulledPage, HubError> {
+    pub(crate) fn parse_page(&self, rows: &[Row], after: u64, most: u32) -> Result<PulledPage> {
         let is_seen = rows.first().map(|row| self.link.read(row, "is_seen")).transpose()?;
         if is_seen != Some(true) {
             return Err(self.not_a_member("the project is not shared with this login"));
@@ -139,24 +133,17 @@ impl HubClient {
     }
 
     /// The number of changes after each project's cursor: counting stops at 100,000.
-    pub fn lag(
-        &mut self,
-        membership: &Membership,
-        cursors: &[(Uid, u64)],
-    ) -> Result<Vec<(Uid, u64)>, HubError> {
-        self.ready(Need::Read)?;
-        let values = vec![
-            SqlValue::uid(membership.team),
+    pub fn lag(&mut self, membership: &Membership, cursors: &[(Uid, u64)]) -> Result<Vec<(Uid, u64)>> {
+        let values = values![
+            membership.team,
             SqlValue::uids(cursors.iter().map(|(project, _)| *project)),
             SqlValue::numbers(cursors.iter().map(|(_, after)| Some(signed(*after)))),
-            SqlValue::number(MOST_COUNTED),
+            MOST_COUNTED,
         ];
-        let rows = self.link.query(LAG, values)?;
-        let lags = rows.iter().map(|row| {
-            let waiting: i64 = self.link.read(row, "waiting")?;
-            Ok((self.link.read::<SqlUid>(row, "project")?.0, u64::try_from(waiting).unwrap_or(0)))
-        });
-        lags.collect()
+        self.rows(LAG, values, |link, row| {
+            let waiting: i64 = link.read(row, "waiting")?;
+            Ok((link.read::<SqlUid>(row, "project")?.0, u64::try_from(waiting).unwrap_or(0)))
+        })
     }
 
     /// Visits every row this user sees, project by project, until `visit` breaks.
@@ -164,7 +151,7 @@ impl HubClient {
         &mut self,
         membership: &Membership,
         mut visit: impl FnMut(SharedRow) -> ControlFlow<()>,
-    ) -> Result<(), HubError> {
+    ) -> Result<()> {
         for project in self.projects(membership)? {
             let mut after = 0;
             loop {

@@ -22,34 +22,6 @@ impl SqlValue {
         SqlValue { value: Box::new(value), kind }
     }
 
-    pub fn uid(uid: Uid) -> SqlValue {
-        SqlValue::new(SqlUid(uid), Type::UUID)
-    }
-
-    pub fn maybe_uid(uid: Option<Uid>) -> SqlValue {
-        SqlValue::new(uid.map(SqlUid), Type::UUID)
-    }
-
-    pub fn text(text: &str) -> SqlValue {
-        SqlValue::new(storable(text), Type::TEXT)
-    }
-
-    pub fn maybe_text(text: Option<String>) -> SqlValue {
-        SqlValue::new(text, Type::TEXT)
-    }
-
-    pub fn number(number: i64) -> SqlValue {
-        SqlValue::new(number, Type::INT8)
-    }
-
-    pub fn small(number: u32) -> SqlValue {
-        SqlValue::new(i32::try_from(number).unwrap_or(i32::MAX), Type::INT4)
-    }
-
-    pub fn flag(flag: bool) -> SqlValue {
-        SqlValue::new(flag, Type::BOOL)
-    }
-
     pub fn uids(uids: impl IntoIterator<Item = Uid>) -> SqlValue {
         SqlValue::new(uids.into_iter().map(SqlUid).collect::<Vec<_>>(), Type::UUID_ARRAY)
     }
@@ -87,6 +59,32 @@ impl SqlValue {
     pub fn bytes(bytes: impl IntoIterator<Item = Option<Vec<u8>>>) -> SqlValue {
         SqlValue::new(bytes.into_iter().collect::<Vec<_>>(), Type::BYTEA_ARRAY)
     }
+}
+
+/// The values of a statement.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { vec![$($crate::value::SqlValue::from($value)),*] };
+}
+pub(crate) use values;
+
+macro_rules! converted {
+    ($($type:ty as $kind:ident = $convert:expr;)*) => {
+        $(impl From<$type> for SqlValue {
+            fn from(value: $type) -> SqlValue {
+                SqlValue::new($convert(value), Type::$kind)
+            }
+        })*
+    };
+}
+converted! {
+    Uid as UUID = SqlUid;
+    Option<Uid> as UUID = |uid: Option<Uid>| uid.map(SqlUid);
+    &str as TEXT = storable;
+    &String as TEXT = |text: &String| storable(text);
+    Option<String> as TEXT = |text| text;
+    i64 as INT8 = |number| number;
+    u32 as INT4 = |number| i32::try_from(number).unwrap_or(i32::MAX);
+    bool as BOOL = |flag| flag;
 }
 
 /// PostgreSQL text cannot contain NUL.
