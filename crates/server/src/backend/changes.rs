@@ -31,11 +31,11 @@ pub fn remember(given: &Given) -> Result<Answer, Refusal> {
     }
     let request = RememberRequest {
         text: text.to_owned(),
-        title: owned(given, "title"),
-        kind: owned(given, "type"),
+        title: given.owned("title"),
+        kind: given.owned("type"),
         files: all(given, "files"),
         concepts: all(given, "concepts"),
-        project: owned(given, "project"),
+        project: given.owned("project"),
         is_pinned: given.flag("pin"),
         is_by_agent: false,
     };
@@ -47,10 +47,10 @@ pub fn edit(given: &Given) -> Result<Answer, Refusal> {
     let id = memory(given)?;
     let some = |values: Vec<String>| (!values.is_empty()).then_some(values);
     let edit = MemoryEdit {
-        kind: owned(given, "type"),
-        title: owned(given, "title"),
-        subtitle: owned(given, "subtitle"),
-        narrative: owned(given, "narrative"),
+        kind: given.owned("type"),
+        title: given.owned("title"),
+        subtitle: given.owned("subtitle"),
+        narrative: given.owned("narrative"),
         facts: some(all(given, "facts")),
         concepts: some(all(given, "concepts")),
         files: None,
@@ -65,11 +65,11 @@ pub fn edit(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn supersede(given: &Given) -> Result<Answer, Refusal> {
-    change_one(given, &MemoryChange::Supersede { by: owned(given, "by"), because: owned(given, "because") })
+    change_one(given, &MemoryChange::Supersede { by: given.owned("by"), because: given.owned("because") })
 }
 
 pub fn hold(given: &Given) -> Result<Answer, Refusal> {
-    change_one(given, &MemoryChange::Hold { because: owned(given, "because") })
+    change_one(given, &MemoryChange::Hold { because: given.owned("because") })
 }
 
 /// A change of the memory that the request names.
@@ -112,10 +112,6 @@ fn memory(given: &Given) -> Result<&str, Refusal> {
         return Ok(id);
     }
     Err(Refusal::new(Status::NotFound, "that is no memory").next("Give one like m12."))
-}
-
-fn owned(given: &Given, name: &str) -> Option<String> {
-    given.text(name).map(str::to_owned)
 }
 
 fn all(given: &Given, name: &str) -> Vec<String> {

@@ -27,9 +27,8 @@ pub fn event(given: &Given) -> Result<Answer, Refusal> {
 
 /// The context for a new session; empty if nothing is known.
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
-    let owned = |name: &str| given.text(name).map(str::to_owned);
-    let project = owned("project").or(owned("projects"));
-    let request = ContextRequest { project, agent: owned("agent"), ..ContextRequest::default() };
+    let project = given.owned("project").or(given.owned("projects"));
+    let request = ContextRequest { project, agent: given.owned("agent"), ..ContextRequest::default() };
     let preview = query::context_or_fresh(&env()?, &request);
     Ok(Answer::Text(preview.map(|preview| preview.composed.text).unwrap_or_default()))
 }
@@ -116,17 +115,16 @@ pub fn search(given: &Given) -> Result<Answer, Refusal> {
         Some("prompts") => Some("body"),
         Some(_) | None => None,
     };
-    let owned = |name: &str| given.text(name).map(str::to_owned);
-    let all = |name: &str| owned(name).into_iter().collect();
+    let all = |name: &str| given.owned(name).into_iter().collect();
     let limit = given.number("limit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(40);
-    let words = owned("query").unwrap_or_default();
+    let words = given.owned("query").unwrap_or_default();
     let request = SearchRequest {
         kinds: kind.map(str::to_owned).into_iter().collect(),
         types: all("obs_type"),
         concepts: all("concepts"),
         files: all("files"),
-        since: owned("dateStart"),
-        until: owned("dateEnd"),
+        since: given.owned("dateStart"),
+        until: given.owned("dateEnd"),
         ..SearchRequest::of(words, reads::project(given), limit)
     };
     let env = env()?;

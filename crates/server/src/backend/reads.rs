@@ -93,14 +93,14 @@ pub fn memories(given: &Given) -> Result<Answer, Refusal> {
         _ => return Err(Refusal::new(Status::BadRequest, "`pinned`, `held` and `all` exclude each other")),
     };
     let request = MemoriesRequest {
-        kind: owned(given, "type"),
-        concept: owned(given, "concept"),
-        file: owned(given, "file").or(owned(given, "path")),
+        kind: given.owned("type"),
+        concept: given.owned("concept"),
+        file: given.owned("file").or(given.owned("path")),
         project: project(given),
-        session: owned(given, "session"),
-        since: owned(given, "from"),
-        until: owned(given, "to"),
-        before: owned(given, "before"),
+        session: given.owned("session"),
+        since: given.owned("from"),
+        until: given.owned("to"),
+        before: given.owned("before"),
         only,
         limit: u32::try_from(limit(given)).unwrap_or(u32::MAX),
     };
@@ -109,18 +109,18 @@ pub fn memories(given: &Given) -> Result<Answer, Refusal> {
 }
 
 pub fn search(given: &Given) -> Result<Answer, Refusal> {
-    let all = |name: &str| owned(given, name).into_iter().collect();
+    let all = |name: &str| given.owned(name).into_iter().collect();
     let request = SearchRequest {
         kinds: all("kind"),
         types: all("type"),
         concepts: all("concept"),
         files: all("file"),
-        agent: owned(given, "agent"),
-        branch: owned(given, "branch"),
-        session: owned(given, "session"),
-        since: owned(given, "from"),
-        until: owned(given, "to"),
-        ..SearchRequest::of(owned(given, "q").unwrap_or_default(), project(given), limit(given))
+        agent: given.owned("agent"),
+        branch: given.owned("branch"),
+        session: given.owned("session"),
+        since: given.owned("from"),
+        until: given.owned("to"),
+        ..SearchRequest::of(given.owned("q").unwrap_or_default(), project(given), limit(given))
     };
     Ok(json_answer(&search_json(&query::search(&env()?, &request).map_err(bad_request)?)))
 }
@@ -146,11 +146,11 @@ pub fn around(anchor: Option<&str>, given: &Given, before: &str, after: &str) ->
 /// A new project has no session to continue from.
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
     let request = ContextRequest {
-        session: owned(given, "session"),
+        session: given.owned("session"),
         is_fresh: false,
-        prompt: owned(given, "prompt"),
-        project: owned(given, "project"),
-        agent: owned(given, "agent"),
+        prompt: given.owned("prompt"),
+        project: given.owned("project"),
+        agent: given.owned("agent"),
     };
     let preview = match request.session {
         Some(_) => query::context(&env()?, &request).map_err(not_found),
@@ -181,7 +181,7 @@ pub fn jobs(given: &Given) -> Result<Answer, Refusal> {
 
 pub fn report(given: &Given) -> Result<Answer, Refusal> {
     let days = given.number("days").and_then(|days| u32::try_from(days).ok()).unwrap_or(7);
-    let request = WaitsRequest { days, project: owned(given, "project"), agent: owned(given, "agent") };
+    let request = WaitsRequest { days, project: given.owned("project"), agent: given.owned("agent") };
     Ok(json_answer(&waits_json(&query::waits(&env()?, &request).map_err(bad_request)?)))
 }
 
@@ -189,18 +189,14 @@ pub fn usage(given: &Given) -> Result<Answer, Refusal> {
     let request = UsageRequest {
         by: given.text("by").and_then(By::from_name).unwrap_or(By::Day),
         since: given.text("from").unwrap_or("7d"),
-        project: owned(given, "project"),
-        agent: owned(given, "agent"),
+        project: given.owned("project"),
+        agent: given.owned("agent"),
     };
     Ok(json_answer(&usage_json(&query::usage::report(&env()?, &request).map_err(bad_request)?)))
 }
 
 pub fn config() -> Result<Answer, Refusal> {
     Ok(json_answer(&config_json(&effective(&env()?).map_err(bad_request)?)))
-}
-
-fn owned(given: &Given, name: &str) -> Option<String> {
-    given.text(name).map(str::to_owned)
 }
 
 fn limit(given: &Given) -> usize {

@@ -51,6 +51,10 @@ impl Given {
         self.0.get(name).and_then(Value::as_str)
     }
 
+    pub fn owned(&self, name: &str) -> Option<String> {
+        self.text(name).map(str::to_owned)
+    }
+
     pub fn number(&self, name: &str) -> Option<i64> {
         self.0.get(name).and_then(Value::as_i64)
     }

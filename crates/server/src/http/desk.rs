@@ -36,27 +36,16 @@ pub struct News {
     pub data: Value,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewsKind {
-    Seat,
-    Turn,
-    Memory,
-    Job,
-    Fault,
-    /// The changes are unknown: the client must reload everything.
-    Reset,
-}
-
-impl NewsKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            NewsKind::Seat => "seat",
-            NewsKind::Turn => "turn",
-            NewsKind::Memory => "memory",
-            NewsKind::Job => "job",
-            NewsKind::Fault => "fault",
-            NewsKind::Reset => "reset",
-        }
+towline_core::named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum NewsKind {
+        Seat = "seat",
+        Turn = "turn",
+        Memory = "memory",
+        Job = "job",
+        Fault = "fault",
+        /// The changes are unknown: the client must reload everything.
+        Reset = "reset",
     }
 }
 
@@ -69,39 +58,26 @@ pub enum Answer {
     Accepted(String),
 }
 
-/// The reason of a refusal; it decides the HTTP status.
+/// The reason of a refusal, with its HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    BadRequest,
-    Unauthorised,
-    Forbidden,
-    NotFound,
-    MethodNotAllowed,
-    Timeout,
-    Conflict,
-    TooLarge,
-    UnsupportedType,
-    Unprocessable,
-    TooMany,
-    Unavailable,
+    BadRequest = 400,
+    Unauthorised = 401,
+    Forbidden = 403,
+    NotFound = 404,
+    MethodNotAllowed = 405,
+    Timeout = 408,
+    Conflict = 409,
+    TooLarge = 413,
+    UnsupportedType = 415,
+    Unprocessable = 422,
+    TooMany = 429,
+    Unavailable = 503,
 }
 
 impl Status {
     pub fn code(self) -> u16 {
-        match self {
-            Status::BadRequest => 400,
-            Status::Unauthorised => 401,
-            Status::Forbidden => 403,
-            Status::NotFound => 404,
-            Status::MethodNotAllowed => 405,
-            Status::Timeout => 408,
-            Status::Conflict => 409,
-            Status::TooLarge => 413,
-            Status::UnsupportedType => 415,
-            Status::Unprocessable => 422,
-            Status::TooMany => 429,
-            Status::Unavailable => 503,
-        }
+        self as u16
     }
 }
 

@@ -48,12 +48,7 @@ fn described(route: &Route) -> Value {
         "parameters": outside.map(parameter).collect::<Vec<_>>(),
         "responses": responses(route),
         "security": security(route.access),
-        "x-access": match route.access {
-            Access::Read => "read",
-            Access::Write => "write",
-            Access::Events => "events",
-            Access::Host => "host",
-        },
+        "x-access": route.access.name(),
     });
     if route.verb != Verb::Get {
         described["requestBody"] = body(route);

@@ -36,21 +36,11 @@ pub fn answered(answer: Answer) -> Response<Body> {
 pub fn refused(refusal: &Refusal) -> Response<Body> {
     let status = StatusCode::from_u16(refusal.status.code()).unwrap_or(StatusCode::BAD_REQUEST);
     let mut response = with(status, JSON, refusal.as_json().to_string().into());
-    let more = match refusal.status {
-        Status::Unauthorised => Some((header::WWW_AUTHENTICATE, "Bearer")),
-        Status::TooMany | Status::Unavailable => Some((header::RETRY_AFTER, "1")),
-        Status::BadRequest
-        | Status::Forbidden
-        | Status::NotFound
-        | Status::MethodNotAllowed
-        | Status::Timeout
-        | Status::Conflict
-        | Status::TooLarge
-        | Status::UnsupportedType
-        | Status::Unprocessable => None,
-    };
-    if let Some((name, value)) = more {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    if refusal.status == Status::Unauthorised {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if matches!(refusal.status, Status::TooMany | Status::Unavailable) {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
 }

@@ -62,26 +62,30 @@ pub enum Operation {
     HostTimeline,
 }
 
-/// The HTTP method of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
-    Get,
-    Post,
-    Patch,
-    Delete,
+towline_core::named_enum! {
+    /// The HTTP method of a route.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Verb {
+        Get = "GET",
+        Post = "POST",
+        Patch = "PATCH",
+        Delete = "DELETE",
+    }
 }
 
-/// The token that a route requires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// The viewer's token.
-    Read,
-    /// The viewer's token, and a server started with `--write`.
-    Write,
-    /// The events token, which programs have and browsers do not.
-    Events,
-    /// Read access that the events token grants, too.
-    Host,
+towline_core::named_enum! {
+    /// The token that a route requires.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Access {
+        /// The viewer's token.
+        Read = "read",
+        /// The viewer's token, and a server started with `--write`.
+        Write = "write",
+        /// The events token, which programs have and browsers do not.
+        Events = "events",
+        /// Read access that the events token grants, too.
+        Host = "host",
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,17 +144,6 @@ impl Kind {
             Kind::OneOf(names) => format!("one of {}", names.join(", ")),
             Kind::Texts(most) => format!("a list of at most {most} texts"),
             Kind::Anything => "JSON".to_owned(),
-        }
-    }
-}
-
-impl Verb {
-    pub fn name(self) -> &'static str {
-        match self {
-            Verb::Get => "GET",
-            Verb::Post => "POST",
-            Verb::Patch => "PATCH",
-            Verb::Delete => "DELETE",
         }
     }
 }

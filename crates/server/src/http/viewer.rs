@@ -15,15 +15,15 @@ pub struct Asset {
     pub bytes: &'static [u8],
 }
 
-/// Includes a file of `viewer/` by name.
-macro_rules! file {
-    ($name:literal) => {
-        Asset { name: $name, bytes: include_bytes!(concat!("../../viewer/", $name)) }
+/// Includes files of `viewer/` by name.
+macro_rules! files {
+    ($($name:literal)*) => {
+        [$(Asset { name: $name, bytes: include_bytes!(concat!("../../viewer/", $name)) }),*]
     };
 }
 
 /// The template of `/`, before styles and script are inlined.
-const PAGE: Asset = file!("index.html");
+const PAGE: Asset = files!("index.html")[0];
 
 /// The script inlined into the page: the only one that is not a module.
 const BEGIN: &str = "begin.js";
@@ -32,41 +32,13 @@ const BEGIN: &str = "begin.js";
 const JOINED: &str = "viewer.js";
 
 /// Served at `/assets/` and, for the page, at `/assets/VERSION/`. List each new viewer file here.
-pub const ASSETS: &[Asset] = &[
-    file!("api.js"),
-    file!("app.js"),
-    file!("begin.js"),
-    file!("changes.js"),
-    file!("charts.js"),
-    file!("details.js"),
-    file!("dialogs.js"),
-    file!("diff.js"),
-    file!("dom.js"),
-    file!("format.js"),
-    file!("graph.js"),
-    file!("icon.svg"),
-    file!("keys.js"),
-    file!("list.js"),
-    file!("live.js"),
-    file!("memory.js"),
-    file!("parts.js"),
-    file!("projects.js"),
-    file!("prose.js"),
-    file!("route.js"),
-    file!("style.css"),
-    file!("theme.js"),
-    file!("view-board.js"),
-    file!("view-context.js"),
-    file!("view-jobs.js"),
-    file!("view-memories.js"),
-    file!("view-projects.js"),
-    file!("view-session.js"),
-    file!("view-sessions.js"),
-    file!("view-settings.js"),
-    file!("view-timeline.js"),
-    file!("view-usage.js"),
-    file!("views.css"),
-];
+pub const ASSETS: &[Asset] = &files! {
+    "api.js" "app.js" "begin.js" "changes.js" "charts.js" "details.js" "dialogs.js" "diff.js" "dom.js"
+    "format.js" "graph.js" "icon.svg" "keys.js" "list.js" "live.js" "memory.js" "parts.js" "projects.js"
+    "prose.js" "route.js" "style.css" "theme.js" "view-board.js" "view-context.js" "view-jobs.js"
+    "view-memories.js" "view-projects.js" "view-session.js" "view-sessions.js" "view-settings.js"
+    "view-timeline.js" "view-usage.js" "views.css"
+};
 
 /// How long a browser may cache a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

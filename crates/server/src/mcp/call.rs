@@ -38,27 +38,15 @@ pub struct TimelineCall {
     pub after: u32,
 }
 
-/// The kind of entry to search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Memory,
-    Summary,
-    Body,
-    Detail,
-    Bookmark,
-}
-
-impl Kind {
-    pub const ALL: [Kind; 5] = [Kind::Memory, Kind::Summary, Kind::Body, Kind::Detail, Kind::Bookmark];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Memory => "memory",
-            Kind::Summary => "summary",
-            Kind::Body => "body",
-            Kind::Detail => "detail",
-            Kind::Bookmark => "bookmark",
-        }
+towline_core::named_enum! {
+    /// The kind of entry to search.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Kind as named {
+        Memory = "memory",
+        Summary = "summary",
+        Body = "body",
+        Detail = "detail",
+        Bookmark = "bookmark",
     }
 }
 
@@ -177,7 +165,7 @@ impl CallArguments<'_> {
 
     fn kind(&self) -> Result<Option<Kind>, BadCall> {
         let wrong = BadCall::Wrong { name: "kind", wanted: "memory, summary, body, detail or bookmark" };
-        let named = |name: String| Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(wrong);
+        let named = |name: String| Kind::named(&name).ok_or(wrong);
         self.text("kind")?.map(named).transpose()
     }
 }

@@ -3,7 +3,7 @@
 //! Names and shapes are that product's. Contains declarations only; the backend handles the requests.
 
 use super::parts::*;
-use super::{Access, Kind, Operation, Parameter, Position, Route};
+use super::{Kind, Operation, Parameter, Position, Route};
 
 /// Names of the session id field, one for each version of that product's documentation.
 pub const SESSION_FIELDS: [&str; 3] = ["claudeSessionId", "contentSessionId", "sessionId"];
@@ -17,41 +17,35 @@ const FOLDER: Parameter = body("cwd", Kind::Text(4_096), "The folder that the ho
 const HOST_AGENT: Parameter =
     body("agent", WORD, "As whose session it is kept; the first known agent if not given");
 
+const PAYLOAD: Parameter = Parameter {
+    name: "payload",
+    position: Position::Payload,
+    kind: Kind::Text(8 << 20),
+    is_needed: true,
+    says: "What the agent's hook would be given",
+};
+
+/// The parameters of every event in a session, and those of one kind of event.
+macro_rules! in_session {
+    ($($own:expr),* $(,)?) => {
+        &[HOST_SESSION[0], HOST_SESSION[1], HOST_SESSION[2], FOLDER, HOST_AGENT, $($own),*]
+    };
+}
+
 /// A tool call and its result.
-const TOOL: &[Parameter] = &[
-    HOST_SESSION[0],
-    HOST_SESSION[1],
-    HOST_SESSION[2],
-    FOLDER,
-    HOST_AGENT,
+const TOOL: &[Parameter] = in_session![
     needed_body("tool_name", WORD, "What the tool is called"),
     body("tool_input", Kind::Anything, "What it was given"),
     body("tool_response", Kind::Anything, "What it gave"),
     body("tool_use_id", WORD, "The host's own name of the call"),
 ];
-const SUMMARY: &[Parameter] = &[
-    HOST_SESSION[0],
-    HOST_SESSION[1],
-    HOST_SESSION[2],
-    FOLDER,
-    HOST_AGENT,
+const SUMMARY: &[Parameter] = in_session![
     body("last_user_message", Kind::Anything, "What was asked last"),
     body("last_assistant_message", Kind::Anything, "What was answered last"),
 ];
-const END: &[Parameter] = &[
-    HOST_SESSION[0],
-    HOST_SESSION[1],
-    HOST_SESSION[2],
-    FOLDER,
-    HOST_AGENT,
-    body("reason", WORD, "exit, clear, logout, prompt_input_exit or other"),
-];
-const BEGIN: &[Parameter] = &[
-    HOST_SESSION[0],
-    HOST_SESSION[1],
-    HOST_SESSION[2],
-    FOLDER,
-    HOST_AGENT,
+const END: &[Parameter] =
+    in_session![body("reason", WORD, "exit, clear, logout, prompt_input_exit or other"),];
+const BEGIN: &[Parameter] = in_session![
     body("project", WORD, "What the project is called"),
     body("userPrompt", LONG_TEXT, "What was asked"),
     body("prompt", LONG_TEXT, "The same, by its later name"),
@@ -86,67 +80,32 @@ const HOST_TIMELINE: &[Parameter] = &[
     query("project", WORD, "Only this project"),
 ];
 
-pub const ROUTES: &[Route] = &[
-    host(
-        Operation::Events,
-        "/v1/events",
-        &[
-            needed_query("agent", WORD, "Whose payload it is"),
-            Parameter {
-                name: "payload",
-                position: Position::Payload,
-                kind: Kind::Text(8 << 20),
-                is_needed: true,
-                says: "What the agent's hook would be given",
-            },
-        ],
-        "What `tow hook` takes, answered by what it would print",
-    ),
-    host_get(
-        Operation::HostContext,
-        "/api/context/inject",
-        &[
-            query("project", WORD, "By name or by a folder"),
-            query("projects", WORD, "The same, by its later name"),
-            AGENT,
-        ],
-        "What a new session would be given, as text",
-    ),
-    host(Operation::HostBegin, "/sessions/init", BEGIN, "Something was asked in a session of a host"),
-    host(Operation::HostBegin, "/sessions/{id}/init", BEGIN_NAMED, "The same, with the session in the path"),
-    host(Operation::HostBegin, "/api/sessions/init", BEGIN, "The same, by its later path"),
-    host(Operation::HostTool, "/sessions/observations", TOOL, "A tool was used in a session of a host"),
-    host(Operation::HostTool, "/api/sessions/observations", TOOL, "The same, by its later path"),
-    host(
-        Operation::HostSummarise,
-        "/sessions/summarize",
-        SUMMARY,
-        "An answer is complete in a session of a host",
-    ),
-    host(Operation::HostSummarise, "/api/sessions/summarize", SUMMARY, "The same, by its later path"),
-    host(Operation::HostEnd, "/sessions/complete", END, "A session of a host is over"),
-    host(Operation::HostEnd, "/api/sessions/complete", END, "The same, by its later path"),
-    host(Operation::HostEnd, "/api/sessions/session-end", END, "The same, by its latest path"),
-    host(
-        Operation::HostProcessing,
-        "/api/processing",
-        &[body("isProcessing", Kind::Flag, "Whether the host's spinner turns")],
-        "Taken note of; nothing here needs it",
-    ),
-    Route {
-        access: Access::Host,
-        ..host(
-            Operation::HostBatch,
-            "/api/observations/batch",
-            &[
-                needed_body("ids", Kind::Anything, "Memories, by number or id"),
-                body("limit", PAGE, "At most so many"),
-                body("orderBy", WORD, "date_desc or date_asc"),
-                body("project", WORD, "Only this project"),
-            ],
-            "Several memories",
-        )
-    },
-    host_get(Operation::HostSearch, "/api/search", HOST_SEARCH, "Find by words"),
-    host_get(Operation::HostTimeline, "/api/timeline", HOST_TIMELINE, "What happened around a point in time"),
-];
+routes! {
+    host Events "/v1/events" [needed_query("agent", WORD, "Whose payload it is"), PAYLOAD]
+        "What `tow hook` takes, answered by what it would print";
+    host_get HostContext "/api/context/inject" [
+        query("project", WORD, "By name or by a folder"),
+        query("projects", WORD, "The same, by its later name"),
+        AGENT,
+    ] "What a new session would be given, as text";
+    host HostBegin "/sessions/init" (BEGIN) "Something was asked in a session of a host";
+    host HostBegin "/sessions/{id}/init" (BEGIN_NAMED) "The same, with the session in the path";
+    host HostBegin "/api/sessions/init" (BEGIN) "The same, by its later path";
+    host HostTool "/sessions/observations" (TOOL) "A tool was used in a session of a host";
+    host HostTool "/api/sessions/observations" (TOOL) "The same, by its later path";
+    host HostSummarise "/sessions/summarize" (SUMMARY) "An answer is complete in a session of a host";
+    host HostSummarise "/api/sessions/summarize" (SUMMARY) "The same, by its later path";
+    host HostEnd "/sessions/complete" (END) "A session of a host is over";
+    host HostEnd "/api/sessions/complete" (END) "The same, by its later path";
+    host HostEnd "/api/sessions/session-end" (END) "The same, by its latest path";
+    host HostProcessing "/api/processing" [body("isProcessing", Kind::Flag, "Whether the host's spinner turns")]
+        "Taken note of; nothing here needs it";
+    host_read HostBatch "/api/observations/batch" [
+        needed_body("ids", Kind::Anything, "Memories, by number or id"),
+        body("limit", PAGE, "At most so many"),
+        body("orderBy", WORD, "date_desc or date_asc"),
+        body("project", WORD, "Only this project"),
+    ] "Several memories";
+    host_get HostSearch "/api/search" (HOST_SEARCH) "Find by words";
+    host_get HostTimeline "/api/timeline" (HOST_TIMELINE) "What happened around a point in time";
+}

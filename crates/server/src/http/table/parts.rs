@@ -4,42 +4,43 @@
 
 use super::{Access, Kind, Operation, Parameter, Position, Route, Verb};
 
-pub const fn get(
-    operation: Operation,
-    path: &'static str,
-    parameters: &'static [Parameter],
-    says: &'static str,
-) -> Route {
-    Route { operation, verb: Verb::Get, path, access: Access::Read, says, parameters }
+/// A table of routes. A row has the constructor, the operation, the path, the parameters or a list of them, and what the
+/// route is for.
+macro_rules! routes {
+    ($($make:ident $operation:ident $path:literal $parameters:tt $says:literal;)*) => {
+        pub const ROUTES: &[Route] = &[$($make(Operation::$operation, $path, routes!(@ $parameters), $says)),*];
+    };
+    (@ [$($parameter:expr),* $(,)?]) => { &[$($parameter),*] };
+    (@ ($parameters:ident)) => { $parameters };
+}
+pub(super) use routes;
+
+/// Constructors of routes, by the verb and the access that they stand for.
+macro_rules! constructors {
+    ($($(#[$doc:meta])* $name:ident = $verb:ident $access:ident,)*) => {
+        $($(#[$doc])*
+        pub const fn $name(
+            operation: Operation,
+            path: &'static str,
+            parameters: &'static [Parameter],
+            says: &'static str,
+        ) -> Route {
+            Route { operation, verb: Verb::$verb, path, access: Access::$access, says, parameters }
+        })*
+    };
 }
 
-pub const fn write(
-    operation: Operation,
-    path: &'static str,
-    parameters: &'static [Parameter],
-    says: &'static str,
-) -> Route {
-    Route { operation, verb: Verb::Post, path, access: Access::Write, says, parameters }
-}
-
-/// A route for hosts, with the events token.
-pub const fn host(
-    operation: Operation,
-    path: &'static str,
-    parameters: &'static [Parameter],
-    says: &'static str,
-) -> Route {
-    Route { operation, verb: Verb::Post, path, access: Access::Events, says, parameters }
-}
-
-/// A read-only route for hosts.
-pub const fn host_get(
-    operation: Operation,
-    path: &'static str,
-    parameters: &'static [Parameter],
-    says: &'static str,
-) -> Route {
-    Route { operation, verb: Verb::Get, path, access: Access::Host, says, parameters }
+constructors! {
+    get = Get Read,
+    read_post = Post Read,
+    write = Post Write,
+    patch = Patch Write,
+    delete = Delete Write,
+    /// A route for hosts, with the events token.
+    host = Post Events,
+    /// Read-only routes for hosts.
+    host_get = Get Host,
+    host_read = Post Host,
 }
 
 pub const fn in_path(name: &'static str, says: &'static str) -> Parameter {
