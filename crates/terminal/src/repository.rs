@@ -3,9 +3,9 @@
 //! One spawn, bounded in time, that takes no lock and runs nothing that the repository names. A hook uses it at most
 //! once per session, and only about commits of another branch.
 
-use crate::tmux::read_within;
+use crate::tmux::output_within;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// The checked-out commit and branch.
@@ -55,13 +55,7 @@ fn git_output(folder: &Path, arguments: &[&str], patience: Duration) -> Option<S
     git.arg("-C").arg(folder).args(["--no-optional-locks", "-c", "core.fsmonitor=false"]).args(arguments);
     // Repository variables in an agent's environment are not about this folder.
     git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
-    let mut child = git.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let git_output = child.stdout.take().and_then(|pipe| read_within(pipe, patience));
-    if git_output.is_none() {
-        let _ = child.kill();
-    }
-    let has_succeeded = child.wait().is_ok_and(|status| status.success());
-    git_output.filter(|_| has_succeeded).map(|git_output| String::from_utf8_lossy(&git_output).into_owned())
+    output_within(&mut git, patience).filter(|output| output.succeeded).map(|output| output.text)
 }
 
 fn read(status: &str) -> Option<Checkout> {

@@ -229,25 +229,29 @@ impl TmuxServer {
 
     /// Runs tmux and gives up after `patience`, killing the client of a server that hangs.
     #[expect(clippy::disallowed_methods, reason = "the one place that runs tmux")]
-    pub(crate) fn ask_within(&self, patience: Duration, arguments: &[&str]) -> Option<TmuxOutput> {
+    pub(crate) fn ask_within(&self, patience: Duration, arguments: &[&str]) -> Option<ProgramOutput> {
         let mut tmux = Command::new("tmux");
         // Without -u, tmux prints `_` for every non-ASCII character to a client in a plain locale.
         tmux.arg("-u").arg("-S").arg(&self.socket).args(arguments).env_remove("TMUX");
-        let mut client =
-            tmux.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-        let output = client.stdout.take().and_then(|pipe| read_within(pipe, patience));
-        if output.is_none() {
-            let _ = client.kill();
-        }
-        let succeeded = client.wait().is_ok_and(|status| status.success());
-        output.map(|bytes| TmuxOutput { text: String::from_utf8_lossy(&bytes).into_owned(), succeeded })
+        output_within(&mut tmux, patience)
     }
 }
 
-/// tmux's output, and whether it succeeded.
-pub(crate) struct TmuxOutput {
+/// A program's output, and whether it succeeded.
+pub(crate) struct ProgramOutput {
     pub text: String,
     pub succeeded: bool,
+}
+
+/// The output of a program without input; one that takes longer than `patience` is killed.
+pub(crate) fn output_within(program: &mut Command, patience: Duration) -> Option<ProgramOutput> {
+    let mut child = program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let output = child.stdout.take().and_then(|pipe| read_within(pipe, patience));
+    if output.is_none() {
+        let _ = child.kill();
+    }
+    let succeeded = child.wait().is_ok_and(|status| status.success());
+    output.map(|bytes| ProgramOutput { text: String::from_utf8_lossy(&bytes).into_owned(), succeeded })
 }
 
 /// A server answers in a few milliseconds, or not at all.

@@ -2,8 +2,8 @@
 //!
 //! kitty has no mode in which text would not reach the program: an overlay is a window of its own.
 
-use super::call::{Exec, SLOW};
-use super::pane::{DriverError, ENTER, NoDriver, Terminal, bracketed};
+use super::call::{SLOW, exec};
+use super::pane::{DriverError, ENTER, NoDriver, Terminal, bracketed, numbered_pane, presence};
 use super::sitter::{AgentProcess, Variable};
 use towline_core::seat::SeatLocation;
 use towline_core::typing::{PaneObservation, TerminalAbilities};
@@ -20,15 +20,13 @@ impl KittyWindow {
     pub(super) fn of(place: &SeatLocation, agent: &AgentProcess) -> Result<KittyWindow, NoDriver> {
         let environment = agent.process().ok_or(NoDriver::Left)?.environment();
         let socket = environment.get("KITTY_LISTEN_ON").ok_or(NoDriver::KittyRemoteControlOff)?.to_owned();
-        match (&place.server, &place.pane) {
-            (Some(kitty), Some(id)) if id.bytes().all(|byte| byte.is_ascii_digit()) => Ok(KittyWindow {
-                socket,
-                kitty: kitty.clone(),
-                id: id.clone(),
-                variables: agent.variables(&["PATH", "HOME", "KITTY_PUBLIC_KEY"]),
-            }),
-            (_, _) => Err(NoDriver::NoPane),
-        }
+        let (kitty, id) = numbered_pane(place)?;
+        Ok(KittyWindow {
+            socket,
+            kitty,
+            id,
+            variables: agent.variables(&["PATH", "HOME", "KITTY_PUBLIC_KEY"]),
+        })
     }
 
     /// Window ids are never reused, and kitty passes the id to the first process in the window.
@@ -46,8 +44,7 @@ impl KittyWindow {
     fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
         let window = format!("id:{}", self.id);
         let arguments = [&["@", "--to", &self.socket, order, "--match", &window], more].concat();
-        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
-            .run()
+        exec(PROGRAM, &arguments, &self.variables, input, SLOW)
     }
 }
 
@@ -58,11 +55,7 @@ impl Terminal for KittyWindow {
 
     fn look(&self, agent: &AgentProcess) -> PaneObservation {
         let screen = self.ask("get-text", &["--ansi", "--extent", "screen"], b"");
-        let is_there = match &screen {
-            Ok(_) => Some(self.is_window_of(agent)),
-            Err(DriverError::Refused { .. }) => Some(false),
-            Err(_) => None,
-        };
+        let is_there = presence(&screen, || Some(self.is_window_of(agent)));
         let in_mode = is_there.map(|_| false);
         PaneObservation {
             is_there,

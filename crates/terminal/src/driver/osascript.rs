@@ -2,7 +2,7 @@
 //!
 //! Terminal.app cannot type text without submitting it, hence has no driver.
 
-use super::call::{Exec, SLOW};
+use super::call::{SLOW, exec};
 use super::pane::{DriverError, ENTER, NoDriver, Terminal, bracketed};
 use super::sitter::{AgentProcess, Variable};
 use towline_core::seat::SeatLocation;
@@ -33,9 +33,7 @@ impl ItermSession {
     /// The script is constant: the text is an argument, never part of it.
     fn ask(&self, order: &[&str]) -> Result<String, DriverError> {
         let arguments = [&["-", &self.terminal], order].concat();
-        let input = SCRIPT.as_bytes();
-        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: SLOW }
-            .run()
+        exec(PROGRAM, &arguments, &self.variables, SCRIPT.as_bytes(), SLOW)
     }
 }
 
@@ -45,17 +43,10 @@ impl Terminal for ItermSession {
     }
 
     fn look(&self, _: &AgentProcess) -> PaneObservation {
-        match self.ask(&["look"]) {
-            Ok(answer) => match answer.strip_prefix(FOUND) {
-                Some(screen) => PaneObservation {
-                    is_there: Some(true),
-                    screen: Some(screen.to_owned()),
-                    ..PaneObservation::default()
-                },
-                None => PaneObservation { is_there: Some(false), ..PaneObservation::default() },
-            },
-            Err(_) => PaneObservation::default(),
-        }
+        let answer = self.ask(&["look"]).ok();
+        let is_there = answer.as_ref().map(|answer| answer.starts_with(FOUND));
+        let screen = answer.and_then(|answer| answer.strip_prefix(FOUND).map(str::to_owned));
+        PaneObservation { is_there, screen, ..PaneObservation::default() }
     }
 
     fn paste(&self, text: &str) -> Result<(), DriverError> {

@@ -4,6 +4,7 @@
 
 use super::sitter::AgentProcess;
 use std::fmt::Debug;
+use towline_core::seat::SeatLocation;
 use towline_core::typing::{PaneObservation, TerminalAbilities};
 
 /// One pane, window or session of a terminal program.
@@ -67,6 +68,28 @@ pub(super) fn check(text: &str) -> Result<(), DriverError> {
         _ if text.len() > LONGEST => Err(DriverError::TooLong),
         _ if text.contains(is_key) => Err(DriverError::ControlCharacter),
         _ => Ok(()),
+    }
+}
+
+/// The server and the pane of a seat, in a terminal that numbers its panes.
+pub(super) fn numbered_pane(place: &SeatLocation) -> Result<(String, String), NoDriver> {
+    match (&place.server, &place.pane) {
+        (Some(server), Some(pane)) if pane.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Ok((server.clone(), pane.clone()))
+        }
+        (_, _) => Err(NoDriver::NoPane),
+    }
+}
+
+/// Whether the pane is there: a terminal that answers shows it, and `is_same` decides; one that refuses has none.
+pub(super) fn presence<T>(
+    answer: &Result<T, DriverError>,
+    is_same: impl FnOnce() -> Option<bool>,
+) -> Option<bool> {
+    match answer {
+        Ok(_) => is_same(),
+        Err(DriverError::Refused { .. }) => Some(false),
+        Err(_) => None,
     }
 }
 

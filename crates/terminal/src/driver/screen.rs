@@ -4,8 +4,8 @@
 //! does not report the mode. Text goes through a register and a private file: screen's command lines are too short for
 //! it.
 
-use super::call::{Exec, QUICK};
-use super::pane::{DriverError, ENTER, NoDriver, Terminal, bracketed};
+use super::call::{QUICK, exec};
+use super::pane::{DriverError, ENTER, NoDriver, Terminal, bracketed, numbered_pane, presence};
 use super::sitter::{AgentProcess, Variable};
 use crate::process::{Process, child_pids};
 use std::fs::{DirBuilder, OpenOptions, remove_dir_all};
@@ -25,16 +25,9 @@ pub(super) struct ScreenWindow {
 impl ScreenWindow {
     pub(super) fn of(place: &SeatLocation, agent: &AgentProcess) -> Result<ScreenWindow, NoDriver> {
         agent.process().ok_or(NoDriver::Left)?;
-        match (&place.server, &place.pane) {
-            (Some(session), Some(number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
-                Ok(ScreenWindow {
-                    session: session.clone(),
-                    number: number.clone(),
-                    variables: agent.variables(&["PATH", "HOME", "SCREENDIR", "TMPDIR"]),
-                })
-            }
-            (_, _) => Err(NoDriver::NoPane),
-        }
+        let (session, number) = numbered_pane(place)?;
+        let variables = agent.variables(&["PATH", "HOME", "SCREENDIR", "TMPDIR"]);
+        Ok(ScreenWindow { session, number, variables })
     }
 
     /// Windows can be renumbered, and screen does not report a number's terminal: only a single window is certain.
@@ -83,14 +76,7 @@ impl ScreenWindow {
 
     fn ask(&self, order: &[&str]) -> Result<String, DriverError> {
         let arguments = [&["-S", &self.session, "-p", &self.number], order].concat();
-        Exec {
-            program: PROGRAM,
-            arguments: &arguments,
-            variables: &self.variables,
-            input: b"",
-            patience: QUICK,
-        }
-        .run()
+        exec(PROGRAM, &arguments, &self.variables, b"", QUICK)
     }
 }
 
@@ -100,11 +86,7 @@ impl Terminal for ScreenWindow {
     }
 
     fn look(&self, agent: &AgentProcess) -> PaneObservation {
-        let is_there = match self.ask(&PROBE) {
-            Ok(_) => self.is_only_window(agent),
-            Err(DriverError::Refused { .. }) => Some(false),
-            Err(_) => None,
-        };
+        let is_there = presence(&self.ask(&PROBE), || self.is_only_window(agent));
         PaneObservation { is_there, last_key_at: agent.last_input(), ..PaneObservation::default() }
     }
 

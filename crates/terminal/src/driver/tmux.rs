@@ -4,8 +4,8 @@
 //! panes. The same tmux call checks that the pane is unchanged since the last look and that no key was pressed there,
 //! so there is no gap between looking and typing.
 
-use super::call::{Exec, QUICK};
-use super::pane::{DriverError, ENTER, NoDriver, Terminal};
+use super::call::{QUICK, exec};
+use super::pane::{DriverError, ENTER, NoDriver, Terminal, presence};
 use super::sitter::AgentProcess;
 use crate::tmux::MARK;
 use std::cell::RefCell;
@@ -113,7 +113,7 @@ impl TmuxPane {
     fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<String, DriverError> {
         // Without -u, tmux prints `_` for every non-ASCII character to a client in a plain locale.
         let arguments = [&["-u", "-S", &self.socket], arguments].concat();
-        Exec { program: PROGRAM, arguments: &arguments, variables: &[], input, patience: QUICK }.run()
+        exec(PROGRAM, &arguments, &[], input, QUICK)
     }
 }
 
@@ -132,13 +132,9 @@ impl Terminal for TmuxPane {
             &["list-clients", "-F", CLIENT_FORMAT, ";"],
             &["display-message", "-p", MARK, ";", "capture-pane", "-e", "-p", "-t", &self.id],
         ];
-        match self.ask(&commands.concat(), b"") {
-            Ok(answer) => self.parse_look(&answer, agent).unwrap_or_default(),
-            Err(DriverError::Refused { .. }) => {
-                PaneObservation { is_there: Some(false), ..PaneObservation::default() }
-            }
-            Err(_) => PaneObservation::default(),
-        }
+        let answer = self.ask(&commands.concat(), b"");
+        let gone = PaneObservation { is_there: presence(&answer, || None), ..PaneObservation::default() };
+        answer.ok().and_then(|answer| self.parse_look(&answer, agent)).unwrap_or(gone)
     }
 
     fn paste(&self, text: &str) -> Result<(), DriverError> {

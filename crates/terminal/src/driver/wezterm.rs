@@ -2,8 +2,8 @@
 //!
 //! WezTerm does not report copy mode.
 
-use super::call::{Exec, QUICK};
-use super::pane::{DriverError, ENTER, NoDriver, Terminal};
+use super::call::{QUICK, exec};
+use super::pane::{DriverError, ENTER, NoDriver, Terminal, numbered_pane};
 use super::sitter::{AgentProcess, Variable};
 use serde_json::Value;
 use towline_core::seat::SeatLocation;
@@ -18,14 +18,10 @@ pub(super) struct WeztermPane {
 impl WeztermPane {
     pub(super) fn of(place: &SeatLocation, agent: &AgentProcess) -> Result<WeztermPane, NoDriver> {
         agent.process().ok_or(NoDriver::Left)?;
-        match (&place.server, &place.pane) {
-            (Some(socket), Some(id)) if id.bytes().all(|byte| byte.is_ascii_digit()) => {
-                let mut variables = agent.variables(&["PATH", "HOME", "XDG_RUNTIME_DIR"]);
-                variables.push(("WEZTERM_UNIX_SOCKET", socket.clone()));
-                Ok(WeztermPane { id: id.clone(), variables })
-            }
-            (_, _) => Err(NoDriver::NoPane),
-        }
+        let (socket, id) = numbered_pane(place)?;
+        let mut variables = agent.variables(&["PATH", "HOME", "XDG_RUNTIME_DIR"]);
+        variables.push(("WEZTERM_UNIX_SOCKET", socket));
+        Ok(WeztermPane { id, variables })
     }
 
     /// The terminal listed for the pane.
@@ -38,8 +34,7 @@ impl WeztermPane {
 
     fn ask(&self, order: &str, more: &[&str], input: &[u8]) -> Result<String, DriverError> {
         let arguments = [&["cli", "--no-auto-start", order], more].concat();
-        Exec { program: PROGRAM, arguments: &arguments, variables: &self.variables, input, patience: QUICK }
-            .run()
+        exec(PROGRAM, &arguments, &self.variables, input, QUICK)
     }
 }
 

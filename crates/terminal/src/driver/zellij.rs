@@ -2,8 +2,8 @@
 //!
 //! zellij does not report whether it scrolls or searches.
 
-use super::call::{Exec, QUICK};
-use super::pane::{DriverError, NoDriver, Terminal};
+use super::call::{QUICK, exec};
+use super::pane::{DriverError, NoDriver, Terminal, numbered_pane, presence};
 use super::sitter::{AgentProcess, Variable};
 use towline_core::seat::SeatLocation;
 use towline_core::typing::{PaneObservation, TerminalAbilities};
@@ -18,22 +18,8 @@ pub(super) struct ZellijPane {
 impl ZellijPane {
     pub(super) fn of(place: &SeatLocation, agent: &AgentProcess) -> Result<ZellijPane, NoDriver> {
         agent.process().ok_or(NoDriver::Left)?;
-        match (&place.server, &place.pane) {
-            (Some(session), Some(number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
-                Ok(ZellijPane {
-                    session: session.clone(),
-                    number: number.clone(),
-                    variables: agent.variables(&[
-                        "PATH",
-                        "HOME",
-                        "TMPDIR",
-                        "XDG_RUNTIME_DIR",
-                        "ZELLIJ_SOCKET_DIR",
-                    ]),
-                })
-            }
-            (_, _) => Err(NoDriver::NoPane),
-        }
+        let (session, number) = numbered_pane(place)?;
+        Ok(ZellijPane { session, number, variables: agent.variables(&VARIABLES) })
     }
 
     /// Pane ids are never reused in a session, and zellij passes the id to the first process in the pane.
@@ -48,14 +34,7 @@ impl ZellijPane {
     fn ask(&self, action: &str, more: &[&str]) -> Result<String, DriverError> {
         let pane = format!("terminal_{}", self.number);
         let arguments = [&["--session", &self.session, "action", action, "--pane-id", &pane], more].concat();
-        Exec {
-            program: PROGRAM,
-            arguments: &arguments,
-            variables: &self.variables,
-            input: b"",
-            patience: QUICK,
-        }
-        .run()
+        exec(PROGRAM, &arguments, &self.variables, b"", QUICK)
     }
 }
 
@@ -66,17 +45,9 @@ impl Terminal for ZellijPane {
 
     fn look(&self, agent: &AgentProcess) -> PaneObservation {
         let screen = self.ask("dump-screen", &["--ansi"]);
-        let is_there = match &screen {
-            Ok(_) => Some(self.is_pane_of(agent)),
-            Err(DriverError::Refused { .. }) => Some(false),
-            Err(_) => None,
-        };
-        PaneObservation {
-            is_there,
-            last_key_at: agent.last_input(),
-            screen: screen.ok(),
-            ..PaneObservation::default()
-        }
+        let is_there = presence(&screen, || Some(self.is_pane_of(agent)));
+        let (screen, last_key_at) = (screen.ok(), agent.last_input());
+        PaneObservation { is_there, last_key_at, screen, ..PaneObservation::default() }
     }
 
     fn paste(&self, text: &str) -> Result<(), DriverError> {
@@ -89,6 +60,9 @@ impl Terminal for ZellijPane {
 }
 
 const PROGRAM: &str = "zellij";
+
+/// Those by which it finds its server.
+const VARIABLES: [&str; 5] = ["PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR", "ZELLIJ_SOCKET_DIR"];
 
 /// Enter as a byte value, as `zellij action write` expects it.
 const ENTER_BYTE: &str = "13";
