@@ -71,7 +71,8 @@ macro_rules! converted {
     ($($type:ty as $kind:ident = $convert:expr;)*) => {
         $(impl From<$type> for SqlValue {
             fn from(value: $type) -> SqlValue {
-                SqlValue::new($convert(value), Type::$kind)
+                let convert: fn($type) -> _ = $convert;
+                SqlValue::new(convert(value), Type::$kind)
             }
         })*
     };

@@ -4,6 +4,7 @@
 //! configuration; it reads no clock, prints nothing, and stores no text beyond what the index needs.
 
 mod document;
+mod error;
 mod index;
 mod minilm;
 mod query;
@@ -15,7 +16,8 @@ mod vectors;
 mod words;
 
 pub use document::{Document, DocumentKind};
-pub use index::{IndexError, IndexWriter, SearchIndex};
+pub use error::{IndexError, Result};
+pub use index::{IndexWriter, SearchIndex};
 pub use minilm::{Encoder, MODEL_FILES, ModelError, embedded, mark_of};
 pub use query::{Filters, Query, QueryContext};
 pub use rank::{Boost, BoostReason, Hit, RankingStages};

@@ -3,7 +3,7 @@
 //! A source numbers its documents from 0. A number may be unused or deleted: `is_live` says so.
 
 use crate::document::{Document, DocumentKind};
-use crate::index::Result;
+use crate::error::Result;
 use crate::table::WordPiece;
 use crate::words::{Bm25, TermDictionary};
 

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Result;
 use crate::document::Document;
+use crate::error::Result;
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::WordPiece;
 use crate::words::{Relation, Term, TermDictionary, each_term, is_related};

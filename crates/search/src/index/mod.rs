@@ -19,6 +19,7 @@ use tantivy::store::Compressor;
 use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
 
 use crate::document::Document;
+use crate::error::{IndexError, Result};
 use crate::query::Query;
 use crate::rank::{self, Hit, RankingStages};
 use crate::source::DocSource;
@@ -29,52 +30,6 @@ use schema::{FORMAT, Fields, schema};
 use segment::Segment;
 
 pub use writer::IndexWriter;
-
-/// Why an index cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum IndexError {
-    /// The folder itself cannot be used.
-    #[error("could not use the folder of the search index at {path}")]
-    Folder { path: PathBuf, source: std::io::Error },
-    /// Rebuild it: `SearchIndex::rebuild`.
-    #[error("the search index at {path} was made by another version")]
-    OtherFormat { path: PathBuf },
-    /// Rebuild it: `SearchIndex::rebuild`.
-    #[error("the search index is damaged: {complaint}")]
-    Damaged { complaint: String },
-    /// Another process writes; try later.
-    #[error("the search index is being written by another process")]
-    Busy,
-    /// The write failed; the previous content is intact.
-    #[error("could not write the search index: {complaint}")]
-    Write { complaint: String },
-}
-
-pub type Result<T, E = IndexError> = std::result::Result<T, E>;
-
-impl IndexError {
-    /// Whether a rebuild fixes the error.
-    pub fn needs_rebuild(&self) -> bool {
-        match self {
-            IndexError::OtherFormat { .. } | IndexError::Damaged { .. } => true,
-            IndexError::Folder { .. } | IndexError::Busy | IndexError::Write { .. } => false,
-        }
-    }
-
-    fn damaged(complaint: impl ToString) -> IndexError {
-        IndexError::Damaged { complaint: complaint.to_string() }
-    }
-
-    fn write(complaint: impl ToString) -> IndexError {
-        IndexError::Write { complaint: complaint.to_string() }
-    }
-}
-
-impl From<std::io::Error> for IndexError {
-    fn from(error: std::io::Error) -> IndexError {
-        IndexError::damaged(error)
-    }
-}
 
 /// Data stored with every commit.
 #[derive(Serialize, Deserialize)]

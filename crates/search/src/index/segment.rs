@@ -12,8 +12,8 @@ use tantivy::store::StoreReader;
 use tantivy::{InvertedIndexReader, SegmentReader, TantivyDocument, TantivyError, Term};
 
 use super::schema::{AT, Fields, ID, KIND, SESSION, TURN};
-use super::{IndexError, Result};
 use crate::document::{Document, DocumentKind};
+use crate::error::{IndexError, Result};
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::{PIECES, WordPiece};
 use crate::words::{Bm25, EditAutomaton, Relation, SubstringAutomaton, TermDictionary, short_hashes};

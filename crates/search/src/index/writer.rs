@@ -7,8 +7,9 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{IndexWriter as TantivyWriter, TantivyDocument, TantivyError, Term};
 
 use super::schema::FORMAT;
-use super::{IndexError, Payload, Result, SearchIndex};
+use super::{Payload, SearchIndex};
 use crate::document::{Document, DocumentKind};
+use crate::error::{IndexError, Result};
 
 /// Bytes buffered in memory before they become a segment.
 const HEAP: usize = 40_000_000;

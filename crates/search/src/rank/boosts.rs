@@ -9,7 +9,7 @@ use super::filter::file_tags;
 use super::hit::{BoostReason, DocAddress};
 use super::meaning::scaled;
 use crate::document::DocumentKind;
-use crate::index::Result;
+use crate::error::Result;
 use crate::query::Query;
 use crate::source::{TagKind, tag};
 use crate::table::{WordPiece, pieces};

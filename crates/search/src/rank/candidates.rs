@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::dates::Times;
 use super::filter::Filter;
 use super::hit::{Boost, BoostReason, DocAddress, RankingStages};
-use crate::index::Result;
+use crate::error::Result;
 use crate::query::Query;
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::WordPiece;

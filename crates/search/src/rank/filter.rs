@@ -3,7 +3,7 @@
 //! The values of one filter are alternatives; several filters must all hold.
 
 use super::hit::DocAddress;
-use crate::index::Result;
+use crate::error::Result;
 use crate::query::{Filters, Query};
 use crate::source::{DocSource, TagKind, session_key, tag};
 

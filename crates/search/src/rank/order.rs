@@ -5,7 +5,7 @@
 use super::candidates::{RankCandidate, SearchContext};
 use super::hit::{BoostReason, Hit, RankingStages};
 use super::{boosts, meaning, structure};
-use crate::index::Result;
+use crate::error::Result;
 use crate::query::Query;
 use crate::source::DocSource;
 use crate::vectors::QuerySimilarity;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::candidates::{RankCandidate, SearchContext, by_address};
 use super::hit::{BoostReason, DocAddress};
 use super::meaning::scaled;
-use crate::index::Result;
+use crate::error::Result;
 use crate::words::{Bm25, Collection};
 
 /// Shares of the score of the previous turn, the next turn, and the rest of the same turn.

@@ -2,7 +2,7 @@
 //!
 //! A baton is taken at most once: the statement that takes it matches only one that is neither taken nor dropped.
 
-use crate::columns::{Columns, both, from_row};
+use crate::columns::{Columns, both, from_row, values};
 use crate::query::Query;
 use crate::{Result, Store};
 use towline_core::id::{SessionKey, Uid};
@@ -150,17 +150,10 @@ impl Store {
         let project = self.project(&came.project, came.baton, at)?;
         self.db.run(
             CAME,
-            (
-                came.baton.0,
-                came.machine.0,
-                count,
-                session.to_string(),
-                came.called.as_str(),
-                at.0,
-                came.fate == BatonFate::Withdrawn,
-                project,
-                came.passed_at.0,
-            ),
+            values! {
+                came.baton, came.machine, came.count, session, came.called, at, came.fate == BatonFate::Withdrawn,
+                project, came.passed_at
+            },
         )
     }
 

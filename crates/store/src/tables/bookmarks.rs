@@ -84,17 +84,9 @@ impl Store {
 
     pub(crate) fn place_bookmark(&self, bookmark: Uid, placement: &Placement<'_>) -> Result<()> {
         let code = placement.code;
-        self.db.run(
-            PLACE,
-            (
-                bookmark.0,
-                placement.at.0,
-                code.map(|code| code.commit.as_str()),
-                code.and_then(|code| code.branch.as_ref()).map(SafeText::as_str),
-                code.and_then(|code| code.dirty),
-                placement.context_tokens.map(u64::cast_signed),
-            ),
-        )
+        let (commit, branch) = (code.map(|code| &code.commit), code.and_then(|code| code.branch.as_ref()));
+        let (dirty, tokens) = (code.and_then(|code| code.dirty), placement.context_tokens);
+        self.db.run(PLACE, values![bookmark, placement.at, commit, branch, dirty, tokens])
     }
 
     pub(crate) fn delete_bookmark(&self, bookmark: Uid, at: Option<Timestamp>) -> Result<()> {

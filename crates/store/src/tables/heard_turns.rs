@@ -30,11 +30,12 @@ const OF_SESSION: &str = "where session = (select id from sessions where agent =
 
 impl Store {
     pub(crate) fn add_turn(&self, session: i64, turn: &SessionTurn) -> Result<()> {
+        let (ended_at, outcome) = turn.ended.unzip();
         self.db.run(
             ADD,
             values! {
                 turn.uid, self.machine, session, turn.ordinal, turn.id, turn.origin, turn.prompt,
-                turn.started_at, turn.ended.map(|(at, _)| at), turn.ended.map(|(_, outcome)| outcome),
+                turn.started_at, ended_at, outcome,
                 turn.tool_calls, turn.tool_failures, turn.steered
             },
         )
@@ -42,17 +43,12 @@ impl Store {
 
     /// Updates a turn; inserts it if it does not exist yet.
     pub(crate) fn save_turn(&self, session: i64, turn: &SessionTurn) -> Result<()> {
+        let (ended_at, outcome) = turn.ended.unzip();
         let changed = self.db.change(
             CHANGE,
-            (
-                session,
-                turn.ordinal,
-                turn.ended.map(|(at, _)| at.0),
-                turn.ended.map(|(_, outcome)| outcome.name()),
-                turn.tool_calls,
-                turn.tool_failures,
-                turn.steered,
-            ),
+            values! {
+                session, turn.ordinal, ended_at, outcome, turn.tool_calls, turn.tool_failures, turn.steered
+            },
         )?;
         if changed == 0 { self.add_turn(session, turn) } else { Ok(()) }
     }
