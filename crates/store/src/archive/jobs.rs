@@ -296,10 +296,9 @@ impl Archive {
 
     fn each_job(&self, statement: &str, numbers: &[i64], now: Timestamp) -> Result<usize> {
         self.in_transaction(|| {
-            let mut statement = self.db.prepare_cached(statement)?;
             let mut changed = 0;
             for number in numbers {
-                changed += statement.execute((number, now.0))?;
+                changed += self.db.change(statement, (number, now.0))?;
             }
             Ok(changed)
         })

@@ -111,6 +111,9 @@ const PINNED: &str = "where m.id in (
         union all select id from memories indexed by memories_pinned where pinned_at is not null and project = ?1)
     and m.superseded_at is null and m.quarantine is null order by m.id limit 100";
 
+const ADD_FILE: &str = "insert or ignore into memory_files (memory, path, how) values (?1, ?2, ?3)";
+const ADD_CONCEPT: &str = "insert or ignore into memory_concepts (memory, concept) values (?1, ?2)";
+
 /// Deletes a memory, its own row last.
 pub(super) const DROP: [&str; 5] = [
     "delete from memory_files where memory = ?1",
@@ -338,17 +341,11 @@ impl Archive {
     pub(super) fn set_files_and_concepts(&self, number: i64, content: &MemoryContent) -> Result<()> {
         self.db.change(DROP[0], [number])?;
         self.db.change(DROP[1], [number])?;
-        let mut file = self
-            .db
-            .prepare_cached("insert or ignore into memory_files (memory, path, how) values (?1, ?2, ?3)")?;
         for (path, how) in &content.files {
-            file.execute((number, path, how.name()))?;
+            self.db.change(ADD_FILE, (number, path, how.name()))?;
         }
-        let mut concept = self
-            .db
-            .prepare_cached("insert or ignore into memory_concepts (memory, concept) values (?1, ?2)")?;
         for name in &content.concepts {
-            concept.execute((number, name.to_lowercase()))?;
+            self.db.change(ADD_CONCEPT, (number, name.to_lowercase()))?;
         }
         Ok(())
     }

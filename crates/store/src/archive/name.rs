@@ -64,12 +64,9 @@ impl Archive {
 
     /// All agents with conversations; each index lookup starts behind the previous one.
     pub fn agents(&self) -> Result<Vec<String>> {
-        let mut statement = self.db.prepare_cached(NEXT_AGENT)?;
         let mut found: Vec<String> = vec![];
-        while let Some(next) = {
-            let last = found.last().map_or("", String::as_str);
-            statement.query_row([last], |row| row.get::<_, Option<String>>(0))?
-        } {
+        let after = |last: Option<&String>| self.db.value(NEXT_AGENT, [last.map_or("", String::as_str)]);
+        while let Some(next) = after(found.last())? {
             found.push(next);
         }
         Ok(found)

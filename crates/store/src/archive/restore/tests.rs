@@ -3,6 +3,8 @@
 use super::*;
 use crate::StoreError;
 use crate::archive::bench::{Bench, body, clean, conversation, detail, turn};
+use towline_core::capture::FileAccess;
+use towline_core::deed::Commit;
 use towline_core::id::Uid;
 use towline_core::piece::TokenCounts;
 

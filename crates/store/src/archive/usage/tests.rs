@@ -7,6 +7,7 @@ use crate::archive::{EraseMode, EraseScope, MIGRATIONS};
 use crate::database::open_for_writing;
 use std::time::Duration;
 use towline_core::forget::TimeRange;
+use towline_core::piece::TokenCounts;
 use towline_core::usage::{BANDS, price_band};
 
 const NOON: i64 = 1_794_744_000_000;
