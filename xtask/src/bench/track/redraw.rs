@@ -17,6 +17,7 @@ use crate::bench::report::Table;
 use crate::bench::rounds::{WARM_UP, shuffle};
 use crate::bench::setup::Setup;
 use crate::bench::statistics::{median, percentile, sorted};
+use crate::files;
 use crate::outcome::Failure;
 
 /// A change that a hook reports: its event and the rows of its figures.
@@ -161,7 +162,11 @@ impl Stage {
         ] {
             crew.tmux.run(&["set-option", "-g", option, value]);
         }
-        // Reads the options, as a refresh does once a minute.
+        // A refresh reads the options once a minute: one that ran meanwhile must not have cached them.
+        let caches = crew.tmux.env().data_dir().join("bars");
+        if caches.exists() {
+            files::remove_folder(&caches)?;
+        }
         crew.run_tow(&["bar", "--refresh"])?;
         let client = Client::attach(&crew.tmux)?;
         let recorded = |change: Change| setup.recordings.payload(Agent::Claude, change.event).cloned();
