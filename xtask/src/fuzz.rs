@@ -13,7 +13,7 @@ use std::time::Instant;
 use std::{fs, thread};
 
 use clap::{Args, Subcommand};
-use towline_testkit::mutate::{Mutator, recordings};
+use towline_testkit::mutate::{Mutant, Mutator, recordings};
 
 use crate::files;
 use crate::outcome::{Failure, Verdict, output_of};
@@ -84,17 +84,9 @@ pub fn run(
 }
 
 fn show(trial: &Trial<'_>, number: u64, out: &mut impl Write) -> Result<(), Failure> {
-    let mutant = trial.mutator.mutant(number);
-    let start = &mutant.payload[..mutant.payload.len().min(SHOWN_BYTES)];
-    let (agent, bytes) = (&mutant.agent, mutant.payload.len());
-    writeln!(
-        out,
-        "{agent}, {}, {:?}, {bytes} bytes:\n{}",
-        mutant.origin,
-        mutant.feeding,
-        start.escape_ascii()
-    )?;
-    Ok(())
+    let Mutant { agent, origin, feeding, payload } = trial.mutator.mutant(number);
+    let start = payload[..payload.len().min(SHOWN_BYTES)].escape_ascii();
+    Ok(writeln!(out, "{agent}, {origin}, {feeding:?}, {} bytes:\n{start}", payload.len())?)
 }
 
 /// The setting in which all mutants are tried.

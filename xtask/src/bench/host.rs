@@ -56,12 +56,24 @@ pub fn wait_for_work(data: &Path) {
     wait::holds_within(DONE_WITHIN, || !is_busy());
 }
 
-/// Checks that a program is installed before anything is built.
-pub fn require(program: &str, asked: &str, mend: &str) -> Result<(), Failure> {
-    match Command::new(program).arg(asked).output() {
-        Ok(output) if output.status.success() => Ok(()),
-        _ => Err(Failure::Missing { what: program.to_owned(), mend: mend.to_owned() }),
+/// A program that a benchmark needs, an argument that it answers, and how to install it.
+pub type Tool = [&'static str; 3];
+
+pub const VALGRIND: Tool =
+    ["valgrind", "--version", "`apt-get install valgrind` (instructions are counted with it)"];
+pub const STRACE: Tool =
+    ["strace", "--version", "`apt-get install strace` (spawns and bytes are counted with it)"];
+pub const TMUX: Tool = ["tmux", "-V", "`apt-get install tmux` (agents sit in it)"];
+
+/// Checks that programs are installed before anything is built.
+pub fn require(tools: &[Tool]) -> Result<(), Failure> {
+    for [program, argument, mend] in tools {
+        let output = Command::new(program).arg(argument).output();
+        if !output.is_ok_and(|output| output.status.success()) {
+            return Err(Failure::Missing { what: (*program).to_owned(), mend: (*mend).to_owned() });
+        }
     }
+    Ok(())
 }
 
 /// The path as a command-line argument.

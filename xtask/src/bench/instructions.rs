@@ -8,13 +8,7 @@ use std::process::{Command, Stdio};
 use crate::files;
 use crate::outcome::{Failure, stdout_of};
 
-use super::host::{require, temporary_folder};
-
-/// Fails early, with the command that installs it.
-pub fn require_valgrind() -> Result<(), Failure> {
-    let mend = "`apt-get install valgrind` (instructions are counted with it)";
-    require("valgrind", "--version", mend)
-}
+use super::host::temporary_folder;
 
 /// Runs `command` under callgrind and returns its number of instructions.
 pub fn of(command: &Command, stdin: &[u8]) -> Result<u64, Failure> {

@@ -33,27 +33,26 @@ pub fn cost_of(command: &mut Command, stdin: &[u8]) -> Result<Cost, Failure> {
         // A process may end without reading everything; its exit code shows whether that was right.
         pipe.write_all(stdin).or_else(ignoring_broken_pipe).map_err(Failure::start(&program))?;
     }
-    let ended = wait(child.id()).map_err(Failure::start(&program))?;
+    let (status, usage) = wait(child.id()).map_err(Failure::start(&program))?;
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    if ended.status != 0 {
-        let complaint = format!("wait status {:#x}", ended.status);
-        return Err(Failure::Failed { program, complaint });
+    if status != 0 {
+        return Err(Failure::Failed { program, complaint: format!("wait status {status:#x}") });
     }
-    Ok(Cost { wall_ns, cpu_us: ended.cpu_us, faults: ended.faults, peak_kb: ended.peak_kb })
+    let count = |number: i64| u64::try_from(number).unwrap_or_default();
+    Ok(Cost {
+        wall_ns,
+        cpu_us: micros(usage.ru_utime) + micros(usage.ru_stime),
+        faults: count(usage.ru_minflt + usage.ru_majflt),
+        peak_kb: count(usage.ru_maxrss),
+    })
 }
 
 fn ignoring_broken_pipe(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
 }
 
-struct Ended {
-    status: i32,
-    cpu_us: u64,
-    faults: u64,
-    peak_kb: u64,
-}
-
-fn wait(pid: u32) -> std::io::Result<Ended> {
+/// Reaps the process and returns its status and its resource usage.
+fn wait(pid: u32) -> std::io::Result<(i32, libc::rusage)> {
     let pid = i32::try_from(pid).map_err(std::io::Error::other)?;
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
@@ -69,10 +68,7 @@ fn wait(pid: u32) -> std::io::Result<Ended> {
     #[expect(unsafe_code, reason = "the kernel filled what was zeroed before")]
     // SAFETY: an `rusage` of zeroes is valid, and `wait4` succeeded.
     let usage = unsafe { usage.assume_init() };
-    let faults = usage.ru_minflt + usage.ru_majflt;
-    let cpu_us = micros(usage.ru_utime) + micros(usage.ru_stime);
-    let count = |number: i64| u64::try_from(number).unwrap_or_default();
-    Ok(Ended { status, cpu_us, faults: count(faults), peak_kb: count(usage.ru_maxrss) })
+    Ok((status, usage))
 }
 
 fn micros(time: libc::timeval) -> u64 {

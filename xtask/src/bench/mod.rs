@@ -29,6 +29,7 @@ use clap::Subcommand;
 use crate::outcome::{Failure, Verdict};
 use crate::repository::Repository;
 
+use host::{STRACE, TMUX, VALGRIND, require};
 use report::Report;
 use setup::{Options, Setup};
 
@@ -54,16 +55,16 @@ type Measure<W> = fn(&Setup, &mut W) -> Result<Report, Failure>;
 pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Result<Verdict, Failure> {
     let (options, name, file, measure): (&Options, &str, &str, Measure<W>) = match bench {
         Bench::Hooks(options) => (options, "hooks", "benchmarks.md", hooks::report),
-        Bench::Track(options) => (options, "track", "benchmarks-track.md", track::report),
+        Bench::Track(options) => {
+            require(&[STRACE, TMUX])?;
+            (options, "track", "benchmarks-track.md", track::report)
+        }
         Bench::Inherit(options) => (options, "inherit", "benchmarks-inherit.md", inherit::report),
         Bench::Search(options) => return search::run(options, repository, out),
         Bench::Viewer(options) => return viewer::run(options, repository, out),
         Bench::Hub(options) => return hub::run(options, repository, out),
     };
-    instructions::require_valgrind()?;
-    if matches!(bench, Bench::Track(_)) {
-        track::require_tools()?;
-    }
+    require(&[VALGRIND])?;
     let report = measure(&options.setup(repository, out)?, out)?;
     options.publication.publish(&report, &options.arguments(name), file, out)
 }

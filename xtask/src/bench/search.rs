@@ -93,11 +93,8 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
             report.tables.push(table("MiniLM", "figure", &embedding));
         }
         if options.million {
-            report.tables.push(table(
-                "A million documents",
-                "figure",
-                &speed(&measure, MILLION, &texts, out)?,
-            ));
+            let million = speed(&measure, MILLION, &texts, out)?;
+            report.tables.push(table("A million documents", "figure", &million));
         }
     }
     let million = if options.million { " --million" } else { "" };

@@ -82,41 +82,32 @@ fn starts_sentence(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_uppercase() || first == '`')
 }
 
-/// A line of comment: the text after its slashes.
-struct CommentLine<'a> {
-    line: usize,
-    slashes: &'a str,
-    text: &'a str,
-    /// Whether code stands before the comment on its line.
-    trails: bool,
-}
-
-/// Returns the words of every paragraph. Headings and list items are paragraphs of their own.
+/// Returns the words of every paragraph. Headings, list items and comments after code are paragraphs of their own.
 fn paragraphs<'a>(source: &Source<'a>) -> Vec<Vec<Token<'a>>> {
+    let lines: Vec<&str> = source.text.lines().collect();
     let mut paragraphs = vec![Vec::new()];
-    let mut last: Option<CommentLine<'a>> = None;
-    let mut is_fenced = false;
-    for comment in comment_lines(source) {
-        let continues = last.as_ref().is_some_and(|last| follows(last, &comment));
-        let is_fence = comment.text.starts_with("```");
+    let (mut expected, mut is_fenced) = (None, false);
+    for comment in source.comments.iter().filter(|comment| comment.text.starts_with("//")) {
+        let is_doc = comment.text.starts_with("///") || comment.text.starts_with("//!");
+        let (slashes, text) = comment.text.split_at(if is_doc { 3 } else { 2 });
+        let text = text.trim();
+        let is_alone = lines[comment.line - 1].trim_start().starts_with("//");
+        let continues = is_alone && expected == Some((comment.line, slashes));
+        expected = is_alone.then_some((comment.line + 1, slashes));
+        let is_fence = text.starts_with("```");
         is_fenced = (is_fenced && continues) ^ is_fence;
-        if !continues || is_fence || starts_paragraph(comment.text) {
+        if !continues || is_fence || starts_paragraph(text) {
             paragraphs.push(Vec::new());
         }
         if let Some(paragraph) = paragraphs.last_mut()
             && !is_fenced
             && !is_fence
         {
-            let words = comment.text.split_whitespace().filter(|word| !is_bullet(word));
+            let words = text.split_whitespace().filter(|word| !is_bullet(word));
             paragraph.extend(words.map(|text| Token { line: comment.line, text }));
         }
-        last = Some(comment);
     }
     paragraphs
-}
-
-fn follows(last: &CommentLine<'_>, next: &CommentLine<'_>) -> bool {
-    next.line == last.line + 1 && next.slashes == last.slashes && !last.trails && !next.trails
 }
 
 fn starts_paragraph(text: &str) -> bool {
@@ -125,19 +116,6 @@ fn starts_paragraph(text: &str) -> bool {
 
 fn is_bullet(word: &str) -> bool {
     ["-", "*", "#", "##", "|"].contains(&word)
-}
-
-fn comment_lines<'a>(source: &Source<'a>) -> Vec<CommentLine<'a>> {
-    let lines: Vec<&str> = source.text.lines().collect();
-    let comments = source.comments.iter().filter(|comment| comment.text.starts_with("//"));
-    let read = comments.map(|comment| {
-        let length =
-            ["///", "//!"].iter().find(|mark| comment.text.starts_with(**mark)).map_or(2, |mark| mark.len());
-        let (slashes, text) = comment.text.split_at(length);
-        let trails = !lines[comment.line - 1].trim_start().starts_with("//");
-        CommentLine { line: comment.line, slashes, text: text.trim(), trails }
-    });
-    read.collect()
 }
 
 #[cfg(test)]

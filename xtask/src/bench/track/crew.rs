@@ -62,12 +62,6 @@ pub struct Crew {
 /// A recorded turn, as a real client writes it.
 const TAIL: &str = "claude-2.1.325-usage.jsonl";
 
-/// Windows opened per tmux command.
-const AT_ONCE: usize = 10;
-
-/// More hooks at a time than cores would only wait for each other.
-const HOOKS_AT_ONCE: usize = 2;
-
 impl Crew {
     /// Starts one agent per state, each with a transcript of this many bytes.
     pub fn start(setup: &Setup, states: &[State], transcript_bytes: u64) -> Result<Crew, Failure> {
@@ -120,24 +114,14 @@ impl Crew {
         panes.lines().nth(number).unwrap_or_default().to_owned()
     }
 
+    /// Runs the hooks of each agent, one after the other.
     fn reach_states(&self, setup: &Setup, states: &[State]) -> Result<(), Failure> {
-        let pairs: Vec<(&FakeAgent, &State)> = self.agents.iter().zip(states).collect();
-        for some in pairs.chunks(HOOKS_AT_ONCE) {
-            for step in 0..4 {
-                self.step(setup, some, step)?;
+        for (agent, state) in self.agents.iter().zip(states) {
+            for event in ["SessionStart"].iter().chain(state.events()) {
+                agent.carry_out(&Order::Hook(setup.recordings.payload(Agent::Claude, event)?))?;
             }
         }
         self.agents.iter().try_for_each(FakeAgent::touch_transcript)
-    }
-
-    /// Runs the hook of each agent's next event, if there is one.
-    fn step(&self, setup: &Setup, some: &[(&FakeAgent, &State)], step: usize) -> Result<(), Failure> {
-        let next = |state: &State| ["SessionStart"].iter().chain(state.events()).nth(step).copied();
-        let busy = || some.iter().filter_map(|(agent, state)| Some((*agent, next(state)?)));
-        for (agent, event) in busy() {
-            agent.tell(&Order::Hook(setup.recordings.payload(Agent::Claude, event)?))?;
-        }
-        busy().try_for_each(|(agent, _)| agent.answer().map(drop))
     }
 
     fn check_states(&self, states: &[State]) -> Result<(), Failure> {
@@ -167,19 +151,12 @@ fn open_windows(tmux: &Tmux, agents: &[FakeAgent]) {
     let (env, project) = (tmux.env(), words(&tmux.env().project()));
     let claude = words(&env.root().join("bin/claude"));
     let script = words(&env.script("agent", agent::SCRIPT));
-    let folders: Vec<String> = agents.iter().map(FakeAgent::folder).collect();
-    for (number, some) in folders.chunks(AT_ONCE).enumerate() {
-        let mut arguments = Vec::new();
-        for (place, folder) in some.iter().enumerate() {
-            let opening: &[&str] = match (number, place) {
-                (0, 0) => &["new-session", "-d", "-x", "150", "-y", "50"],
-                _ => &["new-window", "-d"],
-            };
-            arguments.extend(opening);
-            arguments.extend(["-c", &project, &claude, &script, folder, ";"]);
-        }
-        arguments.pop();
-        tmux.run(&arguments);
+    for (number, agent) in agents.iter().enumerate() {
+        let opening: &[&str] = match number {
+            0 => &["new-session", "-d", "-x", "150", "-y", "50"],
+            _ => &["new-window", "-d"],
+        };
+        tmux.run(&[opening, &["-c", &project, &claude, &script, &agent.folder()]].concat());
     }
 }
 

@@ -16,7 +16,7 @@ use std::io::Write;
 
 use crate::outcome::Failure;
 
-use super::host::{announce, require};
+use super::host::announce;
 use super::report::Report;
 use super::setup::Setup;
 
@@ -26,12 +26,6 @@ const LEGEND: &str = "`tow bar --refresh` is what tmux runs every few seconds: q
     true` the same of one round in twenty; those columns compare between machines, the microseconds do not. From a \
     hook to the status line, times are taken by the process in the pane that starts the hook (and `/bin/true`) and by \
     whoever sees the bytes that an attached client draws.";
-
-/// Fails early, with the command that installs the missing tool.
-pub fn require_tools() -> Result<(), Failure> {
-    strace::require()?;
-    require("tmux", "-V", "`apt-get install tmux` (agents sit in it)")
-}
 
 pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
     announce(out, "counting what is started …")?;

@@ -17,12 +17,6 @@ pub const STARTING: &str = "execve,execveat,clone,clone3,fork,vfork";
 /// System calls that read.
 const READING: &str = "read,pread64,readv,preadv,preadv2";
 
-/// Fails early, with the command that installs it.
-pub fn require() -> Result<(), Failure> {
-    let mend = "`apt-get install strace` (spawns and bytes are counted with it)";
-    crate::bench::host::require("strace", "--version", mend)
-}
-
 /// The processes and programs that a process started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Started {
