@@ -3,6 +3,7 @@
 //! Parses as much shell grammar as that needs. For display only: no decision may depend on the result.
 
 use super::words::{TextLimit, plain};
+use crate::phrases::Phrases;
 use crate::text::clip;
 use serde::{Deserialize, Serialize};
 
@@ -207,30 +208,16 @@ const STARTERS: [&str; 10] =
     ["npx", "bunx", "uv", "uvx", "poetry", "pipenv", "bundle", "python", "python3", "node"];
 
 fn is_test(program: &str, words: &[String]) -> bool {
-    const RUNNERS: [&str; 15] = [
-        "pytest",
-        "jest",
-        "vitest",
-        "mocha",
-        "ctest",
-        "rspec",
-        "phpunit",
-        "tox",
-        "nox",
-        "bats",
-        "ava",
-        "karma",
-        "cypress",
-        "playwright",
-        "unittest",
-    ];
+    const RUNNERS: Phrases = Phrases(
+        "pytest|jest|vitest|mocha|ctest|rspec|phpunit|tox|nox|bats|ava|karma|cypress|playwright|unittest",
+    );
     let is_script = |name: &str| {
         name.starts_with("test") && [".sh", ".py", ".js", ".ts"].iter().any(|end| name.ends_with(end))
     };
     let is_test_word = |word: &str| {
         matches!(word, "test" | "tests" | "nextest" | "t" | "--test") || word.starts_with("test:")
     };
-    let is_runner = |name: &str| RUNNERS.contains(&name) || is_script(name);
+    let is_runner = |name: &str| RUNNERS.contains(name) || is_script(name);
     match program {
         _ if is_runner(program) => true,
         _ if DRIVERS.contains(&program) => subcommand(words).is_some_and(is_test_word),
@@ -243,32 +230,14 @@ fn is_test(program: &str, words: &[String]) -> bool {
 }
 
 fn is_build(program: &str, words: &[String]) -> bool {
-    const BUILDERS: [&str; 20] = [
-        "gcc",
-        "g++",
-        "cc",
-        "clang",
-        "clang++",
-        "rustc",
-        "tsc",
-        "eslint",
-        "prettier",
-        "ruff",
-        "mypy",
-        "flake8",
-        "black",
-        "webpack",
-        "vite",
-        "shellcheck",
-        "javac",
-        "biome",
-        "pyright",
-        "rustfmt",
-    ];
-    let is_builder = |word: &str| BUILDERS.contains(&basename(word));
+    const BUILDERS: Phrases = Phrases(
+        "gcc|g++|cc|clang|clang++|rustc|tsc|eslint|prettier|ruff|mypy|flake8|black|webpack|vite|shellcheck|\
+        javac|biome|pyright|rustfmt",
+    );
+    let is_builder = |word: &str| BUILDERS.contains(basename(word));
     let other = ["run", "install", "add", "init", "new", "update", "tree", "search", "remove", "i", "ci"];
     match program {
-        _ if BUILDERS.contains(&program) => true,
+        _ if BUILDERS.contains(program) => true,
         "npm" | "pnpm" | "yarn" | "bun" => {
             words.get(1).is_some_and(|word| word == "run")
                 || subcommand(words).is_some_and(|word| !other.contains(&word))

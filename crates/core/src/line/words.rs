@@ -2,6 +2,7 @@
 //!
 //! Reads only the beginning of a text, and never treats it as an instruction.
 
+use crate::phrases::Phrases;
 use crate::text::clip;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
@@ -314,76 +315,15 @@ pub(crate) fn without_greeting(sentence: &str) -> &str {
 }
 
 /// Sentences without meaning of their own.
-const FILLERS: [&str; 68] = [
-    "hi",
-    "hello",
-    "hey",
-    "hi there",
-    "hello there",
-    "hey there",
-    "good morning",
-    "good evening",
-    "good afternoon",
-    "thanks",
-    "thank you",
-    "many thanks",
-    "ok",
-    "okay",
-    "sure",
-    "sure thing",
-    "of course",
-    "certainly",
-    "absolutely",
-    "alright",
-    "all right",
-    "great",
-    "great question",
-    "good question",
-    "perfect",
-    "excellent",
-    "nice",
-    "done",
-    "all done",
-    "got it",
-    "understood",
-    "i see",
-    "sounds good",
-    "no problem",
-    "you're right",
-    "you're absolutely right",
-    "you are right",
-    "you are absolutely right",
-    "yes",
-    "no",
-    "summary",
-    "happy to help",
-    "let me help",
-    "here's a summary",
-    "here is a summary",
-    "hallo",
-    "danke",
-    "hola",
-    "gracias",
-    "bonjour",
-    "merci",
-    "こんにちは",
-    "おはようございます",
-    "お疲れ様です",
-    "お疲れさまです",
-    "ありがとうございます",
-    "ありがとう",
-    "はい",
-    "了解です",
-    "了解しました",
-    "承知しました",
-    "わかりました",
-    "完了しました",
-    "你好",
-    "您好",
-    "谢谢",
-    "好的",
-    "请问",
-];
+const FILLERS: Phrases = Phrases(
+    "hi|hello|hey|hi there|hello there|hey there|good morning|good evening|good afternoon|thanks|thank you|\
+    many thanks|ok|okay|sure|sure thing|of course|certainly|absolutely|alright|all right|great|\
+    great question|good question|perfect|excellent|nice|done|all done|got it|understood|i see|sounds good|\
+    no problem|you're right|you're absolutely right|you are right|you are absolutely right|yes|no|summary|\
+    happy to help|let me help|here's a summary|here is a summary|hallo|danke|hola|gracias|bonjour|merci|\
+    こんにちは|おはようございます|お疲れ様です|お疲れさまです|ありがとうございます|ありがとう|はい|了解です|\
+    了解しました|承知しました|わかりました|完了しました|你好|您好|谢谢|好的|请问",
+);
 
 /// An upper bound of the fillers' length, in bytes.
 const LONGEST_FILLER: usize = 40;
@@ -394,7 +334,7 @@ pub(crate) fn is_filler(sentence: &str) -> bool {
         return false;
     }
     let bare = bare.to_lowercase().replace('’', "'");
-    bare.is_empty() || FILLERS.contains(&bare.as_str())
+    bare.is_empty() || FILLERS.contains(&bare)
 }
 
 /// Collapses whitespace and drops control characters and bidi marks.

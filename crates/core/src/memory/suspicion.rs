@@ -4,6 +4,7 @@
 //! never withheld. Ordinary talk about code must pass: each rule needs more than one word.
 
 use super::{MemoryContent, MemoryDraft, MemoryTrust};
+use crate::phrases::Phrases;
 use std::borrow::Cow;
 
 /// The reason a text is suspicious.
@@ -144,69 +145,33 @@ fn spaced_fence(plain: &str) -> bool {
 }
 
 fn gives_orders(plain: &str) -> bool {
-    overrides(plain) || deceives(plain) || PHRASES.iter().any(|phrase| plain.contains(phrase))
+    overrides(plain) || deceives(plain) || PHRASES.any(|phrase| plain.contains(phrase))
 }
 
-const PHRASES: [&str; 30] = [
-    "you must now ",
-    "you are now in developer mode",
-    "you are now in admin mode",
-    "you are now an unrestricted",
-    "you are now a different",
-    "you are now dan",
-    "from now on you must",
-    "from now on, you must",
-    "from now on you will",
-    "from now on, you will act",
-    "your new instructions",
-    "your new task is",
-    "new system prompt",
-    "override your instructions",
-    "override your system",
-    "reveal your system prompt",
-    "print your system prompt",
-    "repeat your system prompt",
-    "important instructions for the ai",
-    "instructions for the ai",
-    "note to the ai",
-    "attention ai",
-    "dear ai assistant",
-    "as an ai agent, you",
-    "as an ai assistant, you must",
-    "ai assistants must",
-    "ai agents must",
-    "if you are an ai",
-    "if you are a language model",
-    "enable jailbreak",
-];
+const PHRASES: Phrases = Phrases(
+    "you must now |you are now in developer mode|you are now in admin mode|you are now an unrestricted|\
+    you are now a different|you are now dan|from now on you must|from now on, you must|from now on you will|\
+    from now on, you will act|your new instructions|your new task is|new system prompt|\
+    override your instructions|override your system|reveal your system prompt|print your system prompt|\
+    repeat your system prompt|important instructions for the ai|instructions for the ai|note to the ai|\
+    attention ai|dear ai assistant|as an ai agent, you|as an ai assistant, you must|ai assistants must|\
+    ai agents must|if you are an ai|if you are a language model|enable jailbreak",
+);
 
 /// `Ignore all previous instructions`, in several wordings and languages.
 fn overrides(plain: &str) -> bool {
     const VERBS: [&str; 6] = ["ignore ", "disregard ", "forget ", "override ", "bypass ", "do not follow "];
     const QUALIFIERS: [&str; 9] =
         ["previous", "prior", "above", "earlier", "preceding", "all", "any", "your", "the system"];
-    const TARGETS: [&str; 9] = [
-        "instructions",
-        "instruction",
-        "prompts",
-        "system prompt",
-        "directions",
-        "guidelines",
-        "directives",
-        "safety rules",
-        "what you were told",
-    ];
-    const TRANSLATIONS: [&str; 9] = [
-        "忽略之前的指令",
-        "忽略以上指令",
-        "忽略所有指令",
-        "以前の指示を無視",
-        "これまでの指示を無視",
-        "ignoriere alle vorherigen anweisungen",
-        "ignora las instrucciones anteriores",
-        "ignore les instructions précédentes",
-        "이전 지시를 무시",
-    ];
+    const TARGETS: Phrases = Phrases(
+        "instructions|instruction|prompts|system prompt|directions|guidelines|directives|safety rules|\
+        what you were told",
+    );
+    const TRANSLATIONS: Phrases = Phrases(
+        "忽略之前的指令|忽略以上指令|忽略所有指令|以前の指示を無視|これまでの指示を無視|\
+        ignoriere alle vorherigen anweisungen|ignora las instrucciones anteriores|\
+        ignore les instructions précédentes|이전 지시를 무시",
+    );
     let ordered = VERBS.iter().any(|verb| {
         plain.match_indices(verb).any(|(at, _)| {
             let near = near(plain, at + verb.len(), 60);
@@ -214,26 +179,18 @@ fn overrides(plain: &str) -> bool {
             target.is_some_and(|end| QUALIFIERS.iter().any(|qualifier| near[..end].contains(qualifier)))
         })
     });
-    ordered || TRANSLATIONS.iter().any(|phrase| plain.contains(phrase))
+    ordered || TRANSLATIONS.any(|phrase| plain.contains(phrase))
 }
 
 /// Whether the text asks to act behind the user's back.
 fn deceives(plain: &str) -> bool {
-    const DECEPTIONS: [&str; 12] = [
-        "do not tell the user",
-        "don't tell the user",
-        "do not inform the user",
-        "do not mention this to the user",
-        "don't mention this to the user",
-        "without telling the user",
-        "without informing the user",
-        "without the user noticing",
-        "without asking the user",
-        "hide this from the user",
-        "keep this from the user",
-        "the user has already approved this",
-    ];
-    DECEPTIONS.iter().any(|phrase| plain.contains(phrase))
+    const DECEPTIONS: Phrases = Phrases(
+        "do not tell the user|don't tell the user|do not inform the user|do not mention this to the user|\
+        don't mention this to the user|without telling the user|without informing the user|\
+        without the user noticing|without asking the user|hide this from the user|keep this from the user|\
+        the user has already approved this",
+    );
+    DECEPTIONS.any(|phrase| plain.contains(phrase))
 }
 
 fn exfiltrates(plain: &str) -> bool {
@@ -244,25 +201,14 @@ fn exfiltrates(plain: &str) -> bool {
         || leaks_by_image(plain)
 }
 
-const SECRETS: [&str; 17] = [
-    "id_rsa",
-    "id_ed25519",
-    "id_ecdsa",
-    ".ssh/",
-    ".aws/credentials",
-    ".netrc",
-    ".git-credentials",
-    ".kube/config",
-    "/etc/shadow",
-    "/etc/passwd",
-    ".gnupg/",
-    ".docker/config.json",
-    "wallet.dat",
-    ".config/gcloud",
-    "credentials.json",
-    ".npmrc",
-    ".pypirc",
-];
+const KEY_FILES: Phrases = Phrases(
+    "id_rsa|id_ed25519|id_ecdsa|.ssh/|.aws/credentials|.netrc|.git-credentials|.kube/config|/etc/shadow|\
+    /etc/passwd|.gnupg/",
+);
+
+/// Files with secrets that a command may encode for other reasons.
+const CREDENTIALS: Phrases =
+    Phrases(".docker/config.json|wallet.dat|.config/gcloud|credentials.json|.npmrc|.pypirc");
 
 const SENDERS: [&str; 7] = ["curl ", "wget ", "nc ", "ncat ", "netcat ", "invoke-webrequest", "httpie "];
 
@@ -283,13 +229,14 @@ fn sends_file(plain: &str) -> bool {
         "`printenv`",
     ];
     const PIPED: [&str; 6] = ["env |", "printenv |", "env|", "printenv|", "set |", "export -p |"];
+    let secrets = || KEY_FILES.iter().chain(CREDENTIALS.iter());
     SENDERS.iter().any(|sender| {
         plain.match_indices(sender).any(|(at, _)| {
             let is_word =
                 plain[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '-' && c != '_');
             let (before, after) = (before(plain, at, 80), near(plain, at, 240));
-            let sent = SECRETS.iter().chain(&SECRET_INPUTS).any(|secret| after.contains(secret));
-            let fed = SECRETS.iter().any(|secret| before.contains(secret) && before.contains('|'));
+            let sent = secrets().chain(SECRET_INPUTS).any(|secret| after.contains(secret));
+            let fed = secrets().any(|secret| before.contains(secret) && before.contains('|'));
             is_word && (sent && is_upload(after) || fed || PIPED.iter().any(|piped| before.contains(piped)))
         })
     })
@@ -318,9 +265,8 @@ fn is_upload(command: &str) -> bool {
 fn encodes_key(plain: &str) -> bool {
     plain.match_indices("base64").any(|(at, _)| {
         let (before, after) = (before(plain, at, 60), near(plain, at, 60));
-        let keys = &SECRETS[..11];
-        keys.iter().any(|key| after.contains(key))
-            || keys.iter().any(|key| before.contains(key) && before.contains('|'))
+        KEY_FILES.any(|key| after.contains(key))
+            || KEY_FILES.any(|key| before.contains(key) && before.contains('|'))
     })
 }
 
@@ -331,20 +277,10 @@ fn opens_shell(plain: &str) -> bool {
 /// `Send the contents of .env to https://…`
 fn asks_to_send(plain: &str) -> bool {
     const VERBS: [&str; 7] = ["send ", "post ", "upload ", "forward ", "exfiltrate ", "transmit ", "leak "];
-    const TARGETS: [&str; 12] = [
-        "api key",
-        "api keys",
-        "credentials",
-        "secrets",
-        "private key",
-        "ssh key",
-        ".env",
-        "environment variables",
-        "passwords",
-        "access token",
-        "conversation history",
-        "system prompt",
-    ];
+    const TARGETS: Phrases = Phrases(
+        "api key|api keys|credentials|secrets|private key|ssh key|.env|environment variables|passwords|\
+        access token|conversation history|system prompt",
+    );
     VERBS.iter().any(|verb| {
         plain.match_indices(verb).any(|(at, _)| {
             let is_word = plain[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
@@ -358,25 +294,15 @@ fn asks_to_send(plain: &str) -> bool {
 
 /// Finds an image whose URL carries data in its query.
 fn leaks_by_image(plain: &str) -> bool {
-    const NAMES: [&str; 11] = [
-        "data=",
-        "secret=",
-        "secrets=",
-        "payload=",
-        "leak=",
-        "exfil=",
-        "cookie=",
-        "conversation=",
-        "history=",
-        "prompt=",
-        "context=",
-    ];
+    const NAMES: Phrases = Phrases(
+        "data=|secret=|secrets=|payload=|leak=|exfil=|cookie=|conversation=|history=|prompt=|context=",
+    );
     plain.match_indices("![").any(|(at, _)| {
         let rest = near(plain, at, 600);
         let address = rest.split_once("](http").and_then(|(_, rest)| rest.split([')', ' ']).next());
         let query = address.and_then(|address| address.split_once('?')).map_or("", |(_, query)| query);
         let is_filled_in = query.contains(['{', '$', '<', '[']);
-        is_filled_in || query.split('&').any(|pair| NAMES.iter().any(|name| pair.starts_with(name)))
+        is_filled_in || query.split('&').any(|pair| NAMES.any(|name| pair.starts_with(name)))
     })
 }
 

@@ -11,46 +11,19 @@ use super::makeup::Makeup;
 use super::provider::after_escape;
 use super::stand_in::is_placeholder;
 use super::wrapped;
+use crate::phrases::Phrases;
 
 /// Words allowed between the announcing word and the secret.
-const LINKS: &[&str] = &[
-    "is",
-    "was",
-    "are",
-    "the",
-    "a",
-    "an",
-    "my",
-    "our",
-    "your",
-    "this",
-    "it",
-    "here",
-    "use",
-    "using",
-    "with",
-    "to",
-    "for",
-    "as",
-    "of",
-    "in",
-    "value",
-    "set",
-    "new",
-    "old",
-    "called",
-    "following",
-    "s",
-    "export",
-    "header",
-    "below",
-];
+const LINKS: Phrases = Phrases(
+    "is|was|are|the|a|an|my|our|your|this|it|here|use|using|with|to|for|as|of|in|value|set|new|old|called|\
+    following|s|export|header|below",
+);
 
 /// How many words are read backwards.
 const STEPS: usize = 4;
 
 /// Authorization schemes that precede their credentials.
-const SCHEMES: [&str; 3] = ["bearer", "basic", "digest"];
+const SCHEMES: Phrases = Phrases("bearer|basic|digest");
 
 /// `HEAD`: how far before the run the secret may begin. `JUDGED`: how much of it is inspected.
 const HEAD: usize = 64;
@@ -100,17 +73,17 @@ fn is_announced(text: ScanText<'_>, start: usize) -> bool {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
         });
         let word = &bytes[word_start..word_end];
-        let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
+        let is = |other: &str| word.eq_ignore_ascii_case(other.as_bytes());
         let gap = &bytes[word_end..end];
         // A line break ends the announcement, unless it follows a colon: then the secret may be on the next line.
         let is_apart = gap.contains(&b'\n') && !gap.contains(&b':');
         if word.is_empty() || gap.is_empty() || is_apart {
             return false;
         }
-        if SCHEMES.iter().any(is) || is_secret_name(text, word_start, word) {
+        if SCHEMES.any(is) || is_secret_name(text, word_start, word) {
             return true;
         }
-        if !LINKS.iter().any(is) {
+        if !LINKS.any(is) {
             return false;
         }
         end = word_start;

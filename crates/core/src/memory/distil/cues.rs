@@ -3,25 +3,13 @@
 //! Prefers misses over false positives: a phrase alone is seldom enough. Questions, suppositions and momentary
 //! statements never count.
 
+use crate::phrases::Phrases;
+
 /// Headings under which agents list the remaining work.
-pub(super) const NEXT_STEPS: [&str; 16] = [
-    "next step",
-    "next up",
-    "remaining",
-    "to do",
-    "todo",
-    "follow-up",
-    "follow up",
-    "left to do",
-    "what's left",
-    "still open",
-    "not done",
-    "outstanding",
-    "残り",
-    "次のステップ",
-    "下一步",
-    "后续",
-];
+pub(super) const NEXT_STEPS: Phrases = Phrases(
+    "next step|next up|remaining|to do|todo|follow-up|follow up|left to do|what's left|still open|not done|\
+    outstanding|残り|次のステップ|下一步|后续",
+);
 
 /// The claim of a sentence, with its confidence in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +38,12 @@ pub(super) fn of_agent(sentence: &str, heading: &str) -> Option<Claim> {
     }
     let claim = |kind, sure| Some(Claim { kind, sure });
     match () {
-        () if cues.is_decided() => claim(ClaimKind::Decision, 75),
+        () if cues.has(DECIDED) => claim(ClaimKind::Decision, 75),
         () if cues.is_chosen() => claim(ClaimKind::Decision, 65),
-        () if cues.has(&CAUSES) || is_about(heading, &["root cause", "cause", "why it"]) => {
+        () if cues.has(CAUSES) || is_about(heading, &["root cause", "cause", "why it"]) => {
             claim(ClaimKind::Cause, 70)
         }
-        () if cues.has(&TRAPS) || is_about(heading, &["gotcha", "caveat", "pitfall", "watch out"]) => {
+        () if cues.has(TRAPS) || is_about(heading, &["gotcha", "caveat", "pitfall", "watch out"]) => {
             claim(ClaimKind::Gotcha, 60)
         }
         () if is_about(heading, &["decision", "design choice", "trade-off"]) => {
@@ -68,18 +56,18 @@ pub(super) fn of_agent(sentence: &str, heading: &str) -> Option<Claim> {
 /// Classifies a user's sentence.
 pub(super) fn of_person(sentence: &str) -> Option<Claim> {
     let cues = Sentence::of(sentence)?;
-    if cues.is_question() {
+    if cues.is_question {
         return None;
     }
     let claim = |kind, sure| Some(Claim { kind, sure });
     match () {
-        () if cues.starts(&REMEMBER) => claim(ClaimKind::Fact, 95),
-        () if cues.has(&MOMENTARY) => None,
-        () if cues.has(&LASTING) && !cues.has(&OBSERVATIONS) => claim(ClaimKind::Preference, 90),
-        () if cues.is_decided() => claim(ClaimKind::Decision, 90),
+        () if cues.starts(REMEMBER) => claim(ClaimKind::Fact, 95),
+        () if cues.has(MOMENTARY) => None,
+        () if cues.has(LASTING) && !cues.has(OBSERVATIONS) => claim(ClaimKind::Preference, 90),
+        () if cues.has(DECIDED) => claim(ClaimKind::Decision, 90),
         () if cues.is_preference() => claim(ClaimKind::Preference, 65),
         () if cues.is_chosen() => claim(ClaimKind::Decision, 90),
-        () if cues.has(&PERSONS_TRAPS) => claim(ClaimKind::Gotcha, 85),
+        () if cues.has(PERSONS_TRAPS) => claim(ClaimKind::Gotcha, 85),
         () => None,
     }
 }
@@ -87,288 +75,91 @@ pub(super) fn of_person(sentence: &str) -> Option<Claim> {
 /// Whether a text is about security.
 pub(super) fn is_about_security(text: &str) -> bool {
     let lower = text.to_lowercase();
-    SECURITY.iter().any(|phrase| has_phrase(&lower, phrase)) || lower.contains("cve-")
+    SECURITY.any(|phrase| has_phrase(&lower, phrase)) || lower.contains("cve-")
 }
 
 /// Whether a sentence reports something not done, which matters only in this session.
 pub(super) fn is_transient(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    UNDONE.iter().any(|phrase| has_phrase(&lower, phrase))
+    UNDONE.any(|phrase| has_phrase(&lower, phrase))
 }
 
-const CAUSES: [&str; 26] = [
-    "root cause",
-    "the cause was",
-    "the cause is",
-    "was caused by",
-    "is caused by",
-    "were caused by",
-    "turns out",
-    "turned out",
-    "the reason was",
-    "the reason is",
-    "the reason for",
-    "the problem was",
-    "the problem is that",
-    "the issue was",
-    "the bug was",
-    "the culprit",
-    "happens because",
-    "happened because",
-    "fails because",
-    "failed because",
-    "failing because",
-    "broke because",
-    "was wrong because",
-    "原因は",
-    "原因是",
-    "因为",
-];
+const CAUSES: Phrases = Phrases(
+    "root cause|the cause was|the cause is|was caused by|is caused by|were caused by|turns out|turned out|\
+    the reason was|the reason is|the reason for|the problem was|the problem is that|the issue was|\
+    the bug was|the culprit|happens because|happened because|fails because|failed because|failing because|\
+    broke because|was wrong because|原因は|原因是|因为",
+);
 
-const TRAPS: [&str; 27] = [
-    "note that",
-    "beware",
-    "be careful",
-    "careful:",
-    "watch out",
-    "caveat",
-    "gotcha",
-    "pitfall",
-    "keep in mind",
-    "be aware",
-    "important:",
-    "warning:",
-    "only works if",
-    "only works when",
-    "only works with",
-    "does not work with",
-    "doesn't work with",
-    "does not work when",
-    "doesn't work when",
-    "silently",
-    "must be run before",
-    "must run before",
-    "has to be run before",
-    "will break if",
-    "注意点",
-    "ただし",
-    "需要注意",
-];
+const TRAPS: Phrases = Phrases(
+    "note that|beware|be careful|careful:|watch out|caveat|gotcha|pitfall|keep in mind|be aware|important:|\
+    warning:|only works if|only works when|only works with|does not work with|doesn't work with|\
+    does not work when|doesn't work when|silently|must be run before|must run before|has to be run before|\
+    will break if|注意点|ただし|需要注意",
+);
 
-const PERSONS_TRAPS: [&str; 8] =
-    ["be careful", "note that", "beware", "keep in mind", "be aware", "watch out", "heads up", "気をつけて"];
+const PERSONS_TRAPS: Phrases =
+    Phrases("be careful|note that|beware|keep in mind|be aware|watch out|heads up|気をつけて");
 
-const REMEMBER: [&str; 8] = [
-    "remember that ",
-    "remember: ",
-    "remember, ",
-    "please remember",
-    "for the record",
-    "fyi",
-    "覚えておいて",
-    "记住",
-];
+const REMEMBER: Phrases =
+    Phrases("remember that |remember: |remember, |please remember|for the record|fyi|覚えておいて|记住");
 
-const LASTING: [&str; 27] = [
-    "always",
-    "never",
-    "from now on",
-    "in future",
-    "in the future",
-    "going forward",
-    "i prefer",
-    "i'd prefer",
-    "we prefer",
-    "i'd rather",
-    "i like",
-    "i don't like",
-    "i hate",
-    "every time",
-    "by default",
-    "our convention",
-    "our style",
-    "we use",
-    "we don't use",
-    "we never",
-    "in this project",
-    "in this repo",
-    "in this codebase",
-    "毎回",
-    "常に",
-    "总是",
-    "以后",
-];
+const LASTING: Phrases = Phrases(
+    "always|never|from now on|in future|in the future|going forward|i prefer|i'd prefer|we prefer|i'd rather|\
+    i like|i don't like|i hate|every time|by default|our convention|our style|we use|we don't use|we never|\
+    in this project|in this repo|in this codebase|毎回|常に|总是|以后",
+);
 
 /// Phrases with such words that only report an observation.
-const OBSERVATIONS: [&str; 16] = [
-    "is always",
-    "are always",
-    "was always",
-    "it always",
-    "it never",
-    "is never",
-    "was never",
-    "they never",
-    "has never",
-    "have never",
-    "i never",
-    "always fails",
-    "never mind",
-    "nevermind",
-    "always returns",
-    "never returns",
-];
+const OBSERVATIONS: Phrases = Phrases(
+    "is always|are always|was always|it always|it never|is never|was never|they never|has never|have never|\
+    i never|always fails|never mind|nevermind|always returns|never returns",
+);
 
 /// Words that limit any sentence to the moment.
-const MOMENTARY: [&str; 8] = [
-    "for now",
-    "right now",
-    "this time",
-    "yet",
-    "at the moment",
-    "today",
-    "for the moment",
-    "just this once",
-];
+const MOMENTARY: Phrases =
+    Phrases("for now|right now|this time|yet|at the moment|today|for the moment|just this once");
 
 /// Words that limit a request to the current work.
-const CURRENT_WORK: [&str; 14] = [
-    "until",
-    "worry",
-    "hesitate",
-    "forget",
-    "stop there",
-    "first",
-    "go ahead",
-    "continue",
-    "don't know",
-    "do not know",
-    "don't think",
-    "don't understand",
-    "don't see",
-    "don't have",
-];
+const CURRENT_WORK: Phrases = Phrases(
+    "until|worry|hesitate|forget|stop there|first|go ahead|continue|don't know|do not know|don't think|\
+    don't understand|don't see|don't have",
+);
 
-const DECIDED: [&str; 18] = [
-    "decision:",
-    "we decided",
-    "i decided",
-    "i've decided",
-    "was decided",
-    "decided to",
-    "decided against",
-    "decided on",
-    "i chose",
-    "we chose",
-    "opted for",
-    "opted to",
-    "settled on",
-    "went with",
-    "we're going with",
-    "we agreed",
-    "ことにしました",
-    "决定",
-];
+const DECIDED: Phrases = Phrases(
+    "decision:|we decided|i decided|i've decided|was decided|decided to|decided against|decided on|i chose|\
+    we chose|opted for|opted to|settled on|went with|we're going with|we agreed|ことにしました|决定",
+);
 
-const CHOICES: [&str; 16] = [
-    "we'll use",
-    "we will use",
-    "i'll use",
-    "i used",
-    "i kept",
-    "i'm using",
-    "let's use",
-    "let's go with",
-    "let's keep",
-    "use",
-    "using",
-    "switched to",
-    "switch to",
-    "keep",
-    "we should use",
-    "it uses",
-];
+const CHOICES: Phrases = Phrases(
+    "we'll use|we will use|i'll use|i used|i kept|i'm using|let's use|let's go with|let's keep|use|using|\
+    switched to|switch to|keep|we should use|it uses",
+);
 
-const REASONS: [&str; 9] = [
-    "because",
-    "since",
-    "so that",
-    "to avoid",
-    "which avoids",
-    "as it",
-    "as they",
-    "in order to",
-    "otherwise",
-];
+const REASONS: Phrases =
+    Phrases("because|since|so that|to avoid|which avoids|as it|as they|in order to|otherwise");
 
-const ALTERNATIVES: [&str; 4] = ["instead of", "rather than", "over the", "not the"];
+const ALTERNATIVES: Phrases = Phrases("instead of|rather than");
 
-const SUPPOSED: [&str; 15] = [
-    "should i",
-    "shall i",
-    "would you",
-    "do you want",
-    "you could",
-    "we could",
-    "you might",
-    "could be",
-    "might be",
-    "may be",
-    "perhaps",
-    "maybe",
-    "probably",
-    "not decided",
-    "haven't decided",
-];
+/// Alternatives that count only beside a reason.
+const OTHERS: Phrases = Phrases("over the|not the");
 
-const UNDONE: [&str; 17] = [
-    "i haven't",
-    "i have not",
-    "i didn't",
-    "i did not",
-    "i wasn't able",
-    "i was not able",
-    "i couldn't",
-    "i could not",
-    "i can't",
-    "i cannot",
-    "let me know",
-    "feel free",
-    "happy to",
-    "i'll",
-    "let me",
-    "i will",
-    "i'm going to",
-];
+const SUPPOSED: Phrases = Phrases(
+    "should i|shall i|would you|do you want|you could|we could|you might|could be|might be|may be|perhaps|\
+    maybe|probably|not decided|haven't decided",
+);
 
-const SECURITY: [&str; 26] = [
-    "vulnerability",
-    "vulnerabilities",
-    "vulnerable",
-    "sql injection",
-    "command injection",
-    "shell injection",
-    "xss",
-    "csrf",
-    "ssrf",
-    "path traversal",
-    "directory traversal",
-    "privilege escalation",
-    "auth bypass",
-    "authentication bypass",
-    "insecure",
-    "leaked key",
-    "leaked secret",
-    "hardcoded secret",
-    "hard-coded secret",
-    "hardcoded password",
-    "plaintext password",
-    "timing attack",
-    "remote code execution",
-    "exploit",
-    "unsanitized",
-    "脆弱性",
-];
+const UNDONE: Phrases = Phrases(
+    "i haven't|i have not|i didn't|i did not|i wasn't able|i was not able|i couldn't|i could not|i can't|\
+    i cannot|let me know|feel free|happy to|i'll|let me|i will|i'm going to",
+);
+
+const SECURITY: Phrases = Phrases(
+    "vulnerability|vulnerabilities|vulnerable|sql injection|command injection|shell injection|xss|csrf|ssrf|\
+    path traversal|directory traversal|privilege escalation|auth bypass|authentication bypass|insecure|\
+    leaked key|leaked secret|hardcoded secret|hard-coded secret|hardcoded password|plaintext password|\
+    timing attack|remote code execution|exploit|unsanitized|脆弱性",
+);
 
 /// A sentence long enough to make a claim.
 struct Sentence {
@@ -387,55 +178,39 @@ impl Sentence {
         is_long_enough.then(|| Sentence { lower: sentence.to_lowercase().replace('’', "'"), is_question })
     }
 
-    fn has(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| has_phrase(&self.lower, phrase))
+    fn has(&self, phrases: Phrases) -> bool {
+        phrases.any(|phrase| has_phrase(&self.lower, phrase))
     }
 
-    fn starts(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| self.lower.starts_with(phrase))
-    }
-
-    fn is_question(&self) -> bool {
-        self.is_question
+    fn starts(&self, phrases: Phrases) -> bool {
+        phrases.any(|phrase| self.lower.starts_with(phrase))
     }
 
     fn is_only_supposed(&self) -> bool {
-        self.is_question || self.has(&SUPPOSED) || self.starts(&["if ", "unless "]) || self.has(&UNDONE)
-    }
-
-    fn is_decided(&self) -> bool {
-        self.has(&DECIDED)
+        self.is_question || self.has(SUPPOSED) || self.starts(Phrases("if |unless ")) || self.has(UNDONE)
     }
 
     /// A choice with its reason or its rejected alternative.
     fn is_chosen(&self) -> bool {
-        let begins = CHOICES.iter().any(|choice| {
+        let begins = CHOICES.any(|choice| {
             let behind = self.lower.split_once(choice).map(|(before, _)| before.split_whitespace().count());
             behind.is_some_and(|words| words <= 3) && has_phrase(&self.lower, choice)
         });
         begins
-            && self.has(&REASONS)
-            && (self.has(&ALTERNATIVES) || self.starts(&["we'll", "we will", "let's"]))
-            || begins && self.has(&ALTERNATIVES[..2]) && self.starts(&CHOICES)
+            && self.has(REASONS)
+            && (self.has(ALTERNATIVES) || self.has(OTHERS) || self.starts(Phrases("we'll|we will|let's")))
+            || begins && self.has(ALTERNATIVES) && self.starts(CHOICES)
     }
 
     /// `Please use …`, `don't …`, `use X, not Y`: a general rule, not about one place in the text.
     fn is_preference(&self) -> bool {
-        let is_local = self.has(&["this", "these", "those", "it", "here", "line"]);
-        let requests = self.starts(&[
-            "please use ",
-            "please don't ",
-            "please do not ",
-            "don't ",
-            "do not ",
-            "no need for ",
-            "avoid ",
-            "stop ",
-            "make sure ",
-            "prefer ",
-        ]) || self.starts(&["use "])
-            && self.has(&["not", "instead of", "rather than", "for all", "everywhere"]);
-        requests && !is_local && !self.has(&CURRENT_WORK)
+        let is_local = self.has(Phrases("this|these|those|it|here|line"));
+        let requests = self.starts(Phrases(
+            "please use |please don't |please do not |don't |do not |no need for |avoid |stop |make sure |\
+            prefer ",
+        )) || self.starts(Phrases("use "))
+            && self.has(Phrases("not|instead of|rather than|for all|everywhere"));
+        requests && !is_local && !self.has(CURRENT_WORK)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::deed::ends;
 use crate::line::words::{TextLimit, plain, without_sequences};
+use crate::phrases::Phrases;
 
 /// How many bytes of an output are read at its beginning and at its end.
 const WINDOW: usize = 16 * 1024;
@@ -31,7 +32,7 @@ pub(super) fn error_line(output: &str) -> Option<String> {
 fn weight(line: &str) -> u8 {
     let starts = |heads: &[&str]| heads.iter().any(|head| line.starts_with(head));
     let lower = line.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let says = |words: Phrases| words.any(|word| lower.contains(word));
     if starts(&["error[", "fatal: ", "panic: "]) || line.contains("panicked at ") || is_exception(line) {
         return 9;
     }
@@ -42,13 +43,8 @@ fn weight(line: &str) -> u8 {
         || line.contains(": error: ")
         || line.contains(": error TS")
     {
-        return if says(&[
-            "could not compile",
-            "test failed",
-            "aborting due",
-            "command failed",
-            "recipe for target",
-        ]) {
+        return if says(Phrases("could not compile|test failed|aborting due|command failed|recipe for target"))
+        {
             3
         } else {
             7
@@ -57,29 +53,13 @@ fn weight(line: &str) -> u8 {
     if starts(&["● ", "--- FAIL: ", "FAIL "]) {
         return 5;
     }
-    if says(&[
-        "command not found",
-        "no such file",
-        "permission denied",
-        "cannot find",
-        "not found",
-        "undefined",
-    ]) {
+    if says(Phrases("command not found|no such file|permission denied|cannot find|not found|undefined")) {
         return 6;
     }
-    if says(&[
-        "timed out",
-        "timeout",
-        "refused",
-        "unreachable",
-        "missing",
-        "unresolved",
-        "mismatch",
-        "conflict",
-    ]) {
+    if says(Phrases("timed out|timeout|refused|unreachable|missing|unresolved|mismatch|conflict")) {
         return 4;
     }
-    u8::from(says(&["error", "failed", "exception", "invalid", "denied"])) * 2
+    u8::from(says(Phrases("error|failed|exception|invalid|denied"))) * 2
 }
 
 /// `KeyError: 'total'`, `TypeError: x is not a function`, `java.lang.IllegalStateException: no`.

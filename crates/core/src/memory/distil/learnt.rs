@@ -11,6 +11,7 @@ use crate::capture::FileAccess;
 use crate::deed::ToolAction;
 use crate::line::words::{TextLimit, clipped, gist};
 use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust, MemoryType};
+use crate::phrases::Phrases;
 
 const TITLE: TextLimit = TextLimit { characters: 150, bytes: 450 };
 const NARRATIVE: TextLimit = TextLimit { characters: 1200, bytes: 2900 };
@@ -85,52 +86,16 @@ fn looked(turn: &DistilTurn<'_>) -> bool {
 
 /// Whether the prompt is a question and not a task.
 fn asks(question: &str) -> bool {
-    const OPENERS: [&str; 24] = [
-        "how ",
-        "why ",
-        "where ",
-        "what ",
-        "which ",
-        "when ",
-        "who ",
-        "does ",
-        "do we",
-        "is ",
-        "are ",
-        "can ",
-        "explain",
-        "investigate",
-        "find out",
-        "look into",
-        "describe",
-        "tell me",
-        "show me",
-        "analyse",
-        "analyze",
-        "review",
-        "check whether",
-        "check if",
-    ];
+    const OPENERS: Phrases = Phrases(
+        "how |why |where |what |which |when |who |does |do we|is |are |can |explain|investigate|find out|\
+        look into|describe|tell me|show me|analyse|analyze|review|check whether|check if",
+    );
+    const ELSEWHERE: Phrases =
+        Phrases("なぜ|どう|どこ|説明|调查|为什么|如何|怎么|哪|warum|wieso|pourquoi|por qué|cómo");
     let lower = question.to_lowercase();
-    let elsewhere = [
-        "なぜ",
-        "どう",
-        "どこ",
-        "説明",
-        "调查",
-        "为什么",
-        "如何",
-        "怎么",
-        "哪",
-        "warum",
-        "wieso",
-        "pourquoi",
-        "por qué",
-        "cómo",
-    ]
-    .iter()
-    .any(|word| lower.contains(word));
-    question.ends_with(['?', '？']) || OPENERS.iter().any(|opener| lower.starts_with(opener)) || elsewhere
+    question.ends_with(['?', '？'])
+        || OPENERS.any(|opener| lower.starts_with(opener))
+        || ELSEWHERE.any(|word| lower.contains(word))
 }
 
 fn points(passages: &[Passage], title: &str) -> Vec<String> {

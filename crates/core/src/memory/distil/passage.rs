@@ -3,6 +3,7 @@
 //! Skips code and tables. Never treats text as an instruction.
 
 use crate::line::words::{TextBlocks, sentences, without_sequences};
+use crate::phrases::Phrases;
 use crate::text::{clip, clip_start};
 use std::borrow::Cow;
 
@@ -39,8 +40,8 @@ impl Passage {
         typed
     }
 
-    pub fn is_below(&self, headings: &[&str]) -> bool {
-        headings.iter().any(|heading| self.heading.contains(heading))
+    pub fn is_below(&self, headings: Phrases) -> bool {
+        headings.any(|heading| self.heading.contains(heading))
     }
 }
 

@@ -8,6 +8,7 @@ use super::source::{DistilTurn, DistilledMemory, as_title};
 use crate::capture::{FileAccess, Speaker};
 use crate::line::words::{TextLimit, clipped, is_filler, without_greeting};
 use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust, MemoryType};
+use crate::phrases::Phrases;
 
 /// A sentence with a claim.
 #[derive(Clone, Debug)]
@@ -78,7 +79,7 @@ fn of_person(text: &str) -> Vec<Statement> {
 
 fn of_agent(text: &str, trust: MemoryTrust) -> Vec<Statement> {
     let mut statements = vec![];
-    for passage in passages(text).iter().filter(|passage| !passage.is_below(&cues::NEXT_STEPS)) {
+    for passage in passages(text).iter().filter(|passage| !passage.is_below(cues::NEXT_STEPS)) {
         let mut before: Option<&str> = None;
         for sentence in passage.sentences() {
             if let Some(claim) = cues::of_agent(sentence, &passage.heading) {
@@ -100,25 +101,13 @@ fn refers_back(sentence: &str) -> bool {
 
 /// Strips a leading label: `Root cause: the token …` becomes `the token …`.
 fn without_lead(sentence: &str) -> &str {
-    const LEADS: [&str; 14] = [
-        "root cause",
-        "cause",
-        "note",
-        "gotcha",
-        "caveat",
-        "decision",
-        "important",
-        "warning",
-        "remember that",
-        "please remember that",
-        "note that",
-        "remember",
-        "for the record",
-        "fyi",
-    ];
+    const LEADS: Phrases = Phrases(
+        "root cause|cause|note|gotcha|caveat|decision|important|warning|remember that|please remember that|\
+        note that|remember|for the record|fyi",
+    );
     let lower = sentence.to_lowercase();
     let lead = LEADS.iter().find(|lead| {
-        let after = lower.strip_prefix(**lead).unwrap_or("");
+        let after = lower.strip_prefix(*lead).unwrap_or("");
         after.starts_with([':', ',']) || lead.contains("that") && after.starts_with(' ')
     });
     let rest =
@@ -163,30 +152,13 @@ impl Statement {
 
     /// Strips leading filler words.
     fn without_filler<'t>(&self, whole: &'t str) -> &'t str {
-        const LEADS: [&str; 20] = [
-            "and ",
-            "also ",
-            "also, ",
-            "but ",
-            "so ",
-            "so, ",
-            "oh and ",
-            "btw ",
-            "btw, ",
-            "it turns out that ",
-            "it turned out that ",
-            "turns out that ",
-            "turns out ",
-            "i decided to ",
-            "we decided to ",
-            "i've decided to ",
-            "i chose to ",
-            "decided to ",
-            "let's ",
-            "please ",
-        ];
+        const LEADS: Phrases = Phrases(
+            "and |also |also, |but |so |so, |oh and |btw |btw, |it turns out that |it turned out that |\
+            turns out that |turns out |i decided to |we decided to |i've decided to |i chose to |\
+            decided to |let's |please ",
+        );
         let mut rest = whole;
-        while let Some(lead) = LEADS.iter().find(|lead| rest.to_lowercase().starts_with(**lead)) {
+        while let Some(lead) = LEADS.iter().find(|lead| rest.to_lowercase().starts_with(lead)) {
             rest = rest.get(lead.len()..).unwrap_or("");
         }
         if rest.chars().count() >= 12 { rest } else { whole }

@@ -11,6 +11,7 @@ use crate::capture::FileAccess;
 use crate::deed::Commit;
 use crate::line::words::{TextLimit, clipped, gist, question};
 use crate::memory::{MemoryTrust, SummaryDraft, suspicion};
+use crate::phrases::Phrases;
 use crate::piece::StopReason;
 
 /// A session to summarise.
@@ -190,7 +191,7 @@ fn next_steps(turn: &DistilTurn<'_>) -> Vec<String> {
         None => vec![],
     };
     let passages = passages(&answer);
-    let stated = passages.iter().filter(|passage| passage.is_below(&cues::NEXT_STEPS));
+    let stated = passages.iter().filter(|passage| passage.is_below(cues::NEXT_STEPS));
     steps.extend(stated.map(|passage| clipped(&passage.text, LINE)));
     if steps.is_empty() {
         steps.extend(
@@ -205,26 +206,12 @@ fn next_steps(turn: &DistilTurn<'_>) -> Vec<String> {
 }
 
 fn is_open(sentence: &str) -> bool {
-    const PHRASES: [&str; 14] = [
-        "next step",
-        "still need to",
-        "still needs to",
-        "still to do",
-        "remains to be",
-        "todo:",
-        "left to do",
-        "not yet",
-        "haven't",
-        "have not",
-        "didn't run",
-        "did not run",
-        "follow-up",
-        "remaining work",
-    ];
+    const PHRASES: Phrases = Phrases(
+        "next step|still need to|still needs to|still to do|remains to be|todo:|left to do|not yet|haven't|\
+        have not|didn't run|did not run|follow-up|remaining work",
+    );
     let lower = sentence.to_lowercase().replace('’', "'");
-    PHRASES.iter().any(|phrase| cues::has_phrase(&lower, phrase))
-        && !lower.ends_with('?')
-        && lower.len() < 400
+    PHRASES.any(|phrase| cues::has_phrase(&lower, phrase)) && !lower.ends_with('?') && lower.len() < 400
 }
 
 /// Drops suspicious lines one by one.

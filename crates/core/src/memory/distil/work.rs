@@ -12,6 +12,7 @@ use crate::line::command::RunPurpose;
 use crate::line::runs::RunOutcome;
 use crate::line::words::{TextLimit, clipped, is_filler};
 use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust, MemoryType};
+use crate::phrases::Phrases;
 
 const TITLE: TextLimit = TextLimit { characters: 150, bytes: 450 };
 const POINT: TextLimit = TextLimit { characters: 240, bytes: 700 };
@@ -42,7 +43,7 @@ pub(super) fn done(
     }
     let answer = turn.answer();
     let passages: Vec<Passage> =
-        passages(&answer).into_iter().filter(|passage| !passage.is_below(&cues::NEXT_STEPS)).collect();
+        passages(&answer).into_iter().filter(|passage| !passage.is_below(cues::NEXT_STEPS)).collect();
     let recoveries: Vec<&Recovery> = trials.recoveries.iter().filter(|it| !it.changed.is_empty()).collect();
     let kind = kind(turn, &passages, &recoveries);
     let mut draft = MemoryDraft::new(MemoryType::known(kind), title(turn, &passages));
@@ -89,65 +90,23 @@ fn without_prefix(subject: &str) -> &str {
     if is_prefix { rest } else { subject }
 }
 
-const DONE: [&str; 36] = [
-    "fixed",
-    "added",
-    "implemented",
-    "removed",
-    "renamed",
-    "moved",
-    "refactored",
-    "updated",
-    "changed",
-    "replaced",
-    "extracted",
-    "created",
-    "switched",
-    "introduced",
-    "made",
-    "rewrote",
-    "split",
-    "bumped",
-    "upgraded",
-    "configured",
-    "enabled",
-    "disabled",
-    "merged",
-    "deleted",
-    "simplified",
-    "converted",
-    "migrated",
-    "wired",
-    "set",
-    "wrote",
-    "documented",
-    "corrected",
-    "patched",
-    "restored",
-    "hardened",
-    "deduplicated",
-];
+const DONE: Phrases = Phrases(
+    "fixed|added|implemented|removed|renamed|moved|refactored|updated|changed|replaced|extracted|created|\
+    switched|introduced|made|rewrote|split|bumped|upgraded|configured|enabled|disabled|merged|deleted|\
+    simplified|converted|migrated|wired|set|wrote|documented|corrected|patched|restored|hardened|\
+    deduplicated",
+);
 
 /// The sentence without a leading `I have`, if it reports completed work.
 fn completed_work(sentence: &str) -> Option<String> {
-    const LEADS: [&str; 10] = [
-        "i've now ",
-        "i have now ",
-        "i've also ",
-        "i've ",
-        "i have ",
-        "we've ",
-        "i ",
-        "done: ",
-        "done — ",
-        "done, ",
-    ];
+    const LEADS: Phrases =
+        Phrases("i've now |i have now |i've also |i've |i have |we've |i |done: |done — |done, ");
     let plain = sentence.replace('’', "'");
     let lower = plain.to_lowercase();
-    let lead = LEADS.iter().find(|lead| lower.starts_with(**lead)).map_or(0, |lead| lead.len());
+    let lead = LEADS.iter().find(|lead| lower.starts_with(lead)).map_or(0, |lead| lead.len());
     let rest = plain.get(lead..)?;
     let first = rest.split_whitespace().next()?.to_lowercase();
-    let begins = DONE.contains(&first.trim_matches(|c: char| !c.is_alphanumeric()));
+    let begins = DONE.contains(first.trim_matches(|c: char| !c.is_alphanumeric()));
     let is_now = lower.starts_with("the ") && cues::has_phrase(&lower, "now") && !lower.contains("pass");
     let is_long_enough = rest.split_whitespace().count() >= 4 && !rest.ends_with([':', '?']);
     (is_long_enough && (begins || is_now)).then(|| rest.to_owned())
@@ -201,113 +160,46 @@ fn by_prefix(subject: &str) -> Option<&'static str> {
 }
 
 /// Keywords of each type of work.
-const KINDS: [(&str, &[&str]); 3] = [
+const KINDS: [(&str, Phrases); 3] = [
     (
         "bugfix",
-        &[
-            "fix",
-            "fixed",
-            "fixes",
-            "bug",
-            "broken",
-            "crash",
-            "crashes",
-            "fails",
-            "failing",
-            "flaky",
-            "regression",
-            "doesn't work",
-            "does not work",
-            "wrong",
-            "hangs",
-            "leak",
-            "leaks",
-            "error",
-            "mend",
-            "修正",
-            "直して",
-            "バグ",
-            "修复",
-        ],
+        Phrases(
+            "fix|fixed|fixes|bug|broken|crash|crashes|fails|failing|flaky|regression|doesn't work|\
+            does not work|wrong|hangs|leak|leaks|error|mend|修正|直して|バグ|修复",
+        ),
     ),
     (
         "refactor",
-        &[
-            "refactor",
-            "refactored",
-            "rename",
-            "renamed",
-            "extract",
-            "extracted",
-            "clean up",
-            "simplify",
-            "simplified",
-            "move",
-            "moved",
-            "split",
-            "restructure",
-            "deduplicate",
-            "inline",
-            "tidy",
-            "リファクタ",
-            "重构",
-        ],
+        Phrases(
+            "refactor|refactored|rename|renamed|extract|extracted|clean up|simplify|simplified|move|moved|\
+            split|restructure|deduplicate|inline|tidy|リファクタ|重构",
+        ),
     ),
     (
         "feature",
-        &[
-            "add",
-            "added",
-            "adds",
-            "implement",
-            "implemented",
-            "implements",
-            "create",
-            "created",
-            "new",
-            "support",
-            "introduce",
-            "introduced",
-            "build",
-            "追加",
-            "実装",
-            "添加",
-            "实现",
-            "新增",
-        ],
+        Phrases(
+            "add|added|adds|implement|implemented|implements|create|created|new|support|introduce|introduced|\
+            build|追加|実装|添加|实现|新增",
+        ),
     ),
 ];
 
 /// The type of the earliest keyword.
 fn by_keyword(text: &str) -> Option<&'static str> {
     let lower = text.to_lowercase();
-    let first = |words: &[&str]| {
+    let first = |words: Phrases| {
         words.iter().filter(|word| cues::has_phrase(&lower, word)).filter_map(|word| lower.find(word)).min()
     };
-    let matches = KINDS.iter().filter_map(|(kind, words)| Some((first(words)?, *kind)));
+    let matches = KINDS.iter().filter_map(|(kind, words)| Some((first(*words)?, *kind)));
     matches.min_by_key(|(at, _)| *at).map(|(_, kind)| kind)
 }
 
 /// Whether only settings, documents and dependency lists were changed.
 fn only_settings(turn: &DistilTurn<'_>) -> bool {
-    const ENDS: [&str; 14] = [
-        ".toml",
-        ".json",
-        ".yaml",
-        ".yml",
-        ".md",
-        ".lock",
-        ".ini",
-        ".cfg",
-        ".conf",
-        ".txt",
-        ".env",
-        ".rst",
-        ".properties",
-        "Dockerfile",
-    ];
+    const ENDS: Phrases =
+        Phrases(".toml|.json|.yaml|.yml|.md|.lock|.ini|.cfg|.conf|.txt|.env|.rst|.properties|Dockerfile");
     let changed = turn.changed();
-    !changed.is_empty() && changed.iter().all(|path| ENDS.iter().any(|end| path.ends_with(end)))
+    !changed.is_empty() && changed.iter().all(|path| ENDS.any(|end| path.ends_with(end)))
 }
 
 fn facts(

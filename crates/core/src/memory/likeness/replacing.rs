@@ -6,6 +6,7 @@ use super::words::{Token, TokenKind, content, of_kind, stem};
 use super::{
     Tokenized, conflict, is_apart, is_choice, is_completed, is_reworded, shared_concepts, shares_file,
 };
+use crate::phrases::Phrases;
 use std::collections::BTreeSet;
 
 /// The names that hold now, and those that held before.
@@ -47,32 +48,10 @@ const OPPOSITES: &[(&str, &str)] = &[
 const NEGATING_PAIRS: usize = 5;
 
 /// A number after one of these words identifies a thing.
-const NAMING: &[&str] = &[
-    "issue",
-    "pr",
-    "ticket",
-    "bug",
-    "step",
-    "line",
-    "test",
-    "case",
-    "phase",
-    "part",
-    "task",
-    "milestone",
-    "error",
-    "rule",
-    "section",
-    "table",
-    "page",
-    "item",
-    "commit",
-    "job",
-    "server",
-    "host",
-    "worker",
-    "shard",
-];
+const NAMING: Phrases = Phrases(
+    "issue|pr|ticket|bug|step|line|test|case|phase|part|task|milestone|error|rule|section|table|page|item|\
+    commit|job|server|host|worker|shard",
+);
 
 /// A number after one of these words is a value in any type of memory.
 const VALUING: &[&str] =
@@ -248,7 +227,7 @@ fn other_number(one: &[Token], other: &[Token]) -> bool {
         let says = |word: &&Token| !matches!(word.kind, TokenKind::Filler | TokenKind::Number);
         words.iter().filter(says).map(|word| word.stem.clone()).collect()
     };
-    let is_naming = |words: &[Token], at: usize| at > 0 && NAMING.contains(&words[at - 1].raw.as_str());
+    let is_naming = |words: &[Token], at: usize| at > 0 && NAMING.contains(&words[at - 1].raw);
     ours.len() == theirs.len()
         && plain(one) == plain(other)
         && plain(one).len() > 1
