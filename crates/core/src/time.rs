@@ -2,7 +2,11 @@
 //!
 //! There is no `now` here: it is always an argument.
 
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime, Time, datetime};
 use serde::{Deserialize, Serialize};
+
+const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
 /// Milliseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,11 +25,7 @@ impl Timestamp {
 
     /// UTC as `2026-11-15T02:13:19Z`, for logs and file names; surfaces convert to the user's zone.
     pub fn to_utc(self) -> String {
-        let days = self.0.div_euclid(86_400_000);
-        let second = self.0.rem_euclid(86_400_000) / 1000;
-        let (year, month, day) = civil_from_days(days);
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+        format!("{:.0}Z", EPOCH.saturating_add(SignedDuration::from_millis(self.0)))
     }
 
     /// Parses `2026-11-15T02:13:19Z` with an optional fraction, truncated to milliseconds. Rejects other zones: they
@@ -34,20 +34,22 @@ impl Timestamp {
         let (stamp, rest) = text.as_bytes().split_first_chunk::<19>()?;
         let between = [stamp[4], stamp[7], stamp[10], stamp[13], stamp[16]];
         let ms = milliseconds(rest.strip_suffix(b"Z")?)?;
-        let (year, month, day) = (number(&stamp[..4])?, number(&stamp[5..7])?, number(&stamp[8..10])?);
-        let (hour, minute, second) =
-            (number(&stamp[11..13])?, number(&stamp[14..16])?, number(&stamp[17..])?);
-        let days = days_from_civil(year, month, day);
-        let is_real = civil_from_days(days) == (year, month, day) && hour < 24 && minute < 60 && second < 60;
-        let second_of_day = hour * 3600 + minute * 60 + second;
-        (is_real && between == *b"--T::").then_some(Timestamp(days * 86_400_000 + second_of_day * 1000 + ms))
+        let date = Date::new(number(&stamp[..4])?, number(&stamp[5..7])?, number(&stamp[8..10])?).ok()?;
+        let time =
+            Time::new(number(&stamp[11..13])?, number(&stamp[14..16])?, number(&stamp[17..])?, 0).ok()?;
+        (between == *b"--T::").then(|| Timestamp::of_utc(date.to_datetime(time)).plus_ms(ms))
+    }
+
+    /// The whole second of a civil time in UTC.
+    pub(crate) fn of_utc(civil: DateTime) -> Timestamp {
+        Timestamp(civil.duration_since(EPOCH).as_secs() * 1000)
     }
 }
 
 /// Parses ASCII digits only: no sign, no blanks.
-fn number(digits: &[u8]) -> Option<i64> {
-    let add = |sum, digit: &u8| digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0'));
-    digits.iter().try_fold(0, add)
+fn number<N: TryFrom<i16>>(digits: &[u8]) -> Option<N> {
+    let add = |sum, digit: &u8| digit.is_ascii_digit().then(|| sum * 10 + i16::from(digit - b'0'));
+    N::try_from(digits.iter().try_fold(0, add)?).ok()
 }
 
 /// The whole milliseconds of an optional fraction that begins with a point.
@@ -60,32 +62,7 @@ fn milliseconds(fraction: &[u8]) -> Option<i64> {
     let (first, finer) = digits.split_at(digits.len().min(3));
     let is_number = finer.iter().all(u8::is_ascii_digit);
     let unit = [1000, 100, 10, 1][first.len()];
-    number(first).filter(|_| is_number).map(|value| value * unit)
-}
-
-/// The inverse of `civil_from_days`; a day beyond the end of the month becomes one of the next.
-pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let march_year = year - i64::from(month <= 2);
-    let era = march_year.div_euclid(400);
-    let year_of_era = march_year.rem_euclid(400);
-    let march_month = if month > 2 { month - 3 } else { month + 9 };
-    let day_of_year = (153 * march_month + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-/// The proleptic Gregorian date of a day number counted from 1970-01-01, by 400-year eras that begin on 1 March.
-pub(crate) fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
+    number::<i64>(first).filter(|_| is_number).map(|value| value * unit)
 }
 
 #[cfg(test)]

@@ -5,9 +5,11 @@
 mod civil;
 mod read;
 
-pub use civil::{CivilDate, CivilRange, CivilTime, ClockTime, Weekday};
+pub use civil::{CivilRange, ClockTime};
 
 use crate::time::Timestamp;
+use civil::{days_back_from, weekday_name};
+use jiff::civil::{Date, Weekday};
 use std::fmt;
 
 /// The accepted forms, for messages and help.
@@ -52,7 +54,7 @@ pub struct ClockSpan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayExpr {
-    Date(CivilDate),
+    Date(Date),
     Today,
     Yesterday,
     /// The latest one, today included.
@@ -97,10 +99,10 @@ impl TimeExpression {
 
     /// The civil time ranges this may mean, the likeliest first: callers use the first with any result. Empty for
     /// expressions that are not civil time.
-    pub fn windows(&self, today: CivilDate) -> Box<dyn Iterator<Item = CivilRange>> {
+    pub fn windows(&self, today: Date) -> Box<dyn Iterator<Item = CivilRange>> {
         match *self {
             TimeExpression::Clock { span, day: None } => {
-                Box::new(today.and_before().map(move |date| span.on(date)))
+                Box::new(days_back_from(today).map(move |date| span.on(date)))
             }
             TimeExpression::Clock { span, day: Some(day) } => {
                 Box::new(day.dates(today).map(move |date| span.on(date)))
@@ -127,25 +129,22 @@ impl TimeExpression {
 }
 
 impl ClockSpan {
-    fn on(self, date: CivilDate) -> CivilRange {
-        let from = CivilTime { date, second: self.from.first_second() };
-        let until = CivilTime { date, second: self.to.end() };
-        let until = if until.second > from.second { until } else { CivilTime { date: date.next(), ..until } };
-        CivilRange { from, until }
+    fn on(self, date: Date) -> CivilRange {
+        CivilRange::of_seconds(date, self.from.first_second(), self.to.end())
     }
 }
 
 impl DayExpr {
     /// The possible days, the likeliest first. A weekday's name may mean today, or a week ago if that time has not come
     /// yet today.
-    fn dates(self, today: CivilDate) -> impl Iterator<Item = CivilDate> {
+    fn dates(self, today: Date) -> impl Iterator<Item = Date> {
         let (first, second) = match self {
             DayExpr::Date(date) => (date, None),
             DayExpr::Today => (today, None),
-            DayExpr::Yesterday => (today.back(1), None),
+            DayExpr::Yesterday => (today.yesterday().unwrap_or(today), None),
             DayExpr::Last(weekday) => {
-                let first = today.last(weekday);
-                (first, (first == today).then(|| today.back(7)))
+                let before = today.nth_weekday(-1, weekday).unwrap_or(today);
+                if today.weekday() == weekday { (today, Some(before)) } else { (before, None) }
             }
         };
         std::iter::once(first).chain(second)
@@ -182,7 +181,7 @@ impl fmt::Display for DayExpr {
             DayExpr::Date(date) => write!(f, "{date}"),
             DayExpr::Today => f.write_str("today"),
             DayExpr::Yesterday => f.write_str("yesterday"),
-            DayExpr::Last(weekday) => f.write_str(weekday.name()),
+            DayExpr::Last(weekday) => f.write_str(weekday_name(*weekday)),
         }
     }
 }

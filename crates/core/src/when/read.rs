@@ -2,10 +2,11 @@
 //!
 //! Text that looks like a time is parsed as one and rejected as one: a mistyped hour never becomes a session's name.
 
-use super::civil::{CivilDate, ClockTime, Weekday};
+use super::civil::{ClockTime, weekday_named};
 use super::{BadExpression, ClockSpan, DayExpr, SessionHint, TimeExpression};
 use crate::id::{AgentName, SessionId};
 use crate::time::Timestamp;
+use jiff::civil::Date;
 
 /// Fewer characters of an id would match too many sessions.
 const SHORTEST_ID: usize = 4;
@@ -121,7 +122,7 @@ fn leading_day(text: &str) -> Result<Option<(DayExpr, &str)>, BadExpression> {
     let day = match word.to_ascii_lowercase().as_str() {
         "today" => Some(DayExpr::Today),
         "yesterday" => Some(DayExpr::Yesterday),
-        word => Weekday::parse(word).map(DayExpr::Last),
+        word => weekday_named(word).map(DayExpr::Last),
     };
     if let Some(day) = day {
         return Ok(Some((day, rest)));
@@ -147,10 +148,13 @@ fn date_length(text: &str) -> Option<usize> {
     is_over.then_some(at)
 }
 
-fn date(text: &str) -> Result<CivilDate, BadExpression> {
-    let mut parts = text.split('-').map(|part| part.parse::<i64>().unwrap_or(0));
-    let mut next = || parts.next().unwrap_or(0);
-    CivilDate::new(next(), next(), next()).ok_or_else(|| bad(text, "there is no such day"))
+fn date(text: &str) -> Result<Date, BadExpression> {
+    let mut parts = text.split('-');
+    let mut next = || parts.next().unwrap_or("");
+    let year = next().parse().ok().filter(|year| *year > 0);
+    let (month, day) = (next().parse().unwrap_or(0), next().parse().unwrap_or(0));
+    let date = year.and_then(|year| Date::new(year, month, day).ok());
+    date.ok_or_else(|| bad(text, "there is no such day"))
 }
 
 fn on_day(day: DayExpr, rest: &str) -> Result<TimeExpression, BadExpression> {
@@ -184,15 +188,15 @@ fn split_zone(time: &str, is_joined: bool) -> Option<(&str, &str)> {
     (clock.matches(':').count() == 2 && is_offset && &offset[1..] <= "12:00").then_some((clock, offset))
 }
 
-fn instant(date: CivilDate, time: &str, zone: &str) -> Result<TimeExpression, BadExpression> {
+fn instant(date: Date, time: &str, zone: &str) -> Result<TimeExpression, BadExpression> {
     // Fractions of a second distinguish no two turns.
     let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
     if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(bad(time, "a second's fraction is made of digits"));
     }
     let clock = clock(whole)?;
-    let midnight = date.utc_seconds() - offset_seconds(zone)?;
-    let at = |second: u32| Timestamp((midnight + i64::from(second)) * 1000);
+    let midnight = Timestamp::of_utc(date.at(0, 0, 0, 0)).plus_ms(-1000 * offset_seconds(zone)?);
+    let at = |second: u32| midnight.plus_ms(1000 * i64::from(second));
     Ok(TimeExpression::Exact { from: at(clock.first_second()), until: at(clock.end()) })
 }
 

@@ -29,7 +29,7 @@ fn day(zone: &TimeZone, today: Date, days_ago: i64) -> Option<LedgerDay> {
     Some(LedgerDay { name, begins: ms(date)?, ends: ms(date.tomorrow().ok()?)? })
 }
 
-pub fn today(now: Timestamp) -> Option<when::CivilDate> {
+pub fn today(now: Timestamp) -> Option<Date> {
     today_in(zone(), now)
 }
 
@@ -72,9 +72,8 @@ fn zone_in(file: &Path) -> Option<TimeZone> {
     TimeZone::tzif("", &std::fs::read(file).ok()?).ok()
 }
 
-fn today_in(zone: &TimeZone, now: Timestamp) -> Option<when::CivilDate> {
-    let date = civil(zone, now)?.date();
-    when::CivilDate::new(date.year().into(), date.month().into(), date.day().into())
+fn today_in(zone: &TimeZone, now: Timestamp) -> Option<Date> {
+    Some(civil(zone, now)?.date())
 }
 
 fn clock_in(zone: &TimeZone, at: Timestamp, now: Timestamp) -> String {
@@ -89,14 +88,8 @@ fn civil(zone: &TimeZone, at: Timestamp) -> Option<DateTime> {
 
 fn stretch_in(zone: &TimeZone, window: when::CivilRange) -> Option<(Timestamp, Timestamp)> {
     let second = jiff::Span::new().try_seconds(1).ok()?;
-    let last = date_time(window.until)?.checked_sub(second).ok()?;
-    Some((beginning(zone, date_time(window.from)?)?, end(zone, last)?))
-}
-
-fn date_time(moment: when::CivilTime) -> Option<DateTime> {
-    let (year, month, day) = moment.date.year_month_day();
-    let date = Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
-    date.at(0, 0, 0, 0).checked_add(jiff::Span::new().try_seconds(moment.second).ok()?).ok()
+    let last = window.until.checked_sub(second).ok()?;
+    Some((beginning(zone, window.from)?, end(zone, last)?))
 }
 
 /// The start of the first instant this wall-clock second denotes.
@@ -160,7 +153,7 @@ mod tests {
     /// The UTC windows that an expression means to a user in Berlin.
     #[track_caller]
     fn check(text: &str, from: &str, until: &str) {
-        let today = when::CivilDate::new(2026, 11, 14).unwrap();
+        let today = jiff::civil::date(2026, 11, 14);
         let window = when::TimeExpression::parse(text).unwrap().windows(today).next().unwrap();
         let (begins, ends) = stretch_in(&berlin(), window).unwrap();
         assert_eq!((begins.to_utc().as_str(), ends.to_utc().as_str()), (from, until), "{text}");
@@ -198,8 +191,8 @@ mod tests {
         assert_eq!(shown("2026-11-13T23:00:00Z"), "00:00:00");
         assert_eq!(shown("2026-11-13T22:59:59Z"), "2026-11-13 23:59");
         assert_eq!(shown("2026-11-14T23:00:00Z"), "2026-11-15 00:00");
-        assert_eq!(today_in(&berlin(), now), when::CivilDate::new(2026, 11, 14));
-        assert_eq!(today_in(&berlin(), now.plus_ms(1000)), when::CivilDate::new(2026, 11, 15));
+        assert_eq!(today_in(&berlin(), now), Date::new(2026, 11, 14).ok());
+        assert_eq!(today_in(&berlin(), now.plus_ms(1000)), Date::new(2026, 11, 15).ok());
     }
 
     #[test]
