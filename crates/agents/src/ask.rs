@@ -8,7 +8,8 @@ mod notice;
 pub(crate) use notice::complaint;
 pub use notice::{classify_error, prose, short};
 
-use crate::{Agent, claude, codex};
+use crate::agent::Agent;
+use crate::{claude, codex};
 use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
 

@@ -2,7 +2,7 @@
 //!
 //! Lists files, and opens none. An unreadable folder counts as empty.
 
-use crate::Agent;
+use crate::agent::Agent;
 use std::fs;
 use std::path::{Path, PathBuf};
 

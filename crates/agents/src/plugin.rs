@@ -7,8 +7,6 @@ use crate::settings::{EditPlan, EditRefusal, ManagedContent, McpServerEntry, Own
 use crate::{claude, codex};
 use std::path::{Path, PathBuf};
 
-/// Prefix of the plugin's commands.
-pub(crate) const COMMAND_PREFIX: &str = "towline:";
 /// The plugin's name and the marketplace's.
 const NAME: &str = "towline";
 pub(crate) const PROGRAM: &str = "tow";

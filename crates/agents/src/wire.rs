@@ -2,8 +2,8 @@
 //!
 //! Does not interpret events.
 
+use crate::agent::{PayloadError, StopDetails};
 use crate::json::{OptText, RawValue};
-use crate::{PayloadError, StopDetails};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::agent::Agent;
+use crate::plugin;
 use crate::settings::{
     EditRefusal, EntryOrder, FileFormat, HookEntry, Invocation, McpServerEntry, OwnedFile, StatusLineMode,
     Target, absolute_command,
 };
 use crate::skills::{self, Dialect};
-use crate::{Agent, plugin};
 
 /// The registered events: exactly those that the adapter parses.
 pub const EVENTS: &[&str] = &[

@@ -18,11 +18,11 @@ pub(crate) mod tail;
 pub mod transcript;
 mod wire;
 
+use crate::agent::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use crate::json::Nested;
-use crate::reader::BOOKMARK;
 use crate::skim::without_bulk;
+use crate::transcript::BOOKMARK;
 use crate::wire::{ReplySupport, last_message, parse, payload_text, tool_bytes, turn_ending};
-use crate::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use towline_core::event::{
     BlockReason, CompactionTrigger, EndedBy, EventKind, PromptOrigin, SessionPresence, StartedBy,
     ToolOutcome, TurnFailure,

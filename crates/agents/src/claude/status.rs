@@ -2,9 +2,9 @@
 //!
 //! Context usage never includes output tokens, as in the client's own count.
 
+use crate::agent::{Agent, StatusLineInput};
 use crate::json::{LooseValue, Nested, OptText};
 use crate::wire::{parse, payload_text};
-use crate::{Agent, StatusLineInput};
 use serde::Deserialize;
 use serde_json::Value;
 use towline_core::meter::ContextUsage;

@@ -15,7 +15,7 @@ use super::entry::{
 };
 use super::tail::{INTERRUPTED, is_limit};
 use crate::json::{OptText, RawValue};
-use crate::reader::{
+use crate::transcript::{
     EntryHead, LineError, RecentSums, TurnStarts, checksum, decoded_length, joined, parse, prompt_origin,
 };
 use memchr::memmem;

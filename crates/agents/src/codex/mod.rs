@@ -16,11 +16,11 @@ pub mod server;
 pub(crate) mod tail;
 mod wire;
 
-use crate::reader::BOOKMARK;
+use crate::agent::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use crate::settings::Inspection;
 use crate::skim::without_bulk;
+use crate::transcript::BOOKMARK;
 use crate::wire::{ReplySupport, last_message, parse, payload_text, tool_bytes, turn_ending};
-use crate::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use install::EntryTrust;
 use std::path::Path;
 use towline_core::event::{

@@ -15,7 +15,7 @@ use super::line::{
     TurnError, UsageRecord,
 };
 use crate::json::{Nested, OptText, RawValue};
-use crate::reader::{
+use crate::transcript::{
     EntryHead, LineError, RecentSums, TurnStarts, checksum, decoded_length, joined, parse, prompt_origin,
 };
 use memchr::memmem;

@@ -1,0 +1,219 @@
+//! The agents by name, and what is known about each without reading its payloads, screens or files.
+//!
+//! Tables and types only: parsing, replying and installing is done in the agent's own folder.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use towline_core::compose::ContextBudget;
+use towline_core::event::{EventKind, OwnCommand};
+use towline_core::id::{AgentName, SessionId, SessionKey, SubagentId, TurnId};
+use towline_core::meter::ContextUsage;
+use towline_core::status_line::UsageLimit;
+use towline_core::text::TextPolicy;
+use towline_core::typing::SessionStartReport;
+use towline_core::usage::Cost;
+
+/// Prefix of the plugin's commands.
+const COMMAND_PREFIX: &str = "towline:";
+
+/// An agent that can be hooked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Agent {
+    Claude,
+    Codex,
+}
+
+/// One parsed hook payload. The event name is kept because the reply must repeat it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookEvent {
+    pub event: String,
+    pub session: SessionKey,
+    pub subagent: Option<SubagentId>,
+    pub turn: Option<TurnId>,
+    pub happening: EventKind,
+    pub folder: Option<String>,
+    pub transcript: Option<String>,
+    /// The subagent's own transcript, if it has one.
+    pub helper_transcript: Option<String>,
+    pub model: Option<String>,
+    /// The end of a prompt as it was typed, to search screens for. Never stored.
+    pub typed: Option<String>,
+    pub ending: StopDetails,
+}
+
+/// Details of a turn's end. Never stored as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StopDetails {
+    /// Whether any hook, ours or another, has already kept the turn from ending.
+    pub was_blocked: bool,
+    /// The agent's last message from its handoff block on, if it holds one.
+    pub handoff: Option<String>,
+    /// The end of the agent's last message, to search its transcript for.
+    pub words: Option<String>,
+}
+
+/// Input of the program that draws an agent's status line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusLineInput {
+    pub session: SessionKey,
+    pub model: Option<String>,
+    pub folder: Option<String>,
+    pub fill: Option<ContextUsage>,
+    pub cost: Option<Cost>,
+    /// Limits of subscription users.
+    pub limits: Vec<UsageLimit>,
+}
+
+/// How much of each payload text is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextLimits {
+    pub prompt: TextPolicy,
+    pub answer: TextPolicy,
+}
+
+/// Why a payload is not an event. The texts never repeat the payload, which may hold anything.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PayloadError {
+    #[error("the payload is empty")]
+    Empty,
+    /// Without the position, so that equal faults are counted as one.
+    #[error("the payload is not valid JSON")]
+    NotJson,
+    #[error("the payload has no {field}")]
+    Missing { field: &'static str },
+    #[error("the payload's {field} is unusable: {source}")]
+    BadName { field: &'static str, source: towline_core::id::InvalidId },
+}
+
+/// Access to the agent's process and its hook's environment, to find out how the session is run.
+pub struct ProcessContext<'a> {
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The arguments of the agent's process. Called only if needed, since finding them costs system calls.
+    pub arguments: &'a dyn Fn() -> Vec<String>,
+}
+
+impl Agent {
+    pub const ALL: [Agent; 2] = [Agent::Claude, Agent::Codex];
+
+    /// The agent under whose name sessions of hosts without hooks are stored: `host` speaks its protocol.
+    pub const OF_HOSTS: Agent = Agent::Claude;
+
+    pub fn from_name(name: &str) -> Option<Agent> {
+        Agent::ALL.into_iter().find(|agent| agent.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude",
+            Agent::Codex => "codex",
+        }
+    }
+
+    /// The product name shown to users.
+    pub fn title(self) -> &'static str {
+        match self {
+            Agent::Claude => "Claude Code",
+            Agent::Codex => "Codex",
+        }
+    }
+
+    /// The Towline command in a typed text, in the agent's syntax for commands.
+    pub fn own_command(self, typed: &str) -> Option<OwnCommand> {
+        let signs: &[char] = match self {
+            Agent::Claude => &['/'],
+            // Codex calls commands skills.
+            Agent::Codex => &['$', '/'],
+        };
+        let typed = typed.trim_start().strip_prefix(signs)?;
+        // Commands of a plugin are prefixed with the plugin's name.
+        OwnCommand::parse(typed.strip_prefix(COMMAND_PREFIX).unwrap_or(typed))
+    }
+
+    /// When the agent reports the start of a session.
+    pub fn starts(self) -> SessionStartReport {
+        match self {
+            Agent::Claude => SessionStartReport::AtOnce,
+            Agent::Codex => SessionStartReport::WithFirstPrompt,
+        }
+    }
+
+    /// The variable in which the agent passes the session id to the programs it starts.
+    pub fn session_variable(self) -> &'static str {
+        match self {
+            Agent::Claude => "CLAUDE_CODE_SESSION_ID",
+            Agent::Codex => "CODEX_THREAD_ID",
+        }
+    }
+
+    /// The variable in which the agent passes its own process id to its hooks.
+    pub fn pid_variable(self) -> Option<&'static str> {
+        match self {
+            Agent::Claude => Some("CLAUDE_PID"),
+            Agent::Codex => None,
+        }
+    }
+
+    /// Whether a program of this name is the agent.
+    pub fn is_program(self, name: &str) -> bool {
+        name == self.name() || (name.starts_with(self.name()) && !name.contains("hook"))
+    }
+
+    /// The agent's settings folder, as its process resolves it.
+    pub fn folder(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        let (own, below_home) = match self {
+            Agent::Claude => ("CLAUDE_CONFIG_DIR", ".claude"),
+            Agent::Codex => ("CODEX_HOME", ".codex"),
+        };
+        let given = variable(own).filter(|path| !path.is_empty()).map(PathBuf::from);
+        given.or_else(|| Some(PathBuf::from(variable("HOME")?).join(below_home)))
+    }
+
+    /// The file below the project's folder in which the agent may be asked to leave a handoff. Read if it exists.
+    pub fn handoff_file(self) -> Option<&'static str> {
+        match self {
+            Agent::Claude => Some(".claude/handoff.md"),
+            Agent::Codex => None,
+        }
+    }
+
+    /// The command to type for a new session in the same seat, which the agent reports as a clear.
+    pub fn clear_command(self) -> &'static str {
+        match self {
+            Agent::Claude | Agent::Codex => "/clear",
+        }
+    }
+
+    /// The command to type to compact the context.
+    pub fn compact_command(self) -> &'static str {
+        match self {
+            Agent::Claude | Agent::Codex => "/compact",
+        }
+    }
+
+    /// The most a hook may add to the context before the client cuts it.
+    pub fn budget(self) -> ContextBudget {
+        match self {
+            Agent::Claude => ContextBudget::Characters(9_500),
+            Agent::Codex => ContextBudget::Tokens(2_400),
+        }
+    }
+
+    pub fn resume_command(self, session: &SessionId) -> String {
+        match self {
+            Agent::Claude => format!("claude --resume {session}"),
+            Agent::Codex => format!("codex resume {session}"),
+        }
+    }
+
+    /// The session key for an id taken from one of the agent's variables.
+    pub fn session_named(self, id: &str) -> Option<SessionKey> {
+        self.session(Some(Cow::Borrowed(id))).ok()
+    }
+
+    pub(crate) fn session(self, raw: Option<Cow<'_, str>>) -> Result<SessionKey, PayloadError> {
+        let raw = raw.ok_or(PayloadError::Missing { field: "session_id" })?;
+        let bad = |field| move |source| PayloadError::BadName { field, source };
+        let agent = AgentName::parse(self.name()).map_err(bad("agent"))?;
+        Ok(SessionKey { agent, id: SessionId::parse(&raw).map_err(bad("session_id"))? })
+    }
+}
