@@ -195,8 +195,8 @@ impl Agent {
     /// The action of a tool call. `input` is its JSON or plain text, already redacted and possibly broken by that.
     pub fn tool_action<'a>(self, tool: &str, input: &'a str) -> ToolAction<'a> {
         match self {
-            Agent::Claude => claude::deed::tool_action(tool, input),
-            Agent::Codex => codex::deed::tool_action(tool, input),
+            Agent::Claude => claude::tool_action::tool_action(tool, input),
+            Agent::Codex => codex::tool_action::tool_action(tool, input),
         }
     }
 

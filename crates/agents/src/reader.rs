@@ -13,7 +13,7 @@ use towline_core::piece::TranscriptPiece;
 #[serde(rename_all = "snake_case")]
 pub enum TranscriptReader {
     Claude(claude::transcript::TranscriptState),
-    Codex(codex::rollout::RolloutState),
+    Codex(codex::transcript::RolloutState),
 }
 
 impl Agent {
@@ -21,7 +21,7 @@ impl Agent {
     pub fn reader(self) -> TranscriptReader {
         match self {
             Agent::Claude => TranscriptReader::Claude(claude::transcript::TranscriptState::default()),
-            Agent::Codex => TranscriptReader::Codex(codex::rollout::RolloutState::default()),
+            Agent::Codex => TranscriptReader::Codex(codex::transcript::RolloutState::default()),
         }
     }
 }

@@ -5,7 +5,6 @@
 
 pub(crate) mod ask;
 pub(crate) mod context;
-pub(crate) mod deed;
 mod entry;
 pub mod host;
 pub(crate) mod input;
@@ -15,6 +14,7 @@ mod reset;
 pub(crate) mod screen;
 pub(crate) mod status;
 pub(crate) mod tail;
+pub(crate) mod tool_action;
 pub mod transcript;
 mod wire;
 

@@ -2,7 +2,7 @@
 //!
 //! Uses only the client's own numbers, and never estimates: a turn without a number has none.
 
-use super::line::{RolloutEvent, RolloutLine, SessionMeta, TokenUsage, UsageRecord};
+use super::entry::{RolloutEvent, RolloutLine, SessionMeta, TokenUsage, UsageRecord};
 use crate::json::RawValue;
 use std::collections::BTreeMap;
 use towline_core::id::{SessionId, TurnId};
@@ -43,7 +43,7 @@ pub fn is_reverted(rollout: &[u8], thread: &SessionId, before: u64) -> bool {
 /// Whether the file contains exactly this text as a developer message.
 pub fn holds_injected(rollout: &[u8], text: &str) -> bool {
     lines(rollout).filter(|line| line.kind.is("response_item")).any(|line| {
-        let item: super::line::Item<'_> = line.payload.parse_as().unwrap_or_default();
+        let item: super::entry::Item<'_> = line.payload.parse_as().unwrap_or_default();
         let mut parts = item.content.0.iter().filter_map(|part| part.text.as_deref());
         item.role.is("developer") && parts.any(|part| part == text)
     })

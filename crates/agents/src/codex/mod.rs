@@ -5,15 +5,15 @@
 
 pub(crate) mod ask;
 pub(crate) mod context;
-pub(crate) mod deed;
+mod entry;
 pub mod history;
 pub(crate) mod input;
 pub mod install;
-mod line;
-pub mod rollout;
 pub(crate) mod screen;
 pub mod server;
 pub(crate) mod tail;
+pub(crate) mod tool_action;
+pub mod transcript;
 mod wire;
 
 use crate::agent::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};

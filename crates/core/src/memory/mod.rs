@@ -6,14 +6,14 @@
 pub mod choose;
 mod content;
 pub mod distil;
+mod draft;
 mod likeness;
 pub mod suspicion;
-mod told;
 mod trust;
 
 pub use content::{MemoryContent, MemoryDraft, MemoryType, Summary, SummaryDraft};
+pub use draft::{LONGEST, RejectedText, draft_memory};
 pub use likeness::{Likeness, likeness, new_facts};
-pub use told::{LONGEST, RejectedText, draft_memory};
 pub use trust::{ConfidencePercent, MemoryTrust};
 
 use crate::id::{SessionKey, Uid};

@@ -9,7 +9,7 @@
 //! numbers continue from the branch point (`ForkBase`, `Reverted`), and a revert reuses the numbers that it removed, always
 //! in new turns. A fork in the older format repeats all items under their ids in the new session's file.
 
-use super::line::{
+use super::entry::{
     Compacted, CompletedItem, ContentPart, ExitCode, HistoryBase, Item, ItemMetadata, ItemProvenance,
     OlderOutput, RolloutEvent, RolloutLine, SessionMeta, ThreadSource, TokenInfo, TokenUsage, TurnContext,
     TurnError, UsageRecord,
