@@ -8,6 +8,7 @@ use memchr::memchr;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A value as it is written; empty if it is absent or `null`.
@@ -30,6 +31,11 @@ impl<'a> RawValue<'a> {
     /// The value parsed as `T`, if it has that shape.
     pub fn parse_as<T: Deserialize<'a>>(self) -> Option<T> {
         serde_json::from_str(self.0).ok()
+    }
+
+    /// A field of an object; empty if there is none. A struct reads several fields at once.
+    pub fn get(self, name: &str) -> RawValue<'a> {
+        self.fields::<BTreeMap<Cow<'a, str>, RawValue<'a>>>().remove(name).unwrap_or_default()
     }
 
     /// The fields of an object; those of any other value are empty.
@@ -164,7 +170,6 @@ pub(crate) fn newest_first<'a, T: Deserialize<'a>>(text: &'a [u8]) -> impl Itera
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     fn text(json: &str) -> Cow<'_, str> {
         serde_json::from_str::<OptText<'_>>(json).unwrap().0.unwrap()

@@ -4,18 +4,9 @@
 //! numbers on every line of the same answer. Errors have no numbers, and numbers from before a compaction are void.
 
 use super::tail::TailEntry;
-use crate::json::{LooseValue, OptText, newest_first};
-use serde::Deserialize;
-use serde_json::Value;
+use crate::json::newest_first;
 use towline_core::context::ReportedContext;
 use towline_core::time::Timestamp;
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct UsageMessage<'a> {
-    model: OptText<'a>,
-    usage: LooseValue,
-}
 
 /// `text` is the last part of the file, `announced` the model that the session named at its start.
 pub(crate) fn context(text: &[u8], announced: Option<&str>) -> Option<ReportedContext> {
@@ -34,12 +25,12 @@ fn entry_context(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Optio
 }
 
 fn answer(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<ReportedContext> {
-    let message: UsageMessage<'_> = entry.message.parse_as()?;
-    let count = |name: &str| message.usage.0.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let usage = entry.message.get("usage");
+    let count = |name: &str| usage.get(name).number().unwrap_or(0);
     // Counted as the client does: the tokens it sent, without the output.
     let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
     let tokens = parts.into_iter().map(count).fold(0, u64::saturating_add);
-    let window = window(message.model.as_deref()?, announced);
+    let window = window(&entry.message.get("model").text()?, announced);
     // A context larger than the small window must be in the large one.
     let window = window.map(|window| if tokens > window { LARGE } else { window });
     let at = entry.timestamp.as_deref().and_then(Timestamp::parse_utc);

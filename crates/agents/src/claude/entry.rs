@@ -77,19 +77,6 @@ pub(super) struct MessageUsage<'a> {
     pub output_tokens: RawValue<'a>,
 }
 
-/// Tokens written to the cache, by lifetime.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct CacheCreation<'a> {
-    pub ephemeral_1h_input_tokens: RawValue<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct WireOrigin<'a> {
-    pub kind: OptText<'a>,
-}
-
 /// An addition of the client to the conversation, of any kind: absent fields are empty.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
@@ -105,24 +92,6 @@ pub(super) struct Attachment<'a> {
     pub filename: OptText<'a>,
     pub path: OptText<'a>,
     pub snippet: OptText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct HookError<'a> {
-    pub blocking_error: OptText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct FileContent<'a> {
-    pub file: RawValue<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct ToolUseResult<'a> {
-    pub interrupted: RawValue<'a>,
 }
 
 impl<'de: 'a, 'a> ListPart<'de> for ContentBlock<'a> {

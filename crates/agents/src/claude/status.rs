@@ -3,102 +3,51 @@
 //! Context usage never includes output tokens, as in the client's own count.
 
 use crate::agent::{Agent, StatusLineInput};
-use crate::json::{LooseValue, Nested, OptText};
+use crate::json::RawValue;
 use crate::wire::{parse, payload_text};
-use serde::Deserialize;
-use serde_json::Value;
+use std::borrow::Cow;
 use towline_core::meter::ContextUsage;
 use towline_core::status_line::{LimitPeriod, UsageLimit};
 use towline_core::time::Timestamp;
 use towline_core::usage::Cost;
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct StatusPayload<'a> {
-    session_id: OptText<'a>,
-    cwd: OptText<'a>,
-    model: Nested<ModelName<'a>>,
-    workspace: Nested<Workspace<'a>>,
-    context_window: Nested<ContextWindow>,
-    cost: Nested<SessionCost>,
-    rate_limits: Nested<RateLimits>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ModelName<'a> {
-    id: OptText<'a>,
-    display_name: OptText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Workspace<'a> {
-    current_dir: OptText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ContextWindow {
-    context_window_size: LooseValue,
-    current_usage: LooseValue,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct SessionCost {
-    total_cost_usd: LooseValue,
-}
-
-/// Only present for subscriptions, after the first answer.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct RateLimits {
-    five_hour: Nested<RateLimit>,
-    seven_day: Nested<RateLimit>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct RateLimit {
-    used_percentage: LooseValue,
-    resets_at: LooseValue,
-}
-
 /// `None` if it is not a payload of this client.
 pub(crate) fn status(payload: &[u8]) -> Option<StatusLineInput> {
     let text = payload_text(payload);
-    let wire: StatusPayload<'_> = parse(&text).ok()?;
-    let model = wire.model.0;
+    let wire: RawValue<'_> = parse(&text).ok()?;
+    let text = |part: &str, name: &str| wire.get(part).get(name).text().map(Cow::into_owned);
     Some(StatusLineInput {
-        session: Agent::Claude.session(wire.session_id.0).ok()?,
-        model: model.display_name.into_owned().or_else(|| model.id.into_owned()),
-        folder: wire.workspace.0.current_dir.into_owned().or_else(|| wire.cwd.into_owned()),
-        fill: fill(&wire.context_window.0),
-        cost: wire.cost.0.total_cost_usd.0.as_f64().and_then(Cost::of_dollars),
-        limits: limits(&wire.rate_limits.0),
+        session: Agent::Claude.session(wire.get("session_id").text()).ok()?,
+        model: text("model", "display_name").or_else(|| text("model", "id")),
+        folder: text("workspace", "current_dir").or_else(|| wire.get("cwd").text().map(Cow::into_owned)),
+        fill: fill(wire.get("context_window")),
+        cost: wire.get("cost").get("total_cost_usd").parse_as().and_then(Cost::of_dollars),
+        limits: limits(wire.get("rate_limits")),
     })
 }
 
 /// Unknown before the first answer and after a compaction.
-fn fill(window: &ContextWindow) -> Option<ContextUsage> {
+fn fill(window: RawValue<'_>) -> Option<ContextUsage> {
     let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-    let usage = window.current_usage.0.as_object()?;
-    let counts = parts.into_iter().map(|name| usage.get(name).and_then(Value::as_u64).unwrap_or(0));
+    let usage = window.get("current_usage");
+    let counts = parts.into_iter().map(|name| usage.get(name).number().unwrap_or(0));
     let tokens = counts.fold(0, u64::saturating_add);
-    ContextUsage::from_display(tokens, window.context_window_size.0.as_u64()?).filter(|fill| fill.tokens > 0)
+    let size = window.get("context_window_size").number()?;
+    ContextUsage::from_display(tokens, size).filter(|fill| fill.tokens > 0)
 }
 
-fn limits(wire: &RateLimits) -> Vec<UsageLimit> {
-    let both = [(LimitPeriod::FiveHours, &wire.five_hour.0), (LimitPeriod::Week, &wire.seven_day.0)];
-    both.into_iter().filter_map(|(span, used)| limit(span, used)).collect()
+/// Only present for subscriptions, after the first answer.
+fn limits(wire: RawValue<'_>) -> Vec<UsageLimit> {
+    let both = [(LimitPeriod::FiveHours, "five_hour"), (LimitPeriod::Week, "seven_day")];
+    both.into_iter().filter_map(|(span, name)| limit(span, wire.get(name))).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share from 0 to 100")]
-fn limit(span: LimitPeriod, used: &RateLimit) -> Option<UsageLimit> {
-    let share = used.used_percentage.0.as_f64().filter(|share| share.is_finite())?;
+fn limit(span: LimitPeriod, used: RawValue<'_>) -> Option<UsageLimit> {
+    let share: f64 = used.get("used_percentage").parse_as().filter(|share: &f64| share.is_finite())?;
     let percent = share.clamp(0.0, 100.0).round() as u8;
-    let resets_at = used.resets_at.0.as_i64().map(|seconds| Timestamp(seconds.saturating_mul(1000)));
+    let resets_at: Option<i64> = used.get("resets_at").parse_as();
+    let resets_at = resets_at.map(|seconds| Timestamp(seconds.saturating_mul(1000)));
     Some(UsageLimit { span, percent, resets_at })
 }
 

@@ -5,9 +5,8 @@
 
 use super::entry::ContentBlock;
 use super::reset;
-use crate::json::{LooseValue, OptText, PartList, RawValue, newest_first};
+use crate::json::{OptText, RawValue, newest_first};
 use serde::Deserialize;
-use serde_json::Value;
 use towline_core::arbiter::{TranscriptEnd, TranscriptTail};
 use towline_core::time::Timestamp;
 
@@ -31,15 +30,9 @@ pub(super) struct TailEntry<'a> {
     pub is_api_error: RawValue<'a>,
     error: OptText<'a>,
     #[serde(rename = "quotaLimits")]
-    quota: LooseValue,
+    quota: RawValue<'a>,
     /// Unparsed until the entry is known to count: it may be large.
     pub message: RawValue<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct TailMessage<'a> {
-    content: PartList<ContentBlock<'a>>,
 }
 
 /// `text` is the last part of the file.
@@ -61,7 +54,7 @@ pub(crate) fn holds(text: &[u8], last_words: &str) -> bool {
 
 /// Newer clients store the end of a limit, older ones mention it in the message.
 fn until(entry: &TailEntry<'_>, at: Timestamp) -> Option<Timestamp> {
-    let written = entry.quota.0.get("resetsAt").and_then(Value::as_i64);
+    let written: Option<i64> = entry.quota.get("resetsAt").parse_as();
     let seconds = written.and_then(|seconds| seconds.checked_mul(1000)).map(Timestamp);
     seconds.or_else(|| reset::parse_reset(&words(entry), at))
 }
@@ -97,8 +90,8 @@ pub(super) fn is_limit(error: &OptText<'_>, words: &str) -> bool {
 
 /// The text of a message, which is a string or a list of blocks; other content is left out.
 fn words(entry: &TailEntry<'_>) -> String {
-    let message: TailMessage<'_> = entry.message.parse_as().unwrap_or_default();
-    message.content.0.into_iter().filter_map(|block| block.text.0).collect()
+    let blocks: Vec<ContentBlock<'_>> = entry.message.get("content").parts();
+    blocks.into_iter().filter_map(|block| block.text.0).collect()
 }
 
 #[cfg(test)]

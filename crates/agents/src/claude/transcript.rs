@@ -9,10 +9,7 @@
 //! same `promptId` on all copied entries.
 
 use super::TASK_NOTIFICATION;
-use super::entry::{
-    Attachment, CacheCreation, ContentBlock, EntryMessage, FileContent, HookError, ImageSource,
-    ToolUseResult, TranscriptEntry, WireOrigin,
-};
+use super::entry::{Attachment, ContentBlock, EntryMessage, ImageSource, TranscriptEntry};
 use super::tail::{INTERRUPTED, is_limit};
 use crate::json::{OptText, RawValue};
 use crate::transcript::{
@@ -175,9 +172,8 @@ impl TranscriptState {
 
     /// The origin of a prompt; `None` if the text is not a prompt.
     fn origin(&self, words: &str, entry: &TranscriptEntry<'_>) -> Option<PromptOrigin> {
-        let origin: WireOrigin<'_> = entry.origin.parse_as().unwrap_or_default();
         let is_teammate = TEAMMATE.iter().any(|start| words.starts_with(start));
-        match (origin.kind.as_deref(), entry.prompt_source.as_deref()) {
+        match (entry.origin.get("kind").text().as_deref(), entry.prompt_source.as_deref()) {
             _ if entry.is_sidechain.is_true() || is_teammate || is_notification(words) => {
                 Some(PromptOrigin::Notification)
             }
@@ -232,13 +228,13 @@ impl TranscriptState {
     /// The message's usage with its id, unless already reported: the client repeats it on every block's line.
     fn usage<'a>(&mut self, message: EntryMessage<'a>) -> Option<(Cow<'a, str>, PieceContent<'a>)> {
         let usage = message.usage.0;
-        let lifetimes: CacheCreation<'_> = usage.cache_creation.parse_as().unwrap_or_default();
         let cache_write = usage.cache_creation_input_tokens.number().unwrap_or(0);
+        let long_lived = usage.cache_creation.get("ephemeral_1h_input_tokens");
         let tokens = TokenCounts {
             input: usage.input_tokens.number().unwrap_or(0),
             cache_read: usage.cache_read_input_tokens.number().unwrap_or(0),
             cache_write,
-            cache_write_1h: lifetimes.ephemeral_1h_input_tokens.number().unwrap_or(0).min(cache_write),
+            cache_write_1h: long_lived.number().unwrap_or(0).min(cache_write),
             output: usage.output_tokens.number().unwrap_or(0),
         };
         let (id, model) = (message.id.0?, message.model.0);
@@ -304,7 +300,7 @@ fn outcome(block: &ContentBlock<'_>, output: &str, entry: &TranscriptEntry<'_>) 
 /// The client's own record repeats the whole result, so it is parsed only if it may say so.
 fn is_interrupted(record: RawValue<'_>) -> bool {
     memmem::find(record.raw().as_bytes(), br#""interrupted":true"#).is_some()
-        && record.parse_as::<ToolUseResult<'_>>().is_some_and(|outcome| outcome.interrupted.is_true())
+        && record.get("interrupted").is_true()
 }
 
 fn image<'a>(block: &ContentBlock<'a>) -> Option<PieceContent<'a>> {
@@ -391,20 +387,19 @@ fn attachment<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut
 /// A hook's blocking error. For `Stop` events the client also writes it in the user's name.
 fn hook_error<'a>(attachment: &Attachment<'a>) -> Option<PieceContent<'a>> {
     let is_repeated = matches!(attachment.hook_event.as_deref(), Some("Stop" | "SubagentStop"));
-    let error: HookError<'a> = attachment.blocking_error.parse_as()?;
-    error.blocking_error.0.filter(|_| !is_repeated).and_then(note)
+    attachment.blocking_error.get("blockingError").text().filter(|_| !is_repeated).and_then(note)
 }
 
 /// A prompt sent while the agent worked and accepted between two steps: it has no entry of its own.
 fn queued<'a>(attachment: Attachment<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {
-    let origin: WireOrigin<'_> = attachment.origin.parse_as().unwrap_or_default();
+    let origin = attachment.origin.get("kind").text();
     let is_prompt = attachment.command_mode.as_deref().is_none_or(|mode| mode == "prompt");
     let parts = attachment.prompt.0;
     let images = parts.iter().enumerate().filter_map(|(index, block)| Some(head.part(index, image(block)?)));
     let images: Vec<TranscriptPiece<'a>> = images.collect();
     let text = joined(parts.into_iter().filter_map(|part| part.text.0), "\n");
     let is_typed =
-        is_prompt && origin.kind.as_deref().is_none_or(|kind| kind == "human") && !is_notification(&text);
+        is_prompt && origin.as_deref().is_none_or(|kind| kind == "human") && !is_notification(&text);
     let origin = if is_typed { prompt_origin(&text) } else { PromptOrigin::Notification };
     if !text.trim().is_empty() {
         found.push(head.main_piece(PieceContent::Prompt { text, origin }));
@@ -420,16 +415,9 @@ fn contexts(content: RawValue<'_>) -> Option<PieceContent<'_>> {
 /// The file's name and the contents that the client shows.
 fn shown_file(attachment: Attachment<'_>) -> Option<PieceContent<'_>> {
     let name = attachment.filename.0.or(attachment.path.0)?;
-    let inner =
-        || attachment.content.parse_as::<FileContent<'_>>()?.file.parse_as::<FileText<'_>>()?.content.0;
+    let inner = || attachment.content.get("file").get("content").text();
     let text = attachment.snippet.0.or_else(|| attachment.content.text()).or_else(inner)?;
     Some(PieceContent::Note { text: Cow::Owned(format!("@{name}\n{text}")) })
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct FileText<'a> {
-    content: OptText<'a>,
 }
 
 fn system<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {

@@ -32,20 +32,6 @@ pub(super) struct SessionMeta<'a> {
     pub source: RawValue<'a>,
 }
 
-/// The history that a file with only the remainder of a conversation continues.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct HistoryBase<'a> {
-    pub thread_id: OptText<'a>,
-    pub end_ordinal_exclusive: RawValue<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct ThreadSource<'a> {
-    pub subagent: RawValue<'a>,
-}
-
 /// An item of the model's conversation, of any kind: absent fields are empty.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
@@ -76,12 +62,6 @@ pub(super) struct ItemProvenance<'a> {
     pub content_item_kinds: RawValue<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct ItemMetadata<'a> {
-    pub compaction_output: RawValue<'a>,
-}
-
 /// One part of a message or of a tool's output.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
@@ -96,19 +76,6 @@ impl<'de: 'a, 'a> ListPart<'de> for ContentPart<'a> {
     }
 }
 
-/// An output that older clients wrote as JSON in a string.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct OlderOutput<'a> {
-    pub metadata: RawValue<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct ExitCode<'a> {
-    pub exit_code: RawValue<'a>,
-}
-
 /// An event, of any kind: absent fields are empty.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
@@ -121,33 +88,7 @@ pub(super) struct RolloutEvent<'a> {
     pub info: RawValue<'a>,
     pub num_turns: RawValue<'a>,
     pub item: RawValue<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct CompletedItem<'a> {
-    pub id: OptText<'a>,
-    pub status: OptText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct TurnError<'a> {
-    pub message: OptText<'a>,
-    pub codex_error_info: OptText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct TurnContext<'a> {
-    pub turn_id: OptText<'a>,
-    pub model: OptText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Compacted<'a> {
-    pub message: OptText<'a>,
+    pub rate_limits: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -156,13 +97,6 @@ pub(super) struct UsageRecord<'a> {
     pub turn_id: OptText<'a>,
     pub response_id: OptText<'a>,
     pub usage: RawValue<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct TokenInfo<'a> {
-    pub total_token_usage: RawValue<'a>,
-    pub last_token_usage: RawValue<'a>,
 }
 
 #[derive(Default, Deserialize)]

@@ -10,9 +10,7 @@
 //! in new turns. A fork in the older format repeats all items under their ids in the new session's file.
 
 use super::entry::{
-    Compacted, CompletedItem, ContentPart, ExitCode, HistoryBase, Item, ItemMetadata, ItemProvenance,
-    OlderOutput, RolloutEvent, RolloutLine, SessionMeta, ThreadSource, TokenInfo, TokenUsage, TurnContext,
-    TurnError, UsageRecord,
+    ContentPart, Item, ItemProvenance, RolloutEvent, RolloutLine, SessionMeta, TokenUsage, UsageRecord,
 };
 use crate::json::{Nested, OptText, RawValue};
 use crate::transcript::{
@@ -79,8 +77,7 @@ impl RolloutState {
             }
             Some("event_msg") => self.event(&line, place, found),
             Some("compacted") => {
-                let compacted: Compacted<'a> = line.payload.parse_as().unwrap_or_default();
-                let summary = compacted.message.0.unwrap_or_default();
+                let summary = line.payload.get("message").text().unwrap_or_default();
                 found.push(self.head(place, &OptText(None)).main_piece(PieceContent::Compacted { summary }));
             }
             Some("token_usage_record") => self.usage_record(&line, place, found),
@@ -108,9 +105,7 @@ impl RolloutState {
         let meta: SessionMeta<'a> = line.payload.parse_as().unwrap_or_default();
         let Some(id) = meta.id.0.clone().filter(|_| !self.is_opened) else { return };
         self.is_opened = true;
-        let inside =
-            meta.source.parse_as::<ThreadSource<'_>>().is_some_and(|source| source.subagent.is_present());
-        if inside || meta.thread_source.is("subagent") {
+        if meta.source.get("subagent").is_present() || meta.thread_source.is("subagent") {
             self.subagent = SubagentId::parse(&id).ok();
         }
         let head = EntryHead { id, ..self.head(place, &OptText(None)) };
@@ -125,9 +120,8 @@ impl RolloutState {
     }
 
     fn turn_context(&mut self, line: &RolloutLine<'_>) {
-        let context: TurnContext<'_> = line.payload.parse_as().unwrap_or_default();
-        self.begin_turn(&context.turn_id);
-        if let Some(model) = context.model.0.filter(|model| model.len() <= LONGEST_MODEL) {
+        self.begin_turn(&OptText(line.payload.get("turn_id").text()));
+        if let Some(model) = line.payload.get("model").text().filter(|model| model.len() <= LONGEST_MODEL) {
             self.model = Some(model.into_owned());
         }
     }
@@ -253,8 +247,8 @@ impl RolloutState {
 
     /// Records a failed call before its output arrives, since the output does not always say so.
     fn record_failure(&mut self, event: &RolloutEvent<'_>) {
-        let item: CompletedItem<'_> = event.item.parse_as().unwrap_or_default();
-        if let (Some("failed" | "declined"), Some(call)) = (item.status.as_deref(), item.id.as_deref()) {
+        let is_failed = matches!(event.item.get("status").text().as_deref(), Some("failed" | "declined"));
+        if let Some(call) = event.item.get("id").text().filter(|_| is_failed) {
             self.failed.insert(&[call.as_bytes()]);
         }
     }
@@ -274,12 +268,12 @@ impl RolloutState {
         place: u64,
         found: &mut Vec<TranscriptPiece<'a>>,
     ) {
-        let info: TokenInfo<'a> = event.info.parse_as().unwrap_or_default();
-        let Some(tokens) = tokens(info.last_token_usage).filter(|_| !self.records_usage) else { return };
-        if tokens != TokenCounts::default() && self.counted.insert(&[info.total_token_usage.raw().as_bytes()])
-        {
+        let total = event.info.get("total_token_usage");
+        let last = tokens(event.info.get("last_token_usage"));
+        let Some(tokens) = last.filter(|_| !self.records_usage) else { return };
+        if tokens != TokenCounts::default() && self.counted.insert(&[total.raw().as_bytes()]) {
             let head = self.head(place, &event.turn_id);
-            let message = usage_id(&head, info.total_token_usage);
+            let message = usage_id(&head, total);
             let content = PieceContent::Usage { message: message.clone(), model: self.model(), tokens };
             found.push(head.piece(message, content));
         }
@@ -316,19 +310,17 @@ fn is_of_other_kind(line: &str) -> bool {
 
 /// The session that this one was forked from, and the number from which its own history was reverted.
 fn history<'a>(meta: &SessionMeta<'a>) -> (Option<ForkBase<'a>>, Option<u64>) {
-    let base: Option<HistoryBase<'a>> = meta.history_base.parse_as();
-    let end = base.as_ref().and_then(|base| base.end_ordinal_exclusive.number());
+    let end = meta.history_base.get("end_ordinal_exclusive").number();
     let fork = meta.forked_from_id.0.clone();
     let before = meta.forked_from_ordinal_exclusive.number().or(end).unwrap_or(0);
-    let is_of_fork = base.is_some_and(|base| fork.is_some() && base.thread_id.0 == fork);
+    let is_of_fork = fork.is_some() && meta.history_base.get("thread_id").text() == fork;
     (fork.map(|session| ForkBase { session, before }), end.filter(|_| !is_of_fork))
 }
 
 /// The model's message to the user; not a compaction summary.
 fn answer<'a>(item: Item<'a>, metadata: RawValue<'a>) -> Option<PieceContent<'a>> {
-    let metadata: ItemMetadata<'_> = metadata.parse_as().unwrap_or_default();
     let text = joined(item.content.0.into_iter().filter_map(|part| part.text.0), "\n");
-    let is_said = !metadata.compaction_output.is_true() && !text.trim().is_empty();
+    let is_said = !metadata.get("compaction_output").is_true() && !text.trim().is_empty();
     is_said.then_some(PieceContent::Answer { text })
 }
 
@@ -449,14 +441,18 @@ fn is_failure(line: &str) -> bool {
 
 fn older_exit_code(output: &str) -> Option<&str> {
     let is_older = output.starts_with(r#"{"output":"#) && output.ends_with('}');
-    let older: OlderOutput<'_> = is_older.then(|| serde_json::from_str(output).ok())??;
-    older.metadata.parse_as::<ExitCode<'_>>()?.exit_code.present()
+    let older: RawValue<'_> = is_older.then(|| serde_json::from_str(output).ok())??;
+    older.get("metadata").get("exit_code").present()
 }
 
 fn failure(error: RawValue<'_>) -> (StopReason, Cow<'_, str>) {
-    let error: TurnError<'_> = error.parse_as().unwrap_or_default();
-    let is_limit = error.codex_error_info.is("usage_limit_exceeded");
-    (if is_limit { StopReason::Limited } else { StopReason::Failed }, error.message.0.unwrap_or_default())
+    let reason = if is_usage_limit(error) { StopReason::Limited } else { StopReason::Failed };
+    (reason, error.get("message").text().unwrap_or_default())
+}
+
+/// Whether the error of a turn is a usage limit.
+pub(super) fn is_usage_limit(error: RawValue<'_>) -> bool {
+    error.get("codex_error_info").text().as_deref() == Some("usage_limit_exceeded")
 }
 
 /// The turn and its running total: the same in the copy that a fork makes, regardless of the line's position there.

@@ -49,12 +49,6 @@ struct RepairFields<'a> {
     message: RawValue<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct StopFields<'a> {
-    stop_reason: RawValue<'a>,
-}
-
 pub fn lines(text: &[u8]) -> Vec<RepairLine<'_>> {
     let all = text.split_inclusive(|byte| *byte == b'\n').enumerate();
     all.map(|(number, bytes)| {
@@ -69,7 +63,6 @@ fn read(number: usize, bytes: &[u8]) -> Option<RepairLine<'_>> {
     let text = str::from_utf8(bytes).ok()?;
     let (entry, fields): (TranscriptEntry<'_>, RepairFields<'_>) =
         (serde_json::from_str(text).ok()?, serde_json::from_str(text).ok()?);
-    let stopped: StopFields<'_> = fields.message.parse_as().unwrap_or_default();
     let message = &entry.message.0;
     let blocks = message.content.0.iter();
     let words =
@@ -92,7 +85,7 @@ fn read(number: usize, bytes: &[u8]) -> Option<RepairLine<'_>> {
         text: words.collect::<Vec<_>>().join("\n").trim().to_owned(),
         is_synthetic: entry.is_api_error_message.is_true() || message.model.is("<synthetic>"),
         has_usage: counts(&message.usage.0),
-        stop_reason: stopped.stop_reason.text().unwrap_or_default().into_owned(),
+        stop_reason: fields.message.get("stop_reason").text().unwrap_or_default().into_owned(),
     })
 }
 
