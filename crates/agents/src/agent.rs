@@ -178,16 +178,12 @@ impl Agent {
 
     /// The command to type for a new session in the same seat, which the agent reports as a clear.
     pub fn clear_command(self) -> &'static str {
-        match self {
-            Agent::Claude | Agent::Codex => "/clear",
-        }
+        "/clear"
     }
 
     /// The command to type to compact the context.
     pub fn compact_command(self) -> &'static str {
-        match self {
-            Agent::Claude | Agent::Codex => "/compact",
-        }
+        "/compact"
     }
 
     /// The most a hook may add to the context before the client cuts it.

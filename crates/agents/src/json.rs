@@ -6,7 +6,6 @@
 
 use memchr::memchr;
 use serde::de::{Deserialize, Deserializer, Visitor};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -147,16 +146,6 @@ impl<T> Default for PartList<T> {
 impl<'de, T: ListPart<'de>> Deserialize<'de> for PartList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         RawValue::deserialize(deserializer).map(|value| PartList(value.parts()))
-    }
-}
-
-/// Any small value, for fields that matter only in one shape. Never used for large values.
-#[derive(Debug, Default)]
-pub(crate) struct LooseValue(pub Value);
-
-impl<'de> Deserialize<'de> for LooseValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        RawValue::deserialize(deserializer).map(|value| LooseValue(value.parse_as().unwrap_or_default()))
     }
 }
 

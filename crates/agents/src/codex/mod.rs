@@ -143,7 +143,7 @@ fn trigger(wire: &CodexPayload<'_>) -> CompactionTrigger {
 
 /// Next context size = input + output tokens of the newest request.
 fn context_tokens(wire: &CodexPayload<'_>) -> Option<u64> {
-    wire.token_usage.0.get("total_tokens")?.as_u64()
+    wire.token_usage.get("total_tokens").number()
 }
 
 /// The client silently runs no hook before the user has trusted it.

@@ -2,7 +2,7 @@
 //!
 //! One struct for all events: absent fields are empty. Tool input and output are never copied, only measured.
 
-use crate::json::{LooseValue, OptText, RawValue};
+use crate::json::{OptText, RawValue};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
@@ -23,6 +23,6 @@ pub(super) struct CodexPayload<'a> {
     pub tool_input: RawValue<'a>,
     pub tool_response: RawValue<'a>,
     pub trigger: OptText<'a>,
-    pub token_usage: LooseValue,
+    pub token_usage: RawValue<'a>,
     pub stop_hook_active: RawValue<'a>,
 }

@@ -77,10 +77,6 @@ impl MarkedBlock {
         }
         open.map_or(Ok(blocks), |(_, line)| Err(self.refuse(RefusalCause::OpenBlock { line })))
     }
-
-    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>) -> EditPlan {
-        EditPlan { file: self.file.clone(), before: before.map(<[u8]>::to_vec), after, changes: vec![] }
-    }
 }
 
 impl ManagedContent for MarkedBlock {
@@ -90,11 +86,6 @@ impl ManagedContent for MarkedBlock {
 
     fn file(&self) -> &Path {
         &self.file
-    }
-
-    /// A writer that truncates the file first leaves it empty for a moment.
-    fn is_whole(&self, bytes: &[u8]) -> bool {
-        !bytes.trim_ascii().is_empty()
     }
 
     fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
@@ -107,17 +98,12 @@ impl ManagedContent for MarkedBlock {
                 [&bytes[..first.start], self.text().as_bytes(), &behind].concat()
             }
         };
-        Ok(self.planned(existing, Some(after)))
+        Ok(EditPlan::of_bytes(&self.file, existing, Some(after)))
     }
 
     fn plan_removal(&self, existing: Option<&[u8]>, _kept: &Containers) -> Result<EditPlan, EditRefusal> {
         let blocks = self.blocks(existing.unwrap_or_default())?;
-        Ok(self.planned(existing, existing.map(|bytes| without(bytes, &blocks, 0))))
-    }
-
-    /// Blocks have no containers.
-    fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
-        Ok(Containers::default())
+        Ok(EditPlan::of_bytes(&self.file, existing, existing.map(|bytes| without(bytes, &blocks, 0))))
     }
 }
 

@@ -62,6 +62,11 @@ impl EditPlan {
         Self { file: file.to_owned(), before, after, changes }
     }
 
+    /// The replacement of a file that has no entries.
+    pub(super) fn of_bytes(file: &Path, before: Option<&[u8]>, after: Option<Vec<u8>>) -> Self {
+        Self { file: file.to_owned(), before: before.map(<[u8]>::to_vec), after, changes: vec![] }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.before == self.after
     }
@@ -99,10 +104,7 @@ pub(super) fn opened_object(existing: Option<&[u8]>) -> Result<String, RefusalCa
         let mark = &text[..text.len() - json::without_mark(text).len()];
         return Ok(format!("{mark}{{}}\n"));
     }
-    json::check(text).map_err(|syntax| {
-        let json::Syntax { line, column, reason } = syntax;
-        RefusalCause::NotJson { line, column, reason }
-    })?;
+    json::check(text)?;
     if json::kind(text, &json::root(text)) != ValueKind::Object {
         return Err(RefusalCause::RootNotObject);
     }

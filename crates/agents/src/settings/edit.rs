@@ -87,7 +87,7 @@ fn flow_of(text: &str, sibling: &Element) -> Flow {
     if value.contains('\n') || (is_on_own_line && !is_full) { Flow::Lines } else { Flow::Inline }
 }
 
-fn splice(text: &str, span: &ByteSpan, new: &str) -> String {
+pub(super) fn splice(text: &str, span: &ByteSpan, new: &str) -> String {
     [&text[..span.start], new, &text[span.end..]].concat()
 }
 

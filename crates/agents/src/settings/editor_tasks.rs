@@ -5,8 +5,6 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use super::apply::RetryPace;
 use super::change::{Containers, EditPlan, EntryChange, without_if_empty};
 use super::edit::{self, Addition};
@@ -87,7 +85,7 @@ impl EditorTasks {
             return Ok(Some((opened.follow(&edited)?, EntryChange::Added { event: event() })));
         };
         let Some(command) = json::member(strict, &task.value, "command") else { return Ok(None) };
-        if value_of(strict, &command.value) == self.command.as_str() {
+        if json::value(strict, &command.value) == self.command.as_str() {
             return Ok(None);
         }
         let was = strict[task.value.clone()].to_owned();
@@ -194,12 +192,8 @@ fn ours(text: &str, list: &ByteSpan) -> Option<(usize, Element)> {
 }
 
 fn is_ours(text: &str, task: &ByteSpan) -> bool {
-    let task = value_of(text, task);
+    let task = json::value(text, task);
     task["command"].as_str().is_some_and(is_tow) && task["args"][0] == VERB
-}
-
-fn value_of(text: &str, value: &ByteSpan) -> Value {
-    serde_json::from_str(&text[value.clone()]).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use super::apply::{self, RetryPace};
 use super::json;
-use super::ours::{self, Fit, OwnEntry};
+use super::ours::{self, EntryFault, OwnEntry};
 use super::plan::opened;
 use super::refusal::EditRefusal;
 use super::status_line::{self, StatusLineState};
@@ -34,19 +34,6 @@ pub struct FileEntry {
     pub index: usize,
     /// The entry as written in the file.
     pub text: String,
-}
-
-/// The defect of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryFault {
-    /// An older form, another path or another timeout.
-    Outdated,
-    /// Its matcher is not the wanted one: it runs too rarely, or too often.
-    Confined,
-    /// The event is not one that we register.
-    Unwanted,
-    /// A second entry for the same event.
-    Duplicate,
 }
 
 impl Inspection {
@@ -82,12 +69,9 @@ impl Target {
         for own in ours::own_entries(self, &text) {
             let entry = registered(&text, &own);
             let is_second = inspection.right.iter().any(|right| right.event == own.event);
-            match (own.fit, is_second) {
-                (Fit::Right, false) => inspection.right.push(entry),
-                (Fit::Right, true) => inspection.stale.push((entry, EntryFault::Duplicate)),
-                (Fit::Outdated, _) => inspection.stale.push((entry, EntryFault::Outdated)),
-                (Fit::Confined, _) => inspection.stale.push((entry, EntryFault::Confined)),
-                (Fit::Unwanted, _) => inspection.stale.push((entry, EntryFault::Unwanted)),
+            match own.fault.or(is_second.then_some(EntryFault::Duplicate)) {
+                None => inspection.right.push(entry),
+                Some(fault) => inspection.stale.push((entry, fault)),
             }
         }
         inspection.missing = self

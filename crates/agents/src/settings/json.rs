@@ -5,6 +5,9 @@
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::refusal::RefusalCause;
 
 /// The byte range of a value.
 pub(super) type ByteSpan = Range<usize>;
@@ -27,24 +30,15 @@ pub(super) enum ValueKind {
     Scalar,
 }
 
-/// The position and reason of a syntax error.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Syntax {
-    pub line: usize,
-    pub column: usize,
-    pub reason: String,
-}
-
 const BYTE_ORDER_MARK: char = '\u{feff}';
 const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// Accepts one strict JSON value, with or without a byte order mark before it.
-pub(super) fn check(text: &str) -> Result<(), Syntax> {
-    let body = without_mark(text);
-    match serde_json::from_str::<IgnoredAny>(body) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Syntax { line: error.line(), column: error.column(), reason: reason(&error) }),
-    }
+pub(super) fn check(text: &str) -> Result<(), RefusalCause> {
+    serde_json::from_str::<IgnoredAny>(without_mark(text)).map(drop).map_err(|error| {
+        let (line, column, reason) = (error.line(), error.column(), reason(&error));
+        RefusalCause::NotJson { line, column, reason }
+    })
 }
 
 pub(super) fn without_mark(text: &str) -> &str {
@@ -91,6 +85,11 @@ pub(super) fn elements(text: &str, container: &ByteSpan) -> Vec<Element> {
 pub(super) fn member(text: &str, object: &ByteSpan, key: &str) -> Option<Element> {
     let is_named = |element: &Element| element.key.as_deref() == Some(key);
     elements(text, object).into_iter().rev().find(is_named)
+}
+
+/// The parsed value at `span`; `null` if it cannot be represented.
+pub(super) fn value(text: &str, span: &ByteSpan) -> Value {
+    serde_json::from_str(&text[span.clone()]).unwrap_or_default()
 }
 
 /// The whitespace directly before `at`.
@@ -237,8 +236,8 @@ mod tests {
     #[test]
     fn error_tells_line_and_column() {
         let found = check("{\n  \"a\": 1,\n}").expect_err("a trailing comma is no JSON");
-        assert_eq!((found.line, found.column), (3, 1));
-        assert_eq!(found.reason, "key must be a string");
+        let RefusalCause::NotJson { line, column, reason } = found else { panic!("{found}") };
+        assert_eq!((line, column, reason.as_str()), (3, 1, "key must be a string"));
     }
 
     #[test]

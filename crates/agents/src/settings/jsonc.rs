@@ -17,11 +17,7 @@ impl Commented {
     /// Parses a text that holds one object.
     pub fn object(text: &str) -> Result<Self, RefusalCause> {
         let strict = without_trailing_commas(&without_comments(text));
-        json::check(&strict).map_err(|json::Syntax { line, column, reason }| RefusalCause::NotJson {
-            line,
-            column,
-            reason,
-        })?;
+        json::check(&strict)?;
         if json::kind(&strict, &json::root(&strict)) != ValueKind::Object {
             return Err(RefusalCause::RootNotObject);
         }

@@ -112,7 +112,8 @@ pub(super) fn indent_at(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-fn newline(text: &str) -> &'static str {
+/// The line break of the text's first line.
+pub(super) fn newline(text: &str) -> &'static str {
     match text.split_once('\n') {
         Some((before, _)) if before.ends_with('\r') => "\r\n",
         _ => "\n",

@@ -12,7 +12,8 @@ use super::words;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OwnEntry {
     pub event: String,
-    pub fit: Fit,
+    /// `None` if it is exactly as wanted. Each entry is judged by itself: none is a duplicate here.
+    pub fault: Option<EntryFault>,
     /// Position of the group in the event's list.
     pub group: usize,
     /// Position of the entry in its group.
@@ -25,17 +26,17 @@ pub(super) struct OwnEntry {
     pub handler: ByteSpan,
 }
 
-/// How an entry compares with the wanted one.
+/// The defect of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
-    /// Exactly as wanted.
-    Right,
-    /// In the right group, but with an older form, path or timeout.
+pub enum EntryFault {
+    /// An older form, another path or another timeout.
     Outdated,
-    /// In a group whose matcher is not the wanted one.
+    /// Its matcher is not the wanted one: it runs too rarely, or too often.
     Confined,
-    /// Registered for an event that we do not want.
+    /// The event is not one that we register.
     Unwanted,
+    /// A second entry for the same event.
+    Duplicate,
 }
 
 /// The `hooks` object that the agent reads.
@@ -77,7 +78,7 @@ fn in_list(target: &Target, text: &str, event: &str, list: &ByteSpan) -> Vec<Own
             };
             entries.push(OwnEntry {
                 event: event.to_owned(),
-                fit: fit(target, event, &value, matcher(text, &element.value)),
+                fault: fault(target, event, &value, matcher(text, &element.value)),
                 group,
                 index,
                 group_size: handlers.len(),
@@ -121,12 +122,12 @@ pub(super) fn is_tow(program: &str) -> bool {
     matches!(name, Some("tow" | "tow.exe"))
 }
 
-fn fit(target: &Target, event: &str, handler: &Value, matcher: Option<&str>) -> Fit {
+fn fault(target: &Target, event: &str, handler: &Value, matcher: Option<&str>) -> Option<EntryFault> {
     match target.entry_for(event) {
-        None => Fit::Unwanted,
-        Some(wanted) if wanted.matcher() != matcher => Fit::Confined,
-        Some(wanted) if wanted.handler().to_value() == *handler => Fit::Right,
-        Some(_) => Fit::Outdated,
+        None => Some(EntryFault::Unwanted),
+        Some(wanted) if wanted.matcher() != matcher => Some(EntryFault::Confined),
+        Some(wanted) if wanted.handler().to_value() == *handler => None,
+        Some(_) => Some(EntryFault::Outdated),
     }
 }
 

@@ -70,10 +70,6 @@ impl OwnedFile {
             None => OwnedFileState::Foreign,
         }
     }
-
-    fn planned(&self, before: Option<&[u8]>, after: Option<Vec<u8>>) -> EditPlan {
-        EditPlan { file: self.file.clone(), before: before.map(<[u8]>::to_vec), after, changes: vec![] }
-    }
 }
 
 impl ManagedContent for OwnedFile {
@@ -83,11 +79,6 @@ impl ManagedContent for OwnedFile {
 
     fn file(&self) -> &Path {
         &self.file
-    }
-
-    /// A writer that truncates the file first leaves it empty for a moment.
-    fn is_whole(&self, bytes: &[u8]) -> bool {
-        !bytes.trim_ascii().is_empty()
     }
 
     /// As the agents write their own: the page contains no secrets.
@@ -103,7 +94,7 @@ impl ManagedContent for OwnedFile {
             OwnedFileState::Changed => existing.unwrap_or_default().to_vec(),
             OwnedFileState::Foreign => return Err(self.refuse(RefusalCause::NotOurs)),
         };
-        Ok(self.planned(existing, Some(after)))
+        Ok(EditPlan::of_bytes(&self.file, existing, Some(after)))
     }
 
     fn plan_removal(&self, existing: Option<&[u8]>, _kept: &Containers) -> Result<EditPlan, EditRefusal> {
@@ -111,12 +102,7 @@ impl ManagedContent for OwnedFile {
             OwnedFileState::Absent | OwnedFileState::Right | OwnedFileState::Outdated => None,
             OwnedFileState::Changed | OwnedFileState::Foreign => existing.map(<[u8]>::to_vec),
         };
-        Ok(self.planned(existing, after))
-    }
-
-    /// Pages have no containers.
-    fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
-        Ok(Containers::default())
+        Ok(EditPlan::of_bytes(&self.file, existing, after))
     }
 }
 

@@ -6,7 +6,7 @@ use super::change::{Containers, EditPlan, EntryChange, opened_object, without_if
 use super::edit::{self, Addition};
 use super::json::{self, Element, ValueKind};
 use super::layout::{Layout, Node};
-use super::ours::{self, Fit, OwnEntry};
+use super::ours::{self, EntryFault, OwnEntry};
 use super::refusal::{EditRefusal, RefusalCause};
 use super::status_line;
 use super::subject::ManagedContent;
@@ -100,7 +100,7 @@ fn next_step(
             return Ok(Some(step));
         }
     }
-    match own_entries.iter().rfind(|entry| entry.fit == Fit::Unwanted) {
+    match own_entries.iter().rfind(|entry| entry.fault == Some(EntryFault::Unwanted)) {
         Some(entry) => Ok(Some((without(target, text, entry, &Containers::default()), entry.removed(text)))),
         None => status_line::step(target, text, layout),
     }
@@ -114,14 +114,14 @@ fn settle(
     wanted: &HookEntry,
     entries: &[&OwnEntry],
 ) -> Result<Option<(String, EntryChange)>, EditRefusal> {
-    let first = |fit: Fit| entries.iter().find(|entry| entry.fit == fit);
-    if let Some(right) = first(Fit::Right) {
+    let first = |fault: Option<EntryFault>| entries.iter().find(|entry| entry.fault == fault);
+    if let Some(right) = first(None) {
         let spare = entries.iter().rfind(|entry| entry.handler != right.handler);
         return Ok(
             spare.map(|entry| (without(target, text, entry, &Containers::default()), entry.removed(text)))
         );
     }
-    if let Some(entry) = first(Fit::Outdated) {
+    if let Some(entry) = first(Some(EntryFault::Outdated)) {
         return Ok(Some((
             edit::replace(text, &entry.handler, &wanted.handler(), layout),
             entry.upgraded(text),

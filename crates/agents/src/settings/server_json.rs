@@ -2,8 +2,6 @@
 //!
 //! Edits spans of the text. Never reformats a foreign byte, and never removes an object that existed before us.
 
-use serde_json::Value;
-
 use super::change::{Containers, EntryChange, opened_object, without_if_empty};
 use super::edit::{self, Addition};
 use super::json::{self, ByteSpan, Element, ValueKind};
@@ -98,14 +96,14 @@ fn variables(server: &McpServerEntry) -> Node {
 }
 
 fn is_our_entry(text: &str, found: &Element) -> bool {
-    let value: Value = serde_json::from_str(&text[found.value.clone()]).unwrap_or_default();
+    let value = json::value(text, &found.value);
     is_ours(value["command"].as_str(), value["args"][0].as_str())
 }
 
 /// Corrects the first difference from the wanted entry.
 fn corrected(server: &McpServerEntry, text: &str, layout: &Layout, entry: &ByteSpan) -> Option<String> {
     let command = json::member(text, entry, "command")?;
-    if value_of(text, &command) != server.command.as_str() {
+    if json::value(text, &command.value) != server.command.as_str() {
         return Some(edit::replace(text, &command.value, &Node::Text(server.command.clone()), layout));
     }
     match json::member(text, entry, VARIABLES) {
@@ -131,15 +129,11 @@ fn with_variables(server: &McpServerEntry, text: &str, layout: &Layout, object: 
                 Some(edit::append(text, object, &Addition::Member(name, &node), layout))
             }
             (Some(index), Some(value)) => {
-                let is_right = value_of(text, &members[index]) == value.as_str();
+                let is_right = json::value(text, &members[index].value) == value.as_str();
                 let corrected =
                     || edit::replace(text, &members[index].value, &Node::Text(value.clone()), layout);
                 (!is_right).then(corrected)
             }
         }
     })
-}
-
-fn value_of(text: &str, member: &Element) -> Value {
-    serde_json::from_str(&text[member.value.clone()]).unwrap_or_default()
 }

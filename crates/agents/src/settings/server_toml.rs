@@ -9,6 +9,8 @@ use std::ops::Range;
 use toml_edit::{Document, InlineTable, Item, Table, Value};
 
 use super::change::EntryChange;
+use super::edit::splice;
+use super::layout::newline;
 use super::refusal::RefusalCause;
 use super::tool_server::{McpServerEntry, NAME, VERB, is_ours};
 
@@ -55,7 +57,7 @@ pub(super) fn removed(text: &str) -> Result<Option<(String, EntryChange)>, Refus
     }
     let servers = document.get(KEY);
     let edited = match servers.and_then(Item::as_inline_table) {
-        Some(siblings) => spliced(text, &member_of(siblings, NAME), ""),
+        Some(siblings) => splice(text, &member_of(siblings, NAME), ""),
         None => without_lines(text, lines_of(text, NAME, servers)),
     };
     let is_gone = parsed(&edited).is_ok_and(|document| named_entry(&document).is_none());
@@ -76,7 +78,7 @@ fn parsed(text: &str) -> Result<Document<String>, RefusalCause> {
         let at = error.span().map_or(0, |span| span.start).min(text.len());
         let before = text.get(..at).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        let column = at - before.rfind('\n').map_or(0, |newline| newline + 1) + 1;
+        let column = at - before.rfind('\n').map_or(0, |line_break| line_break + 1) + 1;
         RefusalCause::NotToml { line, column, reason: error.message().to_owned() }
     })
 }
@@ -118,7 +120,7 @@ fn added(server: &McpServerEntry, text: &str, servers: Option<&Item>) -> String 
             with_member(text, siblings, &entry)
         }
         None => {
-            let end = line_end_of(text);
+            let end = newline(text);
             let variables = variables.map(|shown| format!("{VARIABLES} = {shown}{end}")).unwrap_or_default();
             let gap = gap(text, end);
             format!(
@@ -134,7 +136,7 @@ fn corrected(server: &McpServerEntry, text: &str, entry: &Item) -> Result<String
     if command.as_str() == Some(&server.command) {
         return with_places(server, text, entry);
     }
-    let text = spliced(text, &command.span().ok_or(NO_ROOM)?, &quoted(&server.command));
+    let text = splice(text, &command.span().ok_or(NO_ROOM)?, &quoted(&server.command));
     let document = parsed(&text)?;
     with_places(server, &text, named_entry(&document).ok_or(NO_ROOM)?)
 }
@@ -144,7 +146,7 @@ fn with_places(server: &McpServerEntry, text: &str, entry: &Item) -> Result<Stri
         return Ok(text.to_owned());
     }
     match (entry.get(VARIABLES), inline(&variables(server, entry))) {
-        (Some(Item::Value(old)), Some(new)) => Ok(spliced(text, &old.span().ok_or(NO_ROOM)?, &new)),
+        (Some(Item::Value(old)), Some(new)) => Ok(splice(text, &old.span().ok_or(NO_ROOM)?, &new)),
         (None, Some(new)) => with_variables(text, entry, &new),
         (_, new) => {
             let text = without_variables(text, entry);
@@ -171,14 +173,13 @@ fn with_variables(text: &str, entry: &Item, shown: &str) -> Result<String, Refus
     }
     let last = entry.get("args").and_then(Item::span).ok_or(NO_ROOM)?;
     let behind = end_of_line(text, last.end);
-    let (end, before) =
-        (line_end_of(text), if text[..behind].ends_with('\n') { "" } else { line_end_of(text) });
-    Ok(spliced(text, &(behind..behind), &format!("{before}{member}{end}")))
+    let (end, before) = (newline(text), if text[..behind].ends_with('\n') { "" } else { newline(text) });
+    Ok(splice(text, &(behind..behind), &format!("{before}{member}{end}")))
 }
 
 fn without_variables(text: &str, entry: &Item) -> String {
     match entry.as_inline_table() {
-        Some(members) => spliced(text, &member_of(members, VARIABLES), ""),
+        Some(members) => splice(text, &member_of(members, VARIABLES), ""),
         None => without_lines(text, lines_of(text, VARIABLES, Some(entry))),
     }
 }
@@ -203,8 +204,8 @@ fn member_of(members: &InlineTable, name: &str) -> Range<usize> {
 fn with_member(text: &str, members: &InlineTable, member: &str) -> String {
     let values = members.get_values();
     match (values.last().and_then(|(_, value)| value.span()), members.span()) {
-        (Some(last), _) => spliced(text, &(last.end..last.end), &format!(", {member}")),
-        (None, Some(braces)) => spliced(text, &braces, &format!("{{ {member} }}")),
+        (Some(last), _) => splice(text, &(last.end..last.end), &format!(", {member}")),
+        (None, Some(braces)) => splice(text, &braces, &format!("{{ {member} }}")),
         (None, None) => text.to_owned(),
     }
 }
@@ -245,7 +246,7 @@ fn without_lines(text: &str, mut lines: Vec<Range<usize>>) -> String {
     lines.sort_by_key(|lines| lines.start);
     let mut text = text.to_owned();
     for gone in lines.into_iter().rev() {
-        let end = line_end_of(&text);
+        let end = newline(&text);
         let head = &text[..gone.start];
         let is_after_blank = head.ends_with(&end.repeat(2)) || head == end;
         let is_before_blank = text[gone.end..].is_empty() || text[gone.end..].starts_with(end);
@@ -265,19 +266,12 @@ fn gap(text: &str, end: &str) -> String {
     }
 }
 
-fn line_end_of(text: &str) -> &'static str {
-    match text.split_once('\n') {
-        Some((before, _)) if before.ends_with('\r') => "\r\n",
-        _ => "\n",
-    }
-}
-
 fn start_of_line(text: &str, at: usize) -> usize {
-    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+    text[..at].rfind('\n').map_or(0, |line_break| line_break + 1)
 }
 
 fn end_of_line(text: &str, at: usize) -> usize {
-    text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
+    text[at..].find('\n').map_or(text.len(), |line_break| at + line_break + 1)
 }
 
 fn inline(members: &BTreeMap<String, String>) -> Option<String> {
@@ -296,8 +290,4 @@ fn quoted(text: &str) -> String {
 
 fn owned_variables(server: &McpServerEntry) -> BTreeMap<String, String> {
     server.set_places().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-}
-
-fn spliced(text: &str, span: &Range<usize>, new: &str) -> String {
-    [&text[..span.start], new, &text[span.end..]].concat()
 }

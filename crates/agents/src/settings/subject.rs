@@ -17,8 +17,10 @@ pub trait ManagedContent {
     /// The file, as given.
     fn file(&self) -> &Path;
 
-    /// Whether these bytes look complete, as opposed to half written.
-    fn is_whole(&self, bytes: &[u8]) -> bool;
+    /// Whether these bytes look complete: a writer that truncates the file first leaves it empty for a moment.
+    fn is_whole(&self, bytes: &[u8]) -> bool {
+        !bytes.trim_ascii().is_empty()
+    }
 
     /// The permissions of a file that we create.
     fn new_mode(&self) -> u32 {
@@ -36,8 +38,10 @@ pub trait ManagedContent {
     /// Plans the file without our content.
     fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal>;
 
-    /// The containers that the file would hold without us.
-    fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal>;
+    /// The containers that the file would hold without us; most formats have none.
+    fn containers_without_us(&self, _existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
+        Ok(Containers::default())
+    }
 
     fn refuse(&self, cause: RefusalCause) -> EditRefusal {
         EditRefusal { file: self.file().to_owned(), cause }
