@@ -13,7 +13,7 @@ use crate::event::{
     StartedBy, ToolOutcome, TurnFailure,
 };
 use crate::inherit::{InheritSettings, InheritState};
-use crate::meter::{ContextUsage, NoticeAudience, UsageMeter};
+use crate::meter::UsageMeter;
 use crate::seat::{Seat, SeatLocation};
 use crate::session::{OpenDialog, Session, SessionState, SessionTurn, TurnOutcome, UserWait};
 use crate::text::SafeText;
@@ -172,32 +172,32 @@ fn new_seat(place: &SeatLocation, event: &Event) -> Seat {
     Seat { place: place.clone(), current: None, first_seen: event.at, last_seen: event.at }
 }
 
-/// Dispatches to one small function per event kind; returns the turn that the event ended.
+/// Applies each event kind; returns the turn that the event ended.
 fn apply(session: &mut Session, event: &Event) -> Option<SessionTurn> {
     let inside_subagent = event.subagent.is_some();
+    let mut ended = None;
     match &event.happening {
-        EventKind::SessionStarted { by, wishes } => session_started(session, event, *by, *wishes),
-        EventKind::SessionEnded { by } => session_ended(session, event, *by),
-        EventKind::PromptSubmitted { .. } if inside_subagent => None,
-        EventKind::PromptSubmitted { prompt, origin, .. } => prompted(session, event, prompt, *origin),
-        EventKind::ToolFinished { outcome, .. } => tool_finished(session, event, *outcome),
+        EventKind::SessionStarted { by, wishes } => ended = session_started(session, event, *by, *wishes),
+        EventKind::SessionEnded { by } => ended = session_ended(session, event, *by),
+        EventKind::PromptSubmitted { .. } if inside_subagent => {}
+        EventKind::PromptSubmitted { prompt, origin, .. } => {
+            ended = prompted(session, event, prompt, *origin)
+        }
+        EventKind::ToolFinished { outcome, .. } => ended = tool_finished(session, event, *outcome),
         EventKind::ToolsFinished => tools_finished(session, event),
         EventKind::PermissionAsked { reason, tool } => permission_asked(session, event, *reason, tool),
-        EventKind::PermissionRefused { .. } => tool_finished(session, event, ToolOutcome::Failed),
+        EventKind::PermissionRefused { .. } => ended = tool_finished(session, event, ToolOutcome::Failed),
         EventKind::AttentionAsked { reason } => attention_asked(session, event, *reason),
         EventKind::AttentionGiven => unblock(session, event),
         EventKind::TurnEnded { .. } | EventKind::TurnFailed { .. } | EventKind::Interrupted
-            if inside_subagent =>
-        {
-            None
-        }
+            if inside_subagent => {}
         EventKind::TurnEnded { background, answer } => {
             keep_answer(session, answer.as_ref());
-            turn_ended(session, event, *background)
+            ended = turn_ended(session, event, *background);
         }
-        EventKind::TurnFailed { failure, until } => turn_failed(session, event, *failure, *until),
-        EventKind::Interrupted => interrupted(session, event),
-        EventKind::SubagentStarted => subagent_started(session, event),
+        EventKind::TurnFailed { failure, until } => ended = turn_failed(session, event, *failure, *until),
+        EventKind::Interrupted => ended = interrupted(session, event),
+        EventKind::SubagentStarted => session.subagents.extend(event.subagent.clone()),
         EventKind::SubagentStopped => subagent_stopped(session, event),
         EventKind::CompactionStarted { .. }
         | EventKind::HelperWanted { .. }
@@ -217,21 +217,28 @@ fn apply(session: &mut Session, event: &Event) -> Option<SessionTurn> {
         | EventKind::HandoffWritten { .. }
         | EventKind::HopMoved { .. }
         | EventKind::HandoffGiven { .. }
-        | EventKind::HopTold { .. } => None,
+        | EventKind::HopTold { .. } => {}
         EventKind::HandoffAsked { asking } => handoff_asked(session, event, asking),
         // The later wish wins.
-        EventKind::BatonPassed | EventKind::FreshTakenBack => set_fresh(session, None),
-        EventKind::FreshAsked => set_fresh(session, Some(event.at)),
-        EventKind::TaskCompleted => task_completed(session),
-        EventKind::Seen => seen(session),
-        EventKind::Observed { as_of, .. } if session.last_event_at > *as_of => None,
-        EventKind::Observed { what, until, .. } => observed(session, event, *what, *until),
+        EventKind::BatonPassed | EventKind::FreshTakenBack => session.fresh_at = None,
+        EventKind::FreshAsked => session.fresh_at = Some(event.at),
+        EventKind::TaskCompleted => session.tasks += 1,
+        EventKind::Seen => session.seen = true,
+        // An observation was made before it was accepted: an agent event in between takes precedence.
+        EventKind::Observed { as_of, .. } if session.last_event_at > *as_of => {}
+        EventKind::Observed { what, until, .. } => ended = observed(session, event, *what, *until),
         EventKind::CompactionEnded { .. } => compaction_ended(session, event),
         EventKind::ModelAnswered { context_tokens } => model_answered(session, event, *context_tokens),
-        EventKind::ContextMeasured { fill } => context_measured(session, event, *fill),
-        EventKind::ContextAnnounced { percent, to } => context_announced(session, *to, *percent),
-        EventKind::MemoryGiven { .. } => memory_given(session, event),
+        EventKind::ContextMeasured { fill } => {
+            session.context_tokens = Some(fill.tokens);
+            session.meter.measured(*fill, event.at);
+        }
+        EventKind::ContextAnnounced { percent, to } => {
+            session.meter.told = session.meter.told.and(*to, *percent);
+        }
+        EventKind::MemoryGiven { .. } => session.recalled_at = Some(event.at),
     }
+    ended
 }
 
 fn session_started(
@@ -331,24 +338,23 @@ fn tool_finished(session: &mut Session, event: &Event, outcome: ToolOutcome) -> 
         return interrupted(session, event);
     }
     let is_late = session.open_turn.is_none() && event.subagent.is_none();
-    match session.state {
-        SessionState::Ended => {}
-        SessionState::Blocked(_) if is_about_another(session, event) => {}
-        SessionState::Completed | SessionState::Interrupted | SessionState::Limited if is_late => {}
-        SessionState::Idle
-        | SessionState::Working
-        | SessionState::Blocked(_)
-        | SessionState::Completed
-        | SessionState::Interrupted
-        | SessionState::Limited => enter(session, event, SessionState::Working),
+    let stays = match session.state {
+        SessionState::Ended => true,
+        SessionState::Blocked(_) => is_about_another(session, event),
+        SessionState::Completed | SessionState::Interrupted | SessionState::Limited => is_late,
+        SessionState::Idle | SessionState::Working => false,
+    };
+    if !stays {
+        enter(session, event, SessionState::Working);
     }
     None
 }
 
 /// A refusal runs no hook of its own: only the end of its round of tools reveals it.
-fn tools_finished(session: &mut Session, event: &Event) -> Option<SessionTurn> {
-    let is_its_own = session.asked.as_ref().is_none_or(|asked| asked.subagent == event.subagent);
-    if is_its_own { unblock(session, event) } else { None }
+fn tools_finished(session: &mut Session, event: &Event) {
+    if session.asked.as_ref().is_none_or(|asked| asked.subagent == event.subagent) {
+        unblock(session, event);
+    }
 }
 
 /// A dialog stays open while other tools requested with it finish.
@@ -357,44 +363,31 @@ fn is_about_another(session: &Session, event: &Event) -> bool {
     asked.subagent != event.subagent || event.happening.tool() != Some(&asked.tool)
 }
 
-fn permission_asked(
-    session: &mut Session,
-    event: &Event,
-    reason: BlockReason,
-    tool: &SafeText,
-) -> Option<SessionTurn> {
+fn permission_asked(session: &mut Session, event: &Event, reason: BlockReason, tool: &SafeText) {
     if session.state != SessionState::Ended {
         session.asked =
             Some(OpenDialog { tool: tool.clone(), subagent: event.subagent.clone(), at: event.at });
     }
-    block(session, event, reason)
+    block(session, event, reason);
 }
 
-fn block(session: &mut Session, event: &Event, reason: BlockReason) -> Option<SessionTurn> {
+fn block(session: &mut Session, event: &Event, reason: BlockReason) {
     if session.state != SessionState::Ended {
         enter(session, event, SessionState::Blocked(reason));
     }
-    None
 }
 
 /// The agent's own notice comes seconds late: it is ignored once the session has resumed or stopped.
-fn attention_asked(session: &mut Session, event: &Event, reason: BlockReason) -> Option<SessionTurn> {
-    match session.state {
-        SessionState::Working => block(session, event, reason),
-        SessionState::Idle
-        | SessionState::Blocked(_)
-        | SessionState::Completed
-        | SessionState::Interrupted
-        | SessionState::Limited
-        | SessionState::Ended => None,
+fn attention_asked(session: &mut Session, event: &Event, reason: BlockReason) {
+    if session.state == SessionState::Working {
+        block(session, event, reason);
     }
 }
 
-fn unblock(session: &mut Session, event: &Event) -> Option<SessionTurn> {
+fn unblock(session: &mut Session, event: &Event) {
     if matches!(session.state, SessionState::Blocked(_)) {
         enter(session, event, SessionState::Working);
     }
-    None
 }
 
 fn turn_ended(session: &mut Session, event: &Event, background: Option<u32>) -> Option<SessionTurn> {
@@ -403,16 +396,12 @@ fn turn_ended(session: &mut Session, event: &Event, background: Option<u32>) -> 
         session.subagents.clear();
     }
     let subagents_at_work = session.background > 0 || !session.subagents.is_empty();
-    match session.state {
-        SessionState::Working | SessionState::Blocked(_) if subagents_at_work => {
+    if matches!(session.state, SessionState::Working | SessionState::Blocked(_)) {
+        if subagents_at_work {
             enter(session, event, SessionState::Working)
+        } else {
+            complete(session, event)
         }
-        SessionState::Working | SessionState::Blocked(_) => complete(session, event),
-        SessionState::Idle
-        | SessionState::Completed
-        | SessionState::Interrupted
-        | SessionState::Limited
-        | SessionState::Ended => {}
     }
     close_turn(session, event, TurnOutcome::Completed)
 }
@@ -459,74 +448,35 @@ fn interrupted(session: &mut Session, event: &Event) -> Option<SessionTurn> {
     close_turn(session, event, TurnOutcome::Interrupted)
 }
 
-fn subagent_started(session: &mut Session, event: &Event) -> Option<SessionTurn> {
-    session.subagents.extend(event.subagent.clone());
-    None
-}
-
 /// A subagent that stops no longer waits for an answer.
-fn subagent_stopped(session: &mut Session, event: &Event) -> Option<SessionTurn> {
-    let was_running = event.subagent.as_ref().is_some_and(|id| session.subagents.remove(id));
-    if was_running { unblock(session, event) } else { None }
+fn subagent_stopped(session: &mut Session, event: &Event) {
+    if event.subagent.as_ref().is_some_and(|id| session.subagents.remove(id)) {
+        unblock(session, event);
+    }
 }
 
-fn compaction_ended(session: &mut Session, event: &Event) -> Option<SessionTurn> {
+fn compaction_ended(session: &mut Session, event: &Event) {
     session.compactions += 1;
     session.context_tokens = None;
     session.meter.compacted(event.at);
     // The compaction removed the memories from the context.
     session.recalled_at = None;
-    None
 }
 
-fn memory_given(session: &mut Session, event: &Event) -> Option<SessionTurn> {
-    session.recalled_at = Some(event.at);
-    None
-}
-
-fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) -> Option<SessionTurn> {
+fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) {
     if event.subagent.is_none() {
         session.context_tokens = Some(context_tokens);
         session.meter.answered(context_tokens, event.at);
     }
-    None
-}
-
-fn context_measured(session: &mut Session, event: &Event, fill: ContextUsage) -> Option<SessionTurn> {
-    session.context_tokens = Some(fill.tokens);
-    session.meter.measured(fill, event.at);
-    None
-}
-
-fn context_announced(session: &mut Session, to: NoticeAudience, percent: u8) -> Option<SessionTurn> {
-    session.meter.told = session.meter.told.and(to, percent);
-    None
 }
 
 /// An agent that is asked for its handoff keeps working.
-fn handoff_asked(session: &mut Session, event: &Event, asking: &HopRequest) -> Option<SessionTurn> {
+fn handoff_asked(session: &mut Session, event: &Event, asking: &HopRequest) {
     if asking.author == HandoffAuthor::Agent && session.state == SessionState::Completed {
         enter(session, event, SessionState::Working);
     }
-    None
 }
 
-fn task_completed(session: &mut Session) -> Option<SessionTurn> {
-    session.tasks += 1;
-    None
-}
-
-fn set_fresh(session: &mut Session, since: Option<Timestamp>) -> Option<SessionTurn> {
-    session.fresh_at = since;
-    None
-}
-
-fn seen(session: &mut Session) -> Option<SessionTurn> {
-    session.seen = true;
-    None
-}
-
-/// An observation was made before it was accepted: an agent event in between takes precedence.
 fn observed(
     session: &mut Session,
     event: &Event,
@@ -538,7 +488,10 @@ fn observed(
         ObservedChange::Interrupted => interrupted(session, event),
         ObservedChange::Failed => turn_failed(session, event, TurnFailure::Other, None),
         ObservedChange::Limited => turn_failed(session, event, TurnFailure::UsageLimit, until),
-        ObservedChange::Answered => unblock(session, event),
+        ObservedChange::Answered => {
+            unblock(session, event);
+            None
+        }
     }
 }
 

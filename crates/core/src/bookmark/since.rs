@@ -48,65 +48,35 @@ pub enum Activity {
 
 impl BookmarkCounters {
     /// Counts one event. `context_before` is the context size reported with the previous answer.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other events are neither work nor text")]
     pub fn count_event(&mut self, event: &Event, context_before: Option<u64>) {
         match &event.happening {
-            EventKind::ToolFinished { bytes, .. } => self.count_tool_call(event.at, *bytes),
-            EventKind::SubagentStopped => self.count_subagent_return(event.at),
+            EventKind::ToolFinished { bytes, .. } => {
+                self.tool_calls = self.tool_calls.saturating_add(1);
+                self.add_bytes(*bytes);
+                self.count_action(event.at);
+            }
+            EventKind::SubagentStopped => {
+                self.agent_returns = self.agent_returns.saturating_add(1);
+                self.count_action(event.at);
+            }
             EventKind::PromptSubmitted { .. } if event.subagent.is_some() => {}
             EventKind::PromptSubmitted { origin: PromptOrigin::Bookmark, .. } | EventKind::BookmarkSet(_) => {
-                self.reset(event.at);
+                *self = BookmarkCounters { set_at: self.set_at.max(Some(event.at)), ..Self::default() };
             }
-            EventKind::PromptSubmitted { prompt, .. } => self.count_prompt(prompt.as_str()),
+            EventKind::PromptSubmitted { prompt, .. } => {
+                self.happened = Activity::Something;
+                self.add_bytes(prompt.as_str().len() as u64);
+            }
             EventKind::TurnEnded { answer: Some(answer), .. } if event.subagent.is_none() => {
                 self.add_bytes(answer.as_str().len() as u64);
             }
             EventKind::ModelAnswered { context_tokens } if event.subagent.is_none() => {
-                self.add_context_growth(
-                    context_tokens.saturating_sub(context_before.unwrap_or(*context_tokens)),
-                );
+                let growth = context_tokens.saturating_sub(context_before.unwrap_or(*context_tokens));
+                self.grown_tokens = Some(self.grown_tokens.unwrap_or(0).saturating_add(growth));
             }
             EventKind::MarkerWanted { reason } => self.wanted = Some((event.at, *reason)),
-            // The other events are neither work nor text.
-            EventKind::SessionStarted { .. }
-            | EventKind::SessionEnded { .. }
-            | EventKind::ToolsFinished
-            | EventKind::PermissionAsked { .. }
-            | EventKind::PermissionRefused { .. }
-            | EventKind::AttentionAsked { .. }
-            | EventKind::AttentionGiven
-            | EventKind::TurnEnded { .. }
-            | EventKind::TurnFailed { .. }
-            | EventKind::Interrupted
-            | EventKind::SubagentStarted
-            | EventKind::CompactionStarted { .. }
-            | EventKind::CompactionEnded { .. }
-            | EventKind::ModelAnswered { .. }
-            | EventKind::FolderChanged
-            | EventKind::TaskCompleted
-            | EventKind::SeatFound
-            | EventKind::Seen
-            | EventKind::BatonPassed
-            | EventKind::BatonDropped
-            | EventKind::BatonCame(_)
-            | EventKind::FreshAsked
-            | EventKind::FreshTakenBack
-            | EventKind::InheritanceTaken { .. }
-            | EventKind::InheritanceGiven { .. }
-            | EventKind::BookmarkPlaced { .. }
-            | EventKind::BookmarkDeleted { .. }
-            | EventKind::BookmarkRestored { .. }
-            | EventKind::IntentMade { .. }
-            | EventKind::IntentMoved { .. }
-            | EventKind::ContextMeasured { .. }
-            | EventKind::ContextAnnounced { .. }
-            | EventKind::MemoryGiven { .. }
-            | EventKind::HelperWanted { .. }
-            | EventKind::HandoffAsked { .. }
-            | EventKind::HandoffWritten { .. }
-            | EventKind::HopMoved { .. }
-            | EventKind::HandoffGiven { .. }
-            | EventKind::HopTold { .. }
-            | EventKind::Observed { .. } => {}
+            _ => {}
         }
     }
 
@@ -134,34 +104,10 @@ impl BookmarkCounters {
         span.unsigned_abs() / 1000
     }
 
-    fn reset(&mut self, at: Timestamp) {
-        *self = BookmarkCounters { set_at: self.set_at.max(Some(at)), ..Self::default() };
-    }
-
-    fn count_tool_call(&mut self, at: Timestamp, bytes: u64) {
-        self.tool_calls = self.tool_calls.saturating_add(1);
-        self.add_bytes(bytes);
-        self.count_action(at);
-    }
-
-    fn count_subagent_return(&mut self, at: Timestamp) {
-        self.agent_returns = self.agent_returns.saturating_add(1);
-        self.count_action(at);
-    }
-
-    fn add_context_growth(&mut self, tokens: u64) {
-        self.grown_tokens = Some(self.grown_tokens.unwrap_or(0).saturating_add(tokens));
-    }
-
     fn count_action(&mut self, at: Timestamp) {
         self.happened = Activity::Something;
         self.first_at = Some(self.first_at.map_or(at, |first| first.min(at)));
         self.last_at = self.last_at.max(Some(at));
-    }
-
-    fn count_prompt(&mut self, prompt: &str) {
-        self.happened = Activity::Something;
-        self.add_bytes(prompt.len() as u64);
     }
 
     fn add_bytes(&mut self, bytes: u64) {

@@ -18,143 +18,81 @@ pub enum Urgency {
     Answered,
 }
 
+/// Who caused an event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Actor {
+    Agent,
+    Person,
+    Towline,
+}
+
 impl EventKind {
-    pub fn urgency(&self) -> Urgency {
+    /// Of every kind: its name, its urgency, and who acted.
+    fn properties(&self) -> (&'static str, Urgency, Actor) {
+        use Actor::{Agent, Person, Towline};
+        use Urgency::{Answered, Shown, UnlessWorking, Whenever};
         match self {
-            EventKind::ModelAnswered { .. }
-            | EventKind::ContextMeasured { .. }
-            | EventKind::ContextAnnounced { .. }
-            | EventKind::MemoryGiven { .. }
-            | EventKind::FolderChanged
-            | EventKind::TaskCompleted
-            | EventKind::BatonCame(_)
-            | EventKind::InheritanceGiven { .. }
-            | EventKind::IntentMade { .. }
-            | EventKind::IntentMoved { .. }
-            | EventKind::BookmarkSet(_)
-            | EventKind::BookmarkPlaced { .. }
-            | EventKind::BookmarkDeleted { .. }
-            | EventKind::BookmarkRestored { .. }
-            | EventKind::MarkerWanted { .. }
-            | EventKind::HandoffAsked { .. }
-            | EventKind::HandoffWritten { .. }
-            | EventKind::HopMoved { .. }
-            | EventKind::HandoffGiven { .. }
-            | EventKind::HopTold { .. } => Urgency::Whenever,
-            EventKind::ToolFinished { outcome: ToolOutcome::Interrupted, .. } => Urgency::Shown,
-            EventKind::ToolFinished { outcome: ToolOutcome::Done | ToolOutcome::Failed, .. }
-            | EventKind::ToolsFinished => Urgency::UnlessWorking,
-            EventKind::SessionEnded { .. }
-            | EventKind::PermissionAsked { .. }
-            | EventKind::PermissionRefused { .. }
-            | EventKind::AttentionAsked { .. }
-            | EventKind::AttentionGiven
-            | EventKind::TurnFailed { .. }
-            | EventKind::Interrupted
-            | EventKind::SubagentStarted
-            | EventKind::SubagentStopped
-            | EventKind::CompactionStarted { .. }
-            | EventKind::CompactionEnded { .. }
-            | EventKind::TurnEnded { .. }
-            | EventKind::SeatFound
-            | EventKind::Seen
-            | EventKind::BatonPassed
-            | EventKind::BatonDropped
-            | EventKind::FreshAsked
-            | EventKind::FreshTakenBack
-            | EventKind::InheritanceTaken { .. }
-            | EventKind::Observed { .. } => Urgency::Shown,
-            EventKind::SessionStarted { .. }
-            | EventKind::PromptSubmitted { .. }
-            | EventKind::HelperWanted { .. } => Urgency::Answered,
+            EventKind::SessionStarted { .. } => ("session_started", Answered, Agent),
+            EventKind::SessionEnded { .. } => ("session_ended", Shown, Agent),
+            EventKind::PromptSubmitted { .. } => ("prompt_submitted", Answered, Agent),
+            EventKind::ToolFinished { .. } => ("tool_finished", UnlessWorking, Agent),
+            EventKind::ToolsFinished => ("tools_finished", UnlessWorking, Agent),
+            EventKind::PermissionAsked { .. } => ("permission_asked", Shown, Agent),
+            EventKind::PermissionRefused { .. } => ("permission_refused", Shown, Agent),
+            EventKind::AttentionAsked { .. } => ("attention_asked", Shown, Agent),
+            EventKind::AttentionGiven => ("attention_given", Shown, Agent),
+            EventKind::TurnEnded { .. } => ("turn_ended", Shown, Agent),
+            EventKind::TurnFailed { .. } => ("turn_failed", Shown, Agent),
+            EventKind::Interrupted => ("interrupted", Shown, Agent),
+            EventKind::SubagentStarted => ("subagent_started", Shown, Agent),
+            EventKind::SubagentStopped => ("subagent_stopped", Shown, Agent),
+            EventKind::CompactionStarted { .. } => ("compaction_started", Shown, Agent),
+            EventKind::CompactionEnded { .. } => ("compaction_ended", Shown, Agent),
+            EventKind::ModelAnswered { .. } => ("model_answered", Whenever, Agent),
+            EventKind::ContextMeasured { .. } => ("context_measured", Whenever, Towline),
+            EventKind::ContextAnnounced { .. } => ("context_announced", Whenever, Towline),
+            EventKind::MemoryGiven { .. } => ("memory_given", Whenever, Towline),
+            EventKind::HelperWanted { .. } => ("helper_wanted", Answered, Agent),
+            EventKind::FolderChanged => ("folder_changed", Whenever, Agent),
+            EventKind::TaskCompleted => ("task_completed", Whenever, Agent),
+            EventKind::SeatFound => ("seat_found", Shown, Towline),
+            EventKind::Seen => ("seen", Shown, Person),
+            EventKind::BatonPassed => ("baton_passed", Shown, Person),
+            EventKind::BatonDropped => ("baton_dropped", Shown, Person),
+            EventKind::BatonCame(_) => ("baton_came", Whenever, Towline),
+            EventKind::FreshAsked => ("fresh_asked", Shown, Person),
+            EventKind::FreshTakenBack => ("fresh_taken_back", Shown, Person),
+            EventKind::InheritanceTaken { .. } => ("inheritance_taken", Shown, Person),
+            EventKind::InheritanceGiven { .. } => ("inheritance_given", Whenever, Towline),
+            EventKind::IntentMade { .. } => ("intent_made", Whenever, Towline),
+            EventKind::IntentMoved { .. } => ("intent_moved", Whenever, Towline),
+            EventKind::HandoffAsked { .. } => ("handoff_asked", Whenever, Towline),
+            EventKind::HandoffWritten { .. } => ("handoff_written", Whenever, Towline),
+            EventKind::HopMoved { .. } => ("hop_moved", Whenever, Towline),
+            EventKind::HandoffGiven { .. } => ("handoff_given", Whenever, Towline),
+            EventKind::HopTold { .. } => ("hop_told", Whenever, Towline),
+            EventKind::Observed { .. } => ("observed", Shown, Towline),
+            EventKind::BookmarkSet(_) => ("bookmark_set", Whenever, Towline),
+            EventKind::BookmarkPlaced { .. } => ("bookmark_placed", Whenever, Towline),
+            EventKind::BookmarkDeleted { .. } => ("bookmark_deleted", Whenever, Person),
+            EventKind::BookmarkRestored { .. } => ("bookmark_restored", Whenever, Person),
+            EventKind::MarkerWanted { .. } => ("marker_wanted", Whenever, Towline),
         }
+    }
+
+    pub fn urgency(&self) -> Urgency {
+        let is_stop = matches!(self, EventKind::ToolFinished { outcome: ToolOutcome::Interrupted, .. });
+        if is_stop { Urgency::Shown } else { self.properties().1 }
     }
 
     /// The event kind as one word, for tables and users.
     pub fn name(&self) -> &'static str {
-        match self {
-            EventKind::SessionStarted { .. } => "session_started",
-            EventKind::SessionEnded { .. } => "session_ended",
-            EventKind::PromptSubmitted { .. } => "prompt_submitted",
-            EventKind::ToolFinished { .. } => "tool_finished",
-            EventKind::ToolsFinished => "tools_finished",
-            EventKind::PermissionAsked { .. } => "permission_asked",
-            EventKind::PermissionRefused { .. } => "permission_refused",
-            EventKind::AttentionAsked { .. } => "attention_asked",
-            EventKind::AttentionGiven => "attention_given",
-            EventKind::TurnEnded { .. } => "turn_ended",
-            EventKind::TurnFailed { .. } => "turn_failed",
-            EventKind::Interrupted => "interrupted",
-            EventKind::SubagentStarted => "subagent_started",
-            EventKind::SubagentStopped => "subagent_stopped",
-            EventKind::CompactionStarted { .. } => "compaction_started",
-            EventKind::CompactionEnded { .. } => "compaction_ended",
-            EventKind::ModelAnswered { .. } => "model_answered",
-            EventKind::ContextMeasured { .. } => "context_measured",
-            EventKind::ContextAnnounced { .. } => "context_announced",
-            EventKind::MemoryGiven { .. } => "memory_given",
-            EventKind::HelperWanted { .. } => "helper_wanted",
-            EventKind::FolderChanged => "folder_changed",
-            EventKind::TaskCompleted => "task_completed",
-            EventKind::SeatFound => "seat_found",
-            EventKind::Seen => "seen",
-            EventKind::BatonPassed => "baton_passed",
-            EventKind::BatonDropped => "baton_dropped",
-            EventKind::BatonCame(_) => "baton_came",
-            EventKind::FreshAsked => "fresh_asked",
-            EventKind::FreshTakenBack => "fresh_taken_back",
-            EventKind::InheritanceTaken { .. } => "inheritance_taken",
-            EventKind::InheritanceGiven { .. } => "inheritance_given",
-            EventKind::IntentMade { .. } => "intent_made",
-            EventKind::IntentMoved { .. } => "intent_moved",
-            EventKind::HandoffAsked { .. } => "handoff_asked",
-            EventKind::HandoffWritten { .. } => "handoff_written",
-            EventKind::HopMoved { .. } => "hop_moved",
-            EventKind::HandoffGiven { .. } => "handoff_given",
-            EventKind::HopTold { .. } => "hop_told",
-            EventKind::Observed { .. } => "observed",
-            EventKind::BookmarkSet(_) => "bookmark_set",
-            EventKind::BookmarkPlaced { .. } => "bookmark_placed",
-            EventKind::BookmarkDeleted { .. } => "bookmark_deleted",
-            EventKind::BookmarkRestored { .. } => "bookmark_restored",
-            EventKind::MarkerWanted { .. } => "marker_wanted",
-        }
+        self.properties().0
     }
 
     /// Whether the agent acted. Our own findings and the user's actions are no sign that the agent is alive.
     pub fn is_agent_activity(&self) -> bool {
-        let is_users = matches!(
-            self,
-            EventKind::Seen
-                | EventKind::BatonPassed
-                | EventKind::BatonDropped
-                | EventKind::FreshAsked
-                | EventKind::FreshTakenBack
-                | EventKind::InheritanceTaken { .. }
-                | EventKind::BookmarkDeleted { .. }
-                | EventKind::BookmarkRestored { .. }
-        );
-        let is_ours = matches!(
-            self,
-            EventKind::SeatFound
-                | EventKind::Observed { .. }
-                | EventKind::BatonCame(_)
-                | EventKind::InheritanceGiven { .. }
-                | EventKind::IntentMade { .. }
-                | EventKind::IntentMoved { .. }
-                | EventKind::BookmarkSet(_)
-                | EventKind::BookmarkPlaced { .. }
-                | EventKind::MarkerWanted { .. }
-                | EventKind::ContextMeasured { .. }
-                | EventKind::ContextAnnounced { .. }
-                | EventKind::MemoryGiven { .. }
-                | EventKind::HandoffAsked { .. }
-                | EventKind::HandoffWritten { .. }
-                | EventKind::HopMoved { .. }
-                | EventKind::HandoffGiven { .. }
-                | EventKind::HopTold { .. }
-        );
-        !is_users && !is_ours
+        self.properties().2 == Actor::Agent
     }
 
     /// Whether the prompt asks the agent for work: reports of background tasks, markers and Towline commands do not.

@@ -4,6 +4,7 @@ use super::*;
 use crate::event::CompactionTrigger;
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
 use crate::inherit::{BatonFate, RemoteBaton};
+use crate::meter::{ContextUsage, NoticeAudience};
 use crate::project::ProjectIdentity;
 use crate::seat::{SeatKind, SeatProof};
 use crate::text::{SecretPolicy, TextPolicy};
