@@ -55,10 +55,7 @@ pub enum ChildrenProbe {
 impl ChildrenProbe {
     /// Whether a child is known to have started after `time`.
     pub fn is_younger_than(self, time: Timestamp) -> bool {
-        match self {
-            ChildrenProbe::Youngest(started) => started > time,
-            ChildrenProbe::None | ChildrenProbe::Unknown => false,
-        }
+        matches!(self, ChildrenProbe::Youngest(started) if started > time)
     }
 }
 
@@ -141,22 +138,15 @@ pub enum ScreenReadValue {
 /// Whether the screen may show what hooks missed, judged by the cheaper observations.
 pub fn screen_read_value(session: &Session, sights: &Observations) -> ScreenReadValue {
     let waited_ms = sights.now.since_ms(dialog_opened_at(session));
-    match session.state {
-        SessionState::Blocked(BlockReason::Permission) if waited_ms < DRAWN_MS => ScreenReadValue::Nothing,
-        SessionState::Blocked(BlockReason::Permission) if may_have_started_a_tool(session, sights) => {
-            ScreenReadValue::Change
-        }
-        SessionState::Blocked(BlockReason::Permission) if waited_ms > WAITED_MS => ScreenReadValue::Perhaps,
-        SessionState::Working if works_without_subagents(session) && is_silent(session, sights) => {
-            ScreenReadValue::Perhaps
-        }
-        SessionState::Idle
-        | SessionState::Working
-        | SessionState::Blocked(_)
-        | SessionState::Completed
-        | SessionState::Interrupted
-        | SessionState::Limited
-        | SessionState::Ended => ScreenReadValue::Nothing,
+    let waits = session.state == SessionState::Blocked(BlockReason::Permission) && waited_ms >= DRAWN_MS;
+    if waits && may_have_started_a_tool(session, sights) {
+        ScreenReadValue::Change
+    } else if (waits && waited_ms > WAITED_MS)
+        || (works_without_subagents(session) && is_silent(session, sights))
+    {
+        ScreenReadValue::Perhaps
+    } else {
+        ScreenReadValue::Nothing
     }
 }
 
@@ -274,14 +264,7 @@ fn is_silent(session: &Session, sights: &Observations) -> bool {
 
 /// Whether the turn can still end without a hook.
 fn awaits_end(session: &Session) -> bool {
-    match session.state {
-        SessionState::Working | SessionState::Blocked(_) => true,
-        SessionState::Idle
-        | SessionState::Completed
-        | SessionState::Interrupted
-        | SessionState::Limited
-        | SessionState::Ended => false,
-    }
+    matches!(session.state, SessionState::Working | SessionState::Blocked(_))
 }
 
 /// Whether the transcript's end is newer than the hooks. An entry older than the prompt belongs to the previous turn,

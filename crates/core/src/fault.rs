@@ -13,9 +13,8 @@ pub struct FaultRecord {
     pub detail: String,
 }
 
-named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+stored_enum! {
+    #[derive(PartialOrd, Ord)]
     pub enum FaultKind as named {
         /// An agent's payload could not be parsed.
         Payload = "payload",
@@ -51,14 +50,6 @@ impl FaultKind {
 
     /// Whether to notify the user unasked: their data or settings are affected.
     pub fn is_worth_telling(self) -> bool {
-        match self {
-            FaultKind::Journal
-            | FaultKind::Store
-            | FaultKind::Rebuilt
-            | FaultKind::Config
-            | FaultKind::Notify
-            | FaultKind::Internal => true,
-            FaultKind::Payload | FaultKind::Deadline => false,
-        }
+        !matches!(self, FaultKind::Payload | FaultKind::Deadline)
     }
 }

@@ -31,9 +31,7 @@ pub struct SeatLocation {
     pub proof: SeatProof,
 }
 
-named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+stored_enum! {
     pub enum SeatKind as named {
         Tmux = "tmux",
         Screen = "screen",
@@ -45,10 +43,9 @@ named_enum! {
     }
 }
 
-named_enum! {
+stored_enum! {
     /// How certain it is that the session runs in this place.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[derive(PartialOrd, Ord)]
     pub enum SeatProof as named {
         /// Claimed by the agent's environment.
         Environment = "environment",

@@ -14,9 +14,7 @@ pub struct BookmarkReason {
     pub counted: CountPrecision,
 }
 
-named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+stored_enum! {
     pub enum Threshold as parse {
         Tokens = "tokens",
         ToolCalls = "tool_calls",
@@ -25,10 +23,9 @@ named_enum! {
     }
 }
 
-named_enum! {
+stored_enum! {
     /// Whether a number is exact.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[derive(Default)]
     pub enum CountPrecision as parse {
         #[default]
         Exactly = "exactly",
@@ -58,10 +55,8 @@ impl BookmarkReason {
     }
 }
 
-named_enum! {
+stored_enum! {
     /// How a bookmark was set.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
     pub enum BookmarkOrigin as parse {
         Silent = "silent",
         /// The marker is in the conversation; Towline or the user typed it.

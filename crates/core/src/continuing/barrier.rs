@@ -89,10 +89,7 @@ pub enum HopBarrier {
 impl HopBarrier {
     /// Whether to notify the user: a reached limit needs them, the other barriers pass by themselves.
     pub fn is_a_limit(self) -> bool {
-        match self {
-            HopBarrier::Chain | HopBarrier::Hour | HopBarrier::Day => true,
-            HopBarrier::Open | HopBarrier::Cooldown | HopBarrier::OwnDoing => false,
-        }
+        matches!(self, HopBarrier::Chain | HopBarrier::Hour | HopBarrier::Day)
     }
 }
 
@@ -156,12 +153,9 @@ fn barrier(moment: &TurnEndInput<'_>) -> Option<HopBarrier> {
 
 /// Whether the turn was prompted by the user or a continuation, after Towline's last action in this session.
 fn was_prompted_since(moment: &TurnEndInput<'_>) -> bool {
-    let is_work = match moment.past.last_turn {
-        Some(PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation) => true,
-        Some(PromptOrigin::Notification | PromptOrigin::Bookmark) | None => false,
-    };
     let prompted = moment.session.prompted_at;
-    is_work && prompted.is_some_and(|at| moment.past.last_here.is_none_or(|last| at > last))
+    moment.past.last_turn.is_some_and(PromptOrigin::is_work)
+        && prompted.is_some_and(|at| moment.past.last_here.is_none_or(|last| at > last))
 }
 
 #[cfg(test)]

@@ -7,10 +7,8 @@ use crate::text::SafeText;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-named_enum! {
+stored_enum! {
     /// The author of a handoff.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
     pub enum HandoffAuthor as named {
         /// On our request.
         Agent = "agent",
@@ -22,10 +20,9 @@ named_enum! {
     }
 }
 
-named_enum! {
+stored_enum! {
     /// The stage of a hop.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[derive(PartialOrd, Ord)]
     pub enum HopStage as named {
         /// The handoff was requested.
         Asked = "asked",
@@ -46,10 +43,7 @@ named_enum! {
 impl HopStage {
     /// Whether the stage is final.
     pub fn is_over(self) -> bool {
-        match self {
-            HopStage::Asked | HopStage::Written | HopStage::Clearing | HopStage::Continuing => false,
-            HopStage::Done | HopStage::Failed | HopStage::Stopped => true,
-        }
+        matches!(self, HopStage::Done | HopStage::Failed | HopStage::Stopped)
     }
 
     /// Whether `to` is the next stage, or an end for a hop that has not ended.

@@ -18,9 +18,7 @@ pub enum ObservedChange {
     Answered,
 }
 
-named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+stored_enum! {
     pub enum StartedBy as named {
         Startup = "startup",
         Resume = "resume",
@@ -32,9 +30,7 @@ named_enum! {
     }
 }
 
-named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+stored_enum! {
     pub enum EndedBy as named {
         Clear = "clear",
         Exit = "exit",
@@ -42,9 +38,7 @@ named_enum! {
     }
 }
 
-named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+stored_enum! {
     pub enum PromptOrigin as named {
         Human = "human",
         Command = "command",
@@ -60,16 +54,11 @@ named_enum! {
 impl PromptOrigin {
     /// Whether such a prompt asks for work, or carries information about it.
     pub fn is_work(self) -> bool {
-        match self {
-            PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation => true,
-            PromptOrigin::Notification | PromptOrigin::Bookmark => false,
-        }
+        matches!(self, PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation)
     }
 }
 
-named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+stored_enum! {
     pub enum ToolOutcome as named {
         Done = "done",
         Failed = "failed",
@@ -78,10 +67,8 @@ named_enum! {
     }
 }
 
-named_enum! {
+stored_enum! {
     /// The kind of answer that a blocked session waits for.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
     pub enum BlockReason {
         Permission = "permission",
         Question = "question",
@@ -103,10 +90,8 @@ pub enum CompactionTrigger {
     Auto,
 }
 
-named_enum! {
+stored_enum! {
     /// How a session is run.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
     pub enum SessionPresence as named {
         /// The user works with it in a terminal.
         Terminal = "terminal",

@@ -22,10 +22,9 @@ impl InheritSettings {
     }
 }
 
-named_enum! {
+stored_enum! {
     /// Whether a session started by `/clear` continues the session that was cleared.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[derive(Default)]
     pub enum OnClear as parse {
         #[default]
         Always = "always",
@@ -35,10 +34,9 @@ named_enum! {
     }
 }
 
-named_enum! {
+stored_enum! {
     /// Whether a session started by `/clear` without a predecessor in its seat may look for one in its project.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[derive(Default)]
     pub enum Fallback as parse {
         #[default]
         On = "on",
@@ -89,15 +87,7 @@ named_enum! {
 impl InheritRule {
     /// Whether the decision is announced: to the model what it inherits, to the user what they may choose.
     pub fn is_to_be_given(self) -> bool {
-        match self {
-            InheritRule::Baton
-            | InheritRule::Clear
-            | InheritRule::Fallback
-            | InheritRule::Taken
-            | InheritRule::Asked
-            | InheritRule::Ambiguous => true,
-            InheritRule::Fresh | InheritRule::Off | InheritRule::None => false,
-        }
+        !matches!(self, InheritRule::Fresh | InheritRule::Off | InheritRule::None)
     }
 }
 
@@ -134,9 +124,6 @@ pub enum BatonFate {
 impl BatonFate {
     /// Whether no session can take it any more.
     pub fn is_over(&self) -> bool {
-        match self {
-            BatonFate::Waits | BatonFate::Withdrawn => false,
-            BatonFate::Taken { .. } | BatonFate::Dropped => true,
-        }
+        matches!(self, BatonFate::Taken { .. } | BatonFate::Dropped)
     }
 }

@@ -24,10 +24,7 @@ named_enum! {
 impl ContextStrategy {
     /// Whether the strategy types into the agent.
     pub fn types(self) -> bool {
-        match self {
-            ContextStrategy::Off | ContextStrategy::Notify => false,
-            ContextStrategy::Compact | ContextStrategy::Handoff => true,
-        }
+        matches!(self, ContextStrategy::Compact | ContextStrategy::Handoff)
     }
 }
 

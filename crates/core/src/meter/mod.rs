@@ -25,9 +25,7 @@ pub struct ContextUsage {
     pub source: UsageSource,
 }
 
-named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+stored_enum! {
     pub enum Exactness as parse {
         Exact = "exact",
         /// One of the two numbers is a guess.
@@ -35,10 +33,9 @@ named_enum! {
     }
 }
 
-named_enum! {
+stored_enum! {
     /// The source of a reading, in order of preference: a later source is used only if the earlier ones have none.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[derive(PartialOrd, Ord)]
     pub enum UsageSource as parse {
         /// The agent's own status display.
         Client = "client",

@@ -69,10 +69,7 @@ impl ValueExtent {
     }
 
     pub fn is_bare(&self) -> bool {
-        match self.quoting {
-            Quoting::Quoted { .. } | Quoting::Fenced { .. } => false,
-            Quoting::Bare | Quoting::ToBlank | Quoting::ToLineEnd | Quoting::Header => true,
-        }
+        !matches!(self.quoting, Quoting::Quoted { .. } | Quoting::Fenced { .. })
     }
 
     /// The real end. Costs the length of the value: call it only for accepted values.

@@ -24,10 +24,7 @@ pub enum ValueContext {
 
 /// Whether `value` is a secret; `after` is the byte that ends a bare one.
 pub fn is_secret(family: Family, context: ValueContext, value: &[u8], after: Option<u8>) -> bool {
-    let is_bare = match context {
-        ValueContext::Bare | ValueContext::WholeLine => true,
-        ValueContext::Assigned | ValueContext::Quoted | ValueContext::Argument => false,
-    };
+    let is_bare = matches!(context, ValueContext::Bare | ValueContext::WholeLine);
     if value.len() < 4 || is_placeholder(value) || ((is_bare || after.is_some()) && is_code(value, after)) {
         return false;
     }

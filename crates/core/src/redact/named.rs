@@ -79,10 +79,7 @@ pub fn pair(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
 
 /// Whether the name is strong enough without a separator after it.
 fn says_enough(name: Name) -> bool {
-    match name.family {
-        Family::Password | Family::Phrase | Family::Token | Family::Signature => true,
-        Family::Weak | Family::Authorization | Family::Cookie | Family::Lines | Family::Value => false,
-    }
+    matches!(name.family, Family::Password | Family::Phrase | Family::Token | Family::Signature)
 }
 
 /// Finds the value at `from` that belongs to `name`.
@@ -139,14 +136,10 @@ fn labelled(text: ScanText<'_>, name: Name, from: usize) -> Option<SecretMatch> 
     let end = start_of(text.bytes, text.floor, name.start, 32, is_between);
     let is_escape = ends_with(text.bytes, text.floor, end, "\\n");
     let label = name_before(text, end - if is_escape { 2 } else { 0 })?;
-    let is_label = match label.family {
-        Family::Password | Family::Token | Family::Phrase | Family::Signature => true,
-        Family::Weak | Family::Authorization | Family::Cookie | Family::Lines | Family::Value => false,
-    };
     let extent = ValueExtent::after(text.bytes, from, Quoting::Bare);
     let context = if extent.is_bare() { ValueContext::WholeLine } else { ValueContext::Quoted };
     let name = Name { family: label.family, ..name };
-    is_label.then(|| judged(text, name, extent, context))?
+    says_enough(label).then(|| judged(text, name, extent, context))?
 }
 
 /// In settings files a bare value ends at a blank; elsewhere at any byte that ends an expression.

@@ -167,10 +167,7 @@ impl SharedRow {
 
     /// Whether others may see it.
     pub fn is_shared(&self) -> bool {
-        match &self.life {
-            RowLife::Lives(registers) => registers.presence.value == Visibility::Shared,
-            RowLife::Forgotten { .. } => false,
-        }
+        matches!(&self.life, RowLife::Lives(row) if row.presence.value == Visibility::Shared)
     }
 }
 

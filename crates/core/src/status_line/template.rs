@@ -23,7 +23,7 @@ pub(super) enum TemplatePiece {
 
 named_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum StatusPart {
+    pub enum StatusPart as named {
         Model = "model",
         Context = "context",
         Percent = "percent",
@@ -39,59 +39,37 @@ named_enum! {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
-    /// Chosen by the part itself.
-    Auto,
-    Plain,
-    Bold,
-    Faint,
-    Red,
-    Green,
-    Yellow,
-    Blue,
-    Magenta,
-    Cyan,
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Colour as named {
+        /// Chosen by the part itself.
+        Auto = "auto",
+        Plain = "plain",
+        Bold = "bold",
+        Faint = "dim",
+        Red = "red",
+        Green = "green",
+        Yellow = "yellow",
+        Blue = "blue",
+        Magenta = "magenta",
+        Cyan = "cyan",
+    }
 }
 
 impl Colour {
-    pub const ALL: [Colour; 10] = [
-        Colour::Auto,
-        Colour::Plain,
-        Colour::Bold,
-        Colour::Faint,
-        Colour::Red,
-        Colour::Green,
-        Colour::Yellow,
-        Colour::Blue,
-        Colour::Magenta,
-        Colour::Cyan,
-    ];
-
-    pub fn name(self) -> &'static str {
-        self.name_and_code().0
-    }
-
     pub(super) fn paint(self, text: &str) -> String {
-        match self.name_and_code().1 {
-            "" => text.to_owned(),
-            code => format!("\x1b[{code}m{text}\x1b[0m"),
-        }
-    }
-
-    fn name_and_code(self) -> (&'static str, &'static str) {
-        match self {
-            Colour::Auto => ("auto", ""),
-            Colour::Plain => ("plain", ""),
-            Colour::Bold => ("bold", "1"),
-            Colour::Faint => ("dim", "2"),
-            Colour::Red => ("red", "31"),
-            Colour::Green => ("green", "32"),
-            Colour::Yellow => ("yellow", "33"),
-            Colour::Blue => ("blue", "34"),
-            Colour::Magenta => ("magenta", "35"),
-            Colour::Cyan => ("cyan", "36"),
-        }
+        let code = match self {
+            Colour::Auto | Colour::Plain => return text.to_owned(),
+            Colour::Bold => 1,
+            Colour::Faint => 2,
+            Colour::Red => 31,
+            Colour::Green => 32,
+            Colour::Yellow => 33,
+            Colour::Blue => 34,
+            Colour::Magenta => 35,
+            Colour::Cyan => 36,
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
     }
 }
 
@@ -190,8 +168,7 @@ impl TemplateParser {
 
 fn parse_part(text: &str) -> Result<TemplatePiece, BadTemplate> {
     let (name, colour) = text.split_once(':').unwrap_or((text, Colour::Auto.name()));
-    let part = StatusPart::ALL.into_iter().find(|part| part.name() == name);
-    let part = part.ok_or_else(|| BadTemplate::NoSuchPart(name.to_owned()))?;
-    let matching = Colour::ALL.into_iter().find(|candidate| candidate.name() == colour);
-    Ok(TemplatePiece::Part(part, matching.ok_or_else(|| BadTemplate::NoSuchColour(colour.to_owned()))?))
+    let part = StatusPart::named(name).ok_or_else(|| BadTemplate::NoSuchPart(name.to_owned()))?;
+    let colour = Colour::named(colour).ok_or_else(|| BadTemplate::NoSuchColour(colour.to_owned()))?;
+    Ok(TemplatePiece::Part(part, colour))
 }

@@ -15,10 +15,9 @@ pub const LONGEST_BYTES: usize = 20_000;
 /// A prompt must not begin with one of these: the agent would execute the rest.
 const COMMAND_MARKS: [char; 3] = ['/', '!', '&'];
 
-named_enum! {
+stored_enum! {
     /// Why text is typed. Decides when it may be typed, and which event confirms it.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[derive(PartialOrd, Ord)]
     pub enum IntentPurpose as named {
         /// A marker that becomes a point to return to.
         Bookmark = "bookmark",
@@ -36,10 +35,7 @@ named_enum! {
 impl IntentPurpose {
     /// Whether it is a command of the agent itself: during a turn such a command is lost, or worse.
     pub fn is_command(self) -> bool {
-        match self {
-            IntentPurpose::Compact | IntentPurpose::Clear => true,
-            IntentPurpose::Bookmark | IntentPurpose::Continue | IntentPurpose::Resume => false,
-        }
+        matches!(self, IntentPurpose::Compact | IntentPurpose::Clear)
     }
 
     /// The origin of the resulting prompt; `None` if it is a command.
@@ -63,10 +59,9 @@ impl IntentPurpose {
     }
 }
 
-named_enum! {
+stored_enum! {
     /// The progress of an intent.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[derive(PartialOrd, Ord)]
     pub enum IntentStage as named {
         Waiting = "waiting",
         /// From here on it is never typed again, regardless of the outcome.
@@ -85,12 +80,7 @@ named_enum! {
 impl IntentStage {
     /// Whether the stage is final.
     pub fn is_over(self) -> bool {
-        match self {
-            IntentStage::Waiting | IntentStage::Typing | IntentStage::Typed => false,
-            IntentStage::Confirmed | IntentStage::Refused | IntentStage::Expired | IntentStage::Dropped => {
-                true
-            }
-        }
+        !matches!(self, IntentStage::Waiting | IntentStage::Typing | IntentStage::Typed)
     }
 
     /// Whether keys may have been pressed without confirmation by the agent yet.

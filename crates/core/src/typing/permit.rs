@@ -12,6 +12,8 @@ use crate::seat::Seat;
 use crate::session::{Session, SessionState};
 use crate::text::SafeText;
 use crate::time::Timestamp;
+use TypingObstacle as Obstacle;
+use TypingVerdict::{NotYet, Ready, Refused};
 use std::fmt;
 
 /// The user's settings.
@@ -119,43 +121,43 @@ pub enum TypingObstacle {
 impl fmt::Display for TypingObstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            TypingObstacle::Off => "typing is off (`tow config set typing.enabled true`)",
-            TypingObstacle::Paused(TypingPause { until: Some(until) }) => {
+            Obstacle::Off => "typing is off (`tow config set typing.enabled true`)",
+            Obstacle::Paused(TypingPause { until: Some(until) }) => {
                 return write!(f, "typing is paused until {} (`tow resume`)", until.to_utc());
             }
-            TypingObstacle::Paused(TypingPause { until: None }) => "typing is paused (`tow resume`)",
-            TypingObstacle::Forgotten => "its text was forgotten",
-            TypingObstacle::TooLate => "its time is over",
-            TypingObstacle::Before => "what it comes after is not confirmed yet",
-            TypingObstacle::BeforeFailed => "what it comes after was not confirmed",
-            TypingObstacle::SeatUnknown => "its seat or its session is not known any more",
-            TypingObstacle::SeatTaken => "another session sits in the seat",
-            TypingObstacle::SeatLeft => "the session does not sit there any more",
-            TypingObstacle::SessionEnded => "the session has ended",
-            TypingObstacle::TurnRuns => "a turn runs",
-            TypingObstacle::DialogOpen => "the agent waits for an answer",
-            TypingObstacle::Unsuited(state) => return write!(f, "the session is {}", state.name()),
-            TypingObstacle::LimitLasts => "the usage limit still lasts",
-            TypingObstacle::PromptedSince => "somebody has gone on since: the session was prompted",
-            TypingObstacle::AgentGone => "the agent's process has ended",
-            TypingObstacle::CannotTell(ability) => {
+            Obstacle::Paused(TypingPause { until: None }) => "typing is paused (`tow resume`)",
+            Obstacle::Forgotten => "its text was forgotten",
+            Obstacle::TooLate => "its time is over",
+            Obstacle::Before => "what it comes after is not confirmed yet",
+            Obstacle::BeforeFailed => "what it comes after was not confirmed",
+            Obstacle::SeatUnknown => "its seat or its session is not known any more",
+            Obstacle::SeatTaken => "another session sits in the seat",
+            Obstacle::SeatLeft => "the session does not sit there any more",
+            Obstacle::SessionEnded => "the session has ended",
+            Obstacle::TurnRuns => "a turn runs",
+            Obstacle::DialogOpen => "the agent waits for an answer",
+            Obstacle::Unsuited(state) => return write!(f, "the session is {}", state.name()),
+            Obstacle::LimitLasts => "the usage limit still lasts",
+            Obstacle::PromptedSince => "somebody has gone on since: the session was prompted",
+            Obstacle::AgentGone => "the agent's process has ended",
+            Obstacle::CannotTell(ability) => {
                 let (tells, name) = (ability.description(), ability.name());
                 return write!(f, "this terminal cannot tell {tells} (`typing.without` accepts \"{name}\")");
             }
-            TypingObstacle::NotTold(ability) => {
+            Obstacle::NotTold(ability) => {
                 return write!(f, "the terminal did not tell {}", ability.description());
             }
-            TypingObstacle::PaneGone => "the pane is gone, or is another one by now",
-            TypingObstacle::OtherProgram => "another program would get the keys",
-            TypingObstacle::InMode => "the pane is in a mode of the terminal program, such as copy mode",
-            TypingObstacle::LineHolds => "something stands in the input line",
-            TypingObstacle::Busy => "the agent's screen shows that it works",
-            TypingObstacle::Covered => "a dialog or a menu is open",
-            TypingObstacle::NotUnderstood => "the agent's screen was not understood",
-            TypingObstacle::SomebodyTypes => "somebody typed there a moment ago",
-            TypingObstacle::OtherSession => "the agent shows another session there",
-            TypingObstacle::LineDiffers => "the input line does not hold exactly what was typed",
-            TypingObstacle::TypedMeanwhile => "somebody typed there in the meantime",
+            Obstacle::PaneGone => "the pane is gone, or is another one by now",
+            Obstacle::OtherProgram => "another program would get the keys",
+            Obstacle::InMode => "the pane is in a mode of the terminal program, such as copy mode",
+            Obstacle::LineHolds => "something stands in the input line",
+            Obstacle::Busy => "the agent's screen shows that it works",
+            Obstacle::Covered => "a dialog or a menu is open",
+            Obstacle::NotUnderstood => "the agent's screen was not understood",
+            Obstacle::SomebodyTypes => "somebody typed there a moment ago",
+            Obstacle::OtherSession => "the agent shows another session there",
+            Obstacle::LineDiffers => "the input line does not hold exactly what was typed",
+            Obstacle::TypedMeanwhile => "somebody typed there in the meantime",
         };
         f.write_str(text)
     }
@@ -177,11 +179,11 @@ pub fn may_press(
 ) -> TypingVerdict {
     let checks = [is_enabled, in_order, in_seat, is_suited, is_there, gets_keys, is_shown];
     let current = first_objection(&checks, intent, moment, rules);
-    if current != TypingVerdict::Ready {
+    if current != Ready {
         return current;
     }
     if moment.look.last_key_at != typed_on.last_key_at {
-        return TypingVerdict::Refused(TypingObstacle::TypedMeanwhile);
+        return Refused(Obstacle::TypedMeanwhile);
     }
     line_holds_text(intent, moment)
 }
@@ -196,35 +198,31 @@ fn first_objection(
     rules: &TypingRules,
 ) -> TypingVerdict {
     let all = || checks.iter().map(|check| check(intent, moment, rules));
-    let refused = all().find(|verdict| matches!(verdict, TypingVerdict::Refused(_)));
-    let waits = || all().find(|verdict| matches!(verdict, TypingVerdict::NotYet(_)));
-    refused.or_else(waits).unwrap_or(TypingVerdict::Ready)
+    let refused = all().find(|verdict| matches!(verdict, Refused(_)));
+    let waits = || all().find(|verdict| matches!(verdict, NotYet(_)));
+    refused.or_else(waits).unwrap_or(Ready)
 }
 
 fn is_enabled(intent: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     let pause = rules.pause.filter(|pause| pause.until.is_none_or(|until| moment.now < until));
     match pause {
-        _ if !rules.enabled => TypingVerdict::Refused(TypingObstacle::Off),
-        Some(pause) => TypingVerdict::Refused(TypingObstacle::Paused(pause)),
-        None if intent.wish.text.is_blank() => TypingVerdict::Refused(TypingObstacle::Forgotten),
-        None if moment.now >= intent.wish.expires_at => TypingVerdict::Refused(TypingObstacle::TooLate),
-        None => TypingVerdict::Ready,
+        _ if !rules.enabled => Refused(Obstacle::Off),
+        Some(pause) => Refused(Obstacle::Paused(pause)),
+        None if intent.wish.text.is_blank() => Refused(Obstacle::Forgotten),
+        None if moment.now >= intent.wish.expires_at => Refused(Obstacle::TooLate),
+        None => Ready,
     }
 }
 
 /// A clear that only the next prompt can confirm need not be confirmed before that prompt.
 fn in_order(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVerdict {
-    let Some(_) = intent.wish.after else { return TypingVerdict::Ready };
-    let Some(before) = moment.before else { return TypingVerdict::Refused(TypingObstacle::BeforeFailed) };
+    let Some(_) = intent.wish.after else { return Ready };
+    let Some(before) = moment.before else { return Refused(Obstacle::BeforeFailed) };
     match before.stage {
-        IntentStage::Confirmed => TypingVerdict::Ready,
-        IntentStage::Typed if is_confirmed_late(before, moment) => TypingVerdict::Ready,
-        IntentStage::Waiting | IntentStage::Typing | IntentStage::Typed => {
-            TypingVerdict::NotYet(TypingObstacle::Before)
-        }
-        IntentStage::Refused | IntentStage::Expired | IntentStage::Dropped => {
-            TypingVerdict::Refused(TypingObstacle::BeforeFailed)
-        }
+        IntentStage::Confirmed => Ready,
+        IntentStage::Typed if is_confirmed_late(before, moment) => Ready,
+        IntentStage::Waiting | IntentStage::Typing | IntentStage::Typed => NotYet(Obstacle::Before),
+        IntentStage::Refused | IntentStage::Expired | IntentStage::Dropped => Refused(Obstacle::BeforeFailed),
     }
 }
 
@@ -234,32 +232,32 @@ fn is_confirmed_late(before: &Intent, moment: &TypingContext<'_>) -> bool {
 
 fn in_seat(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVerdict {
     let (Some(seat), Some(session)) = (moment.seat, moment.session) else {
-        return TypingVerdict::Refused(TypingObstacle::SeatUnknown);
+        return Refused(Obstacle::SeatUnknown);
     };
     let is_meant = session.key == *intent.target_session(moment.before) && seat.place.key == intent.wish.seat;
     match seat.current.as_ref() {
-        _ if session.state == SessionState::Ended => TypingVerdict::Refused(TypingObstacle::SessionEnded),
-        Some(current) if is_meant && *current == session.key => TypingVerdict::Ready,
-        Some(_) => TypingVerdict::Refused(TypingObstacle::SeatTaken),
-        None => TypingVerdict::Refused(TypingObstacle::SeatLeft),
+        _ if session.state == SessionState::Ended => Refused(Obstacle::SessionEnded),
+        Some(current) if is_meant && *current == session.key => Ready,
+        Some(_) => Refused(Obstacle::SeatTaken),
+        None => Refused(Obstacle::SeatLeft),
     }
 }
 
 /// A user who has continued since must not be interrupted by an older intent.
 fn is_suited(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVerdict {
-    let Some(session) = moment.session else { return TypingVerdict::Refused(TypingObstacle::SeatUnknown) };
+    let Some(session) = moment.session else { return Refused(Obstacle::SeatUnknown) };
     let purpose = intent.wish.purpose;
     if session.prompted_at.is_some_and(|prompted| prompted > intent.made_at) {
-        return TypingVerdict::Refused(TypingObstacle::PromptedSince);
+        return Refused(Obstacle::PromptedSince);
     }
     match session.state {
-        SessionState::Working if purpose.is_command() => TypingVerdict::Refused(TypingObstacle::TurnRuns),
-        SessionState::Working => TypingVerdict::NotYet(TypingObstacle::TurnRuns),
-        SessionState::Blocked(_) => TypingVerdict::NotYet(TypingObstacle::DialogOpen),
+        SessionState::Working if purpose.is_command() => Refused(Obstacle::TurnRuns),
+        SessionState::Working => NotYet(Obstacle::TurnRuns),
+        SessionState::Blocked(_) => NotYet(Obstacle::DialogOpen),
         SessionState::Limited
             if purpose.is_allowed_in(SessionState::Limited) && limit_lasts(session, moment.now) =>
         {
-            TypingVerdict::NotYet(TypingObstacle::LimitLasts)
+            NotYet(Obstacle::LimitLasts)
         }
         state @ (SessionState::Idle
         | SessionState::Completed
@@ -267,9 +265,9 @@ fn is_suited(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> Ty
         | SessionState::Limited
         | SessionState::Ended) => {
             if purpose.is_allowed_in(state) {
-                TypingVerdict::Ready
+                Ready
             } else {
-                TypingVerdict::Refused(TypingObstacle::Unsuited(state))
+                Refused(Obstacle::Unsuited(state))
             }
         }
     }
@@ -281,11 +279,9 @@ fn limit_lasts(session: &Session, now: Timestamp) -> bool {
 
 fn is_there(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     match (moment.process, moment.look.is_there) {
-        (ProcessProbe::Gone, _) => TypingVerdict::Refused(TypingObstacle::AgentGone),
-        (ProcessProbe::Alive | ProcessProbe::Unknown, Some(true)) => TypingVerdict::Ready,
-        (ProcessProbe::Alive | ProcessProbe::Unknown, Some(false)) => {
-            TypingVerdict::Refused(TypingObstacle::PaneGone)
-        }
+        (ProcessProbe::Gone, _) => Refused(Obstacle::AgentGone),
+        (ProcessProbe::Alive | ProcessProbe::Unknown, Some(true)) => Ready,
+        (ProcessProbe::Alive | ProcessProbe::Unknown, Some(false)) => Refused(Obstacle::PaneGone),
         (ProcessProbe::Alive | ProcessProbe::Unknown, None) => {
             unseen(TerminalAbility::Identity, moment, rules)
         }
@@ -296,20 +292,16 @@ fn is_there(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> Typi
 fn gets_keys(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     let agent = moment.seat.map(|seat| seat.place.pid);
     let foreground = match moment.look.foreground {
-        Some(pid) if Some(pid) == agent => TypingVerdict::Ready,
-        Some(_) => TypingVerdict::NotYet(TypingObstacle::OtherProgram),
+        Some(pid) if Some(pid) == agent => Ready,
+        Some(_) => NotYet(Obstacle::OtherProgram),
         None => unseen(TerminalAbility::Foreground, moment, rules),
     };
     let mode = match moment.look.in_mode {
-        Some(false) => TypingVerdict::Ready,
-        Some(true) => TypingVerdict::NotYet(TypingObstacle::InMode),
+        Some(false) => Ready,
+        Some(true) => NotYet(Obstacle::InMode),
         None => unseen(TerminalAbility::Mode, moment, rules),
     };
-    if matches!(mode, TypingVerdict::Refused(_)) || foreground == TypingVerdict::Ready {
-        mode
-    } else {
-        foreground
-    }
+    if matches!(mode, Refused(_)) || foreground == Ready { mode } else { foreground }
 }
 
 fn is_empty(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
@@ -317,11 +309,11 @@ fn is_empty(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> Typi
         return unseen(TerminalAbility::Screen, moment, rules);
     }
     match moment.line {
-        InputLine::Empty => TypingVerdict::Ready,
-        InputLine::Holds { .. } => TypingVerdict::NotYet(TypingObstacle::LineHolds),
-        InputLine::Busy => TypingVerdict::NotYet(TypingObstacle::Busy),
-        InputLine::Covered => TypingVerdict::NotYet(TypingObstacle::Covered),
-        InputLine::Unknown => TypingVerdict::NotYet(TypingObstacle::NotUnderstood),
+        InputLine::Empty => Ready,
+        InputLine::Holds { .. } => NotYet(Obstacle::LineHolds),
+        InputLine::Busy => NotYet(Obstacle::Busy),
+        InputLine::Covered => NotYet(Obstacle::Covered),
+        InputLine::Unknown => NotYet(Obstacle::NotUnderstood),
     }
 }
 
@@ -331,22 +323,20 @@ fn is_shown(_: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVe
         |before: &&Intent| before.stage == IntentStage::Typed && is_confirmed_late(before, moment);
     let prompts = [moment.asked, moment.session.and_then(|session| session.prompt.as_ref())];
     match (moment.shown, moment.before.filter(is_cleared)) {
-        (ShownSession::Unknown, _) | (ShownSession::New, Some(_)) => TypingVerdict::Ready,
-        (ShownSession::Said(_) | ShownSession::Begins(_), Some(_)) => {
-            TypingVerdict::NotYet(TypingObstacle::Before)
-        }
+        (ShownSession::Unknown, _) | (ShownSession::New, Some(_)) => Ready,
+        (ShownSession::Said(_) | ShownSession::Begins(_), Some(_)) => NotYet(Obstacle::Before),
         (ShownSession::Said(text), None)
             if prompts.into_iter().flatten().any(|prompt| is_prompt(text, prompt)) =>
         {
-            TypingVerdict::Ready
+            Ready
         }
         (ShownSession::Begins(start), None)
             if prompts.into_iter().flatten().any(|prompt| begins(start, prompt)) =>
         {
-            TypingVerdict::Ready
+            Ready
         }
         (ShownSession::New | ShownSession::Said(_) | ShownSession::Begins(_), None) => {
-            TypingVerdict::NotYet(TypingObstacle::OtherSession)
+            NotYet(Obstacle::OtherSession)
         }
     }
 }
@@ -374,27 +364,27 @@ fn is_idle(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> Typin
     match moment.look.last_key_at {
         None => unseen(TerminalAbility::Activity, moment, rules),
         Some(typed) if moment.now <= typed || moment.now.since_ms(typed) < rules.quiet_ms => {
-            TypingVerdict::NotYet(TypingObstacle::SomebodyTypes)
+            NotYet(Obstacle::SomebodyTypes)
         }
-        Some(_) => TypingVerdict::Ready,
+        Some(_) => Ready,
     }
 }
 
 /// A line that is still empty may not be drawn yet; a line with other text will never match.
 fn line_holds_text(intent: &Intent, moment: &TypingContext<'_>) -> TypingVerdict {
     if moment.look.screen.is_none() && !moment.abilities.screen {
-        return TypingVerdict::Ready;
+        return Ready;
     }
     match moment.line {
-        InputLine::Holds { text } if is_same(text, intent.wish.text.as_str()) => TypingVerdict::Ready,
+        InputLine::Holds { text } if is_same(text, intent.wish.text.as_str()) => Ready,
         InputLine::Holds { text } if is_prefix(text, intent.wish.text.as_str()) => {
-            TypingVerdict::NotYet(TypingObstacle::LineDiffers)
+            NotYet(Obstacle::LineDiffers)
         }
-        InputLine::Holds { .. } => TypingVerdict::Refused(TypingObstacle::LineDiffers),
-        InputLine::Empty => TypingVerdict::NotYet(TypingObstacle::LineDiffers),
-        InputLine::Busy => TypingVerdict::NotYet(TypingObstacle::Busy),
-        InputLine::Covered => TypingVerdict::NotYet(TypingObstacle::Covered),
-        InputLine::Unknown => TypingVerdict::NotYet(TypingObstacle::NotUnderstood),
+        InputLine::Holds { .. } => Refused(Obstacle::LineDiffers),
+        InputLine::Empty => NotYet(Obstacle::LineDiffers),
+        InputLine::Busy => NotYet(Obstacle::Busy),
+        InputLine::Covered => NotYet(Obstacle::Covered),
+        InputLine::Unknown => NotYet(Obstacle::NotUnderstood),
     }
 }
 
@@ -417,9 +407,9 @@ fn non_blanks(text: &str) -> impl Iterator<Item = char> + '_ {
 /// could report but did not is no permission either.
 fn unseen(ability: TerminalAbility, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
     match moment.abilities.has(ability) {
-        true => TypingVerdict::NotYet(TypingObstacle::NotTold(ability)),
-        false if rules.without.contains(&ability) => TypingVerdict::Ready,
-        false => TypingVerdict::Refused(TypingObstacle::CannotTell(ability)),
+        true => NotYet(Obstacle::NotTold(ability)),
+        false if rules.without.contains(&ability) => Ready,
+        false => Refused(Obstacle::CannotTell(ability)),
     }
 }
 
