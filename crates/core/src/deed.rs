@@ -2,38 +2,31 @@
 //!
 //! Contains no vendor's tool names and runs nothing: an action is derived from the call, a commit from `git`'s output.
 
+use crate::text::{clip, clip_start, distinct_by};
 use std::borrow::Cow;
 
 /// The effect of a tool call; borrows from the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolAction<'a> {
-    Read {
-        path: Cow<'a, str>,
-    },
+    /// A file or folder that was looked at.
+    Read { path: Cow<'a, str> },
     /// Files that were created, edited, moved or deleted.
-    Changed {
-        paths: Vec<Cow<'a, str>>,
-    },
-    Ran {
-        command: Cow<'a, str>,
-    },
+    Changed { paths: Vec<Cow<'a, str>> },
+    /// A shell command.
+    Ran { command: Cow<'a, str> },
     /// Polls a command that may still be running, or writes to it.
     Waited,
-    Searched {
-        what: Cow<'a, str>,
-    },
-    Fetched {
-        address: Cow<'a, str>,
-    },
+    /// A pattern or a question, searched in files or on the web.
+    Searched { what: Cow<'a, str> },
+    /// A web page.
+    Fetched { address: Cow<'a, str> },
     /// Work given to a subagent.
-    Delegated {
-        task: Cow<'a, str>,
-    },
+    Delegated { task: Cow<'a, str> },
     /// A question to the user.
-    Asked {
-        question: Cow<'a, str>,
-    },
+    Asked { question: Cow<'a, str> },
+    /// A change of the agent's own task list.
     Planned,
+    /// Any tool that is not known.
     Other,
 }
 
@@ -44,9 +37,7 @@ impl ToolAction<'_> {
         let changed: &[Cow<'_, str>] = if let ToolAction::Changed { paths } = self { paths } else { &[] };
         read.into_iter().chain(changed.iter().map(|path| &**path))
     }
-}
 
-impl ToolAction<'_> {
     /// Clones the borrowed text.
     pub fn into_owned(self) -> ToolAction<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
@@ -84,15 +75,8 @@ pub fn commits_of(command: &str, output: &str) -> Vec<Commit> {
 }
 
 pub(crate) fn printed_commits(output: &str) -> Vec<Commit> {
-    let mut commits: Vec<Commit> = vec![];
-    for line in ends(output, WINDOW).into_iter().flat_map(str::lines) {
-        if let Some(commit) = parse_commit(line)
-            && !commits.iter().any(|known| known.hash == commit.hash)
-        {
-            commits.push(commit);
-        }
-    }
-    commits
+    let lines = ends(output, WINDOW).into_iter().flat_map(str::lines);
+    distinct_by(lines.filter_map(parse_commit), |known, commit| known.hash == commit.hash)
 }
 
 /// Whether a command contains a git subcommand that prints its commits.
@@ -115,8 +99,7 @@ pub(crate) fn ends(text: &str, window: usize) -> Vec<&str> {
     if text.len() <= 2 * window {
         return vec![text];
     }
-    let from = (text.len() - window..text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len());
-    vec![crate::text::clip(text, window), &text[from..]]
+    vec![clip(text, window), clip_start(text, window)]
 }
 
 /// Parses `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`, `[detached HEAD 1a2b3c4] Subject`.

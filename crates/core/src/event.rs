@@ -43,15 +43,16 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
+    /// A session began, or began anew in the same process.
     SessionStarted {
         by: StartedBy,
         /// The user's inheritance settings: recorded with the event, so that the journal alone decides.
         #[serde(default, skip_serializing_if = "InheritSettings::are_default")]
         wishes: InheritSettings,
     },
-    SessionEnded {
-        by: EndedBy,
-    },
+    /// The agent closed the session, or cleared it.
+    SessionEnded { by: EndedBy },
+    /// A prompt of the user, a background task or Towline.
     PromptSubmitted {
         prompt: SafeText,
         origin: PromptOrigin,
@@ -59,6 +60,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own: Option<OwnCommand>,
     },
+    /// One tool call ended.
     ToolFinished {
         tool: SafeText,
         outcome: ToolOutcome,
@@ -69,18 +71,11 @@ pub enum EventKind {
     /// All tool calls of one model response are finished or were refused by the user.
     ToolsFinished,
     /// A dialog is about to show, for a permission or a question.
-    PermissionAsked {
-        tool: SafeText,
-        reason: BlockReason,
-    },
+    PermissionAsked { tool: SafeText, reason: BlockReason },
     /// The agent's own rules refused a tool; the user is not asked.
-    PermissionRefused {
-        tool: SafeText,
-    },
+    PermissionRefused { tool: SafeText },
     /// The agent reports that it waits for the user.
-    AttentionAsked {
-        reason: BlockReason,
-    },
+    AttentionAsked { reason: BlockReason },
     /// The user has answered.
     AttentionGiven,
     /// `background` is the number of tasks that still run, if the agent reports it.
@@ -90,6 +85,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<SafeText>,
     },
+    /// An error or a limit ended the turn.
     TurnFailed {
         failure: TurnFailure,
         /// When a usage limit ends, if the agent reports it.
@@ -98,36 +94,27 @@ pub enum EventKind {
     },
     /// The user stopped the turn.
     Interrupted,
+    /// The event names the subagent.
     SubagentStarted,
+    /// The event names the subagent.
     SubagentStopped,
-    CompactionStarted {
-        trigger: CompactionTrigger,
-    },
-    CompactionEnded {
-        trigger: CompactionTrigger,
-    },
+    /// The context is about to be replaced by a summary.
+    CompactionStarted { trigger: CompactionTrigger },
+    /// The context was replaced by a summary.
+    CompactionEnded { trigger: CompactionTrigger },
     /// The model answered one request; the context then held this many tokens.
-    ModelAnswered {
-        context_tokens: u64,
-    },
+    ModelAnswered { context_tokens: u64 },
     /// Context usage was read from the agent's display or its transcript.
-    ContextMeasured {
-        fill: ContextUsage,
-    },
+    ContextMeasured { fill: ContextUsage },
     /// The model or the user was notified that the context reached this threshold.
-    ContextAnnounced {
-        percent: u8,
-        to: NoticeAudience,
-    },
+    ContextAnnounced { percent: u8, to: NoticeAudience },
     /// The model was given this many memories and next steps.
-    MemoryGiven {
-        items: u32,
-    },
+    MemoryGiven { items: u32 },
     /// The agent is about to start a subagent and waits for our decision.
-    HelperWanted {
-        tool: SafeText,
-    },
+    HelperWanted { tool: SafeText },
+    /// The scene holds the new folder.
     FolderChanged,
+    /// The agent completed an entry of its own task list.
     TaskCompleted,
     /// The session's seat was determined after the event that triggered the probe was already accepted. A scene without
     /// a place means that the probe found no seat.
@@ -142,19 +129,14 @@ pub enum EventKind {
     BatonCame(Box<RemoteBaton>),
     /// The next session in this seat is to inherit nothing.
     FreshAsked,
+    /// `FreshAsked` is revoked.
     FreshTakenBack,
     /// The user chose the session whose work this one continues.
-    InheritanceTaken {
-        from: SessionKey,
-    },
+    InheritanceTaken { from: SessionKey },
     /// The inheritance decision was delivered to the session, or to its user.
-    InheritanceGiven {
-        decision: Uid,
-    },
+    InheritanceGiven { decision: Uid },
     /// A text is to be typed into the session's seat. The event's id is the intent's id.
-    IntentMade {
-        wish: IntentRequest,
-    },
+    IntentMade { wish: IntentRequest },
     /// An intent changed its stage; the event's session is the one that it is typed into.
     IntentMoved {
         intent: Uid,
@@ -172,26 +154,16 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context_tokens: Option<u64>,
     },
-    BookmarkDeleted {
-        bookmark: Uid,
-    },
-    BookmarkRestored {
-        bookmark: Uid,
-    },
+    /// The user deleted a bookmark; it can be restored.
+    BookmarkDeleted { bookmark: Uid },
+    /// `BookmarkDeleted` is revoked.
+    BookmarkRestored { bookmark: Uid },
     /// A marker is to be typed into the session's seat.
-    MarkerWanted {
-        reason: DueReason,
-    },
+    MarkerWanted { reason: DueReason },
     /// A hop begins: its handoff is requested or about to be built. The event's id is the hop's id.
-    HandoffAsked {
-        asking: HopRequest,
-    },
+    HandoffAsked { asking: HopRequest },
     /// The handoff of a hop was written or changed.
-    HandoffWritten {
-        hop: Uid,
-        text: SafeText,
-        by: HandoffAuthor,
-    },
+    HandoffWritten { hop: Uid, text: SafeText, by: HandoffAuthor },
     /// A hop changed its stage for a reason that other events do not show.
     HopMoved {
         hop: Uid,
@@ -202,13 +174,9 @@ pub enum EventKind {
         typed: Option<HopIntents>,
     },
     /// The event's session was given the handoff.
-    HandoffGiven {
-        hop: Uid,
-    },
+    HandoffGiven { hop: Uid },
     /// The user was notified of the outcome.
-    HopTold {
-        hop: Uid,
-    },
+    HopTold { hop: Uid },
     /// A probe found a change that no hook reported. Valid only if no event has happened since `as_of`.
     Observed {
         what: ObservedChange,

@@ -20,6 +20,24 @@ impl fmt::Display for InvalidId {
 
 impl std::error::Error for InvalidId {}
 
+/// Stores an id as its text, and validates it when it is read.
+macro_rules! serde_as_text {
+    ($type:ident) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let raw = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                Self::parse(&raw).map_err(de::Error::custom)
+            }
+        }
+    };
+}
+
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident, $kind:literal, $longest:literal) => {
         $(#[$doc])*
@@ -47,18 +65,7 @@ macro_rules! name {
             }
         }
 
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let raw = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                Self::parse(&raw).map_err(de::Error::custom)
-            }
-        }
+        serde_as_text!($type);
     };
 }
 
@@ -116,18 +123,7 @@ impl fmt::Display for SessionKey {
     }
 }
 
-impl Serialize for SessionKey {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for SessionKey {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Self::parse(&raw).map_err(de::Error::custom)
-    }
-}
+serde_as_text!(SessionKey);
 
 /// A row's global id, a version 7 UUID: the same on every machine that has the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -207,18 +203,7 @@ impl fmt::Display for Uid {
     }
 }
 
-impl Serialize for Uid {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Uid {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Self::parse(&raw).map_err(de::Error::custom)
-    }
-}
+serde_as_text!(Uid);
 
 #[cfg(test)]
 mod tests {

@@ -25,7 +25,7 @@ pub mod ledger;
 pub mod line;
 pub mod memory;
 pub mod meter;
-mod phrases;
+pub mod phrases;
 pub mod piece;
 pub mod project;
 pub mod redact;

@@ -2,8 +2,9 @@
 //!
 //! Data only: what counts as a match is decided where a list is used. Blanks at the ends of an entry are part of it.
 
+/// One list.
 #[derive(Clone, Copy)]
-pub(crate) struct Phrases(pub &'static str);
+pub struct Phrases(pub &'static str);
 
 impl Phrases {
     pub fn iter(self) -> impl DoubleEndedIterator<Item = &'static str> {

@@ -6,7 +6,6 @@
 use crate::event::{PromptOrigin, ToolOutcome};
 use crate::id::{SubagentId, TurnId};
 use crate::time::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// One entry of a transcript.
@@ -30,63 +29,30 @@ pub struct TranscriptPiece<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PieceContent<'a> {
     /// The session of the file; once per file, before all other pieces.
-    Opened {
-        session: Cow<'a, str>,
-        folder: Option<Cow<'a, str>>,
-        base: Option<ForkBase<'a>>,
-    },
+    Opened { session: Cow<'a, str>, folder: Option<Cow<'a, str>>, base: Option<ForkBase<'a>> },
     /// Begins a turn, or steers the running one. A subagent's prompts come from its agent, never from the user.
-    Prompt {
-        text: Cow<'a, str>,
-        origin: PromptOrigin,
-    },
+    Prompt { text: Cow<'a, str>, origin: PromptOrigin },
     /// Text of the agent.
-    Answer {
-        text: Cow<'a, str>,
-    },
-    Thinking {
-        text: Cow<'a, str>,
-    },
+    Answer { text: Cow<'a, str> },
+    /// The model's reasoning, as far as the client shows it.
+    Thinking { text: Cow<'a, str> },
     /// `input` is as the agent wrote it: JSON, or the plain text that some tools take.
-    ToolCall {
-        call: Cow<'a, str>,
-        tool: Cow<'a, str>,
-        input: Cow<'a, str>,
-    },
-    ToolResult {
-        call: Cow<'a, str>,
-        output: Cow<'a, str>,
-        outcome: ToolOutcome,
-    },
+    ToolCall { call: Cow<'a, str>, tool: Cow<'a, str>, input: Cow<'a, str> },
+    /// The output of the call with this id. It may come much later than the call.
+    ToolResult { call: Cow<'a, str>, output: Cow<'a, str>, outcome: ToolOutcome },
     /// Records only that there was an image: its bytes and its path are not reliable.
-    Image {
-        media: Cow<'a, str>,
-        bytes: u64,
-    },
+    Image { media: Cow<'a, str>, bytes: u64 },
     /// Text that the client added itself: hook contexts, attached files, output of its own commands.
-    Note {
-        text: Cow<'a, str>,
-    },
+    Note { text: Cow<'a, str> },
     /// The conversation so far was replaced by this summary.
-    Compacted {
-        summary: Cow<'a, str>,
-    },
+    Compacted { summary: Cow<'a, str> },
     /// The turn ended without an answer; `words` is the client's message about it, if any.
-    Stopped {
-        how: StopReason,
-        words: Cow<'a, str>,
-    },
+    Stopped { how: StopReason, words: Cow<'a, str> },
     /// Token usage of one model answer: once per message however often the file repeats it, and again if the file
     /// corrects it.
-    Usage {
-        message: Cow<'a, str>,
-        model: Option<Cow<'a, str>>,
-        tokens: TokenCounts,
-    },
+    Usage { message: Cow<'a, str>, model: Option<Cow<'a, str>>, tokens: TokenCounts },
     /// All older pieces at position `from` or later were reverted.
-    Reverted {
-        from: u64,
-    },
+    Reverted { from: u64 },
 }
 
 /// The session that a conversation was forked from: its pieces before position `before` are not repeated here.
@@ -96,9 +62,7 @@ pub struct ForkBase<'a> {
     pub before: u64,
 }
 
-named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+stored_enum! {
     pub enum StopReason as named {
         Interrupted = "interrupted",
         Failed = "failed",

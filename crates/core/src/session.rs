@@ -13,8 +13,9 @@ use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
 /// The activity of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SessionState {
+    #[default]
     Idle,
     Working,
     Blocked(BlockReason),

@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 use std::cmp::Reverse;
 
 /// One seat as displayed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatView {
     pub seat: String,
     pub agent: String,
@@ -50,25 +50,7 @@ named_enum! {
 impl SeatView {
     /// An agent of which only the seat is known.
     pub fn at(seat: impl Into<String>, agent: impl Into<String>, since: Timestamp) -> SeatView {
-        SeatView {
-            seat: seat.into(),
-            agent: agent.into(),
-            session: None,
-            state: SessionState::Idle,
-            since,
-            seen: true,
-            project: None,
-            branch: None,
-            prompt: None,
-            model: None,
-            tool: None,
-            helpers: 0,
-            tasks: 0,
-            until: None,
-            context_percent: None,
-            pane: None,
-            server: None,
-        }
+        SeatView { seat: seat.into(), agent: agent.into(), since, seen: true, ..SeatView::default() }
     }
 
     /// The state as a word; `idle` once the user has looked at it.

@@ -98,6 +98,22 @@ impl<'a> CleanText<'a> {
     }
 }
 
+/// The items in order, without those that an earlier item makes superfluous.
+pub(crate) fn distinct_by<T>(items: impl IntoIterator<Item = T>, is_same: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let mut all: Vec<T> = vec![];
+    for item in items {
+        if !all.iter().any(|known| is_same(known, &item)) {
+            all.push(item);
+        }
+    }
+    all
+}
+
+/// The items in order, each once.
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    distinct_by(items, T::eq)
+}
+
 /// Like `clip`, but without the word that the cut would split: half a secret is not recognised as one.
 fn whole_words(text: &str, longest: usize) -> &str {
     let cut = clip(text, longest);

@@ -21,27 +21,16 @@ pub const FORMS: &str = "14:05, 14:05:30, 14:05-14:20, 2026-11-14, 2026-11-14 14
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimeExpression {
     /// A range of clock times; without a day, the latest day that matches.
-    Clock {
-        span: ClockSpan,
-        day: Option<DayExpr>,
-    },
+    Clock { span: ClockSpan, day: Option<DayExpr> },
+    /// A whole day.
     Day(DayExpr),
     /// A time range given with its zone, the end excluded.
-    Exact {
-        from: Timestamp,
-        until: Timestamp,
-    },
+    Exact { from: Timestamp, until: Timestamp },
     /// From this long ago until now.
-    Ago {
-        ms: i64,
-    },
+    Ago { ms: i64 },
     /// Turns of a session by number, both ends included, or one detail of one turn.
-    Turn {
-        session: SessionHint,
-        from: u32,
-        to: u32,
-        detail: Option<u32>,
-    },
+    Turn { session: SessionHint, from: u32, to: u32, detail: Option<u32> },
+    /// A session by its id.
     Session(SessionHint),
 }
 

@@ -178,7 +178,8 @@ impl CaptureState {
             agent_turn: piece.turn.clone(),
         }));
         if !hides_text {
-            rows.push(CapturedRow::Body(CapturedMessage::of(piece, Some(mark), Speaker::Person, words)));
+            let position = CapturedPosition::of(piece, Some(mark));
+            rows.push(CapturedRow::Body(position.message(Speaker::Person, words)));
         }
     }
 
@@ -371,12 +372,6 @@ impl<'a> CapturedPosition<'a> {
     fn detail(self, kind: DetailKind, text: CleanText<'a>) -> CapturedDetail<'a> {
         let Self { turn, mark, place, at, subagent, .. } = self;
         CapturedDetail { turn, mark, place, at, subagent, kind, tool: None, call: None, outcome: None, text }
-    }
-}
-
-impl<'a> CapturedMessage<'a> {
-    fn of(piece: &TranscriptPiece<'a>, turn: Option<IdHash>, speaker: Speaker, text: CleanText<'a>) -> Self {
-        CapturedPosition::of(piece, turn).message(speaker, text)
     }
 }
 

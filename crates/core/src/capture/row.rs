@@ -13,34 +13,25 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq)]
 pub enum CapturedRow<'a> {
     /// The session that the file belongs to: the first row of a file.
-    Opened {
-        session: Cow<'a, str>,
-        folder: Option<Cow<'a, str>>,
-        base: Option<ForkBase<'a>>,
-    },
+    Opened { session: Cow<'a, str>, folder: Option<Cow<'a, str>>, base: Option<ForkBase<'a>> },
+    /// Begins a turn; the rows after it belong to it.
     Turn(TurnStart<'a>),
+    /// A message of the user or the agent.
     Body(CapturedMessage<'a>),
+    /// Anything else that was said or done in a turn.
     Detail(CapturedDetail<'a>),
+    /// The tokens of one model message.
     Usage(UsageRow<'a>),
-    Touched {
-        turn: IdHash,
-        path: String,
-        how: FileAccess,
-    },
-    Committed {
-        turn: IdHash,
-        commit: Commit,
-    },
+    /// A file that the turn read or changed.
+    Touched { turn: IdHash, path: String, how: FileAccess },
+    /// A commit that the turn made.
+    Committed { turn: IdHash, commit: Commit },
+    /// The state of a turn so far; replaces the one before.
     Settled(TurnState),
     /// Rows older than `at` at position `from` or later were taken back.
-    Reverted {
-        from: u64,
-        at: Timestamp,
-    },
+    Reverted { from: u64, at: Timestamp },
     /// The rows taken back last before `at` were cut to make room; they stay, and the session got a memory of them.
-    MadeRoom {
-        at: Timestamp,
-    },
+    MadeRoom { at: Timestamp },
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -20,13 +20,7 @@ const RULE: &str = "A short message of the person now (up to 50 characters, as \
 pub struct WorkAnchor<'a> {
     messages: LastMessages<'a>,
     /// `None` if there was no room for it, or the session has no message.
-    given: Option<AnchorText>,
-}
-
-struct AnchorText {
-    text: String,
-    size: usize,
-    state: ContextPartState,
+    given: Option<ContextSection>,
 }
 
 #[derive(Clone, Copy)]
@@ -69,9 +63,7 @@ impl<'a> WorkAnchor<'a> {
 
     pub fn section(&self) -> ContextSection {
         match &self.given {
-            Some(AnchorText { text, size, state }) => {
-                ContextSection::of(ContextPartKind::Anchor, WHY, text.clone(), *size, *state)
-            }
+            Some(section) => section.clone(),
             None if self.messages.latest().is_none() => ContextSection::default(),
             None => ContextSection::left_out(ContextPartKind::Anchor, WHY),
         }
@@ -107,7 +99,7 @@ impl<'a> LastMessages<'a> {
         program: &str,
         end: &str,
         room: ContextBudget,
-    ) -> Option<AnchorText> {
+    ) -> Option<ContextSection> {
         self.latest()?;
         let [opening, between] = self.titles(past);
         let (between, closing) = match self.is_answered() {
@@ -135,7 +127,8 @@ impl<'a> LastMessages<'a> {
         let state =
             if directive.is_cut || answer.is_cut { ContextPartState::Cut } else { ContextPartState::Whole };
         let text = [opening, directive.text, between, answer.text, closing].concat();
-        Some(AnchorText { size: room.size_of(&text), text, state })
+        let size = room.size_of(&text);
+        Some(ContextSection::of(ContextPartKind::Anchor, WHY, text, size, state))
     }
 
     /// The titles above the directive and above the answer.

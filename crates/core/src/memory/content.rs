@@ -5,7 +5,7 @@
 
 use crate::capture::FileAccess;
 use crate::redact::redact;
-use crate::text::clip;
+use crate::text::{clip, distinct};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
@@ -203,12 +203,9 @@ impl Deref for Summary {
 }
 
 fn bounded_lines(raw: &[String], longest: usize, most: usize) -> Vec<String> {
-    let mut kept: Vec<String> = vec![];
-    for line in raw.iter().map(|line| single_line(line, longest)).filter(|line| !line.is_empty()) {
-        if !kept.contains(&line) && kept.len() < most {
-            kept.push(line);
-        }
-    }
+    let lines = raw.iter().map(|line| single_line(line, longest)).filter(|line| !line.is_empty());
+    let mut kept = distinct(lines);
+    kept.truncate(most);
     kept
 }
 

@@ -5,7 +5,7 @@
 use super::cues;
 use super::passage::{Passage, passages};
 use super::runs::{Recovery, Trials};
-use super::source::{DistilTurn, DistilledMemory, TurnCall, as_title};
+use super::source::{DistilTurn, DistilledMemory, as_title};
 use super::statement::Statement;
 use crate::capture::FileAccess;
 use crate::deed::ToolAction;
@@ -69,19 +69,16 @@ fn kind(question: &str, answer: &str) -> &'static str {
 
 /// Whether the agent read, searched, fetched or ran anything.
 fn looked(turn: &DistilTurn<'_>) -> bool {
-    let looks = |call: &TurnCall<'_>| match &call.deed {
-        ToolAction::Read { .. }
-        | ToolAction::Searched { .. }
-        | ToolAction::Fetched { .. }
-        | ToolAction::Ran { .. }
-        | ToolAction::Delegated { .. } => true,
-        ToolAction::Changed { .. }
-        | ToolAction::Waited
-        | ToolAction::Asked { .. }
-        | ToolAction::Planned
-        | ToolAction::Other => false,
-    };
-    turn.calls().any(looks)
+    turn.calls().any(|call| {
+        matches!(
+            call.deed,
+            ToolAction::Read { .. }
+                | ToolAction::Searched { .. }
+                | ToolAction::Fetched { .. }
+                | ToolAction::Ran { .. }
+                | ToolAction::Delegated { .. }
+        )
+    })
 }
 
 /// Whether the prompt is a question and not a task.

@@ -18,6 +18,7 @@ pub use source::{DistilTurn, DistilledMemory, TurnCall, TurnStep, wants_output};
 pub use summary::{MemoryExcerpt, SessionMaterial, SessionSummary, summary};
 
 use crate::event::PromptOrigin;
+use crate::text::distinct_by;
 
 /// Maximum number of memories per turn.
 const MOST: usize = 8;
@@ -36,13 +37,8 @@ pub fn turn(turn: &DistilTurn<'_>, before: Option<&DistilTurn<'_>>) -> Vec<Disti
     }
     found.extend(learnt::detour_memories(turn, &trials));
     found.extend(statements.into_iter().filter_map(|statement| statement.into_memory(turn)));
-    let mut kept: Vec<DistilledMemory> = vec![];
-    for one in found {
-        if kept.len() < MOST && !kept.iter().any(|known| known.draft.title == one.draft.title) {
-            kept.push(one.examined(turn));
-        }
-    }
-    kept
+    let distinct = distinct_by(found, |known, memory| known.draft.title == memory.draft.title);
+    distinct.into_iter().take(MOST).map(|memory| memory.examined(turn)).collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::deed::ToolAction;
 use crate::line::command::{RunPurpose, summarize_within};
 use crate::line::runs::{RunOutcome, run_outcome};
 use crate::line::words::TextLimit;
+use crate::text::distinct;
 
 /// One run of a command.
 #[derive(Clone, Debug)]
@@ -58,13 +59,7 @@ impl Trials {
 
     /// Commands that failed and did not pass afterwards.
     pub fn still_red(&self) -> impl Iterator<Item = &TrialRun> {
-        let passed = |run: &TrialRun| {
-            let later =
-                self.runs.iter().filter(|other| other.at > run.at && other.outcome == RunOutcome::Passed);
-            later.into_iter().any(|other| other.is_same_as(run))
-        };
-        let outcomes = self.outcomes().into_iter();
-        outcomes.filter(move |run| run.outcome == RunOutcome::Failed && !passed(run))
+        self.outcomes().into_iter().filter(|run| run.is_left_red(&self.runs))
     }
 
     /// Whether the last test or build of the turn failed.
@@ -118,17 +113,10 @@ fn runs(turn: &DistilTurn<'_>) -> Vec<TrialRun> {
     let mut runs: Vec<TrialRun> = vec![];
     for (at, step) in turn.steps.iter().enumerate() {
         let TurnStep::Did(call) = step else { continue };
-        match &call.deed {
-            ToolAction::Ran { command } => runs.extend(run(at, command, call)),
-            ToolAction::Waited => record_output(&mut runs, call),
-            ToolAction::Read { .. }
-            | ToolAction::Changed { .. }
-            | ToolAction::Searched { .. }
-            | ToolAction::Fetched { .. }
-            | ToolAction::Delegated { .. }
-            | ToolAction::Asked { .. }
-            | ToolAction::Planned
-            | ToolAction::Other => {}
+        if let ToolAction::Ran { command } = &call.deed {
+            runs.extend(run(at, command, call));
+        } else if call.deed == ToolAction::Waited {
+            record_output(&mut runs, call);
         }
     }
     runs
@@ -158,16 +146,19 @@ fn record_output(runs: &mut [TrialRun], call: &TurnCall<'_>) {
 /// The runs a turn left failing, placed before the first step of the next turn.
 fn still_red(turn: &DistilTurn<'_>) -> Vec<TrialRun> {
     let runs = runs(turn);
-    let is_red = |run: &&TrialRun| {
-        let later = runs
-            .iter()
-            .any(|other| other.at > run.at && other.is_same_as(run) && other.outcome == RunOutcome::Passed);
-        run.outcome == RunOutcome::Failed && !later && run.purpose >= RunPurpose::Build
-    };
+    let is_red = |run: &&TrialRun| run.purpose >= RunPurpose::Build && run.is_left_red(&runs);
     runs.iter().filter(is_red).map(|run| TrialRun { at: 0, ..run.clone() }).collect()
 }
 
 impl TrialRun {
+    /// Whether it failed, and none of these runs passed it later.
+    fn is_left_red(&self, runs: &[TrialRun]) -> bool {
+        let passes = |other: &TrialRun| {
+            other.at > self.at && other.outcome == RunOutcome::Passed && other.is_same_as(self)
+        };
+        self.outcome == RunOutcome::Failed && !runs.iter().any(passes)
+    }
+
     /// Whether it is the same command, or the same test or build with other arguments.
     fn is_same_as(&self, other: &TrialRun) -> bool {
         let trial = |run: &TrialRun| {
@@ -183,16 +174,9 @@ fn between(turn: &DistilTurn<'_>, failed: &TrialRun, passed: &TrialRun) -> Recov
     let steps = turn.steps.get(failed.at..passed.at).unwrap_or(&[]);
     let calls =
         || steps.iter().filter_map(|step| if let TurnStep::Did(call) = step { Some(call) } else { None });
-    let mut changed: Vec<String> = vec![];
-    for path in calls()
-        .filter(|call| matches!(call.deed, ToolAction::Changed { .. }))
-        .flat_map(|call| call.deed.paths())
-    {
-        let shown = turn.shown(path).to_owned();
-        if !changed.contains(&shown) {
-            changed.push(shown);
-        }
-    }
+    let changes = calls().filter(|call| matches!(call.deed, ToolAction::Changed { .. }));
+    let changed =
+        distinct(changes.flat_map(|call| call.deed.paths()).map(|path| turn.shown(path).to_owned()));
     let did = calls().filter_map(|call| {
         if let ToolAction::Ran { command } = &call.deed { Some((command, call)) } else { None }
     });

@@ -9,6 +9,7 @@ use crate::line::words::{TextLimit, gist};
 use crate::memory::suspicion::{self, Suspicion};
 use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust};
 use crate::piece::StopReason;
+use crate::text::distinct;
 use std::borrow::Cow;
 
 /// A turn to distil.
@@ -43,16 +44,7 @@ pub struct TurnCall<'a> {
 
 /// Whether the rules read the output of such a call.
 pub fn wants_output(deed: &ToolAction<'_>) -> bool {
-    match deed {
-        ToolAction::Ran { .. } | ToolAction::Waited | ToolAction::Delegated { .. } => true,
-        ToolAction::Read { .. }
-        | ToolAction::Changed { .. }
-        | ToolAction::Searched { .. }
-        | ToolAction::Fetched { .. }
-        | ToolAction::Asked { .. }
-        | ToolAction::Planned
-        | ToolAction::Other => false,
-    }
+    matches!(deed, ToolAction::Ran { .. } | ToolAction::Waited | ToolAction::Delegated { .. })
 }
 
 /// A memory extracted from a turn.
@@ -94,14 +86,7 @@ impl<'a> DistilTurn<'a> {
 
     /// Text that the user typed.
     pub(super) fn user_texts(&self) -> impl Iterator<Item = &str> {
-        let is_persons = match self.origin {
-            PromptOrigin::Human => true,
-            PromptOrigin::Command
-            | PromptOrigin::Notification
-            | PromptOrigin::Bookmark
-            | PromptOrigin::Continuation => false,
-        };
-        self.said_by(Speaker::Person).filter(move |_| is_persons)
+        self.said_by(Speaker::Person).filter(|_| self.origin == PromptOrigin::Human)
     }
 
     /// The gist of the first prompt; empty if the user did not type one.
@@ -136,13 +121,8 @@ impl<'a> DistilTurn<'a> {
 
     /// Changed files, without duplicates.
     pub(super) fn changed(&self) -> Vec<&str> {
-        let mut changed: Vec<&str> = vec![];
-        for (path, how) in &self.files {
-            if *how == FileAccess::Changed && self.is_relevant(path) && !changed.contains(&&**path) {
-                changed.push(path);
-            }
-        }
-        changed
+        let changed = self.files.iter().filter(|(_, how)| *how == FileAccess::Changed);
+        distinct(changed.map(|(path, _)| &**path).filter(|path| self.is_relevant(path)))
     }
 
     /// Files that were only read.

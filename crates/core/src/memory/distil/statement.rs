@@ -9,6 +9,7 @@ use crate::capture::{FileAccess, Speaker};
 use crate::line::words::{TextLimit, clipped, is_filler, without_greeting};
 use crate::memory::{ConfidencePercent, MemoryDraft, MemoryTrust, MemoryType};
 use crate::phrases::Phrases;
+use crate::text::distinct_by;
 
 /// A sentence with a claim.
 #[derive(Clone, Debug)]
@@ -39,12 +40,8 @@ pub(super) fn all(turn: &DistilTurn<'_>) -> Vec<Statement> {
     all.extend(
         before_answer.filter(|statement| statement.claim == Claim { kind: ClaimKind::Decision, sure: 75 }),
     );
-    let mut kept: Vec<Statement> = vec![];
-    for statement in all {
-        if kept.len() < MOST && !kept.iter().any(|known| known.sentence == statement.sentence) {
-            kept.push(statement);
-        }
-    }
+    let mut kept = distinct_by(all, |known, statement| known.sentence == statement.sentence);
+    kept.truncate(MOST);
     kept
 }
 

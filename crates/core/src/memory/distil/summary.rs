@@ -13,6 +13,7 @@ use crate::line::words::{TextLimit, clipped, gist, question};
 use crate::memory::{MemoryTrust, SummaryDraft, suspicion};
 use crate::phrases::Phrases;
 use crate::piece::StopReason;
+use crate::text::distinct;
 
 /// A session to summarise.
 #[derive(Clone, Debug)]
@@ -80,12 +81,7 @@ pub fn summary(session: &SessionMaterial<'_>) -> SessionSummary {
 /// The first prompt and those after it.
 fn request(session: &SessionMaterial<'_>) -> String {
     let asked = session.asked.iter().map(|words| gist(words, ASKED)).filter(|words| has_content(words));
-    let mut all: Vec<String> = vec![];
-    for words in asked {
-        if !all.contains(&words) {
-            all.push(words);
-        }
-    }
+    let mut all = distinct(asked);
     let more = all.len().saturating_sub(MOST_ASKED);
     if more > 0 {
         all.drain(1..=more);
@@ -104,13 +100,8 @@ fn investigated(session: &SessionMaterial<'_>) -> String {
     let of =
         |touch: FileAccess| session.files.iter().filter(move |(_, how)| *how == touch).map(|(path, _)| *path);
     let shown = |path: &str| session.last.map_or_else(|| path.to_owned(), |turn| turn.shown(path).to_owned());
-    let mut read: Vec<String> = vec![];
-    for path in of(FileAccess::Read).filter(|path| !of(FileAccess::Changed).any(|changed| changed == *path)) {
-        let path = shown(path);
-        if !read.contains(&path) {
-            read.push(path);
-        }
-    }
+    let is_changed = |path: &str| of(FileAccess::Changed).any(|changed| changed == path);
+    let mut read = distinct(of(FileAccess::Read).filter(|path| !is_changed(path)).map(shown));
     let more = read.len().saturating_sub(MOST_FILES);
     read.truncate(MOST_FILES);
     match (read.is_empty(), more) {
@@ -150,13 +141,8 @@ fn notes(session: &SessionMaterial<'_>) -> String {
 
 /// Titles of the newest matching memories, oldest first.
 fn titles(session: &SessionMaterial<'_>, matches: impl Fn(&MemoryExcerpt<'_>) -> bool) -> Vec<String> {
-    let mut kept: Vec<String> = vec![];
-    for known in session.known.iter().filter(|known| matches(known)) {
-        let title = clipped(known.title, LINE);
-        if !kept.contains(&title) {
-            kept.push(title);
-        }
-    }
+    let known = session.known.iter().filter(|known| matches(known));
+    let mut kept = distinct(known.map(|known| clipped(known.title, LINE)));
     kept.drain(..kept.len().saturating_sub(MOST_LINES));
     kept
 }
