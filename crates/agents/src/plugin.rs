@@ -17,6 +17,14 @@ pub(crate) const SERVERS: &str = ".mcp.json";
 const DESCRIPTION: &str =
     "Keeps the work of coding agents in one line: what was done, learned and left to do";
 
+/// Manifests and marketplaces, by their path in the folder.
+const TEMPLATES: [(&str, &str); 4] = [
+    (".claude-plugin/marketplace.json", include_str!("plugin/claude_marketplace.json")),
+    ("claude/.claude-plugin/plugin.json", include_str!("plugin/claude_manifest.json")),
+    (".agents/plugins/marketplace.json", include_str!("plugin/codex_marketplace.json")),
+    ("codex/.codex-plugin/plugin.json", include_str!("plugin/codex_manifest.json")),
+];
+
 /// The contents of a plugin beside its manifest.
 pub(crate) struct Contents {
     pub hooks: Target,
@@ -31,12 +39,11 @@ pub(crate) fn is_ours(name: &str) -> bool {
 
 /// All files of the folder: relative path and text.
 pub fn files() -> Result<Vec<(PathBuf, String)>, EditRefusal> {
-    let mut files = vec![
-        (PathBuf::from(".claude-plugin/marketplace.json"), claude_marketplace()),
-        (PathBuf::from("claude/.claude-plugin/plugin.json"), claude_manifest()),
-        (PathBuf::from(".agents/plugins/marketplace.json"), codex_marketplace()),
-        (PathBuf::from("codex/.codex-plugin/plugin.json"), codex_manifest()),
-    ];
+    let filled = |template: &str| {
+        template.replace("{version}", env!("CARGO_PKG_VERSION")).replace("{description}", DESCRIPTION)
+    };
+    let templates = TEMPLATES.iter().map(|(path, template)| (PathBuf::from(path), filled(template)));
+    let mut files: Vec<(PathBuf, String)> = templates.collect();
     files.extend(plugin_files(Path::new("claude"), claude::install::plugin_contents())?);
     files.extend(plugin_files(Path::new("codex"), codex::install::plugin_contents())?);
     Ok(files)
@@ -53,77 +60,4 @@ fn plugin_files(folder: &Path, contents: Contents) -> Result<Vec<(PathBuf, Strin
 
 fn plan_text(plan: EditPlan) -> String {
     String::from_utf8_lossy(&plan.after.unwrap_or_default()).into_owned()
-}
-
-fn claude_marketplace() -> String {
-    format!(
-        r#"{{
-  "name": "{NAME}",
-  "description": "{DESCRIPTION}",
-  "owner": {{
-    "name": "Towline"
-  }},
-  "plugins": [
-    {{
-      "name": "{NAME}",
-      "source": "./claude",
-      "description": "{DESCRIPTION}"
-    }}
-  ]
-}}
-"#
-    )
-}
-
-fn claude_manifest() -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    format!(
-        r#"{{
-  "name": "{NAME}",
-  "version": "{version}",
-  "description": "{DESCRIPTION}",
-  "author": {{
-    "name": "Towline"
-  }}
-}}
-"#
-    )
-}
-
-fn codex_marketplace() -> String {
-    format!(
-        r#"{{
-  "name": "{NAME}",
-  "plugins": [
-    {{
-      "name": "{NAME}",
-      "source": {{
-        "source": "local",
-        "path": "./codex"
-      }},
-      "policy": {{
-        "installation": "AVAILABLE",
-        "authentication": "ON_INSTALL"
-      }},
-      "category": "Productivity"
-    }}
-  ]
-}}
-"#
-    )
-}
-
-fn codex_manifest() -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    format!(
-        r#"{{
-  "name": "{NAME}",
-  "version": "{version}",
-  "description": "{DESCRIPTION}",
-  "skills": "./skills/",
-  "mcpServers": "./{SERVERS}",
-  "hooks": "./{HOOKS}"
-}}
-"#
-    )
 }

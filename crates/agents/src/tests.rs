@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use towline_core::event::{OwnCommand, PromptOrigin};
+use towline_core::event::{EventKind, OwnCommand, PromptOrigin};
 use towline_core::reply::ReplyVerdict;
-use towline_core::text::SecretPolicy;
+use towline_core::text::{SecretPolicy, TextPolicy};
 
 const SHORT: TextPolicy = TextPolicy { longest_bytes: 60, secrets: SecretPolicy::Redacted };
 const KEEPING: TextLimits = TextLimits { prompt: SHORT, answer: SHORT };

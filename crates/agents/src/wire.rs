@@ -1,15 +1,109 @@
 //! Shared parts of all agents' hook payloads and replies: one JSON object in, at most one out.
 //!
-//! Does not interpret events.
+//! Names no event: what one means, each agent says itself.
 
-use crate::agent::{PayloadError, StopDetails};
+use crate::agent::{Agent, HookEvent, PayloadError, StopDetails};
 use crate::json::{OptText, RawValue};
+use crate::skim::without_bulk;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use towline_core::continuing::form;
+use towline_core::event::{CompactionTrigger, EventKind, StartedBy};
+use towline_core::id::{SubagentId, TurnId};
+use towline_core::phrases::Phrases;
 use towline_core::reply::{Reply, ReplyVerdict};
 use towline_core::text::{SafeText, TextPolicy, clip, clip_start};
+
+/// A hook payload of any agent and event, under the clients' own field names: absent fields are empty. Tool input and
+/// output are never copied, only measured.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub(crate) struct HookPayload<'a> {
+    pub session_id: OptText<'a>,
+    pub hook_event_name: OptText<'a>,
+    pub transcript_path: OptText<'a>,
+    pub cwd: OptText<'a>,
+    pub new_cwd: OptText<'a>,
+    pub prompt_id: OptText<'a>,
+    pub turn_id: OptText<'a>,
+    pub agent_id: OptText<'a>,
+    pub agent_transcript_path: OptText<'a>,
+    pub agent_type: OptText<'a>,
+    pub model: OptText<'a>,
+    pub source: OptText<'a>,
+    pub reason: OptText<'a>,
+    pub prompt: OptText<'a>,
+    pub last_assistant_message: OptText<'a>,
+    pub tool_name: OptText<'a>,
+    pub tool_input: RawValue<'a>,
+    pub tool_response: RawValue<'a>,
+    pub notification_type: OptText<'a>,
+    pub message: OptText<'a>,
+    pub trigger: OptText<'a>,
+    pub error: OptText<'a>,
+    pub is_interrupt: RawValue<'a>,
+    pub background_tasks: RawValue<'a>,
+    pub token_usage: RawValue<'a>,
+    pub stop_hook_active: RawValue<'a>,
+}
+
+impl HookPayload<'_> {
+    pub fn started_by(&self) -> StartedBy {
+        match self.source.as_deref() {
+            Some("startup") => StartedBy::Startup,
+            Some("resume") => StartedBy::Resume,
+            Some("clear") => StartedBy::Clear,
+            Some("compact") => StartedBy::Compact,
+            _ => StartedBy::Unknown,
+        }
+    }
+
+    pub fn compaction_trigger(&self) -> CompactionTrigger {
+        if self.trigger.is("auto") { CompactionTrigger::Auto } else { CompactionTrigger::Manual }
+    }
+}
+
+/// How an agent fills the parts of an event that differ.
+pub(crate) struct HookMeaning<'m> {
+    /// `None` for an event we do not model. The number is the size of a tool's input and output.
+    pub event_kind: &'m dyn Fn(&str, &HookPayload<'_>, u64) -> Option<EventKind>,
+    /// The end of a prompt, to search screens for.
+    pub typed: &'m dyn Fn(&str) -> Option<String>,
+}
+
+pub(crate) fn parse_hook(
+    agent: Agent,
+    payload: &[u8],
+    meaning: &HookMeaning<'_>,
+) -> Result<Option<HookEvent>, PayloadError> {
+    let slim = without_bulk(payload);
+    let text = payload_text(&slim);
+    let wire: HookPayload<'_> = parse(&text)?;
+    let Some(event) = wire.hook_event_name.as_deref() else {
+        return Err(PayloadError::Missing { field: "hook_event_name" });
+    };
+    let bytes = tool_bytes(wire.tool_input, wire.tool_response, payload.len().saturating_sub(slim.len()));
+    let Some(happening) = (meaning.event_kind)(event, &wire, bytes) else { return Ok(None) };
+    let turn = match agent {
+        Agent::Claude => &wire.prompt_id,
+        Agent::Codex => &wire.turn_id,
+    };
+    let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
+    Ok(Some(HookEvent {
+        event: event.to_owned(),
+        session: agent.session(wire.session_id.0)?,
+        subagent: wire.agent_id.as_deref().and_then(|id| SubagentId::parse(id).ok()),
+        turn: turn.as_deref().and_then(|id| TurnId::parse(id).ok()),
+        happening,
+        folder: folder.into_owned(),
+        transcript: wire.transcript_path.into_owned(),
+        helper_transcript: wire.agent_transcript_path.into_owned(),
+        model: wire.model.into_owned(),
+        typed: wire.prompt.as_deref().and_then(meaning.typed),
+        ending: turn_ending(&wire.last_assistant_message, wire.stop_hook_active),
+    }))
+}
 
 /// Parses a whole payload, borrowing from it and skipping unrequested values.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a str) -> Result<T, PayloadError> {
@@ -25,7 +119,7 @@ pub(crate) fn payload_text(payload: &[u8]) -> Cow<'_, str> {
 }
 
 /// The size of a tool's input and output; `cut` bytes were removed from the payload before parsing.
-pub(crate) fn tool_bytes(input: RawValue<'_>, response: RawValue<'_>, cut: usize) -> u64 {
+fn tool_bytes(input: RawValue<'_>, response: RawValue<'_>, cut: usize) -> u64 {
     u64::try_from(cut + input.raw().len() + response.raw().len()).unwrap_or(u64::MAX)
 }
 
@@ -40,7 +134,7 @@ pub(crate) fn last_message(message: &OptText<'_>, keeping: TextPolicy) -> Option
 const WORDS_BYTES: usize = 160;
 
 /// The details of a stop event. Up to twice the longest handoff is kept, so that an overlong one is recognised.
-pub(crate) fn turn_ending(message: &OptText<'_>, stop_hook_active: RawValue<'_>) -> StopDetails {
+fn turn_ending(message: &OptText<'_>, stop_hook_active: RawValue<'_>) -> StopDetails {
     let handoff = message.as_deref().and_then(|message| Some(&message[message.rfind(form::OPENING)?..]));
     let words = message.as_deref().map(|message| clip_start(message.trim_end(), WORDS_BYTES));
     StopDetails {
@@ -53,31 +147,31 @@ pub(crate) fn turn_ending(message: &OptText<'_>, stop_hook_active: RawValue<'_>)
 /// The events from which an agent accepts each part of a reply.
 pub(crate) struct ReplySupport {
     /// Accept `systemMessage`.
-    pub notices: &'static [&'static str],
+    pub notices: Phrases,
     /// Accept `hookSpecificOutput.additionalContext`.
-    pub context: &'static [&'static str],
+    pub context: Phrases,
     /// Accept `decision: "block"`.
-    pub block: &'static [&'static str],
+    pub block: Phrases,
     /// Accept `hookSpecificOutput.permissionDecision: "deny"`.
-    pub deny: &'static [&'static str],
+    pub deny: Phrases,
     /// Accept `terminalSequence`, and pass it on to the terminal.
-    pub terminal: &'static [&'static str],
+    pub terminal: Phrases,
 }
 
 /// Composes the one JSON object that a hook prints. No other function does.
 pub(crate) fn answer(support: &ReplySupport, event: &str, reply: &Reply) -> Option<String> {
     let mut answer = Map::new();
-    if !reply.notices.is_empty() && support.notices.contains(&event) {
+    if !reply.notices.is_empty() && support.notices.contains(event) {
         answer.insert("systemMessage".into(), json!(reply.notices.join("\n")));
     }
     if let Some(specific) = specific(support, event, reply) {
         answer.insert("hookSpecificOutput".into(), specific);
     }
-    if !reply.terminal.is_empty() && support.terminal.contains(&event) {
+    if !reply.terminal.is_empty() && support.terminal.contains(event) {
         answer.insert("terminalSequence".into(), json!(reply.terminal));
     }
     if let ReplyVerdict::Block { reason } = &reply.verdict
-        && support.block.contains(&event)
+        && support.block.contains(event)
     {
         answer.insert("decision".into(), json!("block"));
         answer.insert("reason".into(), json!(reason));
@@ -89,11 +183,11 @@ pub(crate) fn answer(support: &ReplySupport, event: &str, reply: &Reply) -> Opti
 fn specific(support: &ReplySupport, event: &str, reply: &Reply) -> Option<Value> {
     let mut specific = Map::new();
     if let ReplyVerdict::Block { reason } = &reply.verdict
-        && support.deny.contains(&event)
+        && support.deny.contains(event)
     {
         specific.insert("permissionDecision".into(), json!("deny"));
         specific.insert("permissionDecisionReason".into(), json!(reason));
-    } else if !reply.context.is_empty() && support.context.contains(&event) {
+    } else if !reply.context.is_empty() && support.context.contains(event) {
         // A denied tool needs no context beside the reason.
         specific.insert("additionalContext".into(), json!(reply.context.join("\n\n")));
     }

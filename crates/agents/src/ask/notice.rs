@@ -3,6 +3,7 @@
 //! A message is kept as one short line, never with secrets: some quote the key that they refuse.
 
 use super::AskError;
+use towline_core::phrases::Phrases;
 use towline_core::redact::redact;
 use towline_core::text::clip;
 
@@ -10,37 +11,18 @@ use towline_core::text::clip;
 const LONGEST_NOTICE: usize = 600;
 const LONGEST_KEPT: usize = 160;
 
-const LOGIN: [&str; 10] = [
-    "not logged in",
-    "please run /login",
-    "please log in",
-    "invalid api key",
-    "invalid x-api-key",
-    "incorrect api key",
-    "unauthorized",
-    "authentication_error",
-    "token has expired",
-    "no api key",
-];
-const QUOTA: [&str; 8] = [
-    "usage limit",
-    "insufficient_quota",
-    "exceeded your current quota",
-    "credit balance",
-    "spend limit",
-    "spending limit",
-    "limit reached",
-    "out of credits",
-];
-const DOWN: [&str; 7] = [
-    "overloaded",
-    "high demand",
-    "unable to connect",
-    "connection refused",
-    "connection failed",
-    "stream disconnected",
-    "service unavailable",
-];
+const LOGIN: Phrases = Phrases(
+    "not logged in|please run /login|please log in|invalid api key|invalid x-api-key|incorrect api key|\
+    unauthorized|authentication_error|token has expired|no api key",
+);
+const QUOTA: Phrases = Phrases(
+    "usage limit|insufficient_quota|exceeded your current quota|credit balance|spend limit|spending limit|\
+    limit reached|out of credits",
+);
+const DOWN: Phrases = Phrases(
+    "overloaded|high demand|unable to connect|connection refused|connection failed|stream disconnected|\
+    service unavailable",
+);
 
 /// Classifies a failure by status and message.
 pub fn classify_error(status: Option<u16>, message: &str) -> AskError {
@@ -83,11 +65,11 @@ fn notice_kind(message: &str) -> Option<NoticeKind> {
         return None;
     }
     let lower = message.to_lowercase().replace('’', "'");
-    let holds = |marks: &[&str]| marks.iter().any(|mark| lower.contains(mark));
+    let holds = |marks: Phrases| marks.any(|mark| lower.contains(mark));
     match () {
-        () if holds(&QUOTA) => Some(NoticeKind::Quota),
-        () if holds(&LOGIN) => Some(NoticeKind::Login),
-        () if holds(&DOWN) => Some(NoticeKind::Down),
+        () if holds(QUOTA) => Some(NoticeKind::Quota),
+        () if holds(LOGIN) => Some(NoticeKind::Login),
+        () if holds(DOWN) => Some(NoticeKind::Down),
         () => None,
     }
 }

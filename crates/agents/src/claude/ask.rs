@@ -7,18 +7,13 @@ use crate::ask::{
     prose, short,
 };
 use serde_json::Value;
+use towline_core::phrases::Phrases;
 
 /// Variables that a parent agent sets for its children.
-const WITHOUT: [&str; 8] = [
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_SSE_PORT",
-    "CLAUDE_PROJECT_DIR",
-    "CLAUDE_PID",
-    "CLAUDE_EFFORT",
-    "CLAUDE_CODE_SIMPLE",
-];
+const WITHOUT: Phrases = Phrases(
+    "CLAUDECODE|CLAUDE_CODE_ENTRYPOINT|CLAUDE_CODE_SESSION_ID|CLAUDE_CODE_SSE_PORT|CLAUDE_PROJECT_DIR|\
+    CLAUDE_PID|CLAUDE_EFFORT|CLAUDE_CODE_SIMPLE",
+);
 
 pub(crate) fn ask(question: &ModelQuestion<'_>) -> AgentCommand {
     let mut arguments: Vec<String> = [
@@ -56,7 +51,7 @@ pub(crate) fn ask(question: &ModelQuestion<'_>) -> AgentCommand {
             on("CLAUDE_CODE_DISABLE_TERMINAL_TITLE"),
             on("DISABLE_AUTOUPDATER"),
         ],
-        without: WITHOUT.into(),
+        without: WITHOUT.iter().collect(),
         files: vec![],
     }
 }

@@ -16,21 +16,17 @@ pub(crate) mod status;
 pub(crate) mod tail;
 pub(crate) mod tool_action;
 pub mod transcript;
-mod wire;
 
 use crate::agent::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
-use crate::json::Nested;
-use crate::skim::without_bulk;
+use crate::json::RawValue;
 use crate::transcript::BOOKMARK;
-use crate::wire::{ReplySupport, last_message, parse, payload_text, tool_bytes, turn_ending};
+use crate::wire::{self, HookMeaning, HookPayload, ReplySupport, last_message};
 use towline_core::event::{
-    BlockReason, CompactionTrigger, EndedBy, EventKind, PromptOrigin, SessionPresence, StartedBy,
-    ToolOutcome, TurnFailure,
+    BlockReason, EndedBy, EventKind, PromptOrigin, SessionPresence, ToolOutcome, TurnFailure,
 };
-use towline_core::id::{SubagentId, TurnId};
 use towline_core::inherit::InheritSettings;
+use towline_core::phrases::Phrases;
 use towline_core::text::{SafeText, TextPolicy};
-use wire::{BackgroundTask, ClaudePayload};
 
 /// Background tasks report back as prompts that start with this.
 const TASK_NOTIFICATION: &str = "<task-notification>";
@@ -45,76 +41,34 @@ const SUBAGENT_TOOLS: [&str; 2] = ["Agent", "Task"];
 pub(crate) const SUBAGENT_AND_FILE_TOOLS: &str = "Agent|Task|Read|Edit|MultiEdit|Write|NotebookEdit";
 
 pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
-    notices: &[
-        "SessionStart",
-        "UserPromptSubmit",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "PostToolBatch",
-        "PermissionRequest",
-        "Stop",
-        "SubagentStart",
-        "SubagentStop",
-        "PreCompact",
-        "PostCompact",
-        "Notification",
-    ],
+    notices: Phrases(
+        "SessionStart|UserPromptSubmit|PostToolUse|PostToolUseFailure|PostToolBatch|PermissionRequest|Stop|\
+        SubagentStart|SubagentStop|PreCompact|PostCompact|Notification",
+    ),
     // `Stop` accepts context too, but then continues the turn: that is a block, and must be requested as one.
-    context: &[
-        "SessionStart",
-        "UserPromptSubmit",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "PostToolBatch",
-        "SubagentStart",
-        "PreToolUse",
-    ],
-    block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
-    deny: &["PreToolUse"],
+    context: Phrases(
+        "SessionStart|UserPromptSubmit|PostToolUse|PostToolUseFailure|PostToolBatch|SubagentStart|PreToolUse",
+    ),
+    block: Phrases("UserPromptSubmit|PostToolUse|Stop|SubagentStop"),
+    deny: Phrases("PreToolUse"),
     // Each was observed to pass it on. The two compaction events do too, but also print the reply on the screen.
-    terminal: &[
-        "SessionStart",
-        "UserPromptSubmit",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "PermissionRequest",
-        "Stop",
-        "SubagentStop",
-        "Notification",
-    ],
+    terminal: Phrases(
+        "SessionStart|UserPromptSubmit|PostToolUse|PostToolUseFailure|PermissionRequest|Stop|SubagentStop|\
+        Notification",
+    ),
 };
 
 pub(crate) fn parse_hook(payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
-    let slim = without_bulk(payload);
-    let text = payload_text(&slim);
-    let wire: ClaudePayload<'_> = parse(&text)?;
-    let Some(event) = wire.hook_event_name.as_deref() else {
-        return Err(PayloadError::Missing { field: "hook_event_name" });
-    };
-    let bytes = tool_bytes(wire.tool_input, wire.tool_response, payload.len().saturating_sub(slim.len()));
-    let Some(happening) = event_kind(event, &wire, keeping, bytes) else { return Ok(None) };
-    let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
-    Ok(Some(HookEvent {
-        event: event.to_owned(),
-        session: Agent::Claude.session(wire.session_id.0)?,
-        subagent: wire.agent_id.as_deref().and_then(|id| SubagentId::parse(id).ok()),
-        turn: wire.prompt_id.as_deref().and_then(|id| TurnId::parse(id).ok()),
-        happening,
-        folder: folder.into_owned(),
-        transcript: wire.transcript_path.into_owned(),
-        helper_transcript: wire.agent_transcript_path.into_owned(),
-        model: wire.model.into_owned(),
-        typed: None,
-        ending: turn_ending(&wire.last_assistant_message, wire.stop_hook_active),
-    }))
+    let event_kind = |event: &str, wire: &HookPayload<'_>, bytes| event_kind(event, wire, keeping, bytes);
+    wire::parse_hook(Agent::Claude, payload, &HookMeaning { event_kind: &event_kind, typed: &|_| None })
 }
 
 /// `bytes`: the size of a tool's input and output.
-fn event_kind(event: &str, wire: &ClaudePayload<'_>, keeping: TextLimits, bytes: u64) -> Option<EventKind> {
+fn event_kind(event: &str, wire: &HookPayload<'_>, keeping: TextLimits, bytes: u64) -> Option<EventKind> {
     let tool = || SafeText::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
         "SessionStart" => {
-            EventKind::SessionStarted { by: started_by(wire), wishes: InheritSettings::default() }
+            EventKind::SessionStarted { by: wire.started_by(), wishes: InheritSettings::default() }
         }
         "SessionEnd" => EventKind::SessionEnded { by: ended_by(wire) },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
@@ -141,25 +95,15 @@ fn event_kind(event: &str, wire: &ClaudePayload<'_>, keeping: TextLimits, bytes:
         }
         "SubagentStart" => EventKind::SubagentStarted,
         "SubagentStop" => EventKind::SubagentStopped,
-        "PreCompact" => EventKind::CompactionStarted { trigger: trigger(wire) },
-        "PostCompact" => EventKind::CompactionEnded { trigger: trigger(wire) },
+        "PreCompact" => EventKind::CompactionStarted { trigger: wire.compaction_trigger() },
+        "PostCompact" => EventKind::CompactionEnded { trigger: wire.compaction_trigger() },
         "CwdChanged" => EventKind::FolderChanged,
         "TaskCompleted" => EventKind::TaskCompleted,
         _ => return None,
     })
 }
 
-fn started_by(wire: &ClaudePayload<'_>) -> StartedBy {
-    match wire.source.as_deref() {
-        Some("startup") => StartedBy::Startup,
-        Some("resume") => StartedBy::Resume,
-        Some("clear") => StartedBy::Clear,
-        Some("compact") => StartedBy::Compact,
-        _ => StartedBy::Unknown,
-    }
-}
-
-fn ended_by(wire: &ClaudePayload<'_>) -> EndedBy {
+fn ended_by(wire: &HookPayload<'_>) -> EndedBy {
     match wire.reason.as_deref() {
         Some("clear") => EndedBy::Clear,
         Some("prompt_input_exit" | "logout") => EndedBy::Exit,
@@ -167,7 +111,7 @@ fn ended_by(wire: &ClaudePayload<'_>) -> EndedBy {
     }
 }
 
-fn prompt(wire: &ClaudePayload<'_>, keeping: TextPolicy) -> EventKind {
+fn prompt(wire: &HookPayload<'_>, keeping: TextPolicy) -> EventKind {
     let raw = wire.prompt.as_deref().unwrap_or("");
     let origin = match raw.trim_start() {
         text if text.starts_with(TASK_NOTIFICATION) => PromptOrigin::Notification,
@@ -179,16 +123,16 @@ fn prompt(wire: &ClaudePayload<'_>, keeping: TextPolicy) -> EventKind {
     EventKind::PromptSubmitted { prompt: SafeText::new(raw, keeping), origin, own }
 }
 
-fn tool_failure(wire: &ClaudePayload<'_>) -> ToolOutcome {
+fn tool_failure(wire: &HookPayload<'_>) -> ToolOutcome {
     if wire.is_interrupt.is_true() { ToolOutcome::Interrupted } else { ToolOutcome::Failed }
 }
 
-fn permission_reason(wire: &ClaudePayload<'_>) -> BlockReason {
+fn permission_reason(wire: &HookPayload<'_>) -> BlockReason {
     if wire.tool_name.is(QUESTION_TOOL) { BlockReason::Question } else { BlockReason::Permission }
 }
 
 /// Only notifications that mean waiting for the user; clients that send no type send a permission's text.
-fn notification(wire: &ClaudePayload<'_>) -> Option<EventKind> {
+fn notification(wire: &HookPayload<'_>) -> Option<EventKind> {
     let reason = match wire.notification_type.as_deref() {
         Some("permission_prompt") => BlockReason::Permission,
         Some("elicitation_dialog") => BlockReason::Elicitation,
@@ -202,20 +146,15 @@ fn notification(wire: &ClaudePayload<'_>) -> Option<EventKind> {
     Some(EventKind::AttentionAsked { reason })
 }
 
-fn running_tasks(wire: &ClaudePayload<'_>) -> Option<u32> {
-    let tasks: Vec<Nested<BackgroundTask<'_>>> = wire.background_tasks.parse_as()?;
-    let is_running = |task: &&Nested<BackgroundTask<'_>>| {
-        task.0.status.as_deref().is_none_or(|status| status == "running")
-    };
+fn running_tasks(wire: &HookPayload<'_>) -> Option<u32> {
+    let tasks: Vec<RawValue<'_>> = wire.background_tasks.parse_as()?;
+    let is_running =
+        |task: &&RawValue<'_>| task.get("status").text().is_none_or(|status| status == "running");
     u32::try_from(tasks.iter().filter(is_running).count()).ok()
 }
 
-fn failure(wire: &ClaudePayload<'_>) -> TurnFailure {
+fn failure(wire: &HookPayload<'_>) -> TurnFailure {
     if wire.error.is("rate_limit") { TurnFailure::UsageLimit } else { TurnFailure::Other }
-}
-
-fn trigger(wire: &ClaudePayload<'_>) -> CompactionTrigger {
-    if wire.trigger.is("auto") { CompactionTrigger::Auto } else { CompactionTrigger::Manual }
 }
 
 /// The client passes its entry point to its hooks.

@@ -8,48 +8,26 @@ use crate::ask::{
 };
 use serde_json::Value;
 use std::path::Path;
+use towline_core::phrases::Phrases;
 
 /// Features beside answering; each costs tokens or leaves traces.
-const FEATURES_OFF: [&str; 16] = [
-    "apps",
-    "code_mode_host",
-    "daemon_auto_start",
-    "goals",
-    "hooks",
-    "image_generation",
-    "multi_agent",
-    "plugins",
-    "shell_snapshot",
-    "shell_tool",
-    "skill_mcp_dependency_install",
-    "tool_suggest",
-    "unbounded_connection_retries",
-    "unified_exec",
-    "view_image",
-    "workspace_dependencies",
-];
+const FEATURES_OFF: Phrases = Phrases(
+    "apps|code_mode_host|daemon_auto_start|goals|hooks|image_generation|multi_agent|plugins|shell_snapshot|\
+    shell_tool|skill_mcp_dependency_install|tool_suggest|unbounded_connection_retries|unified_exec|\
+    view_image|workspace_dependencies",
+);
 
-const SETTINGS: [&str; 8] = [
-    "project_doc_max_bytes=0",
-    "include_environment_context=false",
-    "include_permissions_instructions=false",
-    "include_apps_instructions=false",
-    "include_collaboration_mode_instructions=false",
-    "skills.include_instructions=false",
-    "web_search=\"disabled\"",
-    "model_reasoning_effort=\"low\"",
-];
+const SETTINGS: Phrases = Phrases(
+    "project_doc_max_bytes=0|include_environment_context=false|include_permissions_instructions=false|\
+    include_apps_instructions=false|include_collaboration_mode_instructions=false|\
+    skills.include_instructions=false|web_search=\"disabled\"|model_reasoning_effort=\"low\"",
+);
 
 /// User settings that select the provider.
-const PASSED_ON: [&str; 7] = [
-    "model",
-    "model_provider",
-    "model_providers",
-    "openai_base_url",
-    "chatgpt_base_url",
-    "cli_auth_credentials_store",
-    "forced_login_method",
-];
+const PASSED_ON: Phrases = Phrases(
+    "model|model_provider|model_providers|openai_base_url|chatgpt_base_url|cli_auth_credentials_store|\
+    forced_login_method",
+);
 
 /// Variables that a parent agent sets for its children.
 const WITHOUT: [&str; 2] = ["CODEX_THREAD_ID", "CODEX_SANDBOX"];
@@ -70,12 +48,12 @@ pub(crate) fn ask(question: &ModelQuestion<'_>) -> AgentCommand {
     .map(str::to_owned)
     .into();
     arguments.push(schema.display().to_string());
-    let off = FEATURES_OFF.map(|feature| format!("features.{feature}=false"));
+    let off = FEATURES_OFF.iter().map(|feature| format!("features.{feature}=false"));
     let instructions =
         format!("model_instructions_file={}", toml_edit::Value::from(system.display().to_string()));
     let users = question.settings.map(passed_on).unwrap_or_default();
     let model = question.model.map(|model| format!("model={}", toml_edit::Value::from(model)));
-    let settings = off.into_iter().chain(SETTINGS.map(str::to_owned)).chain([instructions]).chain(users);
+    let settings = off.chain(SETTINGS.iter().map(str::to_owned)).chain([instructions]).chain(users);
     arguments.extend(settings.chain(model).flat_map(|setting| ["-c".to_owned(), setting]));
     arguments.push("-".to_owned());
     AgentCommand {
@@ -91,7 +69,7 @@ pub(crate) fn ask(question: &ModelQuestion<'_>) -> AgentCommand {
 fn passed_on(folder: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join("config.toml")).unwrap_or_default();
     let Ok(document) = text.parse::<toml_edit::DocumentMut>() else { return vec![] };
-    let given = |key: &&str| {
+    let given = |key: &str| {
         let value = document.get(key)?.clone().into_value().ok()?;
         Some(format!("{key}={}", on_one_line(value)))
     };

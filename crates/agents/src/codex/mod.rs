@@ -14,22 +14,19 @@ pub mod server;
 pub(crate) mod tail;
 pub(crate) mod tool_action;
 pub mod transcript;
-mod wire;
 
 use crate::agent::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use crate::settings::Inspection;
-use crate::skim::without_bulk;
 use crate::transcript::BOOKMARK;
-use crate::wire::{ReplySupport, last_message, parse, payload_text, tool_bytes, turn_ending};
+use crate::wire::{self, HookMeaning, HookPayload, ReplySupport, last_message};
 use install::EntryTrust;
 use std::path::Path;
 use towline_core::event::{
-    BlockReason, CompactionTrigger, EndedBy, EventKind, PromptOrigin, SessionPresence, StartedBy, ToolOutcome,
+    BlockReason, EndedBy, EventKind, PromptOrigin, SessionPresence, StartedBy, ToolOutcome,
 };
-use towline_core::id::{SubagentId, TurnId};
 use towline_core::inherit::InheritSettings;
+use towline_core::phrases::Phrases;
 use towline_core::text::{SafeText, TextPolicy};
-use wire::CodexPayload;
 
 /// The tool that starts a subagent.
 const SUBAGENT_TOOL: &str = "spawn_agent";
@@ -38,55 +35,33 @@ const SUBAGENT_TOOL: &str = "spawn_agent";
 pub(crate) const SUBAGENT_AND_FILE_TOOLS: &str = "^(spawn_agent|apply_patch)$";
 
 pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
-    notices: &[
-        "SessionStart",
-        "UserPromptSubmit",
-        "PostToolUse",
-        "PermissionRequest",
-        "Stop",
-        "SubagentStart",
-        "SubagentStop",
-        "PreCompact",
-        "PostCompact",
-        "Interrupt",
-    ],
-    context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart", "PreToolUse"],
-    block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
-    deny: &["PreToolUse"],
+    notices: Phrases(
+        "SessionStart|UserPromptSubmit|PostToolUse|PermissionRequest|Stop|SubagentStart|SubagentStop|\
+        PreCompact|PostCompact|Interrupt",
+    ),
+    context: Phrases("SessionStart|UserPromptSubmit|PostToolUse|SubagentStart|PreToolUse"),
+    block: Phrases("UserPromptSubmit|PostToolUse|Stop|SubagentStop"),
+    deny: Phrases("PreToolUse"),
     // Codex has its own notifications (`tui.notifications`), which a hook cannot trigger.
-    terminal: &[],
+    terminal: Phrases(""),
 };
 
 pub(crate) fn parse_hook(payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
-    let slim = without_bulk(payload);
-    let text = payload_text(&slim);
-    let wire: CodexPayload<'_> = parse(&text)?;
-    let Some(event) = wire.hook_event_name.as_deref() else {
-        return Err(PayloadError::Missing { field: "hook_event_name" });
-    };
-    let bytes = tool_bytes(wire.tool_input, wire.tool_response, payload.len().saturating_sub(slim.len()));
-    let Some(happening) = event_kind(event, &wire, keeping, bytes) else { return Ok(None) };
-    Ok(Some(HookEvent {
-        event: event.to_owned(),
-        session: Agent::Codex.session(wire.session_id.0)?,
-        subagent: wire.agent_id.as_deref().and_then(|id| SubagentId::parse(id).ok()),
-        turn: wire.turn_id.as_deref().and_then(|id| TurnId::parse(id).ok()),
-        happening,
-        folder: wire.cwd.into_owned(),
-        transcript: wire.transcript_path.into_owned(),
-        helper_transcript: wire.agent_transcript_path.into_owned(),
-        model: wire.model.into_owned(),
-        typed: wire.prompt.as_deref().map(prompt_end),
-        ending: turn_ending(&wire.last_assistant_message, wire.stop_hook_active),
-    }))
+    let event_kind = |event: &str, wire: &HookPayload<'_>, bytes| event_kind(event, wire, keeping, bytes);
+    wire::parse_hook(
+        Agent::Codex,
+        payload,
+        &HookMeaning { event_kind: &event_kind, typed: &|prompt| Some(prompt_end(prompt)) },
+    )
 }
 
 /// `bytes`: the size of a tool's input and output.
-fn event_kind(event: &str, wire: &CodexPayload<'_>, keeping: TextLimits, bytes: u64) -> Option<EventKind> {
+fn event_kind(event: &str, wire: &HookPayload<'_>, keeping: TextLimits, bytes: u64) -> Option<EventKind> {
     let tool = || SafeText::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
         "SessionStart" => {
-            EventKind::SessionStarted { by: started_by(wire), wishes: InheritSettings::default() }
+            let by = if wire.source.is("fork") { StartedBy::Fork } else { wire.started_by() };
+            EventKind::SessionStarted { by, wishes: InheritSettings::default() }
         }
         "SessionEnd" => EventKind::SessionEnded { by: EndedBy::Other },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
@@ -102,25 +77,14 @@ fn event_kind(event: &str, wire: &CodexPayload<'_>, keeping: TextLimits, bytes: 
         "Interrupt" => EventKind::Interrupted,
         "SubagentStart" => EventKind::SubagentStarted,
         "SubagentStop" => EventKind::SubagentStopped,
-        "PreCompact" => EventKind::CompactionStarted { trigger: trigger(wire) },
-        "PostCompact" => EventKind::CompactionEnded { trigger: trigger(wire) },
+        "PreCompact" => EventKind::CompactionStarted { trigger: wire.compaction_trigger() },
+        "PostCompact" => EventKind::CompactionEnded { trigger: wire.compaction_trigger() },
         "PostModelRequest" => EventKind::ModelAnswered { context_tokens: context_tokens(wire)? },
         _ => return None,
     })
 }
 
-fn started_by(wire: &CodexPayload<'_>) -> StartedBy {
-    match wire.source.as_deref() {
-        Some("startup") => StartedBy::Startup,
-        Some("resume") => StartedBy::Resume,
-        Some("clear") => StartedBy::Clear,
-        Some("compact") => StartedBy::Compact,
-        Some("fork") => StartedBy::Fork,
-        _ => StartedBy::Unknown,
-    }
-}
-
-fn prompt(wire: &CodexPayload<'_>, keeping: TextPolicy) -> EventKind {
+fn prompt(wire: &HookPayload<'_>, keeping: TextPolicy) -> EventKind {
     let raw = wire.prompt.as_deref().unwrap_or("");
     let own = Agent::Codex.own_command(raw);
     let origin = match raw.trim() {
@@ -137,12 +101,8 @@ fn prompt_end(prompt: &str) -> String {
     prompt[from..].to_owned()
 }
 
-fn trigger(wire: &CodexPayload<'_>) -> CompactionTrigger {
-    if wire.trigger.is("auto") { CompactionTrigger::Auto } else { CompactionTrigger::Manual }
-}
-
 /// Next context size = input + output tokens of the newest request.
-fn context_tokens(wire: &CodexPayload<'_>) -> Option<u64> {
+fn context_tokens(wire: &HookPayload<'_>) -> Option<u64> {
     wire.token_usage.get("total_tokens").number()
 }
 

@@ -100,14 +100,10 @@ impl ServerRequest {
 /// One message from the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerMessage {
-    Answer {
-        number: u64,
-        result: Result<Value, ServerRefusal>,
-    },
+    /// The response to our request of this number.
+    Answer { number: u64, result: Result<Value, ServerRefusal> },
     /// The server's own request, with the reply that declines it so that the server does not wait.
-    Asked {
-        decline: String,
-    },
+    Asked { decline: String },
     /// A notification.
     Told,
 }

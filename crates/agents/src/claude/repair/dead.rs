@@ -6,22 +6,17 @@
 use super::chain::Chain;
 use super::line::RepairLine;
 use super::{Death, DeathCause};
+use towline_core::phrases::Phrases;
 
 /// The client's messages for a full context.
 const TOO_LONG: [&str; 3] =
     ["prompt is too long", "context limit reached", "input length and `max_tokens` exceed"];
 
 /// Parts of the stop reasons for a full context.
-const STOPS: [&str; 8] = [
-    "context_limit",
-    "context_window",
-    "context_exceeded",
-    "context_full",
-    "max_context",
-    "token_limit",
-    "conversation_too_long",
-    "input_too_long",
-];
+const STOPS: Phrases = Phrases(
+    "context_limit|context_window|context_exceeded|context_full|max_context|token_limit|\
+    conversation_too_long|input_too_long",
+);
 
 /// The index in the chain from which on the session is dead.
 pub fn zone(chain: &Chain<'_, '_>) -> Option<(usize, Death)> {
@@ -41,5 +36,5 @@ fn is_dead(line: &RepairLine<'_>) -> bool {
 fn is_full(line: &RepairLine<'_>) -> bool {
     let (text, stop) = (line.text.to_lowercase(), line.stop_reason.to_lowercase());
     (line.is_synthetic && TOO_LONG.iter().any(|words| text.contains(words)))
-        || STOPS.iter().any(|reason| stop.contains(reason))
+        || STOPS.any(|reason| stop.contains(reason))
 }
