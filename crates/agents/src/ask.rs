@@ -113,15 +113,7 @@ impl AskError {
 
     /// Whether the question may be at fault rather than the provider.
     pub fn may_be_the_questions(&self) -> bool {
-        match self {
-            AskError::Refused(_) | AskError::NotJson(_) | AskError::Invalid(_) => true,
-            AskError::NotLoggedIn(_)
-            | AskError::Quota { .. }
-            | AskError::RateLimited { .. }
-            | AskError::Unavailable(_)
-            | AskError::Misconfigured(_)
-            | AskError::TimedOut => false,
-        }
+        matches!(self, AskError::Refused(_) | AskError::NotJson(_) | AskError::Invalid(_))
     }
 }
 

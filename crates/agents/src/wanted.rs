@@ -6,7 +6,6 @@ use crate::Agent;
 use crate::json::{OptText, RawValue};
 use crate::wire::{parse, payload_text};
 use serde::Deserialize;
-use towline_core::deed::ToolAction;
 use towline_core::id::SessionKey;
 
 /// The event before a tool runs; all agents use this name.
@@ -38,18 +37,11 @@ pub(crate) fn files_wanted(agent: Agent, payload: &[u8]) -> Option<PendingFiles>
     if !wire.hook_event_name.is(BEFORE_TOOL) {
         return None;
     }
-    let paths = match agent.tool_action(wire.tool_name.as_deref()?, wire.tool_input.raw()) {
-        ToolAction::Read { path } => vec![path.into_owned()],
-        ToolAction::Changed { paths } => paths.into_iter().map(|path| path.into_owned()).collect(),
-        ToolAction::Ran { .. }
-        | ToolAction::Waited
-        | ToolAction::Searched { .. }
-        | ToolAction::Fetched { .. }
-        | ToolAction::Delegated { .. }
-        | ToolAction::Asked { .. }
-        | ToolAction::Planned
-        | ToolAction::Other => return None,
-    };
+    let action = agent.tool_action(wire.tool_name.as_deref()?, wire.tool_input.raw());
+    let paths: Vec<String> = action.paths().map(str::to_owned).collect();
+    if paths.is_empty() {
+        return None;
+    }
     let session = agent.session(wire.session_id.0).ok()?;
     Some(PendingFiles { session, folder: wire.cwd.into_owned(), paths })
 }

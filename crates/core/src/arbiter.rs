@@ -172,20 +172,14 @@ pub fn resolve_state(session: &Session, sights: &Observations) -> StateVerdict {
 type Ruling = (Option<ObservedChange>, StateConfidence, &'static str);
 
 fn already_ended(session: &Session) -> Option<Ruling> {
-    (session.state == SessionState::Ended).then_some((
-        None,
-        StateConfidence::Certain,
-        "an ended session stays ended",
-    ))
+    let ruling = (None, StateConfidence::Certain, "an ended session stays ended");
+    (session.state == SessionState::Ended).then_some(ruling)
 }
 
 fn process_gone(sights: &Observations) -> Option<Ruling> {
     let rule = "without its process there is no session";
-    (sights.process == ProcessProbe::Gone).then_some((
-        Some(ObservedChange::Gone),
-        StateConfidence::Certain,
-        rule,
-    ))
+    let ruling = (Some(ObservedChange::Gone), StateConfidence::Certain, rule);
+    (sights.process == ProcessProbe::Gone).then_some(ruling)
 }
 
 fn turn_stopped(session: &Session, tail: TranscriptTail) -> Option<Ruling> {
@@ -209,11 +203,8 @@ fn limit_end(session: &Session, tail: TranscriptTail) -> Option<Ruling> {
     let is_open = session.state == SessionState::Limited && session.limited_until.is_none();
     let rule = "the transcript says when the usage limit ends";
     let is_limit = tail.end == TranscriptEnd::Limited && tail.until.is_some();
-    (is_open && is_limit && is_newer_than_hooks(session, tail)).then_some((
-        Some(ObservedChange::Limited),
-        StateConfidence::Certain,
-        rule,
-    ))
+    let ruling = (Some(ObservedChange::Limited), StateConfidence::Certain, rule);
+    (is_open && is_limit && is_newer_than_hooks(session, tail)).then_some(ruling)
 }
 
 /// Granting a permission runs no hook before the tool has finished. Answering a question runs a hook of its own.
@@ -239,14 +230,9 @@ fn prompt_cancelled(session: &Session, sights: &Observations) -> Option<Ruling> 
     let is_silent = is_silent(session, sights);
     let runs = sights.children.is_younger_than(turn.started_at);
     let shows_prompt = sights.screen == Some(ScreenProbe::Prompt);
-    if !works_without_subagents(session) || !is_silent || runs || !shows_prompt {
-        return None;
-    }
-    Some((
-        Some(ObservedChange::Interrupted),
-        StateConfidence::Likely,
-        "the screen shows an input box and no work",
-    ))
+    let rule = "the screen shows an input box and no work";
+    let ruling = (Some(ObservedChange::Interrupted), StateConfidence::Likely, rule);
+    (works_without_subagents(session) && is_silent && !runs && shows_prompt).then_some(ruling)
 }
 
 /// Whether a turn is open and no subagent works on it: subagents go on while the input box waits.
@@ -294,28 +280,24 @@ fn screen_agrees(session: &Session, sights: &Observations) -> bool {
 }
 
 fn evidence(session: &Session, sights: &Observations) -> Vec<StateEvidence> {
+    let evidence = |source, says: &str, at| StateEvidence { source, says: says.to_owned(), at };
     let reason = session.state.reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
     let state = format!("{}{reason}", session.state.name());
+    let (children, children_at) = match sights.children {
+        ChildrenProbe::None => ("none", Some(sights.now)),
+        ChildrenProbe::Youngest(started) => ("the youngest started", Some(started)),
+        ChildrenProbe::Unknown => ("unknown", None),
+    };
+    let file = if sights.last_written.is_some() { "last written" } else { "not found" };
+    let tail = sights.tail;
     vec![
-        StateEvidence { source: "state", says: state, at: Some(session.since) },
-        StateEvidence { source: "hooks", says: "last heard of it".into(), at: Some(session.last_event_at) },
-        StateEvidence { source: "process", says: process_says(sights.process).into(), at: Some(sights.now) },
-        children_say(sights),
-        StateEvidence {
-            source: "transcript",
-            says: tail_says(sights.tail.map(|tail| tail.end)).into(),
-            at: sights.tail.map(|tail| tail.at),
-        },
-        StateEvidence {
-            source: "transcript file",
-            says: if sights.last_written.is_some() { "last written" } else { "not found" }.into(),
-            at: sights.last_written,
-        },
-        StateEvidence {
-            source: "screen",
-            says: screen_says(sights.screen).into(),
-            at: sights.screen.map(|_| sights.now),
-        },
+        evidence("state", &state, Some(session.since)),
+        evidence("hooks", "last heard of it", Some(session.last_event_at)),
+        evidence("process", process_says(sights.process), Some(sights.now)),
+        evidence("children", children, children_at),
+        evidence("transcript", tail_says(tail.map(|tail| tail.end)), tail.map(|tail| tail.at)),
+        evidence("transcript file", file, sights.last_written),
+        evidence("screen", screen_says(sights.screen), sights.screen.map(|_| sights.now)),
     ]
 }
 
@@ -325,17 +307,6 @@ fn process_says(sight: ProcessProbe) -> &'static str {
         ProcessProbe::Gone => "gone",
         ProcessProbe::Unknown => "unknown",
     }
-}
-
-fn children_say(sights: &Observations) -> StateEvidence {
-    let (says, at) = match sights.children {
-        ChildrenProbe::None => ("none", sights.now),
-        ChildrenProbe::Youngest(started) => ("the youngest started", started),
-        ChildrenProbe::Unknown => {
-            return StateEvidence { source: "children", says: "unknown".into(), at: None };
-        }
-    };
-    StateEvidence { source: "children", says: says.into(), at: Some(at) }
 }
 
 fn screen_says(screen: Option<ScreenProbe>) -> &'static str {

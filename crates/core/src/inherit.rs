@@ -210,7 +210,7 @@ fn baton_of_project(situation: &InheritInput<'_>) -> Option<InheritDecision> {
             let afar = several.iter().filter(|baton| baton.afar.is_some());
             let afar: Vec<String> = afar.map(|baton| format!(", {}", baton.label())).collect();
             let reason = format!("several sessions of the project passed their batons{}", afar.concat());
-            Some(ambiguous(&reason, candidates))
+            Some(nothing_from(candidates, InheritRule::Ambiguous, &reason))
         }
     }
 }
@@ -307,20 +307,17 @@ fn inherit(situation: &InheritInput<'_>, eligible: &[&Predecessor], why: &str) -
         eligible.iter().map(|candidate| candidate.session.key.clone()).collect();
     let wishes = situation.heir.wishes;
     match (eligible, wishes.fallback, wishes.on_clear) {
-        (_, Fallback::Off, _) => InheritDecision {
-            candidates,
-            ..decision(InheritRule::Off, "TOWLINE_NO_AUTO_INHERIT is set".to_owned())
-        },
+        (_, Fallback::Off, _) => nothing_from(candidates, InheritRule::Off, "TOWLINE_NO_AUTO_INHERIT is set"),
         ([before], Fallback::On, _) => {
             let key = &before.session.key;
             apply_on_clear(situation, InheritRule::Fallback, key, format!("{key} is {why}"))
         }
-        (_, Fallback::On, OnClear::Never) => InheritDecision {
-            candidates,
-            ..decision(InheritRule::Off, "inherit.on_clear is `never`".to_owned())
-        },
+        (_, Fallback::On, OnClear::Never) => {
+            nothing_from(candidates, InheritRule::Off, "inherit.on_clear is `never`")
+        }
         (_, Fallback::On, OnClear::Always | OnClear::Ask) => {
-            ambiguous("several sessions of the project can have been cleared", candidates)
+            let reason = "several sessions of the project can have been cleared";
+            nothing_from(candidates, InheritRule::Ambiguous, reason)
         }
     }
 }
@@ -335,14 +332,12 @@ fn apply_on_clear(
     let candidates = vec![key.clone()];
     match situation.heir.wishes.on_clear {
         OnClear::Always => InheritDecision { from: Some(key.clone()), ..decision(way, reason) },
-        OnClear::Ask => InheritDecision {
-            candidates,
-            ..decision(InheritRule::Asked, format!("{reason}; inherit.on_clear is `ask`"))
-        },
-        OnClear::Never => InheritDecision {
-            candidates,
-            ..decision(InheritRule::Off, format!("{reason}; inherit.on_clear is `never`"))
-        },
+        OnClear::Ask => {
+            nothing_from(candidates, InheritRule::Asked, &format!("{reason}; inherit.on_clear is `ask`"))
+        }
+        OnClear::Never => {
+            nothing_from(candidates, InheritRule::Off, &format!("{reason}; inherit.on_clear is `never`"))
+        }
     }
 }
 
@@ -352,7 +347,7 @@ fn no_inheritance(situation: &InheritInput<'_>) -> InheritDecision {
     if let Some((before, (heir, _))) = continued.and_then(|before| Some((before, before.heir.as_ref()?))) {
         let key = &before.session.key;
         let reason = format!("{heir} already goes on with the work of {key}");
-        return InheritDecision { candidates: vec![key.clone()], ..decision(InheritRule::None, reason) };
+        return nothing_from(vec![key.clone()], InheritRule::None, &reason);
     }
     let started_at = situation.heir.started_at;
     let expired = situation.batons.iter().filter(|baton| started_at.since_ms(baton.valid_from()) > HOUR_MS);
@@ -361,11 +356,12 @@ fn no_inheritance(situation: &InheritInput<'_>) -> InheritDecision {
     };
     let reason =
         format!("the baton of {} had expired: it was passed at {}", baton.label(), baton.passed_at.to_utc());
-    InheritDecision { candidates: vec![baton.session.clone()], ..decision(InheritRule::None, reason) }
+    nothing_from(vec![baton.session.clone()], InheritRule::None, &reason)
 }
 
-fn ambiguous(reason: &str, candidates: Vec<SessionKey>) -> InheritDecision {
-    InheritDecision { candidates, ..decision(InheritRule::Ambiguous, reason.to_owned()) }
+/// Considers these sessions and inherits from none.
+fn nothing_from(candidates: Vec<SessionKey>, way: InheritRule, reason: &str) -> InheritDecision {
+    InheritDecision { candidates, ..decision(way, reason.to_owned()) }
 }
 
 fn decision(way: InheritRule, reason: String) -> InheritDecision {

@@ -314,12 +314,11 @@ fn prompted(
 /// The inheritance is decided at the first prompt, not at the start: some sessions start and are never used.
 fn record_prompt(session: &mut Session, event: &Event) {
     session.prompted_at = Some(event.at);
-    match session.inheriting {
-        InheritState::Undecided => session.inheriting = InheritState::Prompted,
+    if session.inheriting == InheritState::Undecided {
+        session.inheriting = InheritState::Prompted;
+    } else {
         // Continuing the work cancels the wish for a fresh start.
-        InheritState::Nothing | InheritState::Prompted | InheritState::Due | InheritState::Settled => {
-            session.fresh_at = None;
-        }
+        session.fresh_at = None;
     }
 }
 

@@ -19,7 +19,7 @@ use crate::agent::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
 use crate::settings::Inspection;
 use crate::transcript::BOOKMARK;
 use crate::wire::{self, HookMeaning, HookPayload, ReplySupport, last_message};
-use install::EntryTrust;
+use install::{EntryTrust, TrustUnknown};
 use std::path::Path;
 use towline_core::event::{
     BlockReason, EndedBy, EventKind, PromptOrigin, SessionPresence, StartedBy, ToolOutcome,
@@ -108,16 +108,17 @@ fn context_tokens(wire: &HookPayload<'_>) -> Option<u64> {
 
 /// The client silently runs no hook before the user has trusted it.
 pub(crate) fn wants_consent(folder: &Path, inspection: &Inspection) -> Option<String> {
-    let untrusted = match install::trust(folder, inspection) {
-        Err(error) => return Some(format!("{error}; {}", install::HOW_TO_TRUST)),
-        Ok(judged) => judged.into_iter().filter(|(_, trust)| *trust != EntryTrust::Trusted).count(),
-    };
-    (untrusted > 0).then(|| format!("{untrusted} hooks are not trusted yet: {}", install::HOW_TO_TRUST))
+    let trust = install::trust(folder, inspection);
+    consent_hint(trust.map(|all| all.iter().filter(|(_, trust)| *trust != EntryTrust::Trusted).count()))
 }
 
 /// The same for our plugin's hooks.
 pub(crate) fn plugin_wants_consent(folder: &Path, plugin: &str) -> Option<String> {
-    match install::untrusted_of_plugin(folder, plugin) {
+    consent_hint(install::untrusted_of_plugin(folder, plugin))
+}
+
+fn consent_hint(untrusted: Result<usize, TrustUnknown>) -> Option<String> {
+    match untrusted {
         Err(error) => Some(format!("{error}; {}", install::HOW_TO_TRUST)),
         Ok(0) => None,
         Ok(count) => Some(format!("{count} hooks are not trusted yet: {}", install::HOW_TO_TRUST)),

@@ -60,8 +60,7 @@ pub(super) fn settled_bytes(
 }
 
 pub(super) fn preview(subject: &dyn ManagedContent, pace: RetryPace) -> Result<EditPlan, EditRefusal> {
-    let edit = Edit::new(subject, Safekeeping::Nothing, pace)?;
-    subject.plan(edit.settled_bytes()?.as_deref())
+    subject.plan(settled_bytes(subject, pace)?.as_deref())
 }
 
 pub(super) fn preview_removal(
@@ -69,8 +68,7 @@ pub(super) fn preview_removal(
     archive: &OriginalsArchive,
     pace: RetryPace,
 ) -> Result<EditPlan, EditRefusal> {
-    let edit = Edit::new(subject, Safekeeping::Nothing, pace)?;
-    removal(subject, archive, edit.settled_bytes()?)
+    removal(subject, archive, settled_bytes(subject, pace)?)
 }
 
 pub(super) fn apply(

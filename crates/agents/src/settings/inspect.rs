@@ -85,7 +85,7 @@ impl Target {
 }
 
 fn silenced_by(target: &Target, text: &str) -> Option<&'static str> {
-    let key = target.off_switch()?;
+    let key = target.off_switch?;
     let value = json::member(text, &json::root(text), key)?;
     (&text[value.value] == "true").then_some(key)
 }

@@ -125,7 +125,7 @@ pub(super) fn is_tow(program: &str) -> bool {
 fn fault(target: &Target, event: &str, handler: &Value, matcher: Option<&str>) -> Option<EntryFault> {
     match target.entry_for(event) {
         None => Some(EntryFault::Unwanted),
-        Some(wanted) if wanted.matcher() != matcher => Some(EntryFault::Confined),
+        Some(wanted) if wanted.matcher != matcher => Some(EntryFault::Confined),
         Some(wanted) if wanted.handler().to_value() == *handler => None,
         Some(_) => Some(EntryFault::Outdated),
     }

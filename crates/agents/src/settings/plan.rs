@@ -170,7 +170,7 @@ fn keeps_positions(target: &Target, text: &str, entry: &OwnEntry) -> bool {
         let hooks = json::member(text, &group.value, "hooks");
         hooks.is_some_and(|hooks| !json::elements(text, &hooks.value).is_empty())
     };
-    match target.order() {
+    match target.order {
         EntryOrder::Free => false,
         EntryOrder::Trusted => json::elements(text, &entry.list).iter().skip(entry.group + 1).any(is_filled),
     }

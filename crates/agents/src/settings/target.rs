@@ -13,8 +13,9 @@ pub struct Target {
     agent: &'static str,
     file: PathBuf,
     pub(super) wanted: Vec<HookEntry>,
-    order: EntryOrder,
-    off_switch: Option<&'static str>,
+    pub(super) order: EntryOrder,
+    /// The key whose value `true` disables all hooks in the file.
+    pub(super) off_switch: Option<&'static str>,
     status_line: Option<(String, StatusLineMode)>,
 }
 
@@ -42,7 +43,7 @@ pub struct HookEntry {
     event: &'static str,
     invocation: Invocation,
     timeout_s: u32,
-    matcher: Option<&'static str>,
+    pub(super) matcher: Option<&'static str>,
 }
 
 /// How the agent starts a hook.
@@ -107,16 +108,8 @@ impl Target {
         &self.wanted
     }
 
-    pub(super) fn order(&self) -> EntryOrder {
-        self.order
-    }
-
     pub(super) fn status_line(&self) -> Option<(&str, StatusLineMode)> {
         self.status_line.as_ref().map(|(program, showing)| (program.as_str(), *showing))
-    }
-
-    pub(super) fn off_switch(&self) -> Option<&'static str> {
-        self.off_switch
     }
 }
 
@@ -129,10 +122,6 @@ impl HookEntry {
     pub(crate) fn with_matcher(self, matchers: &[(&str, &'static str)]) -> Self {
         let matcher = matchers.iter().find(|(event, _)| *event == self.event).map(|(_, matcher)| *matcher);
         Self { matcher, ..self }
-    }
-
-    pub(super) fn matcher(&self) -> Option<&'static str> {
-        self.matcher
     }
 
     pub fn event(&self) -> &'static str {

@@ -39,7 +39,8 @@ pub fn credentials(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let length = length_of(bytes, start, LONGEST_AUTHORITY, is_part);
     let authority = &bytes[start..start + length];
     let user_end = authority.iter().rposition(|byte| *byte == b'@')?;
-    userinfo(&authority[..user_end]).map(|secret| finding(start + secret.start, start + secret.end))
+    userinfo(&authority[..user_end])
+        .map(|secret| SecretKind::ADDRESS.at(start + secret.start, start + secret.end))
 }
 
 /// The secret part of `user:password`.
@@ -66,7 +67,7 @@ pub fn data_source(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let is_part = |byte: u8| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'/' | b'=' | b']');
     let start = start_of(text.bytes, text.floor, sign, 128, is_part);
     let secret = userinfo(&text.bytes[start..sign])?;
-    Some(finding(start + secret.start, start + secret.end))
+    Some(SecretKind::ADDRESS.at(start + secret.start, start + secret.end))
 }
 
 /// Finds the last field of `host:port:database:user:password`. `here` is the colon after the port.
@@ -91,11 +92,7 @@ pub fn password_record(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let is_whole_line =
         is_fenced || matches!(byte_at(bytes, password.probed), None | Some(b'\n' | b'\r' | b'\\'));
     let is_secret = password.start == field && value.len() >= 4 && !is_placeholder(value);
-    (is_secret && is_whole_line).then(|| SecretMatch {
-        kind: SecretKind::PASSWORD,
-        start: field,
-        end: password.end(bytes),
-    })
+    (is_secret && is_whole_line).then(|| SecretKind::PASSWORD.at(field, password.end(bytes)))
 }
 
 /// The start of the host name that ends at `end`, if the host begins its line or string.
@@ -127,11 +124,7 @@ pub fn webhook(text: ScanText<'_>, run: Range<usize>) -> Option<SecretMatch> {
     let start = start_of(text.bytes, text.floor, slash, 160, is_part);
     let (_, label) = WEBHOOKS.iter().find(|(path, _)| contains(&text.bytes[start..run.start], path))?;
     let end = run.end + length_of(text.bytes, run.end, usize::MAX, |byte| is_word(byte) || byte == b'/');
-    Some(SecretMatch { kind: SecretKind::of_provider(label), start: run.start, end })
-}
-
-fn finding(start: usize, end: usize) -> SecretMatch {
-    SecretMatch { kind: SecretKind::ADDRESS, start, end }
+    Some(SecretKind::of_provider(label).at(run.start, end))
 }
 
 #[cfg(test)]

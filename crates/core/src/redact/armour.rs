@@ -29,10 +29,10 @@ pub fn block(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let title = title_at(text.bytes, here)?;
     if title.is_end {
         let start = tail_start(text, here)?;
-        return Some(SecretMatch { kind: SecretKind::PRIVATE_KEY, start, end: title.end });
+        return Some(SecretKind::PRIVATE_KEY.at(start, title.end));
     }
     let end = body_end(text.bytes, title.end)?;
-    Some(SecretMatch { kind: SecretKind::PRIVATE_KEY, start: here, end })
+    Some(SecretKind::PRIVATE_KEY.at(here, end))
 }
 
 /// The end of the key lines that start at `from`; `None` if there are none.

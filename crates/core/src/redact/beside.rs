@@ -47,7 +47,7 @@ pub fn secret(text: ScanText<'_>, run: Range<usize>) -> Option<SecretMatch> {
     let is_random = (makeup.is_random() || makeup.is_digest()) && !makeup.is_path() && !is_placeholder(value);
     is_random.then(|| {
         let end = judged + length_of(bytes, judged, usize::MAX, is_part);
-        SecretMatch { kind: SecretKind::SECRET, start, end: wrapped::joined(bytes, end, is_base64) }
+        SecretKind::SECRET.at(start, wrapped::joined(bytes, end, is_base64))
     })
 }
 

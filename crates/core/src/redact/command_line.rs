@@ -77,7 +77,7 @@ fn long(text: ScanText<'_>, start: usize) -> Option<SecretMatch> {
     }
     let is_option = value.first() == Some(&b'-') || (in_list && extent.is_bare());
     let kind = if family == Family::Password { SecretKind::PASSWORD } else { SecretKind::SECRET };
-    let finding = || SecretMatch { kind, start: extent.start, end: extent.end(bytes) };
+    let finding = || kind.at(extent.start, extent.end(bytes));
     (!is_option && is_secret(family, context, value, None)).then(finding)
 }
 
@@ -98,7 +98,7 @@ fn short(text: ScanText<'_>, here: usize, letter: u8) -> Option<SecretMatch> {
             let extent = ValueExtent::after(text.bytes, here + 2, Quoting::ToBlank);
             let value = extent.probe(text.bytes);
             let is_secret = value.len() >= 4 && value[0] != b'-' && !is_placeholder(value);
-            is_secret.then(|| finding(extent.start, extent.end(text.bytes)))
+            is_secret.then(|| SecretKind::PASSWORD.at(extent.start, extent.end(text.bytes)))
         }
     }
 }
@@ -115,11 +115,7 @@ fn pair(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
         && !password.starts_with(b"//");
     // A long user name may itself be a key.
     let start = if user.len() < 16 { extent.start + colon + 1 } else { extent.start };
-    is_secret.then(|| finding(start, extent.end(text.bytes)))
-}
-
-fn finding(start: usize, end: usize) -> SecretMatch {
-    SecretMatch { kind: SecretKind::PASSWORD, start, end }
+    is_secret.then(|| SecretKind::PASSWORD.at(start, extent.end(text.bytes)))
 }
 
 #[cfg(test)]

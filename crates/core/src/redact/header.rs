@@ -32,7 +32,7 @@ pub fn authorization(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
         makeup.is_random()
     };
     let is_secret = word.len() >= 6 && is_credential && !is_placeholder(word) && !is_code(word, None);
-    is_secret.then_some(SecretMatch { kind: SecretKind::AUTHORIZATION, start, end })
+    is_secret.then_some(SecretKind::AUTHORIZATION.at(start, end))
 }
 
 /// Finds all cookies of a header whose value begins at `from`.
@@ -49,11 +49,7 @@ pub fn cookie(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
     let makeup = Makeup::of(content);
     let is_secret =
         content.len() >= 6 && makeup.is_mixed() && !is_placeholder(content) && !is_code(content, None);
-    is_secret.then(|| SecretMatch {
-        kind: SecretKind::COOKIE,
-        start: value.start,
-        end: value.end(text.bytes),
-    })
+    is_secret.then(|| SecretKind::COOKIE.at(value.start, value.end(text.bytes)))
 }
 
 /// A header's value: the quoted text, or the rest of the line up to the end of the string around it.

@@ -26,6 +26,11 @@ impl SecretKind {
         SecretKind(label)
     }
 
+    /// A secret of this kind.
+    pub(super) fn at(self, start: usize, end: usize) -> SecretMatch {
+        SecretMatch { kind: self, start, end }
+    }
+
     /// The word between `[redacted:` and `]`.
     pub fn label(self) -> &'static str {
         self.0

@@ -126,7 +126,7 @@ fn lines(text: ScanText<'_>, from: usize) -> Option<SecretMatch> {
     let count = length_of(text.bytes, from, 16, |byte| byte.is_ascii_digit() || is_gap(byte));
     let start = from + count;
     let end = armour::body_end(text.bytes, start)?;
-    Some(SecretMatch { kind: SecretKind::PRIVATE_KEY, start, end })
+    Some(SecretKind::PRIVATE_KEY.at(start, end))
 }
 
 /// Finds the `value: …` of a label given before it: `name: DB_PASSWORD`.
@@ -211,5 +211,5 @@ fn judged(text: ScanText<'_>, name: Name, extent: ValueExtent, context: ValueCon
     let end = extent.end(text.bytes);
     let is_wrapped = extent.is_bare() && Makeup::of(value).is_random();
     let end = if is_wrapped { wrapped::joined(text.bytes, end, bytes::is_base64) } else { end };
-    Some(SecretMatch { kind, start: extent.start, end })
+    Some(kind.at(extent.start, end))
 }

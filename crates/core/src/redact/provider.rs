@@ -95,7 +95,7 @@ fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: KeyStart) -> Op
         let is_sure = place == KeyStart::Word || format.tail_check == TailCheck::Any;
         if is_sure && let Some(end) = end_of(bytes, start, format) {
             let end = if format.kind == AWS { with_aws_secret(bytes, end) } else { end };
-            return Some(SecretMatch { kind: format.kind, start, end });
+            return Some(format.kind.at(start, end));
         }
         next = INDEX.next[usize::from(next)];
     }

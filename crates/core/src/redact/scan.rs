@@ -83,7 +83,7 @@ fn match_at_mark(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
         (_, b',') => named::pair(text, here),
         (b'<', b'p' | b'P') => {
             let end = private::private_end(text.bytes, here - 1)?;
-            Some(SecretMatch { kind: SecretKind::PRIVATE, start: here - 1, end })
+            Some(SecretKind::PRIVATE.at(here - 1, end))
         }
         (b'-', b'-') => armour::block(text, here - 1),
         (_, b'-') => command_line::flag(text, here),

@@ -51,7 +51,7 @@ pub fn web_token(bytes: &[u8], start: usize, first: usize) -> Option<SecretMatch
     let is_token = end > first + PART || (is_header && first - start >= LONE_HEADER);
     is_token.then(|| {
         let end = wrapped::joined(bytes, end, |byte| is_word(byte) || byte == b'.');
-        SecretMatch { kind: SecretKind::JWT, start, end }
+        SecretKind::JWT.at(start, end)
     })
 }
 
@@ -128,5 +128,5 @@ fn braintree(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
 }
 
 fn finding(label: &'static str, start: usize, end: usize) -> SecretMatch {
-    SecretMatch { kind: SecretKind::of_provider(label), start, end }
+    SecretKind::of_provider(label).at(start, end)
 }

@@ -28,11 +28,7 @@ pub fn password(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let is_other = is_placeholder(value) || (extent.is_bare() && is_code(value, None));
     let is_whole = extent.start + value.len() < extent.probed;
     let end = || if is_whole { extent.start + value.len() } else { extent.end(bytes) };
-    (is_secret && !is_other).then(|| SecretMatch {
-        kind: SecretKind::PASSWORD,
-        start: extent.start,
-        end: end(),
-    })
+    (is_secret && !is_other).then(|| SecretKind::PASSWORD.at(extent.start, end()))
 }
 
 /// Strips closing punctuation and markup.

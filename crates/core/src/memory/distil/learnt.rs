@@ -3,7 +3,7 @@
 //! An answer counts only if the agent looked something up for it: a model needs no memory of its own knowledge.
 
 use super::cues;
-use super::passage::{Passage, passages};
+use super::passage::{Passage, paragraphs, passages};
 use super::runs::{Recovery, Trials};
 use super::source::{DistilTurn, DistilledMemory, as_title};
 use super::statement::Statement;
@@ -51,7 +51,7 @@ pub(super) fn answered(
         MemoryDraft::new(MemoryType::known(kind(&question, &answer)), as_title(&clipped(&title, TITLE)));
     draft.subtitle = format!("Asked: {question}");
     draft.facts = points(&passages, &title);
-    draft.narrative = paragraphs(&passages, &draft.title);
+    draft.narrative = narrative(&passages, &draft.title);
     draft.concepts = vec![if cause.is_some() { "why-it-exists" } else { "how-it-works" }.to_owned()];
     draft.files = turn.read().take(MOST_FILES).map(|path| (path.to_owned(), FileAccess::Read)).collect();
     Some(DistilledMemory {
@@ -101,16 +101,11 @@ fn points(passages: &[Passage], title: &str) -> Vec<String> {
 }
 
 /// The paragraphs, without the title and the list items.
-fn paragraphs(passages: &[Passage], title: &str) -> String {
+fn narrative(passages: &[Passage], title: &str) -> String {
     let is_title = |sentence: &str| {
         as_title(sentence).ends_with(title) || title.contains(sentence.trim_end_matches('.'))
     };
-    let paragraphs = passages.iter().filter(|passage| !passage.is_item).map(|passage| {
-        let rest: Vec<&str> = passage.sentences().filter(|sentence| !is_title(sentence)).collect();
-        rest.join(" ")
-    });
-    let paragraphs: Vec<String> = paragraphs.filter(|rest| !rest.is_empty()).collect();
-    clipped(&paragraphs.join("\n"), NARRATIVE)
+    clipped(&paragraphs(passages, is_title), NARRATIVE)
 }
 
 /// Memories of commands that failed until another command was run or their arguments changed: the code was not at

@@ -66,6 +66,15 @@ pub(super) fn passages(text: &str) -> Vec<Passage> {
     passages
 }
 
+/// The paragraphs without list items, and without the sentences that are used elsewhere.
+pub(super) fn paragraphs(passages: &[Passage], is_used: impl Fn(&str) -> bool) -> String {
+    let paragraphs = passages.iter().filter(|passage| !passage.is_item).map(|passage| {
+        let rest: Vec<&str> = passage.sentences().filter(|sentence| !is_used(sentence)).collect();
+        rest.join(" ")
+    });
+    paragraphs.filter(|rest| !rest.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
 /// The first full stop that follows a whole word, whatever comes after it.
 fn typed_end(text: &str) -> Option<usize> {
     let ends = text.match_indices(". ").map(|(at, _)| at);

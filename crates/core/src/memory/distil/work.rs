@@ -3,7 +3,7 @@
 //! One memory per turn, however much it did. The title is quoted: from a commit, else the agent, else the prompt.
 
 use super::cues;
-use super::passage::{Passage, passages};
+use super::passage::{Passage, paragraphs, passages};
 use super::runs::{Recovery, Trials};
 use super::source::{DistilTurn, DistilledMemory, as_title};
 use super::statement::Statement;
@@ -272,12 +272,7 @@ fn narrative(passages: &[Passage], draft: &MemoryDraft) -> String {
         let bare = bare.split_once(": ").map_or(bare, |(_, rest)| rest);
         is_title || draft.facts.iter().any(|fact| fact.contains(bare))
     };
-    let paragraphs = passages.iter().filter(|passage| !passage.is_item).map(|passage| {
-        let rest: Vec<&str> = passage.sentences().filter(|sentence| !is_used(sentence)).collect();
-        rest.join(" ")
-    });
-    let paragraphs: Vec<String> = paragraphs.filter(|rest| !rest.is_empty()).collect();
-    clipped(&paragraphs.join("\n"), NARRATIVE)
+    clipped(&paragraphs(passages, is_used), NARRATIVE)
 }
 
 fn concepts(turn: &DistilTurn<'_>, kind: &str, recoveries: &[&Recovery]) -> Vec<String> {
