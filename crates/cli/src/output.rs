@@ -3,6 +3,7 @@
 //! The only file of the command line that writes to stdout and stderr. A closed pipe is not an error.
 
 use rustix::termios::tcgetwinsize;
+use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
 use towline_engine::runtime::variable;
@@ -36,9 +37,14 @@ impl Output {
         Style { is_coloured: self.coloured, columns: self.columns() }
     }
 
+    /// Prints one JSON object in one line.
+    pub fn json(&self, value: &impl Serialize) {
+        self.line(&serde_json::to_string(value).unwrap_or_default());
+    }
+
     /// Prints one JSON object or the text, whichever is wanted.
     pub fn print(&self, is_json: bool, json: impl FnOnce() -> Value, text: impl FnOnce() -> String) {
-        if is_json { self.line(&json().to_string()) } else { self.text(&text()) }
+        if is_json { self.json(&json()) } else { self.text(&text()) }
     }
 
     /// Line width, from `COLUMNS` or the terminal.

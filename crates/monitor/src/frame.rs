@@ -9,7 +9,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns and rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScreenSize {
     pub columns: u16,
     pub rows: u16,

@@ -7,10 +7,11 @@ use crate::row::{MonitorRow, SessionDetail};
 use crate::style::ColourMode;
 use crate::text::until_next;
 use std::cmp::Reverse;
+use towline_core::named_enum;
 use towline_core::shown::{SeatLight, SeatView};
 use towline_core::time::Timestamp;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MonitorModel {
     /// `None` before the first load. Sessions that need the user come first, ended ones last.
     pub(crate) rows: Option<Vec<MonitorRow>>,
@@ -42,18 +43,20 @@ pub enum InputMode {
     Helping,
 }
 
-/// The sort order of rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SortKey {
-    /// Sessions that need the user first.
-    #[default]
-    Urgency,
-    Context,
-    Cost,
-    Tokens,
-    Active,
-    Age,
-    Project,
+named_enum! {
+    /// The sort order of rows.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum SortKey {
+        /// Sessions that need the user first.
+        #[default]
+        Urgency = "urgency",
+        Context = "context",
+        Cost = "cost",
+        Tokens = "tokens",
+        Active = "activity",
+        Age = "age",
+        Project = "project",
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,28 +95,6 @@ pub struct Selection {
 pub(crate) const WIDE: u16 = 130;
 
 impl SortKey {
-    pub const ALL: [SortKey; 7] = [
-        SortKey::Urgency,
-        SortKey::Context,
-        SortKey::Cost,
-        SortKey::Tokens,
-        SortKey::Active,
-        SortKey::Age,
-        SortKey::Project,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            SortKey::Urgency => "urgency",
-            SortKey::Context => "context",
-            SortKey::Cost => "cost",
-            SortKey::Tokens => "tokens",
-            SortKey::Active => "activity",
-            SortKey::Age => "age",
-            SortKey::Project => "project",
-        }
-    }
-
     pub(crate) fn next(self) -> SortKey {
         let at = SortKey::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
         SortKey::ALL[(at + 1) % SortKey::ALL.len()]
@@ -122,22 +103,8 @@ impl SortKey {
 
 impl MonitorModel {
     pub fn new(now: Timestamp, colours: ColourMode, ended: EndedRows) -> MonitorModel {
-        MonitorModel {
-            rows: None,
-            now,
-            colours,
-            sort: SortKey::default(),
-            order: SortOrder::default(),
-            ended,
-            filter: String::new(),
-            mode: InputMode::default(),
-            pane: DetailPane::default(),
-            choice: Selection::default(),
-            size: ScreenSize { columns: 80, rows: 24 },
-            detail: None,
-            message: None,
-            trouble: None,
-        }
+        let size = ScreenSize { columns: 80, rows: 24 };
+        MonitorModel { now, colours, ended, size, ..MonitorModel::default() }
     }
 
     /// Whether the caller should load ended sessions too.

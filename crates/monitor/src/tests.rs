@@ -5,7 +5,7 @@
 use crate::model::{EndedRows, MonitorModel, SortKey, SortOrder};
 use crate::row::{MonitorRow, SessionDetail, TurnLine};
 use crate::style::ColourMode;
-use crate::update::{MonitorAction, MonitorInput, update};
+use crate::update::{self, MonitorAction, MonitorInput};
 use crate::view::{page, view};
 use crate::{Frame, KeyPress, ScreenSize};
 use proptest::prelude::*;
@@ -18,6 +18,20 @@ use towline_core::time::Timestamp;
 use towline_core::usage::{Cost, UsageTotal};
 
 const NOW: Timestamp = Timestamp(100_000_000);
+
+fn update(mut model: MonitorModel, input: MonitorInput) -> (MonitorModel, MonitorAction) {
+    let action = update::update(&mut model, input);
+    (model, action)
+}
+
+impl MonitorModel {
+    /// The model after these keys, ignoring actions.
+    fn after(self, keys: &str) -> MonitorModel {
+        crate::keys::pressed(keys.as_bytes())
+            .into_iter()
+            .fold(self, |model, key| update(model, MonitorInput::Key(key)).0)
+    }
+}
 
 pub fn model(rows: Vec<MonitorRow>) -> MonitorModel {
     let model = MonitorModel::new(NOW, ColourMode::Shown, EndedRows::Hidden);

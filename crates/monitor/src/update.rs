@@ -41,52 +41,35 @@ pub enum MonitorAction {
 
 const NOBODY_WAITS: &str = "nobody waits for you";
 
-pub fn update(mut model: MonitorModel, input: MonitorInput) -> (MonitorModel, MonitorAction) {
+pub fn update(model: &mut MonitorModel, input: MonitorInput) -> MonitorAction {
     match input {
-        MonitorInput::Key(key) => press(model, key),
-        MonitorInput::Now(now) => {
-            model.now = now;
-            (model, MonitorAction::Nothing)
-        }
-        MonitorInput::Size(size) => {
-            model.size = size;
-            (model, MonitorAction::Nothing)
-        }
-        MonitorInput::Rows(rows) => {
-            (model.rows, model.trouble) = (Some(rows), None);
-            (model, MonitorAction::Nothing)
-        }
-        MonitorInput::Detail(key, detail) => {
-            model.detail = Some((key, detail));
-            (model, MonitorAction::Nothing)
-        }
-        MonitorInput::Refused(why) => {
-            model.message = Some(why);
-            (model, MonitorAction::Nothing)
-        }
-        MonitorInput::Trouble(why) => {
-            model.trouble = Some(why);
-            (model, MonitorAction::Nothing)
-        }
+        MonitorInput::Key(key) => return press(model, key),
+        MonitorInput::Now(now) => model.now = now,
+        MonitorInput::Size(size) => model.size = size,
+        MonitorInput::Rows(rows) => (model.rows, model.trouble) = (Some(rows), None),
+        MonitorInput::Detail(key, detail) => model.detail = Some((key, detail)),
+        MonitorInput::Refused(why) => model.message = Some(why),
+        MonitorInput::Trouble(why) => model.trouble = Some(why),
     }
+    MonitorAction::Nothing
 }
 
-fn press(mut model: MonitorModel, key: KeyPress) -> (MonitorModel, MonitorAction) {
+fn press(model: &mut MonitorModel, key: KeyPress) -> MonitorAction {
     // The message has been read by the time of the next key.
     model.message = None;
     match (model.mode, key) {
-        (_, KeyPress::Control('c')) => (model, MonitorAction::Quit),
+        (_, KeyPress::Control('c')) => MonitorAction::Quit,
         (InputMode::Filtering, key) => filter(model, key),
-        (InputMode::Helping, KeyPress::Letter('q')) => (model, MonitorAction::Quit),
+        (InputMode::Helping, KeyPress::Letter('q')) => MonitorAction::Quit,
         (InputMode::Helping, _) => {
             model.mode = InputMode::Browsing;
-            (model, MonitorAction::Nothing)
+            MonitorAction::Nothing
         }
         (InputMode::Browsing, key) => browse(model, key),
     }
 }
 
-fn filter(mut model: MonitorModel, key: KeyPress) -> (MonitorModel, MonitorAction) {
+fn filter(model: &mut MonitorModel, key: KeyPress) -> MonitorAction {
     match key {
         KeyPress::Letter(letter) => model.filter.push(letter),
         KeyPress::Backspace => drop(model.filter.pop()),
@@ -101,28 +84,28 @@ fn filter(mut model: MonitorModel, key: KeyPress) -> (MonitorModel, MonitorActio
         | KeyPress::PageUp
         | KeyPress::PageDown
         | KeyPress::Home
-        | KeyPress::End => move_selection(&mut model, key),
+        | KeyPress::End => move_selection(model, key),
         KeyPress::Control(_) => {}
     }
-    (model, MonitorAction::Nothing)
+    MonitorAction::Nothing
 }
 
-fn browse(mut model: MonitorModel, key: KeyPress) -> (MonitorModel, MonitorAction) {
+fn browse(model: &mut MonitorModel, key: KeyPress) -> MonitorAction {
     match key {
-        KeyPress::Letter('q') | KeyPress::Control('d') => return (model, MonitorAction::Quit),
-        KeyPress::Escape => return back_out(model),
+        KeyPress::Letter('q') | KeyPress::Control('d') => return MonitorAction::Quit,
+        // Clears the filter; without one, quits.
+        KeyPress::Escape if model.filter.is_empty() => return MonitorAction::Quit,
+        KeyPress::Escape => model.filter.clear(),
         KeyPress::Enter => {
-            let action = model
-                .selected_row()
-                .map_or(MonitorAction::Nothing, |row| MonitorAction::Go(row.key().to_owned()));
-            return (model, action);
+            let go = |row: &MonitorRow| MonitorAction::Go(row.key().to_owned());
+            return model.selected_row().map_or(MonitorAction::Nothing, go);
         }
         KeyPress::Letter('n') => return next_waiting(model),
         KeyPress::Letter('a') => {
             model.ended = if model.needs_ended_sessions() { EndedRows::Hidden } else { EndedRows::Shown };
-            return (model, MonitorAction::Look);
+            return MonitorAction::Look;
         }
-        KeyPress::Letter('r') => return (model, MonitorAction::Look),
+        KeyPress::Letter('r') => return MonitorAction::Look,
         KeyPress::Letter('?') => model.mode = InputMode::Helping,
         KeyPress::Letter('/') => model.mode = InputMode::Filtering,
         KeyPress::Letter('s') => (model.sort, model.order) = (model.sort.next(), SortOrder::Usual),
@@ -139,39 +122,24 @@ fn browse(mut model: MonitorModel, key: KeyPress) -> (MonitorModel, MonitorActio
         | KeyPress::PageUp
         | KeyPress::PageDown
         | KeyPress::Home
-        | KeyPress::End => {
-            move_selection(&mut model, key);
-        }
+        | KeyPress::End => move_selection(model, key),
         KeyPress::Backspace | KeyPress::Control(_) => {}
     }
-    (model, MonitorAction::Nothing)
-}
-
-/// Clears the filter; without one, quits.
-fn back_out(mut model: MonitorModel) -> (MonitorModel, MonitorAction) {
-    if model.filter.is_empty() {
-        return (model, MonitorAction::Quit);
-    }
-    model.filter.clear();
-    (model, MonitorAction::Nothing)
+    MonitorAction::Nothing
 }
 
 /// Focuses the session that has waited longest: the rows come sorted by urgency.
-fn next_waiting(mut model: MonitorModel) -> (MonitorModel, MonitorAction) {
+fn next_waiting(model: &mut MonitorModel) -> MonitorAction {
     let waits = |row: &&MonitorRow| {
         matches!(row.shown.light(), SeatLight::Blocked | SeatLight::Stopped | SeatLight::Completed)
             && !row.has_ended()
     };
-    match model.all().iter().find(waits).map(|row| row.key().to_owned()) {
-        Some(key) => {
-            model.choice.key = Some(key.clone());
-            (model, MonitorAction::Go(key))
-        }
-        None => {
-            model.message = Some(NOBODY_WAITS.to_owned());
-            (model, MonitorAction::Nothing)
-        }
-    }
+    let Some(key) = model.all().iter().find(waits).map(|row| row.key().to_owned()) else {
+        model.message = Some(NOBODY_WAITS.to_owned());
+        return MonitorAction::Nothing;
+    };
+    model.choice.key = Some(key.clone());
+    MonitorAction::Go(key)
 }
 
 fn move_selection(model: &mut MonitorModel, key: KeyPress) {
@@ -198,14 +166,4 @@ fn step(model: &mut MonitorModel, by: isize) {
     let at = model.chosen_at(&rows).saturating_add_signed(by).min(rows.len().saturating_sub(1));
     let key = rows.get(at).map(|row| row.key().to_owned());
     model.choice = Selection { key, at };
-}
-
-impl MonitorModel {
-    /// The model after these keys, ignoring actions.
-    #[cfg(test)]
-    pub(crate) fn after(self, keys: &str) -> MonitorModel {
-        crate::keys::pressed(keys.as_bytes())
-            .into_iter()
-            .fold(self, |model, key| update(model, MonitorInput::Key(key)).0)
-    }
 }

@@ -19,11 +19,10 @@ use std::time::Duration;
 use towline_core::bar::{BarStyle, bar};
 use towline_core::shown::SeatLight;
 use towline_engine::ingest::goto;
-use towline_engine::ingest::live;
-use towline_engine::ingest::live::Glance;
+use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::{Env, Failure, variable};
 use towline_monitor::{
-    ColourMode, EndedRows, Frame, MonitorAction, MonitorInput, MonitorModel, pressed, update, view,
+    ColourMode, EndedRows, Frame, KeyPress, MonitorAction, MonitorInput, MonitorModel, pressed, update, view,
 };
 
 /// Shortest time between two refreshes, however much is written.
@@ -116,10 +115,7 @@ impl<'a> MonitorLoop<'a> {
             match typed {
                 KeyInput::Gone => return Ok(None),
                 KeyInput::Bytes(bytes) => {
-                    if pressed(&bytes)
-                        .into_iter()
-                        .any(|key| self.press(MonitorInput::Key(key)) == MonitorStep::Leave)
-                    {
+                    if pressed(&bytes).into_iter().any(|key| self.press(key) == MonitorStep::Leave) {
                         return Ok(None);
                     }
                 }
@@ -129,14 +125,8 @@ impl<'a> MonitorLoop<'a> {
         }
     }
 
-    fn take(&mut self, input: MonitorInput) -> MonitorAction {
-        let (model, action) = update(self.model.clone(), input);
-        self.model = model;
-        action
-    }
-
     fn tell(&mut self, input: MonitorInput) {
-        let _nothing_follows = self.take(input);
+        let _nothing_follows = update(&mut self.model, input);
     }
 
     fn draw(&mut self, canvas: &mut TerminalCanvas) -> io::Result<()> {
@@ -164,8 +154,8 @@ impl<'a> MonitorLoop<'a> {
         tick.map_or(PULSE, |ms| Duration::from_millis(ms.max(20)).min(PULSE))
     }
 
-    fn press(&mut self, input: MonitorInput) -> MonitorStep {
-        match self.take(input) {
+    fn press(&mut self, key: KeyPress) -> MonitorStep {
+        match update(&mut self.model, MonitorInput::Key(key)) {
             MonitorAction::Nothing => MonitorStep::Stay,
             MonitorAction::Quit => MonitorStep::Leave,
             MonitorAction::Look => {

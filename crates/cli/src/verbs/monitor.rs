@@ -64,12 +64,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let rows = RowGatherer::new(filter).rows(scope, Glance::Thorough, ended)?;
     if arguments.json {
         let sessions: Vec<Value> = rows.iter().map(object).collect();
-        scope.out.line(&json!({"sessions": sessions}).to_string());
+        scope.out.json(&json!({"sessions": sessions}));
     } else {
         let columns =
             arguments.width.unwrap_or_else(|| u16::try_from(scope.out.columns()).unwrap_or(u16::MAX));
-        let model = MonitorModel::new(scope.env.now, ColourMode::Hidden, ended);
-        scope.out.text(&page(&update(model, MonitorInput::Rows(rows)).0, columns));
+        let mut model = MonitorModel::new(scope.env.now, ColourMode::Hidden, ended);
+        let _nothing_follows = update(&mut model, MonitorInput::Rows(rows));
+        scope.out.text(&page(&model, columns));
     }
     Ok(ExitCode::SUCCESS)
 }
