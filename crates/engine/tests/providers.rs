@@ -13,8 +13,8 @@ use towline_testkit::{Api, Gate, Model, Rule, Step};
 
 /// Both APIs, by a server and what makes a provider of it.
 fn each(check: impl Fn(&str, &dyn Fn(Wire) -> Box<dyn Provider>)) {
-    check("", &|wire| Box::new(Anthropic::new(wire)));
-    check("/v1", &|wire| Box::new(OpenAi::new(wire)));
+    check("", &|wire| Box::new(Anthropic(wire)));
+    check("/v1", &|wire| Box::new(OpenAi(wire)));
 }
 
 fn learnt(turns: u32) -> Vec<String> {
@@ -27,7 +27,7 @@ fn learnt(turns: u32) -> Vec<String> {
 fn a_turn_is_put_into_words_once_and_says_where_it_came_from() {
     let bench = Bench::with_turns(2);
     let model = model(2, Some("remember"));
-    let provider = Anthropic::new(bench.wire(model.url()));
+    let provider = Anthropic(bench.wire(model.url()));
     let drained = bench.work(&provider);
     assert_eq!((drained.done, drained.kept, drained.failed, drained.left), (2, 2, 0, Left::Nothing));
     assert_eq!(bench.titles(), learnt(2));
@@ -54,7 +54,7 @@ fn a_turn_is_put_into_words_once_and_says_where_it_came_from() {
 fn an_endpoint_that_knows_no_schema_is_asked_without_it() {
     let bench = Bench::with_turns(1);
     let model = model(1, None);
-    bench.work(&OpenAi::new(bench.wire(format!("{}/v1", model.url()))));
+    bench.work(&OpenAi(bench.wire(format!("{}/v1", model.url()))));
     assert_eq!(bench.titles(), learnt(1));
     let asked = model.requests().remove(0);
     assert_eq!((asked.api, asked.body["response_format"]["type"].as_str()), (Api::Chat, Some("json_schema")));
@@ -63,7 +63,7 @@ fn an_endpoint_that_knows_no_schema_is_asked_without_it() {
     let bench = Bench::with_turns(1);
     let old =
         Model::start([Rule::when("TURN-1.").then(Step::error(400, "bad", "response_format is not known"))]);
-    assert_eq!(bench.work(&OpenAi::new(bench.wire(format!("{}/v1", old.url())))).failed, 1);
+    assert_eq!(bench.work(&OpenAi(bench.wire(format!("{}/v1", old.url())))).failed, 1);
     assert_eq!(old.requests().len(), 2);
     assert!(old.requests()[1].body["response_format"].is_null());
 }
@@ -133,7 +133,7 @@ fn a_rate_limit_is_waited_for_as_long_as_it_says() {
     let bench = Bench::with_turns(1);
     let step = Step::error(429, "rate_limit_error", "slow").header("retry-after", "300");
     let model = Model::start([Rule::when("TURN").then(step)]);
-    bench.work(&Anthropic::new(bench.wire(model.url())));
+    bench.work(&Anthropic(bench.wire(model.url())));
     let open = bench.open();
     let health = towline_engine::memory::model::Opened::archive(&open).health("anthropic").unwrap();
     assert_eq!(health.again_at, bench::START.plus_ms(300_000));
@@ -143,13 +143,13 @@ fn a_rate_limit_is_waited_for_as_long_as_it_says() {
 fn nobody_there_and_no_answer_in_time_are_troubles_too() {
     let bench = Bench::with_turns(1);
     let nobody = bench.wire("http://127.0.0.1:1".into());
-    let Left::Trouble(trouble) = bench.work(&Anthropic::new(nobody)).left else { panic!() };
+    let Left::Trouble(trouble) = bench.work(&Anthropic(nobody)).left else { panic!() };
     assert_eq!(trouble.cause, "unavailable");
 
     let bench = Bench::with_turns(1);
     let model = Model::start([Rule::when("TURN").then(Step::text("late").behind(&Gate::shut()))]);
     let wire = Wire { patience: Duration::from_millis(300), ..bench.wire(model.url()) };
-    let provider = Anthropic::new(wire);
+    let provider = Anthropic(wire);
     let drained = bench.work(&provider);
     let Left::Trouble(trouble) = drained.left else { panic!() };
     assert_eq!(trouble.cause, "timeout");
@@ -163,7 +163,7 @@ fn a_turn_that_fails_by_itself_is_dead_and_the_others_are_not() {
     let bench = Bench::with_turns(3);
     let model = model(3, Some("remember"));
     model.add(Rule::when("TURN-2.").then(Step::text("I will not.").stops_for("refusal")));
-    let provider = Anthropic::new(bench.wire(model.url()));
+    let provider = Anthropic(bench.wire(model.url()));
     let mut dead = 0;
     for _ in 0..6 {
         dead += bench.work(&provider).dead;
@@ -189,11 +189,11 @@ fn a_key_comes_from_a_command_and_a_missing_one_is_a_login() {
     let model = model(1, None);
     let url = format!("{}/v1", model.url());
     let command = |script: &str| Key::Command(vec!["/bin/sh".into(), "-c".into(), script.into()]);
-    let bad = OpenAi::new(Wire { key: command("exit 1"), ..bench.wire(url.clone()) });
+    let bad = OpenAi(Wire { key: command("exit 1"), ..bench.wire(url.clone()) });
     let Left::Trouble(trouble) = bench.work(&bad).left else { panic!() };
     assert_eq!((trouble.cause.as_str(), model.requests().len()), ("login", 0));
     bench.later(60);
-    bench.work(&OpenAi::new(Wire { key: command("echo sk-from-a-keyring"), ..bench.wire(url) }));
+    bench.work(&OpenAi(Wire { key: command("echo sk-from-a-keyring"), ..bench.wire(url) }));
     assert_eq!(bench.titles(), learnt(1));
     assert!(!format!("{:?}", Key::Given("sk-x".into())).contains("sk-x"));
 }
@@ -202,7 +202,7 @@ fn a_key_comes_from_a_command_and_a_missing_one_is_a_login() {
 fn nothing_to_remember_ends_the_job_and_keeps_nothing() {
     let bench = Bench::with_turns(1);
     let model = Model::start([Rule::when("TURN").then(Step::text("{\"memories\": []}"))]);
-    let drained = bench.work(&OpenAi::new(bench.wire(format!("{}/v1", model.url()))));
+    let drained = bench.work(&OpenAi(bench.wire(format!("{}/v1", model.url()))));
     assert_eq!((drained.done, drained.kept, drained.failed), (1, 0, 0));
     assert_eq!(memory(1)["memories"].as_array().unwrap().len(), 1);
 }
@@ -212,7 +212,7 @@ fn the_days_tokens_are_never_exceeded_and_the_next_day_goes_on() {
     let mut bench = Bench::with_turns(12);
     bench.daily_tokens = 6000;
     let model = model(12, Some("remember"));
-    let provider = Anthropic::new(bench.wire(model.url()));
+    let provider = Anthropic(bench.wire(model.url()));
     let drained = bench.work(&provider);
     assert_eq!(drained.left, Left::Budget);
     let spent = drained.spent.input + drained.spent.output;
@@ -233,7 +233,7 @@ fn workers_that_run_at_once_do_each_turn_once_and_stay_within_the_days_tokens() 
     let home = bench.home();
     let (limit, wire) = (12_000, bench.wire(model.url()));
     let work = || {
-        let provider = Anthropic::new(wire.clone());
+        let provider = Anthropic(wire.clone());
         bench::work(&home, &provider, bench::START, limit)
     };
     let spent: u64 = std::thread::scope(|scope| {
@@ -243,7 +243,7 @@ fn workers_that_run_at_once_do_each_turn_once_and_stay_within_the_days_tokens() 
     assert!(spent > 0 && spent <= limit, "{spent}");
     for day in 1..=6 {
         bench.later(24 * 60);
-        assert!(bench.work_within(&Anthropic::new(wire.clone()), limit).spent.tokens() <= limit, "day {day}");
+        assert!(bench.work_within(&Anthropic(wire.clone()), limit).spent.tokens() <= limit, "day {day}");
     }
     assert_eq!((bench.titles(), model.requests().len()), (learnt(TURNS), 24), "none was asked for twice");
 }

@@ -12,7 +12,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
 use towline_core::when::TimeExpression;
-use towline_engine::query::{Past, call, start_of_expression, unreadable_data};
+use towline_engine::query::{Past, call, parse_time, unreadable_data};
 use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::plain_text;
 use towline_engine::sync::export::{ExportError, jsonl, markdown};
@@ -55,7 +55,7 @@ enum ExportFormat {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let since = arguments.since.as_deref().map(|text| time(text, scope.env.now)).transpose()?;
+    let since = arguments.since.as_deref().map(|text| parse_time(text, scope.env.now)).transpose()?;
     let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
         return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
     };
@@ -82,13 +82,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
 
 fn failed(what: &str, error: &ExportError) -> Failure {
     Failure::about(what, error).hint("Run `tow doctor`, or give another --output.")
-}
-
-fn time(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
-    let refused =
-        |why: String| Failure::input(why).hint("Write a time such as yesterday, 14:05 or '2h ago'.");
-    let wanted = TimeExpression::parse(text).map_err(|error| refused(error.to_string()))?;
-    start_of_expression(&wanted, now).ok_or_else(|| refused(format!("`{}` is no time", plain_text(text))))
 }
 
 fn chosen(past: &Past, arguments: &Arguments, since: Timestamp) -> Result<Vec<Conversation>, Failure> {
@@ -118,16 +111,21 @@ fn to_stdout(write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) -> R
     }
 }
 
-fn to_file(
+/// Writes a file that only its owner can read; it appears whole or not at all.
+pub fn to_file<T, E: From<io::Error>>(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
-) -> Result<(), ExportError> {
+    write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
+) -> Result<T, E> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
     let mut out = BufWriter::new(file);
-    let written = write(&mut out).and_then(|()| Ok(out.flush()?)).and_then(|()| Ok(fs::rename(&part, path)?));
+    let written = write(&mut out).and_then(|done| {
+        out.flush()?;
+        fs::rename(&part, path)?;
+        Ok(done)
+    });
     if written.is_err() {
         let _ = fs::remove_file(&part);
     }

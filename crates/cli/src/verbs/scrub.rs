@@ -18,7 +18,7 @@ use towline_engine::runtime::progress::Progress as _;
 use towline_engine::runtime::{Env, Failure, archive};
 use towline_store::archive::{EraseMode, ScrubCounts, ScrubRules};
 use towline_store::erase::{self, DamagedFile, EraseReport};
-use towline_store::{ProjectionLimits, Store, StoreError};
+use towline_store::{Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -95,17 +95,15 @@ fn scrub(
 }
 
 fn from_database(env: &Env, cleaner: &ScrubRules<'_>, erasing: EraseMode) -> Result<EraseReport, Failure> {
-    if Store::read(&env.home, PATIENCE).map_err(failed)?.is_none() {
+    if Store::read(&env.home, PATIENCE).map_err(forget::failed)?.is_none() {
         return Ok(EraseReport::default());
     }
     forget::with_store(env, |store, lock| {
         if erasing == EraseMode::Rehearsal {
             return store.preview_scrub(cleaner);
         }
-        let pace =
-            ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
         // Events applied here were left by hooks that found the lock taken; the next refresh shows them.
-        store.apply_and_seal(lock, &pace)?;
+        store.apply_and_seal(lock, &forget::limits(env))?;
         store.scrub(lock, cleaner)
     })
 }
@@ -115,12 +113,12 @@ fn from_archive(env: &Env, cleaner: &ScrubRules<'_>, erasing: EraseMode) -> Resu
         return Ok(ScrubCounts::default());
     }
     let busy = || Failure::busy("another process writes the archive").hint("Wait for it, then run it again.");
-    let writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+    let writable = archive::open(env, PATIENCE).map_err(forget::failed)?.ok_or_else(busy)?;
     let mut progress = ProgressBar::of_rows();
     let done = writable
         .archive
         .scrub(cleaner, erasing, &mut |rows, all| progress.show_rows(rows, all, env.elapsed()))
-        .map_err(failed)?;
+        .map_err(forget::failed)?;
     progress.finish();
     Ok(done)
 }
@@ -156,7 +154,7 @@ fn report(scope: &Scope, arguments: &Arguments, done: &ScrubResult) {
             "journal": {"erased": hot.journal.gone, "changed": hot.journal.changed},
             "aside": {"files": aside, "deleted": arguments.delete_aside},
         });
-        return scope.out.line(&all.to_string());
+        return scope.out.json(&all);
     }
     let verb = if arguments.dry_run { "would change" } else { "changed" };
     scope.out.line(&format!(
@@ -175,8 +173,4 @@ fn report(scope: &Scope, arguments: &Arguments, done: &ScrubResult) {
         );
         scope.out.line(&scope.out.tint(Tone::Warning, &line));
     }
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::new(&error).hint("Run it again; if it fails, run `tow doctor`.")
 }

@@ -5,11 +5,10 @@
 use crate::output::Tone;
 use crate::scope::Scope;
 use crate::strokes::strokes;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use towline_core::escape::{escape_for_terminal, pad, width};
 use towline_core::usage::{Cost, CostEstimate, UsageTotal, short_count};
-use towline_engine::query::usage;
-use towline_engine::query::usage::{By, Group, UsageReport, UsageRequest};
+use towline_engine::query::usage::{self, By, Group, UsageReport, UsageRequest};
 use towline_engine::runtime::Failure;
 use towline_engine::runtime::config::listed;
 use towline_render::usage_json;
@@ -32,8 +31,8 @@ Days are those of your own clock (TZ).";
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The grouping of the rows.
-    #[arg(long, value_enum, default_value_t = Rows::Day)]
-    by: Rows,
+    #[arg(long, default_value = By::Day.name(), value_parser = By::ALL.map(By::name))]
+    by: String,
     /// Since this time: 7d (seven days, today included), 12h, a time or a date, or `all`.
     #[arg(long, value_name = "TIME", default_value = "7d", allow_hyphen_values = true)]
     since: String,
@@ -54,27 +53,12 @@ pub struct Arguments {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rows {
-    Day,
-    Project,
-    Model,
-    Session,
-    Agent,
-}
-
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let by = match arguments.by {
-        Rows::Day => By::Day,
-        Rows::Project => By::Project,
-        Rows::Model => By::Model,
-        Rows::Session => By::Session,
-        Rows::Agent => By::Agent,
-    };
+    let by = By::from_name(&arguments.by).unwrap_or(By::Day);
     let (project, agent) = (arguments.project.clone(), arguments.agent.clone());
     let shown = usage::report(&scope.env, &UsageRequest { by, since: &arguments.since, project, agent })?;
     if arguments.json {
-        scope.out.line(&usage_json(&shown).to_string());
+        scope.out.json(&usage_json(&shown));
     } else if usage::total(&shown.sums).messages == 0 {
         scope.out.line("nothing was used in that time, as far as was captured");
         scope.out.line("next: --since all looks further back, `tow import` takes in what the agents wrote");

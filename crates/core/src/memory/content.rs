@@ -149,7 +149,7 @@ impl Deref for MemoryContent {
 }
 
 /// The raw text of a session summary.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryDraft {
     pub request: String,
     pub investigated: String,

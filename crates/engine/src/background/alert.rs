@@ -3,8 +3,7 @@
 //! At most one exists, by a lock that dies with it; others wake it through a socket. Steps are stored before
 //! they are taken: a killed process neither repeats nor blocks any, and the next one continues from there.
 
-use crate::ingest::live;
-use crate::ingest::live::Glance;
+use crate::ingest::live::{self, Glance};
 use crate::notify::{NO_DESKTOP, Outcome, Step, Voice, errand, fault, nudge, steps};
 use crate::runtime::config::Notify;
 use crate::runtime::{Env, Failure, settings};

@@ -4,8 +4,7 @@
 //! The typist does the typing, and skips sessions that are paused, busy or in use by the user.
 
 use crate::handoff::typing;
-use crate::ingest::live;
-use crate::ingest::live::Glance;
+use crate::ingest::live::{self, Glance};
 use crate::runtime::{Env, Failure, settings};
 use crate::status::probe::SAID_WITHIN_MS;
 use std::time::Duration;

@@ -2,8 +2,7 @@
 //!
 //! Callers still hold the apply lock, so every notification is sent once and in journal order.
 
-use crate::handoff::bookmarks;
-use crate::handoff::bookmarks::Bookmarked;
+use crate::handoff::bookmarks::{self, Bookmarked};
 use crate::ingest::live;
 use crate::notify;
 use crate::runtime::{Config, Env, spawn};

@@ -3,8 +3,7 @@
 //! The file is in the format that capture reads, redacted before writing, and deleted only after the archive
 //! has captured it.
 
-use crate::capture;
-use crate::capture::{Transcript, Wishes};
+use crate::capture::{self, Transcript, Wishes};
 use crate::runtime::{Env, spawn};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

@@ -6,8 +6,7 @@
 use super::{Chosen, is_path, project_called, unreadable_data};
 use crate::capture;
 use crate::handoff::past;
-use crate::memory::recall;
-use crate::memory::recall::{Asker, Given};
+use crate::memory::recall::{self, Asker, Given};
 use crate::runtime::env::{current_folder, program};
 use crate::runtime::{Env, Failure, projects, settings};
 use std::path::{Path, PathBuf};

@@ -33,9 +33,10 @@ pub fn search_failed(error: FindError) -> Failure {
 }
 
 /// Which projects a query covers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ProjectScope {
     /// The project of the current folder.
+    #[default]
     Here,
     /// One project, by its name or by a folder in it.
     Named(String),

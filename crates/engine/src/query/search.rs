@@ -17,6 +17,7 @@ use towline_search::{DocumentKind, Filters, QueryContext};
 /// Upper bound of `limit`.
 const MOST: usize = 500;
 
+#[derive(Default)]
 pub struct SearchRequest {
     pub words: String,
     /// memory, summary, body, detail, bookmark; several may be joined by commas. Empty is all.
@@ -39,22 +40,7 @@ pub struct SearchRequest {
 impl SearchRequest {
     /// A search for words in these projects, without any filter.
     pub fn of(words: String, project: ProjectScope, limit: usize) -> SearchRequest {
-        SearchRequest {
-            words,
-            kinds: vec![],
-            types: vec![],
-            concepts: vec![],
-            files: vec![],
-            agent: None,
-            branch: None,
-            session: None,
-            since: None,
-            until: None,
-            with_replaced: false,
-            limit,
-            project,
-            with_team: false,
-        }
+        SearchRequest { words, project, limit, ..SearchRequest::default() }
     }
 }
 
@@ -92,12 +78,6 @@ pub fn search(env: &Env, request: &SearchRequest) -> Result<SearchResults, Failu
         }
     }
     Ok(SearchResults { hits: rank(env, &past, &question, embedding.as_ref(), &team)?, notices })
-}
-
-/// The hits of this machine for a question about an open archive.
-pub fn search_in(env: &Env, past: &Past, question: &Question) -> Result<SearchResults, Failure> {
-    let (embedding, notices) = embedded(env, &question.text);
-    Ok(SearchResults { hits: rank(env, past, question, embedding.as_ref(), &[])?, notices })
 }
 
 /// The team's results that are not here, or a notice if the hub does not answer in time.

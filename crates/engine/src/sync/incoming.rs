@@ -4,8 +4,7 @@
 //! are erased from every file, as `tow forget` would.
 
 use super::{Sharing, words};
-use crate::erase::forget;
-use crate::erase::forget::{Meant, busy, failed};
+use crate::erase::forget::{self, Meant, busy, failed};
 use crate::runtime::{Env, Failure, archive};
 use std::collections::BTreeSet;
 use std::time::Duration;

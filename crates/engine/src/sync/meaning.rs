@@ -4,8 +4,7 @@
 //! model, or if the hub uses another one, it does nothing.
 
 use super::link::{Link, NoLink};
-use crate::index::embeddings;
-use crate::index::embeddings::{Model, Standing};
+use crate::index::embeddings::{self, Model, Standing};
 use crate::runtime::{Env, settings};
 use std::cell::OnceCell;
 use std::collections::HashMap;

@@ -3,13 +3,11 @@
 //! Redacts in both directions: content captured before a rule existed must not leave, and other machines'
 //! rules are not trusted. Content of an unknown kind is dropped.
 
-use crate::sync::export::wire::{BadWord, Line};
+use crate::sync::export::wire::{BadWord, Line, MemoryWords};
 use serde::{Deserialize, Serialize};
 use towline_core::capture::FileAccess;
 use towline_core::id::IdHash;
-use towline_core::memory::{
-    ConfidencePercent, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType, suspicion,
-};
+use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryTrust, suspicion};
 use towline_core::share::{RowKind, RowLife, SharedRow};
 use towline_core::text::{CleanText, SafeText, SecretPolicy, TextPolicy, clip};
 use towline_core::time::Timestamp;
@@ -28,14 +26,8 @@ pub enum WordsError {
 
 #[derive(Serialize, Deserialize)]
 struct MemoryLetters {
-    #[serde(rename = "type")]
-    sort: MemoryType,
-    title: String,
-    subtitle: String,
-    facts: Vec<String>,
-    narrative: String,
-    concepts: Vec<String>,
-    files: Vec<(String, String)>,
+    #[serde(flatten)]
+    words: MemoryWords,
     branch: Option<String>,
     commit: Option<String>,
     maker: String,
@@ -94,19 +86,13 @@ pub fn letters(words: RowContent<String>) -> Result<Lettered, WordsError> {
             let SharedPiece { mut piece, turn_mark } = *body;
             piece.text = clean(&piece.text);
             let text = clip(&piece.text, LOOKED_FOR).to_owned();
-            said(ExportedRow::Body(piece), text, |letters| SaidLetters {
-                turn_mark: turn_mark.map(digits),
-                ..letters
-            })
+            said_piece(ExportedRow::Body(piece), text, turn_mark)
         }
         RowContent::Detail(detail) => {
             let SharedPiece { mut piece, turn_mark } = *detail;
             piece.text = clean(&piece.text);
             let text = clip(&piece.text, LOOKED_FOR).to_owned();
-            said(ExportedRow::Detail(piece), text, |letters| SaidLetters {
-                turn_mark: turn_mark.map(digits),
-                ..letters
-            })
+            said_piece(ExportedRow::Detail(piece), text, turn_mark)
         }
         RowContent::Noted(words) => Ok(Lettered { text: String::new(), words }),
     }
@@ -132,6 +118,14 @@ fn summary_text(kept: &KeptSummary) -> String {
     parts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
+fn said_piece(
+    row: ExportedRow<String>,
+    text: String,
+    turn_mark: Option<IdHash>,
+) -> Result<Lettered, WordsError> {
+    said(row, text, |letters| SaidLetters { turn_mark: turn_mark.map(|mark| mark.0.to_string()), ..letters })
+}
+
 fn said<'a>(
     row: ExportedRow<String>,
     text: String,
@@ -148,15 +142,8 @@ fn said<'a>(
 }
 
 fn memory_letters(words: SharedMemory) -> MemoryLetters {
-    let draft = words.content.into_draft();
     MemoryLetters {
-        sort: draft.kind,
-        title: draft.title,
-        subtitle: draft.subtitle,
-        facts: draft.facts,
-        narrative: draft.narrative,
-        concepts: draft.concepts,
-        files: draft.files.into_iter().map(|(path, how)| (path, how.name().to_owned())).collect(),
+        words: words.content.into(),
         branch: words.branch.map(|branch| short(&branch)),
         commit: words.commit.map(|commit| short(&commit)),
         maker: words.maker.name().to_owned(),
@@ -181,18 +168,11 @@ pub fn read(kind: RowKind, words: &str) -> Result<Option<RowContent<CleanText<'s
 }
 
 fn memory(letters: MemoryLetters) -> Option<SharedMemory> {
-    let files = letters.files.into_iter().filter_map(|(path, how)| Some((path, FileAccess::named(&how)?)));
-    let content = MemoryContent::of(MemoryDraft {
-        kind: letters.sort,
-        title: letters.title,
-        subtitle: letters.subtitle,
-        facts: letters.facts,
-        narrative: letters.narrative,
-        concepts: letters.concepts,
-        files: files.collect(),
-    })?;
+    let mut words = letters.words;
+    let files = std::mem::take(&mut words.files).into_iter();
+    let files = files.filter_map(|(path, how)| Some((path, FileAccess::named(&how)?))).collect();
     Some(SharedMemory {
-        content,
+        content: words.content(files)?,
         branch: letters.branch.map(|branch| short(&branch)),
         commit: letters.commit.map(|commit| short(&commit)),
         maker: MemoryAuthor::named(&short(&letters.maker)),
@@ -223,10 +203,6 @@ fn said_words(letters: SaidLetters<'_>) -> Result<Option<RowContent<CleanText<'s
         | ExportedRow::Revert { .. }
         | ExportedRow::Memory(_) => None,
     })
-}
-
-fn digits(mark: IdHash) -> String {
-    mark.0.to_string()
 }
 
 fn clean(text: &str) -> String {

@@ -10,7 +10,6 @@ use serde_json::json;
 use toml_edit::Value;
 use towline_core::escape::escape_for_terminal;
 use towline_engine::runtime::Failure;
-use towline_engine::runtime::config::HubTls;
 use towline_engine::runtime::env::host_name;
 use towline_engine::sync::{NoLink, machine, note_joined, open_hands};
 use towline_hub::Machine;
@@ -51,10 +50,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let machine = Machine { name, ..machine(&scope.env)? };
     let mut hub = open_hands(&scope.env, &wanted, PATIENCE)?;
     let membership = hub.join(&arguments.team, &machine).map_err(NoLink::from)?;
-    let tls = match wanted.tls {
-        HubTls::Verified => "verified",
-        HubTls::Plain => "plain",
-    };
     let set = |text: &str| Some(Value::from(text));
     let ca = Some(wanted.ca.as_str()).filter(|ca| !ca.is_empty()).map(Value::from);
     towline_engine::runtime::config::edit::change(
@@ -62,14 +57,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         &[
             ("hub.url", set(&wanted.url)),
             ("hub.team", set(&arguments.team)),
-            ("hub.tls", set(tls)),
+            ("hub.tls", set(wanted.tls.name())),
             ("hub.ca", ca),
         ],
     )?;
     note_joined(&scope.env, &membership, &machine)?;
     if arguments.json {
         let all = json!({"team": arguments.team, "person": membership.person, "machine": machine.name});
-        scope.out.line(&all.to_string());
+        scope.out.json(&all);
     } else {
         let [team, person, name] =
             [&arguments.team, &membership.person, &machine.name].map(|text| escape_for_terminal(text));

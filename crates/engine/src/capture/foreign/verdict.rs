@@ -9,21 +9,23 @@ use towline_store::archive::TranscriptSource;
 use towline_store::foreign::{ForeignSession, Product, ReadScope};
 use towline_store::{Archive, StoreError};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The archive has no turn of it.
-    Taken,
-    /// The archive has its turns: only notes about them are added.
-    Noted,
-    Known,
-    /// Its transcript exists and has not been captured yet.
-    HasTranscript,
-    /// Too old, or of another project than the requested one.
-    NotAsked,
-    Excluded,
-    /// Its folder is unknown, so it may be an excluded one.
-    PerhapsExcluded,
-    UnknownAgent,
+towline_core::named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Verdict {
+        /// The archive has no turn of it.
+        Taken = "taken",
+        /// The archive has its turns: only notes about them are added.
+        Noted = "noted",
+        Known = "known",
+        /// Its transcript exists and has not been captured yet.
+        HasTranscript = "has_transcript",
+        /// Too old, or of another project than the requested one.
+        NotAsked = "not_asked",
+        Excluded = "excluded",
+        /// Its folder is unknown, so it may be an excluded one.
+        PerhapsExcluded = "perhaps_excluded",
+        UnknownAgent = "unknown_agent",
+    }
 }
 
 impl Verdict {
@@ -37,19 +39,6 @@ impl Verdict {
             | Verdict::Excluded
             | Verdict::PerhapsExcluded
             | Verdict::UnknownAgent => None,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Taken => "taken",
-            Verdict::Noted => "noted",
-            Verdict::Known => "known",
-            Verdict::HasTranscript => "has_transcript",
-            Verdict::NotAsked => "not_asked",
-            Verdict::Excluded => "excluded",
-            Verdict::PerhapsExcluded => "perhaps_excluded",
-            Verdict::UnknownAgent => "unknown_agent",
         }
     }
 

@@ -7,8 +7,7 @@ mod meant;
 
 pub use meant::{Meant, Request, find};
 
-use crate::index;
-use crate::index::embeddings;
+use crate::index::{self, embeddings};
 use crate::ingest::{effects, live};
 use crate::memory::remember::numbers;
 use crate::runtime::faults::fallback_logs;
@@ -23,7 +22,7 @@ use towline_core::memory::name;
 use towline_store::archive::{EraseMode, EraseScope, ErasedRows};
 use towline_store::erase::{self, DamagedFile, EraseGuard, EraseReport, EraseSelection};
 use towline_store::lock::{ProjectionLock, pauses};
-use towline_store::{ProjectionLimits, Store, StoreError};
+use towline_store::{Archive, ProjectionLimits, Store, StoreError};
 
 /// How long to wait for other processes that use the data.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -137,9 +136,7 @@ fn traces_from_hot(
 ) -> Result<EraseReport, Failure> {
     with_store(env, |store, lock| {
         let traces = find(store)?;
-        let pace =
-            ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
-        let folded = store.apply_and_seal(lock, &pace)?;
+        let folded = store.apply_and_seal(lock, &limits(env))?;
         effects::carry_out(env, &settings(env), store, &folded.effects)?;
         let mut all = EraseReport::default();
         for traces in &traces {
@@ -173,12 +170,21 @@ pub fn vacuum(env: &Env) -> Result<(), Failure> {
         with_store(env, |store, _| store.compact())?;
     }
     if env.home.archive().exists() {
-        let writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
-        writable.archive.compact().map_err(failed)?;
-        index::forget_index(&env.home).map_err(failed)?;
-        embeddings::remove_deleted(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
+        compact(env, &archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?.archive)?;
     }
     Ok(())
+}
+
+/// Rewrites the archive without free pages, and drops what was derived from deleted rows.
+fn compact(env: &Env, archive: &Archive) -> Result<(), Failure> {
+    archive.compact().map_err(failed)?;
+    index::forget_index(&env.home).map_err(failed)?;
+    embeddings::remove_deleted(&env.home, archive).map_err(|error| Failure::new(&error))
+}
+
+/// Applies the whole journal, however long that takes.
+pub fn limits(env: &Env) -> ProjectionLimits<'static> {
+    ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE }
 }
 
 /// Runs `act` with the database and its lock; hooks leave their events in the journal meanwhile.
@@ -189,9 +195,7 @@ pub fn with_store<T>(
     let lock =
         ProjectionLock::take_within(&env.home, pauses(PATIENCE)).map_err(|error| unreadable(env, error))?;
     let lock = lock.ok_or_else(busy)?;
-    let pace =
-        ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience: PATIENCE };
-    let (store, folded) = Store::open_and_apply(&env.home, &lock, &pace).map_err(failed)?;
+    let (store, folded) = Store::open_and_apply(&env.home, &lock, &limits(env)).map_err(failed)?;
     effects::carry_out(env, &settings(env), &store, &folded.effects).map_err(failed)?;
     act(&store, &lock).map_err(failed)
 }
@@ -208,9 +212,7 @@ fn from_archive(env: &Env, meant: &Meant, erasing: EraseMode) -> Result<ErasedRo
     };
     let erased = writable.archive.erase(&extent, erasing, env.now).map_err(failed)?;
     if erasing == EraseMode::ForGood {
-        writable.archive.compact().map_err(failed)?;
-        index::forget_index(&env.home).map_err(failed)?;
-        embeddings::remove_deleted(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
+        compact(env, &writable.archive)?;
     }
     Ok(erased)
 }

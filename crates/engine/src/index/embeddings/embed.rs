@@ -4,8 +4,7 @@
 //! statement stays open while the model computes.
 
 use super::{Model, vectors_file};
-use crate::index;
-use crate::index::FindError;
+use crate::index::{self, FindError};
 use std::collections::{HashMap, HashSet};
 use std::fs::DirBuilder;
 use std::io;

@@ -14,25 +14,28 @@ use towline_agents::ask::usual_model;
 
 pub fn provider(env: &Env, wanted: &Enrich) -> Box<dyn Provider> {
     match wanted.provider {
-        ProviderName::Nobody => Box::new(Nobody::new("none", "no provider is named".to_owned())),
+        ProviderName::Nobody => Box::new(Nobody { name: "none", why: "no provider is named".to_owned() }),
         ProviderName::Agent(agent) => command(env, wanted, agent),
         ProviderName::Anthropic => {
             let vendors = Vendor { address: "https://api.anthropic.com", variable: "ANTHROPIC_API_KEY" };
-            Box::new(Anthropic::new(wire(env, wanted, &vendors)))
+            Box::new(Anthropic(wire(env, wanted, &vendors)))
         }
         ProviderName::OpenAi if wanted.model.is_empty() => {
-            Box::new(Nobody::new(wanted.provider.name(), "distil.model names no model".to_owned()))
+            Box::new(Nobody { name: wanted.provider.name(), why: "distil.model names no model".to_owned() })
         }
         ProviderName::OpenAi => {
             let vendors = Vendor { address: "https://api.openai.com/v1", variable: "OPENAI_API_KEY" };
-            Box::new(OpenAi::new(wire(env, wanted, &vendors)))
+            Box::new(OpenAi(wire(env, wanted, &vendors)))
         }
     }
 }
 
 fn command(env: &Env, wanted: &Enrich, agent: Agent) -> Box<dyn Provider> {
     let Some(program) = find_in_path(agent.name()) else {
-        return Box::new(Nobody::new(agent.name(), format!("`{}` is not on the PATH", agent.name())));
+        return Box::new(Nobody {
+            name: agent.name(),
+            why: format!("`{}` is not on the PATH", agent.name()),
+        });
     };
     let around = Surroundings {
         program,
@@ -40,7 +43,7 @@ fn command(env: &Env, wanted: &Enrich, agent: Agent) -> Box<dyn Provider> {
         settings: agent.folder(&variable),
         patience: patience(wanted),
     };
-    Box::new(Command::new(agent, model(wanted), around))
+    Box::new(Command { agent, model: model(wanted), around })
 }
 
 /// A vendor's API address, and the customary variable of its key.

@@ -12,36 +12,21 @@ use std::collections::HashMap;
 use std::ops::Range;
 use towline_core::id::SessionKey;
 use towline_core::ledger::LedgerDay;
+use towline_core::named_enum;
 use towline_core::time::Timestamp;
 use towline_core::usage::{ModelPrices, UsageTotal};
 use towline_store::archive::{UsageGroup, UsageGroupBy, UsageProject, UsageQuery, UsedSession};
 use towline_store::{Archive, StoreError};
 
-/// Grouping of the sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    Day,
-    Project,
-    Model,
-    Session,
-    Agent,
-}
-
-impl By {
-    pub const ALL: [By; 5] = [By::Day, By::Project, By::Model, By::Session, By::Agent];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            By::Day => "day",
-            By::Project => "project",
-            By::Model => "model",
-            By::Session => "session",
-            By::Agent => "agent",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<By> {
-        By::ALL.into_iter().find(|by| by.name() == name)
+named_enum! {
+    /// Grouping of the sums.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum By as from_name {
+        Day = "day",
+        Project = "project",
+        Model = "model",
+        Session = "session",
+        Agent = "agent",
     }
 }
 

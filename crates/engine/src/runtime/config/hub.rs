@@ -3,6 +3,7 @@
 //! Pure. Holds no password, only where to find one.
 
 use super::values::{Values, key};
+use towline_core::named_enum;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hub {
@@ -23,18 +24,14 @@ pub struct Hub {
     pub max_queue: u32,
 }
 
-/// How the connection to the hub is protected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HubTls {
-    Verified,
-    Plain,
+named_enum! {
+    /// How the connection to the hub is protected.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum HubTls as named {
+        Verified = "verified",
+        Plain = "plain",
+    }
 }
-
-pub(super) const TLS_MODES: [&str; 2] = ["verified", PLAIN];
-const PLAIN: &str = "plain";
-
-/// The extents of sharing; each includes the ones before it.
-pub(super) const EXTENTS: [&str; 3] = ["lines", "bodies", "details"];
 
 impl Hub {
     pub(super) fn read(values: &Values) -> Hub {
@@ -42,7 +39,7 @@ impl Hub {
             url: values.text(key!("hub.url")),
             team: values.text(key!("hub.team")),
             ca: values.text(key!("hub.ca")),
-            tls: if values.text(key!("hub.tls")) == PLAIN { HubTls::Plain } else { HubTls::Verified },
+            tls: HubTls::named(&values.text(key!("hub.tls"))).unwrap_or(HubTls::Verified),
             allow_plain: values.is_on(key!("hub.allow_plain")),
             password_env: values.text(key!("hub.password_env")),
             password_command: values.list(key!("hub.password_command")),

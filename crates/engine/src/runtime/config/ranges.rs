@@ -3,9 +3,9 @@
 //! Pure. An error completes the sentence "`key` must be …".
 
 use super::enrich::ProviderName;
-use super::hub::{EXTENTS, TLS_MODES};
+use super::hub::HubTls;
 use super::rules::{all, one_of, require};
-use super::search::TIERS;
+use super::search::SearchTier;
 use super::{bookmarks, guard, limits, notify, prices, search};
 use crate::runtime::hub_url;
 use toml_edit::Value;
@@ -16,6 +16,7 @@ use towline_core::meter::ContextStrategy;
 use towline_core::status_line::StatusTemplate;
 use towline_core::telling::TerminalSignal;
 use towline_core::typing::TerminalAbility;
+use towline_store::archive::ShareLevel;
 
 /// More than any session reaches; setting a threshold to it disables the rule.
 const MOST: i64 = 1_000_000_000;
@@ -65,13 +66,13 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     match key {
         "inherit.on_clear" => one_of(text, &OnClear::ALL.map(OnClear::name)),
         "distil.provider" => one_of(text, &ProviderName::all()),
-        "search.tier" => one_of(text, &TIERS),
+        "search.tier" => one_of(text, &SearchTier::ALL.map(SearchTier::name)),
         "bookmarks.mode" => one_of(text, &BookmarkMode::ALL.map(BookmarkMode::name)),
         "continue.handoff" => one_of(text, &HandoffMethod::ALL.map(HandoffMethod::name)),
         "notify.terminal" => one_of(text, &TerminalSignal::ALL.map(TerminalSignal::name)),
         "guard.strategy" => one_of(text, &ContextStrategy::ALL.map(ContextStrategy::name)),
-        "hub.tls" => one_of(text, &TLS_MODES),
-        "hub.extent" => one_of(text, &EXTENTS),
+        "hub.tls" => one_of(text, &HubTls::ALL.map(HubTls::name)),
+        "hub.extent" => one_of(text, &ShareLevel::ALL.map(ShareLevel::name)),
         "privacy.exclude_projects" | "inherit.never_in" => {
             all(value, |path| path.starts_with('/'), "made of whole paths that begin with `/`")
         }

@@ -5,6 +5,7 @@
 use super::rules::require;
 use super::values::{Values, key};
 use toml_edit::Value;
+use towline_core::named_enum;
 use towline_search::MODEL_FILES;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,23 +17,21 @@ pub struct Search {
     pub model_sha256: Vec<(String, String)>,
 }
 
-/// The source of embeddings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchTier {
-    /// The compiled-in table.
-    Static,
-    /// A downloaded model in addition to the table.
-    MiniLm,
+named_enum! {
+    /// The source of embeddings.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SearchTier as named {
+        /// The compiled-in table.
+        Static = "static",
+        /// A downloaded model in addition to the table.
+        MiniLm = "minilm",
+    }
 }
-
-pub(super) const TIERS: [&str; 2] = ["static", MINILM];
-const MINILM: &str = "minilm";
 
 impl Search {
     pub(super) fn read(values: &Values) -> Search {
-        let is_minilm = values.text(key!("search.tier")) == MINILM;
         Search {
-            tier: if is_minilm { SearchTier::MiniLm } else { SearchTier::Static },
+            tier: SearchTier::named(&values.text(key!("search.tier"))).unwrap_or(SearchTier::Static),
             model_url: values.text(key!("search.model_url")).trim_end_matches('/').to_owned(),
             model_sha256: values
                 .list(key!("search.model_sha256"))

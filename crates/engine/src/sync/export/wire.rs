@@ -5,6 +5,7 @@
 
 mod learnt;
 
+pub use learnt::MemoryWords;
 use learnt::{MemoryLine, SummaryLine};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

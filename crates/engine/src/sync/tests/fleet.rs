@@ -3,8 +3,7 @@
 //! The hub merges with `core::share` alone and numbers changes like the real one.
 
 use crate::capture::Wishes;
-use crate::erase::forget;
-use crate::erase::forget::{AsideFate, Meant};
+use crate::erase::forget::{self, AsideFate, Meant};
 use crate::runtime::archive::Writable;
 use crate::runtime::{Env, archive};
 use crate::sync::outgoing::{Batch, note_sent, outgoing};

@@ -11,15 +11,7 @@ use towline_agents::ask::{prose, short};
 const VERSION: &str = "2023-06-01";
 const TOOL: &str = "remember";
 
-pub struct Anthropic {
-    wire: Wire,
-}
-
-impl Anthropic {
-    pub fn new(wire: Wire) -> Anthropic {
-        Anthropic { wire }
-    }
-}
+pub struct Anthropic(pub Wire);
 
 impl Provider for Anthropic {
     fn name(&self) -> &str {
@@ -27,7 +19,7 @@ impl Provider for Anthropic {
     }
 
     fn model(&self) -> &str {
-        &self.wire.model
+        &self.0.model
     }
 
     /// The overhead of tool use beyond the schema.
@@ -40,7 +32,7 @@ impl Provider for Anthropic {
             let key = key.map(|key| ("x-api-key", key.to_owned()));
             key.into_iter().chain([("anthropic-version", VERSION.to_owned())]).collect()
         };
-        match self.wire.post("/v1/messages", &headers, &self.body(request)) {
+        match self.0.post("/v1/messages", &headers, &self.body(request)) {
             Err(why) => ModelAnswer::none(why),
             Ok(message) => {
                 let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -57,7 +49,7 @@ impl Provider for Anthropic {
 impl Anthropic {
     fn body(&self, request: &Request) -> Value {
         json!({
-            "model": self.wire.model,
+            "model": self.0.model,
             "max_tokens": request.most_output,
             "system": request.system,
             "messages": [{"role": "user", "content": request.digest.text}],

@@ -22,16 +22,10 @@ pub struct Surroundings {
 }
 
 pub struct Command {
-    agent: Agent,
+    pub agent: Agent,
     /// `None` means the agent's default.
-    model: Option<String>,
-    around: Surroundings,
-}
-
-impl Command {
-    pub fn new(agent: Agent, model: Option<String>, around: Surroundings) -> Command {
-        Command { agent, model, around }
-    }
+    pub model: Option<String>,
+    pub around: Surroundings,
 }
 
 impl Provider for Command {

@@ -35,7 +35,9 @@ pub trait Provider {
     fn ask(&self, request: &Request) -> ModelAnswer;
 
     /// The instruction for the user after a failure.
-    fn mend(&self, cause: &str) -> String;
+    fn mend(&self, cause: &str) -> String {
+        usual_mend(cause)
+    }
 }
 
 /// The instruction that applies to every provider.

@@ -2,18 +2,12 @@
 //!
 //! Never substitutes another provider.
 
-use super::{AskError, ModelAnswer, Provider, usual_mend};
+use super::{AskError, ModelAnswer, Provider};
 use crate::memory::model::request::Request;
 
 pub struct Nobody {
-    name: &'static str,
-    why: String,
-}
-
-impl Nobody {
-    pub fn new(name: &'static str, why: String) -> Nobody {
-        Nobody { name, why }
-    }
+    pub name: &'static str,
+    pub why: String,
 }
 
 impl Provider for Nobody {
@@ -31,9 +25,5 @@ impl Provider for Nobody {
 
     fn ask(&self, _request: &Request) -> ModelAnswer {
         ModelAnswer::none(AskError::Misconfigured(self.why.clone()))
-    }
-
-    fn mend(&self, cause: &str) -> String {
-        usual_mend(cause)
     }
 }

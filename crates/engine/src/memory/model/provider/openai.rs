@@ -8,9 +8,7 @@ use crate::memory::model::request::Request;
 use serde_json::{Value, json};
 use towline_agents::ask::{prose, short};
 
-pub struct OpenAi {
-    wire: Wire,
-}
+pub struct OpenAi(pub Wire);
 
 /// Whether the request contains the schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,19 +17,13 @@ enum SchemaUse {
     InWordsOnly,
 }
 
-impl OpenAi {
-    pub fn new(wire: Wire) -> OpenAi {
-        OpenAi { wire }
-    }
-}
-
 impl Provider for OpenAi {
     fn name(&self) -> &str {
         "openai"
     }
 
     fn model(&self) -> &str {
-        &self.wire.model
+        &self.0.model
     }
 
     fn adds_tokens(&self) -> u64 {
@@ -58,21 +50,21 @@ impl OpenAi {
         let headers = |key: Option<&str>| {
             key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
         };
-        let completion = self.wire.post("/chat/completions", &headers, &self.body(request, schema))?;
+        let completion = self.0.post("/chat/completions", &headers, &self.body(request, schema))?;
         let choice = &completion["choices"][0];
         Ok(answer(said(choice), &completion["usage"], [&["prompt_tokens"], &["completion_tokens"]]))
     }
 
     fn body(&self, request: &Request, schema: SchemaUse) -> Value {
         let mut body = json!({
-            "model": self.wire.model,
+            "model": self.0.model,
             "messages": [
                 {"role": "system", "content": request.system},
                 {"role": "user", "content": request.digest.text},
             ],
         });
         // OpenAI's own models accept only the new name, most others only the old one.
-        let is_vendors = self.wire.base_url.contains("api.openai.com");
+        let is_vendors = self.0.base_url.contains("api.openai.com");
         let limit = if is_vendors { "max_completion_tokens" } else { "max_tokens" };
         body[limit] = json!(request.most_output);
         if schema == SchemaUse::Given {

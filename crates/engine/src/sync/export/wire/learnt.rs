@@ -24,14 +24,8 @@ pub struct MemoryLine {
     turn: Option<u32>,
     branch: Option<String>,
     commit: Option<String>,
-    #[serde(rename = "type")]
-    sort: MemoryType,
-    title: String,
-    subtitle: String,
-    facts: Vec<String>,
-    narrative: String,
-    concepts: Vec<String>,
-    files: Vec<(String, String)>,
+    #[serde(flatten)]
+    words: MemoryWords,
     maker: String,
     trust: String,
     confidence: u8,
@@ -48,6 +42,35 @@ pub struct MemoryLine {
     person: Option<String>,
 }
 
+/// The text of a memory, with the access to each file as a word.
+#[derive(Serialize, Deserialize)]
+pub struct MemoryWords {
+    #[serde(rename = "type")]
+    sort: MemoryType,
+    title: String,
+    subtitle: String,
+    facts: Vec<String>,
+    narrative: String,
+    concepts: Vec<String>,
+    pub files: Vec<(String, String)>,
+}
+
+impl From<MemoryContent> for MemoryWords {
+    fn from(content: MemoryContent) -> Self {
+        let MemoryDraft { kind, title, subtitle, facts, narrative, concepts, files } = content.into_draft();
+        let files = files.into_iter().map(|(path, how)| (path, how.name().to_owned())).collect();
+        MemoryWords { sort: kind, title, subtitle, facts, narrative, concepts, files }
+    }
+}
+
+impl MemoryWords {
+    /// Returns `None` if no title is left after redaction.
+    pub fn content(self, files: Vec<(String, FileAccess)>) -> Option<MemoryContent> {
+        let MemoryWords { sort: kind, title, subtitle, facts, narrative, concepts, files: _ } = self;
+        MemoryContent::of(MemoryDraft { kind, title, subtitle, facts, narrative, concepts, files })
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct SupersededLine {
     by: Option<Uid>,
@@ -59,12 +82,8 @@ struct SupersededLine {
 pub struct SummaryLine {
     session: SessionKey,
     turn: u32,
-    request: String,
-    investigated: String,
-    learned: String,
-    completed: String,
-    next_steps: String,
-    notes: String,
+    #[serde(flatten)]
+    words: SummaryDraft,
     maker: String,
     trust: String,
     at: Timestamp,
@@ -73,7 +92,6 @@ pub struct SummaryLine {
 impl From<ExportedMemory> for MemoryLine {
     fn from(kept: ExportedMemory) -> Self {
         let ExportedMemory { memory, traces, replaced_by } = kept;
-        let draft = memory.content.into_draft();
         let source = memory.source;
         let superseded = memory.superseded;
         MemoryLine {
@@ -84,13 +102,7 @@ impl From<ExportedMemory> for MemoryLine {
             turn: source.as_ref().and_then(|source| source.turn),
             branch: source.as_ref().and_then(|source| source.branch.clone()),
             commit: source.and_then(|source| source.commit),
-            sort: draft.kind,
-            title: draft.title,
-            subtitle: draft.subtitle,
-            facts: draft.facts,
-            narrative: draft.narrative,
-            concepts: draft.concepts,
-            files: draft.files.into_iter().map(|(path, how)| (path, how.name().to_owned())).collect(),
+            words: memory.content.into(),
             maker: memory.maker.name().to_owned(),
             trust: memory.trust.name().to_owned(),
             confidence: memory.confidence.as_percent(),
@@ -115,18 +127,11 @@ impl MemoryLine {
 
     /// Returns `None` if no title is left after redaction.
     pub fn kept(self) -> Result<Option<ExportedMemory>, BadWord> {
-        let files = self.files.into_iter();
+        let mut words = self.words;
+        let files = std::mem::take(&mut words.files).into_iter();
         let files = files.map(|(path, how)| Ok((path, known("files", &how, FileAccess::named)?)));
-        let content = MemoryContent::of(MemoryDraft {
-            kind: self.sort,
-            title: self.title,
-            subtitle: self.subtitle,
-            facts: self.facts,
-            narrative: self.narrative,
-            concepts: self.concepts,
-            files: files.collect::<Result<_, BadWord>>()?,
-        });
-        let Some(content) = content else { return Ok(None) };
+        let files = files.collect::<Result<_, BadWord>>()?;
+        let Some(content) = words.content(files) else { return Ok(None) };
         let replaced_by = self.superseded.as_ref().and_then(|superseded| superseded.by);
         let (turn, branch, commit) = (self.turn, self.branch.map(short), self.commit.map(short));
         let source = self.session.map(|session| {
@@ -160,16 +165,10 @@ impl MemoryLine {
 
 impl From<KeptSummary> for SummaryLine {
     fn from(kept: KeptSummary) -> Self {
-        let words = &kept.summary;
         SummaryLine {
-            session: kept.session.clone(),
+            session: kept.session,
             turn: kept.turn,
-            request: words.request.clone(),
-            investigated: words.investigated.clone(),
-            learned: words.learned.clone(),
-            completed: words.completed.clone(),
-            next_steps: words.next_steps.clone(),
-            notes: words.notes.clone(),
+            words: (*kept.summary).clone(),
             maker: kept.maker.name().to_owned(),
             trust: kept.trust.name().to_owned(),
             at: kept.at,
@@ -180,14 +179,7 @@ impl From<KeptSummary> for SummaryLine {
 impl SummaryLine {
     /// Returns `None` if no text is left after redaction.
     pub fn kept(self) -> Result<Option<KeptSummary>, BadWord> {
-        let summary = Summary::of(&SummaryDraft {
-            request: self.request,
-            investigated: self.investigated,
-            learned: self.learned,
-            completed: self.completed,
-            next_steps: self.next_steps,
-            notes: self.notes,
-        });
+        let summary = Summary::of(&self.words);
         let trust = known("trust", &self.trust, MemoryTrust::named)?;
         let (session, turn, maker) = (self.session, self.turn, MemoryAuthor::named(&short(self.maker)));
         Ok(summary.map(|summary| KeptSummary { summary, session, turn, maker, trust, at: self.at }))
