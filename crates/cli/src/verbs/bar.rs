@@ -5,8 +5,7 @@
 use crate::scope::Scope;
 use clap::Args;
 use towline_core::bar::{BarStyle, bar};
-use towline_engine::ingest::live;
-use towline_engine::ingest::live::Glance;
+use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::Failure;
 use towline_engine::status::read_marks::Look;
 

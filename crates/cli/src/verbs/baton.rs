@@ -75,7 +75,7 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session) {
     if arguments.json {
         let until = (!arguments.drop).then_some(until);
         let done = json!({"session": session.key, "passed": !arguments.drop, "until": until});
-        return scope.out.line(&done.to_string());
+        return scope.out.json(&done);
     }
     let name = inherit::session_label(session);
     scope.out.line(&if arguments.drop {
@@ -90,7 +90,7 @@ fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<(), Failu
     let others = others(scope)?;
     if arguments.json {
         let all: Vec<Value> = batons.iter().map(row).chain(others.iter().map(other_row)).collect();
-        scope.out.line(&json!({"batons": all}).to_string());
+        scope.out.json(&json!({"batons": all}));
         return Ok(());
     }
     if batons.is_empty() && others.is_empty() {

@@ -61,7 +61,7 @@ fn say(scope: &Scope, arguments: &Arguments, session: &Session, id: Uid, code: O
     let short = short(id);
     if arguments.json {
         let set = json!({"id": short, "uid": id, "session": session.key, "code": code});
-        return scope.out.line(&set.to_string());
+        return scope.out.json(&set);
     }
     let commit = code.map(|code| code.commit.as_str().chars().take(10).collect::<String>());
     let at = commit.map_or(String::new(), |commit| format!(" at {commit}"));

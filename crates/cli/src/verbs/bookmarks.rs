@@ -99,11 +99,10 @@ struct Delete {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.what {
-        None => list(scope, &arguments.list)?,
-        Some(BookmarksAction::Show(show)) => show_one(scope, show)?,
-        Some(BookmarksAction::Delete(delete)) => change(scope, delete)?,
+        None => list(scope, &arguments.list),
+        Some(BookmarksAction::Show(show)) => show_one(scope, show),
+        Some(BookmarksAction::Delete(delete)) => change(scope, delete),
     }
-    Ok(())
 }
 
 fn list(scope: &Scope, arguments: &List) -> Result<(), Failure> {
@@ -117,7 +116,7 @@ fn list(scope: &Scope, arguments: &List) -> Result<(), Failure> {
     };
     let list = bookmarks(&scope.env, &request)?;
     if arguments.json {
-        scope.out.line(&bookmarks_json(&list).to_string());
+        scope.out.json(&bookmarks_json(&list));
         return Ok(());
     }
     list.bookmarks.iter().for_each(|bookmark| print(scope, bookmark));
@@ -149,7 +148,7 @@ fn show_one(scope: &Scope, show: &Show) -> Result<(), Failure> {
     if show.json {
         let mut row = bookmark_json(&shown.bookmark);
         row["lines"] = json!(shown.lines);
-        scope.out.line(&row.to_string());
+        scope.out.json(&row);
         return Ok(());
     }
     print(scope, &shown.bookmark);

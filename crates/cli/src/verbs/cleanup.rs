@@ -48,7 +48,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let names: Vec<String> = sessions.iter().map(|session| session.key.to_string()).collect();
     if arguments.json {
         let done = serde_json::json!({"dry_run": arguments.dry_run, "sessions": names, "files": files});
-        scope.out.line(&done.to_string());
+        scope.out.json(&done);
         return Ok(());
     }
     let verb = if arguments.dry_run { "would end" } else { "ended" };

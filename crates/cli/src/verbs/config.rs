@@ -75,7 +75,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn show(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let found = effective(&scope.env)?;
     if arguments.json {
-        scope.out.line(&config_json(&found).to_string());
+        scope.out.json(&config_json(&found));
         return Ok(exit_code(found.mistakes.is_empty()));
     }
     for (key, value) in &found.values {

@@ -53,9 +53,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     spawn::type_detached(&seat);
     let short = form::id(hop);
     if arguments.json {
-        scope
-            .out
-            .line(&json!({"hop": hop, "short": short, "session": session.key, "seat": seat}).to_string());
+        scope.out.json(&json!({"hop": hop, "short": short, "session": session.key, "seat": seat}));
     } else {
         scope.out.line(&format!(
             "{} goes on in a fresh session; `tow handoff show {short}` shows what is handed over",

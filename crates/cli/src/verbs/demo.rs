@@ -2,8 +2,7 @@
 //!
 //! Needs no agent and never touches the user's files; see `demo`.
 
-use crate::demo;
-use crate::demo::{DemoStage, Seats, Tempo};
+use crate::demo::{self, DemoStage, Seats, Tempo};
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;

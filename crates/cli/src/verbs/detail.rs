@@ -56,10 +56,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         bytes: arguments.bytes,
     };
     let details = detail(&scope.env, &request)?;
-    if arguments.json {
-        scope.out.line(&detail_json(&details).to_string());
-    } else {
-        scope.out.text(&detail_text(&details, scope.env.now));
-    }
+    scope.out.print(arguments.json, || detail_json(&details), || detail_text(&details, scope.env.now));
     Ok(())
 }

@@ -68,9 +68,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         return save(edit);
     }
     let sheet = sheet(scope, &arguments.id)?;
-    let saved = save(edited(&sheet)?).map_err(|failure| failure.hint(typed_text_is_in(&sheet)))?;
+    save(edited(&sheet)?).map_err(|failure| failure.hint(typed_text_is_in(&sheet)))?;
     drop(fs::remove_file(&sheet));
-    Ok(saved)
+    Ok(())
 }
 
 /// Writes the memory's form to a file that only its owner can read.

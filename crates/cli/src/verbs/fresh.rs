@@ -41,7 +41,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     record::accept(&scope.env, [record::event(&scope.env, &session.key, happening)])?;
     live::store(&scope.env)?;
     if arguments.json {
-        scope.out.line(&serde_json::json!({"session": session.key, "fresh": !arguments.undo}).to_string());
+        scope.out.json(&serde_json::json!({"session": session.key, "fresh": !arguments.undo}));
         return Ok(());
     }
     let name = inherit::session_label(&session);

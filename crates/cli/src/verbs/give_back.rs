@@ -17,6 +17,5 @@ Example:
 pub struct Arguments {}
 
 pub fn run(_: &Scope, _: &Arguments) -> Result<(), Failure> {
-    keep().map_err(|error| Failure::about("could not keep the terminal", &error))?;
-    Ok(())
+    keep().map_err(|error| Failure::about("could not keep the terminal", &error))
 }

@@ -30,10 +30,9 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     match &arguments.seat {
-        Some(wanted) => goto::go(&scope.env, goto::choose(&seats, wanted)?)?,
-        None => return next(scope, &seats),
+        Some(wanted) => goto::go(&scope.env, goto::choose(&seats, wanted)?),
+        None => next(scope, &seats),
     }
-    Ok(())
 }
 
 pub fn next(scope: &Scope, seats: &[SeatView]) -> Result<(), Failure> {

@@ -111,7 +111,7 @@ const NOTHING: &str = "nothing went on by itself yet; `tow continue` makes it, `
 
 fn show(scope: &Scope, hop: &Hop, as_json: bool) {
     if as_json {
-        return scope.out.line(&row(hop).to_string());
+        return scope.out.json(&row(hop));
     }
     scope.out.line(&heading(scope, hop));
     match hop.text() {
@@ -123,7 +123,7 @@ fn show(scope: &Scope, hop: &Hop, as_json: bool) {
 fn list(scope: &Scope, store: &Store, limit: u32, as_json: bool) -> Result<(), StoreError> {
     let hops = store.hops(&HopFilter { limit, ..HopFilter::default() })?;
     if as_json {
-        scope.out.line(&json!({"hops": hops.iter().map(row).collect::<Vec<_>>()}).to_string());
+        scope.out.json(&json!({"hops": hops.iter().map(row).collect::<Vec<_>>()}));
         return Ok(());
     }
     if hops.is_empty() {
@@ -154,9 +154,7 @@ fn edit(scope: &Scope, hop: &Hop, from: Option<&Path>, as_json: bool) -> Result<
     record::accept(&scope.env, [record::event(&scope.env, &hop.session, written)])?;
     live::fold(&scope.env)?;
     if as_json {
-        scope
-            .out
-            .line(&row(&Hop { handoff: Some((text, HandoffAuthor::Person)), ..hop.clone() }).to_string());
+        scope.out.json(&row(&Hop { handoff: Some((text, HandoffAuthor::Person)), ..hop.clone() }));
     } else {
         scope.out.line(&format!("the handoff {} is changed", hop.short()));
     }
@@ -200,7 +198,7 @@ fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<()
     let seat = session.seat.as_deref().filter(|_| is_allowed(&scope.env, &config));
     let Some(seat) = seat else {
         if as_json {
-            scope.out.line(&json!({"typed": null, "paste": text}).to_string());
+            scope.out.json(&json!({"typed": null, "paste": text}));
         } else {
             scope.out.line(
                 &scope.out.tint(Tone::Faint, "nothing is typed here (typing is off or paused); paste this:"),
@@ -215,7 +213,7 @@ fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<()
     })?;
     let typed = typing::make(&scope.env, &session.key, wish)?;
     if as_json {
-        scope.out.line(&json!({"typed": typed, "session": session.key, "seat": seat}).to_string());
+        scope.out.json(&json!({"typed": typed, "session": session.key, "seat": seat}));
     } else {
         let name = session.key.short();
         scope.out.line(&format!(

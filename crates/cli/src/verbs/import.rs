@@ -16,8 +16,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::time::Timestamp;
-use towline_engine::capture;
-use towline_engine::capture::{Destination, ForeignFile, TakenOver, Transcript, Wishes};
+use towline_engine::capture::{self, Destination, ForeignFile, TakenOver, Transcript, Wishes};
 use towline_engine::memory::distil;
 use towline_engine::runtime::archive::Writable;
 use towline_engine::runtime::text::plain_text;
@@ -71,16 +70,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let errand = if arguments.dry_run { export::Errand::Try } else { export::Errand::TakeIn };
         let done = export::import(&scope.env, &file, errand)?;
         match arguments.json {
-            true => scope.out.line(&exported::as_json(&done, errand).to_string()),
+            true => scope.out.json(&exported::as_json(&done, errand)),
             false => exported::report(scope, &done, errand),
         }
         return Ok(ExitCode::SUCCESS);
     }
     let sources = Sources::found(arguments)?;
     let wishes = Wishes::load(&scope.env)?;
-    let failed = |error: &dyn std::error::Error| {
-        Failure::new(error).hint("Run `tow doctor`, then `tow import` again.")
-    };
     if arguments.rebuild {
         archive::move_archive_aside(&scope.env).map_err(|error| failed(&error))?;
     }

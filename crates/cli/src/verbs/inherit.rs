@@ -111,7 +111,7 @@ fn show(scope: &Scope, log: &Log) -> Result<(), Failure> {
     };
     let decisions = store.inheritances(&wanted)?;
     if log.json {
-        scope.out.line(&json!({"decisions": decisions.iter().map(row).collect::<Vec<_>>()}).to_string());
+        scope.out.json(&json!({"decisions": decisions.iter().map(row).collect::<Vec<_>>()}));
     } else if decisions.is_empty() {
         scope.out.line("nothing was decided yet; `tow inherit log --all-projects` looks everywhere");
     }
@@ -167,7 +167,7 @@ fn choose(scope: &Scope, take: &TakeArgs) -> Result<(), Failure> {
     record::accept(&scope.env, [record::event(&scope.env, &heir.key, happening)])?;
     live::store(&scope.env)?;
     if take.json {
-        scope.out.line(&json!({"heir": heir.key, "from": from}).to_string());
+        scope.out.json(&json!({"heir": heir.key, "from": from}));
     } else {
         scope
             .out

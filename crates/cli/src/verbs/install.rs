@@ -14,8 +14,7 @@ use towline_agents::settings::{EditPlan, OriginalsArchive, RetryPace, Target};
 use towline_engine::memory::gotchas;
 use towline_engine::runtime::env::{find_in_path, own_program};
 use towline_engine::runtime::{Config, Failure, settings, variable};
-use towline_engine::status::tmux::conf;
-use towline_engine::status::tmux::conf::{Outcome, Writing};
+use towline_engine::status::tmux::conf::{self, Outcome, Writing};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -236,7 +235,7 @@ impl Outcomes {
             if let Some(outcome) = &self.task {
                 report["vscode"] = outcome.as_ref().map_or_else(failure_row, plan_row);
             }
-            return scope.out.line(&report.to_string());
+            return scope.out.json(&report);
         }
         for (agent, outcome) in &self.agents {
             match outcome {

@@ -38,7 +38,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         sessions.iter().map(|session| (session, probe::fill(session))).collect();
     if arguments.json {
         let rows: Vec<Value> = metered.iter().map(|(session, fill)| row(scope, session, *fill)).collect();
-        scope.out.line(&json!({"sessions": rows}).to_string());
+        scope.out.json(&json!({"sessions": rows}));
     } else if metered.is_empty() {
         scope.out.line("no agent sits anywhere");
     } else {

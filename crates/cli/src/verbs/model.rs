@@ -8,8 +8,7 @@ use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::PathBuf;
-use towline_engine::index::embeddings;
-use towline_engine::index::embeddings::{Origin, PlaceError};
+use towline_engine::index::embeddings::{self, Origin, PlaceError};
 use towline_engine::runtime::config::{Search, SearchTier};
 use towline_engine::runtime::fetch::FetchError;
 use towline_engine::runtime::progress::Progress as _;
@@ -154,7 +153,7 @@ fn show(scope: &Scope, wanted: &Search, arguments: &Arguments) {
             "tier": if is_used { "minilm" } else { "static" }, "ready": found.is_ok(), "why": found.as_ref().err(),
             "folder": folder, "bytes": embeddings::size_of(&folder), "vectors": vectors, "vector_bytes": vector_bytes,
         });
-        scope.out.line(&report.to_string());
+        scope.out.json(&report);
         return;
     }
     let line = match (&found, is_used) {

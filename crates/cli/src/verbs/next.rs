@@ -6,8 +6,7 @@ use super::goto;
 use crate::scope::Scope;
 use clap::Args;
 use towline_engine::ingest::goto::longest_waiting;
-use towline_engine::ingest::live;
-use towline_engine::ingest::live::Glance;
+use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::{Failure, variable};
 use towline_terminal::tmux::TmuxServer;
 

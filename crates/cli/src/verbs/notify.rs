@@ -205,7 +205,7 @@ fn sample(occasion: &str) -> Notification {
 
 fn print(scope: &Scope, arguments: &Arguments, rows: &[ChannelRow]) {
     if arguments.json {
-        return scope.out.line(&serde_json::json!({ "ways": rows }).to_string());
+        return scope.out.json(&serde_json::json!({ "ways": rows }));
     }
     let width = rows.iter().map(|row| row.way.chars().count()).max().unwrap_or(0);
     for row in rows {

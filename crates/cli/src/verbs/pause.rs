@@ -37,7 +37,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             .hint("Run `tow config set typing.enabled false`.")
     })?;
     if arguments.json {
-        scope.out.line(&json!({"paused": true, "until": until.map(|until| until.to_utc())}).to_string());
+        scope.out.json(&json!({"paused": true, "until": until.map(|until| until.to_utc())}));
     } else {
         let until = until.map_or_else(|| "`tow resume`".to_owned(), |until| clock(until, scope.env.now));
         scope.out.line(&format!("nothing is typed until {until}"));

@@ -42,6 +42,5 @@ pub fn run(_: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         let failure = Failure::input(format!("tmux did not open the popup: {}", escape_for_terminal(&why)));
         Failure { kind: Kind::Failed, ..failure }
             .hint("Attach to tmux first, or run it from a key: `tow popup --help`.")
-    })?;
-    Ok(())
+    })
 }

@@ -49,7 +49,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         None => (0, None),
     };
     if arguments.json {
-        scope.out.line(&json!({"documents": documents, "vectors": vectors}).to_string());
+        scope.out.json(&json!({"documents": documents, "vectors": vectors}));
     } else {
         let vectors = vectors.map_or(String::new(), |vectors| format!(", made {vectors} vectors"));
         scope.out.line(&format!("indexed {documents} documents{vectors}"));

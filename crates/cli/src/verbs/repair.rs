@@ -155,7 +155,7 @@ fn restore(scope: &Scope, arguments: &Arguments, subject: &Subject, kept: &Kept)
     done.map_err(|error| failed(&error))?;
     let shown = plain_text(&backup.to_string_lossy());
     if arguments.json {
-        scope.out.line(&json!({"restored": is_changed, "backup": backup}).to_string());
+        scope.out.json(&json!({"restored": is_changed, "backup": backup}));
     } else if is_changed {
         scope.out.line(&format!("restored from {shown}"));
     } else {
@@ -189,7 +189,7 @@ fn show(
     written: Option<Option<&Path>>,
 ) {
     if arguments.json {
-        return scope.out.line(&as_json(subject, repair, written).to_string());
+        return scope.out.json(&as_json(subject, repair, written));
     }
     let line = |text: &str| scope.out.line(text);
     line(&format!("session {}: {}", escape_for_terminal(&subject.id()), death(scope, repair)));
@@ -283,7 +283,7 @@ fn list(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let dead: Vec<(Subject, Repair)> = examined.filter(is_full).collect();
     if arguments.json {
         let rows: Vec<Value> = dead.iter().map(|(subject, repair)| as_json(subject, repair, None)).collect();
-        scope.out.line(&json!({"sessions": rows, "looked_at": number}).to_string());
+        scope.out.json(&json!({"sessions": rows, "looked_at": number}));
         return Ok(());
     }
     for (subject, repair) in &dead {

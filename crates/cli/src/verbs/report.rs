@@ -47,7 +47,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     };
     let report = waits(&scope.env, &request)?;
     if arguments.json {
-        scope.out.line(&waits_json(&report).to_string());
+        scope.out.json(&waits_json(&report));
     } else if report.ledger.total.times == 0 {
         scope.out.line(&nothing(arguments, report.is_recorded));
     } else {

@@ -31,7 +31,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     })?;
     let Typing { enabled, .. } = settings(&scope.env).typing;
     if arguments.json {
-        scope.out.line(&json!({"paused": false, "was_paused": was_paused, "enabled": enabled}).to_string());
+        scope.out.json(&json!({"paused": false, "was_paused": was_paused, "enabled": enabled}));
         return Ok(());
     }
     scope.out.line(match (was_paused, enabled) {

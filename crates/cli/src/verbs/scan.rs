@@ -6,8 +6,7 @@ use crate::scope::Scope;
 use clap::Args;
 use towline_core::escape::{escape_for_terminal, pad};
 use towline_core::shown::SeatView;
-use towline_engine::ingest::live;
-use towline_engine::ingest::live::Glance;
+use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
@@ -32,7 +31,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     strays.retain(|seat| seat.session.is_none());
     if arguments.json {
         let rows: Vec<_> = strays.iter().map(row).collect();
-        scope.out.line(&serde_json::json!({"strays": rows}).to_string());
+        scope.out.json(&serde_json::json!({"strays": rows}));
         return Ok(());
     }
     for stray in &strays {

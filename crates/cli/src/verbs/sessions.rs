@@ -48,10 +48,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         limit: arguments.limit,
     };
     let list = sessions(&scope.env, &request)?;
-    if arguments.json {
-        scope.out.line(&sessions_json(&list).to_string());
-    } else {
-        scope.out.text(&sessions_text(&list, scope.env.now));
-    }
+    scope.out.print(arguments.json, || sessions_json(&list), || sessions_text(&list, scope.env.now));
     Ok(())
 }

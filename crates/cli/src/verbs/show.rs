@@ -48,10 +48,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         reader: if arguments.for_model { Reader::Model } else { Reader::User },
     };
     let shown = show(&scope.env, &request)?;
-    if arguments.json {
-        scope.out.line(&show_json(&shown).to_string());
-    } else {
-        scope.out.text(&show_text(&shown, scope.env.now));
-    }
+    scope.out.print(arguments.json, || show_json(&shown), || show_text(&shown, scope.env.now));
     Ok(())
 }

@@ -58,10 +58,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if let Some(why) = &timeline.notice {
         complain(&format!("searched without the model of search.tier: {}\n", escape_for_terminal(why)));
     }
-    if arguments.json {
-        scope.out.line(&timeline_json(&timeline).to_string());
-    } else {
-        scope.out.text(&timeline_text(&timeline, scope.env.now, scope.out.columns()));
-    }
+    scope.out.print(
+        arguments.json,
+        || timeline_json(&timeline),
+        || timeline_text(&timeline, scope.env.now, scope.out.columns()),
+    );
     Ok(())
 }

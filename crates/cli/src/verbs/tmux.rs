@@ -7,8 +7,7 @@ use crate::output::complain;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
 use towline_engine::runtime::{Failure, variable};
-use towline_engine::status::tmux::load;
-use towline_engine::status::tmux::load::{Changed, Outcome};
+use towline_engine::status::tmux::load::{self, Changed, Outcome};
 use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\

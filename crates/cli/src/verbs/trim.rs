@@ -208,7 +208,7 @@ fn allowed(plan: &TrimPlan) -> Result<&Cut, Failure> {
 
 fn show(scope: &Scope, arguments: &Arguments, plan: &TrimPlan, outcome: Option<&Outcome>) {
     if arguments.json {
-        return scope.out.line(&as_json(plan, outcome).to_string());
+        return scope.out.json(&as_json(plan, outcome));
     }
     match outcome {
         Some(outcome) => show_outcome(scope, plan, outcome),

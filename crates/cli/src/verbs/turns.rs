@@ -78,10 +78,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         bytes: arguments.bytes,
     };
     let list = turns(&scope.env, &request)?;
-    if arguments.json {
-        scope.out.line(&turns_json(list.as_ref()).to_string());
-    } else {
-        scope.out.text(&turns_text(list.as_ref(), scope.env.now));
-    }
+    scope.out.print(
+        arguments.json,
+        || turns_json(list.as_ref()),
+        || turns_text(list.as_ref(), scope.env.now),
+    );
     Ok(())
 }

@@ -10,6 +10,7 @@ use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, IntentStage};
 use towline_engine::handoff::typing;
+use towline_engine::index::labels::short;
 use towline_engine::ingest::live;
 use towline_engine::query::{ownership, parse_time};
 use towline_engine::runtime::calendar::clock;
@@ -62,7 +63,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     nudge(scope, &store)?;
     let intents = wanted(scope, arguments, &store)?;
     if arguments.json {
-        scope.out.line(&json!({"intents": intents.iter().map(row).collect::<Vec<_>>()}).to_string());
+        scope.out.json(&json!({"intents": intents.iter().map(row).collect::<Vec<_>>()}));
         return Ok(());
     }
     if intents.is_empty() {
@@ -121,28 +122,22 @@ fn named(store: &Store, part: &str) -> Result<Intent, Failure> {
 
 fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<(), Failure> {
     if !intent.stage.can_advance_to(IntentStage::Dropped) {
-        let what = format!("{} is {} and cannot be taken back", short(intent), intent.stage.name());
+        let what = format!("{} is {} and cannot be taken back", short(intent.uid), intent.stage.name());
         return Err(Failure::input(what).hint("`tow pause` keeps anything more from being typed."));
     }
     let why = Some("taken back by hand".to_owned());
     typing::accept_move(&scope.env, &intent.session, intent, IntentStage::Dropped, why)?;
     let known = live::fold(&scope.env)?.map(|store| store.intent(intent.uid)).transpose()?.flatten();
     match known.filter(|known| known.stage == IntentStage::Dropped) {
-        Some(known) if arguments.json => scope.out.line(&row(&known).to_string()),
-        Some(known) => scope.out.line(&format!("{} is not typed", short(&known))),
+        Some(known) if arguments.json => scope.out.json(&row(&known)),
+        Some(known) => scope.out.line(&format!("{} is not typed", short(known.uid))),
         None => {
             return Err(
-                Failure::input(format!("{} was begun meanwhile", short(intent))).hint("Run `tow typed`.")
+                Failure::input(format!("{} was begun meanwhile", short(intent.uid))).hint("Run `tow typed`.")
             );
         }
     }
     Ok(())
-}
-
-/// Ids begin with the time, so only their end tells them apart.
-fn short(intent: &Intent) -> String {
-    let id = intent.uid.to_string();
-    id[id.len() - 8..].to_owned()
 }
 
 fn print(scope: &Scope, intent: &Intent) {
@@ -156,7 +151,7 @@ fn print(scope: &Scope, intent: &Intent) {
     let text = fit_to_width(&escape_for_terminal(intent.wish.text.as_str()), 40);
     let (purpose, session) = (pad(intent.wish.purpose.name(), 8), &intent.session);
     let session = format!("{}:{}", session.agent, session.short());
-    scope.out.line(&format!("{when:>16}  {}  {stage}  {purpose}  {session}  {text}", short(intent)));
+    scope.out.line(&format!("{when:>16}  {}  {stage}  {purpose}  {session}  {text}", short(intent.uid)));
     if let Some(why) = &intent.why {
         scope.out.line(&format!("{:28}{}", "", scope.out.tint(Tone::Faint, &escape_for_terminal(why))));
     }

@@ -10,8 +10,7 @@ use std::path::PathBuf;
 use towline_agents::Agent;
 use towline_agents::settings::RetryPace;
 use towline_engine::runtime::Failure;
-use towline_engine::status::tmux::conf;
-use towline_engine::status::tmux::conf::Outcome;
+use towline_engine::status::tmux::conf::{self, Outcome};
 
 const EXAMPLES: &str = "\
 Examples:

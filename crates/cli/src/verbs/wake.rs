@@ -19,6 +19,5 @@ pub struct Arguments {}
 
 pub fn run(scope: &Scope, _: &Arguments) -> Result<(), Failure> {
     leave_folder();
-    waking::watch(&scope.env)?;
-    Ok(())
+    waking::watch(&scope.env)
 }

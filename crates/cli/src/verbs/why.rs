@@ -42,7 +42,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             "session": chosen.session, "seat": chosen.seat, "state": session.state.name(), "since": session.since.to_utc(),
             "confidence": verdict.confidence.name(), "rule": verdict.rule, "evidence": evidence,
         });
-        scope.out.line(&all.to_string());
+        scope.out.json(&all);
         return Ok(());
     }
     scope.out.line(&format!(

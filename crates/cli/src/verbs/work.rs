@@ -64,7 +64,7 @@ struct WorkReport {
 }
 
 /// Results of distilling with a model.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+#[derive(Debug, Default, serde::Serialize)]
 struct ModelResults {
     turns: usize,
     memories: usize,
@@ -73,13 +73,11 @@ struct ModelResults {
 }
 
 impl ModelResults {
-    fn plus(self, done: &Drained) -> ModelResults {
-        ModelResults {
-            turns: self.turns + done.done,
-            memories: self.memories + done.kept,
-            failed: self.failed + done.failed,
-            tokens: self.tokens + done.spent.tokens(),
-        }
+    fn add(&mut self, done: &Drained) {
+        self.turns += done.done;
+        self.memories += done.kept;
+        self.failed += done.failed;
+        self.tokens += done.spent.tokens();
     }
 }
 
@@ -97,12 +95,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             report.busy = report.distilled.is_none();
             break;
         };
-        let rebuilt = if std::mem::take(&mut rebuilding) { rebuild(scope) } else { Ok(()) };
-        let worked = rebuilt.and_then(|()| work(scope))?;
+        if std::mem::take(&mut rebuilding) {
+            rebuild(scope)?;
+        }
+        apply_and_tidy(scope, &mut report)?;
         forget::finish_interrupted(&scope.env)?;
-        let worked = distilled(scope, worked)?;
+        distil_pending(scope, &mut report)?;
         let next = ask_model(scope, &mut report);
-        report = report.plus(worked);
         drop(lock);
         if next == NextRound::Leave {
             break;
@@ -115,7 +114,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     }
     report.made_vectors = vectors(scope, &report);
     if arguments.json {
-        scope.out.line(&serde_json::to_string(&report).unwrap_or_default());
+        scope.out.json(&report);
     } else if !arguments.quiet {
         scope.out.line(&describe(&report));
     }
@@ -133,7 +132,7 @@ enum NextRound {
 fn ask_model(scope: &Scope, report: &mut WorkReport) -> NextRound {
     match enrich::run(&scope.env) {
         Ok(Some(drained)) => {
-            report.distilled = Some(report.distilled.unwrap_or_default().plus(&drained));
+            report.distilled.get_or_insert_default().add(&drained);
             match drained.left {
                 Left::More => NextRound::Again,
                 Left::Nothing if enrich::waits(&scope.env) => NextRound::Again,
@@ -148,29 +147,14 @@ fn ask_model(scope: &Scope, report: &mut WorkReport) -> NextRound {
     }
 }
 
-impl WorkReport {
-    /// Adds a round; model results are counted as they arrive.
-    fn plus(self, other: WorkReport) -> WorkReport {
-        WorkReport {
-            folded_events: self.folded_events + other.folded_events,
-            expired_events: self.expired_events + other.expired_events,
-            expired_journal_bytes: self.expired_journal_bytes + other.expired_journal_bytes,
-            expired_conversations: self.expired_conversations + other.expired_conversations,
-            distilled_turns: self.distilled_turns + other.distilled_turns,
-            made_memories: self.made_memories + other.made_memories,
-            made_vectors: self.made_vectors + other.made_vectors,
-            busy: other.busy,
-            distilled: self.distilled,
-        }
-    }
-}
-
 /// Distils the turns that captures and imports left; a process that arrives meanwhile leaves its turns to us.
-fn distilled(scope: &Scope, report: WorkReport) -> Result<WorkReport, Failure> {
+fn distil_pending(scope: &Scope, report: &mut WorkReport) -> Result<(), Failure> {
     let config = settings(&scope.env).distil;
     let done = distil::pending(&scope.env, &config, None, Duration::MAX)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
-    Ok(WorkReport { distilled_turns: done.turns, made_memories: done.memories, ..report })
+    report.distilled_turns += done.turns;
+    report.made_memories += done.memories;
+    Ok(())
 }
 
 /// Updates the search index. On failure the next search does it; the fault is recorded.
@@ -211,19 +195,25 @@ fn vectors(scope: &Scope, report: &WorkReport) -> u64 {
     })
 }
 
+/// How long to wait for a lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Time limit of one run.
 const VECTORS_FOR: Duration = Duration::from_secs(120);
 
 /// Hooks that find the lock taken leave their events to its holder. So we release the lock after every part,
 /// and check the journal again before we leave.
-fn work(scope: &Scope) -> Result<WorkReport, StoreError> {
+fn apply_and_tidy(scope: &Scope, report: &mut WorkReport) -> Result<(), StoreError> {
     let home = &scope.env.home;
-    let mut report = WorkReport::default();
     let mut is_tidy = false;
     loop {
-        let Some(lock) = lock(scope)? else { return Ok(WorkReport { busy: true, ..report }) };
+        let lock = lock(scope)?;
+        report.busy = lock.is_none();
+        let Some(lock) = lock else { return Ok(()) };
         let seen = journal::unsealed_bytes(home);
-        let (store, folded) = Store::open_and_apply(home, &lock, &pace(scope, &|| false))?;
+        let (now, new_machine) = (scope.env.now, scope.env.uid());
+        let limits = ProjectionLimits { has_time: &|| false, now, new_machine, patience: PATIENCE };
+        let (store, folded) = Store::open_and_apply(home, &lock, &limits)?;
         report.folded_events += folded.events;
         if !folded.effects.is_empty() {
             // A hook that found the lock taken left its event to us, and its notifications as well.
@@ -233,12 +223,12 @@ fn work(scope: &Scope) -> Result<WorkReport, StoreError> {
             }
         }
         if folded.caught_up && !is_tidy {
-            tidy(scope, &store, &lock, &mut report)?;
+            tidy(scope, &store, &lock, report)?;
             is_tidy = true;
         }
         drop((store, lock));
         if is_tidy && journal::unsealed_bytes(home) <= seen {
-            return Ok(report);
+            return Ok(());
         }
     }
 }
@@ -253,10 +243,10 @@ fn tidy(
     let config = settings(&scope.env);
     let done = upkeep::run_jobs(store, config.retention(), scope.env.now)?;
     if done.was_time_to_expire {
-        report.expired_conversations = capture::expire(&scope.env, config.archive)?;
+        report.expired_conversations += capture::expire(&scope.env, config.archive)?;
     }
-    report.expired_events = done.expired_events;
-    report.expired_journal_bytes = done.expired_journal_bytes;
+    report.expired_events += done.expired_events;
+    report.expired_journal_bytes += done.expired_journal_bytes;
     // States older than this are never notified: see `notify::alert`.
     told::forget(&scope.env.home, scope.env.now.plus_ms(-86_400_000));
     meters::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
@@ -278,17 +268,8 @@ fn rebuild(scope: &Scope) -> Result<(), StoreError> {
 
 fn lock(scope: &Scope) -> Result<Option<ProjectionLock>, StoreError> {
     let home = &scope.env.home;
-    ProjectionLock::take_within(home, pauses(Duration::from_secs(10)))
+    ProjectionLock::take_within(home, pauses(PATIENCE))
         .map_err(|source| StoreError::Folder { path: home.folder().to_owned(), source })
-}
-
-fn pace<'a>(scope: &Scope, has_time: &'a dyn Fn() -> bool) -> ProjectionLimits<'a> {
-    ProjectionLimits {
-        has_time,
-        now: scope.env.now,
-        new_machine: scope.env.uid(),
-        patience: Duration::from_secs(10),
-    }
 }
 
 fn describe(report: &WorkReport) -> String {
@@ -305,7 +286,7 @@ fn describe(report: &WorkReport) -> String {
         report.expired_events,
         report.expired_journal_bytes / 1024
     );
-    match report.distilled {
+    match &report.distilled {
         Some(ModelResults { turns, memories, failed, tokens }) => {
             format!(
                 "{upkeep}; {turns} turns put into words, {memories} memories, {failed} failed, {tokens} tokens"

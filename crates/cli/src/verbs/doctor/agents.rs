@@ -58,10 +58,13 @@ fn of_one(agent: Agent) -> Vec<Check> {
     let line = inspected.as_ref().ok().and_then(|(_, inspection)| inspection.line.as_ref());
     let line = line.map(|line| status_line(agent, line));
     let plugin = agent.folder(&variable).and_then(|folder| agent.enabled_plugin(&folder));
-    let ours = match plugin {
-        Some(plugin) => vec![by_plugin(agent, &plugin, inspected)],
-        None => vec![hooks(agent, inspected), skills(agent), server(agent)],
+    let name = format!("{} hooks", agent.name());
+    let hooks = match (inspected, &plugin) {
+        (Err((wrong, mend)), _) => Check::bad(name, wrong, mend),
+        (Ok((folder, inspection)), Some(plugin)) => by_plugin(agent, name, plugin, &folder, &inspection),
+        (Ok((folder, inspection)), None) => hooks(agent, name, &folder, &inspection),
     };
+    let ours = if plugin.is_some() { vec![hooks] } else { vec![hooks, skills(agent), server(agent)] };
     [client(agent)].into_iter().chain(line).chain(ours).collect()
 }
 
@@ -111,13 +114,8 @@ fn mend(agent: Agent) -> String {
     format!("tow install --agent {}", agent.name())
 }
 
-fn hooks(agent: Agent, inspected: Result<(PathBuf, Inspection), (String, String)>) -> Check {
-    let name = format!("{} hooks", agent.name());
-    let (folder, inspection) = match inspected {
-        Err((wrong, mend)) => return Check::bad(name, wrong, mend),
-        Ok(found) => found,
-    };
-    if let Some(key) = inspection.silenced_by {
+fn hooks(agent: Agent, name: String, folder: &Path, inspection: &Inspection) -> Check {
+    if let Some(key) = &inspection.silenced_by {
         return Check::bad(
             name,
             format!("all hooks are switched off by `{key}`"),
@@ -125,25 +123,16 @@ fn hooks(agent: Agent, inspected: Result<(PathBuf, Inspection), (String, String)
         );
     }
     if !inspection.is_up_to_date() {
-        return Check::bad(name, describe(&inspection), mend(agent));
+        return Check::bad(name, describe(inspection), mend(agent));
     }
-    match agent.consent_hint(&folder, &inspection) {
+    match agent.consent_hint(folder, inspection) {
         Some(consent) => Check::warning(name, "registered, but not yet trusted by you", consent),
         None => Check::good(name, format!("{} events registered", inspection.right.len())),
     }
 }
 
 /// Hooks of the plugin must not be in the settings too: every event would be recorded twice.
-fn by_plugin(
-    agent: Agent,
-    plugin: &str,
-    inspected: Result<(PathBuf, Inspection), (String, String)>,
-) -> Check {
-    let name = format!("{} hooks", agent.name());
-    let (folder, inspection) = match inspected {
-        Err((wrong, mend)) => return Check::bad(name, wrong, mend),
-        Ok(found) => found,
-    };
+fn by_plugin(agent: Agent, name: String, plugin: &str, folder: &Path, inspection: &Inspection) -> Check {
     let is_twice = !inspection.right.is_empty() || !inspection.stale.is_empty();
     let server = command_to_register().ok().and_then(|tow| managed::mcp_server(agent, &tow));
     let standing =
@@ -153,7 +142,7 @@ fn by_plugin(
         let wrong = format!("registered twice: by the plugin {plugin} and in the settings");
         return Check::warning(name, wrong, format!("tow uninstall --agent {}", agent.name()));
     }
-    match agent.plugin_wants_consent(&folder, plugin) {
+    match agent.plugin_wants_consent(folder, plugin) {
         Some(consent) => Check::warning(name, "by the plugin, but not yet trusted by you", consent),
         None => Check::good(name, format!("hooks, skills and tools by the plugin {plugin}")),
     }

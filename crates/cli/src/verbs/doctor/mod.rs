@@ -57,7 +57,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         let report =
             serde_json::json!({"ok": !is_bad, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
-        scope.out.line(&report.to_string());
+        scope.out.json(&report);
     } else {
         print(scope, &checks);
     }

@@ -4,8 +4,7 @@
 
 use super::check::Check;
 use crate::scope::Scope;
-use towline_engine::memory::enrich;
-use towline_engine::memory::enrich::Standing;
+use towline_engine::memory::enrich::{self, Standing};
 use towline_engine::runtime::{chain, settings};
 
 pub fn check(scope: &Scope) -> Check {

@@ -4,8 +4,7 @@
 
 use super::check::Check;
 use crate::scope::Scope;
-use towline_engine::index::embeddings;
-use towline_engine::index::embeddings::Standing;
+use towline_engine::index::embeddings::{self, Standing};
 use towline_engine::runtime::{chain, settings};
 use towline_search::Encoder;
 

@@ -5,11 +5,10 @@
 use super::common::PATIENCE;
 use crate::output::complain;
 use crate::scope::Scope;
+use crate::verbs::export::to_file;
 use clap::Args;
-use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
 use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::plain_text;
 use towline_engine::sync::{Link, NoLink, machine, row_json};
@@ -41,7 +40,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         };
     }
     let shown = plain_text(&arguments.file.to_string_lossy());
-    let rows = to_file(&mut link, &arguments.file)
+    let rows = to_file(&arguments.file, |out| write_all(&mut link, out))
         .map_err(|error| failed(&format!("could not write {shown}"), &error))?;
     complain(&format!("{rows} rows written to {shown}\n"));
     Ok(())
@@ -65,21 +64,6 @@ fn failed(what: &str, error: &Stopped) -> Failure {
         },
         Stopped::Write(_) => failure.hint("Give another file."),
     }
-}
-
-fn to_file(link: &mut Link, path: &Path) -> Result<u64, Stopped> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
-    let written = write_all(link, &mut BufWriter::new(file)).and_then(|rows| {
-        fs::rename(&part, path)?;
-        Ok(rows)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written
 }
 
 /// Streams project by project; only one page of rows is in memory at a time.

@@ -69,7 +69,7 @@ fn tell(scope: &Scope, arguments: &Arguments, done: &InitOutcome, standing: &Hub
     if arguments.json {
         let all =
             json!({"version": done.now, "was": done.before, "without": without, "team": arguments.team});
-        return scope.out.line(&all.to_string());
+        return scope.out.json(&all);
     }
     let now = done.now;
     scope.out.line(&match done.before {

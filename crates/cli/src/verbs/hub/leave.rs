@@ -102,7 +102,7 @@ fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<LeaveRep
     };
     archive.in_transaction(begin).map_err(not_changed)?;
     drop(writing);
-    let audience = if arguments.json { ProgressAudience::Program } else { ProgressAudience::Person };
+    let audience = ProgressAudience::of(arguments.json);
     let rows = carry_out(scope, audience)?.withdrawn;
     Ok(LeaveReport {
         line: format!("left the team {}; {rows} rows were taken back", escape_for_terminal(team)),

@@ -87,7 +87,7 @@ fn list(scope: &Scope, arguments: &Arguments, link: &mut Link) -> Result<(), Fai
     let members = link.hub.members(&link.membership).map_err(NoLink::from)?;
     if arguments.json {
         let all: Vec<Value> = members.iter().map(as_json).collect();
-        scope.out.line(&json!({"team": link.wanted.team, "members": all}).to_string());
+        scope.out.json(&json!({"team": link.wanted.team, "members": all}));
         return Ok(());
     }
     for member in &members {

@@ -59,7 +59,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         };
         let of_here = here.map(|model| shown(model.mark));
         let is_same = agreement == Agreement::Same;
-        scope.out.line(&json!({"team": of_team, "here": of_here, "same": is_same}).to_string());
+        scope.out.json(&json!({"team": of_team, "here": of_here, "same": is_same}));
     } else {
         scope.out.line(words(agreement, team));
     }

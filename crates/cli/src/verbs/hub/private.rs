@@ -51,7 +51,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     archive.in_transaction(change).map_err(not_changed)?;
     if arguments.json {
         let ids: Vec<String> = memories.iter().map(towline_core::memory::Memory::name).collect();
-        scope.out.line(&json!({"memories": ids, "private": !arguments.off}).to_string());
+        scope.out.json(&json!({"memories": ids, "private": !arguments.off}));
         return Ok(());
     }
     for memory in &memories {

@@ -86,7 +86,7 @@ fn tell(scope: &Scope, arguments: &Arguments, name: &str, key: &str, extent: Sha
         let all = json!({
             "project": name, "key": key, "extent": extent.name(), "with": arguments.with, "dry_run": arguments.dry_run,
         });
-        return scope.out.line(&all.to_string());
+        return scope.out.json(&all);
     }
     let with = match arguments.with.as_slice() {
         [] => "the whole team".to_owned(),

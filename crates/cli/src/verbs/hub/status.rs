@@ -61,7 +61,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         queue,
     };
     if arguments.json {
-        scope.out.line(&report.json().to_string());
+        scope.out.json(&report.json());
     } else {
         report.print(scope);
     }
@@ -74,7 +74,7 @@ fn failed(error: StoreError) -> Failure {
 
 fn not_joined(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.json {
-        scope.out.line(&json!({"joined": false}).to_string());
+        scope.out.json(&json!({"joined": false}));
     } else {
         scope.out.line("this machine has joined no hub; `tow hub join URL --team TEAM` joins one");
     }

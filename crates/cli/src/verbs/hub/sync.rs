@@ -3,14 +3,12 @@
 //! Waits until the sync is done; `tow work` does the same in the background.
 
 use super::counted::RowCounts;
-use crate::output::complain;
+use super::withdraw::{ProgressAudience, exchange_shown};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
-use std::io::{self, IsTerminal};
-use std::time::Duration;
 use towline_engine::runtime::Failure;
-use towline_engine::sync::{Amount, Exchanged, exchange, preview, waiting};
+use towline_engine::sync::{Amount, Exchanged, preview, waiting};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,30 +34,15 @@ pub struct Arguments {
     json: bool,
 }
 
-/// How long to wait for another process's sync, rather than rely on it: it may miss the latest changes.
-const FOR_ANOTHER: Duration = Duration::from_secs(45);
-
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.dry_run {
         return dry_run(scope, arguments);
     }
     let amount = if arguments.once { Amount::AWhile } else { Amount::All };
-    let is_watched = io::stderr().is_terminal() && !arguments.json;
-    let mut show = |done: &Exchanged| {
-        if is_watched {
-            complain(&format!("\r{} sent, {} taken\x1b[K", done.sent, done.taken));
-        }
-    };
-    let done = exchange(&scope.env, amount, FOR_ANOTHER, &mut show);
-    if is_watched {
-        complain("\r\x1b[K");
-    }
-    let done = done?;
-    if done.taken > 0 || done.erased > 0 {
-        towline_engine::runtime::spawn::start_detached();
-    }
+    let shown = |done: &Exchanged| format!("{} sent, {} taken", done.sent, done.taken);
+    let done = exchange_shown(scope, amount, ProgressAudience::of(arguments.json), &shown)?;
     if arguments.json {
-        scope.out.line(&serde_json::to_string(&done).unwrap_or_default());
+        scope.out.json(&done);
     } else {
         let more = if done.is_more { "; there is more" } else { "" };
         let back = match done.withdrawn {
@@ -79,7 +62,7 @@ fn dry_run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let rows = counted.rows();
     if arguments.json {
         let all = json!({"dry_run": true, "waiting": waiting, "rows": rows, "kinds": counted.json()});
-        scope.out.line(&all.to_string());
+        scope.out.json(&all);
     } else {
         scope.out.line(&format!("{rows} rows would go{}", counted.told()));
     }

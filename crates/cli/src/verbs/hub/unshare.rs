@@ -85,8 +85,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         }
         (true, false) => {
             begin(scope, &meant)?;
-            let audience = if arguments.json { ProgressAudience::Program } else { ProgressAudience::Person };
-            let rows = carry_out(scope, audience)?.withdrawn;
+            let rows = carry_out(scope, ProgressAudience::of(arguments.json))?.withdrawn;
             let told = format!("{name} is no longer shared; {rows} rows were taken back");
             (told, json!({"withdraw": true, "rows": rows}))
         }
@@ -96,7 +95,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
             all.extend(more);
         }
-        scope.out.line(&all.to_string());
+        scope.out.json(&all);
     } else {
         scope.out.line(&told);
     }

@@ -28,7 +28,7 @@ impl ImportReport {
 
     pub fn show(&self, scope: &Scope, as_json: bool) {
         if as_json {
-            return scope.out.line(&self.json(scope).to_string());
+            return scope.out.json(&self.json(scope));
         }
         if self.imported.files > 0 || self.databases.is_empty() {
             scope.out.line(&if self.is_dry { self.plan() } else { self.done(scope) });

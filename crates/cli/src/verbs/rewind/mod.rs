@@ -62,7 +62,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         let mut row = bookmark_json(&bookmark);
         (row["prompts_since"], row["conversation"], row["code"]) =
             (json!(since.len()), json!(conversation), json!(code));
-        scope.out.line(&row.to_string());
+        scope.out.json(&row);
         return Ok(());
     }
     scope.out.line(&format!(
@@ -89,7 +89,7 @@ fn show_fork(
     if arguments.json {
         let bookmark = known.bookmark.uid.to_string();
         let report = json!({"bookmark": bookmark, "session": known.session, "fork": forked, "resume": resuming, "code": code});
-        return scope.out.line(&report.to_string());
+        return scope.out.json(&report);
     }
     scope.out.line(&format!("forked: {forked} holds what was before the bookmark"));
     scope.out.line(&format!("  {resuming}   # goes on with it; {} stays as it is", known.session.short()));

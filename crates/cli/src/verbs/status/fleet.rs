@@ -21,7 +21,7 @@ pub fn run(scope: &Scope, is_json: bool) -> Result<(), Failure> {
     let machines = link.hub.fleet(&link.membership).map_err(NoLink::from)?;
     if is_json {
         let all: Vec<Value> = machines.iter().map(machine_json).collect();
-        scope.out.line(&json!({"machines": all}).to_string());
+        scope.out.json(&json!({"machines": all}));
     } else {
         machines.iter().for_each(|machine| print(scope, machine));
     }

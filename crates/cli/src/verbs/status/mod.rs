@@ -20,8 +20,7 @@ use towline_core::time::Timestamp;
 use towline_core::typing::TypingObstacle;
 use towline_engine::handoff::continuing::{failure_line, overdue};
 use towline_engine::handoff::typing::paused;
-use towline_engine::ingest::live;
-use towline_engine::ingest::live::Glance;
+use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::{Failure, variable};
 use towline_monitor::EndedRows;
 use towline_render::status_json;
@@ -71,7 +70,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut seats = live::seats(&scope.env, Glance::Thorough)?;
     seats.retain(|seat| arguments.filter.fits(seat));
     if arguments.json {
-        scope.out.line(&status_json(&seats).to_string());
+        scope.out.json(&status_json(&seats));
     } else {
         print(scope, &seats);
         say_pause(scope);
