@@ -9,8 +9,9 @@ use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// Used until the configuration is read.
-const DEFAULT_MS: u64 = 1200;
+/// Applies until the event is in the journal. It is the largest deadline that can be configured, because an event
+/// that is not written yet would be lost: a process may get no CPU for more than a second on a starved machine.
+const UNTIL_APPENDED_MS: u64 = 2500;
 
 /// Path and line of the fault record, built beforehand: a signal handler may not allocate.
 static TRACE: OnceLock<(CString, Vec<u8>)> = OnceLock::new();
@@ -24,7 +25,7 @@ pub fn arm(log: &Path, line: String) {
     let handler: extern "C" fn(libc::c_int) = give_up;
     // SAFETY: the handler is a plain function that calls only async-signal-safe functions.
     unsafe { libc::signal(libc::SIGALRM, handler as libc::sighandler_t) };
-    set(DEFAULT_MS);
+    set(UNTIL_APPENDED_MS);
 }
 
 #[expect(unsafe_code, reason = "only system calls are allowed in a signal handler")]

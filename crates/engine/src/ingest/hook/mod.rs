@@ -75,7 +75,6 @@ fn answer(agent: Option<&OsStr>) {
     arm_deadline(&env);
     let payload = read_payload();
     let (config, mistake) = load_config(&env);
-    deadline::set(config.deadline_ms.saturating_sub(env.elapsed_ms()).max(1));
     let call = HookCall { agent, env, config, process: OnceCell::new() };
     let mut heard = match call.agent.parse_hook(&payload, call.config.text_limits()) {
         Ok(Some(heard)) => heard,
@@ -109,6 +108,11 @@ fn arm_deadline(env: &Env) {
 }
 
 impl HookCall {
+    /// Limits everything that may wait, from here on, to the configured deadline.
+    fn set_deadline(&self) {
+        deadline::set(self.config.deadline_ms.saturating_sub(self.env.elapsed_ms()).max(1));
+    }
+
     fn say(&self, event: &str, reply: &Reply) {
         if let Some(said) = self.agent.render_reply(event, reply) {
             // A closed pipe means that the agent no longer reads.
@@ -123,6 +127,7 @@ impl HookCall {
             return;
         }
         let Some(wanted) = self.agent.pending_files(payload) else { return };
+        self.set_deadline();
         match gotchas::warning(&self.env, &self.config, &wanted) {
             Ok(reply) => self.say(BEFORE_TOOL, &reply),
             Err(error) => self.fault(FaultKind::Store, crate::runtime::failure::chain(&error)),
@@ -152,6 +157,7 @@ impl HookCall {
         if settled {
             return None;
         }
+        self.set_deadline();
         self.look_for_seat(&event, heard);
         lag::wait_for_transcript(self, heard);
         let told = Stop { event: &event, ending: &heard.ending };
