@@ -3,6 +3,7 @@
 //! Matches the hook first: it must not pay for building a grammar that it does not use. Decides nothing.
 
 mod agreement;
+mod alloc;
 mod cli;
 mod demo;
 mod monitor;
@@ -13,14 +14,13 @@ mod scope;
 mod strokes;
 mod verbs;
 
-use dlmalloc::GlobalDlmalloc;
+use alloc::Allocator;
 use std::process::ExitCode;
 use towline_engine::ingest::{hook, statusline};
 use towline_engine::runtime::env;
 
-/// musl's malloc takes several times as long for small blocks.
 #[global_allocator]
-static ALLOCATOR: GlobalDlmalloc = GlobalDlmalloc;
+static ALLOCATOR: Allocator = Allocator::new();
 
 fn main() -> ExitCode {
     let mut arguments = env::arguments().skip(1).peekable();
