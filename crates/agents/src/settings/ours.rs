@@ -117,9 +117,11 @@ fn text_of<'a>(handler: &'a Value, key: &str) -> Option<&'a str> {
     handler.get(key).and_then(Value::as_str)
 }
 
+/// Whether a program is `tow`, also under a name with a suffix such as `tow-0.2` or `tow.exe`.
 pub(super) fn is_tow(program: &str) -> bool {
-    let name = program.rsplit(['/', '\\']).next();
-    matches!(name, Some("tow" | "tow.exe"))
+    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    let suffix = name.strip_prefix("towline").or_else(|| name.strip_prefix("tow"));
+    suffix.is_some_and(|suffix| !suffix.starts_with(|letter: char| letter.is_alphanumeric()))
 }
 
 fn fault(target: &Target, event: &str, handler: &Value, matcher: Option<&str>) -> Option<EntryFault> {
@@ -155,6 +157,8 @@ mod tests {
             true,
         );
         check(r#"{"type":"command","command":"tow hook claude"}"#, true);
+        check(r#"{"type":"command","command":"/opt/tow-0.2","args":["hook","claude"]}"#, true);
+        check(r#"{"type":"command","command":"/opt/towline","args":["hook","claude"]}"#, true);
         check(r#"{"type":"command","command":"TOWLINE_HOME=/x exec '/my bin/tow' hook \"claude\" "}"#, true);
     }
 

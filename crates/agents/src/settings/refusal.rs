@@ -140,7 +140,7 @@ impl EditRefusal {
                 "Close the program that rewrites it, then run the command again.".to_owned()
             }
             RefusalCause::BadCommand { .. } => {
-                "Put `tow` at a path of plain UTF-8, such as ~/.local/bin/tow.".to_owned()
+                "Put `tow` under its own name at a path of plain UTF-8, such as ~/.local/bin/tow.".to_owned()
             }
         }
     }

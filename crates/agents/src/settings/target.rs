@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::layout::Node;
+use super::ours::is_tow;
 use super::refusal::{EditRefusal, RefusalCause};
 
 /// A settings file, and the entries that we want in it.
@@ -152,10 +153,11 @@ impl HookEntry {
     }
 }
 
-/// The program's path as text, which must be absolute to work from any folder.
+/// The program's path as text, which must be absolute to work from any folder. Its name must be one by which the
+/// entry is found again: otherwise each install would add another.
 pub(crate) fn absolute_command(file: &Path, program: &Path) -> Result<String, EditRefusal> {
     match program.to_str() {
-        Some(command) if program.is_absolute() => Ok(command.to_owned()),
+        Some(command) if program.is_absolute() && is_tow(command) => Ok(command.to_owned()),
         _ => Err(EditRefusal {
             file: file.to_owned(),
             cause: RefusalCause::BadCommand { command: program.display().to_string() },
