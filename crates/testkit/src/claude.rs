@@ -28,6 +28,11 @@ const QUIET: [&str; 6] = [
     "DISABLE_TELEMETRY",
 ];
 
+/// Settings of the client's JavaScript engine: short-lived sessions do not earn back what the optimizing compiler and
+/// parallel collection cost (CPU of a start and three idle seconds: 1.84 s without these, 1.48 s with them).
+const FRUGAL: [(&str, &str); 3] =
+    [("BUN_JSC_useDFGJIT", "0"), ("BUN_JSC_numberOfGCMarkers", "1"), ("BUN_JSC_useConcurrentGC", "0")];
+
 /// Claude Code at a pinned version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claude {
@@ -125,7 +130,8 @@ fn has_input_box(screen: &str) -> bool {
 fn variables(model: &Model) -> BTreeMap<&'static str, String> {
     let quiet = QUIET.iter().map(|name| (*name, "1".to_owned()));
     let own = [("ANTHROPIC_API_KEY", KEY.to_owned()), ("ANTHROPIC_BASE_URL", model.url())];
-    quiet.chain(own).collect()
+    let frugal = FRUGAL.iter().map(|(name, value)| (*name, (*value).to_owned()));
+    quiet.chain(frugal).chain(own).collect()
 }
 
 /// The client's state file: onboarding, key approval, trust in the project, and every one-time offer.

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 /// How long a test waits for a real client. Generous: a loaded machine is slow, not wrong.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-const PAUSE: Duration = Duration::from_millis(20);
+/// Pauses between two looks grow: a look at a screen starts a process, which the awaited client could use.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(80);
 
 /// Polls `probe` until it returns a value; panics with `what` after the deadline.
 #[track_caller]
@@ -21,13 +23,14 @@ pub fn until<T>(what: &str, deadline: Duration, mut probe: impl FnMut() -> Optio
 #[track_caller]
 pub fn until_evident<T>(what: &str, deadline: Duration, mut probe: impl FnMut() -> Result<T, String>) -> T {
     let end = Instant::now() + deadline;
+    let mut pause = FIRST_PAUSE;
     loop {
         match probe() {
             Ok(found) => return found,
             Err(evidence) if Instant::now() >= end => {
                 panic!("waited {deadline:?} in vain for {what}\n--- last evidence ---\n{evidence}")
             }
-            Err(_) => thread::sleep(PAUSE),
+            Err(_) => pause = sleep_and_grow(pause),
         }
     }
 }
@@ -35,13 +38,19 @@ pub fn until_evident<T>(what: &str, deadline: Duration, mut probe: impl FnMut() 
 /// Whether the condition became true before the deadline. For clean-up, which must not panic.
 pub fn holds_within(deadline: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + deadline;
+    let mut pause = FIRST_PAUSE;
     while !condition() {
         if Instant::now() >= end {
             return false;
         }
-        thread::sleep(PAUSE);
+        pause = sleep_and_grow(pause);
     }
     true
+}
+
+fn sleep_and_grow(pause: Duration) -> Duration {
+    thread::sleep(pause);
+    (pause + pause / 4).min(LONGEST_PAUSE)
 }
 
 #[cfg(test)]
