@@ -8,6 +8,7 @@ use crate::scope::Scope;
 use crate::verbs;
 use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::{ExitCode, Termination};
+use towline_engine::index::damage::recover_from_damage;
 use towline_engine::runtime::{Env, Failure, Kind, env};
 
 const EXAMPLES: &str = "\
@@ -160,6 +161,7 @@ fn parsed_alone(verb: &str) -> Option<Cli> {
 
 fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     let env = Env::new().ok_or_else(no_home)?;
+    recover_from_damage(!matches!(cli.verb, Verb::Mcp(_)));
     run_command(cli, &Scope { env, out: Output::new() })
 }
 

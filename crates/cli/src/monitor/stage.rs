@@ -3,16 +3,17 @@
 //! Refreshes at most a few times a second, and hardly ever while nothing changes. The `towline_monitor` crate
 //! interprets keys and builds frames; this file only carries out its actions.
 
-use super::canvas::{KeyInput, TerminalCanvas, end_signals, is_popup, reporting_panics};
+use super::canvas::{KeyInput, TerminalCanvas, end_signals, is_popup};
 use super::filter::SessionFilter;
 use super::gather::{RowGatherer, detail};
 use super::keeper::Keeper;
 use super::notify::{Channel, Notifier};
 use super::wakes::Wakes;
-use crate::output::Output;
+use crate::output::{Output, complain};
 use crate::scope::Scope;
 use std::io;
 use std::os::fd::AsFd;
+use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -46,11 +47,17 @@ pub struct MonitorOptions {
 
 /// Runs the monitor until a key or a signal ends it.
 pub fn play(scope: &Scope, options: MonitorOptions) -> Result<ExitCode, Failure> {
-    reporting_panics(|| {
-        let ended_by = end_signals()?;
-        let signal = MonitorLoop::new(scope, options)?.until_the_end(&ended_by)?;
-        Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(128_u8.saturating_add(signal))))
-    })
+    std::panic::set_hook(Box::new(end_with_report));
+    let ended_by = end_signals()?;
+    let signal = MonitorLoop::new(scope, options)?.until_the_end(&ended_by)?;
+    Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(128_u8.saturating_add(signal))))
+}
+
+/// The canvas has restored the terminal by now.
+#[expect(clippy::exit, reason = "a panic hook has no caller to return to")]
+fn end_with_report(panic: &PanicHookInfo<'_>) {
+    complain(&Failure::input(format!("the monitor panicked: {panic}")).render());
+    std::process::exit(1)
 }
 
 struct MonitorLoop<'a> {

@@ -10,6 +10,7 @@ mod clock;
 mod damage;
 mod disk;
 mod holder;
+mod index;
 mod locks;
 mod places;
 mod settings;

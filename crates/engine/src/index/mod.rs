@@ -3,6 +3,7 @@
 //! The archive is the truth. The index is derived from it and rebuilt if it is missing, damaged or of another
 //! version. Rows captured since the last index update are searched directly, without indexing them first.
 
+pub mod damage;
 mod documents;
 pub mod embeddings;
 mod found;

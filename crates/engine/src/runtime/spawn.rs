@@ -2,7 +2,7 @@
 //!
 //! The caller does not wait for it. `tow work` takes its own lock, so an extra start is harmless.
 
-use crate::runtime::env::{GUARD, find_in_path, own_program};
+use crate::runtime::env::{GUARD, arguments, find_in_path, own_program};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -91,6 +91,14 @@ pub fn start_without_waiting(arguments: &[&str]) {
             let _ = child.exec();
             libc::_exit(1);
         }
+    }
+}
+
+/// Replaces this process by a new run of the same command, with `mark` set. Returns only if that fails.
+#[expect(clippy::disallowed_methods, reason = "the one place that starts our own program")]
+pub fn restart(mark: &str) {
+    if let Some(program) = own_program() {
+        let _failed = Command::new(program).args(arguments().skip(1)).env(mark, "1").exec();
     }
 }
 

@@ -9,7 +9,7 @@ mod segment;
 mod tokens;
 mod writer;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -55,7 +55,7 @@ const META: &str = "meta.json";
 impl SearchIndex {
     /// Opens the index, or creates an empty one if there is none.
     pub fn open(folder: &Path) -> Result<SearchIndex> {
-        catch_panics(|| SearchIndex::open_files(folder))
+        in_library(|| SearchIndex::open_files(folder))
     }
 
     /// Opens the index if there is one; creates nothing.
@@ -155,7 +155,7 @@ impl SearchIndex {
         fresh: &[Document],
         near: Option<&QuerySimilarity<'_>>,
     ) -> Result<Vec<Hit>> {
-        catch_panics(|| {
+        in_library(|| {
             let searcher = self.reader.searcher();
             let segments = self.segments(&searcher, fresh)?;
             let fresh = Fresh::new(fresh);
@@ -172,10 +172,24 @@ impl SearchIndex {
     }
 }
 
-/// Catches panics of the library, which damaged files can cause, and reports the index as damaged.
-fn catch_panics<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(IndexError::damaged("a file is not what was written")))
+thread_local! {
+    static IN_LIBRARY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread runs code of the search library. Damaged files make it panic, and a panic ends the
+/// process, so the panic hook asks.
+pub fn is_in_library() -> bool {
+    let own_threads = ["segment_updater", "merge_thread", "thrd-tantivy"];
+    let current = std::thread::current();
+    let is_own = current.name().is_some_and(|name| own_threads.iter().any(|start| name.starts_with(start)));
+    is_own || IN_LIBRARY.get()
+}
+
+fn in_library<T>(work: impl FnOnce() -> T) -> T {
+    let outer = IN_LIBRARY.replace(true);
+    let result = work();
+    IN_LIBRARY.set(outer);
+    result
 }
 
 fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields)> {

@@ -12,6 +12,7 @@ use crate::capture::capture_detached;
 use crate::handoff::bookmarks::Bookmarked;
 use crate::handoff::continuing::Stop;
 use crate::handoff::guard;
+use crate::index::damage::record_panic;
 use crate::memory::gotchas;
 use crate::runtime::config::{Mistake, layered};
 use crate::runtime::env::GUARD;
@@ -19,7 +20,7 @@ use crate::runtime::{Config, Env, faults, privacy, spawn, variable};
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
-use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 use towline_agents::{Agent, BEFORE_TOOL, HookEvent};
 use towline_core::event::{Event, EventKind, EventScene, PromptOrigin, Urgency};
@@ -52,17 +53,17 @@ struct HookCall {
 /// Runs the hook; errors and panics never change the exit code.
 pub fn run(agent: Option<&OsStr>) -> ExitCode {
     if variable(GUARD).is_none() {
-        std::panic::set_hook(Box::new(record_panic));
-        // The panic hook has already recorded the panic.
-        let _ = catch_unwind(AssertUnwindSafe(|| answer(agent)));
+        std::panic::set_hook(Box::new(end_after_panic));
+        answer(agent);
     }
     ExitCode::SUCCESS
 }
 
-/// Records only the location: the message might contain user text.
-fn record_panic(panic: &PanicHookInfo<'_>) {
-    let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
-    faults::record(Env::new().as_ref(), FaultKind::Internal, format!("the hook panicked{place}"));
+/// Ends the process here: the release does not unwind, and an abort would be an exit code other than 0.
+#[expect(clippy::exit, reason = "a panic hook has no caller to return to")]
+fn end_after_panic(panic: &PanicHookInfo<'_>) {
+    record_panic(panic);
+    std::process::exit(0)
 }
 
 fn answer(agent: Option<&OsStr>) {
