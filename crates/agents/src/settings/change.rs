@@ -5,8 +5,8 @@
 use super::edit;
 use super::json::{self, ByteSpan, ValueKind};
 use super::refusal::RefusalCause;
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use serde::{Deserialize, Serialize};
-use similar::TextDiff;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -81,8 +81,12 @@ impl EditPlan {
             None => "/dev/null".to_owned(),
         };
         let (before, after) = (shown(&self.before), shown(&self.after));
-        let diff = TextDiff::from_lines(&before, &after);
-        diff.unified_diff().header(&name(&self.before), &name(&self.after)).to_string()
+        let lines = InternedInput::new(before.as_str(), after.as_str());
+        let mut diff = Diff::compute(Algorithm::Histogram, &lines);
+        diff.postprocess_lines(&lines);
+        let printer = BasicLineDiffPrinter(&lines.interner);
+        let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines);
+        format!("--- {}\n+++ {}\n{hunks}", name(&self.before), name(&self.after))
     }
 }
 
