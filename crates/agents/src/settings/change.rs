@@ -85,6 +85,9 @@ impl EditPlan {
         let mut diff = Diff::compute(Algorithm::Histogram, &lines);
         diff.postprocess_lines(&lines);
         let printer = BasicLineDiffPrinter(&lines.interner);
+        if diff.count_additions() + diff.count_removals() == 0 {
+            return String::new();
+        }
         let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines);
         format!("--- {}\n+++ {}\n{hunks}", name(&self.before), name(&self.after))
     }

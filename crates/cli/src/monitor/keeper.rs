@@ -7,12 +7,23 @@ use super::canvas::LEAVE;
 use rustix::process::setsid;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use towline_engine::runtime::env::{GUARD, leave_folder, own_program};
 
 /// Written by the owner after it restored the terminal itself.
 const DONE: &[u8] = b"done";
+
+/// For a panic, which ends the process without `Drop`.
+static PIPE: OnceLock<OwnedFd> = OnceLock::new();
+
+/// Tells the watchdog that the terminal has been restored.
+pub fn release_keeper() {
+    if let Some(pipe) = PIPE.get() {
+        let _ = rustix::io::write(pipe, DONE);
+    }
+}
 
 /// The watchdog process. Dropping it tells it that the terminal has been restored.
 pub struct Keeper(Child);
@@ -29,15 +40,16 @@ impl Keeper {
         let mut ready = [0];
         // A keeper that failed to start closes the pipe, which ends this read as well.
         let _ = child.stderr.take()?.read(&mut ready);
+        let pipe = child.stdin.as_ref().and_then(|pipe| pipe.as_fd().try_clone_to_owned().ok());
+        pipe.map(|pipe| PIPE.set(pipe));
         Some(Keeper(child))
     }
 }
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        if let Some(mut end) = self.0.stdin.take() {
-            let _ = end.write_all(DONE);
-        }
+        release_keeper();
+        drop(self.0.stdin.take());
         let _ = self.0.wait();
     }
 }
@@ -52,7 +64,7 @@ pub fn keep() -> io::Result<()> {
     leave_folder();
     io::stderr().write_all(b".")?;
     let mut said = vec![];
-    io::stdin().read_to_end(&mut said)?;
+    io::stdin().take(DONE.len() as u64).read_to_end(&mut said)?;
     if said != DONE {
         give_back(&terminal.lock(), &before)?;
     }

@@ -6,7 +6,7 @@
 use super::canvas::{KeyInput, TerminalCanvas, end_signals, is_popup};
 use super::filter::SessionFilter;
 use super::gather::{RowGatherer, detail};
-use super::keeper::Keeper;
+use super::keeper::{Keeper, release_keeper};
 use super::notify::{Channel, Notifier};
 use super::wakes::Wakes;
 use crate::output::{Output, complain};
@@ -54,8 +54,9 @@ pub fn play(scope: &Scope, options: MonitorOptions) -> Result<ExitCode, Failure>
 }
 
 /// The canvas has restored the terminal by now.
-#[expect(clippy::exit, reason = "a panic hook has no caller to return to")]
+#[expect(clippy::exit, clippy::disallowed_methods, reason = "a panic hook has no caller to return to")]
 fn end_with_report(panic: &PanicHookInfo<'_>) {
+    release_keeper();
     complain(&Failure::input(format!("the monitor panicked: {panic}")).render());
     std::process::exit(1)
 }

@@ -138,7 +138,7 @@ fn hostile_names_are_text_in_bar_menu_popup_list_and_notifications() {
 /// Every agent has a line between the borders, and every name is in one of them.
 #[track_caller]
 fn check_box(desk: &Desk, count: usize) {
-    let is_line = |line: &&str| line.contains(" claude ") && line.matches('│').count() == 2;
+    let is_line = |line: &&str| line.contains(" claude ") && line.matches('│').count() >= 2;
     let drawn = |screen: &str| screen.contains('└') && screen.lines().filter(is_line).count() == count;
     let screen = desk.client.wait_screen_for("a line for each agent", drawn);
     let lines: Vec<&str> = screen.lines().filter(is_line).collect();

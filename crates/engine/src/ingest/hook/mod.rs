@@ -60,7 +60,7 @@ pub fn run(agent: Option<&OsStr>) -> ExitCode {
 }
 
 /// Ends the process here: the release does not unwind, and an abort would be an exit code other than 0.
-#[expect(clippy::exit, reason = "a panic hook has no caller to return to")]
+#[expect(clippy::exit, clippy::disallowed_methods, reason = "a panic hook has no caller to return to")]
 fn end_after_panic(panic: &PanicHookInfo<'_>) {
     record_panic(panic);
     std::process::exit(0)
