@@ -8,7 +8,7 @@ use std::env::var;
 fn main() {
     println!("cargo::rerun-if-changed=no-unwind.ld");
     let is = |name, value| var(name).is_ok_and(|found| found == value);
-    if is("CARGO_CFG_PANIC", "abort") && is("CARGO_CFG_TARGET_ENV", "musl") {
+    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_ENV", "musl") {
         let folder = var("CARGO_MANIFEST_DIR").unwrap_or_default();
         println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/no-unwind.ld");
     }
