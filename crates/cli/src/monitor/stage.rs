@@ -38,7 +38,7 @@ const BUSY_LOOK: Duration = Duration::from_secs(3);
 /// Interval of thorough refreshes while all agents are idle.
 const IDLE_LOOK: Duration = Duration::from_secs(10);
 
-/// What a monitor shows, and how the terminal notifies the user.
+/// The rows of a monitor, and how the terminal notifies the user.
 pub struct MonitorOptions {
     pub filter: SessionFilter,
     pub ended: EndedRows,

@@ -18,7 +18,7 @@ pub enum Urgency {
     Answered,
 }
 
-/// Who caused an event.
+/// The actor that caused an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Actor {
     Agent,

@@ -299,13 +299,13 @@ impl Archive {
     }
 }
 
-/// What a memory's row lacks for an export.
+/// The parts of an exported memory that are not in its row.
 struct MemoryOrigin {
     traces: Option<ProjectIdentity>,
     replaced_by: Option<Uid>,
 }
 
-/// What a conversation's row lacks for an export.
+/// The parts of an exported conversation that are not in its row.
 struct ConversationOrigin {
     traces: Option<ProjectIdentity>,
     base_before: Option<u64>,

@@ -11,7 +11,7 @@ use crate::archive::{Archive, Conversation};
 use crate::query::Query;
 use towline_core::memory::Memory;
 
-/// What happened to the memory since it was made.
+/// The changes of a memory since it was made.
 const SET_STATE: &str = "
     update memories set changed_at = ?2, superseded_at = ?3, superseded_why = ?4, pinned_at = ?5, found = ?6 where id = ?1";
 const REPLACED: &str = "

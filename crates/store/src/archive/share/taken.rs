@@ -67,7 +67,7 @@ pub struct RemoteNote {
     pub count: u64,
 }
 
-/// What decides whether a body or a detail is stored, and where.
+/// The values that decide whether a body or a detail is stored, and where.
 struct PulledPiece {
     turn: u32,
     turn_mark: Option<IdHash>,
