@@ -7,6 +7,7 @@ mod claude_mem;
 mod index;
 mod open;
 #[cfg(any(test, feature = "samples"))]
+#[path = "tests/samples.rs"]
 pub mod samples;
 mod survey;
 mod table;
