@@ -108,7 +108,7 @@ mod tests {
 
     #[track_caller]
     fn check(seats: &[SeatView], expected: &str) {
-        assert_eq!(bar(seats, &BarStyle::default(), Timestamp(3_600_000)), expected);
+        assert_eq!(bar(seats, 0, &BarStyle::default(), Timestamp(3_600_000)), expected);
     }
 
     #[test]
@@ -137,6 +137,6 @@ mod tests {
     #[test]
     fn a_project_is_named_harmlessly() {
         let style = BarStyle { project: ProjectNameDisplay::Shown, ..BarStyle::default() };
-        assert!(bar(&[seat(SessionState::Idle, 1)], &style, Timestamp(0)).ends_with("@##(touch x)"));
+        assert!(bar(&[seat(SessionState::Idle, 1)], 0, &style, Timestamp(0)).ends_with("@##(touch x)"));
     }
 }

@@ -48,6 +48,21 @@ pub(crate) fn is_bidi_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}' | '\u{feff}')
 }
 
+/// Whether the text is one line already, with only single spaces between words.
+pub(crate) fn is_one_line(text: &str) -> bool {
+    let mut before = ' ';
+    let is_allowed = |c: char| {
+        let is_second_space = before == ' ' && c == ' ';
+        before = c;
+        match c {
+            ' '..='~' => !is_second_space,
+            '\0'..='\x7f' => false,
+            c => !c.is_whitespace() && !c.is_control() && !is_bidi_mark(c),
+        }
+    };
+    text.chars().all(is_allowed) && before != ' '
+}
+
 /// The terminal columns of the text.
 pub fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()

@@ -47,7 +47,7 @@ pub enum EventKind {
     SessionStarted {
         by: StartedBy,
         /// The user's inheritance settings: recorded with the event, so that the journal alone decides.
-        #[serde(default, skip_serializing_if = "InheritSettings::are_default")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         wishes: InheritSettings,
     },
     /// The agent closed the session, or cleared it.
@@ -65,7 +65,7 @@ pub enum EventKind {
         tool: SafeText,
         outcome: ToolOutcome,
         /// Size of the tool's input and output.
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         bytes: u64,
     },
     /// All tool calls of one model response are finished or were refused by the user.
@@ -236,9 +236,4 @@ pub struct EventScene {
     pub place: Option<SeatLocation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectIdentity>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }

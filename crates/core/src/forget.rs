@@ -205,12 +205,17 @@ pub fn marks_of(traces: &ProjectIdentity) -> Vec<IdHash> {
     project_marks(&traces.root, traces.remote.as_deref())
 }
 
-/// The source of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceSource {
     Session,
     /// A subagent's pieces do not name their turn.
     Helper,
+}
+
+impl PieceSource {
+    pub fn of<Id>(subagent: Option<Id>) -> PieceSource {
+        if subagent.is_some() { PieceSource::Helper } else { PieceSource::Session }
+    }
 }
 
 /// The erased parts of one session.

@@ -6,19 +6,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
 /// The error for a raw string that is not a valid identifier.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a valid {kind} ({length} bytes)")]
 pub struct InvalidId {
     kind: &'static str,
     length: usize,
 }
-
-impl fmt::Display for InvalidId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a valid {} ({} bytes)", self.kind, self.length)
-    }
-}
-
-impl std::error::Error for InvalidId {}
 
 /// Stores an id as its text, and validates it when it is read.
 macro_rules! serde_as_text {

@@ -24,7 +24,7 @@ pub struct LedgerDay {
     pub ends: Timestamp,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     pub total: WaitSum,
     /// The project of the longest wait.
@@ -48,7 +48,7 @@ pub struct WaitSum {
 
 /// Sums the parts of the waits that fall into the days. The days must be contiguous.
 pub fn ledger(waits: &[Wait], days: &[LedgerDay]) -> Ledger {
-    let (Some(first), Some(last)) = (days.first(), days.last()) else { return empty() };
+    let (Some(first), Some(last)) = (days.first(), days.last()) else { return Ledger::default() };
     let inside: Vec<WaitPart<'_>> =
         waits.iter().filter_map(|wait| part(wait, first.begins, last.ends)).collect();
     let longest = inside.iter().max_by_key(|part| (part.lasted_ms(), Reverse(part.from)));
@@ -59,10 +59,6 @@ pub fn ledger(waits: &[Wait], days: &[LedgerDay]) -> Ledger {
         projects: grouped(&inside, |wait| wait.project.clone()),
         reasons: grouped(&inside, |wait| wait.reason.clone()),
     }
-}
-
-fn empty() -> Ledger {
-    Ledger { total: WaitSum::default(), longest_in: None, days: vec![], projects: vec![], reasons: vec![] }
 }
 
 /// The part of a wait that falls into a time range.
@@ -246,7 +242,7 @@ mod tests {
 
     #[test]
     fn without_days_or_waits_there_is_nothing() {
-        assert_eq!(ledger(&[wait("app", 0, 5)], &[]), empty());
+        assert_eq!(ledger(&[wait("app", 0, 5)], &[]), Ledger::default());
         assert_eq!(ledger(&[], &days(2)).total, WaitSum::default());
     }
 

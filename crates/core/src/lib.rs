@@ -11,7 +11,6 @@ pub mod bar;
 pub mod bookmark;
 pub mod capture;
 pub mod compose;
-pub mod context;
 pub mod continuing;
 pub mod deed;
 pub mod effect;
@@ -43,3 +42,8 @@ pub mod typing;
 pub mod usage;
 pub mod waking;
 pub mod when;
+
+/// Whether serde may leave a field out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -45,7 +45,7 @@ pub struct TurnDigest {
     runs: Runs,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commits: Vec<(String, String)>,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     more_commits: u32,
     #[serde(skip_serializing_if = "FileSet::is_empty")]
     read: FileSet,
@@ -57,14 +57,14 @@ pub struct TurnDigest {
     delegated: SampledText,
     #[serde(skip_serializing_if = "SampledText::is_empty")]
     questions: SampledText,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     other: u32,
     /// Calls whose results are still pending, by the short hash of the call id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open: Vec<(u32, PendingResult)>,
     #[serde(skip_serializing_if = "LastAnswer::is_empty")]
     said: LastAnswer,
-    #[serde(skip_serializing_if = "TurnEnd::is_open")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     ended: TurnEnd,
 }
 
@@ -79,12 +79,6 @@ enum TurnEnd {
     Interrupted,
     Failed,
     Limited,
-}
-
-impl TurnEnd {
-    fn is_open(&self) -> bool {
-        *self == TurnEnd::Open
-    }
 }
 
 /// The subject of a pending tool result.
@@ -214,19 +208,15 @@ fn short_id(call: u64) -> u32 {
     u32::from_le_bytes([a, b, c, d]) ^ u32::from_le_bytes([e, f, g, h])
 }
 
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
 /// Files by their last two path components: the first few by name, and an approximate count of the others.
 #[derive(Default, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct FileSet {
     named: Vec<FileUse>,
     /// A bitmap of the other files by checksum, so that a repeated file is not counted twice.
-    #[serde(skip_serializing_if = "no_bits")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     others: [u64; 2],
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     more: u32,
 }
 
@@ -283,10 +273,6 @@ impl FileSet {
         }
         self.named.retain(|named| named.times > 0);
     }
-}
-
-fn no_bits(bits: &[u64; 2]) -> bool {
-    bits.iter().all(|word| *word == 0)
 }
 
 /// FNV-1a, folded to 16 bits: stable across machines and versions.

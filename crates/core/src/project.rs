@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The data about a project found in one of its folders.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectIdentity {
     /// The repository that all worktrees share, or the folder itself outside a repository.
     pub root: String,

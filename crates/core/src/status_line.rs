@@ -60,7 +60,6 @@ pub enum StatusColours {
 /// Maximum width of a part, in columns.
 const WIDEST: usize = 60;
 
-/// A part as it is displayed.
 struct RenderedPart {
     text: String,
     /// The colour to use if the template requests none.
@@ -132,7 +131,9 @@ impl StatusPart {
             StatusPart::Percent => {
                 by_percent(format!("{}%", facts.fill?.percent()), facts.fill?.percent(), FULL)
             }
-            StatusPart::Tokens => plain(tokens(facts.fill?)),
+            StatusPart::Tokens => {
+                plain(format!("{}/{}", short_count(facts.fill?.tokens), short_count(facts.fill?.window)))
+            }
             StatusPart::Cost => RenderedPart { text: facts.cost?.display(), colour: Colour::Faint },
             StatusPart::FiveHours => render_limit(*limit(LimitPeriod::FiveHours)?, facts.now),
             StatusPart::Week => render_limit(*limit(LimitPeriod::Week)?, facts.now),
@@ -170,10 +171,6 @@ fn by_percent(text: String, percent: u8, thresholds: ColourThresholds) -> Render
 fn bar(fill: ContextUsage) -> String {
     let full = usize::from(fill.percent()).div_ceil(10);
     format!("{}{} {}%", "▓".repeat(full), "░".repeat(10 - full.min(10)), fill.percent())
-}
-
-fn tokens(fill: ContextUsage) -> String {
-    format!("{}/{}", short_count(fill.tokens), short_count(fill.window))
 }
 
 /// `5h 23% ↻2h13m`: the share used up, and the time until the reset.

@@ -146,7 +146,8 @@ fn take_seat(session: &mut Session, stored: Option<Seat>, event: &Event) -> Opti
     {
         return None;
     }
-    let mut seat = stored.unwrap_or_else(|| new_seat(place, event));
+    let new = || Seat { place: place.clone(), current: None, first_seen: event.at, last_seen: event.at };
+    let mut seat = stored.unwrap_or_else(new);
     if session.seat.is_none() && session.previous.is_none() {
         session.previous = seat.current.take().filter(|sitting| *sitting != session.key);
     }
@@ -166,10 +167,6 @@ fn leave_seat(session: &Session, mut former: Seat) -> Option<Seat> {
     }
     former.current = None;
     Some(former)
-}
-
-fn new_seat(place: &SeatLocation, event: &Event) -> Seat {
-    Seat { place: place.clone(), current: None, first_seen: event.at, last_seen: event.at }
 }
 
 /// Applies each event kind; returns the turn that the event ended.
@@ -283,7 +280,8 @@ fn prompted(
         record_prompt(session, event);
     }
     match origin {
-        PromptOrigin::Human | PromptOrigin::Command if is_own_prompt(&event.happening) => {}
+        PromptOrigin::Human | PromptOrigin::Command
+            if matches!(event.happening, EventKind::PromptSubmitted { own: Some(_), .. }) => {}
         PromptOrigin::Human | PromptOrigin::Command => {
             session.prompt = Some(prompt.clone());
             session.tasks = 0;
@@ -320,10 +318,6 @@ fn record_prompt(session: &mut Session, event: &Event) {
         // Continuing the work cancels the wish for a fresh start.
         session.fresh_at = None;
     }
-}
-
-fn is_own_prompt(happening: &EventKind) -> bool {
-    matches!(happening, EventKind::PromptSubmitted { own: Some(_), .. })
 }
 
 /// A finished tool resumes a waiting session. It resumes neither an ended session nor one whose turn is over: results

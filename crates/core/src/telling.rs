@@ -147,8 +147,7 @@ fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
 
 /// The whole change in one line, most important first.
 fn summary(seat: &SeatView, to: SessionState) -> String {
-    let project = seat.project.as_deref().unwrap_or("?");
-    let place = seat.branch.as_deref().map_or(project.to_owned(), |branch| format!("{project}/{branch}"));
+    let place = seat.project_and_branch();
     let reason = to.reason().map_or(String::new(), |reason| format!(" ({reason})"));
     let prompt = fit_to_width(&escape_for_terminal(seat.prompt.as_deref().unwrap_or("")), PROMPT_COLUMNS);
     let prompt = if prompt.is_empty() { prompt } else { format!(": {prompt}") };

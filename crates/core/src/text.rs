@@ -120,6 +120,23 @@ fn whole_words(text: &str, longest: usize) -> &str {
     if cut.len() == text.len() { cut } else { cut.trim_end_matches(|c: char| !c.is_whitespace()) }
 }
 
+/// Maps full-width letters and signs to ASCII.
+pub(crate) fn narrow(c: char) -> char {
+    match c {
+        '！'..='～' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        _ => c,
+    }
+}
+
+/// The beginning of `text` that is read to keep `longest` bytes of it, without the word that a cut would split. Text
+/// without blanks loses a bounded part of its end instead.
+pub(crate) fn window(text: &str, longest: usize) -> &str {
+    const LONGEST_WORD: usize = 1024;
+    let words = whole_words(text, longest);
+    let cut = clip(text, longest);
+    if cut.len() - words.len() <= LONGEST_WORD { words } else { clip(cut, cut.len() - LONGEST_WORD) }
+}
+
 /// The longest prefix of at most `longest` bytes that ends at a character.
 pub fn clip(text: &str, longest: usize) -> &str {
     if text.len() <= longest {

@@ -67,19 +67,12 @@ impl SessionHint {
 }
 
 /// Why an expression cannot be parsed; names the invalid part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot read `{part}`: {why}; write {}", FORMS)]
 pub struct BadExpression {
     part: String,
     why: &'static str,
 }
-
-impl fmt::Display for BadExpression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read `{}`: {}; write {FORMS}", self.part, self.why)
-    }
-}
-
-impl std::error::Error for BadExpression {}
 
 impl TimeExpression {
     pub fn parse(raw: &str) -> Result<TimeExpression, BadExpression> {

@@ -52,7 +52,7 @@ impl BookmarkRules {
 named_enum! {
     /// How a due bookmark is set.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum BookmarkMode as parse {
+    pub enum BookmarkMode as named {
         /// As a row in the database, invisible in the agent.
         Silent = "silent",
         /// As a marker typed into the terminal, so that the agent's own list shows it.
@@ -61,7 +61,6 @@ named_enum! {
     }
 }
 
-/// A stored bookmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bookmark {
     pub uid: Uid,

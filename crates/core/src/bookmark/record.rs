@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 pub struct BookmarkReason {
     pub threshold: Threshold,
     pub count: u64,
-    #[serde(default, skip_serializing_if = "CountPrecision::is_exact")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub counted: CountPrecision,
 }
 
 stored_enum! {
-    pub enum Threshold as parse {
+    pub enum Threshold as named {
         Tokens = "tokens",
         ToolCalls = "tool_calls",
         Seconds = "seconds",
@@ -26,18 +26,11 @@ stored_enum! {
 stored_enum! {
     /// Whether a number is exact.
     #[derive(Default)]
-    pub enum CountPrecision as parse {
+    pub enum CountPrecision as named {
         #[default]
         Exactly = "exactly",
         /// Computed from the size of prompts, answers and tool calls, because the agent reported no number.
         Estimated = "estimated",
-    }
-}
-
-impl CountPrecision {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-    fn is_exact(&self) -> bool {
-        *self == CountPrecision::Exactly
     }
 }
 
@@ -57,7 +50,7 @@ impl BookmarkReason {
 
 stored_enum! {
     /// How a bookmark was set.
-    pub enum BookmarkOrigin as parse {
+    pub enum BookmarkOrigin as named {
         Silent = "silent",
         /// The marker is in the conversation; Towline or the user typed it.
         Typed = "typed",

@@ -367,10 +367,10 @@ fn counters_and_names_survive_a_round_trip() {
     let text = serde_json::to_string(&since).unwrap();
     assert_eq!(serde_json::from_str::<BookmarkCounters>(&text).unwrap(), since);
     for threshold in Threshold::ALL {
-        assert_eq!(Threshold::parse(threshold.name()), Some(threshold));
+        assert_eq!(Threshold::named(threshold.name()), Some(threshold));
     }
     assert_eq!(
-        (BookmarkOrigin::parse("typed"), BookmarkMode::parse("off"), BookmarkMode::parse("on")),
+        (BookmarkOrigin::named("typed"), BookmarkMode::named("off"), BookmarkMode::named("on")),
         (Some(BookmarkOrigin::Typed), Some(BookmarkMode::Off), None)
     );
 }

@@ -5,7 +5,7 @@
 
 use super::budget::ContextBudget;
 use super::fence::escape_guarded_tags;
-use crate::escape::is_bidi_mark;
+use crate::escape::{is_bidi_mark, is_one_line};
 use crate::text::{clip, clip_start};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -64,21 +64,6 @@ pub fn one_line(text: &str, max_chars: usize) -> Cow<'_, str> {
         return Cow::Owned(line.into_owned());
     }
     Cow::Owned(line.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect())
-}
-
-/// Whether the text is one line already, with only single spaces between words.
-fn is_one_line(text: &str) -> bool {
-    let mut before = ' ';
-    let is_allowed = |c: char| {
-        let is_second_space = before == ' ' && c == ' ';
-        before = c;
-        match c {
-            ' '..='~' => !is_second_space,
-            '\0'..='\x7f' => false,
-            c => !c.is_whitespace() && !c.is_control() && !is_bidi_mark(c),
-        }
-    };
-    text.chars().all(is_allowed) && before != ' '
 }
 
 /// Returns `text` if `room` holds it, else its beginning and end around a note about the cut. The note ends with `how`,

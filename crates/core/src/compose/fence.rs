@@ -3,7 +3,7 @@
 //! Text between the lines can neither forge nor close the fence, and capture never stores fenced text.
 
 use crate::redact::cut_blocks;
-use crate::text::clip;
+use crate::text::{clip, narrow};
 use std::borrow::Cow;
 
 /// The start of the opening tag, as `cut_blocks` takes it.
@@ -81,13 +81,10 @@ fn opens_tags(c: char) -> bool {
 
 /// Folds full-width letters to lower-case ASCII, and all kinds of hyphens to `-`.
 fn ascii_folded(c: char) -> std::char::ToLowercase {
-    let code = u32::from(c);
-    let narrow = match code {
-        0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(c),
-        0x2010..=0x2015 | 0x2212 | 0xfe58 | 0xfe63 => '-',
-        _ => c,
-    };
-    narrow.to_lowercase()
+    match c {
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' => '-'.to_lowercase(),
+        c => narrow(c).to_lowercase(),
+    }
 }
 
 /// Whether a guarded name follows, regardless of case, spacing and invisible characters.

@@ -5,7 +5,7 @@
 use super::budget::ContextBudget;
 use super::cut::fitted;
 use super::material::PastSession;
-use super::section::{ContextPartKind, ContextPartState, ContextSection, short_id};
+use super::section::{ContextPartKind, ContextPartState, ContextSection};
 
 /// Allowance for the characters between a title and its text.
 const SLACK: usize = 4;
@@ -17,7 +17,7 @@ pub fn section(past: &PastSession, program: &str, room: ContextBudget) -> Contex
         what: ContextPartKind::Handoff,
         why: "the state that session passed on",
         title: "\nHandoff of that session:\n",
-        how: format!("{program} handoff show {}", short_id(&past.session)),
+        how: format!("{program} handoff show {}", past.session.short()),
     };
     account.section(
         &[
@@ -37,7 +37,7 @@ pub fn summary(past: &PastSession, program: &str, room: ContextBudget) -> Contex
         what: ContextPartKind::Summary,
         why: "what that session did, where its words are not here",
         title: "\nSummary of that session:\n",
-        how: format!("{program} show {}", short_id(&past.session)),
+        how: format!("{program} show {}", past.session.short()),
     };
     account.section(
         &[

@@ -5,9 +5,7 @@
 use super::budget::ContextBudget;
 use super::cut::one_line;
 use super::material::{OlderTurn, PastSession, PastTurn};
-use super::section::{
-    ContextPartKind, ContextPartState, ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS, short_id,
-};
+use super::section::{ContextPartKind, ContextPartState, ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
 use crate::id::SessionKey;
 use crate::piece::StopReason;
 use std::borrow::Cow;
@@ -36,7 +34,7 @@ impl<I: Iterator<Item = String>> Listing<'_, I> {
         if self.in_all == 0 {
             return ContextSection::default();
         }
-        let session = short_id(self.session);
+        let session = self.session.short();
         let earlier = |number: usize| format!("({number} earlier: {program} turns {session})\n");
         let frame = room.size_of(&self.title) + room.size_of(&earlier(self.in_all));
         let Some(left) = room.limit().checked_sub(frame) else {
@@ -83,7 +81,7 @@ pub fn line(session: &SessionKey, id: &str, clock: &str, line: &str) -> String {
 
 /// `#12` for a turn of this session, else its id.
 pub fn number<'a>(session: &SessionKey, id: &'a str) -> Cow<'a, str> {
-    let number = id.strip_prefix(short_id(session)).filter(|rest| rest.starts_with('#'));
+    let number = id.strip_prefix(session.short()).filter(|rest| rest.starts_with('#'));
     one_line(number.unwrap_or(id), MAX_NAME_CHARS)
 }
 

@@ -9,7 +9,7 @@ use crate::memory::SummaryDraft;
 use crate::piece::StopReason;
 
 /// Everything that a session might be given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComposeInput {
     /// The session whose work is continued.
     pub past: Option<PastSession>,
@@ -85,7 +85,7 @@ pub struct OlderTurn {
 }
 
 /// The state that a session passed on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Handoff {
     pub task: String,
     pub completed: String,

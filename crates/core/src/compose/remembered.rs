@@ -9,11 +9,6 @@ use super::section::{ContextPartKind, ContextPartState, ContextSection};
 
 const MAX_ITEM_CHARS: usize = 600;
 
-/// The size of all parts, as far as `room` reaches.
-pub fn needed_size(remembered: &[MemorySection], room: ContextBudget) -> usize {
-    section(remembered, room).size
-}
-
 /// Returns the parts in order, with as many items as `room` holds.
 pub fn section(remembered: &[MemorySection], room: ContextBudget) -> ContextSection {
     let mut whole = ContextSection::default();

@@ -5,10 +5,9 @@
 use super::budget::ContextBudget;
 use super::fence;
 use super::material::MemorySectionKind;
-use crate::id::SessionKey;
 
 /// The text for a session, and the outcome for each part of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComposedContext {
     /// Empty if there is no content, or not even room for the header.
     pub text: String,
@@ -87,8 +86,6 @@ impl ContextSection {
     }
 }
 
-/// Length of a session's short id, as used in the ids of its turns.
-const SHORT_ID_CHARS: usize = 8;
 /// Names of projects, branches and models are rarely longer.
 pub const MAX_NAME_CHARS: usize = 60;
 /// A date with a time.
@@ -130,15 +127,4 @@ impl ContextDraft {
     pub fn close(self) -> ComposedContext {
         ComposedContext { text: self.text + fence::LAST_LINE, parts: self.parts }
     }
-}
-
-pub fn empty() -> ComposedContext {
-    ComposedContext { text: String::new(), parts: vec![] }
-}
-
-/// A session's short id, as used in the ids of its turns. Takes the last characters, because the first ones of two
-/// sessions started together can be equal.
-pub fn short_id(session: &SessionKey) -> &str {
-    let id = session.id.as_str();
-    id.len().checked_sub(SHORT_ID_CHARS).and_then(|from| id.get(from..)).unwrap_or(id)
 }

@@ -107,12 +107,8 @@ fn cut(turn: &PastTurn, text: &str, program: &str, room: ContextBudget) -> Optio
 }
 
 fn title(past: &PastSession, turn: &PastTurn) -> String {
-    let origin = match turn.origin {
-        PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Notification | PromptOrigin::Bookmark => {
-            ""
-        }
-        PromptOrigin::Continuation => ", typed in the person's place",
-    };
+    let is_typed = turn.origin == PromptOrigin::Continuation;
+    let origin = if is_typed { ", typed in the person's place" } else { "" };
     let (number, clock) = (number(&past.session, &turn.id), one_line(&turn.clock, MAX_CLOCK_CHARS));
     ["[", &number, " ", &clock, origin, "]\n"].concat()
 }

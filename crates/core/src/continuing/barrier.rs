@@ -8,7 +8,6 @@ use crate::event::PromptOrigin;
 use crate::meter::ContextStrategy;
 use crate::session::{Session, SessionState};
 use crate::time::Timestamp;
-use std::fmt;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
@@ -74,15 +73,19 @@ pub struct TurnEndInput<'a> {
 }
 
 /// Why no hop begins although the context is nearly full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HopBarrier {
-    /// The previous hop has not ended.
+    #[error("the one before has not ended")]
     Open,
+    #[error("the one before was a moment ago")]
     Cooldown,
+    #[error("as many followed each other as `continue.most_hops` allows")]
     Chain,
+    #[error("there were as many in the last hour as `continue.per_hour` allows")]
     Hour,
+    #[error("there were as many in the last day as `continue.per_day` allows")]
     Day,
-    /// No prompt has arrived since Towline's own last action.
+    #[error("nobody has asked for anything since the one before")]
     OwnDoing,
 }
 
@@ -90,19 +93,6 @@ impl HopBarrier {
     /// Whether to notify the user: a reached limit needs them, the other barriers pass by themselves.
     pub fn is_a_limit(self) -> bool {
         matches!(self, HopBarrier::Chain | HopBarrier::Hour | HopBarrier::Day)
-    }
-}
-
-impl fmt::Display for HopBarrier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            HopBarrier::Open => "the one before has not ended",
-            HopBarrier::Cooldown => "the one before was a moment ago",
-            HopBarrier::Chain => "as many followed each other as `continue.most_hops` allows",
-            HopBarrier::Hour => "there were as many in the last hour as `continue.per_hour` allows",
-            HopBarrier::Day => "there were as many in the last day as `continue.per_day` allows",
-            HopBarrier::OwnDoing => "nobody has asked for anything since the one before",
-        })
     }
 }
 

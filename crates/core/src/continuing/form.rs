@@ -3,10 +3,10 @@
 //! Parsing is lenient, because a model writes it; validation is strict, because a session is cleared on its strength. A
 //! block without the requested id is not a handoff of ours.
 
-use super::hop::short;
+/// A hop's id as shown to agents and users.
+pub use super::hop::short as id;
 use crate::compose::Handoff;
 use crate::id::Uid;
-use std::fmt;
 
 /// Larger handoffs are rejected.
 pub const LONGEST_BYTES: usize = 12 * 1024;
@@ -22,30 +22,22 @@ pub struct ParsedHandoff {
 }
 
 /// Why a text is not a valid handoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandoffFlaw {
+    #[error("the answer holds no handoff")]
     Missing,
+    #[error("the handoff does not carry the id that was asked for")]
     OtherId,
+    #[error("the handoff has no end")]
     Unclosed,
+    #[error("the handoff is longer than 12 kB")]
     TooLong,
+    #[error("the handoff names no task")]
     NoTask,
+    #[error("the handoff does not say what remains")]
     NoRemaining,
-    /// `continue` is neither true nor false.
+    #[error("the handoff's `continue` is neither true nor false")]
     Undecided,
-}
-
-impl fmt::Display for HandoffFlaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            HandoffFlaw::Missing => "the answer holds no handoff",
-            HandoffFlaw::OtherId => "the handoff does not carry the id that was asked for",
-            HandoffFlaw::Unclosed => "the handoff has no end",
-            HandoffFlaw::TooLong => "the handoff is longer than 12 kB",
-            HandoffFlaw::NoTask => "the handoff names no task",
-            HandoffFlaw::NoRemaining => "the handoff does not say what remains",
-            HandoffFlaw::Undecided => "the handoff's `continue` is neither true nor false",
-        })
-    }
 }
 
 /// The request to the agent, given as the reason why its turn is blocked from ending.
@@ -67,11 +59,6 @@ pub fn prompt(hop: Uid) -> String {
 /// The prompt for a handoff that the user sends by hand.
 pub fn sent(text: &str) -> String {
     format!("Go on with this work of an earlier session. Its handoff:\n\n{text}")
-}
-
-/// A hop's id as shown to agents and users.
-pub fn id(hop: Uid) -> String {
-    short(hop)
 }
 
 /// Parses the handoff with this id out of an answer.

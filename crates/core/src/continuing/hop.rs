@@ -8,7 +8,6 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 stored_enum! {
-    /// The author of a handoff.
     pub enum HandoffAuthor as named {
         /// On our request.
         Agent = "agent",
@@ -21,7 +20,6 @@ stored_enum! {
 }
 
 stored_enum! {
-    /// The stage of a hop.
     #[derive(PartialOrd, Ord)]
     pub enum HopStage as named {
         /// The handoff was requested.
@@ -80,7 +78,6 @@ pub struct HopIntents {
     pub go_on: Uid,
 }
 
-/// A stored hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
     pub uid: Uid,
@@ -93,7 +90,6 @@ pub struct Hop {
     pub moved_at: Timestamp,
     /// The reason for its stage, as text.
     pub why: Option<String>,
-    /// The handoff and its author.
     pub handoff: Option<(SafeText, HandoffAuthor)>,
     pub typed: Option<HopIntents>,
     /// The session that began when the agent was cleared.

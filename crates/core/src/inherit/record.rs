@@ -16,16 +16,10 @@ pub struct InheritSettings {
     pub fallback: Fallback,
 }
 
-impl InheritSettings {
-    pub fn are_default(&self) -> bool {
-        *self == InheritSettings::default()
-    }
-}
-
 stored_enum! {
     /// Whether a session started by `/clear` continues the session that was cleared.
     #[derive(Default)]
-    pub enum OnClear as parse {
+    pub enum OnClear as named {
         #[default]
         Always = "always",
         /// Only when the user confirms it.
@@ -37,7 +31,7 @@ stored_enum! {
 stored_enum! {
     /// Whether a session started by `/clear` without a predecessor in its seat may look for one in its project.
     #[derive(Default)]
-    pub enum Fallback as parse {
+    pub enum Fallback as named {
         #[default]
         On = "on",
         Off = "off",
@@ -47,7 +41,7 @@ stored_enum! {
 named_enum! {
     /// A session's progress towards its inheritance decision.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum InheritState as parse {
+    pub enum InheritState as named {
         /// The session did not start afresh: there is nothing to decide.
         Nothing = "nothing",
         /// The session started afresh and had no prompt yet.
@@ -63,7 +57,7 @@ named_enum! {
 named_enum! {
     /// The rule that made the decision.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum InheritRule as parse {
+    pub enum InheritRule as named {
         /// The predecessor passed a baton.
         Baton = "baton",
         /// The predecessor was cleared in the same seat.

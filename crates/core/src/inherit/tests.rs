@@ -491,11 +491,11 @@ fn a_person_may_choose_an_older_session_only() {
 
 #[test]
 fn every_name_parses_back() {
-    assert!(InheritRule::ALL.into_iter().all(|way| InheritRule::parse(way.name()) == Some(way)));
-    assert!(InheritState::ALL.into_iter().all(|state| InheritState::parse(state.name()) == Some(state)));
-    assert!(OnClear::ALL.into_iter().all(|wish| OnClear::parse(wish.name()) == Some(wish)));
+    assert!(InheritRule::ALL.into_iter().all(|way| InheritRule::named(way.name()) == Some(way)));
+    assert!(InheritState::ALL.into_iter().all(|state| InheritState::named(state.name()) == Some(state)));
+    assert!(OnClear::ALL.into_iter().all(|wish| OnClear::named(wish.name()) == Some(wish)));
     assert_eq!(
-        (InheritRule::parse("x"), InheritState::parse(""), OnClear::parse("maybe"), Fallback::parse("1")),
+        (InheritRule::named("x"), InheritState::named(""), OnClear::named("maybe"), Fallback::named("1")),
         (None, None, None, None)
     );
 }

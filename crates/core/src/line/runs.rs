@@ -15,10 +15,10 @@ const MOST: usize = 4;
 #[serde(default)]
 pub(super) struct Runs {
     pub kept: Vec<CommandRun>,
-    #[serde(skip_serializing_if = "super::is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub more: u32,
     /// Dropped commands that only read.
-    #[serde(skip_serializing_if = "super::is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub more_looks: u32,
     /// The number of the next run.
     next: u32,
@@ -39,7 +39,7 @@ pub(super) struct CommandRun {
     pub before: Option<RunOutcome>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<(u32, u32)>,
-    #[serde(default, skip_serializing_if = "is_false", rename = "filtered")]
+    #[serde(default, skip_serializing_if = "crate::is_default", rename = "filtered")]
     is_filtered: bool,
 }
 
@@ -175,8 +175,4 @@ fn still_runs(output: &str) -> bool {
 
 fn is_unknown(output: &str) -> bool {
     clip(output, 200).contains("Unknown process")
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }

@@ -2,6 +2,7 @@
 //!
 //! Reads only the beginning of a text, and never treats it as an instruction.
 
+use crate::escape::{escape_for_terminal, is_one_line};
 use crate::phrases::Phrases;
 use crate::text::clip;
 use std::borrow::Cow;
@@ -343,24 +344,13 @@ fn single_line(text: &str) -> String {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
-    for word in crate::escape::escape_for_terminal(&text.replace(is_break, " ")).split_whitespace() {
+    for word in escape_for_terminal(&text.replace(is_break, " ")).split_whitespace() {
         if !out.is_empty() {
             out.push(' ');
         }
         out.push_str(word);
     }
     out
-}
-
-/// Fast path: whether the text is printable ASCII with single spaces, as most texts are.
-fn is_one_line(text: &str) -> bool {
-    let mut before = b' ';
-    let is_plain = text.bytes().all(|byte| {
-        let is_plain = matches!(byte, b'!'..=b'~') || (byte == b' ' && before != b' ');
-        before = byte;
-        is_plain
-    });
-    is_plain && before != b' ' || text.is_empty()
 }
 
 fn is_break(c: char) -> bool {

@@ -19,7 +19,6 @@ pub use trust::{ConfidencePercent, MemoryTrust};
 use crate::id::{SessionKey, Uid};
 use crate::time::Timestamp;
 
-/// A stored memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     pub uid: Uid,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 named_enum! {
     /// The configured reaction to a context that fills up.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum ContextStrategy as parse {
+    pub enum ContextStrategy as named {
         Off = "off",
         #[default]
         Notify = "notify",

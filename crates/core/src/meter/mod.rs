@@ -9,12 +9,22 @@ pub use guard::{
     unknown_placeholder,
 };
 
-use crate::context::ReportedContext;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The context window that agents assume for an unknown model.
 pub const USUAL_WINDOW: u64 = 200_000;
+
+/// Context usage reported with the newest answer of a session's main thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportedContext {
+    /// Tokens in the context after that answer.
+    pub tokens: u64,
+    /// Size of the context window, if known.
+    pub window: Option<u64>,
+    /// When the answer was given, if the agent reports it.
+    pub at: Option<Timestamp>,
+}
 
 /// Tokens in the context and the size of its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +36,7 @@ pub struct ContextUsage {
 }
 
 stored_enum! {
-    pub enum Exactness as parse {
+    pub enum Exactness as named {
         Exact = "exact",
         /// One of the two numbers is a guess.
         Estimated = "estimated",
@@ -36,7 +46,7 @@ stored_enum! {
 stored_enum! {
     /// The source of a reading, in order of preference: a later source is used only if the earlier ones have none.
     #[derive(PartialOrd, Ord)]
-    pub enum UsageSource as parse {
+    pub enum UsageSource as named {
         /// The agent's own status display.
         Client = "client",
         /// The newest answer in the transcript.
@@ -59,6 +69,14 @@ pub struct UsageMeter {
     pub compacted_at: Option<Timestamp>,
     /// The usage at that compaction, in percent.
     pub compacted_percent: Option<u8>,
+}
+
+impl ReportedContext {
+    /// The used share, in whole percent.
+    pub fn percent(self) -> Option<u8> {
+        let window = self.window.filter(|window| *window > 0)?;
+        u8::try_from((u128::from(self.tokens) * 100 / u128::from(window)).min(100)).ok()
+    }
 }
 
 impl ContextUsage {

@@ -161,11 +161,11 @@ fn an_answer_without_a_window_says_nothing_by_itself() {
 
 #[test]
 fn every_name_parses_back() {
-    assert!(UsageSource::ALL.into_iter().all(|source| UsageSource::parse(source.name()) == Some(source)));
-    assert!(Exactness::ALL.into_iter().all(|exact| Exactness::parse(exact.name()) == Some(exact)));
-    assert!(ContextStrategy::ALL.into_iter().all(|it| ContextStrategy::parse(it.name()) == Some(it)));
+    assert!(UsageSource::ALL.into_iter().all(|source| UsageSource::named(source.name()) == Some(source)));
+    assert!(Exactness::ALL.into_iter().all(|exact| Exactness::named(exact.name()) == Some(exact)));
+    assert!(ContextStrategy::ALL.into_iter().all(|it| ContextStrategy::named(it.name()) == Some(it)));
     assert_eq!(
-        (UsageSource::parse("x"), Exactness::parse("x"), ContextStrategy::parse("x")),
+        (UsageSource::named("x"), Exactness::named("x"), ContextStrategy::named("x")),
         (None, None, None)
     );
 }
@@ -204,4 +204,24 @@ proptest! {
             prop_assert!(fill.percent() <= 100 && fill.remaining() <= fill.window && fill.window > 0);
         }
     }
+}
+
+#[track_caller]
+fn check_percent(tokens: u64, window: Option<u64>, expected: Option<u8>) {
+    assert_eq!(ReportedContext { tokens, window, at: None }.percent(), expected);
+}
+
+#[test]
+fn the_share_is_cut_to_whole_percent_and_never_above_all_of_it() {
+    check_percent(0, Some(200_000), Some(0));
+    check_percent(1999, Some(200_000), Some(0));
+    check_percent(150_000, Some(1_000_000), Some(15));
+    check_percent(200_001, Some(200_000), Some(100));
+    check_percent(u64::MAX, Some(1), Some(100));
+}
+
+#[test]
+fn there_is_no_share_of_a_window_that_is_not_known() {
+    check_percent(5, None, None);
+    check_percent(5, Some(0), None);
 }

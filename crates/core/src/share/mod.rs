@@ -11,7 +11,6 @@ use crate::id::{SessionKey, Uid};
 use crate::time::Timestamp;
 
 named_enum! {
-    /// The kind of a row.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum RowKind as named {
         Memory = "memory",

@@ -2,7 +2,6 @@
 //!
 //! A template is a pure value and knows no facts.
 
-/// A parsed template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatusTemplate {
     pub(super) sections: Vec<TemplateSection>,
@@ -74,30 +73,14 @@ impl Colour {
 }
 
 /// Why a template cannot be parsed; names the invalid part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadTemplate {
+    #[error("there is no `{{{0}}}`, there are {names}", names = StatusPart::ALL.map(StatusPart::name).join(", "))]
     NoSuchPart(String),
+    #[error("there is no colour `{0}`, there are {names}", names = Colour::ALL.map(Colour::name).join(", "))]
     NoSuchColour(String),
-    /// A bracket that is not closed, or closes nothing.
+    #[error("a `{0}` has no other half; write it twice to show it")]
     Unbalanced(char),
-}
-
-impl std::fmt::Display for BadTemplate {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            BadTemplate::NoSuchPart(name) => {
-                let names = StatusPart::ALL.map(StatusPart::name).join(", ");
-                write!(f, "there is no `{{{name}}}`, there are {names}")
-            }
-            BadTemplate::NoSuchColour(name) => {
-                let names = Colour::ALL.map(Colour::name).join(", ");
-                write!(f, "there is no colour `{name}`, there are {names}")
-            }
-            BadTemplate::Unbalanced(bracket) => {
-                write!(f, "a `{bracket}` has no other half; write it twice to show it")
-            }
-        }
-    }
 }
 
 impl StatusTemplate {

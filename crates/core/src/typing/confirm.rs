@@ -10,15 +10,8 @@ use crate::time::Timestamp;
 impl IntentPurpose {
     /// Whether it may be typed into a session in this state.
     pub fn is_allowed_in(self, state: SessionState) -> bool {
-        match self {
-            IntentPurpose::Bookmark
-            | IntentPurpose::Compact
-            | IntentPurpose::Clear
-            | IntentPurpose::Continue => {
-                matches!(state, SessionState::Idle | SessionState::Completed)
-            }
-            IntentPurpose::Resume => state == SessionState::Limited,
-        }
+        let is_at_rest = matches!(state, SessionState::Idle | SessionState::Completed);
+        if self == IntentPurpose::Resume { state == SessionState::Limited } else { is_at_rest }
     }
 }
 

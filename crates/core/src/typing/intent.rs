@@ -7,7 +7,6 @@ use crate::id::{SessionKey, Uid};
 use crate::text::{SafeText, SecretPolicy, TextPolicy};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The longest text that all agents are known to accept whole.
 pub const LONGEST_BYTES: usize = 20_000;
@@ -121,32 +120,17 @@ pub struct IntentRequest {
 }
 
 /// Why a text is not typed at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadIntent {
+    #[error("there is nothing to type")]
     Blank,
-    TooLong {
-        bytes: usize,
-    },
-    /// The text would press keys other than letters.
+    #[error("{bytes} bytes are more than the {} that can be typed", LONGEST_BYTES)]
+    TooLong { bytes: usize },
+    #[error("the text holds control characters")]
     Control,
-    /// Agents would interpret it as one of their commands, or as a shell command.
+    #[error("agents take a text that begins so for a command")]
     Command,
 }
-
-impl fmt::Display for BadIntent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BadIntent::Blank => write!(f, "there is nothing to type"),
-            BadIntent::TooLong { bytes } => {
-                write!(f, "{bytes} bytes are more than the {LONGEST_BYTES} that can be typed")
-            }
-            BadIntent::Control => write!(f, "the text holds control characters"),
-            BadIntent::Command => write!(f, "agents take a text that begins so for a command"),
-        }
-    }
-}
-
-impl std::error::Error for BadIntent {}
 
 impl IntentRequest {
     /// Redacts secrets regardless of the user's settings: typed text is stored, displayed, and read by the agent.
@@ -180,7 +164,6 @@ impl IntentRequest {
     }
 }
 
-/// A stored intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intent {
     pub uid: Uid,

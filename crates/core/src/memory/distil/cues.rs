@@ -72,7 +72,6 @@ pub(super) fn of_person(sentence: &str) -> Option<Claim> {
     }
 }
 
-/// Whether a text is about security.
 pub(super) fn is_about_security(text: &str) -> bool {
     let lower = text.to_lowercase();
     SECURITY.any(|phrase| has_phrase(&lower, phrase)) || lower.contains("cve-")

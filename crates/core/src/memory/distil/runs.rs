@@ -12,7 +12,6 @@ use crate::line::runs::{RunOutcome, run_outcome};
 use crate::line::words::TextLimit;
 use crate::text::distinct;
 
-/// One run of a command.
 #[derive(Clone, Debug)]
 pub(super) struct TrialRun {
     /// The index of its step in the turn.

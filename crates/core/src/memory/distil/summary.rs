@@ -75,7 +75,7 @@ pub fn summary(session: &SessionMaterial<'_>) -> SessionSummary {
     };
     let answer_trust = session.last.map_or(MemoryTrust::Agent, DistilTurn::agents_trust);
     let trust = session.known.iter().map(|known| known.trust).fold(answer_trust, MemoryTrust::and);
-    SessionSummary { draft: without_suspicious(draft), trust }
+    SessionSummary { draft: without_suspicious_lines(draft), trust }
 }
 
 /// The first prompt and those after it.
@@ -200,15 +200,14 @@ fn is_open(sentence: &str) -> bool {
     PHRASES.any(|phrase| cues::has_phrase(&lower, phrase)) && !lower.ends_with('?') && lower.len() < 400
 }
 
-/// Drops suspicious lines one by one.
-fn without_suspicious(draft: SummaryDraft) -> SummaryDraft {
+/// Drops suspicious lines one by one, also of prompts: they may hold pasted text.
+pub fn without_suspicious_lines(draft: SummaryDraft) -> SummaryDraft {
     let clean = |text: String| {
         let lines = text.lines().filter(|line| suspicion::of(line).is_none());
         lines.collect::<Vec<_>>().join("\n")
     };
     SummaryDraft {
-        // The user's own prompts are never suspicious.
-        request: draft.request,
+        request: clean(draft.request),
         investigated: clean(draft.investigated),
         learned: clean(draft.learned),
         completed: clean(draft.completed),

@@ -227,7 +227,7 @@ fn facts(
     facts.extend(commits(turn));
     let changed = turn.shown_few(&turn.changed(), 5);
     facts.extend((!changed.is_empty()).then(|| format!("Changed {changed}")));
-    facts.extend(left_open(turn));
+    facts.extend(turn.stopped.map(|how| format!("Left unfinished: {}", how.name())));
     facts
 }
 
@@ -257,10 +257,6 @@ fn commits(turn: &DistilTurn<'_>) -> Vec<String> {
         facts.insert(0, format!("{more} earlier commits"));
     }
     facts
-}
-
-fn left_open(turn: &DistilTurn<'_>) -> Option<String> {
-    turn.stopped.map(|how| format!("Left unfinished: {}", how.name()))
 }
 
 /// The agent's own text, without the title and the facts.

@@ -3,6 +3,7 @@
 //! Understands no language. Names, numbers and negations have kinds of their own, so that comparisons can be strict
 //! about them.
 
+use crate::text::narrow;
 use std::collections::BTreeSet;
 
 /// One word of a text.
@@ -97,14 +98,6 @@ pub(super) fn overlap(one: &BTreeSet<&str>, other: &BTreeSet<&str>) -> f64 {
 pub(super) fn containment(one: &BTreeSet<&str>, other: &BTreeSet<&str>) -> f64 {
     let least = one.len().min(other.len());
     if least == 0 { 1.0 } else { one.intersection(other).count() as f64 / least as f64 }
-}
-
-/// Maps full-width letters to ASCII.
-fn narrow(c: char) -> char {
-    match c {
-        '！'..='～' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
-        _ => c,
-    }
 }
 
 /// Whether the character belongs to a script written without spaces.
