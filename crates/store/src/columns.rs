@@ -19,7 +19,7 @@ use towline_core::piece::{StopReason, TokenCounts};
 use towline_core::project::ProjectIdentity;
 use towline_core::seat::{SeatKind, SeatProof};
 use towline_core::session::TurnOutcome;
-use towline_core::share::{RowKind, WriteStamp};
+use towline_core::share::{RowKind, Visibility, WriteStamp};
 use towline_core::text::{CleanText, SafeText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
 use towline_core::typing::{IntentPurpose, IntentStage};
@@ -77,17 +77,18 @@ pub(crate) trait FromRow: Sized {
 }
 
 /// Reads a struct from the columns that have the order of the fields named here. A field is read by its type, or by the
-/// function behind its name.
+/// function behind its name; one with a value has no column.
 macro_rules! from_row {
-    ($type:ty { $($field:ident $(: $read:path)?),* $(,)? }) => {
+    ($type:ty { $($field:ident $(: $read:path)? $(= $value:expr)?),* $(,)? }) => {
         impl $crate::columns::FromRow for $type {
             fn read(columns: &mut $crate::columns::Columns<'_>) -> rusqlite::Result<Self> {
-                Ok(Self { $($field: $crate::columns::from_row!(@ columns $($read)?)?),* })
+                Ok(Self { $($field: $crate::columns::from_row!(@ columns $($read)? $(= $value)?)),* })
             }
         }
     };
-    (@ $columns:ident) => { $columns.get() };
-    (@ $columns:ident $read:path) => { $read($columns) };
+    (@ $columns:ident) => { $columns.get()? };
+    (@ $columns:ident $read:path) => { $read($columns)? };
+    (@ $columns:ident = $value:expr) => { $value };
 }
 pub(crate) use from_row;
 
@@ -101,6 +102,9 @@ macro_rules! plain_columns {
     };
 }
 plain_columns!(bool, u8, u32, i64, f64, String, Vec<u8>);
+
+/// The name of a withdrawn memory's visibility.
+const PRIVATE: &str = "private";
 
 /// Types that are read from another one by a function.
 macro_rules! converted_columns {
@@ -117,6 +121,8 @@ converted_columns!(
     Timestamp = Timestamp,
     Uid = Uid,
     IdHash = IdHash,
+    ConfidencePercent = ConfidencePercent::percent,
+    Visibility = |name: String| if name == PRIVATE { Visibility::Withdrawn } else { Visibility::Shared },
     SafeText = |text: String| stored_text(&text),
     MemoryAuthor = |name: String| MemoryAuthor::named(&name),
     FaultKind = |name: String| FaultKind::named(&name).unwrap_or(FaultKind::Internal),
@@ -124,57 +130,57 @@ converted_columns!(
     EndedBy = |name: String| EndedBy::named(&name).unwrap_or(EndedBy::Other),
 );
 
-/// Types that are stored by their names.
-macro_rules! named_columns {
-    ($($type:ty = $parse:expr,)*) => {
+/// Enums that bind as their names; reading them is another matter.
+macro_rules! bound_names {
+    ($($type:ty),* $(,)?) => {
+        $(impl $crate::columns::Bind for $type {
+            fn bind(&self) -> rusqlite::types::ToSqlOutput<'_> {
+                rusqlite::types::ToSqlOutput::Borrowed(self.name().into())
+            }
+        })*
+    };
+}
+pub(crate) use bound_names;
+
+bound_names!(StopReason, ToolOutcome, TurnOutcome);
+
+/// Enums that are stored by their names.
+macro_rules! stored_names {
+    ($($type:ty),* $(,)?) => {
         $(impl FromRow for $type {
             fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
-                columns.parse($parse)
+                columns.parse(<$type>::named)
             }
         })*
+        bound_names!($($type),*);
     };
 }
-named_columns!(
-    BookmarkOrigin = BookmarkOrigin::parse,
-    CountPrecision = CountPrecision::parse,
-    DetailKind = DetailKind::named,
-    Exactness = Exactness::parse,
-    Fallback = Fallback::parse,
-    FileAccess = FileAccess::named,
-    HandoffAuthor = HandoffAuthor::named,
-    HopStage = HopStage::named,
-    InheritRule = InheritRule::parse,
-    InheritState = InheritState::parse,
-    IntentPurpose = IntentPurpose::named,
-    IntentStage = IntentStage::named,
-    MemoryTrust = MemoryTrust::named,
-    MemoryType = MemoryType::parse,
-    OnClear = OnClear::parse,
-    PromptOrigin = PromptOrigin::named,
-    SeatKind = SeatKind::named,
-    SeatProof = SeatProof::named,
-    SessionKey = |key| SessionKey::parse(key).ok(),
-    SessionPresence = SessionPresence::named,
-    Speaker = Speaker::named,
-    Threshold = Threshold::parse,
-    UsageSource = UsageSource::parse,
-);
 
-/// Types that are optional wherever they are stored: an unknown name reads as `None`.
-macro_rules! optional_columns {
-    ($($type:ty = $parse:expr,)*) => {
-        $(impl FromRow for Option<$type> {
-            fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
-                columns.lenient($parse)
+stored_names! {
+    BookmarkOrigin, CountPrecision, DetailKind, Exactness, Fallback, FileAccess, HandoffAuthor, HopStage, InheritRule,
+    InheritState, IntentPurpose, IntentStage, MemoryTrust, OnClear, PromptOrigin, RowKind, SeatKind, SeatProof,
+    SessionPresence, Speaker, Threshold, UsageSource,
+}
+
+/// Types that are parsed from their text: `parse` fails for one that it does not know, `lenient` returns `None`.
+macro_rules! parsed_columns {
+    ($($type:ty = $read:ident($parse:expr),)*) => {
+        $(impl $crate::columns::FromRow for $type {
+            fn read(columns: &mut $crate::columns::Columns<'_>) -> rusqlite::Result<Self> {
+                columns.$read($parse)
             }
         })*
     };
 }
-optional_columns!(
-    StopReason = StopReason::named,
-    SubagentId = |id| SubagentId::parse(id).ok(),
-    TurnId = |id| TurnId::parse(id).ok(),
-);
+pub(crate) use parsed_columns;
+
+parsed_columns! {
+    MemoryType = parse(MemoryType::parse),
+    SessionKey = parse(|key| SessionKey::parse(key).ok()),
+    Option<StopReason> = lenient(StopReason::named),
+    Option<SubagentId> = lenient(|id| SubagentId::parse(id).ok()),
+    Option<TurnId> = lenient(|id| TurnId::parse(id).ok()),
+}
 
 /// For values of one column.
 impl<T: FromRow> FromRow for Option<T> {
@@ -214,15 +220,29 @@ pub(crate) fn both<A: FromRow, B: FromRow>(columns: &mut Columns<'_>) -> rusqlit
 }
 
 /// The traces of a project: root, remote, name. `None` without a root.
-pub(crate) fn traces(columns: &mut Columns<'_>) -> rusqlite::Result<Option<ProjectIdentity>> {
-    let (root, remote, name): (Option<String>, _, _) = columns.get()?;
-    Ok(root.map(|root| ProjectIdentity { root, remote, name, branch: None }))
+impl FromRow for Option<ProjectIdentity> {
+    fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self> {
+        let (root, remote, name): (Option<String>, _, _) = columns.get()?;
+        Ok(root.map(|root| ProjectIdentity { root, remote, name, branch: None }))
+    }
 }
 
 /// The session of a row that may outlive it: `None` also for a key that is not valid here.
 pub(crate) fn lenient_key(columns: &mut Columns<'_>) -> rusqlite::Result<Option<SessionKey>> {
     columns.lenient(|key| SessionKey::parse(key).ok())
 }
+
+/// Adds counts field by field.
+macro_rules! sums {
+    ($type:ident { $($field:ident),* }) => {
+        impl $type {
+            pub fn plus(self, other: $type) -> $type {
+                $type { $($field: self.$field + other.$field),* }
+            }
+        }
+    };
+}
+pub(crate) use sums;
 
 /// A value as a parameter of a statement.
 pub(crate) trait Bind {
@@ -251,6 +271,7 @@ bound! {
     i64 = |it| (*it).into();
     u32 = |it| i64::from(*it).into();
     u64 = |it| it.cast_signed().into();
+    usize = |it| i64::try_from(*it).unwrap_or(i64::MAX).into();
     str = |it| ToSqlOutput::Borrowed(it.into());
     String = |it| it.as_str().bind();
     [u8] = |it| ToSqlOutput::Borrowed(it.into());
@@ -264,29 +285,13 @@ bound! {
     MemoryType = |it| it.as_str().bind();
     MemoryAuthor = |it| it.name().bind();
     ConfidencePercent = |it| i64::from(it.as_percent()).into();
+    Visibility = |it| if *it == Visibility::Withdrawn { PRIVATE } else { "shared" }.bind();
 }
 
 impl Bind for CleanText<'_> {
     fn bind(&self) -> ToSqlOutput<'_> {
         self.as_str().bind()
     }
-}
-
-/// Enums that are stored by their names.
-macro_rules! bound_names {
-    ($($type:ty),* $(,)?) => {
-        $(impl $crate::columns::Bind for $type {
-            fn bind(&self) -> rusqlite::types::ToSqlOutput<'_> {
-                rusqlite::types::ToSqlOutput::Borrowed(self.name().into())
-            }
-        })*
-    };
-}
-pub(crate) use bound_names;
-
-bound_names! {
-    BookmarkOrigin, CountPrecision, DetailKind, IntentPurpose, MemoryTrust, PromptOrigin, RowKind, SeatKind, SeatProof,
-    Speaker, StopReason, Threshold, ToolOutcome, TurnOutcome,
 }
 
 impl<T: Bind> Bind for Option<T> {

@@ -2,7 +2,7 @@
 //!
 //! The only `Connection::open` of the project. Writing needs the `ProjectionLock`; reading takes no lock and changes no row.
 
-use crate::home::{DataFolder, open_or_make, size};
+use crate::home::{DataFolder, beside, open_or_make, size};
 use crate::lock::ProjectionLock;
 use crate::{marks, memory};
 use rusqlite::config::DbConfig;
@@ -176,11 +176,7 @@ pub fn set_aside(home: &DataFolder, _lock: &ProjectionLock, now: Timestamp) -> i
 
 /// Renames a database with its -wal and -shm files, and returns the new path.
 pub(crate) fn move_aside(database: &Path, now: Timestamp) -> io::Result<PathBuf> {
-    let beside = |suffix: &str| {
-        let mut name = database.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
+    let beside = |suffix: &str| beside(database, suffix);
     let stamp = now.to_utc().replace(':', "");
     let numbered = (2..).map(|n| format!(".damaged-{stamp}-{n}"));
     let names = std::iter::once(format!(".damaged-{stamp}")).chain(numbered);

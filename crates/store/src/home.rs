@@ -4,7 +4,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use towline_core::id::{IdHash, SessionKey};
@@ -96,7 +96,7 @@ paths! {
     pub(crate) scratch = "scratch",
     /// Faults that could not be written to the journal.
     pub fault_log = "faults.log",
-    pub(crate) fold_lock = "fold.lock",
+    pub fold_lock = "fold.lock",
     pub(crate) work_lock = "work.lock",
     pub(crate) hub_lock = "hub.lock",
     pub(crate) machine = "machine",
@@ -111,6 +111,14 @@ pub(crate) fn modified_at(path: &Path) -> Option<Timestamp> {
 /// Creates a folder and its parents; new ones are accessible to the owner only.
 pub fn private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// The result of removing a file or a folder, which may be gone already.
+pub fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Replaces a small file atomically, readable by its owner only.
@@ -143,10 +151,29 @@ pub(crate) fn open_or_make(path: &Path) -> io::Result<File> {
 
 /// Removes a file; one that does not exist is gone already.
 pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
+    if_exists(fs::remove_file(path)).map(drop)
+}
+
+/// `None` if the file or folder does not exist.
+pub(crate) fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
     }
+}
+
+/// Whether `path` still names this file, which may have been removed or renamed since it was opened.
+pub(crate) fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
+    let held = file.metadata()?;
+    let found = if_exists(fs::symlink_metadata(path))?;
+    Ok(found.is_some_and(|found| (found.dev(), found.ino()) == (held.dev(), held.ino())))
+}
+
+/// The path with a suffix: `towline.db-wal`.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Removes the files of a folder that `is_old` chooses. One that stays costs nothing but space.

@@ -3,10 +3,9 @@
 //! Holding a `ProjectionLock` is the proof that the database may be opened for writing, migrated or moved aside.
 //! There is no unlock: dropping the value, or process exit, releases the lock.
 
-use crate::home::{DataFolder, open_or_make};
+use crate::home::{DataFolder, is_file_at, open_or_make};
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -72,15 +71,6 @@ pub fn take_removable(path: &Path) -> io::Result<Option<File>> {
 pub fn remove_unheld(path: &Path) -> io::Result<bool> {
     let Some(_held) = take_removable(path)? else { return Ok(false) };
     fs::remove_file(path).map(|()| true)
-}
-
-fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
-    let held = file.metadata()?;
-    match fs::symlink_metadata(path) {
-        Ok(found) => Ok((found.dev(), found.ino()) == (held.dev(), held.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
 }
 
 /// Pauses that start short, since applying mostly is, and add up to about `total`.

@@ -3,9 +3,8 @@
 //! A mark may be missing while its session works (the hook then applies, which is only slower), but must never exist
 //! while it does not: it is removed before the state change is saved and created only afterwards.
 
-use crate::home::{DataFolder, remove_file, session_file};
+use crate::home::{DataFolder, if_exists, remove_file, session_file};
 use std::fs::{self, OpenOptions};
-use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use towline_core::id::SessionKey;
@@ -38,11 +37,7 @@ pub(crate) fn remove(home: &DataFolder, session: &SessionKey) -> std::io::Result
 
 /// Removes all marks, for when the database they were derived from is gone.
 pub(crate) fn remove_all(home: &DataFolder) -> std::io::Result<()> {
-    let entries = match fs::read_dir(home.marks()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    for entry in entries {
+    for entry in if_exists(fs::read_dir(home.marks()))?.into_iter().flatten() {
         fs::remove_file(entry?.path())?;
     }
     Ok(())

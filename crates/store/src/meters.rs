@@ -45,8 +45,8 @@ fn parse(text: &str) -> Option<CachedUsage> {
     let mut words = text.strip_suffix('\n')?.split(' ');
     let tokens = words.next()?.parse().ok()?;
     let window = words.next()?.parse().ok().filter(|window| *window > 0)?;
-    let exact = Exactness::parse(words.next()?)?;
-    let source = UsageSource::parse(words.next()?)?;
+    let exact = Exactness::named(words.next()?)?;
+    let source = UsageSource::named(words.next()?)?;
     let at = Timestamp(words.next()?.parse().ok()?);
     let told = words.next()?.parse().ok()?;
     Some(CachedUsage { fill: ContextUsage { tokens, window, exact, source }, at, told })

@@ -2,6 +2,7 @@
 //!
 //! Reads no more rows than requested; those of one project through its index.
 
+use super::ask::standing;
 use super::memories::MEMORY;
 use super::read::{Conversation, TURN, TurnRow};
 use super::summaries::SUMMARY;
@@ -84,13 +85,13 @@ impl Archive {
         most: u32,
     ) -> Result<Vec<(Conversation, TurnRow)>> {
         let (compare, order) = side.words();
+        let standing = standing!("", "");
         let query = format!(
             "{TURN} cross join conversations c on c.id = t.conversation
-             where t.at {compare} ?2 and (?1 is null or c.project = ?1)
-                and t.reverted = 0 and t.origin not in ('bookmark', 'notification')
+             where t.at {compare} ?2 and (?1 is null or c.project = ?1) and {standing}
              order by t.at {order}, t.conversation {order}, t.ordinal {order} limit ?3"
         );
-        let mut turns = self.turn_rows(&query, (project, at.0, most))?;
+        let mut turns: Vec<TurnRow> = self.db.all(&query, (project, at.0, most))?;
         turns.sort_by_key(|turn| (turn.at, turn.conversation, turn.ordinal));
         let with = |turn: TurnRow| Ok((self.conversation_by_row(turn.conversation)?, turn));
         turns.into_iter().map(with).collect()

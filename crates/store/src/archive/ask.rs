@@ -72,23 +72,28 @@ impl fmt::Display for PageKey {
     }
 }
 
-const STANDING: &str = "t.reverted = 0 and t.origin not in ('bookmark', 'notification')";
+/// The condition of turns with a request that were not reverted.
+macro_rules! standing {
+    ($before:literal, $after:literal) => {
+        concat!($before, " t.reverted = 0 and t.origin not in ('bookmark', 'notification') ", $after)
+    };
+}
+pub(super) use standing;
 
-pub(super) const OF_CONVERSATION: &str = "
-    where t.conversation = ?1 and t.ordinal < ?2 and t.at >= ?3 and t.at < ?4 and (?5 or standing)
-    order by t.ordinal desc limit ?6";
-
-const BEHIND_TURN: &str = "
-    where t.conversation = ?1 and t.ordinal > ?2 and (?3 or standing) order by t.ordinal limit ?4";
-
-const COUNT: &str = "
-    select count(*), count(case when standing then 1 end) from turns t
-    where t.conversation = ?1 and t.ordinal < ?2 and t.at >= ?3 and t.at < ?4";
-
+pub(super) const OF_CONVERSATION: &str = standing!(
+    "where t.conversation = ?1 and t.ordinal < ?2 and t.at >= ?3 and t.at < ?4 and (?5 or",
+    ") order by t.ordinal desc limit ?6"
+);
+const BEHIND_TURN: &str =
+    standing!("where t.conversation = ?1 and t.ordinal > ?2 and (?3 or", ") order by t.ordinal limit ?4");
+const COUNT: &str = standing!(
+    "select count(*), count(case when",
+    "then 1 end) from turns t where t.conversation = ?1 and t.ordinal < ?2 and t.at >= ?3 and t.at < ?4"
+);
 const FIRST_LINE: &str =
-    "select t.line from turns t where t.conversation = ?1 and standing order by t.ordinal limit 1";
+    standing!("select t.line from turns t where t.conversation = ?1 and", "order by t.ordinal limit 1");
 const LAST_LINE: &str =
-    "select t.line from turns t where t.conversation = ?1 and standing order by t.ordinal desc limit 1";
+    standing!("select t.line from turns t where t.conversation = ?1 and", "order by t.ordinal desc limit 1");
 
 const OF_PROJECT: &str = "
     where c.project = ?5 and c.last_at >= ?1 and (c.last_at, c.id) < (?2, ?3) and (?4 is null or c.agent = ?4)
@@ -103,12 +108,12 @@ const AT_A_TIME: usize = 32;
 impl Archive {
     /// The last turns of a conversation within the bounds, in order.
     pub fn turns_of(&self, conversation: &Conversation, asked: &TurnQuery) -> Result<Vec<TurnRow>> {
-        let query = format!("{TURN} {}", OF_CONVERSATION.replace("standing", STANDING));
+        let query = format!("{TURN} {OF_CONVERSATION}");
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
         let (since, before) = (asked.since.0, asked.before.0);
         let all = asked.which == TurnFilter::All;
-        let mut turns =
-            self.turn_rows(&query, (conversation.id, asked.before_ordinal, since, before, all, most))?;
+        let mut turns: Vec<TurnRow> =
+            self.db.all(&query, (conversation.id, asked.before_ordinal, since, before, all, most))?;
         turns.reverse();
         Ok(turns)
     }
@@ -120,9 +125,9 @@ impl Archive {
         after: u32,
         asked: &TurnQuery,
     ) -> Result<Vec<TurnRow>> {
-        let query = format!("{TURN} {}", BEHIND_TURN.replace("standing", STANDING));
+        let query = format!("{TURN} {BEHIND_TURN}");
         let most = i64::try_from(asked.most).unwrap_or(i64::MAX);
-        self.turn_rows(&query, (conversation.id, after, asked.which == TurnFilter::All, most))
+        self.db.all(&query, (conversation.id, after, asked.which == TurnFilter::All, most))
     }
 
     /// The last turns within the bounds over all sessions of a project, or of all, oldest first.
@@ -158,7 +163,7 @@ impl Archive {
     /// The number of turns of a conversation within the bounds: all, and the standing ones.
     pub fn count_turns(&self, conversation: &Conversation, asked: &TurnQuery) -> Result<(u32, u32)> {
         let row = (conversation.id, asked.before_ordinal, asked.since.0, asked.before.0);
-        self.db.value(&COUNT.replace("standing", STANDING), row)
+        self.db.value(COUNT, row)
     }
 
     /// The first and the last line of a conversation's standing turns.
@@ -166,7 +171,7 @@ impl Archive {
         &self,
         conversation: &Conversation,
     ) -> Result<(Option<String>, Option<String>)> {
-        let line = |query: &str| self.db.first(&query.replace("standing", STANDING), [conversation.id]);
+        let line = |query: &str| self.db.first(query, [conversation.id]);
         Ok((line(FIRST_LINE)?, line(LAST_LINE)?))
     }
 
@@ -181,11 +186,10 @@ impl Archive {
         let (since, agent, behind) = (asked.since.0, asked.agent, asked.behind.unwrap_or(end));
         let (at, row) = (behind.last_at.0, behind.row);
         match asked.project {
-            Some(project) => self.conversations(
-                &format!("{CONVERSATION} {OF_PROJECT}"),
-                (since, at, row, agent, project, most),
-            ),
-            None => self.conversations(&format!("{CONVERSATION} {OF_ALL}"), (since, at, row, agent, most)),
+            Some(project) => {
+                self.db.all(&format!("{CONVERSATION} {OF_PROJECT}"), (since, at, row, agent, project, most))
+            }
+            None => self.db.all(&format!("{CONVERSATION} {OF_ALL}"), (since, at, row, agent, most)),
         }
     }
 }

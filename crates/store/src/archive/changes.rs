@@ -10,11 +10,17 @@ use crate::query::Query;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveChange {
     /// The turns of a conversation from this one on; the conversation may be deleted.
-    Conversation { row: i64, from_turn: u32 },
+    Conversation {
+        row: i64,
+        from_turn: u32,
+    },
     /// A memory that was made, changed or dropped.
-    Memory { number: i64 },
-    /// The summary of a conversation.
-    Summary { conversation: i64 },
+    Memory {
+        number: i64,
+    },
+    Summary {
+        conversation: i64,
+    },
 }
 
 const NOTE: &str = "insert into changes (what, row, from_turn) values (?1, ?2, ?3)";
@@ -22,10 +28,8 @@ const AFTER: &str = "select seq, what, row, from_turn from changes where seq > ?
 /// The highest number ever assigned, whether or not its row still exists.
 const LAST: &str = "select ifnull((select seq from sqlite_sequence where name = 'changes'), 0)";
 const DROP: &str = "delete from changes where seq <= ?1";
-const CURSOR: &str = "select cast(value as integer) from facts where name = ?1";
 /// The fact that holds the number up to which changes were pruned.
 const PRUNED: &str = "changes gone up to";
-const SAVE_CURSOR: &str = "insert or replace into facts (name, value) values (?1, cast(?2 as text))";
 
 impl Archive {
     pub(super) fn note_change(&self, kind: &str, row: i64, from_turn: Option<i64>) -> Result<()> {
@@ -47,11 +51,11 @@ impl Archive {
 
     /// The cursor of a consumer, by its name; `None` if it never read.
     pub fn read_up_to(&self, reader: &str) -> Result<Option<i64>> {
-        self.db.first(CURSOR, [format!("read up to by {reader}")])
+        Ok(self.fact(&format!("read up to by {reader}"))?.and_then(|seq| seq.parse().ok()))
     }
 
     pub fn note_read_up_to(&self, reader: &str, seq: i64) -> Result<()> {
-        self.db.run(SAVE_CURSOR, (format!("read up to by {reader}"), seq))
+        self.set_fact(&format!("read up to by {reader}"), &seq.to_string())
     }
 
     /// Prunes changes that all consumers have read, and records that, for a consumer that returns late.

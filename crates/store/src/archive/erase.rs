@@ -6,6 +6,7 @@
 use super::share::{Burial, TombFate};
 use super::{Archive, Conversation, gone};
 use crate::Result;
+use crate::columns::sums;
 use crate::query::Query;
 use crate::sql_text::{add_holds, add_unpacked};
 use crate::tables::projects::ProjectLocation;
@@ -77,18 +78,9 @@ impl ErasedRows {
     pub fn is_nothing(&self) -> bool {
         *self == ErasedRows::default()
     }
-
-    pub fn plus(self, other: ErasedRows) -> ErasedRows {
-        ErasedRows {
-            conversations: self.conversations + other.conversations,
-            turns: self.turns + other.turns,
-            bodies: self.bodies + other.bodies,
-            details: self.details + other.details,
-            memories: self.memories + other.memories,
-            others: self.others + other.others,
-        }
-    }
 }
+
+sums!(ErasedRows { conversations, turns, bodies, details, memories, others });
 
 const TURNS: &str = "
     select mark, at, until from turns where conversation = ?1 and ordinal between ?2 and ?3";
@@ -197,28 +189,31 @@ impl<'a> ArchiveEraser<'a> {
         match extent {
             EraseScope::Turns { of, from, to } => self.erase_turns(of, *from, *to)?,
             EraseScope::Sessions { sessions, stretch } => {
+                let (from, until) = (stretch.from.0, stretch.until.0);
                 for session in *sessions {
                     self.forgotten.add_stretch(session, *stretch);
                     let named = (session.agent.as_str(), session.id.as_str());
                     self.erase_stretch(&self.archive.db.all(OF_SESSION, named)?, *stretch)?;
-                    self.memories_of_session(session, *stretch)?;
-                    self.notes_of_session(session, *stretch)?;
+                    let key = session.to_string();
+                    self.erase_memories(memories::OF_SESSION, (&key, from, until))?;
+                    self.erase_notes(notes::OF_SESSION, &[&key, &from, &until])?;
                 }
             }
             EraseScope::Project { project, stretch } => {
                 let marks = project_marks(&project.root, project.remote.as_deref());
                 self.forgotten.add_project(&marks, *stretch);
-                let named = (&project.root, &project.remote);
-                self.erase_stretch(&self.archive.db.all(OF_PROJECT, named)?, *stretch)?;
-                self.memories_of_project(project, *stretch)?;
-                self.notes_of_project(project, *stretch)?;
+                let (root, remote) = (&project.root, &project.remote);
+                self.erase_stretch(&self.archive.db.all(OF_PROJECT, (root, remote))?, *stretch)?;
+                let (from, until) = (stretch.from.0, stretch.until.0);
+                self.erase_memories(memories::OF_PROJECT, (root, remote, from, until))?;
+                self.erase_notes(notes::OF_PROJECT, &[&from, &until, root, remote])?;
             }
             EraseScope::Everyone { stretch } => {
                 self.forgotten.add_everyone(*stretch);
-                let ends = (stretch.from.0, stretch.until.0);
-                self.erase_stretch(&self.archive.db.all(OF_TIME, ends)?, *stretch)?;
-                self.memories_in_range(*stretch)?;
-                self.notes_in_range(*stretch)?;
+                let (from, until) = (stretch.from.0, stretch.until.0);
+                self.erase_stretch(&self.archive.db.all(OF_TIME, (from, until))?, *stretch)?;
+                self.erase_memories(memories::IN_RANGE, (from, until))?;
+                self.erase_notes(notes::IN_RANGE, &[&from, &until])?;
             }
             EraseScope::Memories(numbers) => {
                 for number in *numbers {
@@ -257,8 +252,8 @@ impl<'a> ArchiveEraser<'a> {
         for (statement, dropped) in DROP_TURN.iter().zip(&mut dropped) {
             *dropped = self.archive.db.change(statement, turn)?;
         }
-        self.memories_of_turn(conversation, ordinal)?;
-        self.notes_of_turn(&session, ordinal)?;
+        self.drop_memories(memories::OF_TURN, turn)?;
+        self.erase_notes(notes::OF_TURN, &[&session.to_string(), &ordinal])?;
         self.dropped.insert((session, ordinal));
         self.erased.turns += dropped[0];
         self.erased.bodies += dropped[1];
@@ -294,7 +289,8 @@ impl<'a> ArchiveEraser<'a> {
                 }
                 self.archive.db.change(DROP_LINES_IN_RANGE, (*id, stretch.from.0))?;
                 self.archive.add_foreign_line_tombstones(*id, self.burial)?;
-                self.memories_of_cut_turns(*id, stretch.from)?;
+                // They are made again from the rest of their turns.
+                self.drop_memories(memories::OF_CUT_TURNS, (*id, stretch.from.0))?;
             }
             self.finish_conversation(*id)?;
         }

@@ -19,7 +19,6 @@ pub struct ArchiveCounts {
     pub summaries: u64,
 }
 
-/// A project with its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectCounts {
     pub name: String,
@@ -60,7 +59,6 @@ const CONTEXT: &str = "
     select max(at), turn, input + cache_read + cache_write from usage
     where conversation = ?1 and subagent is null and turn > 0 group by turn order by turn";
 
-/// A checksum over all jobs.
 const JOBS_CHECKSUM: &str = "
     select count(*) * 31 + total(id) + total(lease) * 7 + total(due_at % 1000003)
         + total(length(state)) * 13 + total(ifnull(leased_until, 0) % 1000033) from jobs";

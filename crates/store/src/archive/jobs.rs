@@ -8,7 +8,7 @@ use super::spending::{CallCost, day};
 use super::summaries::KeptSummary;
 use super::{Archive, Conversation, TurnRow};
 use crate::Result;
-use crate::columns::{Columns, from_row, lenient_key};
+use crate::columns::{from_row, lenient_key, parsed_columns};
 use crate::query::Query;
 use rusqlite::params;
 use towline_core::id::{SessionKey, Uid};
@@ -63,7 +63,6 @@ impl DistilJob {
     }
 }
 
-/// The results of a job.
 #[derive(Clone, Debug)]
 pub struct JobResults {
     pub memories: Vec<NewMemory>,
@@ -270,8 +269,7 @@ impl Archive {
                 params![job.id, why.again_at.0, why.error, why.most_attempts, why.at.0, why.provider],
             )?;
             self.record_cost(why.provider, why.spent, 0, why.at)?;
-            let state: String = self.db.value("select state from jobs where id = ?1", [job.id])?;
-            Ok(JobState::named(&state))
+            self.db.first("select state from jobs where id = ?1", [job.id])
         })
     }
 
@@ -335,17 +333,10 @@ impl Archive {
 
 from_row!(DistilJob { id, lease, uid, conversation, turn, attempts, covers });
 from_row! { JobRow {
-    number, kind: kind, state: state, session: lenient_key, turn, made_at, due_at, attempts, leased_until,
+    number, kind, state, session: lenient_key, turn, made_at, due_at, attempts, leased_until,
     error, ended_at
 } }
-
-fn kind(columns: &mut Columns<'_>) -> rusqlite::Result<Option<DistilJobKind>> {
-    columns.lenient(DistilJobKind::named)
-}
-
-fn state(columns: &mut Columns<'_>) -> rusqlite::Result<JobState> {
-    columns.parse(JobState::named)
-}
+parsed_columns! { Option<DistilJobKind> = lenient(DistilJobKind::named), JobState = parse(JobState::named), }
 
 #[cfg(test)]
 mod tests;

@@ -6,10 +6,11 @@ use super::memories::MEMORY;
 use super::pack::DetailBytes;
 use super::read::{CONVERSATION, Conversation};
 use super::{Archive, KeptSummary};
-use crate::columns::{FromRow, from_row, traces};
+use crate::columns::{FromRow, from_row};
 use crate::query::Query;
 use crate::{Result, StoreError};
 use rusqlite::Row;
+use std::ops::ControlFlow;
 use towline_core::capture::{DetailKind, FileAccess, Speaker};
 use towline_core::deed::Commit;
 use towline_core::event::PromptOrigin;
@@ -202,6 +203,7 @@ const OF_MEMORY: &str = "
 
 /// Receives the rows one by one; an error stops the iteration.
 type EachRow<'a, E> = &'a mut dyn FnMut(ExportedRow<String>) -> Result<(), E>;
+type ReadRow = fn(&Row<'_>) -> Result<ExportedRow<String>>;
 
 impl Archive {
     /// Conversations of one project or of all that were active since `since`, by start time.
@@ -210,28 +212,30 @@ impl Archive {
             "{CONVERSATION} where c.last_at >= ?1 and (?2 is null or c.project = ?2)
              order by c.first_at, c.agent, c.session"
         );
-        self.conversations(&query, (since.0, project))
+        self.db.all(&query, (since.0, project))
     }
 
-    /// Passes every row of a conversation to `each`; holds one row in memory at a time.
+    /// Passes every row of a conversation to `each`.
     pub fn each_row<E: From<StoreError>>(
         &self,
         conversation: &Conversation,
         each: EachRow<'_, E>,
     ) -> Result<(), E> {
         each(ExportedRow::Conversation(self.kept_conversation(conversation)?))?;
-        self.each_of(TURNS, conversation, &mut |row| Ok(ExportedRow::Turn(ExportedTurn::of(row)?)), each)?;
-        self.each_of(
-            BODIES,
-            conversation,
-            &mut |row| Ok(ExportedRow::Body(ExportedMessage::of(row)?)),
-            each,
-        )?;
-        self.each_of(DETAILS, conversation, &mut |row| Ok(ExportedRow::Detail(exported_detail(row)?)), each)?;
-        self.each_of(USAGE, conversation, &mut |row| Ok(ExportedRow::Usage(ExportedUsage::of(row)?)), each)?;
-        self.each_of(FILES, conversation, &mut kept_file, each)?;
-        self.each_of(COMMITS, conversation, &mut kept_commit, each)?;
-        self.each_of(REVERTS, conversation, &mut kept_revert, each)?;
+        let reads: [(&str, ReadRow); 7] = [
+            (TURNS, |row| Ok(ExportedRow::Turn(FromRow::of(row)?))),
+            (BODIES, |row| Ok(ExportedRow::Body(FromRow::of(row)?))),
+            (DETAILS, |row| Ok(ExportedRow::Detail(exported_detail(row)?))),
+            (USAGE, |row| Ok(ExportedRow::Usage(FromRow::of(row)?))),
+            (FILES, kept_file),
+            (COMMITS, kept_commit),
+            (REVERTS, kept_revert),
+        ];
+        for (query, read) in reads {
+            let _ = self
+                .db
+                .each(query, [conversation.id], &mut |row| each(read(row)?).map(ControlFlow::Continue))?;
+        }
         let summary = self.summary(conversation)?;
         summary.map_or(Ok(()), |summary| each(ExportedRow::Summary(summary)))
     }
@@ -265,27 +269,12 @@ impl Archive {
     }
 
     fn kept_memory(&self, memory: Memory) -> Result<ExportedMemory> {
-        let MemoryOrigin { traces, replaced_by } = self.db.value(OF_MEMORY, [memory.number])?;
+        let (traces, replaced_by) = self.db.value(OF_MEMORY, [memory.number])?;
         Ok(ExportedMemory { memory, traces, replaced_by })
     }
 
-    fn each_of<E: From<StoreError>>(
-        &self,
-        query: &str,
-        conversation: &Conversation,
-        read: &mut dyn FnMut(&Row<'_>) -> Result<ExportedRow<String>>,
-        each: EachRow<'_, E>,
-    ) -> Result<(), E> {
-        let mut statement = self.db.prepare_cached(query).map_err(StoreError::from)?;
-        let mut rows = statement.query([conversation.id]).map_err(StoreError::from)?;
-        while let Some(row) = rows.next().map_err(StoreError::from)? {
-            each(read(row)?)?;
-        }
-        Ok(())
-    }
-
     fn kept_conversation(&self, conversation: &Conversation) -> Result<ExportedConversation> {
-        let ConversationOrigin { traces, base_before } = self.db.value(HEAD, [conversation.id])?;
+        let (traces, base_before): (Option<ProjectIdentity>, _) = self.db.value(HEAD, [conversation.id])?;
         let branch = conversation.branch.clone();
         Ok(ExportedConversation {
             session: conversation.session.clone(),
@@ -299,20 +288,6 @@ impl Archive {
     }
 }
 
-/// The parts of an exported memory that are not in its row.
-struct MemoryOrigin {
-    traces: Option<ProjectIdentity>,
-    replaced_by: Option<Uid>,
-}
-
-/// The parts of an exported conversation that are not in its row.
-struct ConversationOrigin {
-    traces: Option<ProjectIdentity>,
-    base_before: Option<u64>,
-}
-
-from_row!(MemoryOrigin { traces: traces, replaced_by });
-from_row!(ConversationOrigin { traces: traces, base_before });
 from_row! { ExportedTurn {
     uid, ordinal, mark, place, at, until, origin, agent_turn, stopped, tools, failures, line, reverted
 } }

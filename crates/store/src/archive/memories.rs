@@ -8,7 +8,6 @@ mod listing;
 mod row;
 
 use super::Archive;
-use super::name::SHORT;
 use super::share::{Burial, TombFate};
 use crate::Result;
 use crate::columns::values;
@@ -20,7 +19,6 @@ use towline_core::forget::{PieceSource, project_marks};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::memory::{ConfidencePercent, Memory, MemoryAuthor, MemoryContent, MemoryTrust, MemoryType};
 use towline_core::share::Visibility;
-use towline_core::text::clip_start;
 use towline_core::time::Timestamp;
 
 pub use history::MemoryTrace;
@@ -150,7 +148,7 @@ impl Archive {
         person: Option<&str>,
     ) -> Result<bool> {
         let content = &new.content;
-        let short = new.session.as_ref().map(|session| clip_start(session.id.as_str(), SHORT));
+        let short = new.session.as_ref().map(SessionKey::short);
         let added = self.db.change(
             ADD,
             values! {
@@ -280,7 +278,6 @@ impl Archive {
         Ok(changed)
     }
 
-    /// Pins or unpins it.
     pub fn pin_memory(&self, number: i64, pinned: Option<Timestamp>, at: Timestamp) -> Result<bool> {
         let what = if pinned.is_some() { "pinned" } else { "unpinned" };
         let pin = "update memories set revision = revision + 1, changed_at = ?2, pinned_at = ?3
@@ -316,11 +313,8 @@ impl Archive {
         const KEEP: &str = "
             update memories set revision = revision + 1, changed_at = ?2, presence = ?3
             where id = ?1 and presence <> ?3 and person is null";
-        let (what, word) = match presence {
-            Visibility::Withdrawn => ("kept private", "private"),
-            Visibility::Shared => ("shared", "shared"),
-        };
-        self.change_memory(number, at, what, "", || self.db.change(KEEP, (number, at.0, word)))
+        let what = if presence == Visibility::Withdrawn { "kept private" } else { "shared" };
+        self.change_memory(number, at, what, "", || self.db.change(KEEP, values![number, at, presence]))
     }
 
     /// Deletes it, here and on all other machines; it may be made again.

@@ -36,7 +36,7 @@ impl Archive {
     /// Conversations whose id ends with, begins with or equals `name`.
     pub fn conversations_called(&self, name: &str) -> Result<Vec<Conversation>> {
         let by_short = format!("{CONVERSATION} where c.short = ?1 limit 200");
-        let mut found = self.conversations(&by_short, [clip_start(name, SHORT)])?;
+        let mut found: Vec<Conversation> = self.db.all(&by_short, [clip_start(name, SHORT)])?;
         found.retain(|conversation| conversation.session.id.as_str().ends_with(name));
         if found.is_empty() {
             found = self.conversations_beginning(name)?;
@@ -44,7 +44,7 @@ impl Archive {
         if found.is_empty() && name.len() < SHORT {
             let by_end = format!("{CONVERSATION} where substr(c.short, ?2) = ?1 limit 200");
             let from = -i64::try_from(name.len()).unwrap_or(0);
-            found = self.conversations(&by_end, (name, from))?;
+            found = self.db.all(&by_end, (name, from))?;
         }
         found.truncate(MAX_CANDIDATES);
         Ok(found)
@@ -57,7 +57,7 @@ impl Archive {
         let query = format!("{CONVERSATION} where c.agent = ?1 and c.session between ?2 and ?3 limit 200");
         let mut found = vec![];
         for agent in self.agents()? {
-            found.extend(self.conversations(&query, (agent, name, &end))?);
+            found.extend(self.db.all::<Conversation>(&query, (agent, name, &end))?);
         }
         Ok(found)
     }

@@ -5,11 +5,12 @@
 use crate::columns::{Columns, FromRow};
 use crate::{Result, StoreError};
 use std::io;
-use towline_core::capture::{CapturedRow, DetailKind, FileAccess, Speaker, TurnState};
+use towline_core::capture::{
+    CapturedDetail, CapturedMessage, CapturedRow, DetailKind, FileAccess, TurnStart, TurnState, UsageRow,
+};
 use towline_core::deed::Commit;
-use towline_core::event::{PromptOrigin, ToolOutcome};
-use towline_core::id::{IdHash, SubagentId, TurnId};
-use towline_core::piece::TokenCounts;
+use towline_core::event::ToolOutcome;
+use towline_core::id::{IdHash, SubagentId};
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
@@ -26,10 +27,10 @@ const LARGEST: usize = 64 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub enum PackedRow {
     Opened(PackedOpening),
-    Turn(PackedTurn),
-    Body(PackedBody),
+    Turn(TurnStart<'static>),
+    Body(CapturedMessage<'static>),
     Detail(PackedDetail),
-    Usage(PackedUsage),
+    Usage(UsageRow<'static>),
     Touched { turn: IdHash, path: String, how: FileAccess },
     Committed { turn: IdHash, commit: Commit },
     Settled(TurnState),
@@ -47,28 +48,6 @@ pub struct PackedOpening {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct PackedTurn {
-    pub(super) mark: IdHash,
-    pub(super) id: String,
-    pub(super) place: u64,
-    pub(super) at: Timestamp,
-    pub(super) origin: PromptOrigin,
-    pub(super) agent_turn: Option<TurnId>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct PackedBody {
-    pub(super) turn: Option<IdHash>,
-    pub(super) mark: IdHash,
-    pub(super) message: String,
-    pub(super) place: u64,
-    pub(super) at: Timestamp,
-    pub(super) speaker: Speaker,
-    pub(super) cut: i64,
-    pub(super) text: String,
-}
-
-#[derive(Clone, Debug, PartialEq)]
 pub struct PackedDetail {
     pub(super) turn: Option<IdHash>,
     pub(super) mark: IdHash,
@@ -79,8 +58,8 @@ pub struct PackedDetail {
     pub(super) tool: Option<String>,
     pub(super) call: Option<IdHash>,
     pub(super) outcome: Option<ToolOutcome>,
-    pub(super) size: i64,
-    pub(super) cut: i64,
+    pub(super) size: usize,
+    pub(super) cut: usize,
     pub(super) content: DetailBytes,
 }
 
@@ -89,16 +68,6 @@ pub struct PackedDetail {
 pub enum DetailBytes {
     Plain(Vec<u8>),
     Packed(Vec<u8>),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct PackedUsage {
-    pub(super) turn: Option<IdHash>,
-    pub(super) message: String,
-    pub(super) model: Option<String>,
-    pub(super) tokens: TokenCounts,
-    pub(super) at: Timestamp,
-    pub(super) subagent: Option<SubagentId>,
 }
 
 /// Packs rows; reuses the compressor's memory between them.
@@ -119,29 +88,28 @@ impl Packer {
                 project: None,
                 base: base.map(|base| (base.session.into_owned(), base.before)),
             }),
-            CapturedRow::Turn(turn) => PackedRow::Turn(PackedTurn {
+            CapturedRow::Turn(turn) => PackedRow::Turn(TurnStart {
                 mark: turn.mark,
-                id: turn.id.into_owned(),
+                id: turn.id.into_owned().into(),
                 place: turn.place,
                 at: turn.at,
                 origin: turn.origin,
                 agent_turn: turn.agent_turn,
             }),
-            CapturedRow::Body(body) => PackedRow::Body(PackedBody {
+            CapturedRow::Body(body) => PackedRow::Body(CapturedMessage {
                 turn: body.turn,
                 mark: body.mark,
-                message: body.message.into_owned(),
+                message: body.message.into_owned().into(),
                 place: body.place,
                 at: body.at,
                 speaker: body.speaker,
-                cut: length(body.text.cut_bytes()),
-                text: body.text.as_str().to_owned(),
+                text: body.text.into_owned(),
             }),
             CapturedRow::Detail(detail) => PackedRow::Detail(self.detail(detail)),
-            CapturedRow::Usage(usage) => PackedRow::Usage(PackedUsage {
+            CapturedRow::Usage(usage) => PackedRow::Usage(UsageRow {
                 turn: usage.turn,
-                message: usage.message.into_owned(),
-                model: usage.model.map(Into::into),
+                message: usage.message.into_owned().into(),
+                model: usage.model.map(|model| model.into_owned().into()),
                 tokens: usage.tokens,
                 at: usage.at,
                 subagent: usage.subagent,
@@ -154,7 +122,7 @@ impl Packer {
         }
     }
 
-    fn detail(&mut self, detail: towline_core::capture::CapturedDetail<'_>) -> PackedDetail {
+    fn detail(&mut self, detail: CapturedDetail<'_>) -> PackedDetail {
         let text = detail.text.as_str();
         PackedDetail {
             turn: detail.turn,
@@ -166,8 +134,8 @@ impl Packer {
             tool: detail.tool.map(Into::into),
             call: detail.call,
             outcome: detail.outcome,
-            size: length(text.len()),
-            cut: length(detail.text.cut_bytes()),
+            size: text.len(),
+            cut: detail.text.cut_bytes(),
             content: self.content(text),
         }
     }
@@ -223,8 +191,4 @@ pub(crate) fn unpacked(is_packed: bool, content: Vec<u8>) -> String {
 fn decompress(content: &[u8]) -> Result<Vec<u8>> {
     let size = zstd::bulk::Decompressor::upper_bound(content).unwrap_or(LARGEST).min(LARGEST);
     zstd::bulk::decompress(content, size).map_err(|source| StoreError::Unpack { source })
-}
-
-fn length(bytes: usize) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }

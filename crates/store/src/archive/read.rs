@@ -3,11 +3,11 @@
 //! Every query uses an index, however long the history; compressed text is unpacked only on request.
 
 use super::Archive;
+use super::ask::{SessionQuery, TurnFilter, TurnQuery, standing};
 use super::pack::DetailBytes;
 use crate::Result;
 use crate::columns::{Columns, from_row};
 use crate::query::Query;
-use rusqlite::Params;
 use std::collections::HashMap;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::PromptOrigin;
@@ -63,7 +63,7 @@ pub struct MessageRow {
 /// A detail without its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DetailRow {
-    id: i64,
+    pub(super) id: i64,
     /// Position within the turn, from 1.
     pub number: u32,
     pub at: Timestamp,
@@ -111,12 +111,6 @@ const DETAILS: &str = "
 
 const CONTENT: &str = "select packed, content from details where id = ?1";
 
-impl DetailRow {
-    pub(super) fn is_row(&self, row: i64) -> bool {
-        self.id == row
-    }
-}
-
 impl Conversation {
     /// The row id by which changes refer to it.
     pub fn row(&self) -> i64 {
@@ -132,43 +126,25 @@ impl Conversation {
 impl Archive {
     pub fn conversation(&self, session: &SessionKey) -> Result<Option<Conversation>> {
         let query = format!("{CONVERSATION} where c.agent = ?1 and c.session = ?2");
-        let found = self.conversations(&query, (session.agent.as_str(), session.id.as_str()))?;
-        Ok(found.into_iter().next())
+        self.db.first(&query, (session.agent.as_str(), session.id.as_str()))
     }
 
     /// The latest first; of one project, or of all.
     pub fn latest_conversations(&self, project: Option<i64>, most: usize) -> Result<Vec<Conversation>> {
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        match project {
-            Some(project) => self.conversations(
-                &format!("{CONVERSATION} where c.project = ?1 order by c.last_at desc limit ?2"),
-                (project, most),
-            ),
-            None => self.conversations(&format!("{CONVERSATION} order by c.last_at desc limit ?1"), [most]),
-        }
-    }
-
-    pub(super) fn conversations(&self, query: &str, params: impl Params) -> Result<Vec<Conversation>> {
-        self.db.all(query, params)
+        let since = Timestamp(i64::MIN);
+        self.find_sessions(&SessionQuery { project, agent: None, since, behind: None, most })
     }
 
     /// The turns of a conversation between two ordinals, in order.
     pub fn turns(&self, conversation: &Conversation, from: u32, to: u32) -> Result<Vec<TurnRow>> {
         let query =
             format!("{TURN} where t.conversation = ?1 and t.ordinal between ?2 and ?3 order by t.ordinal");
-        self.turn_rows(&query, (conversation.id, from, to))
+        self.db.all(&query, (conversation.id, from, to))
     }
 
     /// The last turns of a conversation with a request that were not reverted, in order.
     pub fn last_turns(&self, conversation: &Conversation, most: usize) -> Result<Vec<TurnRow>> {
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let query = format!(
-            "{TURN} where t.conversation = ?1 and t.reverted = 0 and t.origin not in ('bookmark', 'notification')
-             order by t.ordinal desc limit ?2"
-        );
-        let mut turns = self.turn_rows(&query, (conversation.id, most))?;
-        turns.reverse();
-        Ok(turns)
+        self.turns_of(conversation, &TurnQuery::last(most, TurnFilter::Standing))
     }
 
     /// Start time and mark of each turn of a conversation, in order.
@@ -179,9 +155,7 @@ impl Archive {
 
     /// Counts the turns of a conversation with a request that were not reverted.
     pub fn turns_worth_giving(&self, conversation: &Conversation) -> Result<u32> {
-        const COUNT: &str = "
-            select count(*) from turns
-            where conversation = ?1 and reverted = 0 and origin not in ('bookmark', 'notification')";
+        const COUNT: &str = standing!("select count(*) from turns t where t.conversation = ?1 and", "");
         self.db.value(COUNT, [conversation.id])
     }
 
@@ -194,7 +168,7 @@ impl Archive {
         project: Option<i64>,
     ) -> Result<Vec<(Conversation, TurnRow)>> {
         let query = format!("{TURN} {LONG} union all {TURN} {UNDER_WAY}");
-        let turns = self.turn_rows(&query, (from.plus_ms(-HOUR_MS).0, to.0, from.0, project))?;
+        let turns: Vec<TurnRow> = self.db.all(&query, (from.plus_ms(-HOUR_MS).0, to.0, from.0, project))?;
         let mut known: HashMap<i64, Conversation> = HashMap::new();
         let mut found = Vec::with_capacity(turns.len());
         for turn in turns {
@@ -222,10 +196,6 @@ impl Archive {
     pub fn project_of(&self, conversation: &Conversation) -> Result<Option<i64>> {
         const PROJECT: &str = "select project from conversations where id = ?1";
         Ok(self.db.first(PROJECT, [conversation.id])?.flatten())
-    }
-
-    pub(super) fn turn_rows(&self, query: &str, params: impl Params) -> Result<Vec<TurnRow>> {
-        self.db.all(query, params)
     }
 
     /// The messages of a turn, in order.
@@ -260,15 +230,11 @@ from_row! { TurnRow {
     conversation, uid, ordinal, at, until, origin, stopped, tools, failures, line, reverted
 } }
 from_row!(MessageRow { message, at, speaker: speaker, text });
-from_row!(DetailRow { id, number: no_number, at, kind, subagent, tool, call, outcome, size, cut });
+// Details are numbered once their order is known.
+from_row!(DetailRow { id, number = 0, at, kind, subagent, tool, call, outcome, size, cut });
 
 fn speaker(columns: &mut Columns<'_>) -> rusqlite::Result<Speaker> {
     Ok(columns.lenient(Speaker::named)?.unwrap_or(Speaker::Agent))
-}
-
-/// Details are numbered once their order is known.
-fn no_number(_: &mut Columns<'_>) -> rusqlite::Result<u32> {
-    Ok(0)
 }
 
 #[cfg(test)]

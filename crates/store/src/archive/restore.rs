@@ -10,7 +10,7 @@ use super::pack::Packer;
 use super::reverts::ADD_REVERT;
 use super::summaries::KeptSummary;
 use super::usage::add_usage;
-use super::write::{ADD_COMMIT, ADD_FILE, FIND_TURN, project_uid};
+use super::write::{ADD_COMMIT, ADD_FILE, project_uid};
 use super::{Archive, PackedOpening};
 use crate::Result;
 use crate::columns::values;
@@ -19,7 +19,7 @@ use crate::tables::projects::ProjectTable;
 use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::{HashMap, HashSet};
 use std::io;
-use towline_core::forget::{PieceSource as Speaker, marks_of};
+use towline_core::forget::{PieceSource, marks_of};
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::piece::StopReason;
 use towline_core::project::ProjectIdentity;
@@ -130,7 +130,7 @@ impl Archive {
             return Ok(());
         }
         if let Some(conversation) = restoring.pending.take() {
-            restoring.target = Some(self.create_target(&conversation)?);
+            restoring.target = Some(self.restore_conversation(&conversation)?);
         }
         let ImportState { packer, target: Some(target), done, .. } = restoring else { return Ok(()) };
         match row {
@@ -163,7 +163,7 @@ impl Archive {
         restoring.forgotten_turns.clear();
         restoring.done.conversations += 1;
         match self.forgotten.of(&session, &marks) {
-            None => restoring.target = Some(self.create_target(&conversation)?),
+            None => restoring.target = Some(self.restore_conversation(&conversation)?),
             Some(gone) => {
                 if gone.is_folder_erased() {
                     (conversation.folder, conversation.project) = (None, None);
@@ -176,20 +176,12 @@ impl Archive {
         Ok(())
     }
 
-    fn create_target(&self, conversation: &ExportedConversation) -> Result<ImportTarget> {
-        Ok(ImportTarget::new(self.restore_conversation(conversation)?))
-    }
-
     /// Whether the row was forgotten here.
     fn is_forgotten(&self, restoring: &mut ImportState, row: &ExportedRow<CleanText<'_>>) -> bool {
         let ImportState { session: Some((session, marks)), forgotten_turns, .. } = restoring else {
             return false;
         };
         let Some(gone) = self.forgotten.of(session, marks) else { return false };
-        let owner_of = |subagent: &Option<String>| match subagent {
-            Some(_) => Speaker::Helper,
-            None => Speaker::Session,
-        };
         let in_gone_turn = |turn: &u32| forgotten_turns.contains(turn);
         match row {
             ExportedRow::Conversation(_) | ExportedRow::Revert { .. } | ExportedRow::Memory(_) => false,
@@ -203,20 +195,21 @@ impl Archive {
                 is_gone
             }
             ExportedRow::Body(body) => {
-                in_gone_turn(&body.turn) || gone.is_piece_erased(body.mark, body.at, Speaker::Session)
+                in_gone_turn(&body.turn) || gone.is_piece_erased(body.mark, body.at, PieceSource::Session)
             }
             ExportedRow::Detail(detail) => {
-                let owner = owner_of(&detail.subagent);
-                in_gone_turn(&detail.turn) || gone.is_piece_erased(detail.mark, detail.at, owner)
+                let source = PieceSource::of(detail.subagent.as_ref());
+                in_gone_turn(&detail.turn) || gone.is_piece_erased(detail.mark, detail.at, source)
             }
             ExportedRow::Usage(usage) => {
-                in_gone_turn(&usage.turn) || gone.is_time_erased(usage.at, owner_of(&usage.subagent))
+                in_gone_turn(&usage.turn)
+                    || gone.is_time_erased(usage.at, PieceSource::of(usage.subagent.as_ref()))
             }
             ExportedRow::File { turn, .. } | ExportedRow::Commit { turn, .. } => in_gone_turn(turn),
         }
     }
 
-    fn restore_conversation(&self, conversation: &ExportedConversation) -> Result<i64> {
+    fn restore_conversation(&self, conversation: &ExportedConversation) -> Result<ImportTarget> {
         let opening = PackedOpening {
             session: conversation.session.id.as_str().to_owned(),
             folder: conversation.folder.clone(),
@@ -228,7 +221,7 @@ impl Archive {
         let row = (id, conversation.turns, conversation.first_at.0, conversation.last_at.0);
         self.db.change(GROW, row)?;
         self.note_change("conversation", id, Some(0))?;
-        Ok(id)
+        Ok(ImportTarget::new(id))
     }
 
     /// The row of a project, created if it is unknown. A known project keeps its local name and path.
@@ -260,10 +253,6 @@ impl Archive {
             self.db.change(GROW, (target.id, ordinal, turn.at.0, turn.at.0))?;
         }
         Ok(added)
-    }
-
-    pub(super) fn find_turn(&self, conversation: i64, mark: IdHash) -> Result<Option<u32>> {
-        self.db.first(FIND_TURN, (conversation, mark.0))
     }
 
     fn restore_outcome(&self, conversation: i64, turn: &ExportedTurn) -> Result<()> {
@@ -312,8 +301,8 @@ impl Archive {
             ADD_DETAIL,
             values! {
                 target.id, target.ordinal(detail.turn), detail.mark, detail.place, detail.at, detail.kind,
-                detail.subagent, detail.tool, detail.call, detail.outcome,
-                i64::try_from(text.len()).unwrap_or(i64::MAX), detail.cut, is_packed, bytes
+                detail.subagent, detail.tool, detail.call, detail.outcome, text.len(), detail.cut, is_packed,
+                bytes
             },
         )
     }

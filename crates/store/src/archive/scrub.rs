@@ -6,7 +6,7 @@
 use super::erase::DROP_UNUSED_PROJECTS;
 use super::share::{Burial, TombFate};
 use super::{Archive, EraseMode, Packer};
-use crate::columns::{Columns, FromRow, from_row};
+use crate::columns::{Columns, FromRow, from_row, values};
 use crate::query::Query;
 use crate::{Result, StoreError};
 use rusqlite::{Transaction, TransactionBehavior};
@@ -62,9 +62,9 @@ fn steps<'a>() -> [(&'static str, ScrubStep<'a>); 7] {
     ]
 }
 
-const CURSOR: &str = "select value from facts where name = 'scrub'";
-const SAVE_CURSOR: &str = "insert or replace into facts (name, value) values ('scrub', ?1)";
-const DROP_CURSOR: &str = "delete from facts where name = 'scrub'";
+/// The fact that holds the cursor.
+const CURSOR: &str = "scrub";
+const DROP_CURSOR: &str = "delete from facts where name = ?1";
 
 const CONVERSATIONS: &str = "
     select id, folder from conversations where id > ?1 order by id limit ?2";
@@ -134,8 +134,7 @@ impl Archive {
 
     /// The cursor saved by a run under the same rules.
     fn saved_cursor(&self, rules: IdHash) -> Result<ScrubCursor> {
-        let saved: Option<String> = self.db.first(CURSOR, [])?;
-        let parsed = saved.and_then(|saved| {
+        let parsed = self.fact(CURSOR)?.and_then(|saved| {
             let numbers: Vec<i64> = saved.split(' ').filter_map(|word| word.parse().ok()).collect();
             let [mark, step, after] = numbers.as_slice() else { return None };
             (*mark == rules.0).then_some(ScrubCursor { step: usize::try_from(*step).ok()?, after: *after })
@@ -195,8 +194,8 @@ impl<'a> Scrubber<'a> {
             } else if let Some(clean) = (self.cleaner.clean)(&row.text) {
                 let content = self.packer.content(&clean);
                 let (is_packed, bytes) = content.columns();
-                let size = i64::try_from(clean.len()).unwrap_or(i64::MAX);
-                self.done.details += self.change(CHANGE_DETAIL, (row.id, is_packed, bytes, size))?;
+                self.done.details +=
+                    self.change(CHANGE_DETAIL, values![row.id, is_packed, bytes, clean.len()])?;
             }
         }
         Ok(rows.last().map(|row| row.id))
@@ -246,7 +245,7 @@ impl<'a> Scrubber<'a> {
             }
         }
         self.change(DROP_UNUSED_PROJECTS, [])?;
-        self.change(DROP_CURSOR, [])?;
+        self.change(DROP_CURSOR, [CURSOR])?;
         erasing.end(transaction)
     }
 

@@ -9,6 +9,7 @@ use crate::columns::FromRow;
 use crate::query::Query;
 use crate::{Result, StoreError};
 use rusqlite::Row;
+use std::ops::ControlFlow;
 use towline_core::text::{clip, clip_start};
 use towline_core::time::Timestamp;
 
@@ -57,19 +58,15 @@ impl Archive {
         from_turn: u32,
         each: &mut dyn FnMut(IndexText) -> Result<(), E>,
     ) -> Result<(), E> {
-        for (query, read) in self.queries() {
-            let failed = |error| E::from(StoreError::from(error));
-            let mut statement = self.db.prepare_cached(&query).map_err(failed)?;
-            let mut rows = statement.query((conversation.id, from_turn)).map_err(failed)?;
-            while let Some(row) = rows.next().map_err(failed)? {
-                each(read(row)?)?;
-            }
+        let reads: [(&str, &str, ReadText); 2] =
+            [(BODIES, BODIES_FROM, body), (DETAILS, DETAILS_FROM, detail)];
+        for (columns, condition, read) in reads {
+            let query = format!("{columns} {condition}");
+            let _ = self.db.each(&query, (conversation.id, from_turn), &mut |row| {
+                each(read(row)?).map(ControlFlow::Continue)
+            })?;
         }
         Ok(())
-    }
-
-    fn queries(&self) -> [(String, ReadText); 2] {
-        [(format!("{BODIES} {BODIES_FROM}"), body), (format!("{DETAILS} {DETAILS_FROM}"), detail)]
     }
 
     /// One text and its conversation, if they still exist.
@@ -101,7 +98,7 @@ impl Archive {
         let turns = self.turns(conversation, text.turn, text.turn)?;
         let Some(turn) = turns.first() else { return Ok(None) };
         let details = self.details(turn)?;
-        Ok(details.iter().find(|detail| detail.is_row(text.row)).map(|detail| detail.number))
+        Ok(details.iter().find(|detail| detail.id == text.row).map(|detail| detail.number))
     }
 }
 

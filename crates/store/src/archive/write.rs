@@ -6,18 +6,18 @@
 mod wanted;
 
 use super::name::SHORT;
-use super::pack::{PackedBody, PackedDetail, PackedOpening, PackedRow, PackedTurn, PackedUsage};
+use super::pack::{PackedDetail, PackedOpening, PackedRow};
 use super::source::session_of;
 use super::usage::add_usage;
 use super::{Archive, TranscriptSource};
 use crate::Result;
-use crate::columns::{from_row, values};
+use crate::columns::{FromRow, from_row, sums, values};
 use crate::query::Query;
 use crate::tables::projects::ProjectTable;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Transaction, TransactionBehavior, params_from_iter};
 use std::collections::HashMap;
-use towline_core::capture::{FileAccess, TurnState};
+use towline_core::capture::{CapturedMessage, FileAccess, TurnStart, TurnState, UsageRow};
 use towline_core::deed::Commit;
 use towline_core::forget::ForgottenParts;
 use towline_core::id::{IdHash, Uid};
@@ -47,7 +47,7 @@ const GROW_CONVERSATION: &str = "
     update conversations set revision = revision + 1, turns = ?2, first_at = ?3, last_at = ?4
     where id = ?1 and (turns <> ?2 or first_at <> ?3 or last_at <> ?4)";
 
-pub(super) const FIND_TURN: &str = "select ordinal from turns where conversation = ?1 and mark = ?2";
+const FIND_TURN: &str = "select ordinal from turns where conversation = ?1 and mark = ?2";
 
 const ADD_TURN: &str = "
     insert into turns (uid, machine, revision, conversation, ordinal, mark, place, at, origin, agent_turn, until, tools,
@@ -93,6 +93,7 @@ pub(super) const ADD_FILE: &str =
     "insert or ignore into files (conversation, turn, path, how) values (?1, ?2, ?3, ?4)";
 pub(super) const ADD_COMMIT: &str =
     "insert or ignore into commits (conversation, turn, hash, subject) values (?1, ?2, ?3, ?4)";
+
 /// Row counts of one `take_in`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TakenRows {
@@ -103,16 +104,7 @@ pub struct TakenRows {
     pub homeless: u32,
 }
 
-impl TakenRows {
-    pub fn plus(self, other: TakenRows) -> TakenRows {
-        TakenRows {
-            turns: self.turns + other.turns,
-            bodies: self.bodies + other.bodies,
-            details: self.details + other.details,
-            homeless: self.homeless + other.homeless,
-        }
-    }
-}
+sums!(TakenRows { turns, bodies, details, homeless });
 
 /// Several reads that are written in one transaction.
 pub struct WriteBatch<'a> {
@@ -194,7 +186,7 @@ struct RowWriter<'a> {
 }
 
 struct PendingTurn {
-    turn: PackedTurn,
+    turn: TurnStart<'static>,
     ordinal: u32,
 }
 
@@ -302,13 +294,13 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn turn(&mut self, turn: PackedTurn) -> Result<()> {
+    fn turn(&mut self, turn: TurnStart<'static>) -> Result<()> {
         self.write_pending()?;
         let Some(current) = &mut self.current else { return Ok(()) };
         let existing = match (self.ordinals.get(&turn.mark).filter(|ordinal| **ordinal > 0), self.is_new) {
             (Some(ordinal), _) => Some(*ordinal),
             (None, true) => None,
-            (None, false) => self.archive.ordinal_of(current.id, turn.mark)?,
+            (None, false) => self.archive.find_turn(current.id, turn.mark)?,
         };
         if let Some(ordinal) = existing {
             self.ordinals.insert(turn.mark, ordinal);
@@ -364,7 +356,7 @@ impl<'a> RowWriter<'a> {
         if let Some(ordinal) = self.ordinals.get(&mark) {
             return Ok(*ordinal);
         }
-        let ordinal = self.archive.ordinal_of(conversation, mark)?.unwrap_or(0);
+        let ordinal = self.archive.find_turn(conversation, mark)?.unwrap_or(0);
         self.ordinals.insert(mark, ordinal);
         Ok(ordinal)
     }
@@ -389,14 +381,14 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn body(&mut self, conversation: i64, body: &PackedBody) -> Result<()> {
+    fn body(&mut self, conversation: i64, body: &CapturedMessage<'static>) -> Result<()> {
         let turn = self.ordinal(conversation, body.turn)?;
         self.changed(turn);
         self.put(
             ADD_BODY,
             &values! {
-                conversation, turn, body.mark, body.message, body.place, body.at, body.speaker, body.cut,
-                body.text
+                conversation, turn, body.mark, &*body.message, body.place, body.at, body.speaker,
+                body.text.cut_bytes(), body.text
             },
         )?;
         self.taken.bodies += 1;
@@ -421,7 +413,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn usage(&mut self, conversation: i64, usage: &PackedUsage) -> Result<()> {
+    fn usage(&mut self, conversation: i64, usage: &UsageRow<'static>) -> Result<()> {
         let turn = match (&usage.subagent, usage.turn) {
             (Some(_), None) => self.subagent_turn(conversation, usage.at)?,
             (Some(_) | None, turn) => self.ordinal(conversation, turn)?,
@@ -429,7 +421,7 @@ impl<'a> RowWriter<'a> {
         self.archive.db.run(
             ADD_USAGE,
             values! {
-                conversation, usage.message, turn, usage.at, usage.subagent, usage.model,
+                conversation, &*usage.message, turn, usage.at, usage.subagent, usage.model.as_deref(),
                 usage.tokens.input, usage.tokens.cache_read, usage.tokens.cache_write,
                 usage.tokens.cache_write_1h, usage.tokens.output
             },
@@ -457,8 +449,9 @@ impl OpenConversation {
 }
 
 impl Archive {
-    fn ordinal_of(&self, conversation: i64, turn: IdHash) -> Result<Option<i64>> {
-        self.db.first(FIND_TURN, (conversation, turn.0))
+    /// The ordinal of a turn, if it is stored.
+    pub(super) fn find_turn<T: FromRow>(&self, conversation: i64, mark: IdHash) -> Result<Option<T>> {
+        self.db.first(FIND_TURN, (conversation, mark.0))
     }
 
     fn load_conversation(&self, id: i64) -> Result<OpenConversation> {

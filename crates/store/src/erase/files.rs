@@ -6,7 +6,7 @@ use crate::home::{DataFolder, remove_file, replace_file_synced, session_file, si
 use crate::{marks, meters, warned};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use towline_core::forget::ForgetText;
 use towline_core::id::SessionKey;
@@ -28,10 +28,7 @@ impl DamagedFile {
 
 /// Whether the raw bytes of a file contain the text; does not look into compressed content.
 pub fn shows(path: &Path, needle: &ForgetText) -> io::Result<bool> {
-    let mut file = match File::open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        file => file?,
-    };
+    let Some(mut file) = if_exists(File::open(path))? else { return Ok(false) };
     let mut window = Vec::new();
     loop {
         let read = file.by_ref().take(BLOCK as u64).read_to_end(&mut window)?;
@@ -77,10 +74,7 @@ pub fn set_aside_files(home: &DataFolder) -> io::Result<Vec<DamagedFile>> {
 
 /// Removes the lines that contain the text from a log; returns whether there were any.
 pub fn remove_lines(log: &Path, needle: &ForgetText) -> io::Result<bool> {
-    let bytes = match fs::read(log) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        bytes => bytes?,
-    };
+    let Some(bytes) = if_exists(fs::read(log))? else { return Ok(false) };
     let (held, kept): (Vec<&[u8]>, Vec<&[u8]>) =
         bytes.split_inclusive(|byte| *byte == b'\n').partition(|line| needle.is_in_bytes(line));
     if held.is_empty() {
@@ -131,8 +125,6 @@ fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(vec![]),
-        entries => entries?.map(|entry| Ok(entry?.path())).collect(),
-    }
+    let entries = if_exists(fs::read_dir(folder))?.into_iter().flatten();
+    entries.map(|entry| Ok(entry?.path())).collect()
 }

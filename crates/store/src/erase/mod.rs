@@ -13,7 +13,7 @@ pub use files::{DamagedFile, drop_derived, files_containing, remove_lines, set_a
 pub use rows::ErasedSessionRows;
 
 use crate::database::compact;
-use crate::home::DataFolder;
+use crate::home::{DataFolder, if_exists};
 use crate::journal::{self, RewriteCounts};
 use crate::lock::{ProjectionLock, wait_for};
 use crate::{ProjectionLimits, Result, Store, StoreError};
@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
+use std::time::Duration;
 use towline_core::forget::{ForgetText, TimeRange};
 use towline_core::id::{SessionKey, Uid};
 
@@ -46,16 +47,7 @@ pub struct EraseReport {
 
 impl EraseReport {
     pub fn plus(self, other: EraseReport) -> EraseReport {
-        let (a, b) = (self.rows, other.rows);
-        EraseReport {
-            rows: ErasedSessionRows {
-                sessions: a.sessions + b.sessions,
-                heard_turns: a.heard_turns + b.heard_turns,
-                events: a.events + b.events,
-                others: a.others + b.others,
-            },
-            journal: self.journal.plus(other.journal),
-        }
+        EraseReport { rows: self.rows.plus(other.rows), journal: self.journal.plus(other.journal) }
     }
 }
 
@@ -94,10 +86,7 @@ impl Store {
         pace: &ProjectionLimits<'_>,
     ) -> Result<crate::Projected> {
         let mut applied = self.apply_journal(pace)?;
-        match journal::seal(&self.home, lock) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            sealed => sealed.map_err(|source| self.journal_error(source))?,
-        }
+        if_exists(journal::seal(&self.home, lock)).map_err(|source| self.journal_error(source))?;
         let rest = self.apply_journal(pace)?;
         applied.events += rest.events;
         applied.effects.extend(rest.effects);
@@ -133,7 +122,7 @@ impl EraseGuard {
     /// `None` if another process is erasing.
     pub fn begin(home: &DataFolder) -> io::Result<Option<EraseGuard>> {
         loop {
-            let Some(lock) = wait_for(&home.erasing(), [])? else { return Ok(None) };
+            let Some(lock) = wait_for(&home.erasing(), &mut pauses)? else { return Ok(None) };
             // The previous holder may have removed the file that we hold just now.
             if home.erasing().exists() {
                 lock.sync_all()?;

@@ -4,6 +4,7 @@
 
 use super::records::STRUCTURE;
 use super::{EraseMode, EraseSelection};
+use crate::columns::sums;
 use crate::query::Query;
 use crate::sql_text::add_holds;
 use crate::{Result, Store};
@@ -21,6 +22,8 @@ pub struct ErasedSessionRows {
     /// Faults, names of places, waits, bookmarks, batons of other machines.
     pub others: usize,
 }
+
+sums!(ErasedSessionRows { sessions, heard_turns, events, others });
 
 const SPANS: &str = "select id, agent || ':' || session, started_at, last_event_at from sessions";
 
@@ -49,12 +52,13 @@ const COUNT_EVENTS: &str = "select count(*) from events where session = ?1";
 const COUNT_TURNS: &str = "select count(*) from heard_turns where session = ?1";
 
 const DROP_TURNS_IN: &str = "delete from heard_turns where session = ?1 and started_at between ?2 and ?3";
-const DROP_WAITS_IN: &str = "delete from waits where session = ?1 and ended_at between ?2 and ?3";
-const DROP_INTENTS_IN: &str = "delete from intents where session = ?1 and made_at between ?2 and ?3";
-const DROP_BOOKMARKS_IN: &str = "delete from bookmarks where session = ?1 and at between ?2 and ?3";
-const DROP_HOPS_IN: &str = "delete from hops where session = ?1 and began_at between ?2 and ?3";
-const BLANK_HANDOFFS_IN: &str = "
-    update hops set text = '', revision = revision + 1 where session = ?1 and written_at between ?2 and ?3";
+const DROP_OTHERS_IN: [&str; 5] = [
+    "delete from waits where session = ?1 and ended_at between ?2 and ?3",
+    "delete from intents where session = ?1 and made_at between ?2 and ?3",
+    "delete from bookmarks where session = ?1 and at between ?2 and ?3",
+    "delete from hops where session = ?1 and began_at between ?2 and ?3",
+    "update hops set text = '', revision = revision + 1 where session = ?1 and written_at between ?2 and ?3",
+];
 const BLANK_SESSION_TEXTS_IN: &str = "
     update sessions set revision = revision + 1, asked_tool = null, asked_subagent = null, asked_at = null,
         prompt = case when prompted_at between ?2 and ?3 then null else prompt end,
@@ -241,11 +245,9 @@ impl Store {
         );
         erased.events += self.db.change(&events, span)?;
         erased.heard_turns += self.db.change(DROP_TURNS_IN, span)?;
-        erased.others += self.db.change(DROP_WAITS_IN, span)?;
-        erased.others += self.db.change(DROP_INTENTS_IN, span)?;
-        erased.others += self.db.change(DROP_BOOKMARKS_IN, span)?;
-        erased.others += self.db.change(DROP_HOPS_IN, span)?;
-        erased.others += self.db.change(BLANK_HANDOFFS_IN, span)?;
+        for statement in DROP_OTHERS_IN {
+            erased.others += self.db.change(statement, span)?;
+        }
         self.db.run(BLANK_SESSION_TEXTS_IN, span)
     }
 }

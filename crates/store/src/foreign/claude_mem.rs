@@ -5,15 +5,15 @@
 use super::index::{RowRef, SessionMap, key};
 use super::survey::{ForeignSurvey, TableImport};
 use super::table::{ForeignTable, Scalar, TableSpec};
-use super::{ForeignRecord, ForeignScan, ForeignSession, ReadScope};
+use super::{ForeignCall, ForeignRecord, ForeignScan, ForeignSession, PieceEmitter, ReadScope};
 use rusqlite::Connection;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use towline_core::capture::FileAccess;
-use towline_core::event::{PromptOrigin, ToolOutcome};
+use towline_core::event::PromptOrigin;
 use towline_core::id::SessionKey;
 use towline_core::memory::{MemoryDraft, MemoryType, SummaryDraft};
-use towline_core::piece::{PieceContent, TranscriptPiece};
+use towline_core::piece::PieceContent;
 use towline_core::time::Timestamp;
 
 /// The newest migration that we know.
@@ -168,7 +168,8 @@ pub(super) fn read(
         }
     }
     assign_loose_rows(&mut turns, loose);
-    let mut emitter = ClaudeMemEmitter { at: session.first_at, place: 0, has_begun: false, take };
+    let out = PieceEmitter { at: session.first_at, place: 0, take };
+    let mut emitter = ClaudeMemEmitter { out, has_begun: false };
     for (number, turn) in turns {
         emitter.emit(number, turn, extent);
     }
@@ -199,17 +200,8 @@ struct ClaudeMemTurn {
     prompts: Vec<(Option<Timestamp>, String)>,
     /// The first prompt, from the session's own row.
     opening: Option<(Option<Timestamp>, String)>,
-    tool_uses: Vec<ToolUse>,
+    tool_uses: Vec<ForeignCall>,
     notes: Vec<ObserverNote>,
-}
-
-struct ToolUse {
-    row: i64,
-    at: Option<Timestamp>,
-    tool: String,
-    call: Option<String>,
-    input: Option<String>,
-    output: Option<String>,
 }
 
 struct ObserverNote {
@@ -236,14 +228,12 @@ impl ClaudeMemTurn {
         match (table, row) {
             (PROMPTS, [_, _, at, text]) => self.prompts.extend(text.words().map(|text| (at.time(), text))),
             (OPENINGS, [_, _, _, _, at, text]) => self.opening = text.words().map(|text| (at.time(), text)),
-            (TOOL_USES, [_, _, at, tool, call, _, input, output]) => self.tool_uses.push(ToolUse {
-                row: number,
-                at: at.time(),
-                tool: tool.tool(),
-                call: call.words(),
-                input: input.words(),
-                output: output.words(),
-            }),
+            (TOOL_USES, [_, _, at, tool, call, _, input, output]) => {
+                let id = format!("claude-mem:tool:{number}");
+                let call = call.words().unwrap_or_else(|| id.clone());
+                let (tool, input, output) = (tool.tool(), input.words(), output.words());
+                self.tool_uses.push(ForeignCall { id, call, tool, at: at.time(), input, output });
+            }
             (OBSERVATIONS, [_, _, at, kind, cost, texts @ ..]) => {
                 let (id, text) =
                     (format!("claude-mem:observation:{number}"), observation(number, kind, texts));
@@ -325,6 +315,7 @@ fn summary_draft(texts: &[Scalar]) -> SummaryDraft {
         notes: text(5),
     }
 }
+
 /// The items of a JSON list; for other text, its lines.
 fn items(text: &str) -> Vec<String> {
     match serde_json::from_str::<Vec<serde_json::Value>>(text) {
@@ -352,16 +343,13 @@ fn listed(text: &str) -> Option<String> {
 
 /// Turns a turn into pieces, or into notes.
 struct ClaudeMemEmitter<'t> {
-    /// When the turn began.
-    at: Timestamp,
-    place: u64,
+    out: PieceEmitter<'t>,
     has_begun: bool,
-    take: &'t mut dyn FnMut(ForeignRecord),
 }
 
 impl ClaudeMemEmitter<'_> {
     fn emit(&mut self, number: i64, turn: ClaudeMemTurn, extent: ReadScope) {
-        self.at = turn.began_at().unwrap_or(self.at);
+        self.out.at = turn.began_at().unwrap_or(self.out.at);
         match extent {
             ReadScope::Whole => self.whole(number, turn),
             ReadScope::Notes => turn.notes.into_iter().for_each(|note| self.note(note)),
@@ -369,19 +357,24 @@ impl ClaudeMemEmitter<'_> {
     }
 
     fn note(&mut self, note: ObserverNote) {
-        let at = note.at.unwrap_or(self.at);
-        (self.take)(ForeignRecord::Note { id: note.id.clone(), at, during: self.at, text: note.text });
+        let at = note.at.unwrap_or(self.out.at);
+        (self.out.take)(ForeignRecord::Note {
+            id: note.id.clone(),
+            at,
+            during: self.out.at,
+            text: note.text,
+        });
         self.parsed(note.id, at, note.parsed);
     }
 
     fn parsed(&mut self, id: String, at: Timestamp, parsed: ParsedNote) {
-        let during = self.at;
+        let during = self.out.at;
         match parsed {
             ParsedNote::Memory { draft: Some(draft), cost } => {
-                (self.take)(ForeignRecord::Memory { id, at, during, cost, draft });
+                (self.out.take)(ForeignRecord::Memory { id, at, during, cost, draft });
             }
             ParsedNote::Memory { draft: None, .. } => {}
-            ParsedNote::Summary(draft) => (self.take)(ForeignRecord::Summary { at, during, draft }),
+            ParsedNote::Summary(draft) => (self.out.take)(ForeignRecord::Summary { at, during, draft }),
         }
     }
 
@@ -394,46 +387,17 @@ impl ClaudeMemEmitter<'_> {
             let words: Vec<_> = prompts.into_iter().map(|(_, text)| text).collect();
             let text = words.join("\n\n").into();
             let what = PieceContent::Prompt { text, origin: PromptOrigin::Human };
-            self.piece(format!("claude-mem:prompt:{number}"), Some(self.at), what);
+            self.out.piece(format!("claude-mem:prompt:{number}"), Some(self.out.at), what);
             self.has_begun = true;
         }
-        tool_uses.into_iter().for_each(|tool_use| self.tool_use(tool_use));
+        tool_uses.into_iter().for_each(|tool_use| self.out.call(tool_use));
         notes.sort_by_key(ObserverNote::is_summary);
         for note in notes {
             let is_summary = note.is_summary();
             let (id, text) = (note.id.clone(), Cow::Owned(note.text));
             let what = if is_summary { PieceContent::Answer { text } } else { PieceContent::Note { text } };
-            self.piece(id, note.at, what);
-            self.parsed(note.id, note.at.unwrap_or(self.at), note.parsed);
+            self.out.piece(id, note.at, what);
+            self.parsed(note.id, note.at.unwrap_or(self.out.at), note.parsed);
         }
-    }
-
-    fn tool_use(&mut self, tool_use: ToolUse) {
-        let id = format!("claude-mem:tool:{}", tool_use.row);
-        let call = tool_use.call.unwrap_or_else(|| id.clone());
-        let input = tool_use.input.unwrap_or_default().into();
-        let what = PieceContent::ToolCall { call: call.clone().into(), tool: tool_use.tool.into(), input };
-        self.piece(id.clone(), tool_use.at, what);
-        if let Some(output) = tool_use.output {
-            let what = PieceContent::ToolResult {
-                call: call.into(),
-                output: output.into(),
-                outcome: ToolOutcome::Done,
-            };
-            self.piece(format!("{id}:result"), tool_use.at, what);
-        }
-    }
-
-    fn piece(&mut self, id: String, at: Option<Timestamp>, what: PieceContent<'static>) {
-        self.place += 1;
-        let (id, place, at) = (Cow::Owned(id), self.place, at.unwrap_or(self.at));
-        (self.take)(ForeignRecord::Piece(TranscriptPiece {
-            id,
-            place,
-            at,
-            turn: None,
-            subagent: None,
-            what,
-        }));
     }
 }

@@ -22,9 +22,10 @@ use rusqlite::{Connection, ErrorCode};
 use std::io;
 use std::path::{Path, PathBuf};
 use table::ForeignTable;
+use towline_core::event::ToolOutcome;
 use towline_core::id::SessionKey;
 use towline_core::memory::{MemoryDraft, SummaryDraft};
-use towline_core::piece::TranscriptPiece;
+use towline_core::piece::{PieceContent, TranscriptPiece};
 use towline_core::time::Timestamp;
 
 towline_core::named_enum! {
@@ -39,10 +40,7 @@ towline_core::named_enum! {
 impl Product {
     /// Whether it keeps notes about a conversation beside its messages.
     pub fn keeps_notes(self) -> bool {
-        match self {
-            Product::Throughline => false,
-            Product::ClaudeMem => true,
-        }
+        self == Product::ClaudeMem
     }
 
     pub fn database(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
@@ -138,6 +136,50 @@ pub enum ForeignRecord {
         during: Timestamp,
         draft: Box<SummaryDraft>,
     },
+}
+
+/// A tool call as another product kept it.
+struct ForeignCall {
+    id: String,
+    /// Joins the call and its result.
+    call: String,
+    tool: String,
+    at: Option<Timestamp>,
+    input: Option<String>,
+    output: Option<String>,
+}
+
+/// Numbers the pieces of a session and passes them on.
+struct PieceEmitter<'t> {
+    /// When the turn began, for pieces without a time of their own.
+    at: Timestamp,
+    place: u64,
+    take: &'t mut dyn FnMut(ForeignRecord),
+}
+
+impl PieceEmitter<'_> {
+    fn piece(&mut self, id: String, at: Option<Timestamp>, what: PieceContent<'static>) {
+        self.place += 1;
+        let (place, at) = (self.place, at.unwrap_or(self.at));
+        let piece = TranscriptPiece { id: id.into(), place, at, turn: None, subagent: None, what };
+        (self.take)(ForeignRecord::Piece(piece));
+    }
+
+    /// Passes on a call and its result, if it has one.
+    fn call(&mut self, call: ForeignCall) {
+        let ForeignCall { id, call, tool, at, input, output } = call;
+        let result = output.map(|output| (format!("{id}:result"), result(call.clone(), output)));
+        let input = input.unwrap_or_default().into();
+        self.piece(id, at, PieceContent::ToolCall { call: call.into(), tool: tool.into(), input });
+        if let Some((id, result)) = result {
+            self.piece(id, at, result);
+        }
+    }
+}
+
+/// No product keeps the outcome of a call.
+fn result(call: String, output: String) -> PieceContent<'static> {
+    PieceContent::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done }
 }
 
 /// An open database of another product.

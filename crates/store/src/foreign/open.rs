@@ -5,7 +5,7 @@
 
 use super::ForeignError;
 use crate::database::connect;
-use crate::home::{DataFolder, private_folder};
+use crate::home::{DataFolder, beside, if_exists, private_folder};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{self, File, Permissions};
@@ -31,10 +31,8 @@ pub(super) struct FileStamp([Option<(u64, SystemTime)>; 2]);
 
 impl FileStamp {
     pub fn of(path: &Path) -> io::Result<FileStamp> {
-        let of = |path: &Path| match fs::metadata(path) {
-            Ok(meta) => Ok(Some((meta.len(), meta.modified()?))),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+        let of = |path: &Path| -> io::Result<_> {
+            if_exists(fs::metadata(path))?.map(|meta| Ok((meta.len(), meta.modified()?))).transpose()
         };
         Ok(FileStamp([of(path)?, of(&beside(path, "-wal"))?]))
     }
@@ -134,17 +132,8 @@ fn copy_whole(path: &Path, copy: &Path) -> io::Result<Option<FileStamp>> {
 }
 
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::copy(from, to) {
-        Ok(_) => fs::set_permissions(to, Permissions::from_mode(0o600)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
+    let copied = if_exists(fs::copy(from, to))?;
+    copied.map_or(Ok(()), |_| fs::set_permissions(to, Permissions::from_mode(0o600)))
 }
 
 /// A folder for a copy, accessible to its owner only. The copy is unredacted: it is removed with this value, and the

@@ -6,13 +6,12 @@
 use super::index::{RowRef, SessionMap, key};
 use super::survey::{ForeignSurvey, TableImport};
 use super::table::{ForeignTable, Scalar, TableSpec};
-use super::{ForeignRecord, ForeignScan, ForeignSession, ReadScope};
+use super::{ForeignCall, ForeignRecord, ForeignScan, ForeignSession, PieceEmitter, ReadScope, result};
 use rusqlite::Connection;
-use std::borrow::Cow;
-use towline_core::event::{PromptOrigin, ToolOutcome};
+use towline_core::event::PromptOrigin;
 use towline_core::id::SessionKey;
 use towline_core::line::LONGEST;
-use towline_core::piece::{PieceContent, TranscriptPiece};
+use towline_core::piece::PieceContent;
 use towline_core::time::Timestamp;
 
 /// The newest schema that we know.
@@ -132,7 +131,8 @@ pub(super) fn read(
     if extent == ReadScope::Notes {
         return Ok(());
     }
-    let mut emitter = ThroughlineEmitter { at: session.first_at, place: 0, turn: String::new(), take };
+    let out = PieceEmitter { at: session.first_at, place: 0, take };
+    let mut emitter = ThroughlineEmitter { out, turn: String::new() };
     for (number, rows) in &session.index {
         let mut turn = ThroughlineTurn::default();
         for (table, row) in rows {
@@ -223,18 +223,15 @@ impl TurnText {
 }
 
 struct ThroughlineEmitter<'t> {
-    /// When the turn began.
-    at: Timestamp,
-    place: u64,
-    /// The id of its prompt.
+    out: PieceEmitter<'t>,
+    /// The id of the turn's prompt.
     turn: String,
-    take: &'t mut dyn FnMut(ForeignRecord),
 }
 
 impl ThroughlineEmitter<'_> {
     fn emit(&mut self, number: Option<i64>, turn: ThroughlineTurn) {
         let turn = turn.with_summaries_as_messages();
-        self.at = turn.began_at().unwrap_or(self.at);
+        self.out.at = turn.began_at().unwrap_or(self.out.at);
         self.turn = number.map_or("throughline:-".to_owned(), |number| format!("throughline:{number}"));
         if number.is_some() {
             self.prompt(&turn.prompts);
@@ -247,7 +244,7 @@ impl ThroughlineEmitter<'_> {
         }
         for (nth, entry) in turn.answers.into_iter().enumerate() {
             if let Some(text) = entry.text {
-                self.piece(
+                self.out.piece(
                     self.id(format!("answer:{nth}")),
                     entry.at,
                     PieceContent::Answer { text: text.into() },
@@ -263,32 +260,19 @@ impl ThroughlineEmitter<'_> {
         format!("{}:{part}", self.turn)
     }
 
-    fn piece(&mut self, id: String, at: Option<Timestamp>, what: PieceContent<'static>) {
-        self.place += 1;
-        let (id, place, at) = (Cow::Owned(id), self.place, at.unwrap_or(self.at));
-        (self.take)(ForeignRecord::Piece(TranscriptPiece {
-            id,
-            place,
-            at,
-            turn: None,
-            subagent: None,
-            what,
-        }));
-    }
-
     /// A turn begins with its prompt, even if its text was not kept.
     fn prompt(&mut self, prompts: &[TurnText]) {
         let words: Vec<&str> = prompts.iter().filter_map(|entry| entry.text.as_deref()).collect();
         let by_host = prompts.iter().any(|entry| entry.by_host);
         let origin = if by_host { PromptOrigin::Notification } else { PromptOrigin::Human };
         let text = words.join("\n\n").into();
-        self.piece(self.turn.clone(), Some(self.at), PieceContent::Prompt { text, origin });
+        self.out.piece(self.turn.clone(), Some(self.out.at), PieceContent::Prompt { text, origin });
     }
 
     fn note(&mut self, part: String, label: &str, entry: TurnText) {
         if let Some(text) = entry.text {
             let text = format!("[Throughline {label}]\n{text}");
-            self.piece(self.id(part), entry.at, PieceContent::Note { text: text.into() });
+            self.out.piece(self.id(part), entry.at, PieceContent::Note { text: text.into() });
         }
     }
 
@@ -298,7 +282,7 @@ impl ThroughlineEmitter<'_> {
         if text.chars().count() > LONGEST || text.trim().contains('\n') {
             self.note(format!("summary:{nth}"), "summary", entry);
         }
-        (self.take)(ForeignRecord::Line { prompt: self.turn.clone(), text });
+        (self.out.take)(ForeignRecord::Line { prompt: self.turn.clone(), text });
     }
 
     fn detail(&mut self, nth: usize, detail: TurnDetail) {
@@ -306,7 +290,8 @@ impl ThroughlineEmitter<'_> {
         let name = source.unwrap_or_else(|| self.id(format!("{kind}:{nth}")));
         let id = format!("throughline:detail:{name}");
         let what = match kind.as_str() {
-            "tool_input" => return self.call(id, name, tool, at, input, output),
+            // The first versions kept a call and its result in one row.
+            "tool_input" => return self.out.call(ForeignCall { id, call: name, tool, at, input, output }),
             "tool_output" => {
                 let call = name.strip_suffix(":result").unwrap_or(&name).to_owned();
                 result(call, output.or(input).unwrap_or_default())
@@ -319,33 +304,10 @@ impl ThroughlineEmitter<'_> {
                 PieceContent::Note { text: text.into() }
             }
         };
-        self.piece(id, at, what);
-    }
-
-    /// The first versions kept a call and its result in one row.
-    fn call(
-        &mut self,
-        id: String,
-        call: String,
-        tool: String,
-        at: Option<Timestamp>,
-        input: Option<String>,
-        output: Option<String>,
-    ) {
-        let result = output.map(|output| (format!("{id}:result"), result(call.clone(), output)));
-        let input = input.unwrap_or_default().into();
-        self.piece(id, at, PieceContent::ToolCall { call: call.into(), tool: tool.into(), input });
-        if let Some((id, result)) = result {
-            self.piece(id, at, result);
-        }
+        self.out.piece(id, at, what);
     }
 }
 
 fn either(input: Option<String>, output: Option<String>) -> String {
     input.or(output).unwrap_or_default()
-}
-
-/// The outcome of a call is not kept by Throughline.
-fn result(call: String, output: String) -> PieceContent<'static> {
-    PieceContent::ToolResult { call: call.into(), output: output.into(), outcome: ToolOutcome::Done }
 }

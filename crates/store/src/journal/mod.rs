@@ -3,7 +3,7 @@
 //! Handles frames, files and order, not the meaning of a record. No record is changed in place: a file is appended to,
 //! sealed under a number, replaced whole when a record must be erased, and finally removed.
 
-mod frame;
+pub(crate) mod frame;
 mod read;
 mod rewrite;
 mod segments;
@@ -12,11 +12,10 @@ pub use read::{ChunkEnd, JournalChunk, JournalPosition, read_from};
 pub use rewrite::{Decide, JournalEntry, Rewrite, RewriteCounts, preview_rewrite, rewrite};
 pub use segments::{Segments, expire, seal, sync, unsealed_bytes};
 
-use crate::home::{DataFolder, append_to, modified_at};
+use crate::home::{DataFolder, append_to, is_file_at, modified_at};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use towline_core::event::Event;
 use towline_core::fault::FaultRecord;
@@ -62,7 +61,7 @@ fn append_frames(home: &DataFolder, frames: &[u8]) -> io::Result<()> {
         let file = open_active(home, &path)?;
         // `seal` waits for all holders of this lock; after a sealing, an appender sees here that the file was renamed.
         file.lock_shared()?;
-        if is_still_at(&file, &path)? {
+        if is_file_at(&file, &path)? {
             return write_once(&file, frames);
         }
     }
@@ -76,15 +75,6 @@ fn open_active(home: &DataFolder, path: &Path) -> io::Result<File> {
             append_to(path)
         }
         opened => opened,
-    }
-}
-
-fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
-    let held = file.metadata()?;
-    match std::fs::metadata(path) {
-        Ok(named) => Ok((held.dev(), held.ino()) == (named.dev(), named.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
     }
 }
 

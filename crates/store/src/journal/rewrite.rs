@@ -5,7 +5,8 @@
 
 use super::frame::{self, ParsedFrame};
 use super::{JournalRecord, Segments};
-use crate::home::DataFolder;
+use crate::columns::sums;
+use crate::home::{DataFolder, if_exists};
 use crate::lock::ProjectionLock;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -40,11 +41,9 @@ impl RewriteCounts {
     fn is_empty(self) -> bool {
         self == RewriteCounts::default()
     }
-
-    pub fn plus(self, other: RewriteCounts) -> RewriteCounts {
-        RewriteCounts { gone: self.gone + other.gone, changed: self.changed + other.changed }
-    }
 }
+
+sums!(RewriteCounts { gone, changed });
 
 /// The suffix of a segment that is being written.
 const DRAFT: &str = "new";
@@ -74,15 +73,9 @@ pub fn preview_rewrite(
     decide: &mut dyn FnMut(JournalEntry<'_>) -> Rewrite,
 ) -> io::Result<RewriteCounts> {
     let mut all = RewriteCounts::default();
-    let segments = match Segments::list(home) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(all),
-        segments => segments?,
-    };
+    let Some(segments) = if_exists(Segments::list(home))? else { return Ok(all) };
     for path in segments.paths() {
-        let bytes = match fs::read(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            bytes => bytes?,
-        };
+        let Some(bytes) = if_exists(fs::read(path))? else { continue };
         all = all.plus(rewritten(&bytes, decide)?.1);
     }
     Ok(all)

@@ -107,10 +107,7 @@ fn sealed_number(path: &Path) -> Option<u64> {
 
 /// Syncs the active file to disk: the database must not get ahead of the journal that it is projected from.
 pub fn sync(home: &DataFolder) -> io::Result<()> {
-    match File::open(active(home)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        file => file?.sync_data(),
-    }
+    if_exists(File::open(active(home)))?.map_or(Ok(()), |file| file.sync_data())
 }
 
 /// Gives the active file a number; the next append creates a new one. Waits for running appends.
@@ -122,8 +119,8 @@ pub fn seal(home: &DataFolder, _lock: &ProjectionLock) -> io::Result<()> {
     fs::rename(&path, home.journal().join(format!("{number:08}.sealed")))
 }
 
-/// Removes the oldest applied segments until the journal holds no more than `keep_bytes`. Keeps the newest sealed one:
-/// the number of the active file follows from it.
+/// Removes the oldest applied segments until the journal holds no more than `keep_bytes`, except for what the user wrote.
+/// Keeps the newest sealed one: the number of the active file follows from it.
 pub fn expire(home: &DataFolder, applied: JournalPosition, keep_bytes: u64) -> io::Result<u64> {
     let segments = Segments::list(home)?;
     let mut excess = segments.total_bytes().saturating_sub(keep_bytes);

@@ -6,6 +6,8 @@ use crate::lock::ProjectionLock;
 use std::fs;
 use tempfile::TempDir;
 use towline_core::fault::FaultKind;
+use towline_core::id::{SessionKey, Uid};
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
 
 fn fault(n: usize) -> JournalRecord {
@@ -132,7 +134,7 @@ fn an_append_that_meets_a_sealing_goes_to_the_new_file() {
     append(&home, &[fault(1)]).unwrap();
     let held = append_to(&segments::active(&home)).unwrap();
     seal(&home, &ProjectionLock::try_take(&home).unwrap().unwrap()).unwrap();
-    assert!(!is_still_at(&held, &segments::active(&home)).unwrap());
+    assert!(!is_file_at(&held, &segments::active(&home)).unwrap());
     append(&home, &[fault(2)]).unwrap();
     assert_eq!(numbers(&read_all(&home)), [1, 2]);
 }

@@ -2,7 +2,7 @@
 //!
 //! A job is leased, not removed: if its holder dies, the job is available again when the lease ends.
 
-use crate::columns::{Columns, from_row};
+use crate::columns::{from_row, parsed_columns};
 use crate::query::Query;
 use crate::{Result, Store};
 use towline_core::id::Uid;
@@ -41,11 +41,8 @@ pub struct UpkeepJob {
     pub attempts: u32,
 }
 
-from_row!(UpkeepJob { id, kind: kind, subject, attempts });
-
-fn kind(columns: &mut Columns<'_>) -> rusqlite::Result<Option<UpkeepKind>> {
-    columns.lenient(UpkeepKind::named)
-}
+from_row!(UpkeepJob { id, kind, subject, attempts });
+parsed_columns! { Option<UpkeepKind> = lenient(UpkeepKind::named), }
 
 impl Store {
     pub fn queue(&self, uid: Uid, kind: UpkeepKind, subject: &str, due_at: Timestamp) -> Result<()> {

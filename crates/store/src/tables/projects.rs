@@ -59,17 +59,12 @@ impl ProjectTable<'_> {
         self.db.all(NAMES, [])
     }
 
-    fn find_project(&self, query: &str, value: &str) -> Result<Option<StoredProject>> {
-        self.db.first(query, [value])
-    }
-
     /// Stores a remote that was added or changed, a new name, and the new root of a repository that was moved;
     /// a second clone changes nothing.
     fn refresh_project(&self, known: &StoredProject, traces: &ProjectIdentity) -> Result<i64> {
         let is_elsewhere = known.root != traces.root;
-        let was_moved = is_elsewhere
-            && !Path::new(&known.root).exists()
-            && self.find_project(BY_ROOT, &traces.root)?.is_none();
+        let was_moved =
+            is_elsewhere && !Path::new(&known.root).exists() && !self.db.exists(BY_ROOT, [&traces.root])?;
         let root = if was_moved { &traces.root } else { &known.root };
         let remote = traces.remote.as_ref().or(known.remote.as_ref());
         let keeps_name = is_elsewhere && !was_moved && traces.name.is_none();
@@ -86,10 +81,10 @@ impl ProjectTable<'_> {
     }
 
     fn lookup(&self, traces: &ProjectIdentity) -> Result<Option<StoredProject>> {
-        let by_remote = traces.remote.as_deref().map(|remote| self.find_project(BY_REMOTE, remote));
+        let by_remote = traces.remote.as_deref().map(|remote| self.db.first(BY_REMOTE, [remote]));
         match by_remote.transpose()?.flatten() {
             Some(known) => Ok(Some(known)),
-            None => self.find_project(BY_ROOT, &traces.root),
+            None => self.db.first(BY_ROOT, [&traces.root]),
         }
     }
 }

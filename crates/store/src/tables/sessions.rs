@@ -14,7 +14,7 @@ use towline_core::id::{SessionKey, SubagentId};
 use towline_core::inherit::InheritSettings;
 use towline_core::meter::{ContextUsage, Exactness, NotifiedThresholds, UsageMeter, UsageSource};
 use towline_core::project::ProjectIdentity;
-use towline_core::session::{OpenDialog, Session, SessionState, SessionTurn};
+use towline_core::session::{OpenDialog, Session, SessionState};
 use towline_core::text::SafeText;
 use towline_core::time::Timestamp;
 
@@ -223,11 +223,12 @@ fn number(value: Option<i64>) -> ToSqlOutput<'static> {
 }
 
 from_row!(StoredSession { id, project, session });
+// The open turn has a row of its own.
 from_row! { Session {
     uid, key, state: state, since, seen, started_at, started_by, last_event_at, ended: ended, presence,
     folder, transcript, model, project: project, seat, previous, prompt, prompted_at, answer, inheriting,
     wishes, fresh_at, asked: asked, limited_until, recalled_at, tasks, subagents: subagents, background,
-    context_tokens, meter, compactions, turns, since_bookmark: bookmark_counters, open_turn: no_open_turn
+    context_tokens, meter, compactions, turns, since_bookmark: bookmark_counters, open_turn = None
 } }
 from_row!(InheritSettings { on_clear, fallback });
 from_row!(UsageMeter { last: fill, told, compacted_at, compacted_percent });
@@ -246,11 +247,6 @@ fn ended(columns: &mut Columns<'_>) -> rusqlite::Result<Option<(Timestamp, Ended
 fn subagents(columns: &mut Columns<'_>) -> rusqlite::Result<BTreeSet<SubagentId>> {
     let ids: String = columns.get()?;
     Ok(ids.split(' ').filter_map(|id| SubagentId::parse(id).ok()).collect())
-}
-
-/// The open turn has a row of its own.
-fn no_open_turn(_: &mut Columns<'_>) -> rusqlite::Result<Option<SessionTurn>> {
-    Ok(None)
 }
 
 /// Empty for the default, which most loaded sessions have.
@@ -294,6 +290,7 @@ mod tests {
     use towline_core::event::{BlockReason, PromptOrigin, SessionPresence, StartedBy};
     use towline_core::id::Uid;
     use towline_core::inherit::{Fallback, InheritState, OnClear};
+    use towline_core::session::SessionTurn;
 
     fn fresh() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();

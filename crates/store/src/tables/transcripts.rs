@@ -2,7 +2,7 @@
 //!
 //! Queries the index of live sessions and the latest rows, never the whole history.
 
-use crate::columns::{from_row, traces};
+use crate::columns::from_row;
 use crate::query::Query;
 use crate::{Result, Store};
 use towline_core::project::ProjectIdentity;
@@ -25,7 +25,7 @@ pub struct LiveTranscript {
     pub project: Option<ProjectIdentity>,
 }
 
-from_row!(LiveTranscript { agent, path, project: traces });
+from_row!(LiveTranscript { agent, path, project });
 
 impl Store {
     /// Transcripts of sessions with an event since `heard` that have not ended, or ended at or after `ended`.

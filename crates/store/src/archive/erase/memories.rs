@@ -3,15 +3,14 @@
 //! A memory that took facts from forgotten content loses them, in its trace too. An erased memory is recorded by its id
 //! and a mark of its words, so that no import and no distiller brings it back.
 
-use super::{ArchiveEraser, ProjectLocation};
+use super::ArchiveEraser;
 use crate::Result;
 use crate::archive::memories::marks_of;
 use crate::query::Query;
+use rusqlite::Params;
 use serde_json::Value;
-use towline_core::forget::TimeRange;
 use towline_core::id::SessionKey;
 use towline_core::memory::{MemoryContent, MemoryDraft};
-use towline_core::time::Timestamp;
 
 /// A memory may be older than its session's first capture.
 const LINK: &str = "
@@ -20,17 +19,17 @@ const LINK: &str = "
             and c.agent || ':' || c.session = memories.session)
     where conversation is null and session is not null";
 
-const OF_TURN: &str = "select id from memories where conversation = ?1 and turn = ?2";
-const OF_CUT_TURNS: &str = "
+pub(super) const OF_TURN: &str = "select id from memories where conversation = ?1 and turn = ?2";
+pub(super) const OF_CUT_TURNS: &str = "
     select m.id from memories m join turns t on t.conversation = m.conversation and t.ordinal = m.turn
     where t.conversation = ?1 and t.at < ?2 and t.until >= ?2";
-const OF_SESSION: &str = "
+pub(super) const OF_SESSION: &str = "
     select id from memories where session = ?1 and (made_at between ?2 and ?3 or valid_from between ?2 and ?3)";
-const OF_PROJECT: &str = "
+pub(super) const OF_PROJECT: &str = "
     select m.id from memories m join projects p on p.id = m.project
     where (p.root = ?1 or p.remote is not null and p.remote = ?2)
         and (m.made_at between ?3 and ?4 or m.valid_from between ?3 and ?4)";
-const IN_RANGE: &str = "
+pub(super) const IN_RANGE: &str = "
     select id from memories where made_at between ?1 and ?2 or valid_from between ?1 and ?2";
 
 /// Occurrences that name a session; the first word is an id.
@@ -62,41 +61,16 @@ impl ArchiveEraser<'_> {
         Ok(())
     }
 
-    /// Records no marks: the turn's own mark prevents that its memories are made again.
-    pub(super) fn memories_of_turn(&mut self, conversation: i64, ordinal: i64) -> Result<()> {
-        for number in self.archive.db.all(OF_TURN, (conversation, ordinal))? {
-            self.drop_memory(number)?;
-        }
-        Ok(())
-    }
-
-    /// Memories of turns that lose their end: they are made again from the rest.
-    pub(super) fn memories_of_cut_turns(&mut self, id: i64, from: Timestamp) -> Result<()> {
-        for number in self.archive.db.all(OF_CUT_TURNS, (id, from.0))? {
-            self.drop_memory(number)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn memories_of_session(&mut self, session: &SessionKey, stretch: TimeRange) -> Result<()> {
-        let range = (session.to_string(), stretch.from.0, stretch.until.0);
-        let found: Vec<i64> = self.archive.db.all(OF_SESSION, range)?;
+    /// Erases the memories that a query finds.
+    pub(super) fn erase_memories(&mut self, query: &str, values: impl Params) -> Result<()> {
+        let found: Vec<i64> = self.archive.db.all(query, values)?;
         found.into_iter().try_for_each(|number| self.erase_memory(number))
     }
 
-    pub(super) fn memories_of_project(
-        &mut self,
-        project: &ProjectLocation,
-        stretch: TimeRange,
-    ) -> Result<()> {
-        let range = (&project.root, &project.remote, stretch.from.0, stretch.until.0);
-        let found: Vec<i64> = self.archive.db.all(OF_PROJECT, range)?;
-        found.into_iter().try_for_each(|number| self.erase_memory(number))
-    }
-
-    pub(super) fn memories_in_range(&mut self, stretch: TimeRange) -> Result<()> {
-        let found: Vec<i64> = self.archive.db.all(IN_RANGE, (stretch.from.0, stretch.until.0))?;
-        found.into_iter().try_for_each(|number| self.erase_memory(number))
+    /// Records no marks: those of the turns prevent that their memories are made again from what was erased.
+    pub(super) fn drop_memories(&mut self, query: &str, values: impl Params) -> Result<()> {
+        let found: Vec<i64> = self.archive.db.all(query, values)?;
+        found.into_iter().try_for_each(|number| self.drop_memory(number))
     }
 
     /// Removes facts that remaining memories took from erased turns.

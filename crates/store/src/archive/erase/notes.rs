@@ -2,23 +2,22 @@
 //!
 //! This machine's own are in the other database; the archive has at most the changes that another machine made to them.
 
-use super::{ArchiveEraser, ProjectLocation};
+use super::ArchiveEraser;
 use crate::Result;
 use crate::archive::Archive;
 use crate::query::Query;
 use rusqlite::ToSql;
 use rusqlite::types::Null;
-use towline_core::forget::TimeRange;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
 
-const OF_SESSION: &str = "e.session = ?1 and e.made_at between ?2 and ?3";
-const OF_PROJECT: &str = "e.made_at between ?1 and ?2
+pub(super) const OF_SESSION: &str = "e.session = ?1 and e.made_at between ?2 and ?3";
+pub(super) const OF_PROJECT: &str = "e.made_at between ?1 and ?2
     and e.project in (select id from projects where root = ?3 or remote is not null and remote = ?4)";
-const IN_RANGE: &str = "e.made_at between ?1 and ?2";
-const OF_TURN: &str = "e.session = ?1 and e.turn = ?2";
+pub(super) const IN_RANGE: &str = "e.made_at between ?1 and ?2";
+pub(super) const OF_TURN: &str = "e.session = ?1 and e.turn = ?2";
 /// Searches only text values, not field names; if the JSON is of a newer version, everything.
-const WITH_WORDS: &str = "iif(json_valid(e.words), exists (
+pub(super) const WITH_WORDS: &str = "iif(json_valid(e.words), exists (
         select 1 from json_tree(e.words) j where j.type = 'text' and j.key is not 'how' and holds(j.atom)),
     holds(e.words))";
 
@@ -60,28 +59,8 @@ impl Archive {
 }
 
 impl ArchiveEraser<'_> {
-    pub(super) fn notes_of_session(&mut self, session: &SessionKey, stretch: TimeRange) -> Result<()> {
-        self.erase_notes(OF_SESSION, &[&session.to_string(), &stretch.from.0, &stretch.until.0])
-    }
-
-    pub(super) fn notes_of_project(&mut self, project: &ProjectLocation, stretch: TimeRange) -> Result<()> {
-        self.erase_notes(OF_PROJECT, &[&stretch.from.0, &stretch.until.0, &project.root, &project.remote])
-    }
-
-    pub(super) fn notes_in_range(&mut self, stretch: TimeRange) -> Result<()> {
-        self.erase_notes(IN_RANGE, &[&stretch.from.0, &stretch.until.0])
-    }
-
-    pub(super) fn notes_of_turn(&mut self, session: &SessionKey, ordinal: i64) -> Result<()> {
-        self.erase_notes(OF_TURN, &[&session.to_string(), &ordinal])
-    }
-
-    pub(super) fn notes_with_words(&mut self) -> Result<()> {
-        self.erase_notes(WITH_WORDS, &[])
-    }
-
     /// Buries the matching notes, then deletes them.
-    fn erase_notes(&mut self, condition: &str, parameters: &[&dyn ToSql]) -> Result<()> {
+    pub(super) fn erase_notes(&mut self, condition: &str, parameters: &[&dyn ToSql]) -> Result<()> {
         let (own, others) = (self.burial.own_fate.name(), self.burial.others_fate.name());
         let mut values = parameters.to_vec();
         values.resize(MAX_PARAMETERS, &Null);

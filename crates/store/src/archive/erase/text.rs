@@ -2,7 +2,7 @@
 //!
 //! A matching piece is deleted whole; its turn stays. The searched text is never stored.
 
-use super::ArchiveEraser;
+use super::{ArchiveEraser, notes};
 use crate::Result;
 use crate::query::Query;
 use std::collections::BTreeSet;
@@ -57,7 +57,7 @@ impl ArchiveEraser<'_> {
         }
         let summaries = self.archive.db.all::<i64>(SUMMARIES, [])?;
         self.erased.memories += summaries.len();
-        self.notes_with_words()?;
+        self.erase_notes(notes::WITH_WORDS, &[])?;
         self.archive.db.change(JOBS, [])?;
         for conversation in self.archive.db.all(FOLDERS, [])? {
             let session = self.archive.conversation_by_row(conversation)?.session;

@@ -34,7 +34,7 @@ const ROW_JSON: &str = "
     from memories where id = ?1";
 
 /// `found` never decreases once the memory was sent: other machines have merged the count. Old traces lack
-/// `superseded_uid`.
+/// `superseded_uid` and `trust`. Undoing lowers trust, from the user's to what it was, and never raises it.
 const PUT_BACK: &str = "
     update memories set revision = revision + 1, changed_at = ?3, type = ?2 ->> 'type', title = ?2 ->> 'title',
         subtitle = ?2 ->> 'subtitle', facts = ?2 ->> 'facts', narrative = ?2 ->> 'narrative',

@@ -17,7 +17,6 @@ pub fn listing(asked: &MemoryQuery<'_>) -> (String, Vec<Value>) {
 const BEHIND: &str =
     "(m.made_at, m.id) < (select made_at, id from memories where id <= ? order by id desc limit 1)";
 
-/// The conditions of a query and their values.
 fn conditions(asked: &MemoryQuery<'_>) -> (String, Vec<Value>) {
     let text = |text: &str| Value::Text(text.to_owned());
     let time = |at: Timestamp| Value::Integer(at.0);

@@ -2,14 +2,11 @@
 //!
 //! Reads only; a row whose words a newer version wrote is an error.
 
-use crate::archive::name::SHORT;
 use crate::columns::{Columns, from_row};
 use towline_core::capture::FileAccess;
 use towline_core::id::{IdHash, SessionKey, Uid};
-use towline_core::memory::{
-    Citation, ConfidencePercent, Memory, MemoryContent, MemoryDraft, MemoryTrust, Supersession,
-};
-use towline_core::text::clip_start;
+use towline_core::memory::{Citation, Memory, MemoryContent, MemoryDraft, MemoryTrust, Supersession};
+use towline_core::share::Visibility;
 use towline_core::time::Timestamp;
 
 pub(crate) const MEMORY: &str = "
@@ -66,11 +63,7 @@ fn trust(columns: &mut Columns<'_>) -> rusqlite::Result<MemoryTrust> {
 }
 
 fn is_private(columns: &mut Columns<'_>) -> rusqlite::Result<bool> {
-    Ok(columns.get::<String>()? == "private")
-}
-
-fn confidence(columns: &mut Columns<'_>) -> rusqlite::Result<ConfidencePercent> {
-    Ok(ConfidencePercent::percent(columns.get()?))
+    Ok(columns.get::<Visibility>()? == Visibility::Withdrawn)
 }
 
 fn superseded(columns: &mut Columns<'_>) -> rusqlite::Result<Option<Supersession>> {
@@ -80,10 +73,7 @@ fn superseded(columns: &mut Columns<'_>) -> rusqlite::Result<Option<Supersession
 
 fn citation(columns: &mut Columns<'_>) -> rusqlite::Result<Option<Citation>> {
     let (session, turn, branch, commit): (Option<SessionKey>, _, _, _) = columns.get()?;
-    Ok(session.map(|session| {
-        let short = clip_start(session.id.as_str(), SHORT).to_owned();
-        Citation { session, short, turn, branch, commit }
-    }))
+    Ok(session.map(|session| Citation { short: session.short().to_owned(), session, turn, branch, commit }))
 }
 
 /// Pairs of a path and a touch; invalid pairs are skipped.

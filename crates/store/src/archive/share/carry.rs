@@ -170,17 +170,12 @@ fn withdrawn(registers: &Registers) -> Registers {
 }
 
 from_row! { SharingRow {
-    machine, person, trust: trust, replaced_by, presence: presence, project, session: lenient_key, turn,
+    machine, person, trust: trust, replaced_by, presence, project, session: lenient_key, turn,
     branch, commit
 } }
 
 fn trust(columns: &mut Columns<'_>) -> rusqlite::Result<MemoryTrust> {
     Ok(columns.lenient(MemoryTrust::named)?.unwrap_or(MemoryTrust::Web))
-}
-
-fn presence(columns: &mut Columns<'_>) -> rusqlite::Result<Visibility> {
-    let is_private = columns.get::<String>()? == "private";
-    Ok(if is_private { Visibility::Withdrawn } else { Visibility::Shared })
 }
 
 /// `None` for a kind or a fate of a newer version.

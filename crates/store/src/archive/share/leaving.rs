@@ -26,6 +26,14 @@ pub struct WithdrawingProject {
 
 from_row!(WithdrawingProject { row, id, key, name, since });
 
+/// A body or a detail by its global id.
+pub(crate) struct CapturedPiece {
+    pub id: i64,
+    pub conversation: i64,
+    pub mark: IdHash,
+    pub is_captured_here: bool,
+}
+
 const BEGIN: &str = "
     insert into leaving_projects (project, id, key, since) values (?1, ?2, ?3, ?4) on conflict do nothing";
 const ALL: &str = "
@@ -45,6 +53,7 @@ const RAISE_TURN: &str =
     "update turns set revision = max(revision, ?3) where at = ?1 and uid = ?2 and machine = ?4";
 const RAISE_SUMMARY: &str =
     "update summaries set revision = max(revision, ?2) where uid = ?1 and machine = ?3";
+const CAPTURED_ON: &str = "select id, machine from conversations where agent = ?1 and session = ?2";
 /// The fact that asks to leave the hub once all rows are withdrawn.
 const LEAVE: &str = "hub leave";
 
@@ -110,8 +119,8 @@ impl Archive {
             (RegisterId::Standing, registers.standing.stamp),
             (RegisterId::Hold, registers.hold.stamp),
         ];
-        let written = parts.into_iter().filter(|(_, stamp)| *stamp != WriteStamp::NEVER);
-        written.into_iter().try_for_each(|(part, stamp)| self.set_stamp(uid, part, stamp))
+        let mut written = parts.into_iter().filter(|(_, stamp)| *stamp != WriteStamp::NEVER);
+        written.try_for_each(|(part, stamp)| self.set_stamp(uid, part, stamp))
     }
 
     /// Captured rows count their writes in `revision`.
@@ -157,19 +166,7 @@ impl Archive {
         }
         Ok(row)
     }
-}
 
-/// A body or a detail by its global id.
-pub(crate) struct CapturedPiece {
-    pub id: i64,
-    pub conversation: i64,
-    pub mark: IdHash,
-    pub is_captured_here: bool,
-}
-
-const CAPTURED_ON: &str = "select id, machine from conversations where agent = ?1 and session = ?2";
-
-impl Archive {
     /// The conversation of a session's row, and whether it was captured here.
     pub(super) fn captured_conversation(&self, row: &SharedRow) -> Result<Option<(i64, bool)>> {
         let Some(session) = &row.from.session else { return Ok(None) };

@@ -59,8 +59,9 @@ impl Archive {
             (DETAILS, ShareLevel::Details, &|row| self.carried_detail(&session, row)),
         ];
         for (query, extent, read) in reads {
+            let mut send = |row: &Row<'_>| each(read(row)?);
             if project.extent >= extent
-                && self.each_piece(query, read, conversation, from_turn, each)?.is_break()
+                && self.db.each(query, (conversation, from_turn), &mut send)?.is_break()
             {
                 return Ok(ControlFlow::Break(()));
             }
@@ -69,24 +70,6 @@ impl Archive {
             Some(summary) => each(summary),
             None => Ok(ControlFlow::Continue(())),
         }
-    }
-
-    fn each_piece<E: From<StoreError>>(
-        &self,
-        query: &str,
-        read: ReadCarried<'_>,
-        conversation: i64,
-        from_turn: u32,
-        each: EachCarried<'_, E>,
-    ) -> Result<ControlFlow<()>, E> {
-        let mut statement = self.db.prepare_cached(query).map_err(StoreError::from)?;
-        let mut rows = statement.query((conversation, from_turn)).map_err(StoreError::from)?;
-        while let Some(row) = rows.next().map_err(StoreError::from)? {
-            if each(read(row)?)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(ControlFlow::Continue(()))
     }
 
     /// The summary of a conversation that was captured here.

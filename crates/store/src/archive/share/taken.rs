@@ -10,10 +10,10 @@ use crate::archive::keep::{ExportedDetail, ExportedMessage, ExportedTurn};
 use crate::archive::restore::ImportTarget;
 use crate::archive::summaries::KeptSummary;
 use crate::archive::{Archive, Conversation, PackedOpening, Packer};
-use crate::columns::{Columns, from_row, lenient_key, values};
+use crate::columns::{from_row, lenient_key, values};
 use crate::query::Query;
 use crate::{Result, StoreError};
-use towline_core::forget::{PieceSource as Speaker, project_marks};
+use towline_core::forget::{PieceSource, project_marks};
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::piece::StopReason;
 use towline_core::share::{Registers, RowKind, SharedRow, WriteStamp};
@@ -73,16 +73,12 @@ struct PulledPiece {
     turn_mark: Option<IdHash>,
     mark: IdHash,
     at: Timestamp,
-    speaker: Speaker,
+    source: PieceSource,
 }
 
 from_row! { RemoteNote {
-    uid, kind: kind, project, person, machine, session: lenient_key, turn, made_at, words, count
+    uid, kind, project, person, machine, session: lenient_key, turn, made_at, words, count
 } }
-
-fn kind(columns: &mut Columns<'_>) -> rusqlite::Result<RowKind> {
-    columns.parse(RowKind::named)
-}
 
 impl Pull<'_> {
     pub(super) fn line(&mut self, row: &SharedRow, stamp: WriteStamp, line: &LineContent) -> Result<bool> {
@@ -127,12 +123,12 @@ impl Pull<'_> {
         stamp: WriteStamp,
         words: SharedPiece<ExportedMessage<CleanText<'static>>>,
     ) -> Result<bool> {
-        let (body, speaker) = (words.piece, Speaker::Session);
+        let (body, source) = (words.piece, PieceSource::Session);
         let (turn, turn_mark, mark, at) = (body.turn, words.turn_mark, body.mark, body.at);
         self.piece(
             row,
             stamp,
-            &PulledPiece { turn, turn_mark, mark, at, speaker },
+            &PulledPiece { turn, turn_mark, mark, at, source },
             |archive, target, known| match known {
                 Some(_) => {
                     let settled = (target.id, mark.0, body.cut.cast_signed(), body.text.as_str());
@@ -150,12 +146,12 @@ impl Pull<'_> {
         words: SharedPiece<ExportedDetail<CleanText<'static>>>,
     ) -> Result<bool> {
         let detail = words.piece;
-        let speaker = if detail.subagent.is_some() { Speaker::Helper } else { Speaker::Session };
+        let source = PieceSource::of(detail.subagent.as_ref());
         let (turn, turn_mark, mark, at) = (detail.turn, words.turn_mark, detail.mark, detail.at);
         self.piece(
             row,
             stamp,
-            &PulledPiece { turn, turn_mark, mark, at, speaker },
+            &PulledPiece { turn, turn_mark, mark, at, source },
             |archive, target, known| {
                 if known.is_some() {
                     archive.db.change(DROP_DETAIL, (target.id, mark.0))?;
@@ -241,7 +237,7 @@ impl Pull<'_> {
         let known: Option<WriteStamp> = archive.db.first(NOTE_STAMP, [row.uid.0])?;
         let is_ours = from.machine == archive.machine && stamp.machine == archive.machine;
         let is_gone = from.session.as_ref().is_some_and(|session| {
-            self.is_gone(session, |gone| gone.is_time_erased(from.made_at, Speaker::Session))
+            self.is_gone(session, |gone| gone.is_time_erased(from.made_at, PieceSource::Session))
         });
         if is_ours || is_gone || known.is_some_and(|known| known >= stamp) {
             return Ok(false);
@@ -264,7 +260,7 @@ impl Pull<'_> {
     fn is_piece_gone(&self, session: &SessionKey, piece: &PulledPiece) -> bool {
         self.is_gone(session, |gone| {
             let of_turn = piece.turn_mark.is_some_and(|turn| gone.is_turn_erased(turn, Timestamp(i64::MIN)));
-            of_turn || gone.is_piece_erased(piece.mark, piece.at, piece.speaker)
+            of_turn || gone.is_piece_erased(piece.mark, piece.at, piece.source)
         })
     }
 
