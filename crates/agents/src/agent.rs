@@ -16,11 +16,13 @@ use towline_core::usage::Cost;
 /// Prefix of the plugin's commands.
 const COMMAND_PREFIX: &str = "towline:";
 
-/// An agent that can be hooked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Agent {
-    Claude,
-    Codex,
+towline_core::named_enum! {
+    /// An agent that can be hooked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Agent as from_name {
+        Claude = "claude",
+        Codex = "codex",
+    }
 }
 
 /// One parsed hook payload. The event name is kept because the reply must repeat it.
@@ -97,17 +99,6 @@ impl Agent {
 
     /// The agent under whose name sessions of hosts without hooks are stored: `host` speaks its protocol.
     pub const OF_HOSTS: Agent = Agent::Claude;
-
-    pub fn from_name(name: &str) -> Option<Agent> {
-        Agent::ALL.into_iter().find(|agent| agent.name() == name)
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Agent::Claude => "claude",
-            Agent::Codex => "codex",
-        }
-    }
 
     /// The product name shown to users.
     pub fn title(self) -> &'static str {

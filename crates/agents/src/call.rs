@@ -2,6 +2,7 @@
 //!
 //! An input may have been broken by redaction, or cut: nothing here fails, and only the requested value is built.
 
+use crate::skim::string_end;
 use memchr::{memchr2, memchr3, memmem};
 use std::borrow::Cow;
 
@@ -68,15 +69,7 @@ fn unquoted(value: &str) -> Option<Cow<'_, str>> {
 
 /// The end of the string that began before `from`: its closing quote, or the end of the input.
 fn closing_quote(input: &str, from: usize) -> usize {
-    let mut offset = from;
-    while let Some(found) = memchr2(b'"', b'\\', input.as_bytes().get(offset..).unwrap_or(&[])) {
-        offset += found;
-        if input.as_bytes()[offset] == b'"' {
-            return offset;
-        }
-        offset += 2;
-    }
-    input.len()
+    string_end(input.as_bytes(), from - 1).map_or(input.len(), |end| end - 1)
 }
 
 /// The next quote or bracket. Closing brackets are searched only up to the next quote, which is a short way.

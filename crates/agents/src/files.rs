@@ -3,6 +3,7 @@
 //! Lists files, and opens none. An unreadable folder counts as empty.
 
 use crate::agent::Agent;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,13 +15,15 @@ impl Agent {
     pub fn transcripts(self, folder: &Path) -> Vec<PathBuf> {
         let places: &[&str] = match self {
             Agent::Claude => &["projects"],
-            Agent::Codex => &["sessions", "archived_sessions"],
+            Agent::Codex => &CODEX_PLACES,
         };
         let mut found = vec![];
         for place in places {
             collect(&folder.join(place), DEEPEST, &mut found);
         }
         found.retain(|path| self.is_transcript(path));
+        let is_subagent =
+            |path: &Path| path.parent().and_then(Path::file_name).is_some_and(|folder| folder == SUBAGENTS);
         found.sort_by_key(|path| (is_subagent(path), path.file_name().map(ToOwned::to_owned), path.clone()));
         found
     }
@@ -39,6 +42,28 @@ impl Agent {
         }
     }
 
+    /// The transcripts of the session whose subagent wrote this one.
+    pub fn session_transcripts(self, subagent: &Path, session: &str) -> Vec<PathBuf> {
+        let above = |names: &[&str]| {
+            let is_named =
+                |folder: &&Path| folder.file_name().is_some_and(|name| names.iter().any(|it| name == *it));
+            subagent.ancestors().find(is_named).and_then(Path::parent)
+        };
+        match self {
+            Agent::Claude => {
+                above(&[SUBAGENTS]).map(|folder| folder.with_extension("jsonl")).into_iter().collect()
+            }
+            Agent::Codex => {
+                let mut all = above(&CODEX_PLACES).map(|folder| self.transcripts(folder)).unwrap_or_default();
+                let is_of = |path: &PathBuf| {
+                    path.file_stem().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(session))
+                };
+                all.retain(is_of);
+                all
+            }
+        }
+    }
+
     fn is_transcript(self, path: &Path) -> bool {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
         let is_lines = path.extension().is_some_and(|extension| extension == "jsonl");
@@ -51,10 +76,7 @@ impl Agent {
 }
 
 const SUBAGENTS: &str = "subagents";
-
-fn is_subagent(path: &Path) -> bool {
-    path.parent().and_then(Path::file_name).is_some_and(|folder| folder == SUBAGENTS)
-}
+const CODEX_PLACES: [&str; 2] = ["sessions", "archived_sessions"];
 
 fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -101,5 +123,9 @@ mod tests {
             Agent::Claude.subagent_transcripts(&folder.path().join(files[0])),
             [folder.path().join(files[1])]
         );
+        let session =
+            |agent: Agent, file: &str, id: &str| agent.session_transcripts(&folder.path().join(file), id);
+        assert_eq!(session(Agent::Claude, files[1], "11111111"), [folder.path().join(files[0])]);
+        assert_eq!(session(Agent::Codex, files[4], "04-1"), [folder.path().join(files[5])]);
     }
 }

@@ -135,13 +135,8 @@ pub(crate) trait ListPart<'de>: Default + Deserialize<'de> {
 }
 
 /// The elements of a list; a single string is a list of one.
+#[derive(Default)]
 pub(crate) struct PartList<T>(pub Vec<T>);
-
-impl<T> Default for PartList<T> {
-    fn default() -> Self {
-        PartList(vec![])
-    }
-}
 
 impl<'de, T: ListPart<'de>> Deserialize<'de> for PartList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

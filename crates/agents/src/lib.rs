@@ -32,12 +32,14 @@ pub use rewind::RewindPoint;
 pub use transcript::LineError;
 pub use wanted::{BEFORE_TOOL, PendingFiles};
 
-use settings::{DataVariable, EditRefusal, Inspection, McpServerEntry, OwnedFile, Target};
+use settings::{
+    DataVariable, EditRefusal, FileFormat, Inspection, McpServerEntry, OwnedFile, Target, absolute_command,
+};
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenProbe, TranscriptTail};
-use towline_core::context::ReportedContext;
 use towline_core::deed::ToolAction;
 use towline_core::event::SessionPresence;
+use towline_core::meter::ReportedContext;
 use towline_core::reply::Reply;
 use towline_core::typing::{InputLine, ShownSession};
 
@@ -45,8 +47,8 @@ impl Agent {
     /// Parses one payload. `None` is an event we do not model: a newer agent must not break an older hook.
     pub fn parse_hook(self, payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
         match self {
-            Agent::Claude => claude::parse_hook(payload, keeping),
-            Agent::Codex => codex::parse_hook(payload, keeping),
+            Agent::Claude => wire::parse_hook(self, payload, keeping, claude::event_kind),
+            Agent::Codex => wire::parse_hook(self, payload, keeping, codex::event_kind),
         }
     }
 
@@ -61,7 +63,7 @@ impl Agent {
     pub fn presence(self, around: &ProcessContext<'_>) -> SessionPresence {
         match self {
             Agent::Claude => claude::presence(around),
-            Agent::Codex => codex::presence(around),
+            Agent::Codex => codex::presence(&(around.arguments)()),
         }
     }
 
@@ -77,10 +79,7 @@ impl Agent {
     pub fn runs_headless(self, arguments: &[String]) -> bool {
         match self {
             Agent::Claude => arguments.iter().any(|word| word == "-p" || word == "--print"),
-            Agent::Codex => {
-                let around = ProcessContext { variable: &|_| None, arguments: &|| arguments.to_vec() };
-                codex::presence(&around) != SessionPresence::Terminal
-            }
+            Agent::Codex => codex::presence(arguments) != SessionPresence::Terminal,
         }
     }
 
@@ -101,24 +100,20 @@ impl Agent {
         Ok(self.target(folder, tow)?.matching(BEFORE_TOOL, tools))
     }
 
-    /// The files that a tool is about to read or change, if the payload announces such a tool.
-    pub fn pending_files(self, payload: &[u8]) -> Option<PendingFiles> {
-        wanted::files_wanted(self, payload)
-    }
-
     /// Our skills for the agent's folder, in order of creation; they are removed in reverse order.
     pub fn skill_files(self, folder: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
-        match self {
-            Agent::Claude => claude::install::pages(folder, tow),
-            Agent::Codex => codex::install::pages(folder, tow),
-        }
+        let dialect = match self {
+            Agent::Claude => claude::install::DIALECT,
+            Agent::Codex => codex::install::dialect("$"),
+        };
+        skills::pages(&dialect, folder, tow)
     }
 
     /// The file in which the agent keeps a user's MCP servers.
     pub fn servers_file(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
         match self {
             Agent::Claude => claude::install::servers_file(variable),
-            Agent::Codex => self.folder(variable).map(|folder| codex::install::servers_file(&folder)),
+            Agent::Codex => self.folder(variable).map(|folder| folder.join(codex::install::CONFIG)),
         }
     }
 
@@ -129,10 +124,12 @@ impl Agent {
         tow: &Path,
         places: &[DataVariable],
     ) -> Result<McpServerEntry, EditRefusal> {
-        let server = match self {
-            Agent::Claude => claude::install::tool_server(file, tow)?,
-            Agent::Codex => codex::install::tool_server(file, tow)?,
+        let format = match self {
+            Agent::Claude => FileFormat::Json,
+            Agent::Codex => FileFormat::Toml,
         };
+        let command = absolute_command(file, tow)?;
+        let server = McpServerEntry::new(self.name(), format, file.to_owned(), command);
         Ok(server.with_variables(places.to_vec()))
     }
 
@@ -148,7 +145,7 @@ impl Agent {
     pub fn plugin_wants_consent(self, folder: &Path, plugin: &str) -> Option<String> {
         match self {
             Agent::Claude => None,
-            Agent::Codex => codex::plugin_wants_consent(folder, plugin),
+            Agent::Codex => codex::consent_hint(codex::install::untrusted_of_plugin(folder, plugin)),
         }
     }
 

@@ -3,16 +3,19 @@
 //! Built from the same tables as the settings entries. Contains no program: it runs the `tow` on the PATH. Writes
 //! nothing: `cargo xtask plugin` does.
 
-use crate::settings::{EditPlan, EditRefusal, ManagedContent, McpServerEntry, OwnedFile, Target};
+use crate::settings::{
+    EditPlan, EditRefusal, EntryOrder, FileFormat, HookEntry, ManagedContent, McpServerEntry, PLACES, Target,
+};
+use crate::skills::{self, Dialect};
 use crate::{claude, codex};
 use std::path::{Path, PathBuf};
 
 /// The plugin's name and the marketplace's.
 const NAME: &str = "towline";
-pub(crate) const PROGRAM: &str = "tow";
+const PROGRAM: &str = "tow";
 /// Paths of hooks and MCP servers inside the plugin.
 pub(crate) const HOOKS: &str = "hooks/hooks.json";
-pub(crate) const SERVERS: &str = ".mcp.json";
+const SERVERS: &str = ".mcp.json";
 
 const DESCRIPTION: &str =
     "Keeps the work of coding agents in one line: what was done, learned and left to do";
@@ -24,13 +27,6 @@ const TEMPLATES: [(&str, &str); 4] = [
     (".agents/plugins/marketplace.json", include_str!("plugin/codex_marketplace.json")),
     ("codex/.codex-plugin/plugin.json", include_str!("plugin/codex_manifest.json")),
 ];
-
-/// The contents of a plugin beside its manifest.
-pub(crate) struct Contents {
-    pub hooks: Target,
-    pub server: McpServerEntry,
-    pub pages: Vec<OwnedFile>,
-}
 
 /// Whether a plugin of this name (`plugin@marketplace`) is ours.
 pub(crate) fn is_ours(name: &str) -> bool {
@@ -44,17 +40,31 @@ pub fn files() -> Result<Vec<(PathBuf, String)>, EditRefusal> {
     };
     let templates = TEMPLATES.iter().map(|(path, template)| (PathBuf::from(path), filled(template)));
     let mut files: Vec<(PathBuf, String)> = templates.collect();
-    files.extend(plugin_files(Path::new("claude"), claude::install::plugin_contents())?);
-    files.extend(plugin_files(Path::new("codex"), codex::install::plugin_contents())?);
+    files.extend(plugin_files(&claude::install::DIALECT, claude::install::hooks(PROGRAM), &[])?);
+    files.extend(plugin_files(
+        &codex::install::dialect("$towline:"),
+        codex::install::hooks(PROGRAM),
+        &PLACES,
+    )?);
     Ok(files)
 }
 
-fn plugin_files(folder: &Path, contents: Contents) -> Result<Vec<(PathBuf, String)>, EditRefusal> {
+/// The files of one agent's plugin beside its manifest. `forwarded` are variables that the agent must be told to pass on.
+fn plugin_files(
+    dialect: &Dialect,
+    hooks: impl Iterator<Item = HookEntry>,
+    forwarded: &'static [&'static str],
+) -> Result<Vec<(PathBuf, String)>, EditRefusal> {
+    let (agent, folder) = (dialect.agent, Path::new(dialect.agent));
+    let hooks = Target::new(agent, HOOKS.into(), EntryOrder::Free).with_entries(hooks);
+    let server = McpServerEntry::new(agent, FileFormat::Json, SERVERS.into(), PROGRAM.to_owned());
+    let server = server.with_forwarded_variables(forwarded);
     let mut files = vec![
-        (folder.join(HOOKS), plan_text(contents.hooks.plan(None)?)),
-        (folder.join(SERVERS), plan_text(contents.server.plan(None)?)),
+        (folder.join(HOOKS), plan_text(hooks.plan(None)?)),
+        (folder.join(SERVERS), plan_text(server.plan(None)?)),
     ];
-    files.extend(contents.pages.iter().map(|page| (folder.join(page.file()), page.text().to_owned())));
+    let pages = skills::pages_running(dialect, Path::new(""), PROGRAM);
+    files.extend(pages.iter().map(|page| (folder.join(page.file()), page.text().to_owned())));
     Ok(files)
 }
 

@@ -3,10 +3,9 @@
 //! Bytes in, pieces out: opens no file, and keeps only the bounded state that later lines need.
 
 use crate::agent::Agent;
-use crate::transcript::LineError;
+use crate::transcript::{Found, LineError};
 use crate::{claude, codex};
 use serde::{Deserialize, Serialize};
-use towline_core::piece::TranscriptPiece;
 
 /// Parser state between two lines of a file. Stored with the read offset; resuming yields the same pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,11 +27,7 @@ impl Agent {
 
 impl TranscriptReader {
     /// Adds the pieces of the next line. Unknown entries and unreadable lines add none and leave the reader usable.
-    pub fn read<'a>(
-        &mut self,
-        line: &'a [u8],
-        found: &mut Vec<TranscriptPiece<'a>>,
-    ) -> Result<(), LineError> {
+    pub fn read<'a>(&mut self, line: &'a [u8], found: &mut Found<'a>) -> Result<(), LineError> {
         let text = str::from_utf8(line).map_err(|_| LineError::NotText);
         match self {
             TranscriptReader::Claude(state) => state.read(text, found),

@@ -53,13 +53,13 @@ fn slimmed(payload: &[u8]) -> Option<Vec<u8>> {
     Some(slim)
 }
 
-fn skip_space(bytes: &[u8], from: usize) -> usize {
+pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     from + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
 }
 
 /// The offset after the value that begins at `offset`.
-fn value_end(bytes: &[u8], offset: usize) -> Option<usize> {
+pub(crate) fn value_end(bytes: &[u8], offset: usize) -> Option<usize> {
     match bytes.get(offset)? {
         b'"' => string_end(bytes, offset),
         b'{' => nested_end(bytes, offset, b'{', b'}'),
@@ -74,7 +74,7 @@ fn value_end(bytes: &[u8], offset: usize) -> Option<usize> {
 
 /// The offset after the string whose opening quote is at `offset`. Searches for quotes and then counts the backslashes
 /// before each one: quotes are rarer than escaped line ends.
-fn string_end(bytes: &[u8], offset: usize) -> Option<usize> {
+pub(crate) fn string_end(bytes: &[u8], offset: usize) -> Option<usize> {
     let mut from = offset + 1;
     loop {
         let rest = bytes.get(from..)?;

@@ -36,6 +36,9 @@ pub(crate) fn prompt_origin(text: &str) -> PromptOrigin {
     if text.trim() == BOOKMARK { PromptOrigin::Bookmark } else { PromptOrigin::Human }
 }
 
+/// The pieces of a transcript, in order.
+pub(crate) type Found<'a> = Vec<TranscriptPiece<'a>>;
+
 /// The fields that all pieces of one transcript entry share.
 pub(crate) struct EntryHead<'a> {
     pub id: Cow<'a, str>,

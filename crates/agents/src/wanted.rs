@@ -3,9 +3,7 @@
 //! Reads nothing else of the call, and decides nothing about it.
 
 use crate::Agent;
-use crate::json::{OptText, RawValue};
-use crate::wire::{parse, payload_text};
-use serde::Deserialize;
+use crate::wire::{HookPayload, parse, payload_text};
 use towline_core::id::SessionKey;
 
 /// The event before a tool runs; all agents use this name.
@@ -20,30 +18,22 @@ pub struct PendingFiles {
     pub paths: Vec<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ToolPayload<'a> {
-    session_id: OptText<'a>,
-    hook_event_name: OptText<'a>,
-    cwd: OptText<'a>,
-    tool_name: OptText<'a>,
-    tool_input: RawValue<'a>,
-}
-
-/// `None` for all other events, and for tools without files.
-pub(crate) fn files_wanted(agent: Agent, payload: &[u8]) -> Option<PendingFiles> {
-    let text = payload_text(payload);
-    let wire: ToolPayload<'_> = parse(&text).ok()?;
-    if !wire.hook_event_name.is(BEFORE_TOOL) {
-        return None;
+impl Agent {
+    /// The files that a tool is about to read or change, if the payload announces such a tool.
+    pub fn pending_files(self, payload: &[u8]) -> Option<PendingFiles> {
+        let text = payload_text(payload);
+        let wire: HookPayload<'_> = parse(&text).ok()?;
+        if !wire.hook_event_name.is(BEFORE_TOOL) {
+            return None;
+        }
+        let action = self.tool_action(wire.tool_name.as_deref()?, wire.tool_input.raw());
+        let paths: Vec<String> = action.paths().map(str::to_owned).collect();
+        if paths.is_empty() {
+            return None;
+        }
+        let session = self.session(wire.session_id.0).ok()?;
+        Some(PendingFiles { session, folder: wire.cwd.into_owned(), paths })
     }
-    let action = agent.tool_action(wire.tool_name.as_deref()?, wire.tool_input.raw());
-    let paths: Vec<String> = action.paths().map(str::to_owned).collect();
-    if paths.is_empty() {
-        return None;
-    }
-    let session = agent.session(wire.session_id.0).ok()?;
-    Some(PendingFiles { session, folder: wire.cwd.into_owned(), paths })
 }
 
 #[cfg(test)]

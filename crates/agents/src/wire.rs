@@ -2,7 +2,8 @@
 //!
 //! Names no event: what one means, each agent says itself.
 
-use crate::agent::{Agent, HookEvent, PayloadError, StopDetails};
+use crate::agent::{Agent, HookEvent, PayloadError, StopDetails, TextLimits};
+use crate::claude;
 use crate::json::{OptText, RawValue};
 use crate::skim::without_bulk;
 use serde::Deserialize;
@@ -64,18 +65,14 @@ impl HookPayload<'_> {
     }
 }
 
-/// How an agent fills the parts of an event that differ.
-pub(crate) struct HookMeaning<'m> {
-    /// `None` for an event we do not model. The number is the size of a tool's input and output.
-    pub event_kind: &'m dyn Fn(&str, &HookPayload<'_>, u64) -> Option<EventKind>,
-    /// The end of a prompt, to search screens for.
-    pub typed: &'m dyn Fn(&str) -> Option<String>,
-}
+/// An agent's meaning of an event; `None` for one we do not model. The number is the size of a tool's input and output.
+pub(crate) type EventMeaning = fn(&str, &HookPayload<'_>, TextLimits, u64) -> Option<EventKind>;
 
 pub(crate) fn parse_hook(
     agent: Agent,
     payload: &[u8],
-    meaning: &HookMeaning<'_>,
+    keeping: TextLimits,
+    event_kind: EventMeaning,
 ) -> Result<Option<HookEvent>, PayloadError> {
     let slim = without_bulk(payload);
     let text = payload_text(&slim);
@@ -83,12 +80,14 @@ pub(crate) fn parse_hook(
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
-    let bytes = tool_bytes(wire.tool_input, wire.tool_response, payload.len().saturating_sub(slim.len()));
-    let Some(happening) = (meaning.event_kind)(event, &wire, bytes) else { return Ok(None) };
+    let cut = payload.len().saturating_sub(slim.len());
+    let tool_bytes = cut + wire.tool_input.raw().len() + wire.tool_response.raw().len();
+    let happening = event_kind(event, &wire, keeping, u64::try_from(tool_bytes).unwrap_or(u64::MAX));
     let turn = match agent {
         Agent::Claude => &wire.prompt_id,
         Agent::Codex => &wire.turn_id,
     };
+    let Some(happening) = happening else { return Ok(None) };
     let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
     Ok(Some(HookEvent {
         event: event.to_owned(),
@@ -100,10 +99,18 @@ pub(crate) fn parse_hook(
         transcript: wire.transcript_path.into_owned(),
         helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
-        typed: wire.prompt.as_deref().and_then(meaning.typed),
+        typed,
         ending: turn_ending(&wire.last_assistant_message, wire.stop_hook_active),
     }))
 }
+
+/// The end of a prompt: longer than the part searched on screens, and short enough to copy.
+fn prompt_end(prompt: &str) -> String {
+    let from = prompt.char_indices().rev().nth(PROMPT_END_CHARACTERS).map_or(0, |(at, _)| at);
+    prompt[from..].to_owned()
+}
+
+const PROMPT_END_CHARACTERS: usize = 400;
 
 /// Parses a whole payload, borrowing from it and skipping unrequested values.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a str) -> Result<T, PayloadError> {
@@ -116,11 +123,6 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(payload: &'a str) -> Result<T, Paylo
 /// The payload as text. Invalid UTF-8 is most likely tool output, which is not read: the event still counts.
 pub(crate) fn payload_text(payload: &[u8]) -> Cow<'_, str> {
     str::from_utf8(payload).map_or_else(|_| String::from_utf8_lossy(payload), Cow::Borrowed)
-}
-
-/// The size of a tool's input and output; `cut` bytes were removed from the payload before parsing.
-fn tool_bytes(input: RawValue<'_>, response: RawValue<'_>, cut: usize) -> u64 {
-    u64::try_from(cut + input.raw().len() + response.raw().len()).unwrap_or(u64::MAX)
 }
 
 /// The last message of a turn, clipped as `keeping` says; `None` if the user disabled keeping it.

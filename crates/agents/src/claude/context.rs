@@ -4,8 +4,8 @@
 //! numbers on every line of the same answer. Errors have no numbers, and numbers from before a compaction are void.
 
 use super::tail::TailEntry;
-use crate::json::newest_first;
-use towline_core::context::ReportedContext;
+use crate::json::{RawValue, newest_first};
+use towline_core::meter::ReportedContext;
 use towline_core::time::Timestamp;
 
 /// `text` is the last part of the file, `announced` the model that the session named at its start.
@@ -25,16 +25,18 @@ fn entry_context(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<Optio
 }
 
 fn answer(entry: &TailEntry<'_>, announced: Option<&str>) -> Option<ReportedContext> {
-    let usage = entry.message.get("usage");
-    let count = |name: &str| usage.get(name).number().unwrap_or(0);
-    // Counted as the client does: the tokens it sent, without the output.
-    let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-    let tokens = parts.into_iter().map(count).fold(0, u64::saturating_add);
+    let tokens = sent_tokens(entry.message.get("usage"));
     let window = window(&entry.message.get("model").text()?, announced);
     // A context larger than the small window must be in the large one.
     let window = window.map(|window| if tokens > window { LARGE } else { window });
     let at = entry.timestamp.as_deref().and_then(Timestamp::parse_utc);
     (tokens > 0).then_some(ReportedContext { tokens, window, at })
+}
+
+/// Counted as the client does: the tokens it sent, without the output.
+pub(super) fn sent_tokens(usage: RawValue<'_>) -> u64 {
+    let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    parts.into_iter().map(|name| usage.get(name).number().unwrap_or(0)).fold(0, u64::saturating_add)
 }
 
 const SMALL: u64 = 200_000;

@@ -19,7 +19,6 @@ pub struct HostContext<'a> {
     pub uid: Uid,
 }
 
-/// An event of the host.
 #[derive(Clone, Copy, Debug)]
 pub enum HostEvent<'a> {
     Begun,

@@ -10,10 +10,9 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::plugin;
 use crate::settings::{
-    EditRefusal, EntryOrder, FileFormat, HookEntry, Invocation, McpServerEntry, OwnedFile, StatusLineMode,
-    Target, absolute_command,
+    EditRefusal, EntryOrder, HookEntry, Invocation, StatusLineMode, Target, absolute_command,
 };
-use crate::skills::{self, Dialect};
+use crate::skills::Dialect;
 
 /// The registered events: exactly those that the adapter parses.
 pub const EVENTS: &[&str] = &[
@@ -45,7 +44,8 @@ const MATCHERS: &[(&str, &str)] = &[("PreToolUse", "Agent|Task")];
 /// Far above a hook's run time, far below the client's maximum. It also raises SessionEnd's default of 1.5 s.
 const TIMEOUT_S: u32 = 5;
 
-const DIALECT: Dialect = Dialect {
+/// The skills are invoked as `/tow` and `/tow-detail`.
+pub(crate) const DIALECT: Dialect = Dialect {
     agent: "claude",
     sign: "/",
     argument: Some("$ARGUMENTS"),
@@ -60,11 +60,6 @@ pub fn target(config_dir: &Path, tow: &Path) -> Result<Target, EditRefusal> {
     Ok(target.with_status_line(command, StatusLineMode::AsItIs).with_disabling_key("disableAllHooks"))
 }
 
-/// Our skills in `config_dir`, invoked as `/tow` and `/tow-detail`.
-pub fn pages(config_dir: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
-    skills::pages(&DIALECT, config_dir, tow)
-}
-
 /// The file with a user's MCP servers and other client state. If the older file still exists, the client uses that one.
 pub fn servers_file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let own = variable("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty()).map(PathBuf::from);
@@ -73,11 +68,6 @@ pub fn servers_file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf
         return Some(older);
     }
     Some(own.or_else(|| variable("HOME").map(PathBuf::from))?.join(".claude.json"))
-}
-
-/// Our server in `file`, running the program at `tow`.
-pub fn tool_server(file: &Path, tow: &Path) -> Result<McpServerEntry, EditRefusal> {
-    Ok(McpServerEntry::new("claude", FileFormat::Json, file.to_owned(), absolute_command(file, tow)?))
 }
 
 /// Our plugin's name, if it is enabled in `config_dir`.
@@ -90,23 +80,8 @@ pub fn enabled_plugin(config_dir: &Path) -> Option<String> {
     enabled.find(|(name, on)| plugin::is_ours(name) && is_on(on)).map(|(name, _)| name.clone())
 }
 
-/// The plugin's contents beside its manifest.
-pub(crate) fn plugin_contents() -> plugin::Contents {
-    plugin::Contents {
-        hooks: Target::new("claude", plugin::HOOKS.into(), EntryOrder::Free)
-            .with_entries(hooks(plugin::PROGRAM)),
-        server: McpServerEntry::new(
-            "claude",
-            FileFormat::Json,
-            plugin::SERVERS.into(),
-            plugin::PROGRAM.to_owned(),
-        ),
-        pages: skills::pages_running(&DIALECT, Path::new(""), plugin::PROGRAM),
-    }
-}
-
 /// Exec form, so that the client starts no shell for each event.
-fn hooks(command: &str) -> impl Iterator<Item = HookEntry> + use<> {
+pub(crate) fn hooks(command: &str) -> impl Iterator<Item = HookEntry> + use<> {
     let args = vec!["hook".to_owned(), "claude".to_owned()];
     let invocation = Invocation::Exec { command: command.to_owned(), args };
     EVENTS

@@ -17,16 +17,17 @@ pub(crate) mod tail;
 pub(crate) mod tool_action;
 pub mod transcript;
 
-use crate::agent::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
+use crate::agent::{Agent, ProcessContext, TextLimits};
 use crate::json::RawValue;
 use crate::transcript::BOOKMARK;
-use crate::wire::{self, HookMeaning, HookPayload, ReplySupport, last_message};
+use crate::wire::{HookPayload, ReplySupport, last_message};
 use towline_core::event::{
     BlockReason, EndedBy, EventKind, PromptOrigin, SessionPresence, ToolOutcome, TurnFailure,
 };
 use towline_core::inherit::InheritSettings;
 use towline_core::phrases::Phrases;
 use towline_core::text::{SafeText, TextPolicy};
+use transcript::BESIDE;
 
 /// Background tasks report back as prompts that start with this.
 const TASK_NOTIFICATION: &str = "<task-notification>";
@@ -58,13 +59,12 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     ),
 };
 
-pub(crate) fn parse_hook(payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
-    let event_kind = |event: &str, wire: &HookPayload<'_>, bytes| event_kind(event, wire, keeping, bytes);
-    wire::parse_hook(Agent::Claude, payload, &HookMeaning { event_kind: &event_kind, typed: &|_| None })
-}
-
-/// `bytes`: the size of a tool's input and output.
-fn event_kind(event: &str, wire: &HookPayload<'_>, keeping: TextLimits, bytes: u64) -> Option<EventKind> {
+pub(crate) fn event_kind(
+    event: &str,
+    wire: &HookPayload<'_>,
+    keeping: TextLimits,
+    bytes: u64,
+) -> Option<EventKind> {
     let tool = || SafeText::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
         "SessionStart" => {
@@ -77,7 +77,11 @@ fn event_kind(event: &str, wire: &HookPayload<'_>, keeping: TextLimits, bytes: u
             EventKind::HelperWanted { tool: tool() }
         }
         "PostToolUse" => EventKind::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
-        "PostToolUseFailure" => EventKind::ToolFinished { tool: tool(), outcome: tool_failure(wire), bytes },
+        "PostToolUseFailure" => {
+            let is_interrupt = wire.is_interrupt.is_true();
+            let outcome = if is_interrupt { ToolOutcome::Interrupted } else { ToolOutcome::Failed };
+            EventKind::ToolFinished { tool: tool(), outcome, bytes }
+        }
         "PostToolBatch" => EventKind::ToolsFinished,
         "PermissionRequest" => EventKind::PermissionAsked { tool: tool(), reason: permission_reason(wire) },
         "PermissionDenied" => EventKind::PermissionRefused { tool: tool() },
@@ -123,8 +127,15 @@ fn prompt(wire: &HookPayload<'_>, keeping: TextPolicy) -> EventKind {
     EventKind::PromptSubmitted { prompt: SafeText::new(raw, keeping), origin, own }
 }
 
-fn tool_failure(wire: &HookPayload<'_>) -> ToolOutcome {
-    if wire.is_interrupt.is_true() { ToolOutcome::Interrupted } else { ToolOutcome::Failed }
+/// A prompt without what editors and the client put before it.
+pub(crate) fn typed_text(prompt: &str) -> &str {
+    let mut text = prompt.trim_start();
+    while BESIDE.iter().any(|start| text.starts_with(start)) {
+        let name = text[1..].split(['>', ' ']).next().unwrap_or_default();
+        let Some((_, rest)) = text.split_once(&format!("</{name}>")) else { break };
+        text = rest.trim_start();
+    }
+    text
 }
 
 fn permission_reason(wire: &HookPayload<'_>) -> BlockReason {

@@ -45,7 +45,6 @@ pub struct Death {
     pub cause: DeathCause,
 }
 
-/// Why the model stopped answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeathCause {
     Full,
@@ -71,7 +70,6 @@ pub enum MarkerReason {
     /// Enough answers since the last rewind point.
     Answers,
     TurnEnd,
-    /// A pause in the conversation.
     Pause,
 }
 
@@ -161,7 +159,8 @@ fn chosen(chain: &Chain<'_, '_>, living: usize, wish: RepairOptions<'_>) -> Vec<
     for at in start..living {
         let line = chain.entries[at];
         let before = at.checked_sub(1).filter(|before| *before >= start).map(|before| chain.entries[before]);
-        walk.pause |= before.is_some_and(|before| is_pause(before, line));
+        let times = before.and_then(|before| before.at.zip(line.at));
+        walk.pause |= times.is_some_and(|(before, at)| at.since_ms(before) > PAUSE_MS);
         if line.is_prompt() {
             walk = WalkState::default();
             continue;
@@ -198,10 +197,6 @@ fn due(walk: &WalkState, line: &RepairLine<'_>, every: usize) -> Option<MarkerRe
         WalkState { answers, .. } if *answers >= every.max(1) => Some(MarkerReason::Answers),
         WalkState { .. } => None,
     }
-}
-
-fn is_pause(before: &RepairLine<'_>, line: &RepairLine<'_>) -> bool {
-    before.at.zip(line.at).is_some_and(|(before, at)| at.since_ms(before) > PAUSE_MS)
 }
 
 const LONGEST_WORDS: usize = 80;

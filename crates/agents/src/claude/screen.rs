@@ -66,7 +66,9 @@ fn is_border(line: &str) -> bool {
 
 impl<'a> InputBox<'a> {
     pub(super) fn is_busy(&self) -> bool {
-        self.hints(BUSY_HINT) || self.work_line().is_some_and(is_at_work)
+        // The line with the spinner has tips or tasks indented below it.
+        let work_line = self.conversation().iter().rev().find(|line| !line.starts_with("  "));
+        self.hints(BUSY_HINT) || work_line.is_some_and(|line| is_at_work(line))
     }
 
     pub(super) fn waits(&self) -> bool {
@@ -81,11 +83,6 @@ impl<'a> InputBox<'a> {
         };
         let parts = self.below.iter().flat_map(|line| line.split(" · ")).flat_map(|part| part.split("  "));
         parts.map(str::trim).any(is_it)
-    }
-
-    /// The line with the spinner, which has tips or tasks indented below it.
-    fn work_line(&self) -> Option<&'a str> {
-        self.conversation().iter().rev().find(|line| !line.starts_with("  ")).copied()
     }
 
     /// The lines above the box, without the notice that newer clients put in between.

@@ -2,6 +2,7 @@
 //!
 //! Context usage never includes output tokens, as in the client's own count.
 
+use super::context::sent_tokens;
 use crate::agent::{Agent, StatusLineInput};
 use crate::json::RawValue;
 use crate::wire::{parse, payload_text};
@@ -28,10 +29,7 @@ pub(crate) fn status(payload: &[u8]) -> Option<StatusLineInput> {
 
 /// Unknown before the first answer and after a compaction.
 fn fill(window: RawValue<'_>) -> Option<ContextUsage> {
-    let parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-    let usage = window.get("current_usage");
-    let counts = parts.into_iter().map(|name| usage.get(name).number().unwrap_or(0));
-    let tokens = counts.fold(0, u64::saturating_add);
+    let tokens = sent_tokens(window.get("current_usage"));
     let size = window.get("context_window_size").number()?;
     ContextUsage::from_display(tokens, size).filter(|fill| fill.tokens > 0)
 }

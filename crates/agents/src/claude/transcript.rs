@@ -13,7 +13,8 @@ use super::entry::{Attachment, ContentBlock, EntryMessage, ImageSource, Transcri
 use super::tail::{INTERRUPTED, is_limit};
 use crate::json::{OptText, RawValue};
 use crate::transcript::{
-    EntryHead, LineError, RecentSums, TurnStarts, checksum, decoded_length, joined, parse, prompt_origin,
+    EntryHead, Found, LineError, RecentSums, TurnStarts, checksum, decoded_length, joined, parse,
+    prompt_origin,
 };
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,7 @@ const REJECTED: &str = "The user doesn't want to proceed with this tool use.";
 const TEAMMATE: [&str; 2] = ["<teammate-message", "Another Claude session sent a message:"];
 
 /// Beginnings of text that editors and the client add to a prompt.
-const BESIDE: [&str; 2] = ["<ide_", "<system-reminder>"];
+pub(super) const BESIDE: [&str; 2] = ["<ide_", "<system-reminder>"];
 
 /// The id of subagents from clients that give them neither a file nor a name.
 const NAMELESS: &str = "sidechain";
@@ -68,7 +69,7 @@ impl TranscriptState {
     pub(crate) fn read<'a>(
         &mut self,
         line: Result<&'a str, LineError>,
-        found: &mut Vec<TranscriptPiece<'a>>,
+        found: &mut Found<'a>,
     ) -> Result<(), LineError> {
         let place = self.lines;
         self.lines += 1;
@@ -77,12 +78,11 @@ impl TranscriptState {
             return Ok(());
         }
         let Some(mut entry) = parse::<TranscriptEntry<'a>>(line)? else { return Ok(()) };
-        let message = std::mem::take(&mut entry.message.0);
         let head = self.head(place, &entry);
         self.open(&entry, &head, found);
         match entry.kind.as_deref() {
-            Some("user") => self.user(message, &entry, &head, found),
-            Some("assistant") => self.assistant(message, &entry, &head, found),
+            Some("user") => self.user(&mut entry, &head, found),
+            Some("assistant") => self.answer(&mut entry, &head, found),
             Some("attachment") => attachment(&entry, &head, found),
             Some("system") => system(&entry, &head, found),
             _ => {}
@@ -102,12 +102,7 @@ impl TranscriptState {
         EntryHead { id, place, at: self.at, turn: self.turn.clone(), subagent }
     }
 
-    fn open<'a>(
-        &mut self,
-        entry: &TranscriptEntry<'a>,
-        head: &EntryHead<'a>,
-        found: &mut Vec<TranscriptPiece<'a>>,
-    ) {
+    fn open<'a>(&mut self, entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
         if let (false, Some(session), Some(folder)) = (self.is_opened, &entry.session_id.0, &entry.cwd.0) {
             self.is_opened = true;
             let opened =
@@ -116,17 +111,18 @@ impl TranscriptState {
         }
     }
 
-    fn user<'a>(
-        &mut self,
-        message: EntryMessage<'a>,
-        entry: &TranscriptEntry<'a>,
-        head: &EntryHead<'a>,
-        found: &mut Vec<TranscriptPiece<'a>>,
-    ) {
+    fn user<'a>(&mut self, entry: &mut TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
+        let message = std::mem::take(&mut entry.message.0);
         let (mut words, mut details) = (vec![], vec![]);
         for (index, block) in message.content.0.into_iter().enumerate() {
             match block.kind.as_deref() {
-                Some("text") => words.extend(beside(block, index, head, &mut details)),
+                Some("text") => match block.text.0 {
+                    // Added by an editor or the client: no part of the prompt.
+                    Some(text) if BESIDE.iter().any(|start| text.starts_with(start)) => {
+                        details.push(head.part(index, PieceContent::Note { text }))
+                    }
+                    text => words.extend(text),
+                },
                 Some("tool_result") => tool_result(&block, index, entry, head, &mut details),
                 Some("image" | "document") => {
                     details.extend(image(&block).map(|image| head.part(index, image)))
@@ -149,7 +145,7 @@ impl TranscriptState {
         words: Cow<'a, str>,
         entry: &TranscriptEntry<'a>,
         head: &EntryHead<'a>,
-        found: &mut Vec<TranscriptPiece<'a>>,
+        found: &mut Found<'a>,
     ) {
         if INTERRUPTED.contains(&&*words) {
             found.push(head.main_piece(PieceContent::Stopped {
@@ -158,15 +154,15 @@ impl TranscriptState {
             }));
         } else if entry.is_meta.is_true() {
             found.extend(note(words).map(|note| head.main_piece(note)));
-        } else if let Some(content) = unwrapped(&words) {
-            self.go_back(&content, entry, head, found);
-            found.extend(content.map(|content| head.main_piece(content)));
-        } else if let Some(origin) = self.origin(&words, entry) {
-            let prompt = Some(PieceContent::Prompt { text: words, origin });
-            self.go_back(&prompt, entry, head, found);
-            found.extend(prompt.map(|prompt| head.main_piece(prompt)));
         } else {
-            found.push(head.main_piece(PieceContent::Note { text: words }));
+            let content = unwrapped(&words).unwrap_or_else(|| match self.origin(&words, entry) {
+                Some(origin) => Some(PieceContent::Prompt { text: words, origin }),
+                None => Some(PieceContent::Note { text: words }),
+            });
+            if matches!(content, Some(PieceContent::Prompt { .. })) && head.subagent.is_none() {
+                self.go_back(entry, head, found);
+            }
+            found.extend(content.map(|content| head.main_piece(content)));
         }
     }
 
@@ -185,17 +181,9 @@ impl TranscriptState {
         }
     }
 
-    fn go_back<'a>(
-        &mut self,
-        content: &Option<PieceContent<'a>>,
-        entry: &TranscriptEntry<'a>,
-        head: &EntryHead<'a>,
-        found: &mut Vec<TranscriptPiece<'a>>,
-    ) {
+    /// Before a prompt: takes back the turns that it replaces.
+    fn go_back<'a>(&mut self, entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
         let Some(followed) = entry.parent_uuid.as_deref() else { return };
-        if !matches!(content, Some(PieceContent::Prompt { .. })) || head.subagent.is_some() {
-            return;
-        }
         let followed = checksum(&[followed.as_bytes()]);
         if let Some(from) = self.turn_starts.rewind_to(followed) {
             found.push(head.part("reverted", PieceContent::Reverted { from }));
@@ -203,13 +191,8 @@ impl TranscriptState {
         self.turn_starts.begin(followed, head.place);
     }
 
-    fn assistant<'a>(
-        &mut self,
-        mut message: EntryMessage<'a>,
-        entry: &TranscriptEntry<'a>,
-        head: &EntryHead<'a>,
-        found: &mut Vec<TranscriptPiece<'a>>,
-    ) {
+    fn answer<'a>(&mut self, entry: &mut TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
+        let mut message = std::mem::take(&mut entry.message.0);
         let parts = std::mem::take(&mut message.content.0);
         if entry.is_api_error_message.is_true() {
             found.push(head.main_piece(failure(entry, parts)));
@@ -252,27 +235,12 @@ fn is_of_other_kind(line: &str) -> bool {
     named.is_some_and(|(kind, _)| !KINDS.contains(&kind))
 }
 
-/// The block's text if it is part of the prompt; text added by editors or the client becomes a separate note.
-fn beside<'a>(
-    block: ContentBlock<'a>,
-    index: usize,
-    head: &EntryHead<'a>,
-    details: &mut Vec<TranscriptPiece<'a>>,
-) -> Option<Cow<'a, str>> {
-    let text = block.text.0?;
-    if !BESIDE.iter().any(|start| text.starts_with(start)) {
-        return Some(text);
-    }
-    details.push(head.part(index, PieceContent::Note { text }));
-    None
-}
-
 fn tool_result<'a>(
     block: &ContentBlock<'a>,
     index: usize,
     entry: &TranscriptEntry<'a>,
     head: &EntryHead<'a>,
-    found: &mut Vec<TranscriptPiece<'a>>,
+    found: &mut Found<'a>,
 ) {
     let Some(call) = block.tool_use_id.0.clone() else { return };
     let parts: Vec<ContentBlock<'a>> = block.content.parts();
@@ -371,7 +339,7 @@ fn model_content(block: ContentBlock<'_>) -> Option<PieceContent<'_>> {
     }
 }
 
-fn attachment<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {
+fn attachment<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
     let attachment: Attachment<'a> = entry.attachment.parse_as().unwrap_or_default();
     let note = match attachment.kind.as_deref() {
         Some("queued_command") => return queued(attachment, head, found),
@@ -391,7 +359,7 @@ fn hook_error<'a>(attachment: &Attachment<'a>) -> Option<PieceContent<'a>> {
 }
 
 /// A prompt sent while the agent worked and accepted between two steps: it has no entry of its own.
-fn queued<'a>(attachment: Attachment<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {
+fn queued<'a>(attachment: Attachment<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
     let origin = attachment.origin.get("kind").text();
     let is_prompt = attachment.command_mode.as_deref().is_none_or(|mode| mode == "prompt");
     let parts = attachment.prompt.0;
@@ -420,7 +388,7 @@ fn shown_file(attachment: Attachment<'_>) -> Option<PieceContent<'_>> {
     Some(PieceContent::Note { text: Cow::Owned(format!("@{name}\n{text}")) })
 }
 
-fn system<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {
+fn system<'a>(entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
     let is_shown = matches!(entry.subtype.as_deref(), Some("local_command" | "informational"));
     let Some(text) = entry.content.text().filter(|_| is_shown) else { return };
     let content = unwrapped(&text).unwrap_or_else(|| note(text));

@@ -10,6 +10,9 @@ use serde_json::Value;
 use std::path::Path;
 use towline_core::phrases::Phrases;
 
+const OPTIONS: &str = "exec --json --ephemeral --skip-git-repo-check --ignore-user-config --ignore-rules \
+    -s read-only --output-schema";
+
 /// Features beside answering; each costs tokens or leaves traces.
 const FEATURES_OFF: Phrases = Phrases(
     "apps|code_mode_host|daemon_auto_start|goals|hooks|image_generation|multi_agent|plugins|shell_snapshot|\
@@ -34,19 +37,7 @@ const WITHOUT: [&str; 2] = ["CODEX_THREAD_ID", "CODEX_SANDBOX"];
 
 pub(crate) fn ask(question: &ModelQuestion<'_>) -> AgentCommand {
     let (system, schema) = (question.folder.join("system.md"), question.folder.join("schema.json"));
-    let mut arguments: Vec<String> = [
-        "exec",
-        "--json",
-        "--ephemeral",
-        "--skip-git-repo-check",
-        "--ignore-user-config",
-        "--ignore-rules",
-        "-s",
-        "read-only",
-        "--output-schema",
-    ]
-    .map(str::to_owned)
-    .into();
+    let mut arguments: Vec<String> = OPTIONS.split(' ').map(str::to_owned).collect();
     arguments.push(schema.display().to_string());
     let off = FEATURES_OFF.iter().map(|feature| format!("features.{feature}=false"));
     let instructions =
@@ -71,13 +62,9 @@ fn passed_on(folder: &Path) -> Vec<String> {
     let Ok(document) = text.parse::<toml_edit::DocumentMut>() else { return vec![] };
     let given = |key: &str| {
         let value = document.get(key)?.clone().into_value().ok()?;
-        Some(format!("{key}={}", on_one_line(value)))
+        Some(format!("{key}={}", value.decorated("", "").to_string().replace('\n', " ")))
     };
     PASSED_ON.iter().filter_map(given).collect()
-}
-
-fn on_one_line(value: toml_edit::Value) -> String {
-    value.decorated("", "").to_string().replace('\n', " ")
 }
 
 pub(crate) fn answered(printed: CommandOutput<'_>) -> ModelAnswer {

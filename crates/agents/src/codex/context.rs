@@ -4,7 +4,7 @@
 
 use super::entry::RolloutLine;
 use crate::json::newest_first;
-use towline_core::context::ReportedContext;
+use towline_core::meter::ReportedContext;
 use towline_core::time::Timestamp;
 
 /// `text` is the last part of the file.

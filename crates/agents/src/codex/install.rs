@@ -11,10 +11,9 @@ use toml_edit::{DocumentMut, TableLike};
 
 use crate::plugin;
 use crate::settings::{
-    EditRefusal, EntryOrder, FileEntry, FileFormat, HookEntry, Inspection, Invocation, McpServerEntry,
-    OwnedFile, PLACES, Target, absolute_command, quote,
+    EditRefusal, EntryOrder, FileEntry, HookEntry, Inspection, Invocation, Target, absolute_command, quote,
 };
-use crate::skills::{self, Dialect};
+use crate::skills::Dialect;
 
 /// The registered events: exactly those that the adapter parses.
 pub const EVENTS: &[&str] = &[
@@ -32,6 +31,9 @@ pub const EVENTS: &[&str] = &[
     "Interrupt",
     "PostModelRequest",
 ];
+
+/// The file below the agent's folder with all of the user's settings, MCP servers included.
+pub(crate) const CONFIG: &str = "config.toml";
 
 /// The tool whose start a hook may deny. Other tools run no hook of ours before they start.
 const MATCHERS: &[(&str, &str)] = &[("PreToolUse", "^spawn_agent$")];
@@ -73,21 +75,6 @@ pub fn target(codex_home: &Path, tow: &Path) -> Result<Target, EditRefusal> {
     Ok(Target::new("codex", file, EntryOrder::Trusted).with_entries(entries))
 }
 
-/// Our skills in `codex_home`, invoked as `$tow` and `$tow-detail`.
-pub fn pages(codex_home: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
-    skills::pages(&dialect("$"), codex_home, tow)
-}
-
-/// The file with all of the user's settings, MCP servers included.
-pub fn servers_file(codex_home: &Path) -> PathBuf {
-    codex_home.join("config.toml")
-}
-
-/// Our server in `file`, running the program at `tow`.
-pub fn tool_server(file: &Path, tow: &Path) -> Result<McpServerEntry, EditRefusal> {
-    Ok(McpServerEntry::new("codex", FileFormat::Toml, file.to_owned(), absolute_command(file, tow)?))
-}
-
 /// Our plugin's name, if it is enabled in `codex_home`.
 pub fn enabled_plugin(codex_home: &Path) -> Option<String> {
     let config = configuration(codex_home).ok()?;
@@ -95,19 +82,6 @@ pub fn enabled_plugin(codex_home: &Path) -> Option<String> {
     let is_on = |item: &toml_edit::Item| item.get("enabled").and_then(|on| on.as_bool()) != Some(false);
     let mut ours = plugins.iter().filter(|(name, item)| plugin::is_ours(name) && is_on(item));
     ours.next().map(|(name, _)| name.to_owned())
-}
-
-/// The plugin's contents beside its manifest.
-pub(crate) fn plugin_contents() -> plugin::Contents {
-    let dialect = dialect("$towline:");
-    let server =
-        McpServerEntry::new("codex", FileFormat::Json, plugin::SERVERS.into(), plugin::PROGRAM.to_owned());
-    plugin::Contents {
-        hooks: Target::new("codex", plugin::HOOKS.into(), EntryOrder::Free)
-            .with_entries(hooks(plugin::PROGRAM)),
-        server: server.with_forwarded_variables(&PLACES),
-        pages: skills::pages_running(&dialect, Path::new(""), plugin::PROGRAM),
-    }
 }
 
 /// The trust state of each correct entry. An incorrect entry will be rewritten, and lose its trust.
@@ -132,7 +106,7 @@ pub fn untrusted_of_plugin(codex_home: &Path, plugin: &str) -> Result<usize, Tru
 }
 
 fn configuration(codex_home: &Path) -> Result<DocumentMut, TrustUnknown> {
-    let path = codex_home.join("config.toml");
+    let path = codex_home.join(CONFIG);
     let config = match fs::read_to_string(&path) {
         Ok(config) => config,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -142,12 +116,13 @@ fn configuration(codex_home: &Path) -> Result<DocumentMut, TrustUnknown> {
     parsed.map_err(|source| TrustUnknown::NotToml { path, source: Box::new(source) })
 }
 
-fn dialect(sign: &'static str) -> Dialect {
+/// `sign` comes before a skill's name: `$tow`.
+pub(crate) fn dialect(sign: &'static str) -> Dialect {
     Dialect { agent: "codex", sign, argument: None, for_people: "" }
 }
 
 /// `tow` is a shell word.
-fn hooks(tow: &str) -> impl Iterator<Item = HookEntry> + use<> {
+pub(crate) fn hooks(tow: &str) -> impl Iterator<Item = HookEntry> + use<> {
     let line = format!("{tow} hook codex");
     EVENTS.iter().map(move |event| {
         HookEntry::new(event, Invocation::Shell(line.clone()), timeout_s(event)).with_matcher(MATCHERS)

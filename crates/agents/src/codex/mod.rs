@@ -15,10 +15,10 @@ pub(crate) mod tail;
 pub(crate) mod tool_action;
 pub mod transcript;
 
-use crate::agent::{Agent, HookEvent, PayloadError, ProcessContext, TextLimits};
+use crate::agent::{Agent, TextLimits};
 use crate::settings::Inspection;
 use crate::transcript::BOOKMARK;
-use crate::wire::{self, HookMeaning, HookPayload, ReplySupport, last_message};
+use crate::wire::{HookPayload, ReplySupport, last_message};
 use install::{EntryTrust, TrustUnknown};
 use std::path::Path;
 use towline_core::event::{
@@ -46,17 +46,12 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     terminal: Phrases(""),
 };
 
-pub(crate) fn parse_hook(payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
-    let event_kind = |event: &str, wire: &HookPayload<'_>, bytes| event_kind(event, wire, keeping, bytes);
-    wire::parse_hook(
-        Agent::Codex,
-        payload,
-        &HookMeaning { event_kind: &event_kind, typed: &|prompt| Some(prompt_end(prompt)) },
-    )
-}
-
-/// `bytes`: the size of a tool's input and output.
-fn event_kind(event: &str, wire: &HookPayload<'_>, keeping: TextLimits, bytes: u64) -> Option<EventKind> {
+pub(crate) fn event_kind(
+    event: &str,
+    wire: &HookPayload<'_>,
+    keeping: TextLimits,
+    bytes: u64,
+) -> Option<EventKind> {
     let tool = || SafeText::new(wire.tool_name.as_deref().unwrap_or(""), keeping.prompt);
     Some(match event {
         "SessionStart" => {
@@ -79,7 +74,10 @@ fn event_kind(event: &str, wire: &HookPayload<'_>, keeping: TextLimits, bytes: u
         "SubagentStop" => EventKind::SubagentStopped,
         "PreCompact" => EventKind::CompactionStarted { trigger: wire.compaction_trigger() },
         "PostCompact" => EventKind::CompactionEnded { trigger: wire.compaction_trigger() },
-        "PostModelRequest" => EventKind::ModelAnswered { context_tokens: context_tokens(wire)? },
+        // Next context size = input + output tokens of the newest request.
+        "PostModelRequest" => {
+            EventKind::ModelAnswered { context_tokens: wire.token_usage.get("total_tokens").number()? }
+        }
         _ => return None,
     })
 }
@@ -95,29 +93,14 @@ fn prompt(wire: &HookPayload<'_>, keeping: TextPolicy) -> EventKind {
     EventKind::PromptSubmitted { prompt: SafeText::new(raw, keeping), origin, own }
 }
 
-/// The end of a prompt: longer than the part searched on screens, and short enough to copy.
-fn prompt_end(prompt: &str) -> String {
-    let from = prompt.char_indices().rev().nth(4 * DISTINCTIVE_CHARACTERS).map_or(0, |(at, _)| at);
-    prompt[from..].to_owned()
-}
-
-/// Next context size = input + output tokens of the newest request.
-fn context_tokens(wire: &HookPayload<'_>) -> Option<u64> {
-    wire.token_usage.get("total_tokens").number()
-}
-
 /// The client silently runs no hook before the user has trusted it.
 pub(crate) fn wants_consent(folder: &Path, inspection: &Inspection) -> Option<String> {
     let trust = install::trust(folder, inspection);
     consent_hint(trust.map(|all| all.iter().filter(|(_, trust)| *trust != EntryTrust::Trusted).count()))
 }
 
-/// The same for our plugin's hooks.
-pub(crate) fn plugin_wants_consent(folder: &Path, plugin: &str) -> Option<String> {
-    consent_hint(install::untrusted_of_plugin(folder, plugin))
-}
-
-fn consent_hint(untrusted: Result<usize, TrustUnknown>) -> Option<String> {
+/// The step the user must take so that the client runs the hooks that are not trusted yet.
+pub(crate) fn consent_hint(untrusted: Result<usize, TrustUnknown>) -> Option<String> {
     match untrusted {
         Err(error) => Some(format!("{error}; {}", install::HOW_TO_TRUST)),
         Ok(0) => None,
@@ -125,12 +108,12 @@ fn consent_hint(untrusted: Result<usize, TrustUnknown>) -> Option<String> {
     }
 }
 
-pub(crate) fn presence(surroundings: &ProcessContext<'_>) -> SessionPresence {
-    let arguments = (surroundings.arguments)();
-    match subcommand(&arguments) {
+/// `arguments` are those of the agent's process.
+pub(crate) fn presence(arguments: &[String]) -> SessionPresence {
+    match subcommand(arguments) {
         Some("exec" | "e" | "mcp-server" | "review") => SessionPresence::Headless,
         // The daemon's sessions are shown in a terminal, those of a private server in an editor.
-        Some("app-server") if !is_daemon(&arguments) => SessionPresence::Ide,
+        Some("app-server") if !is_daemon(arguments) => SessionPresence::Ide,
         _ => SessionPresence::Terminal,
     }
 }

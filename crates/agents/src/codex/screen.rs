@@ -41,14 +41,16 @@ fn is_at_rest(above: &[&str], below: &[&str]) -> bool {
     let is_browsing = below.iter().any(|line| line.starts_with("  Browsing"));
     let end = above.iter().rposition(|line| !line.is_empty()).unwrap_or(0);
     let begin = above[..end].iter().rposition(|line| line.is_empty()).map_or(0, |blank| blank + 1);
-    !is_browsing && above.get(begin).is_some_and(|line| is_end_of_turn(line))
+    !is_browsing && above.get(begin).is_some_and(|line| is_duration(line) || line.starts_with(INTERRUPTED))
 }
 
-fn is_end_of_turn(line: &str) -> bool {
-    let worked = line.strip_prefix("  Worked for ").is_some_and(|time| {
+const INTERRUPTED: &str = "■ Conversation interrupted";
+
+/// `  Worked for 3m 12s • …`
+pub(super) fn is_duration(line: &str) -> bool {
+    line.strip_prefix("  Worked for ").is_some_and(|time| {
         time.starts_with(|first: char| first == '<' || first.is_ascii_digit()) && time.contains(" • ")
-    });
-    worked || line.starts_with("■ Conversation interrupted")
+    })
 }
 
 #[cfg(test)]

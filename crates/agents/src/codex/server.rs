@@ -35,10 +35,8 @@ pub struct ServerRequest {
 impl ServerRequest {
     pub fn initialize(version: &str) -> ServerRequest {
         let client = json!({"name": "towline", "title": "Towline", "version": version});
-        ServerRequest {
-            method: "initialize",
-            params: json!({"clientInfo": client, "capabilities": {"experimentalApi": true}}),
-        }
+        let params = json!({"clientInfo": client, "capabilities": {"experimentalApi": true}});
+        ServerRequest { method: "initialize", params }
     }
 
     /// The server's data about a thread, loaded or not.
@@ -57,10 +55,8 @@ impl ServerRequest {
 
     /// Loads a thread; only loaded threads can be changed.
     pub fn load(thread: &SessionId) -> ServerRequest {
-        ServerRequest {
-            method: "thread/resume",
-            params: json!({"threadId": thread.as_str(), "excludeTurns": true}),
-        }
+        let params = json!({"threadId": thread.as_str(), "excludeTurns": true});
+        ServerRequest { method: "thread/resume", params }
     }
 
     /// Unloads a thread that we loaded.
@@ -85,10 +81,8 @@ impl ServerRequest {
     pub fn inject(thread: &SessionId, text: &str) -> ServerRequest {
         let content = json!([{"type": "input_text", "text": text}]);
         let item = json!({"type": "message", "role": "developer", "content": content});
-        ServerRequest {
-            method: "thread/inject_items",
-            params: json!({"threadId": thread.as_str(), "items": [item]}),
-        }
+        let params = json!({"threadId": thread.as_str(), "items": [item]});
+        ServerRequest { method: "thread/inject_items", params }
     }
 
     /// The message under a number that identifies its response.
@@ -97,7 +91,6 @@ impl ServerRequest {
     }
 }
 
-/// One message from the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerMessage {
     /// The response to our request of this number.

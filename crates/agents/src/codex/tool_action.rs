@@ -91,10 +91,9 @@ fn patch_paths(patch: &str) -> impl Iterator<Item = &str> {
 }
 
 fn searched(input: &str) -> Option<ToolAction<'_>> {
-    let found = || text(input, &["query", "pattern"]).map(|what| ToolAction::Searched { what });
     match text(input, &["type"]).as_deref() {
         Some("open_page") => text(input, &["url"]).map(|address| ToolAction::Fetched { address }),
-        _ => found(),
+        _ => text(input, &["query", "pattern"]).map(|what| ToolAction::Searched { what }),
     }
 }
 

@@ -14,7 +14,8 @@ use super::entry::{
 };
 use crate::json::{Nested, OptText, RawValue};
 use crate::transcript::{
-    EntryHead, LineError, RecentSums, TurnStarts, checksum, decoded_length, joined, parse, prompt_origin,
+    EntryHead, Found, LineError, RecentSums, TurnStarts, checksum, decoded_length, joined, parse,
+    prompt_origin,
 };
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
@@ -52,7 +53,7 @@ impl RolloutState {
     pub(crate) fn read<'a>(
         &mut self,
         line: Result<&'a str, LineError>,
-        found: &mut Vec<TranscriptPiece<'a>>,
+        found: &mut Found<'a>,
     ) -> Result<(), LineError> {
         let number = self.lines;
         self.lines += 1;
@@ -101,7 +102,7 @@ impl RolloutState {
         EntryHead { id, place, at: self.at, turn, subagent: self.subagent.clone() }
     }
 
-    fn session_meta<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<TranscriptPiece<'a>>) {
+    fn session_meta<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Found<'a>) {
         let meta: SessionMeta<'a> = line.payload.parse_as().unwrap_or_default();
         let Some(id) = meta.id.0.clone().filter(|_| !self.is_opened) else { return };
         self.is_opened = true;
@@ -132,13 +133,7 @@ impl RolloutState {
         }
     }
 
-    fn item<'a>(
-        &mut self,
-        item: Item<'a>,
-        metadata: RawValue<'a>,
-        place: u64,
-        found: &mut Vec<TranscriptPiece<'a>>,
-    ) {
+    fn item<'a>(&mut self, item: Item<'a>, metadata: RawValue<'a>, place: u64, found: &mut Found<'a>) {
         let provenance: ItemProvenance<'a> = item.provenance.parse_as().unwrap_or_default();
         let mut head = self.head(place, &provenance.turn_id);
         if let Some(id) = &item.id.0 {
@@ -164,7 +159,7 @@ impl RolloutState {
         item: Item<'a>,
         kinds: RawValue<'a>,
         head: &EntryHead<'a>,
-        found: &mut Vec<TranscriptPiece<'a>>,
+        found: &mut Found<'a>,
     ) {
         let kinds: Option<Vec<OptText<'a>>> = kinds.parse_as();
         let (mut words, mut details) = (vec![], vec![]);
@@ -180,11 +175,7 @@ impl RolloutState {
                 (ContentKind::Note, Some(text), _) => {
                     details.push(head.part(index, PieceContent::Note { text }))
                 }
-                (
-                    ContentKind::Typed | ContentKind::Shell | ContentKind::Note | ContentKind::Nothing,
-                    _,
-                    _,
-                ) => {}
+                (_, _, _) => {}
             }
         }
         let text = joined(words, "\n");
@@ -205,12 +196,12 @@ impl RolloutState {
         }
     }
 
-    fn output<'a>(&mut self, item: Item<'a>, head: &EntryHead<'a>, found: &mut Vec<TranscriptPiece<'a>>) {
+    fn output<'a>(&mut self, item: Item<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
         let Some(call) = item.call_id.0 else { return };
         let raw = if item.output.is_present() { item.output } else { item.tools };
         let parts: Vec<ContentPart<'a>> = raw.parts();
-        let images: Vec<TranscriptPiece<'a>> =
-            parts.iter().enumerate().filter_map(|(i, part)| output_image(i, part, head)).collect();
+        let urls = parts.iter().enumerate().filter_map(|(i, part)| Some((i, part.image_url.0.clone()?)));
+        let images: Vec<TranscriptPiece<'a>> = urls.map(|(i, url)| head.part(i, image(url))).collect();
         let texts: Vec<Cow<'a, str>> = parts.into_iter().filter_map(|part| part.text.0).collect();
         let is_plain = !texts.is_empty() || !images.is_empty();
         let output = if is_plain { joined(texts, "\n") } else { Cow::Borrowed(raw.raw()) };
@@ -221,7 +212,7 @@ impl RolloutState {
         found.extend(images);
     }
 
-    fn event<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<TranscriptPiece<'a>>) {
+    fn event<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Found<'a>) {
         let event: RolloutEvent<'a> = line.payload.parse_as().unwrap_or_default();
         let stopped = |how, words| PieceContent::Stopped { how, words };
         match event.kind.as_deref() {
@@ -231,7 +222,9 @@ impl RolloutState {
                 found.push(self.head(place, &event.turn_id).main_piece(content));
             }
             Some("task_complete") if event.error.raw().starts_with('{') => {
-                let (how, words) = failure(event.error);
+                let is_limit = is_usage_limit(event.error);
+                let how = if is_limit { StopReason::Limited } else { StopReason::Failed };
+                let words = event.error.get("message").text().unwrap_or_default();
                 found.push(self.head(place, &event.turn_id).main_piece(stopped(how, words)));
             }
             Some("token_count") if !line.ordinal.is_present() => self.token_count(&event, place, found),
@@ -253,7 +246,7 @@ impl RolloutState {
         }
     }
 
-    fn usage_record<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Vec<TranscriptPiece<'a>>) {
+    fn usage_record<'a>(&mut self, line: &RolloutLine<'a>, place: u64, found: &mut Found<'a>) {
         let record: UsageRecord<'a> = line.payload.parse_as().unwrap_or_default();
         self.records_usage = true;
         let (Some(id), Some(tokens)) = (record.response_id.0, tokens(record.usage)) else { return };
@@ -262,12 +255,7 @@ impl RolloutState {
     }
 
     /// Clients that do not record usage per response write running totals, and repeat a total when nothing was added.
-    fn token_count<'a>(
-        &mut self,
-        event: &RolloutEvent<'a>,
-        place: u64,
-        found: &mut Vec<TranscriptPiece<'a>>,
-    ) {
+    fn token_count<'a>(&mut self, event: &RolloutEvent<'a>, place: u64, found: &mut Found<'a>) {
         let total = event.info.get("total_token_usage");
         let last = tokens(event.info.get("last_token_usage"));
         let Some(tokens) = last.filter(|_| !self.records_usage) else { return };
@@ -374,14 +362,6 @@ fn image(url: Cow<'_, str>) -> PieceContent<'_> {
     PieceContent::Image { media: Cow::Owned(media.to_owned()), bytes }
 }
 
-fn output_image<'a>(
-    index: usize,
-    part: &ContentPart<'a>,
-    head: &EntryHead<'a>,
-) -> Option<TranscriptPiece<'a>> {
-    part.image_url.0.clone().map(|url| head.part(index, image(url)))
-}
-
 /// A user's shell command as the prompt that it was typed as, and its output.
 fn shell<'a>(text: &str, head: &EntryHead<'a>) -> Vec<TranscriptPiece<'a>> {
     let within = |tag: &str| {
@@ -443,11 +423,6 @@ fn older_exit_code(output: &str) -> Option<&str> {
     let is_older = output.starts_with(r#"{"output":"#) && output.ends_with('}');
     let older: RawValue<'_> = is_older.then(|| serde_json::from_str(output).ok())??;
     older.get("metadata").get("exit_code").present()
-}
-
-fn failure(error: RawValue<'_>) -> (StopReason, Cow<'_, str>) {
-    let reason = if is_usage_limit(error) { StopReason::Limited } else { StopReason::Failed };
-    (reason, error.get("message").text().unwrap_or_default())
 }
 
 /// Whether the error of a turn is a usage limit.

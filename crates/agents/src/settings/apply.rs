@@ -25,7 +25,6 @@ pub struct RetryPace {
     pub max_looks: u32,
 }
 
-/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// The applied plan; empty if nothing had to change.
@@ -47,6 +46,9 @@ impl RetryPace {
     }
 }
 
+/// Plans an edit of the current bytes.
+type PlanOf<'p> = &'p dyn Fn(Option<Vec<u8>>) -> Result<EditPlan, EditRefusal>;
+
 /// Unchanged reads after which an empty or broken file is accepted as such: a writer that truncates it first may be in
 /// the middle of its work.
 const STILL_LOOKS: u32 = 40;
@@ -59,43 +61,8 @@ pub(super) fn settled_bytes(
     Edit::new(subject, Safekeeping::Nothing, pace)?.settled_bytes()
 }
 
-pub(super) fn preview(subject: &dyn ManagedContent, pace: RetryPace) -> Result<EditPlan, EditRefusal> {
-    subject.plan(settled_bytes(subject, pace)?.as_deref())
-}
-
-pub(super) fn preview_removal(
-    subject: &dyn ManagedContent,
-    archive: &OriginalsArchive,
-    pace: RetryPace,
-) -> Result<EditPlan, EditRefusal> {
-    removal(subject, archive, settled_bytes(subject, pace)?)
-}
-
-pub(super) fn apply(
-    subject: &dyn ManagedContent,
-    archive: &OriginalsArchive,
-    pace: RetryPace,
-) -> Result<Applied, EditRefusal> {
-    let mut edit = Edit::new(subject, Safekeeping::Original(archive), pace)?;
-    edit.carry_out(&|current| subject.plan(current.as_deref()))
-}
-
-pub(super) fn remove(
-    subject: &dyn ManagedContent,
-    archive: &OriginalsArchive,
-    pace: RetryPace,
-) -> Result<Applied, EditRefusal> {
-    let record = archive.recall(subject);
-    let mut edit = Edit::new(subject, Safekeeping::Foreign(archive), pace)?;
-    let applied = edit.carry_out(&|current| removal(subject, archive, current))?;
-    archive.forget(subject)?;
-    if let (None, Some(folder)) = (&applied.plan.after, record.and_then(|record| record.made_folder)) {
-        remove_empty_folders(subject.file(), &folder);
-    }
-    Ok(applied)
-}
-
-fn removal(
+/// Plans the original file; if others have changed it since, the file without our content.
+pub(super) fn removal(
     subject: &dyn ManagedContent,
     archive: &OriginalsArchive,
     current: Option<Vec<u8>>,
@@ -116,7 +83,7 @@ fn removal(
     }
 }
 
-struct Edit<'a> {
+pub(super) struct Edit<'a> {
     subject: &'a dyn ManagedContent,
     safekeeping: Safekeeping<'a>,
     pace: RetryPace,
@@ -127,7 +94,7 @@ struct Edit<'a> {
 }
 
 /// The backup policy of an edit.
-enum Safekeeping<'a> {
+pub(super) enum Safekeeping<'a> {
     /// No backup: the edit is only previewed.
     Nothing,
     /// The original, with a record for its restoration.
@@ -149,7 +116,7 @@ enum EditStep {
 }
 
 impl<'a> Edit<'a> {
-    fn new(
+    pub fn new(
         subject: &'a dyn ManagedContent,
         safekeeping: Safekeeping<'a>,
         pace: RetryPace,
@@ -158,10 +125,7 @@ impl<'a> Edit<'a> {
         Ok(Self { subject, safekeeping, pace, path, made_folder: None, last: None })
     }
 
-    fn carry_out(
-        &mut self,
-        goal: &dyn Fn(Option<Vec<u8>>) -> Result<EditPlan, EditRefusal>,
-    ) -> Result<Applied, EditRefusal> {
+    pub fn carry_out(mut self, goal: PlanOf<'_>) -> Result<Applied, EditRefusal> {
         let mut quiet_looks = 0;
         for _ in 0..self.pace.max_looks {
             match (self.step(goal)?, &self.last) {
@@ -177,10 +141,7 @@ impl<'a> Edit<'a> {
         Err(self.subject.refuse(RefusalCause::KeepsChanging))
     }
 
-    fn step(
-        &mut self,
-        goal: &dyn Fn(Option<Vec<u8>>) -> Result<EditPlan, EditRefusal>,
-    ) -> Result<EditStep, EditRefusal> {
+    fn step(&mut self, goal: PlanOf<'_>) -> Result<EditStep, EditRefusal> {
         let current = self.settled_bytes()?;
         let basis = self.late_write(current.as_deref()).or_else(|| current.clone());
         let plan = goal(basis)?;
@@ -219,7 +180,7 @@ impl<'a> Edit<'a> {
         let mut still_looks = 0;
         let mut stamp = swap::change_stamp(&self.path);
         for _ in 0..self.pace.max_looks.max(STILL_LOOKS + 1) {
-            let current = self.read()?;
+            let current = swap::read(&self.path).map_err(|cause| self.subject.refuse(cause))?;
             if still_looks >= STILL_LOOKS || self.is_credible(&current) {
                 return Ok(current);
             }
@@ -235,10 +196,6 @@ impl<'a> Edit<'a> {
         is_our_write || current.as_deref().is_none_or(|bytes| self.subject.is_whole(bytes))
     }
 
-    fn read(&self) -> Result<Option<Vec<u8>>, EditRefusal> {
-        swap::read(&self.path).map_err(|cause| self.subject.refuse(cause))
-    }
-
     /// Bytes that another program wrote into the file we had just replaced, believing it still in place.
     fn late_write(&mut self, current: Option<&[u8]>) -> Option<Vec<u8>> {
         let subject = self.subject;
@@ -251,7 +208,7 @@ impl<'a> Edit<'a> {
 }
 
 /// Removes the folders that were created for the file, as far as they are empty.
-fn remove_empty_folders(file: &Path, topmost: &Path) {
+pub(super) fn remove_empty_folders(file: &Path, topmost: &Path) {
     let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(topmost));
     for folder in folders {
         if fs::remove_dir(folder).is_err() {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::change::{Containers, EditPlan};
+use super::change::{Containers, EditPlan, common_ends};
 use super::refusal::{EditRefusal, RefusalCause};
 use super::subject::ManagedContent;
 use super::swap;
@@ -59,10 +59,7 @@ pub(super) struct Splice {
 
 impl Splice {
     fn between(earlier: &[u8], later: &[u8]) -> Self {
-        let alike = |(one, other): &(&u8, &u8)| one == other;
-        let start = earlier.iter().zip(later).take_while(alike).count();
-        let rest = earlier[start..].iter().rev().zip(later[start..].iter().rev());
-        let end = rest.take_while(alike).count();
+        let (start, end) = common_ends(earlier, later);
         Self { start, bytes: later.len() - start - end, was: earlier[start..earlier.len() - end].to_vec() }
     }
 

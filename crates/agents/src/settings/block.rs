@@ -22,7 +22,6 @@ pub struct MarkedBlock {
     lines: String,
 }
 
-/// The state of our block in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockState {
     Absent,
@@ -33,13 +32,8 @@ pub enum BlockState {
 }
 
 impl MarkedBlock {
-    /// A block of `lines` in the `file` of `owner`.
     pub fn new(owner: &'static str, file: PathBuf, lines: impl Into<String>) -> Self {
         Self { owner, file, lines: lines.into() }
-    }
-
-    pub fn file(&self) -> &Path {
-        &self.file
     }
 
     pub fn inspect_file(&self, pace: RetryPace) -> Result<BlockState, EditRefusal> {

@@ -33,6 +33,22 @@ pub enum EntryChange {
     Removed { event: String, was: String },
 }
 
+/// The next edit of a text and its change; `None` if the text is as wanted.
+pub(super) type NextEdit<T, E> = Result<Option<(T, EntryChange)>, E>;
+
+/// Edits a text until it is as wanted.
+pub(super) fn edited<T, E>(
+    mut text: T,
+    next: impl Fn(&T) -> NextEdit<T, E>,
+) -> Result<(T, Vec<EntryChange>), E> {
+    let mut changes = Vec::new();
+    while let Some((edited, change)) = next(&text)? {
+        text = edited;
+        changes.push(change);
+    }
+    Ok((text, changes))
+}
+
 /// The containers that a file held without us: they stay, even if they end up empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Containers {
@@ -128,4 +144,11 @@ pub(super) fn without_if_empty(text: String, object: &ByteSpan, key: &str) -> St
         }
         _ => text,
     }
+}
+
+/// How many bytes two texts share at their start, and how many of the rest at their end.
+pub(super) fn common_ends(one: &[u8], other: &[u8]) -> (usize, usize) {
+    let alike = |(one, other): &(&u8, &u8)| one == other;
+    let start = one.iter().zip(other).take_while(alike).count();
+    (start, one[start..].iter().rev().zip(other[start..].iter().rev()).take_while(alike).count())
 }

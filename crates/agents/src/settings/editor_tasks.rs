@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::apply::RetryPace;
-use super::change::{Containers, EditPlan, EntryChange, without_if_empty};
+use super::change::{Containers, EditPlan, EntryChange, NextEdit, edited, without_if_empty};
 use super::edit::{self, Addition};
 use super::json::{self, ByteSpan, Element, ValueKind};
 use super::jsonc::Commented;
@@ -30,7 +30,6 @@ pub struct EditorTasks {
     command: String,
 }
 
-/// The state of our task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskState {
     Missing,
@@ -72,17 +71,17 @@ impl EditorTasks {
     }
 
     /// The next edit towards the wanted task.
-    fn step(&self, opened: &Commented) -> Result<Option<(Commented, EntryChange)>, RefusalCause> {
+    fn step(&self, opened: &Commented) -> NextEdit<Commented, RefusalCause> {
         let strict = opened.strict();
         let layout = Layout::of(strict);
+        let added =
+            |edited: String| Ok(Some((opened.follow(&edited)?, EntryChange::Added { event: event() })));
         let Some(list) = tasks(strict) else {
             let list = Node::Array(vec![self.entry()]);
-            let edited = edit::append(strict, &json::root(strict), &Addition::Member(KEY, &list), &layout);
-            return Ok(Some((opened.follow(&edited)?, EntryChange::Added { event: event() })));
+            return added(edit::append(strict, &json::root(strict), &Addition::Member(KEY, &list), &layout));
         };
         let Some((_, task)) = ours(strict, &list.value) else {
-            let edited = edit::append(strict, &list.value, &Addition::Item(&self.entry()), &layout);
-            return Ok(Some((opened.follow(&edited)?, EntryChange::Added { event: event() })));
+            return added(edit::append(strict, &list.value, &Addition::Item(&self.entry()), &layout));
         };
         let Some(command) = json::member(strict, &task.value, "command") else { return Ok(None) };
         if json::value(strict, &command.value) == self.command.as_str() {
@@ -93,10 +92,7 @@ impl EditorTasks {
         Ok(Some((opened.follow(&edited)?, EntryChange::Upgraded { event: event(), was })))
     }
 
-    fn removed(
-        opened: &Commented,
-        kept: &Containers,
-    ) -> Result<Option<(Commented, EntryChange)>, RefusalCause> {
+    fn removed(opened: &Commented, kept: &Containers) -> NextEdit<Commented, RefusalCause> {
         let strict = opened.strict();
         let Some((index, list)) = tasks(strict).and_then(|list| Some((ours(strict, &list.value)?.0, list)))
         else {
@@ -151,12 +147,8 @@ impl ManagedContent for EditorTasks {
     }
 
     fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
-        let mut opened = self.opened(existing)?;
-        let mut changes = vec![];
-        while let Some((edited, change)) = self.step(&opened).map_err(|cause| self.refuse(cause))? {
-            opened = edited;
-            changes.push(change);
-        }
+        let steps = edited(self.opened(existing)?, |opened| self.step(opened));
+        let (opened, changes) = steps.map_err(|cause| self.refuse(cause))?;
         Ok(EditPlan::new(&self.file, existing, opened.into_text(), changes))
     }
 

@@ -4,7 +4,7 @@
 
 use super::apply::{self, RetryPace};
 use super::json;
-use super::ours::{self, EntryFault, OwnEntry};
+use super::ours::{self, EntryFault};
 use super::plan::opened;
 use super::refusal::EditRefusal;
 use super::status_line::{self, StatusLineState};
@@ -24,7 +24,6 @@ pub struct Inspection {
     pub line: Option<StatusLineState>,
 }
 
-/// One entry of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEntry {
     pub event: String,
@@ -67,19 +66,16 @@ impl Target {
         let mut inspection =
             Inspection { silenced_by: silenced_by(self, &text), line, ..Inspection::default() };
         for own in ours::own_entries(self, &text) {
-            let entry = registered(&text, &own);
+            let (group, index, shown) = (own.group, own.index, text[own.handler].to_owned());
+            let entry = FileEntry { event: own.event.clone(), group, index, text: shown };
             let is_second = inspection.right.iter().any(|right| right.event == own.event);
             match own.fault.or(is_second.then_some(EntryFault::Duplicate)) {
                 None => inspection.right.push(entry),
                 Some(fault) => inspection.stale.push((entry, fault)),
             }
         }
-        inspection.missing = self
-            .all_wanted()
-            .iter()
-            .map(|wanted| wanted.event())
-            .filter(|event| !inspection.has(event))
-            .collect();
+        let events = self.all_wanted().iter().map(|wanted| wanted.event());
+        inspection.missing = events.filter(|event| !inspection.has(event)).collect();
         Ok(inspection)
     }
 }
@@ -88,13 +84,4 @@ fn silenced_by(target: &Target, text: &str) -> Option<&'static str> {
     let key = target.off_switch?;
     let value = json::member(text, &json::root(text), key)?;
     (&text[value.value] == "true").then_some(key)
-}
-
-fn registered(text: &str, entry: &OwnEntry) -> FileEntry {
-    FileEntry {
-        event: entry.event.clone(),
-        group: entry.group,
-        index: entry.index,
-        text: text[entry.handler.clone()].to_owned(),
-    }
 }

@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::refusal::RefusalCause;
+use crate::skim::{skip_space, string_end, value_end};
 
 /// The byte range of a value.
 pub(super) type ByteSpan = Range<usize>;
@@ -51,7 +52,7 @@ pub(super) fn is_blank(text: &str) -> bool {
 }
 
 pub(super) fn root(text: &str) -> ByteSpan {
-    let start = skip_space(text, text.len() - without_mark(text).len());
+    let start = skip_space(text.as_bytes(), text.len() - without_mark(text).len());
     start..end_of_value(text, start)
 }
 
@@ -69,12 +70,12 @@ pub(super) fn elements(text: &str, container: &ByteSpan) -> Vec<Element> {
     if kind(text, container) == ValueKind::Scalar {
         return found;
     }
-    let mut at = skip_space(text, container.start + 1);
+    let mut at = skip_space(text.as_bytes(), container.start + 1);
     while at + 1 < container.end {
         let element = element(text, at);
-        at = skip_space(text, element.whole.end);
+        at = skip_space(text.as_bytes(), element.whole.end);
         if byte(text, at) == Some(b',') {
-            at = skip_space(text, at + 1);
+            at = skip_space(text.as_bytes(), at + 1);
         }
         found.push(element);
     }
@@ -108,72 +109,22 @@ fn reason(error: &serde_json::Error) -> String {
 
 fn element(text: &str, start: usize) -> Element {
     let end = end_of_value(text, start);
-    let colon = skip_space(text, end);
+    let colon = skip_space(text.as_bytes(), end);
     if byte(text, colon) != Some(b':') {
         return Element { key: None, whole: start..end, value: start..end };
     }
-    let value = skip_space(text, colon + 1);
-    let value_end = end_of_value(text, value);
-    Element {
-        key: serde_json::from_str(&text[start..end]).ok(),
-        whole: start..value_end,
-        value: value..value_end,
-    }
+    let value = skip_space(text.as_bytes(), colon + 1);
+    let value = value..end_of_value(text, value);
+    Element { key: serde_json::from_str(&text[start..end]).ok(), whole: start..value.end, value }
 }
 
 fn end_of_value(text: &str, start: usize) -> usize {
-    match byte(text, start) {
-        Some(b'"') => end_of_string(text, start),
-        Some(b'{' | b'[') => end_of_container(text, start),
-        _ => end_of_word(text, start),
-    }
+    value_end(text.as_bytes(), start).unwrap_or(text.len())
 }
 
 /// The offset after the string that begins at `start`.
 pub(super) fn end_of_string(text: &str, start: usize) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = start + 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
-}
-
-fn end_of_container(text: &str, start: usize) -> usize {
-    let bytes = text.as_bytes();
-    let (mut at, mut depth) = (start, 0_usize);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => {
-                at = end_of_string(text, at);
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth == 1 => return at + 1,
-            b'}' | b']' => depth -= 1,
-            _ => {}
-        }
-        at += 1;
-    }
-    bytes.len()
-}
-
-fn end_of_word(text: &str, start: usize) -> usize {
-    let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r');
-    let rest = text.as_bytes().get(start..).unwrap_or_default();
-    start + rest.iter().position(is_end).unwrap_or(rest.len())
-}
-
-fn skip_space(text: &str, start: usize) -> usize {
-    let mut at = start;
-    while matches!(byte(text, at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-        at += 1;
-    }
-    at
+    string_end(text.as_bytes(), start).unwrap_or(text.len())
 }
 
 fn byte(text: &str, at: usize) -> Option<u8> {

@@ -3,6 +3,7 @@
 //! The twin has the same bytes at the same offsets, with spaces in place of comments and trailing commas. An edit of
 //! the twin is repeated on the text, and never loses a comment.
 
+use super::change::common_ends;
 use super::json::{self, ValueKind};
 use super::refusal::RefusalCause;
 
@@ -35,9 +36,7 @@ impl Commented {
     /// Repeats on the text an edit of the twin at one position.
     pub fn follow(&self, edited: &str) -> Result<Self, RefusalCause> {
         let (old, new) = (self.strict.as_bytes(), edited.as_bytes());
-        let alike = |(one, other): &(&u8, &u8)| one == other;
-        let start = old.iter().zip(new).take_while(alike).count();
-        let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(alike).count();
+        let (start, end) = common_ends(old, new);
         let (start, end) = (boundary(&self.text, start), old.len() - end);
         let end = (end..=self.text.len()).find(|at| self.text.is_char_boundary(*at)).unwrap_or(end);
         let inserted = &edited[start..edited.len() - (old.len() - end)];

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::json::{self, ByteSpan};
 
-/// The formatting of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     newline: &'static str,

@@ -26,7 +26,6 @@ pub(super) struct OwnEntry {
     pub handler: ByteSpan,
 }
 
-/// The defect of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryFault {
     /// An older form, another path or another timeout.
@@ -50,16 +49,13 @@ pub(super) fn own_entries(target: &Target, text: &str) -> Vec<OwnEntry> {
         return Vec::new();
     };
     let lists = json::elements(text, &hooks);
-    let effective = lists.iter().enumerate().filter(|(index, list)| is_effective(list, &lists[index + 1..]));
+    // The agent reads only the last of a repeated key; we leave the others alone.
+    let is_last = |index: usize, list: &Element| lists[index + 1..].iter().all(|other| other.key != list.key);
+    let effective = lists.iter().enumerate().filter(|(index, list)| is_last(*index, list));
     effective
         .filter_map(|(_, list)| Some((list.key.as_deref()?, &list.value)))
         .flat_map(|(event, list)| in_list(target, text, event, list))
         .collect()
-}
-
-/// The agent reads only the last of a repeated key; we leave the others alone.
-fn is_effective(list: &Element, later: &[Element]) -> bool {
-    later.iter().all(|other| other.key != list.key)
 }
 
 fn in_list(target: &Target, text: &str, event: &str, list: &ByteSpan) -> Vec<OwnEntry> {
@@ -73,9 +69,10 @@ fn in_list(target: &Target, text: &str, event: &str, list: &ByteSpan) -> Vec<Own
         };
         let handlers = json::elements(text, &member.value);
         for (index, handler) in handlers.iter().enumerate() {
-            let Some(value) = parse_own(&text[handler.value.clone()], target.agent()) else {
+            let value = json::value(text, &handler.value);
+            if !is_ours(&value, target.agent()) {
                 continue;
-            };
+            }
             entries.push(OwnEntry {
                 event: event.to_owned(),
                 fault: fault(target, event, &value, matcher(text, &element.value)),
@@ -92,29 +89,17 @@ fn in_list(target: &Target, text: &str, event: &str, list: &ByteSpan) -> Vec<Own
     entries
 }
 
-fn parse_own(handler: &str, agent: &str) -> Option<Value> {
-    let value = serde_json::from_str(handler).ok()?;
-    is_ours(&value, agent).then_some(value)
-}
-
 fn is_ours(handler: &Value, agent: &str) -> bool {
-    let (Some("command"), Some(command)) = (text_of(handler, "type"), text_of(handler, "command")) else {
+    let Some(command) = handler["command"].as_str().filter(|_| handler["type"] == "command") else {
         return false;
     };
-    match handler.get("args").and_then(Value::as_array) {
-        Some(args) => {
-            let leads = |index: usize, word| args.get(index).and_then(Value::as_str) == Some(word);
-            is_tow(command) && leads(0, "hook") && leads(1, agent)
-        }
+    match handler["args"].as_array() {
+        Some(args) => is_tow(command) && args.starts_with(&["hook".into(), agent.into()]),
         None => match words::split(command).as_deref() {
             Some([.., program, verb, name]) => is_tow(program) && verb == "hook" && name == agent,
             _ => false,
         },
     }
-}
-
-fn text_of<'a>(handler: &'a Value, key: &str) -> Option<&'a str> {
-    handler.get(key).and_then(Value::as_str)
 }
 
 /// Whether a program is `tow`, also under a name with a suffix such as `tow-0.2` or `tow.exe`.
@@ -146,7 +131,8 @@ mod tests {
 
     #[track_caller]
     fn check(handler: &str, expected: bool) {
-        assert_eq!(parse_own(handler, "claude").is_some(), expected, "{handler}");
+        let value = serde_json::from_str(handler).unwrap_or_default();
+        assert_eq!(is_ours(&value, "claude"), expected, "{handler}");
     }
 
     #[test]

@@ -13,7 +13,6 @@ use super::subject::ManagedContent;
 /// A header line; all formats that we write allow comments there.
 const MARK: &str = "# towline ";
 
-/// The end of the header.
 const HEADER_END: &str = "\n---\n";
 
 /// A file, and the text that we want in it.
@@ -24,7 +23,6 @@ pub struct OwnedFile {
     text: String,
 }
 
-/// The state of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnedFileState {
     Absent,
@@ -41,10 +39,6 @@ impl OwnedFile {
     /// A page with this header (lines of YAML) and body.
     pub fn new(owner: &'static str, file: PathBuf, header: &str, body: &str) -> Self {
         Self { owner, file, text: marked(header, body) }
-    }
-
-    pub fn file(&self) -> &Path {
-        &self.file
     }
 
     pub fn text(&self) -> &str {

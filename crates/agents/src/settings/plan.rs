@@ -2,7 +2,7 @@
 //!
 //! Writes nothing. Every plan is a fixed point: planning again on its result changes nothing.
 
-use super::change::{Containers, EditPlan, EntryChange, opened_object, without_if_empty};
+use super::change::{Containers, EditPlan, EntryChange, NextEdit, edited, opened_object, without_if_empty};
 use super::edit::{self, Addition};
 use super::json::{self, Element, ValueKind};
 use super::layout::{Layout, Node};
@@ -19,7 +19,7 @@ impl ManagedContent for Target {
     }
 
     fn file(&self) -> &Path {
-        Target::file(self)
+        &self.file
     }
 
     fn is_whole(&self, bytes: &[u8]) -> bool {
@@ -30,13 +30,9 @@ impl ManagedContent for Target {
     fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
         let start = opened(self, existing)?;
         let layout = Layout::of(&start);
-        let mut text = with_hooks(self, start, &layout);
-        let mut changes = Vec::new();
-        while let Some((edited, change)) = next_step(self, &text, &layout)? {
-            text = edited;
-            changes.push(change);
-        }
-        Ok(EditPlan::new(Target::file(self), existing, text, changes))
+        let start = with_hooks(self, start, &layout);
+        let (text, changes) = edited(start, |text| next_step(self, text, &layout))?;
+        Ok(EditPlan::new(&self.file, existing, text, changes))
     }
 
     /// Containers stay if they are in `kept` or not empty.
@@ -53,7 +49,7 @@ impl ManagedContent for Target {
             text = edited;
             changes.push(change);
         }
-        Ok(EditPlan::new(Target::file(self), existing, text, changes))
+        Ok(EditPlan::new(&self.file, existing, text, changes))
     }
 
     fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
@@ -87,11 +83,7 @@ fn with_hooks(target: &Target, text: String, layout: &Layout) -> String {
 }
 
 /// Corrects the first difference from the wanted entries.
-fn next_step(
-    target: &Target,
-    text: &str,
-    layout: &Layout,
-) -> Result<Option<(String, EntryChange)>, EditRefusal> {
+fn next_step(target: &Target, text: &str, layout: &Layout) -> NextEdit<String, EditRefusal> {
     let own_entries = ours::own_entries(target, text);
     for wanted in target.all_wanted() {
         let entries: Vec<&OwnEntry> =
@@ -101,7 +93,7 @@ fn next_step(
         }
     }
     match own_entries.iter().rfind(|entry| entry.fault == Some(EntryFault::Unwanted)) {
-        Some(entry) => Ok(Some((without(target, text, entry, &Containers::default()), entry.removed(text)))),
+        Some(entry) => Ok(Some(taken_out(target, text, entry))),
         None => status_line::step(target, text, layout),
     }
 }
@@ -113,25 +105,19 @@ fn settle(
     layout: &Layout,
     wanted: &HookEntry,
     entries: &[&OwnEntry],
-) -> Result<Option<(String, EntryChange)>, EditRefusal> {
+) -> NextEdit<String, EditRefusal> {
     let first = |fault: Option<EntryFault>| entries.iter().find(|entry| entry.fault == fault);
     if let Some(right) = first(None) {
         let spare = entries.iter().rfind(|entry| entry.handler != right.handler);
-        return Ok(
-            spare.map(|entry| (without(target, text, entry, &Containers::default()), entry.removed(text)))
-        );
+        return Ok(spare.map(|entry| taken_out(target, text, entry)));
     }
     if let Some(entry) = first(Some(EntryFault::Outdated)) {
-        return Ok(Some((
-            edit::replace(text, &entry.handler, &wanted.handler(), layout),
-            entry.upgraded(text),
-        )));
+        let edited = edit::replace(text, &entry.handler, &wanted.handler(), layout);
+        return Ok(Some((edited, entry.upgraded(text))));
     }
     if let Some(entry) = entries.iter().find(|entry| entry.group_size == 1) {
-        return Ok(Some((
-            edit::replace(text, &entry.group_span, &wanted.group(), layout),
-            entry.upgraded(text),
-        )));
+        let edited = edit::replace(text, &entry.group_span, &wanted.group(), layout);
+        return Ok(Some((edited, entry.upgraded(text))));
     }
     let added = EntryChange::Added { event: wanted.event().to_owned() };
     Ok(Some((with_group(target, text, layout, wanted)?, added)))
@@ -148,12 +134,19 @@ fn with_group(
         return Err(target.refuse(RefusalCause::HooksNotObject));
     };
     match json::member(text, &hooks, wanted.event()) {
-        None => Ok(edit::append(text, &hooks, &Addition::Member(wanted.event(), &wanted.list()), layout)),
+        None => {
+            let list = Node::Array(vec![wanted.group()]);
+            Ok(edit::append(text, &hooks, &Addition::Member(wanted.event(), &list), layout))
+        }
         Some(list) if json::kind(text, &list.value) == ValueKind::Array => {
             Ok(edit::append(text, &list.value, &Addition::Item(&wanted.group()), layout))
         }
         Some(_) => Err(target.refuse(RefusalCause::ListNotArray { event: wanted.event().to_owned() })),
     }
+}
+
+fn taken_out(target: &Target, text: &str, entry: &OwnEntry) -> (String, EntryChange) {
+    (without(target, text, entry, &Containers::default()), entry.removed(text))
 }
 
 /// The text without this entry, and without the group, list and `hooks` that held nothing else.

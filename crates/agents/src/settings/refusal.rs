@@ -87,24 +87,17 @@ impl EditRefusal {
     /// The next step for the user, in one sentence.
     pub fn hint(&self) -> String {
         let file = self.file.display();
-        let reshape = |key: &str, shape: &str| {
-            format!("Make `{key}` in {file} {shape}, or remove it, then run the command again.")
-        };
+        let again = |what: String| format!("{what}, then run the command again.");
+        let reshape = |key: &str, shape: &str| again(format!("Make `{key}` in {file} {shape}, or remove it"));
         match &self.cause {
-            RefusalCause::NotText { .. } => format!("Save {file} as UTF-8, then run the command again."),
+            RefusalCause::NotText { .. } => again(format!("Save {file} as UTF-8")),
             RefusalCause::NotJson { line, .. } => {
-                format!(
-                    "Mend line {line} of {file} (comments and trailing commas are not JSON), then run the command again."
-                )
+                again(format!("Mend line {line} of {file} (comments and trailing commas are not JSON)"))
             }
-            RefusalCause::RootNotObject => {
-                format!("Make {file} a JSON object, `{{}}` at the least, then run the command again.")
-            }
-            RefusalCause::NotToml { line, .. } => {
-                format!("Mend line {line} of {file}, then run the command again.")
-            }
+            RefusalCause::RootNotObject => again(format!("Make {file} a JSON object, `{{}}` at the least")),
+            RefusalCause::NotToml { line, .. } => again(format!("Mend line {line} of {file}")),
             RefusalCause::ServersNotObject { key: name } | RefusalCause::NoRoomForServer { name } => {
-                format!("Remove `{name}` from {file}, then run the command again.")
+                again(format!("Remove `{name}` from {file}"))
             }
             RefusalCause::ServerNotOurs { name } => {
                 format!("To get ours, rename `{name}` in {file}, then run `tow install` again.")
@@ -112,33 +105,25 @@ impl EditRefusal {
             RefusalCause::HooksNotObject => reshape("hooks", "an object"),
             RefusalCause::ListNotArray { event } => reshape(&format!("hooks.{event}"), "an array"),
             RefusalCause::TasksNotArray => reshape("tasks", "an array"),
-            RefusalCause::StatusLineUnknown => {
-                format!("Remove `statusLine` from {file}, then run the command again.")
-            }
+            RefusalCause::StatusLineUnknown => again(format!("Remove `statusLine` from {file}")),
             RefusalCause::OpenBlock { line } => {
-                format!("Remove line {line} of {file} and what belongs to it, then run the command again.")
+                again(format!("Remove line {line} of {file} and what belongs to it"))
             }
             RefusalCause::NotOurs => format!("To get ours, move {file} away, then run `tow install` again."),
-            RefusalCause::NotAFile { path } => {
-                format!("Move {} away, then run the command again.", path.display())
-            }
+            RefusalCause::NotAFile { path } => again(format!("Move {} away", path.display())),
             RefusalCause::TooLarge { .. } => format!("Look into {file}: no settings file is that large."),
             RefusalCause::LinkLoop => format!("Mend the link: `ls -l {file}`."),
             RefusalCause::CannotRead { path, .. } => {
                 format!("Look who may read it: `ls -ld {}`.", path.display())
             }
             RefusalCause::CannotWrite { path, .. } => {
+                let path = path.display();
                 format!(
-                    "Look who may write there, and whether the disk is full or read-only: `ls -ld {}`.",
-                    path.display()
+                    "Look who may write there, and whether the disk is full or read-only: `ls -ld {path}`."
                 )
             }
-            RefusalCause::CannotBackUp { folder, .. } => {
-                format!("Make {} writable, then run the command again.", folder.display())
-            }
-            RefusalCause::KeepsChanging => {
-                "Close the program that rewrites it, then run the command again.".to_owned()
-            }
+            RefusalCause::CannotBackUp { folder, .. } => again(format!("Make {} writable", folder.display())),
+            RefusalCause::KeepsChanging => again("Close the program that rewrites it".to_owned()),
             RefusalCause::BadCommand { .. } => {
                 "Put `tow` under its own name at a path of plain UTF-8, such as ~/.local/bin/tow.".to_owned()
             }

@@ -2,7 +2,7 @@
 //!
 //! Edits spans of the text. Never reformats a foreign byte, and never removes an object that existed before us.
 
-use super::change::{Containers, EntryChange, opened_object, without_if_empty};
+use super::change::{Containers, EntryChange, NextEdit, opened_object, without_if_empty};
 use super::edit::{self, Addition};
 use super::json::{self, ByteSpan, Element, ValueKind};
 use super::layout::{Layout, Node};
@@ -24,10 +24,7 @@ pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, RefusalCause> {
     }
 }
 
-pub(super) fn step(
-    server: &McpServerEntry,
-    text: &str,
-) -> Result<Option<(String, EntryChange)>, RefusalCause> {
+pub(super) fn step(server: &McpServerEntry, text: &str) -> NextEdit<String, RefusalCause> {
     let (root, layout) = (json::root(text), Layout::of(text));
     let added = |edited: String| Ok(Some((edited, EntryChange::Added { event: event() })));
     let Some(servers) = json::member(text, &root, KEY) else {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use toml_edit::{Document, InlineTable, Item, Table, Value};
 
-use super::change::EntryChange;
+use super::change::{EntryChange, NextEdit};
 use super::edit::splice;
 use super::layout::newline;
 use super::refusal::RefusalCause;
@@ -29,10 +29,7 @@ pub(super) fn opened(existing: Option<&[u8]>) -> Result<String, RefusalCause> {
     }
 }
 
-pub(super) fn step(
-    server: &McpServerEntry,
-    text: &str,
-) -> Result<Option<(String, EntryChange)>, RefusalCause> {
+pub(super) fn step(server: &McpServerEntry, text: &str) -> NextEdit<String, RefusalCause> {
     let document = parsed(text)?;
     let (edited, change) = match named_entry(&document) {
         None => (added(server, text, document.get(KEY)), EntryChange::Added { event: event() }),
@@ -50,7 +47,7 @@ pub(super) fn step(
 }
 
 /// The text without our entry.
-pub(super) fn removed(text: &str) -> Result<Option<(String, EntryChange)>, RefusalCause> {
+pub(super) fn removed(text: &str) -> NextEdit<String, RefusalCause> {
     let document = parsed(text)?;
     if !named_entry(&document).is_some_and(is_our_entry) {
         return Ok(None);
@@ -200,7 +197,6 @@ fn member_of(members: &InlineTable, name: &str) -> Range<usize> {
     }
 }
 
-/// The text with one more inline member.
 fn with_member(text: &str, members: &InlineTable, member: &str) -> String {
     let values = members.get_values();
     match (values.last().and_then(|(_, value)| value.span()), members.span()) {
@@ -275,13 +271,10 @@ fn end_of_line(text: &str, at: usize) -> usize {
 }
 
 fn inline(members: &BTreeMap<String, String>) -> Option<String> {
-    let members = members.iter().map(|(name, value)| format!("{} = {}", bare(name), quoted(value)));
+    let members =
+        members.iter().map(|(name, value)| format!("{} = {}", toml_edit::Key::new(name), quoted(value)));
     let shown = members.collect::<Vec<_>>().join(", ");
     (!shown.is_empty()).then(|| format!("{{ {shown} }}"))
-}
-
-fn bare(name: &str) -> String {
-    toml_edit::Key::new(name).to_string()
 }
 
 fn quoted(text: &str) -> String {

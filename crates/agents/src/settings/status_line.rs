@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::change::EntryChange;
+use super::change::{EntryChange, NextEdit};
 use super::edit::{self, Addition};
 use super::json::{self, ByteSpan};
 use super::layout::{Layout, Node};
@@ -21,18 +21,11 @@ const VERB: &str = "statusline";
 /// Precedes the original command.
 const OVER: &str = "--over";
 
-/// The current setting.
+/// The setting in a file: `Unknown` is one without a command.
 enum LineSetting {
     Nothing,
-    Ours {
-        command: ByteSpan,
-        over: Option<String>,
-    },
-    Theirs {
-        command: ByteSpan,
-        text: String,
-    },
-    /// A setting without a command.
+    Ours { command: ByteSpan, over: Option<String> },
+    Theirs { command: ByteSpan, text: String },
     Unknown,
 }
 
@@ -72,11 +65,7 @@ pub(super) fn standing(target: &Target, text: &str) -> Option<StatusLineState> {
 }
 
 /// The next edit towards the wanted setting.
-pub(super) fn step(
-    target: &Target,
-    text: &str,
-    layout: &Layout,
-) -> Result<Option<(String, EntryChange)>, EditRefusal> {
+pub(super) fn step(target: &Target, text: &str, layout: &Layout) -> NextEdit<String, EditRefusal> {
     let Some((program, showing)) = target.status_line() else { return Ok(None) };
     let replaced_by = |command: &ByteSpan, over: Option<&str>| {
         edit::replace(text, command, &Node::Text(line(program, over)), layout)
@@ -97,8 +86,7 @@ pub(super) fn step(
         }
         (LineSetting::Ours { command, over }, StatusLineMode::AsItIs | StatusLineMode::Wanted) => {
             let edited = replaced_by(&command, over.as_deref());
-            let is_changed = text_at(&edited, &line_setting(&edited)) != text_at(text, &line_setting(text));
-            is_changed.then(|| (edited, change(text, Some(&command))))
+            (edited != text).then(|| (edited, change(text, Some(&command))))
         }
     })
 }
@@ -155,13 +143,6 @@ fn line_setting(text: &str) -> LineSetting {
         }
         Some(_) | None => LineSetting::Theirs { command: command.value, text: line },
     }
-}
-
-fn text_at<'a>(text: &'a str, line_setting: &LineSetting) -> Option<&'a str> {
-    let (LineSetting::Ours { command, .. } | LineSetting::Theirs { command, .. }) = line_setting else {
-        return None;
-    };
-    Some(&text[command.clone()])
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::apply::{self, Applied, RetryPace};
+use super::apply::{self, Applied, Edit, RetryPace, Safekeeping};
 use super::archive::OriginalsArchive;
 use super::change::{Containers, EditPlan};
 use super::refusal::{EditRefusal, RefusalCause};
@@ -52,7 +52,7 @@ pub trait ManagedContent {
     where
         Self: Sized,
     {
-        apply::preview(self, pace)
+        self.plan(apply::settled_bytes(self, pace)?.as_deref())
     }
 
     /// The plan that `remove` would carry out now.
@@ -60,7 +60,7 @@ pub trait ManagedContent {
     where
         Self: Sized,
     {
-        apply::preview_removal(self, archive, pace)
+        apply::removal(self, archive, apply::settled_bytes(self, pace)?)
     }
 
     /// Writes our content into the file, exactly once and correct, unless the user changed it.
@@ -68,7 +68,8 @@ pub trait ManagedContent {
     where
         Self: Sized,
     {
-        apply::apply(self, archive, pace)
+        let edit = Edit::new(self, Safekeeping::Original(archive), pace)?;
+        edit.carry_out(&|current| self.plan(current.as_deref()))
     }
 
     /// Restores the original file; if others have changed it since, removes only our content.
@@ -76,6 +77,13 @@ pub trait ManagedContent {
     where
         Self: Sized,
     {
-        apply::remove(self, archive, pace)
+        let record = archive.recall(self);
+        let edit = Edit::new(self, Safekeeping::Foreign(archive), pace)?;
+        let applied = edit.carry_out(&|current| apply::removal(self, archive, current))?;
+        archive.forget(self)?;
+        if let (None, Some(folder)) = (&applied.plan.after, record.and_then(|record| record.made_folder)) {
+            apply::remove_empty_folders(self.file(), &folder);
+        }
+        Ok(applied)
     }
 }

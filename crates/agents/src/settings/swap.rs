@@ -112,7 +112,6 @@ pub(super) fn write_own_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// Writes a new file, and fails if it exists.
 pub(super) fn create_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path)?;
     file.write_all(bytes)?;

@@ -12,7 +12,7 @@ use super::refusal::{EditRefusal, RefusalCause};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     agent: &'static str,
-    file: PathBuf,
+    pub(super) file: PathBuf,
     pub(super) wanted: Vec<HookEntry>,
     pub(super) order: EntryOrder,
     /// The key whose value `true` disables all hooks in the file.
@@ -70,7 +70,6 @@ impl Target {
         self
     }
 
-    /// Sets the wanted entries.
     pub fn with_entries(self, wanted: impl IntoIterator<Item = HookEntry>) -> Self {
         Self { wanted: wanted.into_iter().collect(), ..self }
     }
@@ -94,10 +93,6 @@ impl Target {
     /// The agent's name in `tow hook`.
     pub fn agent(&self) -> &'static str {
         self.agent
-    }
-
-    pub fn file(&self) -> &Path {
-        &self.file
     }
 
     pub fn entry_for(&self, event: &str) -> Option<&HookEntry> {
@@ -146,10 +141,6 @@ impl HookEntry {
         let matcher = self.matcher.map(|matcher| ("matcher", Node::Text(matcher.to_owned())));
         let hooks = ("hooks", Node::Array(vec![self.handler()]));
         Node::Object(matcher.into_iter().chain([hooks]).collect())
-    }
-
-    pub(super) fn list(&self) -> Node {
-        Node::Array(vec![self.group()])
     }
 }
 

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::apply::RetryPace;
-use super::change::{Containers, EditPlan, EntryChange};
+use super::change::{Containers, EditPlan, EntryChange, NextEdit, edited};
 use super::ours::is_tow;
 use super::refusal::{EditRefusal, RefusalCause};
 use super::subject::ManagedContent;
@@ -28,7 +28,6 @@ pub struct McpServerEntry {
     pub(super) passed_on: &'static [&'static str],
 }
 
-/// The file's format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     /// JSON with an object of servers by name.
@@ -43,7 +42,6 @@ pub const PLACES: [&str; 3] = ["TOWLINE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME
 /// A variable that locates our data, and its value if set. Some agents start servers without it.
 pub type DataVariable = (&'static str, Option<String>);
 
-/// The state of our entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerState {
     Missing,
@@ -70,10 +68,6 @@ impl McpServerEntry {
         Self { passed_on: names, ..self }
     }
 
-    pub fn file(&self) -> &Path {
-        &self.file
-    }
-
     pub fn inspect_file(&self, pace: RetryPace) -> Result<ServerState, EditRefusal> {
         match self.preview(pace) {
             Ok(plan) => Ok(standing(&plan)),
@@ -96,7 +90,7 @@ impl McpServerEntry {
     }
 
     /// The next edit towards the wanted entry.
-    fn step(&self, text: &str) -> Result<Option<(String, EntryChange)>, EditRefusal> {
+    fn step(&self, text: &str) -> NextEdit<String, EditRefusal> {
         let step = match self.format {
             FileFormat::Json => server_json::step(self, text),
             FileFormat::Toml => server_toml::step(self, text),
@@ -124,12 +118,7 @@ impl ManagedContent for McpServerEntry {
     }
 
     fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
-        let mut text = self.opened(existing)?;
-        let mut changes = Vec::new();
-        while let Some((edited, change)) = self.step(&text)? {
-            text = edited;
-            changes.push(change);
-        }
+        let (text, changes) = edited(self.opened(existing)?, |text| self.step(text))?;
         Ok(EditPlan::new(&self.file, existing, text, changes))
     }
 

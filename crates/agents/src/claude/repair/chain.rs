@@ -78,25 +78,16 @@ pub fn faults(lines: &[RepairLine<'_>]) -> Faults {
     faults
 }
 
-/// All entries whose parents lead into a cycle.
+/// All entries whose parents lead into a cycle: those that no entry without a parent leads to.
 fn circles(parents: &BTreeMap<&str, Option<&str>>) -> BTreeSet<String> {
-    let mut ends: BTreeSet<&str> = BTreeSet::new();
-    let mut in_cycle = BTreeSet::new();
-    for start in parents.keys() {
-        let (mut path, mut next) = (vec![], Some(*start));
-        let mut on_path = BTreeSet::new();
-        while let Some(id) = next {
-            if ends.contains(id) || !parents.contains_key(id) {
-                break;
-            }
-            if in_cycle.contains(id) || !on_path.insert(id) {
-                in_cycle.extend(path.iter().copied());
-                break;
-            }
-            path.push(id);
-            next = parents.get(id).copied().flatten();
-        }
-        ends.extend(path.into_iter().filter(|id| !in_cycle.contains(id)));
+    let mut children: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
+    for (id, parent) in parents {
+        let parent = parent.filter(|parent| parents.contains_key(parent));
+        children.entry(parent).or_default().push(id);
     }
-    in_cycle.into_iter().map(str::to_owned).collect()
+    let mut open = children.remove(&None).unwrap_or_default();
+    while let Some(id) = open.pop() {
+        open.extend(children.remove(&Some(id)).unwrap_or_default());
+    }
+    children.into_values().flatten().map(str::to_owned).collect()
 }

@@ -21,16 +21,12 @@ const STOPS: Phrases = Phrases(
 /// The index in the chain from which on the session is dead.
 pub fn zone(chain: &Chain<'_, '_>) -> Option<(usize, Death)> {
     let answers = chain.entries.iter().enumerate().filter(|(_, line)| line.kind == "assistant");
-    let dead = answers.rev().take_while(|(_, line)| is_dead(line));
+    let dead = answers.rev().take_while(|(_, line)| (line.is_synthetic && !line.has_usage) || is_full(line));
     let dead: Vec<(usize, &&RepairLine<'_>)> = dead.collect();
     let (from, first) = dead.last()?;
     let is_full = dead.iter().any(|(_, line)| is_full(line));
     let cause = if is_full { DeathCause::Full } else { DeathCause::Other };
     Some((*from, Death { at: first.at, cause }))
-}
-
-fn is_dead(line: &RepairLine<'_>) -> bool {
-    (line.is_synthetic && !line.has_usage) || is_full(line)
 }
 
 fn is_full(line: &RepairLine<'_>) -> bool {

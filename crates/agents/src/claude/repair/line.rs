@@ -31,7 +31,6 @@ pub struct RepairLine<'a> {
     pub is_result: bool,
     /// The id of the message that it is part of.
     pub message: Option<String>,
-    /// Its text.
     pub text: String,
     /// Whether the client wrote it in place of the model.
     pub is_synthetic: bool,
