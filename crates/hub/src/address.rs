@@ -42,7 +42,6 @@ impl fmt::Display for HubAddress {
     }
 }
 
-/// A password.
 #[derive(Clone)]
 pub struct HubPassword(Vec<u8>);
 

@@ -66,7 +66,8 @@ pub(crate) fn stamp_bytes(stamp: WriteStamp) -> Option<Vec<u8>> {
     (stamp != WriteStamp::NEVER).then(|| stamp.to_bytes().to_vec())
 }
 
-fn lives(row: &SharedRow) -> Option<&Registers> {
+/// The registers of a row that is not forgotten.
+pub(crate) fn lives(row: &SharedRow) -> Option<&Registers> {
     match &row.life {
         RowLife::Lives(registers) => Some(registers),
         RowLife::Forgotten { .. } => None,

@@ -3,12 +3,10 @@
 //! Carries no password, and of a server error only its message: its details may quote a row.
 
 use crate::address::HubAddress;
-use std::error::Error as _;
-use thiserror::Error;
+use std::error::Error;
 use tokio_postgres::error::{DbError, SqlState};
 
-/// Why a hub call failed.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum HubError {
     #[error(
         "the hub at {place} cannot be reached ({why}); what is here is kept, and `tow hub sync` tries again"
@@ -45,18 +43,7 @@ pub type Result<T, E = HubError> = std::result::Result<T, E>;
 impl HubError {
     /// Whether a retry may succeed without anyone's intervention.
     pub fn is_transient(&self) -> bool {
-        match self {
-            HubError::Unreachable { .. } | HubError::Timeout { .. } => true,
-            HubError::Unprotected { .. }
-            | HubError::Login { .. }
-            | HubError::NoSchema { .. }
-            | HubError::SchemaTooOld { .. }
-            | HubError::SchemaTooNew { .. }
-            | HubError::NotAMember { .. }
-            | HubError::Refused { .. }
-            | HubError::NoSuch { .. }
-            | HubError::Other { .. } => false,
-        }
+        matches!(self, HubError::Unreachable { .. } | HubError::Timeout { .. })
     }
 
     /// Maps an error of the client library.
@@ -119,23 +106,16 @@ fn is_passing(code: &SqlState) -> bool {
 }
 
 fn is_about_certificates(error: &tokio_postgres::Error) -> bool {
-    let mut cause = error.source();
-    while let Some(inner_error) = cause {
-        let inner = inner_error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if inner_error.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>()) {
-            return true;
-        }
-        cause = inner_error.source();
-    }
-    false
+    causes(error).any(|cause| {
+        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>())
+    })
 }
 
 fn chain(error: &tokio_postgres::Error) -> String {
-    let mut message = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner_error) = cause {
-        message = format!("{message}: {inner_error}");
-        cause = inner_error.source();
-    }
-    message
+    causes(error).fold(error.to_string(), |message, cause| format!("{message}: {cause}"))
+}
+
+fn causes(error: &tokio_postgres::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |cause| (**cause).source())
 }

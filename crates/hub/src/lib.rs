@@ -37,7 +37,6 @@ pub struct HubClient {
     has_vectors: Option<bool>,
 }
 
-/// The access a call needs.
 #[derive(Clone, Copy)]
 enum Need {
     Read,
@@ -54,11 +53,8 @@ impl HubClient {
         Ok(HubClient { link: HubConn::open(address, secret, patience)?, schema: None, has_vectors: None })
     }
 
-    fn refused(&self, why: &str) -> HubError {
-        HubError::Refused { place: self.link.address().to_string(), why: why.to_owned() }
-    }
-
-    fn not_a_member(&self, why: &str) -> HubError {
-        HubError::NotAMember { place: self.link.address().to_string(), why: why.to_owned() }
+    /// Names the hub in an error.
+    fn place(&self) -> String {
+        self.link.address().to_string()
     }
 }

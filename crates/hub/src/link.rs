@@ -54,7 +54,6 @@ impl HubConn {
         &self.address
     }
 
-    /// Runs one statement.
     pub fn query(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<Vec<Row>> {
         let answers = self.query_all(&[SqlCall { sql, values }])?;
         Ok(answers.into_iter().next().unwrap_or_default())

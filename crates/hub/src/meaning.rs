@@ -10,12 +10,11 @@ use crate::team::Membership;
 use crate::value::{SqlValue, values};
 use crate::{HubClient, Need, columns};
 use towline_core::id::Uid;
-use towline_core::share::{RowLife, SharedRow, WriteStamp};
+use towline_core::share::{SharedRow, WriteStamp};
 
 /// A vector, and the model that made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding {
-    /// Identifies the model.
     pub model: u64,
     /// At most `VECTOR_LENGTH` numbers; a longer one is dropped.
     pub vector: Vec<f32>,
@@ -98,8 +97,7 @@ impl HubClient {
 
     /// Switches the team's vectors to this model and deletes those of another. Only an administrator may.
     pub fn adopt_model(&mut self, membership: &Membership, model: u64) -> Result<()> {
-        self.ready(Need::Write)?;
-        self.link.query(ADOPT, values![membership.team, &name(model)]).map(|_| ())
+        self.call(ADOPT, values![membership.team, &name(model)])
     }
 
     pub(crate) fn has_vectors(&mut self) -> Result<bool> {
@@ -139,10 +137,7 @@ pub(crate) fn upload<'a>(
 
 /// The stamp of the row's text; `None` for a row without text.
 fn stamp(row: &SharedRow) -> Option<WriteStamp> {
-    match &row.life {
-        RowLife::Lives(registers) => row.is_shared().then_some(registers.words.stamp),
-        RowLife::Forgotten { .. } => None,
-    }
+    columns::lives(row).filter(|_| row.is_shared()).map(|registers| registers.words.stamp)
 }
 
 /// pgvector's text form, with more digits than it keeps. `None` for a vector that is too long, not finite, or zero.

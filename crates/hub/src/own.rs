@@ -2,11 +2,12 @@
 //!
 //! Without the text: withdrawing a row does not need it.
 
+use crate::HubClient;
 use crate::error::Result;
+use crate::link::SqlCall;
 use crate::team::Membership;
 use crate::travel::{PulledPage, signed};
 use crate::value::values;
-use crate::{HubClient, Need};
 use towline_core::id::Uid;
 use towline_core::share::RowKind;
 
@@ -38,23 +39,19 @@ impl HubClient {
         after: u64,
         most: u32,
     ) -> Result<PulledPage> {
-        self.ready(Need::Read)?;
         let most = most.max(1);
         let values = values![membership.team, project, signed(after), &membership.person, i64::from(most)];
-        let rows = self.link.query(OWN, values)?;
-        self.parse_page(&rows, after, most)
+        self.page(SqlCall { sql: OWN, values }, after, most)
     }
 
     /// The number of those rows per kind. Kinds of newer programs are skipped.
     pub fn own_counts(&mut self, membership: &Membership, project: Uid) -> Result<Vec<(RowKind, u64)>> {
-        self.ready(Need::Read)?;
         let values = values![membership.team, project, &membership.person];
-        let rows = self.link.query(COUNT, values)?;
-        let mut counts = vec![];
-        for row in &rows {
-            let (kind, count): (String, i64) = (self.link.read(row, "kind")?, self.link.read(row, "rows")?);
-            counts.extend(RowKind::named(&kind).map(|kind| (kind, u64::try_from(count).unwrap_or(0))));
-        }
+        let counts = self.rows(COUNT, values, |link, row| {
+            let (kind, count): (String, i64) = (link.read(row, "kind")?, link.read(row, "rows")?);
+            Ok(RowKind::named(&kind).map(|kind| (kind, u64::try_from(count).unwrap_or(0))))
+        })?;
+        let mut counts: Vec<_> = counts.into_iter().flatten().collect();
         counts.sort_unstable();
         Ok(counts)
     }

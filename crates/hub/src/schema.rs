@@ -19,7 +19,6 @@ pub const VERSION: u32 = MIGRATIONS.len() as u32;
 /// The oldest program version that may write to this schema.
 const WRITABLE_BY: u32 = 1;
 
-/// Options for creating a hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitOptions {
     /// The number of partitions that rows are spread over by team. Fixed when the hub is created.
@@ -32,7 +31,6 @@ impl Default for InitOptions {
     }
 }
 
-/// The result of `init`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitOutcome {
     /// `None` if there was no hub.
@@ -120,7 +118,10 @@ impl HubClient {
     pub fn init(&mut self, wanted: &InitOptions) -> Result<InitOutcome> {
         let before = match self.server_status()?.schema {
             HubSchema::Absent => None,
-            HubSchema::Closed => return Err(self.refused("this hub is another login's")),
+            HubSchema::Closed => {
+                let why = "this hub is another login's".to_owned();
+                return Err(HubError::Refused { place: self.place(), why });
+            }
             HubSchema::Open { version, .. } => Some(version),
         };
         if before.is_none_or(|before| before <= VERSION) {
@@ -159,7 +160,7 @@ impl HubClient {
             None => self.facts()?,
         };
         self.schema = Some(schema);
-        let place = self.link.address().to_string();
+        let place = self.place();
         match (schema, need) {
             (HubSchema::Absent | HubSchema::Closed, _) => Err(HubError::NoSchema { place }),
             (HubSchema::Open { version, .. }, _) if version < VERSION => {

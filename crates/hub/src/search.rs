@@ -10,7 +10,6 @@ use crate::{HubClient, columns};
 use towline_core::id::Uid;
 use towline_core::share::{RowKind, SharedRow};
 
-/// A search query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HubQuery {
     pub text: String,
@@ -27,7 +26,6 @@ pub struct HubQuery {
 /// Enough candidates for a ranking.
 pub const CANDIDATES: u32 = 100;
 
-/// A candidate row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HubCandidate {
     pub row: SharedRow,

@@ -46,7 +46,6 @@ const FLEET: &str = "
 impl HubClient {
     /// Replaces all seats of this machine.
     pub fn replace_seats(&mut self, membership: &Membership, seats: &[FleetSeat]) -> Result<()> {
-        self.ready(Need::Write)?;
         let texts =
             |of: fn(&FleetSeat) -> Option<&str>| SqlValue::texts(seats.iter().map(of).collect::<Vec<_>>());
         let values = values![
@@ -62,7 +61,7 @@ impl HubClient {
             SqlValue::numbers(seats.iter().map(|seat| seat.context_percent.map(i64::from))),
             texts(|seat| seat.model.as_deref()),
         ];
-        self.link.query(PUT, values).map(|_| ())
+        self.call(PUT, values)
     }
 
     /// All machines of this user, with their seats.

@@ -26,7 +26,7 @@ pub struct Membership {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberRole {
     Member,
-    /// Adds and revokes members, and decides who sees which project.
+    /// Adds and revokes members, decides who sees which project, and may change every row.
     Admin,
 }
 
@@ -36,7 +36,6 @@ impl MemberRole {
     }
 }
 
-/// A machine of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     pub id: Uid,
@@ -50,7 +49,6 @@ pub struct Team {
     pub name: String,
 }
 
-/// A member of a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     pub name: String,
@@ -61,7 +59,6 @@ pub struct Member {
     pub machines: Vec<String>,
 }
 
-/// A project in a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubProject {
     pub id: Uid,
@@ -71,7 +68,6 @@ pub struct HubProject {
     pub reach: ProjectVisibility,
 }
 
-/// The visibility of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectVisibility {
     Team,
@@ -234,7 +230,7 @@ impl HubClient {
         self.link.query(sql, values)?.iter().map(|row| read(&self.link, row)).collect()
     }
 
-    fn call(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<()> {
+    pub(crate) fn call(&mut self, sql: &'static str, values: Vec<SqlValue>) -> Result<()> {
         self.ready(Need::Write)?;
         self.link.query(sql, values).map(|_| ())
     }

@@ -22,9 +22,12 @@ const BUNDLES: [&str; 5] = [
 /// Trusts the given CA alone; without one, the system's.
 pub(crate) fn client_config(ca: Option<&Path>, address: &HubAddress) -> Result<ClientConfig> {
     let refused = |why: String| HubError::Unprotected { place: address.to_string(), why };
+    let mut system_roots = BUNDLES.iter().filter_map(|path| roots_of(Path::new(path)).ok());
     let roots = match ca {
         Some(path) => roots_of(path).map_err(refused)?,
-        None => system_roots().ok_or_else(|| refused("this system has no list of authorities".into()))?,
+        None => {
+            system_roots.next().ok_or_else(|| refused("this system has no list of authorities".into()))?
+        }
     };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
@@ -44,8 +47,4 @@ fn roots_of(path: &Path) -> Result<RootCertStore, String> {
         let _ = roots.add(certificate);
     }
     if roots.is_empty() { Err(format!("{display} holds no certificate")) } else { Ok(roots) }
-}
-
-fn system_roots() -> Option<RootCertStore> {
-    BUNDLES.iter().find_map(|path| roots_of(Path::new(path)).ok())
 }

@@ -2,7 +2,7 @@
 //!
 //! The database merges rows, under the team's counter: this module only transfers them.
 
-use crate::error::Result;
+use crate::error::{HubError, Result};
 use crate::link::SqlCall;
 use crate::meaning::{self, Embedding};
 use crate::schema::VERSION;
@@ -11,11 +11,9 @@ use crate::value::{SqlUid, SqlValue, values};
 use crate::{HubClient, Need, columns};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use tokio_postgres::Row;
 use towline_core::id::Uid;
-use towline_core::share::{RowLife, SharedRow};
+use towline_core::share::SharedRow;
 
-/// A row to push.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutgoingRow {
     pub row: SharedRow,
@@ -25,15 +23,13 @@ pub struct OutgoingRow {
     pub meaning: Option<Embedding>,
 }
 
-/// The result of a push.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PushOutcome {
-    /// Rows that were new or different. Rows that are equal do not count, nor does a teammate's row unknown to the hub,
-    /// which it ignores.
+    /// Rows that were new or different. Rows that are equal do not count, nor do a teammate's rows, which the hub
+    /// ignores unless the caller is an administrator.
     pub changed: u64,
 }
 
-/// A page of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PulledPage {
     pub rows: Vec<SharedRow>,
@@ -110,21 +106,22 @@ impl HubClient {
         after: u64,
         most: u32,
     ) -> Result<PulledPage> {
-        self.ready(Need::Read)?;
         let most = most.max(1);
         let values = values![membership.team, project, signed(after), i64::from(most)];
-        let rows = self.link.query(PULL, values)?;
-        self.parse_page(&rows, after, most)
+        self.page(SqlCall { sql: PULL, values }, after, most)
     }
 
-    /// Parses an answer with `is_seen` and rows, and computes the next cursor.
-    pub(crate) fn parse_page(&self, rows: &[Row], after: u64, most: u32) -> Result<PulledPage> {
+    /// Runs a query for `is_seen` and rows, and computes the next cursor.
+    pub(crate) fn page(&mut self, query: SqlCall, after: u64, most: u32) -> Result<PulledPage> {
+        self.ready(Need::Read)?;
+        let rows = self.link.query(query.sql, query.values)?;
         let is_seen = rows.first().map(|row| self.link.read(row, "is_seen")).transpose()?;
         if is_seen != Some(true) {
-            return Err(self.not_a_member("the project is not shared with this login"));
+            let why = "the project is not shared with this login".to_owned();
+            return Err(HubError::NotAMember { place: self.place(), why });
         }
         let mut pulled = PulledPage { rows: Vec::new(), after, is_all: rows.len() < most as usize };
-        for row in rows {
+        for row in &rows {
             let Some(seq) = self.link.read::<Option<i64>>(row, "seq")? else { continue };
             pulled.after = u64::try_from(seq).unwrap_or(after);
             pulled.rows.extend(columns::read(&self.link, row)?);
@@ -195,10 +192,7 @@ fn merged(one: &OutgoingRow, other: &OutgoingRow) -> OutgoingRow {
 }
 
 fn words(row: &SharedRow) -> &str {
-    match &row.life {
-        RowLife::Lives(registers) => &registers.words.value,
-        RowLife::Forgotten { .. } => "",
-    }
+    columns::lives(row).map_or("", |registers| registers.words.value.as_str())
 }
 
 fn batches(rows: &[OutgoingRow]) -> Vec<&[OutgoingRow]> {
@@ -225,7 +219,7 @@ pub(crate) fn signed(number: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use towline_core::share::{Registers, RowKind, RowProvenance, WriteStamp};
+    use towline_core::share::{Registers, RowKind, RowLife, RowProvenance, WriteStamp};
     use towline_core::time::Timestamp;
 
     fn outgoing(uid: u8, words: &str, count: u64) -> OutgoingRow {

@@ -61,7 +61,6 @@ impl SqlValue {
     }
 }
 
-/// The values of a statement.
 macro_rules! values {
     ($($value:expr),* $(,)?) => { vec![$($crate::value::SqlValue::from($value)),*] };
 }

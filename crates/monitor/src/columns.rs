@@ -11,27 +11,29 @@ use towline_core::bar::BarStyle;
 use towline_core::escape::pad;
 use towline_core::meter::{ContextUsage, Exactness};
 use towline_core::shown::SeatLight;
-use towline_core::usage::short_count;
+use towline_core::usage::{UsageTotal, short_count};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Column {
-    State,
-    Since,
-    Agent,
-    Project,
-    Context,
-    Model,
-    Tokens,
-    Cache,
-    Cost,
-    Helpers,
-    Age,
-    Active,
-    Pane,
-    Prompt,
+towline_core::named_enum! {
+    /// A column by its title.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Column {
+        State = "  state",
+        Since = "for",
+        Agent = "agent",
+        Project = "project",
+        Context = "context",
+        Model = "model",
+        Tokens = "tokens",
+        Cache = "cache",
+        Cost = "cost",
+        Helpers = "subs",
+        Age = "age",
+        Active = "last",
+        Pane = "pane",
+        Prompt = "asked",
+    }
 }
 
-/// A column and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     pub column: Column,
@@ -106,25 +108,6 @@ fn placed(mut chosen: Vec<(Column, u16)>, left: u16, room: u16) -> Vec<Placed> {
 }
 
 impl Column {
-    pub fn head(self) -> &'static str {
-        match self {
-            Column::State => "  state",
-            Column::Since => "for",
-            Column::Agent => "agent",
-            Column::Project => "project",
-            Column::Context => "context",
-            Column::Model => "model",
-            Column::Tokens => "tokens",
-            Column::Cache => "cache",
-            Column::Cost => "cost",
-            Column::Helpers => "subs",
-            Column::Age => "age",
-            Column::Active => "last",
-            Column::Pane => "pane",
-            Column::Prompt => "asked",
-        }
-    }
-
     fn is_number(self) -> bool {
         matches!(self, Column::Tokens | Column::Cache | Column::Cost | Column::Helpers)
     }
@@ -133,17 +116,17 @@ impl Column {
 impl Placed {
     /// The column's title, fitted.
     pub fn head(self) -> String {
-        self.fitted(if self.columns < 7 && self.column == Column::Context {
-            "ctx"
-        } else {
-            self.column.head()
-        })
+        let is_short = self.columns < 7 && self.column == Column::Context;
+        self.fitted(if is_short { "ctx" } else { self.column.name() })
     }
 
     /// A row's cell: text and style.
     pub fn cell(self, row: &MonitorRow, model: &MonitorModel) -> (String, Style) {
         let shown = &row.shown;
         let count = |number: u32| if number == 0 { String::new() } else { number.to_string() };
+        let spent = |text: &dyn Fn(&UsageTotal) -> String| row.spent.as_ref().map(text).unwrap_or_default();
+        let cache = |spent: &UsageTotal| spent.cache_percent().map(|share| format!("{share}%"));
+        let cache = |spent: &UsageTotal| cache(spent).unwrap_or_default();
         let (text, style) = match self.column {
             Column::State => (state(row), state_style(row, model)),
             Column::Since => (ago(shown.since, model.now), state_style(row, model)),
@@ -151,9 +134,9 @@ impl Placed {
             Column::Project => (shown.project_and_branch(), STRONG),
             Column::Context => return self.context(row, model),
             Column::Model => (model_name(row), FAINT),
-            Column::Tokens => (tokens(row), Style::new()),
-            Column::Cache => (cache(row), FAINT),
-            Column::Cost => (cost(row), Style::new()),
+            Column::Tokens => (spent(&|spent| short_count(spent.tokens.total())), Style::new()),
+            Column::Cache => (spent(&cache), FAINT),
+            Column::Cost => (spent(&|spent| spent.bill().display()), Style::new()),
             Column::Helpers => (count(shown.helpers), Style::new()),
             Column::Age => (row.started_at.map(|at| ago(at, model.now)).unwrap_or_default(), FAINT),
             Column::Active => (row.active_at.map(|at| ago(at, model.now)).unwrap_or_default(), FAINT),
@@ -225,19 +208,6 @@ fn model_name(row: &MonitorRow) -> String {
     let name = row.shown.model.as_deref().unwrap_or_default();
     let own = name.strip_prefix(row.shown.agent.as_str()).and_then(|rest| rest.strip_prefix('-'));
     own.unwrap_or(name).to_owned()
-}
-
-fn tokens(row: &MonitorRow) -> String {
-    row.spent.as_ref().map(|spent| short_count(spent.tokens.total())).unwrap_or_default()
-}
-
-fn cache(row: &MonitorRow) -> String {
-    let share = row.spent.as_ref().and_then(|spent| spent.cache_percent());
-    share.map(|share| format!("{share}%")).unwrap_or_default()
-}
-
-fn cost(row: &MonitorRow) -> String {
-    row.spent.as_ref().map(|spent| spent.bill().display()).unwrap_or_default()
 }
 
 /// The reason the session waits, and its prompt.

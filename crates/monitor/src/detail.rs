@@ -10,7 +10,6 @@ use crate::text::{ago, wrap};
 use ratatui::style::Style;
 use towline_core::usage::short_count;
 
-/// A line and its style.
 pub type StyledLine = (String, Style);
 
 /// Maximum lines per prompt or turn.

@@ -8,7 +8,6 @@ use ratatui::style::{Color, Modifier, Style};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
-/// Columns and rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScreenSize {
     pub columns: u16,

@@ -2,11 +2,9 @@
 //!
 //! Knows keys, not their meaning here. Unknown sequences are skipped whole.
 
-/// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPress {
     Letter(char),
-    /// Control and a letter.
     Control(char),
     Enter,
     Escape,

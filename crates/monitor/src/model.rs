@@ -44,7 +44,6 @@ pub enum InputMode {
 }
 
 named_enum! {
-    /// The sort order of rows.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum SortKey {
         /// Sessions that need the user first.
@@ -66,7 +65,6 @@ pub enum SortOrder {
     Reversed,
 }
 
-/// Whether ended sessions are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndedRows {
     #[default]
@@ -74,7 +72,6 @@ pub enum EndedRows {
     Shown,
 }
 
-/// Whether the detail pane is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetailPane {
     /// If there is room beside the list.
@@ -175,7 +172,6 @@ impl MonitorModel {
         self.all().iter().filter(|row| !row.has_ended()).map(|row| row.shown.light()).collect()
     }
 
-    /// The row with this key.
     pub fn row(&self, key: &str) -> Option<&MonitorRow> {
         self.all().iter().find(|row| row.key() == key)
     }

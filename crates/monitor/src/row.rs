@@ -34,7 +34,6 @@ pub struct SessionDetail {
     pub inheritance: Vec<String>,
 }
 
-/// One turn in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnLine {
     pub at: String,

@@ -5,7 +5,6 @@
 use ratatui::style::{Color, Modifier, Style};
 use towline_core::shown::SeatLight;
 
-/// Whether colours are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColourMode {
     #[default]

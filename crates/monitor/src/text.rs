@@ -32,7 +32,6 @@ pub fn clean(text: &str) -> String {
     escape_for_terminal(text).trim().to_owned()
 }
 
-/// Right-aligns.
 pub fn right(text: &str, columns: usize) -> String {
     let fitted = fit_to_width(text, columns);
     " ".repeat(columns.saturating_sub(width(&fitted))) + &fitted

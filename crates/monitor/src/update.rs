@@ -3,21 +3,19 @@
 //! Performs no effects: they are returned as an action.
 
 use crate::frame::ScreenSize;
-use crate::keys::KeyPress;
+use crate::keys::KeyPress::{
+    self, Backspace, Control, Down, End, Enter, Escape, Home, Letter, PageDown, PageUp, Tab, Up,
+};
 use crate::model::{DetailPane, EndedRows, InputMode, MonitorModel, Selection, SortOrder};
 use crate::row::{MonitorRow, SessionDetail};
 use towline_core::shown::SeatLight;
 use towline_core::time::Timestamp;
 
-/// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MonitorInput {
     Key(KeyPress),
-    /// Time passed.
     Now(Timestamp),
-    /// The screen was resized.
     Size(ScreenSize),
-    /// All rows were loaded.
     Rows(Vec<MonitorRow>),
     /// Details of the session with this key were loaded.
     Detail(String, SessionDetail),
@@ -58,9 +56,9 @@ fn press(model: &mut MonitorModel, key: KeyPress) -> MonitorAction {
     // The message has been read by the time of the next key.
     model.message = None;
     match (model.mode, key) {
-        (_, KeyPress::Control('c')) => MonitorAction::Quit,
+        (_, Control('c')) => MonitorAction::Quit,
         (InputMode::Filtering, key) => filter(model, key),
-        (InputMode::Helping, KeyPress::Letter('q')) => MonitorAction::Quit,
+        (InputMode::Helping, Letter('q')) => MonitorAction::Quit,
         (InputMode::Helping, _) => {
             model.mode = InputMode::Browsing;
             MonitorAction::Nothing
@@ -71,59 +69,48 @@ fn press(model: &mut MonitorModel, key: KeyPress) -> MonitorAction {
 
 fn filter(model: &mut MonitorModel, key: KeyPress) -> MonitorAction {
     match key {
-        KeyPress::Letter(letter) => model.filter.push(letter),
-        KeyPress::Backspace => drop(model.filter.pop()),
-        KeyPress::Control('u') => model.filter.clear(),
-        KeyPress::Enter | KeyPress::Tab => model.mode = InputMode::Browsing,
-        KeyPress::Escape => {
+        Letter(letter) => model.filter.push(letter),
+        Backspace => drop(model.filter.pop()),
+        Control('u') => model.filter.clear(),
+        Enter | Tab => model.mode = InputMode::Browsing,
+        Escape => {
             model.filter.clear();
             model.mode = InputMode::Browsing;
         }
-        KeyPress::Up
-        | KeyPress::Down
-        | KeyPress::PageUp
-        | KeyPress::PageDown
-        | KeyPress::Home
-        | KeyPress::End => move_selection(model, key),
-        KeyPress::Control(_) => {}
+        Up | Down | PageUp | PageDown | Home | End => move_selection(model, key),
+        Control(_) => {}
     }
     MonitorAction::Nothing
 }
 
 fn browse(model: &mut MonitorModel, key: KeyPress) -> MonitorAction {
     match key {
-        KeyPress::Letter('q') | KeyPress::Control('d') => return MonitorAction::Quit,
+        Letter('q') | Control('d') => return MonitorAction::Quit,
         // Clears the filter; without one, quits.
-        KeyPress::Escape if model.filter.is_empty() => return MonitorAction::Quit,
-        KeyPress::Escape => model.filter.clear(),
-        KeyPress::Enter => {
+        Escape if model.filter.is_empty() => return MonitorAction::Quit,
+        Escape => model.filter.clear(),
+        Enter => {
             let go = |row: &MonitorRow| MonitorAction::Go(row.key().to_owned());
             return model.selected_row().map_or(MonitorAction::Nothing, go);
         }
-        KeyPress::Letter('n') => return next_waiting(model),
-        KeyPress::Letter('a') => {
+        Letter('n') => return next_waiting(model),
+        Letter('a') => {
             model.ended = if model.needs_ended_sessions() { EndedRows::Hidden } else { EndedRows::Shown };
             return MonitorAction::Look;
         }
-        KeyPress::Letter('r') => return MonitorAction::Look,
-        KeyPress::Letter('?') => model.mode = InputMode::Helping,
-        KeyPress::Letter('/') => model.mode = InputMode::Filtering,
-        KeyPress::Letter('s') => (model.sort, model.order) = (model.sort.next(), SortOrder::Usual),
-        KeyPress::Letter('S') => {
+        Letter('r') => return MonitorAction::Look,
+        Letter('?') => model.mode = InputMode::Helping,
+        Letter('/') => model.mode = InputMode::Filtering,
+        Letter('s') => (model.sort, model.order) = (model.sort.next(), SortOrder::Usual),
+        Letter('S') => {
             model.order =
                 if model.order == SortOrder::Usual { SortOrder::Reversed } else { SortOrder::Usual };
         }
-        KeyPress::Tab => {
+        Tab => {
             model.pane = if model.shows_pane(model.size) { DetailPane::Hidden } else { DetailPane::Shown };
         }
-        KeyPress::Letter(_)
-        | KeyPress::Up
-        | KeyPress::Down
-        | KeyPress::PageUp
-        | KeyPress::PageDown
-        | KeyPress::Home
-        | KeyPress::End => move_selection(model, key),
-        KeyPress::Backspace | KeyPress::Control(_) => {}
+        Letter(_) | Up | Down | PageUp | PageDown | Home | End => move_selection(model, key),
+        Backspace | Control(_) => {}
     }
     MonitorAction::Nothing
 }
@@ -146,18 +133,13 @@ fn move_selection(model: &mut MonitorModel, key: KeyPress) {
     // All but the lines around the list.
     let page = isize::try_from(model.size.rows.saturating_sub(4).max(1)).unwrap_or(1);
     match key {
-        KeyPress::Up | KeyPress::Letter('k') => step(model, -1),
-        KeyPress::Down | KeyPress::Letter('j') => step(model, 1),
-        KeyPress::PageUp => step(model, -page),
-        KeyPress::PageDown => step(model, page),
-        KeyPress::Home | KeyPress::Letter('g') => step(model, isize::MIN),
-        KeyPress::End | KeyPress::Letter('G') => step(model, isize::MAX),
-        KeyPress::Letter(_)
-        | KeyPress::Control(_)
-        | KeyPress::Enter
-        | KeyPress::Escape
-        | KeyPress::Tab
-        | KeyPress::Backspace => {}
+        Up | Letter('k') => step(model, -1),
+        Down | Letter('j') => step(model, 1),
+        PageUp => step(model, -page),
+        PageDown => step(model, page),
+        Home | Letter('g') => step(model, isize::MIN),
+        End | Letter('G') => step(model, isize::MAX),
+        Letter(_) | Control(_) | Enter | Escape | Tab | Backspace => {}
     }
 }
 

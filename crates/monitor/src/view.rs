@@ -137,13 +137,8 @@ fn draw_list(frame: &mut Frame, model: &MonitorModel, area: Area, heads: u16) {
     let (y, room) = (area.y + heads, usize::from(area.rows - heads));
     let rows = model.visible();
     if rows.is_empty() {
-        return frame.write_text(
-            area.x,
-            y,
-            &fit_to_width(empty_text(model), area.columns.into()),
-            area.columns,
-            FAINT,
-        );
+        let text = fit_to_width(empty_text(model), area.columns.into());
+        return frame.write_text(area.x, y, &text, area.columns, FAINT);
     }
     let chosen = model.chosen_at(&rows);
     // The selection stays mid-screen, so that the rows around it are visible.

@@ -45,7 +45,6 @@ pub fn bookmark_code(known: &BookmarkRow) -> Option<String> {
     Some(format!("{}{branch}{dirty}", escape_for_terminal(&commit)))
 }
 
-/// The bookmark as JSON.
 pub fn bookmark_json(LabelledBookmark { row: known, label }: &LabelledBookmark) -> Value {
     let (bookmark, set) = (&known.bookmark, &known.bookmark.set);
     let time = |at: Option<Timestamp>| at.map(Timestamp::to_utc);

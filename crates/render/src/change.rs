@@ -1,10 +1,10 @@
-//! Memories after a change: pinned, held back, released, superseded, edited, undone.
+//! Memories after a change: pinned, accepted, rejected, held back, released, superseded, edited, undone.
 //!
 //! The JSON of each change has its own shape, because clients know them.
 
 use crate::memory::memory_json;
 use serde_json::{Value, json};
-use towline_core::escape::escape_for_terminal;
+use towline_core::escape::{escape_for_terminal, lines_for_terminal};
 use towline_core::memory::name;
 use towline_engine::curate::{ChangedMemory, MemoryChange};
 

@@ -2,7 +2,7 @@
 //!
 //! The engine selects and clips the texts.
 
-use crate::page::{Page, head};
+use crate::page::{Page, distinct, head};
 use crate::turn::{one_detail_json, one_detail_text, turn_json, turn_text};
 use serde_json::{Value, json};
 use towline_core::escape::escape_for_terminal;
@@ -67,13 +67,7 @@ pub fn detail_text(details: &Details, now: Timestamp) -> String {
 
 /// The turns under a heading for each session.
 fn by_session(page: &mut Page, views: &[TurnView], now: Timestamp) {
-    let mut sessions: Vec<_> = vec![];
-    for view in views {
-        if !sessions.contains(&&view.of.session) {
-            sessions.push(&view.of.session);
-        }
-    }
-    for session in sessions {
+    for session in distinct(views.iter().map(|view| &view.of.session)) {
         let mut of_session = views.iter().filter(|view| view.of.session == *session).peekable();
         if let Some(first) = of_session.peek() {
             page.gap();

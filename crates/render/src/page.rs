@@ -36,6 +36,17 @@ impl Page {
     }
 }
 
+/// The items without repetitions, in the order of their first occurrence.
+pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = vec![];
+    for item in items {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    found
+}
+
 /// One-line heading of a session.
 pub fn head(of: &Conversation) -> String {
     let project = of.project.as_deref().map(|name| format!(", project {}", escape_for_terminal(name)));

@@ -2,7 +2,6 @@
 //!
 //! The caller decides both; text for models and other programs is `PLAIN`.
 
-/// Colours of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Good,

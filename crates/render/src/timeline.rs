@@ -36,7 +36,7 @@ pub fn timeline_text(timeline: &Timeline, now: Timestamp, columns: usize) -> Str
     }
     for entry in &timeline.entries {
         page.line(&format!(
-            "{} {} {} {} {} ({} tokens)",
+            "{} {} {} {}{} {} ({} tokens)",
             if is_anchor(timeline, entry) { '>' } else { ' ' },
             calendar::clock(entry.at, now),
             entry.id,

@@ -2,7 +2,7 @@
 //!
 //! The engine selects and clips the texts, so both forms show the same.
 
-use crate::page::{Page, spanned};
+use crate::page::{Page, distinct, spanned};
 use serde_json::{Value, json};
 use towline_core::capture::DetailKind;
 use towline_core::escape::escape_for_terminal;
@@ -26,7 +26,7 @@ pub fn turn_text(page: &mut Page, view: &TurnView, now: Timestamp) {
     section(page, view, "images", &of(&[DetailKind::Image]));
     section(page, view, "summaries", &of(&[DetailKind::Summary]));
     section(page, view, "thinking", &of(&[DetailKind::Thinking]));
-    for helper in helpers(view) {
+    for helper in distinct(view.details.iter().filter_map(|detail| detail.row.subagent.as_deref())) {
         let doings = view.details.iter().filter(|detail| detail.row.subagent.as_deref() == Some(helper));
         section(page, view, &format!("helper {}", escape_for_terminal(helper)), &doings.collect::<Vec<_>>());
     }
@@ -51,16 +51,6 @@ fn facts(turn: &TurnRow, now: Timestamp) -> String {
         facts.push("taken back".to_owned());
     }
     facts.join(", ")
-}
-
-fn helpers(view: &TurnView) -> Vec<&str> {
-    let mut found: Vec<&str> = vec![];
-    for helper in view.details.iter().filter_map(|detail| detail.row.subagent.as_deref()) {
-        if !found.contains(&helper) {
-            found.push(helper);
-        }
-    }
-    found
 }
 
 /// Details under a heading; the output of a call follows its input.
@@ -93,20 +83,11 @@ fn detail_quote(page: &mut Page, view: &TurnView, detail: &DetailView) {
     page.quote(&detail.text, &format!("`tow detail {id}.{}`", detail.row.number));
 }
 
-/// Label of a detail.
 fn named(row: &DetailRow) -> String {
-    let tool = row.tool.as_deref().map(escape_for_terminal).unwrap_or_default();
-    let mut name = match row.kind {
-        DetailKind::Input | DetailKind::Output if !tool.is_empty() => format!("{tool} {}", row.kind.name()),
-        kind @ (DetailKind::Input
-        | DetailKind::Output
-        | DetailKind::Thinking
-        | DetailKind::Image
-        | DetailKind::Note
-        | DetailKind::Summary
-        | DetailKind::Prompt
-        | DetailKind::Answer) => kind.name().to_owned(),
-    };
+    let is_call = matches!(row.kind, DetailKind::Input | DetailKind::Output);
+    let tool = row.tool.as_deref().filter(|tool| is_call && !tool.is_empty()).map(escape_for_terminal);
+    let tool = tool.map_or(String::new(), |tool| format!("{tool} "));
+    let mut name = format!("{tool}{}", row.kind.name());
     if let Some(outcome) = row.outcome.as_deref().filter(|outcome| *outcome != "done") {
         name += &format!(", {}", escape_for_terminal(outcome));
     }

@@ -13,7 +13,6 @@ pub struct Document {
     /// Files the document is about.
     pub files: Vec<String>,
     pub concepts: Vec<String>,
-    /// The type of a memory.
     pub memory_type: Option<String>,
     pub project: String,
     pub branch: String,
@@ -60,15 +59,10 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
-    pub const ALL: [DocumentKind; 7] = [
-        DocumentKind::Memory,
-        DocumentKind::Summary,
-        DocumentKind::Prompt,
-        DocumentKind::Body,
-        DocumentKind::Line,
-        DocumentKind::Detail,
-        DocumentKind::Bookmark,
-    ];
+    pub const ALL: [DocumentKind; 7] = {
+        use DocumentKind::{Body, Bookmark, Detail, Line, Memory, Prompt, Summary};
+        [Memory, Summary, Prompt, Body, Line, Detail, Bookmark]
+    };
 
     /// The name used in commands and outputs.
     pub fn name(self) -> &'static str {

@@ -29,10 +29,7 @@ pub type Result<T, E = IndexError> = std::result::Result<T, E>;
 impl IndexError {
     /// Whether a rebuild fixes the error.
     pub fn needs_rebuild(&self) -> bool {
-        match self {
-            IndexError::OtherFormat { .. } | IndexError::Damaged { .. } => true,
-            IndexError::Folder { .. } | IndexError::Busy | IndexError::Write { .. } => false,
-        }
+        matches!(self, IndexError::OtherFormat { .. } | IndexError::Damaged { .. })
     }
 
     pub(crate) fn damaged(complaint: impl ToString) -> IndexError {
@@ -46,6 +43,12 @@ impl IndexError {
 
 impl From<std::io::Error> for IndexError {
     fn from(error: std::io::Error) -> IndexError {
+        IndexError::damaged(error)
+    }
+}
+
+impl From<tantivy::TantivyError> for IndexError {
+    fn from(error: tantivy::TantivyError) -> IndexError {
         IndexError::damaged(error)
     }
 }

@@ -44,8 +44,10 @@ pub fn seat_of(process: &Process, presence: SessionPresence) -> Option<SeatLocat
     let environment = process.environment();
     let in_tmux =
         environment.get("TMUX").and_then(TmuxServer::parse).and_then(|server| match server.panes() {
-            Some(panes) => in_pane(process, &server, panes.iter().find(|pane| pane.terminal == terminal)?),
-            None => tmux_seat(process, &server, environment.get("TMUX_PANE")?),
+            Some(panes) => {
+                Some(in_pane(process, &server, panes.iter().find(|pane| pane.terminal == terminal)?))
+            }
+            None => Some(tmux_seat(process, &server, environment.get("TMUX_PANE")?)),
         });
     let found = in_tmux.or_else(|| in_other_multiplexer(process, &environment));
     Some(found.unwrap_or_else(|| plain(process, &environment, &terminal)))
@@ -91,7 +93,7 @@ fn showing(servers: &BTreeMap<TmuxServer, Vec<Process>>, typed: &TypedPrompt<'_>
         for pane in server.screens(&terminals)?.into_iter().filter(|pane| (typed.is_shown)(&pane.screen)) {
             let member =
                 members.iter().find(|process| process.terminal().as_deref() == Some(&pane.terminal))?;
-            let place = in_pane(member, server, &pane)?;
+            let place = in_pane(member, server, &pane);
             showing.push((member.clone(), SeatLocation { proof: SeatProof::Evidence, ..place }));
         }
     }
@@ -121,16 +123,14 @@ fn by_server(processes: Vec<Process>) -> BTreeMap<TmuxServer, Vec<Process>> {
     servers
 }
 
-fn in_pane(process: &Process, server: &TmuxServer, pane: &PaneInfo) -> Option<SeatLocation> {
-    let mut found = tmux_seat(process, server, &pane.id)?;
-    found.proof = SeatProof::Terminal;
-    Some(found)
+fn in_pane(process: &Process, server: &TmuxServer, pane: &PaneInfo) -> SeatLocation {
+    SeatLocation { proof: SeatProof::Terminal, ..tmux_seat(process, server, &pane.id) }
 }
 
-fn tmux_seat(process: &Process, server: &TmuxServer, pane: &str) -> Option<SeatLocation> {
+fn tmux_seat(process: &Process, server: &TmuxServer, pane: &str) -> SeatLocation {
     let key = format!("tmux:{}:{}:{pane}", server.socket, server.pid);
     let found = place(process, SeatKind::Tmux, key);
-    Some(SeatLocation { pane: Some(pane.to_owned()), server: Some(server.socket.clone()), ..found })
+    SeatLocation { pane: Some(pane.to_owned()), server: Some(server.socket.clone()), ..found }
 }
 
 /// The two variables in which a multiplexer or terminal names the session and the pane.

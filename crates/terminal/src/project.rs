@@ -13,7 +13,6 @@ pub const NAME_FILE: &str = ".towline.toml";
 /// The number of parent folders searched for a repository.
 const DEEPEST: usize = 64;
 
-/// A git repository's folders.
 struct GitFolders {
     /// The top of this worktree.
     top: PathBuf,
@@ -37,10 +36,6 @@ pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> Projec
         name: read(&repository.top.join(NAME_FILE)).and_then(|text| name_in(&text)).map(bounded),
         branch: read(&repository.own.join("HEAD")).as_deref().and_then(branch_in_head).map(bounded),
     }
-}
-
-fn repository_above(folder: &Path) -> Option<GitFolders> {
-    folder.ancestors().take(DEEPEST).find_map(repository_at)
 }
 
 fn repository_at(top: &Path) -> Option<GitFolders> {

@@ -19,7 +19,6 @@ pub struct TmuxServer {
     pub pid: String,
 }
 
-/// A pane and its terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaneInfo {
     pub id: String,
@@ -173,12 +172,10 @@ impl TmuxServer {
 
     /// Opens a menu for the user. Titles and labels must be escaped already; commands are tmux's own. tmux answers only
     /// when the menu is closed, so no answer within `PATIENCE` means that it opened.
-    #[expect(clippy::disallowed_methods, reason = "a menu lasts as long as somebody looks at it")]
     pub fn menu(&self, title: &str, items: &[MenuItem]) -> bool {
         let words = items.iter().flat_map(|item| [&item.label, &item.key, &item.command]);
-        let mut tmux = Command::new("tmux");
-        tmux.arg("-u").arg("-S").arg(&self.socket).env_remove("TMUX");
-        tmux.args(["display-menu", "-T", &argument(title), "-x", "C", "-y", "C", "--"]);
+        let mut tmux = self.command();
+        tmux.args(["-u", "display-menu", "-T", &argument(title), "-x", "C", "-y", "C", "--"]);
         tmux.args(words.map(|word| argument(word)));
         let started = tmux.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let Ok(mut client) = started else { return false };
@@ -190,15 +187,10 @@ impl TmuxServer {
 
     /// Opens a popup and waits until it is closed. `command` goes through a shell: it must be one of ours, whole.
     /// Returns tmux's error message if it refuses.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a popup lasts as long as somebody looks at it, unlike any question"
-    )]
     pub fn popup(&self, command: &str) -> Result<(), String> {
-        let mut tmux = Command::new("tmux");
-        tmux.arg("-S").arg(&self.socket).args(["display-popup", "-E", "-w", "90%", "-h", "60%", command]);
-        let done =
-            tmux.env_remove("TMUX").stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+        let mut tmux = self.command();
+        tmux.args(["display-popup", "-E", "-w", "90%", "-h", "60%", command]);
+        let done = tmux.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
         let output = String::from_utf8_lossy(&done.stderr).trim().to_owned();
         // The exit status of the command in it does not matter: tmux prints a message if it fails itself.
         if output.is_empty() { Ok(()) } else { Err(output) }
@@ -211,13 +203,9 @@ impl TmuxServer {
 
     /// Applies orders, which also redraws status lines. Does not wait; returns whether tmux could be started. tmux
     /// keeps `until_done` open until it has finished: a lock held on it keeps the next push from overtaking this one.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the other place that runs tmux: nobody waits for this one"
-    )]
     pub fn carry_out(&self, orders: &[StatusUpdate<'_>], until_done: File) -> bool {
-        let mut tmux = Command::new("tmux");
-        tmux.arg("-S").arg(&self.socket).args(orders.iter().flat_map(StatusUpdate::words)).env_remove("TMUX");
+        let mut tmux = self.command();
+        tmux.args(orders.iter().flat_map(StatusUpdate::words));
         tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(until_done).process_group(0);
         tmux.spawn().is_ok()
     }
@@ -228,12 +216,17 @@ impl TmuxServer {
     }
 
     /// Runs tmux and gives up after `patience`, killing the client of a server that hangs.
-    #[expect(clippy::disallowed_methods, reason = "the one place that runs tmux")]
     pub(crate) fn ask_within(&self, patience: Duration, arguments: &[&str]) -> Option<ProgramOutput> {
-        let mut tmux = Command::new("tmux");
         // Without -u, tmux prints `_` for every non-ASCII character to a client in a plain locale.
-        tmux.arg("-u").arg("-S").arg(&self.socket).args(arguments).env_remove("TMUX");
-        output_within(&mut tmux, patience)
+        output_within(self.command().arg("-u").args(arguments), patience)
+    }
+
+    /// A client of this server, still without its command.
+    #[expect(clippy::disallowed_methods, reason = "the one place that runs tmux")]
+    fn command(&self) -> Command {
+        let mut tmux = Command::new("tmux");
+        tmux.arg("-S").arg(&self.socket).env_remove("TMUX");
+        tmux
     }
 }
 

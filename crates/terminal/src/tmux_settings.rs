@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// A key's binding in the prefix table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct KeyBinding {
     /// As `list-keys` prints it, without column padding: tmux can parse it as a command.
     pub text: String,
@@ -40,7 +40,6 @@ pub enum TmuxChange {
     },
 }
 
-/// The result of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeOutcome {
     Done,

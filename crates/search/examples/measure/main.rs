@@ -77,7 +77,7 @@ fn ranks_near(set: &Set, encoder: &Encoder) -> Ranks {
     let vectors = VectorFile::open(&file, of).unwrap().unwrap();
     set.ranks_by(&|index, query| {
         let near = QuerySimilarity::to(&vectors, &encoder.embed(&query.text));
-        index.search_near(query, &[], Some(&near)).unwrap()
+        index.search_with(RankingStages::Whole, query, &[], Some(&near)).unwrap()
     })
 }
 

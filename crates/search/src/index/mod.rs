@@ -70,7 +70,7 @@ impl SearchIndex {
         }
         let (index, fields) = open_or_create(folder)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).num_warming_threads(0);
-        let reader = reader.try_into().map_err(IndexError::damaged)?;
+        let reader = reader.try_into()?;
         let index = SearchIndex { folder: folder.to_owned(), index, reader, fields };
         index.checkpoint()?;
         Ok(index)
@@ -89,7 +89,7 @@ impl SearchIndex {
 
     /// The checkpoint of the last commit; `None` before the first.
     pub fn checkpoint(&self) -> Result<Option<i64>> {
-        let meta = self.index.load_metas().map_err(IndexError::damaged)?;
+        let meta = self.index.load_metas()?;
         let Some(payload) = meta.payload else {
             let is_new = meta.segments.is_empty();
             return if is_new { Ok(None) } else { Err(self.other_format()) };
@@ -130,25 +130,11 @@ impl SearchIndex {
 
     /// The best hits, best first. `fresh` holds documents that are not indexed yet, or changed since.
     pub fn search(&self, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>> {
-        self.search_with(RankingStages::Whole, query, fresh)
+        self.search_with(RankingStages::Whole, query, fresh, None)
     }
 
-    /// `search` limited to some ranking stages, to measure what each is worth.
-    pub fn search_with(&self, tier: RankingStages, query: &Query, fresh: &[Document]) -> Result<Vec<Hit>> {
-        self.ranked(tier, query, fresh, None)
-    }
-
-    /// `search` with a model's vectors in addition.
-    pub fn search_near(
-        &self,
-        query: &Query,
-        fresh: &[Document],
-        near: Option<&QuerySimilarity<'_>>,
-    ) -> Result<Vec<Hit>> {
-        self.ranked(RankingStages::Whole, query, fresh, near)
-    }
-
-    fn ranked(
+    /// `search` limited to some ranking stages, or with a model's vectors in addition.
+    pub fn search_with(
         &self,
         tier: RankingStages,
         query: &Query,

@@ -9,11 +9,11 @@ use tantivy::columnar::Column;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::store::StoreReader;
-use tantivy::{InvertedIndexReader, SegmentReader, TantivyDocument, TantivyError, Term};
+use tantivy::{InvertedIndexReader, SegmentReader, TantivyDocument, Term};
 
 use super::schema::{AT, Fields, ID, KIND, SESSION, TURN};
 use crate::document::{Document, DocumentKind};
-use crate::error::{IndexError, Result};
+use crate::error::Result;
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
 use crate::table::{PIECES, WordPiece};
 use crate::words::{Bm25, EditAutomaton, Relation, SubstringAutomaton, TermDictionary, short_hashes};
@@ -45,14 +45,6 @@ struct Columns {
 
 impl<'a> Segment<'a> {
     pub fn open(reader: &'a SegmentReader, fields: Fields, fresh: &[Document]) -> Result<Segment<'a>> {
-        Segment::read(reader, fields, fresh).map_err(IndexError::damaged)
-    }
-
-    fn read(
-        reader: &'a SegmentReader,
-        fields: Fields,
-        fresh: &[Document],
-    ) -> Result<Segment<'a>, TantivyError> {
         let columns = reader.fast_fields();
         Ok(Segment {
             reader,
@@ -79,11 +71,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-fn outdated(
-    reader: &SegmentReader,
-    fields: Fields,
-    fresh: &[Document],
-) -> Result<HashSet<u32>, TantivyError> {
+fn outdated(reader: &SegmentReader, fields: Fields, fresh: &[Document]) -> Result<HashSet<u32>> {
     let mut docs = HashSet::new();
     if fresh.is_empty() {
         return Ok(docs);
@@ -182,7 +170,7 @@ impl DocSource for Segment<'_> {
     }
 
     fn pieces(&self, doc: u32) -> Result<Vec<WordPiece>> {
-        let document: TantivyDocument = self.store.get(doc).map_err(IndexError::damaged)?;
+        let document: TantivyDocument = self.store.get(doc)?;
         let bytes =
             document.get_first(self.fields.pieces).and_then(|value| value.as_bytes()).unwrap_or_default();
         let pieces = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));

@@ -137,7 +137,6 @@ pub fn add_scaled<A: MulAdd>(sum: &mut [f32], values: &[f32], by: f32) {
     }
 }
 
-/// Softmax.
 #[inline(always)]
 pub fn softmax<A: MulAdd>(scores: &mut [f32]) {
     let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);

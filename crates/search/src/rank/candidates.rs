@@ -32,7 +32,6 @@ const SMALL: f32 = 500.0;
 pub enum FoundBy {
     /// By its words, or as one of the newest if the query has no words.
     Matched,
-    /// By its vector.
     Vector,
     /// By a time that the query names.
     Time,

@@ -2,23 +2,15 @@
 //!
 //! The clock and the user's offset come with the query. A word with another common meaning is not taken for a time.
 
+use std::ops::Range;
+
+use jiff::civil::{Date, DateTime};
+use jiff::{SignedDuration, Span};
+
 use crate::query::Query;
 
-const DAY: i64 = 86_400_000;
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+const MONTHS: &str = "january february march april may june july august september october november december";
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const LATEST: [&str; 6] = ["latest", "newest", "recent", "recently", "currently", "lately"];
 /// Words before a month name that also has another meaning ("may", "march") that make it a month.
@@ -28,8 +20,7 @@ const BEFORE_A_TIME: [&str; 6] = ["in", "since", "during", "last", "early", "lat
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Times {
     dates: Vec<PartialDate>,
-    /// First day and the day after the last.
-    spans: Vec<(i64, i64)>,
+    spans: Vec<Range<Date>>,
     /// The words that name them.
     words: Vec<String>,
     offset: i64,
@@ -40,13 +31,13 @@ pub struct Times {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct PartialDate {
     year: Option<i64>,
-    month: Option<u32>,
-    day: Option<u32>,
+    month: Option<i64>,
+    day: Option<i64>,
 }
 
 impl Times {
     pub fn parse(query: &Query) -> Times {
-        let today = query.now.saturating_add(query.utc_offset_ms).div_euclid(DAY);
+        let today = date_of(query.now.saturating_add(query.utc_offset_ms));
         let text = &query.text[..crate::source::boundary(&query.text, 4096)];
         let words: Vec<&str> = text
             .split(|letter: char| !letter.is_alphanumeric() && letter != '-')
@@ -67,12 +58,10 @@ impl Times {
 
     /// Whether a timestamp lies within one of them.
     pub fn contain(&self, at: i64) -> bool {
-        let day = at.saturating_add(self.offset).div_euclid(DAY);
-        self.spans.iter().any(|(first, end)| (*first..*end).contains(&day))
-            || self.dates.iter().any(|date| date.contains(day))
+        let day = date_of(at.saturating_add(self.offset));
+        self.spans.iter().any(|span| span.contains(&day)) || self.dates.iter().any(|date| date.contains(day))
     }
 
-    /// Whether any is named.
     pub fn are_named(&self) -> bool {
         !(self.dates.is_empty() && self.spans.is_empty())
     }
@@ -88,39 +77,38 @@ impl Times {
 }
 
 impl PartialDate {
-    fn contains(&self, day: i64) -> bool {
-        let (year, month, day) = civil(day);
-        self.year.is_none_or(|named| named == year)
-            && self.month.is_none_or(|named| named == month)
-            && self.day.is_none_or(|named| named == day)
+    fn contains(&self, day: Date) -> bool {
+        let is = |named: Option<i64>, actual: i64| named.is_none_or(|named| named == actual);
+        is(self.year, day.year().into())
+            && is(self.month, day.month().into())
+            && is(self.day, day.day().into())
     }
 }
 
 /// A span relative to today: `yesterday`, `last week`, `3 days ago`, `on monday`.
-fn span(words: &[&str], at: usize, today: i64) -> Option<(i64, i64)> {
+fn span(words: &[&str], at: usize, today: Date) -> Option<Range<Date>> {
     let word = words[at].to_lowercase();
     let before = at.checked_sub(1).and_then(|before| words.get(before)).map(|word| word.to_lowercase());
-    let week = today - (today + 3).rem_euclid(7);
+    let weekday = i64::from(today.weekday().to_monday_zero_offset());
     match (word.as_str(), before.as_deref()) {
-        ("today", _) => Some((today, today + 1)),
-        ("yesterday", _) => Some((today - 1, today)),
-        ("week", Some("last")) => Some((week - 7, week)),
-        ("week", Some("this")) => Some((week, week + 7)),
-        ("month", Some("last")) => Some((month_start(today, -1), month_start(today, 0))),
-        ("month", Some("this")) => Some((month_start(today, 0), month_start(today, 1))),
+        ("today", _) => Some(days(today, 0, 1)),
+        ("yesterday", _) => Some(days(today, -1, 1)),
+        ("week", Some("last")) => Some(days(today, -weekday - 7, 7)),
+        ("week", Some("this")) => Some(days(today, -weekday, 7)),
+        ("month", Some("last")) => Some(month_of(today, -1)),
+        ("month", Some("this")) => Some(month_of(today, 0)),
         ("ago", Some(unit)) => ago(unit, words.get(at.checked_sub(2)?)?, today),
         (day, Some("on" | "last" | "since")) => {
-            let weekday = WEEKDAYS.iter().position(|name| *name == day)? as i64;
-            let back = (today + 3 - weekday).rem_euclid(7);
-            let first = today - if back == 0 { 7 } else { back };
-            Some((first, first + 1))
+            let named = WEEKDAYS.iter().position(|name| *name == day)? as i64;
+            let back = (weekday - named).rem_euclid(7);
+            Some(days(today, if back == 0 { -7 } else { -back }, 1))
         }
         _ => None,
     }
 }
 
 /// `3 days ago`; longer units get some days of tolerance on both sides.
-fn ago(unit: &str, count: &str, today: i64) -> Option<(i64, i64)> {
+fn ago(unit: &str, count: &str, today: Date) -> Option<Range<Date>> {
     let count = match count.to_lowercase().as_str() {
         "a" | "an" | "one" => 1,
         "two" => 2,
@@ -128,12 +116,29 @@ fn ago(unit: &str, count: &str, today: i64) -> Option<(i64, i64)> {
         digits => digits.parse::<i64>().ok().filter(|count| (0..10_000).contains(count))?,
     };
     match unit.trim_end_matches('s') {
-        "day" => Some((today - count, today - count + 1)),
-        "week" => Some((today - 7 * count - 3, today - 7 * count + 4)),
-        "month" => Some((month_start(today, -count), month_start(today, 1 - count))),
-        "year" => Some((today - 365 * count - 60, today - 365 * count + 60)),
+        "day" => Some(days(today, -count, 1)),
+        "week" => Some(days(today, -7 * count - 3, 7)),
+        "month" => Some(month_of(today, -count)),
+        "year" => Some(days(today, -365 * count - 60, 120)),
         _ => None,
     }
+}
+
+/// `length` days, the first `from` days after `today`.
+fn days(today: Date, from: i64, length: i64) -> Range<Date> {
+    let first = today.saturating_add(Span::new().days(from));
+    first..first.saturating_add(Span::new().days(length))
+}
+
+/// The whole month that is `months` after that of `today`.
+fn month_of(today: Date, months: i64) -> Range<Date> {
+    let first = today.first_of_month().saturating_add(Span::new().months(months));
+    first..first.saturating_add(Span::new().months(1))
+}
+
+/// The date of a time in milliseconds since 1970.
+fn date_of(ms: i64) -> Date {
+    EPOCH.saturating_add(SignedDuration::from_millis(ms)).date()
 }
 
 /// A date that begins at a word: `2025-01-15`, `January 15`, `Jan 2025`, `15 January`, `2024`.
@@ -167,72 +172,47 @@ fn year(word: &str) -> Option<i64> {
     word.parse().ok().filter(|year| word.len() == 4 && (1990..2100).contains(year))
 }
 
-fn day_of_month(word: &str) -> Option<u32> {
+fn day_of_month(word: &str) -> Option<i64> {
     let digits = word.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     digits.parse().ok().filter(|day| (1..=31).contains(day) && word.len() <= 4)
 }
 
-fn month(word: &str, before: Option<&str>, after: Option<&str>) -> Option<u32> {
+fn month(word: &str, before: Option<&str>, after: Option<&str>) -> Option<i64> {
     let lower = word.to_lowercase();
-    let number =
-        MONTHS.iter().position(|name| *name == lower || (lower.len() == 3 && name.starts_with(&lower)))?;
+    let is_named = |name: &str| name == lower || (lower.len() == 3 && name.starts_with(&lower));
+    let number = MONTHS.split(' ').position(is_named)?;
     let is_ambiguous = matches!(lower.as_str(), "may" | "march" | "mar" | "jan" | "dec" | "sep" | "oct");
     let is_said_as_month = before.is_some_and(|word| BEFORE_A_TIME.contains(&word.to_lowercase().as_str()))
         || before.is_some_and(|word| day_of_month(word).is_some())
         || after.is_some_and(|word| day_of_month(word).is_some() || year(word).is_some());
-    (!is_ambiguous || is_said_as_month).then_some(number as u32 + 1)
-}
-
-fn month_start(day: i64, months: i64) -> i64 {
-    let (year, month, _) = civil(day);
-    let months = year * 12 + i64::from(month) - 1 + months;
-    days(months.div_euclid(12), months.rem_euclid(12) as u32 + 1)
-}
-
-/// Year, month and day of a day since 1970. Years are counted from March, so that a leap day is the last.
-fn civil(day: i64) -> (i64, u32, u32) {
-    let shifted = day + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (era * 400 + year_of_era + i64::from(month <= 2), month as u32, day as u32)
-}
-
-/// The first of a month in days since 1970.
-fn days(year: i64, month: u32) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let from_march = i64::from((month + 9) % 12);
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * from_march + 2) / 5 - 719_468
+    (!is_ambiguous || is_said_as_month).then_some(number as i64 + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const DAY: i64 = 86_400_000;
     /// 2026-08-19, a Wednesday, noon.
     const NOW: i64 = 20_684 * DAY + DAY / 2;
 
     #[track_caller]
-    fn check(text: &str, held: &[(i64, u32, u32)], not_held: &[(i64, u32, u32)]) {
+    fn check(text: &str, held: &[(i16, i8, i8)], not_held: &[(i16, i8, i8)]) {
         let times = Times::parse(&Query { text: text.to_owned(), now: NOW, ..Query::default() });
-        let at = |(year, month, day): (i64, u32, u32)| (days(year, month) + i64::from(day) - 1) * DAY + 1;
+        let at = |(year, month, day): (i16, i8, i8)| {
+            Date::constant(year, month, day).duration_since(EPOCH.date()).as_hours() * DAY / 24 + 1
+        };
         assert!(held.iter().all(|date| times.contain(at(*date))), "{text}: {times:?}");
         assert!(!not_held.iter().any(|date| times.contain(at(*date))), "{text}: {times:?}");
     }
 
     #[test]
     fn days_and_dates_agree() {
-        assert_eq!(civil(20_684), (2026, 8, 19));
-        assert_eq!((days(1970, 1), days(2024, 3) - days(2024, 2)), (0, 29));
+        assert_eq!(date_of(NOW), Date::constant(2026, 8, 19));
+        assert_eq!(month_of(Date::constant(2024, 3, 31), -1).end, Date::constant(2024, 3, 1));
         for day in (-200_000..200_000).step_by(997) {
-            let (year, month, of_month) = civil(day);
-            assert_eq!(days(year, month) + i64::from(of_month) - 1, day);
+            assert_eq!(date_of(day * DAY).duration_since(EPOCH.date()).as_hours(), 24 * day);
+            assert_eq!(date_of((day + 1) * DAY - 1), date_of(day * DAY));
         }
     }
 

@@ -24,7 +24,6 @@ pub struct Boost {
     pub by: f32,
 }
 
-/// The reason for a boost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BoostReason {
     /// It contains words of the query.

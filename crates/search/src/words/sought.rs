@@ -14,7 +14,6 @@ pub const MAX_TERMS: usize = 48;
 /// The number of bytes of a query that are read.
 const MAX_QUERY_BYTES: usize = 16 * 1024;
 
-/// One word of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryWord {
     pub indexed: String,

@@ -40,12 +40,13 @@ pub fn each_term(text: &str, emit: &mut impl FnMut(Term<'_>)) {
     let mut rest = text;
     while let Some(start) = rest.find(char::is_alphanumeric) {
         rest = &rest[start..];
-        let length =
-            if rest.starts_with(is_unspaced) { run_of_unspaced(rest) } else { run_of_compound(rest) };
-        let (run, after) = rest.split_at(length);
-        if run.starts_with(is_unspaced) {
+        let (run, after);
+        if rest.starts_with(is_unspaced) {
+            let end = rest.find(|letter: char| !is_unspaced(letter)).unwrap_or(rest.len());
+            (run, after) = rest.split_at(end);
             emit_pairs(run, emit);
         } else {
+            (run, after) = rest.split_at(run_of_compound(rest));
             emit_compound(run, emit);
         }
         rest = after;
@@ -59,10 +60,6 @@ fn is_unspaced(letter: char) -> bool {
         | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}'
         | '\u{20000}'..='\u{2FA1F}')
         && letter.is_alphanumeric()
-}
-
-fn run_of_unspaced(text: &str) -> usize {
-    text.find(|letter: char| !is_unspaced(letter)).unwrap_or(text.len())
 }
 
 /// The length of the compound at the beginning of `text`: `stock_quantity`, `3.12`, `login.rs`, `e2e-test`.

@@ -18,7 +18,6 @@ pub(super) struct AgentProcess {
 /// The kernel rounds a terminal's access time to this, so that key timing leaks no password: add it as a margin.
 const ATIME_GRANULARITY_S: i64 = 8;
 
-/// A variable and its value.
 pub(super) type Variable = (&'static str, String);
 
 impl AgentProcess {

@@ -29,15 +29,6 @@ struct PaneSnapshot {
     keys: String,
 }
 
-/// How a buffer is pasted into the pane.
-#[derive(Clone, Copy)]
-enum PasteMode {
-    /// As a bracketed paste, if the program asked for it.
-    Paste,
-    /// As if typed.
-    Keys,
-}
-
 impl TmuxPane {
     pub(super) fn of(place: &SeatLocation) -> Result<TmuxPane, NoDriver> {
         match (&place.server, &place.pane, &place.tty) {
@@ -72,14 +63,11 @@ impl TmuxPane {
         })
     }
 
-    fn put(&self, text: &str, mode: PasteMode) -> Result<(), DriverError> {
+    /// `option` of tmux says how the text arrives.
+    fn put(&self, text: &str, option: &str) -> Result<(), DriverError> {
         let buffer = format!("towline-{}", std::process::id());
-        let options = match mode {
-            PasteMode::Paste => "-p",
-            PasteMode::Keys => "-r",
-        };
         let (is_unchanged, refusal) = self.unchanged_condition();
-        let then = format!("paste-buffer {options} -d -b {buffer} -t {}", self.id);
+        let then = format!("paste-buffer {option} -d -b {buffer} -t {}", self.id);
         let otherwise = format!("delete-buffer -b {buffer} ; display-message -p '{refusal}'");
         let order = [
             &["load-buffer", "-b", &buffer, "-", ";"][..],
@@ -138,11 +126,13 @@ impl Terminal for TmuxPane {
     }
 
     fn paste(&self, text: &str) -> Result<(), DriverError> {
-        self.put(text, PasteMode::Paste)
+        // As a bracketed paste, if the program asked for it.
+        self.put(text, "-p")
     }
 
     fn enter(&self) -> Result<(), DriverError> {
-        self.put(ENTER, PasteMode::Keys)
+        // As if typed.
+        self.put(ENTER, "-r")
     }
 }
 
