@@ -10,6 +10,7 @@ use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::{ExitCode, Termination};
 use towline_engine::index::damage::recover_from_damage;
 use towline_engine::runtime::{Env, Failure, Kind, env};
+use towline_terminal::child::collect_children;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -141,6 +142,7 @@ commands! {
 }
 
 pub fn run() -> ExitCode {
+    collect_children();
     let cli =
         env::arguments().nth(1).and_then(|verb| parsed_alone(verb.to_str()?)).unwrap_or_else(Cli::parse);
     match dispatch(&cli) {

@@ -3,6 +3,7 @@
 //! Reads `/proc` and queries multiplexers. It knows no agent: the caller says how to recognise one. Only `driver`
 //! types, and only `tmux_settings` changes a tmux server's settings, on request.
 
+pub mod child;
 pub mod driver;
 pub mod place;
 pub mod process;

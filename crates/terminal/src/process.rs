@@ -162,11 +162,26 @@ pub fn ancestors(pid: u32) -> impl Iterator<Item = Process> {
 
 /// All processes of the user who owns process `like`.
 pub fn of_same_user(like: u32) -> Vec<Process> {
+    pids_of_same_user(like).filter_map(Process::read).collect()
+}
+
+/// How many ended processes of our user with our own name nobody has waited for: their parent is an init that does not.
+pub fn uncollected() -> usize {
+    let own = std::process::id();
+    let Some(Process { name, .. }) = Process::read(own) else { return 0 };
+    let is_it = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.split_once(" (").is_some_and(|(_, rest)| rest.starts_with(&format!("{name}) Z 1 ")))
+    };
+    pids_of_same_user(own).filter(is_it).count()
+}
+
+fn pids_of_same_user(like: u32) -> impl Iterator<Item = u32> {
     let owner = |pid: u32| fs::metadata(format!("/proc/{pid}")).map(|meta| meta.uid()).ok();
     let ours = owner(like);
     let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| owner(*pid) == ours).filter_map(Process::read).collect()
+    pids.filter(move |pid| owner(*pid) == ours)
 }
 
 /// Whether `/proc` is readable at all: if not, an empty result means nothing.

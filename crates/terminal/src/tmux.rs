@@ -3,6 +3,7 @@
 //! One spawn per query, arguments as a list, never a shell. A server that does not answer is treated as absent. This
 //! module never types into a pane.
 
+use crate::child::leave;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::Read;
@@ -207,7 +208,7 @@ impl TmuxServer {
         let mut tmux = self.command();
         tmux.args(orders.iter().flat_map(StatusUpdate::words));
         tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(until_done).process_group(0);
-        tmux.spawn().is_ok()
+        tmux.spawn().map(leave).is_ok()
     }
 
     /// tmux's output, if it succeeds.

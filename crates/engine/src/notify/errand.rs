@@ -9,6 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use towline_core::telling::Notification;
+use towline_terminal::child::leave;
 
 /// A command with its arguments and environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Errand {
 
     /// Starts the command without waiting. Fails if the program is missing or not executable.
     pub fn start(&self) -> io::Result<()> {
-        self.command(Voice::Silent).spawn().map(drop)
+        self.command(Voice::Silent).spawn().map(leave)
     }
 
     /// Starts the command and waits for its exit, at most `patience`.

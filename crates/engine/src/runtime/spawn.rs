@@ -5,7 +5,10 @@
 use crate::runtime::env::{GUARD, arguments, find_in_path, own_program};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use towline_terminal::child::leave;
 
 /// If this start fails, the next hook starts upkeep.
 pub fn start_detached() {
@@ -45,6 +48,7 @@ pub fn serve_detached(options: &[&str]) -> Option<String> {
     let mut child = ourselves(&arguments)?.stdout(Stdio::piped()).spawn().ok()?;
     let mut line = String::new();
     BufReader::new(child.stdout.take()?).read_line(&mut line).ok()?;
+    leave(child);
     Some(line).filter(|line| !line.is_empty())
 }
 
@@ -72,11 +76,29 @@ pub fn open_in_browser(url: &str) -> bool {
     };
     command.arg(url).env(GUARD, "1").process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().is_ok()
+    command.spawn().map(leave).is_ok()
+}
+
+/// Waits until a child has ended, for at most `patience`. The pauses grow: most programs end at once.
+#[expect(clippy::disallowed_methods, reason = "waiting for a child, which has no timed wait")]
+pub fn ended_within(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+    let (end, mut pause) = (Instant::now() + patience, Duration::from_millis(2));
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= end {
+            return Ok(None);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
 }
 
 fn start(arguments: &[&str]) {
-    let _ = ourselves(arguments).map(|mut child| child.spawn());
+    if let Some(Ok(child)) = ourselves(arguments).map(|mut child| child.spawn()) {
+        leave(child);
+    }
 }
 
 /// Like `start`, but does not wait until the program is loaded, which takes up to a third of a hook's time.

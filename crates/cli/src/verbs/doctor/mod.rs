@@ -19,6 +19,7 @@ use clap::Args;
 use std::process::ExitCode;
 use towline_engine::runtime::text::plain_text;
 use towline_engine::runtime::{Failure, Kind};
+use towline_terminal::process::uncollected;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,6 +51,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     checks.push(search::check(scope));
     checks.extend(hub::check(scope));
     checks.extend(editor::check());
+    checks.extend(uncollected_processes());
     if arguments.forget_faults {
         data::forget_faults(scope)?;
     }
@@ -62,6 +64,15 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         print(scope, &checks);
     }
     Ok(if is_bad { Kind::Failed.exit_code() } else { ExitCode::SUCCESS })
+}
+
+/// A few may be ending just now.
+const MOST_ENDING: usize = 3;
+
+fn uncollected_processes() -> Option<Check> {
+    let count = Some(uncollected()).filter(|count| *count > MOST_ENDING)?;
+    let detail = format!("{count} ended processes of tow are not collected: process 1 here is no init");
+    Some(Check::warning("processes", detail, "start the container with an init, such as `docker run --init`"))
 }
 
 fn print(scope: &Scope, checks: &[Check]) {
