@@ -18,15 +18,16 @@ const LONGEST_MARKER: usize = 16;
 impl Bookmarks {
     pub(super) fn read(values: &Values) -> Bookmarks {
         let rules = BookmarkRules {
-            mode: BookmarkMode::parse(&values.text(key!("bookmarks.mode")))
+            mode: values
+                .named(key!("bookmarks.mode"), BookmarkMode::named)
                 .unwrap_or(BookmarkRules::USUAL.mode),
-            min_tokens: values.number(key!("bookmarks.min_tokens")),
-            min_tool_calls: values.number(key!("bookmarks.min_tool_calls")),
-            min_seconds: values.number(key!("bookmarks.min_seconds")),
-            agent_burst: values.number(key!("bookmarks.agent_burst")),
-            cooldown_seconds: values.number(key!("bookmarks.cooldown_seconds")),
+            min_tokens: values.get(key!("bookmarks.min_tokens")),
+            min_tool_calls: values.get(key!("bookmarks.min_tool_calls")),
+            min_seconds: values.get(key!("bookmarks.min_seconds")),
+            agent_burst: values.get(key!("bookmarks.agent_burst")),
+            cooldown_seconds: values.get(key!("bookmarks.cooldown_seconds")),
         };
-        Bookmarks { rules, marker: values.text(key!("bookmarks.marker")) }
+        Bookmarks { rules, marker: values.get(key!("bookmarks.marker")) }
     }
 
     pub fn is_marker(&self, prompt: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Edits the user's configuration file: sets or removes keys. Comments and order are preserved.
 
-use super::layer::layered;
+use super::layer::{Mistake, layered};
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ pub fn no_such_key(key: &str) -> Failure {
     Failure::input(what).hint("Run `tow config show` for all keys.")
 }
 
-/// Sets keys, or removes those without a value, in one write of the user's file.
+/// Sets keys, or removes those without a value, in one write of the user's file. Rejects an invalid value.
 pub fn change(env: &Env, changes: &[(&str, Option<Value>)]) -> Result<(), Failure> {
     let user = read(&env.config_file)?;
     let mut document = parse(env, &user)?;
@@ -42,7 +42,13 @@ pub fn change(env: &Env, changes: &[(&str, Option<Value>)]) -> Result<(), Failur
             }
         }
     }
-    write(env, &document.to_string())
+    let text = document.to_string();
+    let is_ours = |mistake: &&Mistake| changes.iter().any(|(key, _)| mistake.key == *key);
+    if let Some(mistake) = layered(&text).mistakes.iter().find(is_ours) {
+        return Err(Failure::input(mistake.what.clone())
+            .hint(format!("Run `tow config get {}` for the present value.", mistake.key)));
+    }
+    write(env, &text)
 }
 
 /// Rejects a file that cannot be parsed, because editing it would lose its contents.

@@ -2,22 +2,25 @@
 //!
 //! Pure. No model until the user names one. Holds no API key, only where to find one.
 
-use super::values::{Values, key};
+use super::values::{key, section};
 use towline_agents::Agent;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Enrich {
-    pub provider: ProviderName,
-    /// Empty means the provider's default.
-    pub model: String,
-    /// Empty means the vendor's address.
-    pub base_url: String,
-    pub key_env: String,
-    pub key_command: Vec<String>,
-    pub daily_tokens: u64,
-    pub per_memory_tokens: u64,
-    pub attempts: u32,
-    pub timeout_s: u32,
+section! {
+    pub struct Enrich in "distil" {
+        provider: ProviderName = |values| {
+            values.named(key!("distil.provider"), ProviderName::parse).unwrap_or(ProviderName::Nobody)
+        },
+        /// Empty means the provider's default.
+        model: String,
+        /// Empty means the vendor's address.
+        base_url: String = |values| values.url(key!("distil.base_url")),
+        key_env: String,
+        key_command: Vec<String>,
+        daily_tokens: u64,
+        per_memory_tokens: u64,
+        attempts: u32,
+        timeout_s: u32,
+    }
 }
 
 /// The service that answers model requests.
@@ -59,21 +62,6 @@ impl ProviderName {
 }
 
 impl Enrich {
-    pub(super) fn read(values: &Values) -> Enrich {
-        Enrich {
-            provider: ProviderName::parse(&values.text(key!("distil.provider")))
-                .unwrap_or(ProviderName::Nobody),
-            model: values.text(key!("distil.model")),
-            base_url: values.text(key!("distil.base_url")).trim_end_matches('/').to_owned(),
-            key_env: values.text(key!("distil.key_env")),
-            key_command: values.list(key!("distil.key_command")),
-            daily_tokens: values.number(key!("distil.daily_tokens")),
-            per_memory_tokens: values.number(key!("distil.per_memory_tokens")),
-            attempts: values.number(key!("distil.attempts")),
-            timeout_s: values.number(key!("distil.timeout_s")),
-        }
-    }
-
     pub fn is_on(&self) -> bool {
         self.provider != ProviderName::Nobody
     }

@@ -4,7 +4,7 @@
 
 use super::patterns::covers;
 use super::rules::{one_of, require};
-use super::values::{Values, key};
+use super::values::{Values, key, section};
 use std::collections::BTreeMap;
 use toml_edit::Value;
 use towline_core::meter::{ContextStrategy, PLACEHOLDERS, unknown_placeholder};
@@ -20,17 +20,18 @@ pub struct Guard {
     pub projects: BTreeMap<String, ContextStrategy>,
 }
 
-/// The content of `tow statusline`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusLine {
-    /// A shell command whose output is shown first; empty means none.
-    pub command: String,
-    /// Whether our own line is drawn.
-    pub own: bool,
-    /// The validated template of our line.
-    pub template: String,
-    /// The maximum width; 0 means the width the terminal reports.
-    pub columns: usize,
+section! {
+    /// The content of `tow statusline`.
+    pub struct StatusLine in "statusline" {
+        /// A shell command whose output is shown first; empty means none.
+        command: String,
+        /// Whether our own line is drawn.
+        own: bool,
+        /// The validated template of our line.
+        template: String,
+        /// The maximum width; 0 means the width the terminal reports.
+        columns: usize,
+    }
 }
 
 impl Guard {
@@ -38,13 +39,13 @@ impl Guard {
         let thresholds = values.entries("guard.thresholds").into_iter();
         let projects = values.entries("guard.projects").into_iter();
         Guard {
-            strategy: ContextStrategy::parse(&values.text(key!("guard.strategy"))).unwrap_or_default(),
+            strategy: values.named(key!("guard.strategy"), ContextStrategy::named).unwrap_or_default(),
             thresholds: thresholds
                 .filter_map(|(percent, message)| Some((percent.parse().ok()?, message)))
                 .collect(),
-            refuse_helpers_at: values.number(key!("guard.refuse_helpers_at")),
+            refuse_helpers_at: values.get(key!("guard.refuse_helpers_at")),
             projects: projects
-                .filter_map(|(folder, name)| Some((folder, ContextStrategy::parse(&name)?)))
+                .filter_map(|(folder, name)| Some((folder, ContextStrategy::named(&name)?)))
                 .collect(),
         }
     }
@@ -58,17 +59,6 @@ impl Guard {
     pub fn strategy_in(&self, folder: Option<&str>) -> ContextStrategy {
         let own = self.projects.iter().filter(|(path, _)| folder.is_some_and(|folder| covers(path, folder)));
         own.max_by_key(|(path, _)| path.len()).map_or(self.strategy, |(_, strategy)| *strategy)
-    }
-}
-
-impl StatusLine {
-    pub(super) fn read(values: &Values) -> StatusLine {
-        StatusLine {
-            command: values.text(key!("statusline.command")),
-            own: values.is_on(key!("statusline.own")),
-            template: values.text(key!("statusline.template")),
-            columns: values.number(key!("statusline.columns")),
-        }
     }
 }
 

@@ -2,26 +2,27 @@
 //!
 //! Pure. Holds no password, only where to find one.
 
-use super::values::{Values, key};
+use super::values::{key, section};
 use towline_core::named_enum;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hub {
-    /// Empty if no hub was joined.
-    pub url: String,
-    pub team: String,
-    /// A certificate file to trust instead of the public ones; empty means none.
-    pub ca: String,
-    pub tls: HubTls,
-    /// Permit unencrypted connections to other machines.
-    pub allow_plain: bool,
-    pub password_env: String,
-    pub password_command: Vec<String>,
-    pub every_s: u32,
-    pub search_ms: u64,
-    /// The default extent of sharing for a project.
-    pub extent: String,
-    pub max_queue: u32,
+section! {
+    pub struct Hub in "hub" {
+        /// Empty if no hub was joined.
+        url: String,
+        team: String,
+        /// A certificate file to trust instead of the public ones; empty means none.
+        ca: String,
+        tls: HubTls = |values| values.named(key!("hub.tls"), HubTls::named).unwrap_or(HubTls::Verified),
+        /// Permit unencrypted connections to other machines.
+        allow_plain: bool,
+        password_env: String,
+        password_command: Vec<String>,
+        every_s: u32,
+        search_ms: u64,
+        /// The default extent of sharing for a project.
+        extent: String,
+        max_queue: u32,
+    }
 }
 
 named_enum! {
@@ -34,22 +35,6 @@ named_enum! {
 }
 
 impl Hub {
-    pub(super) fn read(values: &Values) -> Hub {
-        Hub {
-            url: values.text(key!("hub.url")),
-            team: values.text(key!("hub.team")),
-            ca: values.text(key!("hub.ca")),
-            tls: HubTls::named(&values.text(key!("hub.tls"))).unwrap_or(HubTls::Verified),
-            allow_plain: values.is_on(key!("hub.allow_plain")),
-            password_env: values.text(key!("hub.password_env")),
-            password_command: values.list(key!("hub.password_command")),
-            every_s: values.number(key!("hub.every_s")),
-            search_ms: values.number(key!("hub.search_ms")),
-            extent: values.text(key!("hub.extent")),
-            max_queue: values.number(key!("hub.max_queue")),
-        }
-    }
-
     pub fn is_joined(&self) -> bool {
         !self.url.is_empty() && !self.team.is_empty()
     }

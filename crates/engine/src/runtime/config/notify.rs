@@ -45,19 +45,22 @@ const COMMANDS: [Key; 8] = [
 
 impl Notify {
     pub(super) fn read(values: &Values) -> Notify {
-        let after = |key: Key| u64::try_from(values.number::<i64>(key)).ok().map(Duration::from_secs);
-        let commands =
-            OCCASIONS.into_iter().zip(COMMANDS).map(|(name, key)| (name.to_owned(), values.list(key)));
+        let after = |key: Key| u64::try_from(values.get::<i64>(key)).ok().map(Duration::from_secs);
+        let commands = OCCASIONS
+            .into_iter()
+            .zip(COMMANDS)
+            .map(|(name, key)| (name.to_owned(), values.get::<Vec<String>>(key)));
         Notify {
-            states: values.list(key!("notify.states")),
-            terminal: TerminalSignal::named(&values.text(key!("notify.terminal")))
+            states: values.get(key!("notify.states")),
+            terminal: values
+                .named(key!("notify.terminal"), TerminalSignal::named)
                 .unwrap_or(TerminalSignal::Off),
-            title: values.is_on(key!("notify.title")),
+            title: values.get(key!("notify.title")),
             desktop_after: after(key!("notify.desktop_after_s")),
             phone_after: after(key!("notify.phone_after_s")),
-            phone: values.list(key!("notify.phone")),
+            phone: values.get(key!("notify.phone")),
             debounce: after(key!("notify.debounce_s")).unwrap_or_default(),
-            mute_projects: values.list(key!("notify.mute_projects")),
+            mute_projects: values.get(key!("notify.mute_projects")),
             commands: commands.filter(|(_, words)| !words.is_empty()).collect(),
         }
     }

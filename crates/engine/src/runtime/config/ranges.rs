@@ -6,7 +6,9 @@ use super::enrich::ProviderName;
 use super::hub::HubTls;
 use super::rules::{all, one_of, require};
 use super::search::SearchTier;
-use super::{bookmarks, guard, limits, notify, prices, search};
+use super::sections::McpProjects;
+use super::settings::JournalSync;
+use super::{bookmarks, guard, notify, prices, search, sections};
 use crate::runtime::hub_url;
 use toml_edit::Value;
 use towline_core::bookmark::BookmarkMode;
@@ -65,9 +67,11 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
     let text = value.as_str().unwrap_or("");
     match key {
         "inherit.on_clear" => one_of(text, &OnClear::ALL.map(OnClear::name)),
+        "journal.sync" => one_of(text, &JournalSync::ALL.map(JournalSync::name)),
         "distil.provider" => one_of(text, &ProviderName::all()),
         "search.tier" => one_of(text, &SearchTier::ALL.map(SearchTier::name)),
         "bookmarks.mode" => one_of(text, &BookmarkMode::ALL.map(BookmarkMode::name)),
+        "mcp.projects" => one_of(text, &McpProjects::ALL.map(McpProjects::name)),
         "continue.handoff" => one_of(text, &HandoffMethod::ALL.map(HandoffMethod::name)),
         "notify.terminal" => one_of(text, &TerminalSignal::ALL.map(TerminalSignal::name)),
         "guard.strategy" => one_of(text, &ContextStrategy::ALL.map(ContextStrategy::name)),
@@ -110,7 +114,7 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
             require(names().all(|(_, name)| name.is_str()), "names in quotes")
         }
         "search.model_sha256" => search::checksums_are_complete(value),
-        "limits.words" => limits::is_prompt(text),
+        "limits.words" => sections::is_prompt(text),
         "bookmarks.marker" => bookmarks::is_marker(text),
         "guard.thresholds" => guard::thresholds_are_valid(value),
         "guard.projects" => guard::projects_are_valid(value),

@@ -3,18 +3,24 @@
 //! Pure. It triggers no download: only `tow model get` downloads.
 
 use super::rules::require;
-use super::values::{Values, key};
+use super::values::{key, section};
 use toml_edit::Value;
 use towline_core::named_enum;
 use towline_search::MODEL_FILES;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Search {
-    pub tier: SearchTier,
-    /// The base address of the model's files, without a trailing slash.
-    pub model_url: String,
-    /// The checksum of each model file.
-    pub model_sha256: Vec<(String, String)>,
+section! {
+    pub struct Search in "search" {
+        tier: SearchTier = |values| {
+            values.named(key!("search.tier"), SearchTier::named).unwrap_or(SearchTier::Static)
+        },
+        /// The base address of the model's files, without a trailing slash.
+        model_url: String = |values| values.url(key!("search.model_url")),
+        /// The checksum of each model file.
+        model_sha256: Vec<(String, String)> = |values| {
+            let lines: Vec<String> = values.get(key!("search.model_sha256"));
+            lines.iter().filter_map(|line| checksum(line)).collect()
+        },
+    }
 }
 
 named_enum! {
@@ -25,20 +31,6 @@ named_enum! {
         Static = "static",
         /// A downloaded model in addition to the table.
         MiniLm = "minilm",
-    }
-}
-
-impl Search {
-    pub(super) fn read(values: &Values) -> Search {
-        Search {
-            tier: SearchTier::named(&values.text(key!("search.tier"))).unwrap_or(SearchTier::Static),
-            model_url: values.text(key!("search.model_url")).trim_end_matches('/').to_owned(),
-            model_sha256: values
-                .list(key!("search.model_sha256"))
-                .iter()
-                .filter_map(|line| checksum(line))
-                .collect(),
-        }
     }
 }
 

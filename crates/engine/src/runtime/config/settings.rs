@@ -3,22 +3,19 @@
 //! Definitions only: it must not read files or parse text.
 
 use super::bookmarks::Bookmarks;
-use super::continuing::Continuing;
-use super::distil::Distil;
 use super::enrich::Enrich;
 use super::guard::{Guard, StatusLine};
 use super::hub::Hub;
-use super::limits::Limits;
-use super::memory::Memory;
 use super::notify::Notify;
 use super::patterns::{covers, fits};
 use super::prices;
 use super::search::Search;
-use super::typing::Typing;
+use super::sections::{Continuing, Distil, Limits, Mcp, Memory, Typing};
 use super::values::{Values, key};
 use std::collections::BTreeMap;
 use towline_agents::TextLimits;
 use towline_core::inherit::OnClear;
+use towline_core::named_enum;
 use towline_core::text::{SecretPolicy, TextPolicy};
 use towline_core::usage::{ModelPrice, ModelPrices};
 use towline_store::archive::ArchiveRetention;
@@ -35,6 +32,7 @@ pub struct Config {
     pub answer_bytes: usize,
     pub events_days: u32,
     pub journal_mb: u64,
+    pub journal_sync: JournalSync,
     pub exclude_tools: Vec<String>,
     pub exclude_paths: Vec<String>,
     pub archive: ArchiveRetention,
@@ -51,11 +49,25 @@ pub struct Config {
     pub continuing: Continuing,
     pub distil: Distil,
     pub memory: Memory,
+    pub mcp: Mcp,
     pub enrich: Enrich,
     pub search: Search,
     pub hub: Hub,
     /// The user's prices, which replace compiled-in ones.
     pub prices: Vec<ModelPrice>,
+}
+
+named_enum! {
+    /// When the journal is synced to the disk.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum JournalSync as named {
+        /// By each hook, which waits for it.
+        Event = "event",
+        /// By the capture at the end of a turn.
+        #[default]
+        Turn = "turn",
+        Never = "never",
+    }
 }
 
 impl Config {
@@ -70,27 +82,28 @@ impl Config {
     }
 
     pub(super) fn read(values: &Values) -> Config {
-        let redacts = values.is_on(key!("privacy.redact"));
+        let redacts = values.get(key!("privacy.redact"));
         Config {
-            patience_ms: values.number(key!("hook.patience_ms")),
-            deadline_ms: values.number(key!("hook.deadline_ms")),
+            patience_ms: values.get(key!("hook.patience_ms")),
+            deadline_ms: values.get(key!("hook.deadline_ms")),
             secrets: if redacts { SecretPolicy::Redacted } else { SecretPolicy::Kept },
-            exclude_projects: values.list(key!("privacy.exclude_projects")),
-            exclude_tools: values.list(key!("privacy.exclude_tools")),
-            exclude_paths: values.list(key!("privacy.exclude_paths")),
-            prompt_bytes: values.number(key!("keep.prompt_bytes")),
-            answer_bytes: values.number(key!("keep.answer_bytes")),
-            events_days: values.number(key!("keep.events_days")),
-            journal_mb: values.number(key!("keep.journal_mb")),
+            exclude_projects: values.get(key!("privacy.exclude_projects")),
+            exclude_tools: values.get(key!("privacy.exclude_tools")),
+            exclude_paths: values.get(key!("privacy.exclude_paths")),
+            prompt_bytes: values.get(key!("keep.prompt_bytes")),
+            answer_bytes: values.get(key!("keep.answer_bytes")),
+            events_days: values.get(key!("keep.events_days")),
+            journal_mb: values.get(key!("keep.journal_mb")),
+            journal_sync: values.named(key!("journal.sync"), JournalSync::named).unwrap_or_default(),
             archive: ArchiveRetention {
-                words_days: values.number(key!("archive.words_days")),
-                details_days: values.number(key!("archive.details_days")),
-                thinking_days: values.number(key!("archive.thinking_days")),
-                most_mb: values.number(key!("archive.most_mb")),
+                words_days: values.get(key!("archive.words_days")),
+                details_days: values.get(key!("archive.details_days")),
+                thinking_days: values.get(key!("archive.thinking_days")),
+                most_mb: values.get(key!("archive.most_mb")),
             },
-            on_clear: OnClear::parse(&values.text(key!("inherit.on_clear"))).unwrap_or_default(),
-            inherit_never_in: values.list(key!("inherit.never_in")),
-            after_compaction: values.is_on(key!("inherit.after_compaction")),
+            on_clear: values.named(key!("inherit.on_clear"), OnClear::named).unwrap_or_default(),
+            inherit_never_in: values.get(key!("inherit.never_in")),
+            after_compaction: values.get(key!("inherit.after_compaction")),
             project_names: values.entries("projects.names").into_iter().collect(),
             notify: Notify::read(values),
             typing: Typing::read(values),
@@ -101,6 +114,7 @@ impl Config {
             continuing: Continuing::read(values),
             distil: Distil::read(values),
             memory: Memory::read(values),
+            mcp: Mcp::read(values),
             enrich: Enrich::read(values),
             search: Search::read(values),
             hub: Hub::read(values),

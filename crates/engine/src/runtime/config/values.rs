@@ -107,11 +107,39 @@ impl Key {
 
 /// Looks a key up at compile time: one that is not in `default.toml` does not compile.
 macro_rules! key {
-    ($name:literal) => {
+    ($name:expr) => {
         const { $crate::runtime::config::values::Key::named($name) }
     };
 }
 pub(super) use key;
+
+/// Declares a section: a struct, and the function that reads it. A field is the key of the same name, or the value that
+/// the function behind it returns.
+macro_rules! section {
+    ($(#[$meta:meta])* pub struct $type:ident in $section:literal {
+        $($(#[$doc:meta])* $field:ident: $field_type:ty $(= $read:expr)?,)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $type {
+            $($(#[$doc])* pub $field: $field_type,)*
+        }
+
+        impl $type {
+            pub(super) fn read(values: &$crate::runtime::config::values::Values) -> $type {
+                $type { $($field: section!(@ values, $section, $field: $field_type $(= $read)?),)* }
+            }
+        }
+    };
+    (@ $values:ident, $section:literal, $field:ident: $type:ty) => {
+        $values.get(key!(concat!($section, ".", stringify!($field))))
+    };
+    (@ $values:ident, $section:literal, $field:ident: $type:ty = $read:expr) => {{
+        let read: fn(&$crate::runtime::config::values::Values) -> $type = $read;
+        read($values)
+    }};
+}
+pub(super) use section;
 
 /// All keys.
 pub(super) fn keys() -> impl Iterator<Item = String> {
@@ -145,25 +173,67 @@ pub(super) struct Values {
     pub user: BTreeMap<String, Value>,
 }
 
-impl Values {
-    pub fn is_on(&self, key: Key) -> bool {
-        self.user.get(key.name).map_or(key.default == "true", |value| value.as_bool() == Some(true))
-    }
+/// A type of values.
+pub(super) trait Setting {
+    /// `given` is the user's value, if there is one; `default` is text of `default.toml`.
+    fn read(given: Option<&Value>, default: &'static str) -> Self;
+}
 
-    pub fn number<T: TryFrom<i64> + Default>(&self, key: Key) -> T {
-        let number = self.user.get(key.name).map_or_else(|| key.default.parse().ok(), Value::as_integer);
-        number.and_then(|number| T::try_from(number).ok()).unwrap_or_default()
+impl Setting for bool {
+    fn read(given: Option<&Value>, default: &'static str) -> bool {
+        given.map_or(default == "true", |value| value.as_bool() == Some(true))
     }
+}
 
-    pub fn text(&self, key: Key) -> String {
-        self.user.get(key.name).map_or_else(|| key.default.trim_matches('"').to_owned(), text)
+impl Setting for String {
+    fn read(given: Option<&Value>, default: &'static str) -> String {
+        given.map_or_else(|| default.trim_matches('"').to_owned(), text)
     }
+}
 
-    pub fn list(&self, key: Key) -> Vec<String> {
-        match self.user.get(key.name) {
+impl Setting for Vec<String> {
+    fn read(given: Option<&Value>, default: &'static str) -> Vec<String> {
+        match given {
             Some(list) => list.as_array().into_iter().flatten().map(text).collect(),
-            None => default_list(key.default).map(str::to_owned).collect(),
+            None => default_list(default).map(str::to_owned).collect(),
         }
+    }
+}
+
+macro_rules! numbers {
+    ($($type:ty)*) => {
+        $(impl Setting for $type {
+            fn read(given: Option<&Value>, default: &'static str) -> $type {
+                number(given, default)
+            }
+        })*
+    };
+}
+numbers!(u8 u32 u64 usize i64);
+
+fn number<T: TryFrom<i64> + Default>(given: Option<&Value>, default: &str) -> T {
+    let number = given.map_or_else(|| default.parse().ok(), Value::as_integer);
+    number.and_then(|number| T::try_from(number).ok()).unwrap_or_default()
+}
+
+impl Values {
+    pub fn get<T: Setting>(&self, key: Key) -> T {
+        T::read(self.user.get(key.name), key.default)
+    }
+
+    /// The value of an enum, by its name.
+    pub fn named<T>(&self, key: Key, named: fn(&str) -> Option<T>) -> Option<T> {
+        named(&self.get::<String>(key))
+    }
+
+    /// A base address, without a trailing slash.
+    pub fn url(&self, key: Key) -> String {
+        self.get::<String>(key).trim_end_matches('/').to_owned()
+    }
+
+    /// A number of seconds in milliseconds.
+    pub fn ms(&self, key: Key) -> i64 {
+        self.get::<i64>(key) * 1000
     }
 
     /// The entries of a table with user-chosen names.
