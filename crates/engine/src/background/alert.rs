@@ -28,10 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Waits and notifies until no step is left. A process that finds the lock taken leaves its seat to the
 /// holder, which checks again after releasing it.
 pub fn watch(env: &Env) -> Result<(), Failure> {
-    let failed = |error: io::Error| {
-        Failure::about(format!("could not use {}", env.home.folder().display()), &error)
-            .hint("Run `tow doctor`.")
-    };
+    let failed = |error: io::Error| Failure::unusable(env.home.folder(), &error);
     loop {
         let Some(post) = Post::take(&env.home).map_err(failed)? else {
             nudge(&env.home);

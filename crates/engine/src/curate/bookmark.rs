@@ -5,7 +5,7 @@
 use crate::index::labels::{named, short};
 use crate::ingest::live;
 use crate::query::ownership;
-use crate::runtime::{Env, Failure, record};
+use crate::runtime::{Env, Failure};
 use towline_core::event::EventKind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,6 @@ pub fn list_bookmark(env: &Env, part: &str, listing: BookmarkListing) -> Result<
         BookmarkListing::Hidden => EventKind::BookmarkDeleted { bookmark },
         BookmarkListing::Listed => EventKind::BookmarkRestored { bookmark },
     };
-    record::accept(env, [record::event(env, &known.session, kind)])?;
-    live::store(env)?;
+    live::record(env, &known.session, kind)?;
     Ok(short(bookmark))
 }

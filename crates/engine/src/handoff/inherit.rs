@@ -82,12 +82,11 @@ impl Giver<'_> {
         }
         // A user who starts afresh gets no memories.
         if alone.is_none() && self.store.way_of(&self.session.key)? == Some(InheritRule::Fresh) {
-            let nothing = ComposedContext { text: String::new(), parts: vec![] };
+            let nothing = ComposedContext::default();
             recall::given(self.env, self.config, self.session, &nothing, &MemorySelection::default());
             return Ok(Reply::default());
         }
-        let nothing =
-            || ComposeInput { past: None, compaction: None, remembered: vec![], program: env::program() };
+        let nothing = || ComposeInput { program: env::program(), ..ComposeInput::default() };
         let (hop, material) =
             alone.map_or_else(|| (None, nothing()), |(hop, material)| (Some(hop), material));
         self.hand(hop.as_ref(), material, archive)
@@ -159,12 +158,9 @@ pub fn offer_lost_turns(env: &Env, store: &Store, session: &SessionKey) -> Resul
     }
     let Some(archive) = Archive::open_snapshot(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
     let material = past::compacted(&archive, session, env.now)?;
-    Ok(material.map(|material| said_to(session, &material)).unwrap_or_default())
-}
-
-fn said_to(session: &SessionKey, material: &ComposeInput) -> Reply {
-    let Some(agent) = Agent::from_name(session.agent.as_str()) else { return Reply::default() };
-    said(compose(material, agent.budget()))
+    let agent = Agent::from_name(session.agent.as_str());
+    let composed = material.zip(agent).map(|(material, agent)| compose(&material, agent.budget()));
+    Ok(composed.map(said).unwrap_or_default())
 }
 
 fn said(composed: ComposedContext) -> Reply {
@@ -186,7 +182,7 @@ pub fn mark_given(env: &Env, store: &Store, due: &Inheritance) -> Result<(), Sto
 /// The notice to a user who typed one of our commands.
 pub fn acknowledged(own: OwnCommand, session: &SessionKey, store: &Store) -> Result<Reply, StoreError> {
     let notice = match own {
-        OwnCommand::Baton if is_passed(session, store)? => {
+        OwnCommand::Baton if store.open_baton_of(session)?.is_some() => {
             "towline: the baton is passed. The next session here, or the only one that starts in this project \
              within an hour, goes on with this work."
         }
@@ -197,10 +193,6 @@ pub fn acknowledged(own: OwnCommand, session: &SessionKey, store: &Store) -> Res
         OwnCommand::Other => return Ok(Reply::default()),
     };
     Ok(Reply { notices: vec![notice.to_owned()], ..Reply::default() })
-}
-
-fn is_passed(session: &SessionKey, store: &Store) -> Result<bool, StoreError> {
-    Ok(store.open_baton_of(session)?.is_some())
 }
 
 /// The notices to the user if they have to choose.

@@ -72,7 +72,7 @@ pub fn material(
     if let Some(heard) = &heard {
         hear(&mut past, heard, conversation.as_ref(), now);
     }
-    Ok(ComposeInput { past: Some(past), compaction: None, remembered: vec![], program: program() })
+    Ok(ComposeInput { past: Some(past), program: program(), ..ComposeInput::default() })
 }
 
 /// Notes that the session ran on another machine and which parts are missing here; its summary fills in.
@@ -209,12 +209,7 @@ pub fn compacted(
         turns_in_all: archive.turns_worth_giving(&conversation)?,
         turns: turns.iter().map(|turn| as_line(&conversation, turn, now)).collect(),
     };
-    Ok(Some(ComposeInput {
-        past: None,
-        compaction: Some(compaction),
-        remembered: vec![],
-        program: program(),
-    }))
+    Ok(Some(ComposeInput { compaction: Some(compaction), program: program(), ..ComposeInput::default() }))
 }
 
 #[cfg(test)]

@@ -85,18 +85,14 @@ pub fn each_of(
 
 /// The document id of a memory or summary that no longer exists.
 pub fn deleted_document(archive: &Archive, change: ArchiveChange) -> Result<Option<i64>, FindError> {
-    let is_gone = match change {
-        ArchiveChange::Conversation { .. } => false,
-        ArchiveChange::Memory { number } => archive.memory(number)?.is_none(),
-        ArchiveChange::Summary { conversation } => archive.conversation_at(conversation)?.is_none(),
-    };
-    Ok(match change {
-        ArchiveChange::Memory { number } if is_gone => Some(IndexedRow::Memory(number).id()),
-        ArchiveChange::Summary { conversation } if is_gone => Some(IndexedRow::Summary(conversation).id()),
-        ArchiveChange::Conversation { .. } | ArchiveChange::Memory { .. } | ArchiveChange::Summary { .. } => {
-            None
+    let (is_gone, row) = match change {
+        ArchiveChange::Conversation { .. } => return Ok(None),
+        ArchiveChange::Memory { number } => (archive.memory(number)?.is_none(), IndexedRow::Memory(number)),
+        ArchiveChange::Summary { conversation } => {
+            (archive.conversation_at(conversation)?.is_none(), IndexedRow::Summary(conversation))
         }
-    })
+    };
+    Ok(is_gone.then(|| row.id()))
 }
 
 fn of_conversation(

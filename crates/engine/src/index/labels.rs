@@ -25,6 +25,26 @@ pub fn short(uid: Uid) -> String {
     whole[whole.len() - 8..].to_owned()
 }
 
+/// The only row whose id begins or ends with `part`; an error tells whether several do.
+pub fn only_named<T>(all: Vec<T>, part: &str, id: impl Fn(&T) -> Uid) -> Result<T, AmbiguousName> {
+    let fits = |row: &T| {
+        let id = id(row).to_string();
+        !part.is_empty() && (id.starts_with(part) || id.ends_with(part))
+    };
+    let mut found: Vec<T> = all.into_iter().filter(fits).collect();
+    match (found.pop(), found.len()) {
+        (Some(row), 0) => Ok(row),
+        (Some(_), _) => Err(AmbiguousName::Several),
+        (None, _) => Err(AmbiguousName::None),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AmbiguousName {
+    None,
+    Several,
+}
+
 /// The bookmark whose id begins or ends with `part`.
 pub fn named(store: &Store, part: &str) -> Result<BookmarkRow, Failure> {
     let mut found = store.bookmarks_named(part)?;

@@ -28,7 +28,7 @@ pub fn memories_for(home: &DataFolder, prompt: &str, project: &str, most: usize)
         limit: most,
         ..Query::default()
     };
-    let hits = index.search_with(RankingStages::Words, &query, &[]).unwrap_or_default();
+    let hits = index.search_with(RankingStages::Words, &query, &[], None).unwrap_or_default();
     let number =
         |id| if let Some(IndexedRow::Memory(number)) = IndexedRow::of(id) { Some(number) } else { None };
     hits.into_iter().filter_map(|hit| number(hit.id)).collect()

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 use towline_core::time::Timestamp;
 use towline_search::{
-    Document, DocumentKind, Filters, Hit, Query, QueryContext, QuerySimilarity, SearchIndex,
+    Document, DocumentKind, Filters, Hit, Query, QueryContext, QuerySimilarity, RankingStages, SearchIndex,
 };
 use towline_store::archive::Archive;
 use towline_store::{BookmarkFilter, BookmarkRow, DataFolder, DeletedBookmarks, Store};
@@ -89,7 +89,7 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
             .filter_map(|(row, number)| Some((IndexedRow::Team(number).id(), row.nearness?)));
         here.unwrap_or_default().with_others(of_team)
     });
-    let hits = index.search_near(&query, &fresh, near.as_ref())?;
+    let hits = index.search_with(RankingStages::Whole, &query, &fresh, near.as_ref())?;
     shown(archive, question, &Candidates { hits: &hits, bookmarks: &bookmarks, team })
 }
 

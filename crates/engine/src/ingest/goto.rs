@@ -4,12 +4,12 @@
 
 use crate::ingest::bar;
 use crate::ingest::live::{self, Glance};
-use crate::runtime::{Env, Failure, variable};
+use crate::runtime::{Env, Failure};
 use crate::status::push::server_of;
 use crate::status::read_marks::{self, Look};
+use crate::status::tmux::conf::current_server;
 use towline_agents::settings::quote;
 use towline_core::shown::{SeatLight, SeatView};
-use towline_terminal::tmux::TmuxServer;
 
 /// Goes to the agent in this pane, or whose session id has this prefix.
 pub fn goto(env: &Env, wanted: &str) -> Result<(), Failure> {
@@ -26,7 +26,7 @@ pub fn choose<'a>(seats: &'a [SeatView], wanted: &str) -> Result<&'a SeatView, F
             || seat.name() == wanted
             || seat.seat == wanted
     };
-    let here = variable("TMUX").as_deref().and_then(TmuxServer::parse);
+    let here = current_server();
     let mut found: Vec<&SeatView> = seats.iter().filter(fits).collect();
     if found.len() > 1 && found.iter().any(|seat| server_of(&seat.seat) == here) {
         found.retain(|seat| server_of(&seat.seat) == here);

@@ -11,11 +11,11 @@ use crate::status::cache::Watch;
 pub use crate::status::seats::{Glance, seats_of, show};
 use crate::status::seats::{Seated, places, seated, shown, sitting};
 use crate::status::{cache, probe, push, scan};
-use std::io;
 use std::time::Duration;
 use towline_core::arbiter::resolve_state;
 use towline_core::effect::Effect;
 use towline_core::event::{Event, EventKind, ObservedChange};
+use towline_core::id::SessionKey;
 use towline_core::meter::UsageSource;
 use towline_core::seat::SeatLocation;
 use towline_core::session::Session;
@@ -72,23 +72,29 @@ fn context_of(session: &Session) -> Option<u8> {
 
 /// The seats as last applied: applies nothing, probes no process, takes no lock.
 pub fn last_seats(env: &Env) -> Result<Vec<SeatView>, Failure> {
+    Ok(stored_seats(env)?)
+}
+
+fn stored_seats(env: &Env) -> Result<Vec<SeatView>, StoreError> {
     let store = Store::read(&env.home, PATIENCE)?;
-    store.map_or_else(|| Ok(vec![]), |store| seats_of(&store).map_err(Failure::from))
+    store.map_or_else(|| Ok(vec![]), |store| seats_of(&store))
 }
 
 /// Pushes the seats to tmux. Returns whether every server was updated.
 pub fn push(env: &Env) -> Result<bool, Failure> {
-    let read = || {
-        let store = Store::read(&env.home, PATIENCE)?;
-        store.map_or_else(|| Ok(vec![]), |store| seats_of(&store))
-    };
-    push::push(env, PATIENCE, &read).map_err(Failure::from)
+    push::push(env, PATIENCE, &|| stored_seats(env)).map_err(Failure::from)
 }
 
 /// The session in this seat, and its place.
 pub fn session_in_seat(env: &Env, seat: &str) -> Result<(Session, SeatLocation), Failure> {
     let found = seated_sessions(env)?.into_iter().find(|(_, place)| place.key == seat);
     found.ok_or_else(|| Failure::input(format!("nobody sits at {seat} any more")).hint("Run `tow status`."))
+}
+
+/// Records an event of the session, and applies it.
+pub fn record(env: &Env, session: &SessionKey, happening: EventKind) -> Result<(), Failure> {
+    accept(env, [event(env, session, happening)])?;
+    store(env).map(drop)
 }
 
 /// All sessions that have a seat, with their places.
@@ -128,8 +134,8 @@ pub fn fold(env: &Env) -> Result<Option<Store>, Failure> {
     let pace =
         ProjectionLimits { has_time: &has_time, now: env.now, new_machine: env.uid(), patience: PATIENCE };
     for _ in 0..ROUNDS {
-        let Some(lock) =
-            ProjectionLock::take_within(home, pauses(PATIENCE)).map_err(|error| unusable(env, &error))?
+        let Some(lock) = ProjectionLock::take_within(home, pauses(PATIENCE))
+            .map_err(|error| Failure::unusable(home.folder(), &error))?
         else {
             break;
         };
@@ -158,10 +164,6 @@ fn carry_out(env: &Env, store: &Store, effects: &[Effect]) -> Result<(), StoreEr
         spawn::place_detached();
     }
     Ok(())
-}
-
-fn unusable(env: &Env, error: &io::Error) -> Failure {
-    Failure::about(format!("could not use {}", env.home.folder().display()), error).hint("Run `tow doctor`.")
 }
 
 /// Probes every seat for changes that no hook reported and accepts them as events. Returns whether any.

@@ -5,6 +5,7 @@
 
 use crate::handoff::guard;
 use crate::runtime::env::GUARD;
+use crate::runtime::spawn::ended_within;
 use crate::runtime::{Config, Env, privacy, projects, settings, variable};
 use crate::status::cache;
 use rustix::termios::tcgetwinsize;
@@ -12,7 +13,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 use towline_agents::{Agent, StatusLineInput};
 use towline_core::meter::ContextUsage;
@@ -80,7 +81,7 @@ fn drawn(command: &OsString, payload: &[u8]) -> Option<String> {
     let mut child = shell.spawn().ok()?;
     // The payload fits into the pipe buffer; a command that does not read its input has closed the pipe.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(payload));
-    let is_done = has_ended(&mut child);
+    let is_done = !matches!(ended_within(&mut child, PATIENCE), Ok(None));
     if !is_done {
         let _ = child.kill();
         let _ = child.wait();
@@ -91,21 +92,6 @@ fn drawn(command: &OsString, payload: &[u8]) -> Option<String> {
     let _ = rustix::fs::fcntl_setfl(&stdout, rustix::fs::OFlags::NONBLOCK);
     let _ = stdout.take(LONGEST_LINE).read_to_end(&mut bytes);
     is_done.then(|| String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Polls with a growing pause: most commands end at once.
-#[expect(clippy::disallowed_methods, reason = "waiting for a child, which has no timed wait")]
-fn has_ended(child: &mut Child) -> bool {
-    let (mut spent, mut pause) = (Duration::ZERO, Duration::from_millis(2));
-    while spent < PATIENCE {
-        if !matches!(child.try_wait(), Ok(None)) {
-            return true;
-        }
-        std::thread::sleep(pause);
-        spent += pause;
-        pause = (pause * 2).min(Duration::from_millis(50));
-    }
-    false
 }
 
 fn line(env: Option<&Env>, config: &Config, status: &StatusLineInput) -> String {

@@ -3,6 +3,7 @@
 //! Off by default; then agents do not call us before they touch files, which costs nothing. Never refuses a
 //! call; a lookup that would have to wait is skipped.
 
+use crate::memory::model::within;
 use crate::runtime::calendar::clock;
 use crate::runtime::{Config, Env, env, privacy, projects};
 use std::path::Path;
@@ -10,7 +11,6 @@ use std::time::Duration;
 use towline_agents::settings::{EditRefusal, Target};
 use towline_agents::{Agent, PendingFiles};
 use towline_core::compose::{MemorySectionKind, fence};
-use towline_core::id::SessionKey;
 use towline_core::memory::choose::{CurrentWork, MemoryFormatter, choose};
 use towline_core::memory::{Memory, MemoryType};
 use towline_core::reply::Reply;
@@ -35,12 +35,13 @@ pub fn warning(env: &Env, config: &Config, wanted: &PendingFiles) -> Result<Repl
         return Ok(Reply::default());
     }
     let Some(archive) = Archive::open_snapshot(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
-    let files: Vec<&str> = wanted.paths.iter().take(FILES).map(|path| within(path, folder)).collect();
+    let files: Vec<&str> = wanted.paths.iter().take(FILES).map(|path| within(path, Some(folder))).collect();
     let memories = known(&archive, config, folder, &files)?;
     let told = warned::with(&env.home, &wanted.session);
     let new = memories.into_iter().filter(|memory| !told.contains(&memory.number)).collect();
     let Some((number, line)) = best(env, new, &files) else { return Ok(Reply::default()) };
-    note(env, &wanted.session, number);
+    // If the note fails, the warning is repeated.
+    let _ = warned::note(&env.home, &wanted.session, number);
     let context = vec![fence::around(&format!("Known of a file that is about to be touched: {line}"))];
     Ok(Reply { context, ..Reply::default() })
 }
@@ -88,14 +89,4 @@ fn best(env: &Env, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String
     let line = fitting.items.into_iter().next()?;
     let number = numbers.iter().find(|(_, name)| line.starts_with(name))?.0;
     Some((number, line))
-}
-
-/// If the note fails, the warning is repeated.
-fn note(env: &Env, session: &SessionKey, number: i64) {
-    let _ = warned::note(&env.home, session, number);
-}
-
-/// Makes a path relative to the session's folder if it is below it.
-fn within<'a>(path: &'a str, folder: &str) -> &'a str {
-    path.strip_prefix(folder).and_then(|path| path.strip_prefix('/')).unwrap_or(path)
 }

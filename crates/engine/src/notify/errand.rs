@@ -4,6 +4,7 @@
 //! ours. Each program gets its own process group, so that no signal meant for an agent reaches it.
 
 use crate::runtime::env::GUARD;
+use crate::runtime::spawn::ended_within;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -61,17 +62,12 @@ impl Errand {
             Ok(child) => child,
             Err(error) => return Outcome::Failed(format!("could not start `{}`: {error}", self.program)),
         };
-        for pause in pauses(patience) {
-            match child.try_wait() {
-                Ok(Some(status)) if status.success() => return Outcome::Done,
-                Ok(Some(status)) => {
-                    return Outcome::Failed(format!("`{}` ended with {status}", self.program));
-                }
-                Ok(None) => nap(pause),
-                Err(error) => return Outcome::Failed(format!("lost sight of `{}`: {error}", self.program)),
-            }
+        match ended_within(&mut child, patience) {
+            Ok(Some(status)) if status.success() => Outcome::Done,
+            Ok(Some(status)) => Outcome::Failed(format!("`{}` ended with {status}", self.program)),
+            Ok(None) => Outcome::Running,
+            Err(error) => Outcome::Failed(format!("lost sight of `{}`: {error}", self.program)),
         }
-        Outcome::Running
     }
 
     #[expect(clippy::disallowed_methods, reason = "the one place that starts the user's own commands")]
@@ -86,20 +82,4 @@ impl Errand {
         });
         command
     }
-}
-
-/// Polling intervals: short at first, since most programs exit at once, then up to 500 ms.
-fn pauses(total: Duration) -> impl Iterator<Item = Duration> {
-    let lengths = std::iter::successors(Some(Duration::from_millis(4)), |pause| {
-        Some((*pause * 2).min(Duration::from_millis(500)))
-    });
-    lengths.scan(Duration::ZERO, move |spent, pause| {
-        *spent += pause;
-        (*spent <= total).then_some(pause)
-    })
-}
-
-#[expect(clippy::disallowed_methods, reason = "waiting for a child, which has no timed wait")]
-fn nap(pause: Duration) {
-    std::thread::sleep(pause);
 }

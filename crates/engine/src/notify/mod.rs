@@ -19,7 +19,6 @@ use crate::runtime::{Config, Env, faults, settings};
 use crate::status::tmux::options::Options;
 use crate::status::{push, seats};
 use std::collections::BTreeMap;
-use std::io;
 use std::time::Duration;
 use towline_core::effect::{ChangeCause, Effect};
 use towline_core::event::{Event, EventKind};
@@ -119,14 +118,7 @@ struct StateChange<'a> {
 
 /// Returns a state change that is still news. The place to drop stops that Towline itself continues from.
 fn change(effect: &Effect, now: Timestamp) -> Option<StateChange<'_>> {
-    let (session, seat, from, to, (at, about)) = match effect {
-        Effect::StateChanged { session, seat, from, to, at, about } => (session, seat, from, to, (at, about)),
-        Effect::SeatTaken { .. }
-        | Effect::HopEnded { .. }
-        | Effect::PointReached(_)
-        | Effect::BookmarkMade { .. }
-        | Effect::MarkerWanted { .. } => return None,
-    };
+    let Effect::StateChanged { session, seat, from, to, at, about } = effect else { return None };
     let begins = from.is_none() && *to == SessionState::Idle;
     let is_news = !begins && now.since_ms(*at) <= FRESH_MS;
     is_news.then_some(StateChange {
@@ -226,13 +218,9 @@ impl Notifier<'_> {
 
     fn start(&self, errand: &Errand) {
         if let Err(error) = errand.start() {
-            fault(self.env, not_started(errand, &error));
+            fault(self.env, format!("`{}` could not start `{}`: {error}", errand.name, errand.program));
         }
     }
-}
-
-fn not_started(errand: &Errand, error: &io::Error) -> String {
-    format!("`{}` could not start `{}`: {error}", errand.name, errand.program)
 }
 
 /// Compares a change with the last announcement of the same state. `None` if this change was announced

@@ -46,10 +46,7 @@ pub fn bookmarks(env: &Env, request: &BookmarksRequest<'_>) -> Result<BookmarkLi
     let store = ownership::store(env)?;
     let session = request.session.map(|name| ownership::named(&store, name)).transpose()?;
     let is_everywhere = request.all_projects || session.is_some();
-    let project = match request.project {
-        None if !is_everywhere => Some(ownership::project(&store)?.ok_or_else(no_project)?),
-        given => given.map(str::to_owned),
-    };
+    let project = ownership::project_or_all(&store, request.project, is_everywhere, "tow bookmarks")?;
     let filter = BookmarkFilter {
         session: session.as_ref().map(|session| &session.key),
         project: project.as_deref(),
@@ -105,9 +102,4 @@ pub fn bookmark_reason(row: &BookmarkRow) -> String {
         BookmarkOrigin::Silent => "set by itself",
     };
     set.reason.map_or(origin.to_owned(), |reason| reason.label())
-}
-
-fn no_project() -> Failure {
-    Failure::input("nothing was recorded of a project in this folder")
-        .hint("Run `tow bookmarks --all-projects`, or name one by `--project`.")
 }

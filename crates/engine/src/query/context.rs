@@ -57,7 +57,7 @@ pub fn context(env: &Env, request: &ContextRequest) -> Result<ContextPreview, Fa
     let budget = agent(request, from.as_ref())?.budget();
     let mut material = match &from {
         Some(from) => sources.carried_over(from)?,
-        None => ComposeInput { past: None, compaction: None, remembered: vec![], program: program() },
+        None => ComposeInput { program: program(), ..ComposeInput::default() },
     };
     let prompt = request.prompt.as_deref().unwrap_or("");
     let chosen = sources.remembered(prompt, from.as_ref())?;

@@ -12,6 +12,7 @@ use towline_core::when::TimeExpression;
 pub use towline_store::archive::MemoryFilter;
 use towline_store::archive::MemoryQuery;
 
+#[derive(Default)]
 pub struct MemoriesRequest {
     pub kind: Option<String>,
     pub concept: Option<String>,

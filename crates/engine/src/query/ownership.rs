@@ -73,6 +73,23 @@ pub fn project(store: &Store) -> Result<Option<String>, Failure> {
     Ok(same.next().map(|(name, _, _)| name))
 }
 
+/// The named project; without a name the current folder's, unless the list covers all projects. `verb` is the command that
+/// the hint suggests for that.
+pub fn project_or_all(
+    store: &Store,
+    name: Option<&str>,
+    is_everywhere: bool,
+    verb: &str,
+) -> Result<Option<String>, Failure> {
+    if name.is_some() || is_everywhere {
+        return Ok(name.map(str::to_owned));
+    }
+    project(store)?.map(Some).ok_or_else(|| {
+        Failure::input("nothing was recorded of a project in this folder")
+            .hint(format!("Run `{verb} --all-projects`, or name one by `--project`."))
+    })
+}
+
 fn known(store: &Store, key: &SessionKey) -> Result<Session, Failure> {
     let gone = || Failure::input(format!("{key} is not known")).hint("Run `tow status`.");
     store.session(key)?.ok_or_else(gone)

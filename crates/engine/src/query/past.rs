@@ -3,16 +3,18 @@
 //! Creates nothing: without captured data, no file exists afterwards.
 
 use crate::capture::{Caught, Wishes, catch_up};
-use crate::index::FindError;
+use crate::index::{FindError, Found};
 use crate::runtime::env::current_folder;
 use crate::runtime::text::plain_text;
 use crate::runtime::{Env, Failure};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_core::escape::escape_for_terminal;
+use towline_core::id::SessionKey;
+use towline_core::memory::number;
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
-use towline_store::archive::ProjectRow;
+use towline_store::archive::{Conversation, ProjectRow};
 use towline_store::{Archive, StoreError};
 
 /// How long a reader waits for a locked database.
@@ -41,6 +43,9 @@ pub enum ProjectScope {
     /// One project, by its name or by a folder in it.
     Named(String),
     All,
+    /// As `Here`, for a reader that may not see other projects: ids of those are refused, and so is any name but this
+    /// project's.
+    Own(Option<String>),
 }
 
 /// The resolved project.

@@ -8,7 +8,8 @@ use towline_core::escape::escape_for_terminal;
 use towline_core::when::SessionHint;
 use towline_store::archive::Conversation;
 
-/// The one session with this name; `None` if there is none.
+/// The one session with this name; `None` if there is none. Refused if only other projects have one, and those may not be
+/// read.
 pub fn call(past: &Past, hint: &SessionHint) -> Result<Option<Conversation>, Failure> {
     let mut found = past.archive.conversations_called(&hint.id).map_err(unreadable_data)?;
     found.retain(|conversation| hint.fits(&conversation.session));

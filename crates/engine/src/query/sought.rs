@@ -84,7 +84,13 @@ fn at_time(past: &Past, wanted: &TimeExpression) -> Result<Found, Failure> {
         }
         looked = Some(looked.map_or((from, until), |(_, until)| (from, until)));
         // Skip the future.
-        let turns = if from > past.now { vec![] } else { between(past, from, until)? };
+        let turns = match from > past.now {
+            true => vec![],
+            false => past
+                .archive
+                .turns_between(from, until.plus_ms(-1), past.project.row())
+                .map_err(unreadable_data)?,
+        };
         if !turns.is_empty() {
             let looked = format!("{}, {}", past.project.description(), stretch_words(from, until, past.now));
             return Ok(Found { turns, detail: None, looked, left_out: 0 });
@@ -98,10 +104,6 @@ fn at_time(past: &Past, wanted: &TimeExpression) -> Result<Found, Failure> {
         stretch_words(from, until, past.now)
     });
     Ok(nothing(format!("{}, {when}", past.project.description())))
-}
-
-fn between(past: &Past, from: Timestamp, until: Timestamp) -> Result<Vec<(Conversation, TurnRow)>, Failure> {
-    past.archive.turns_between(from, until.plus_ms(-1), past.project.row()).map_err(unreadable_data)
 }
 
 fn stretch_words(from: Timestamp, until: Timestamp, now: Timestamp) -> String {

@@ -20,8 +20,8 @@ use towline_core::memory::{Memory, number};
 use towline_core::time::Timestamp;
 use towline_core::when::TimeExpression;
 use towline_search::{Filters, QueryContext};
+use towline_store::Store;
 use towline_store::archive::{Conversation, KeptSummary, TimeSide, TurnRow};
-use towline_store::{Store, StoreError};
 
 /// Longest quote of the input in an error, in columns.
 const LONGEST_SHOWN: usize = 80;
@@ -197,7 +197,7 @@ impl Around<'_> {
         for (of, turn) in archive.turns_around(project, at, side, limit).map_err(unreadable_data)? {
             found.push(self.of_turn(&of, &turn)?);
         }
-        found.extend(self.bookmarks(side, limit).map_err(unreadable_data)?);
+        found.extend(self.bookmarks(side, limit)?);
         found.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
         let is_anchor = |entry: &TimelineEntry| self.anchor.id.as_deref() == Some(entry.id.as_str());
         let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -225,7 +225,7 @@ impl Around<'_> {
         })
     }
 
-    fn bookmarks(&self, side: TimeSide, most: u32) -> Result<Vec<TimelineEntry>, StoreError> {
+    fn bookmarks(&self, side: TimeSide, most: u32) -> Result<Vec<TimelineEntry>, Failure> {
         let Some(store) = self.store else { return Ok(vec![]) };
         let name = self.past.project.name();
         let mut labels = Labels::of(store)?;

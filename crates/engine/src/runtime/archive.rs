@@ -5,10 +5,11 @@
 use super::env::Env;
 use super::faults::record_here;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_core::fault::FaultKind;
+use towline_store::home::unless_gone;
 use towline_store::lock::{ArchiveLock, pauses};
 use towline_store::{Archive, DataFolder, StoreError, archive};
 
@@ -23,9 +24,8 @@ pub struct Writable {
 
 /// Returns `None` if another writer holds the lock for longer than `patience`.
 pub fn open(env: &Env, patience: Duration) -> Result<Option<Writable>, StoreError> {
-    let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
-    env.home.create().map_err(folder)?;
-    let Some(lock) = ArchiveLock::take_within(&env.home, pauses(patience)).map_err(folder)? else {
+    env.home.create().map_err(folder_error(env))?;
+    let Some(lock) = ArchiveLock::take_within(&env.home, pauses(patience)).map_err(folder_error(env))? else {
         return Ok(None);
     };
     let archive = match Archive::open(&env.home, &lock, PATIENCE, env.uid()) {
@@ -35,10 +35,14 @@ pub fn open(env: &Env, patience: Duration) -> Result<Option<Writable>, StoreErro
     Ok(Some(Writable { archive, _lock: lock }))
 }
 
+/// The error of an operation on the data folder.
+pub fn folder_error(env: &Env) -> impl Fn(io::Error) -> StoreError {
+    |source| StoreError::Folder { path: env.home.folder().to_owned(), source }
+}
+
 /// Moves the archive aside, if there is one.
 pub fn move_archive_aside(env: &Env) -> Result<(), StoreError> {
-    let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
-    let lock = ArchiveLock::take_within(&env.home, pauses(PATIENCE)).map_err(folder)?;
+    let lock = ArchiveLock::take_within(&env.home, pauses(PATIENCE)).map_err(folder_error(env))?;
     match lock.filter(|_| env.home.archive().exists()) {
         Some(lock) => set_aside_with_index(env, &lock).map(drop),
         None => Ok(()),
@@ -47,13 +51,13 @@ pub fn move_archive_aside(env: &Env) -> Result<(), StoreError> {
 
 /// The index belongs to the archive being moved: its row ids mean nothing in the next one.
 fn set_aside_with_index(env: &Env, lock: &ArchiveLock) -> Result<PathBuf, StoreError> {
-    let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
-    let aside = archive::set_aside(&env.home, lock, env.now).map_err(folder)?;
+    let aside = archive::set_aside(&env.home, lock, env.now).map_err(folder_error(env))?;
     forget_index(&env.home)?;
     Ok(aside)
 }
 
-/// Starts an empty archive. Transcripts can be imported again; the damaged file is kept for manual repair.
+/// Starts an archive that holds only the memories of the log. Transcripts can be imported again; the damaged file is kept
+/// for manual repair.
 fn begin_anew(env: &Env, lock: &ArchiveLock, cause: &str) -> Result<Archive, StoreError> {
     let aside = set_aside_with_index(env, lock)?;
     let detail = format!(
@@ -76,18 +80,9 @@ pub fn forget_index(home: &DataFolder) -> Result<(), StoreError> {
     let folder = index_folder(home);
     let gone = folder.with_extension("gone");
     let failed = |path: &Path, source| StoreError::Folder { path: path.to_owned(), source };
+    let remove = || unless_gone(fs::remove_dir_all(&gone));
     // A killed process may have left this folder behind.
-    remove(&gone).map_err(|source| failed(&gone, source))?;
-    match fs::rename(&folder, &gone) {
-        Err(source) if source.kind() != ErrorKind::NotFound => return Err(failed(&folder, source)),
-        Ok(()) | Err(_) => {}
-    }
-    remove(&gone).map_err(|source| failed(&gone, source))
-}
-
-fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(source) if source.kind() != ErrorKind::NotFound => Err(source),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    remove().map_err(|source| failed(&gone, source))?;
+    unless_gone(fs::rename(&folder, &gone)).map_err(|source| failed(&folder, source))?;
+    remove().map_err(|source| failed(&gone, source))
 }

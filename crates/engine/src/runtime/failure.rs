@@ -3,6 +3,7 @@
 //! `Kind` determines the exit code; no other code chooses one.
 
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 use towline_core::escape::lines_for_terminal;
 use towline_store::StoreError;
@@ -53,6 +54,11 @@ impl Failure {
     /// Another process is busy with it: a retry may succeed.
     pub fn busy(what: impl Into<String>) -> Failure {
         Failure { kind: Kind::Failed, ..Failure::input(what) }
+    }
+
+    /// A file or folder of the data folder cannot be used.
+    pub fn unusable(path: &Path, error: &dyn Error) -> Failure {
+        Failure::about(format!("could not use {}", path.display()), error).hint("Run `tow doctor`.")
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {

@@ -10,6 +10,7 @@ pub mod failure;
 pub mod faults;
 pub mod fetch;
 pub mod hub_url;
+pub mod json_file;
 pub mod privacy;
 pub mod progress;
 pub mod projects;

@@ -14,14 +14,3 @@ pub trait Progress {
 
     fn finish(&mut self);
 }
-
-/// Discards all progress.
-pub struct Silent;
-
-impl Progress for Silent {
-    fn begin(&mut self, _: u64, _: usize) {}
-
-    fn show(&mut self, _: u64, _: usize, _: Duration) {}
-
-    fn finish(&mut self) {}
-}

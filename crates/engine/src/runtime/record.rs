@@ -14,7 +14,7 @@ pub fn event(env: &Env, session: &SessionKey, happening: EventKind) -> Event {
     Event { uid: env.uid(), at: env.now, session, subagent: None, turn: None, happening, scene: None }
 }
 
-/// Appends the events to the journal in one write.
+/// Appends the events of a user's command to the journal in one write, and syncs it.
 pub fn accept(env: &Env, events: impl IntoIterator<Item = Event>) -> Result<(), Failure> {
     Ok(append(env, events)?)
 }

@@ -59,14 +59,14 @@ pub fn hook(agent: &str, payload: &str) -> io::Result<String> {
     let mut child = command.env_remove(GUARD).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     // A hook that has read enough closes its end.
     let _heard_enough = child.stdin.take().map(|mut stdin| stdin.write_all(payload.as_bytes()));
-    let said = child.wait_with_output()?;
-    Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
+    child.wait().map(drop)
 }
 
 /// Idle time after which a server that was started for a single visit ends.
 const IDLE_MINUTES: &str = "30";
 
-/// Opens an address with the system's opener. Returns whether one was started.
+/// Opens a page with the system's opener. Returns whether one was started. The path is visible to all users of the
+/// machine: it must hold no secret.
 #[expect(clippy::disallowed_methods, reason = "a browser is another program")]
 pub fn open_in_browser(url: &str) -> bool {
     let opener = ["xdg-open", "open"].into_iter().find_map(find_in_path);
@@ -74,7 +74,7 @@ pub fn open_in_browser(url: &str) -> bool {
         Some(opener) => Command::new(opener),
         None => return false,
     };
-    command.arg(url).env(GUARD, "1").process_group(0);
+    command.arg(page).env(GUARD, "1").process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().map(leave).is_ok()
 }

@@ -3,7 +3,7 @@
 //! Compares a few facts with a small file and opens no database. If in doubt, it reports a change: a false
 //! alarm costs a few milliseconds, a missed change would hide an event.
 
-use crate::runtime::Env;
+use crate::runtime::{Env, json_file};
 use crate::status::read_marks::{Look, is_unseen};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -15,7 +15,7 @@ use towline_core::seat::SeatLocation;
 use towline_core::session::{Session, SessionState};
 use towline_core::shown::{SeatLight, SeatView};
 use towline_core::time::Timestamp;
-use towline_store::home::{DataFolder, replace_file};
+use towline_store::DataFolder;
 use towline_terminal::process::Process;
 
 /// The facts recorded by the last full refresh.
@@ -67,7 +67,7 @@ const LONGEST_BLOCKED_MS: i64 = 3000;
 
 /// Returns whether nothing can have changed.
 pub fn still(env: &Env, look: Look<'_>) -> bool {
-    let Some(quiet) = recall(&env.home) else { return false };
+    let Some(quiet) = json_file::load::<Quiet>(&file(&env.home)) else { return false };
     let is_new_look = match look {
         Look::Nowhere => false,
         Look::At(pane) => quiet.unseen.iter().any(|unseen| unseen == pane),
@@ -77,6 +77,11 @@ pub fn still(env: &Env, look: Look<'_>) -> bool {
     in_time && !is_new_look && holds(&quiet.watch, &env.home)
 }
 
+/// Makes the next refresh look at everything.
+pub fn clear(home: &DataFolder) {
+    let _ = fs::remove_file(file(home));
+}
+
 /// Whether files and processes are unchanged since `watch` was taken.
 pub fn holds(watch: &Watch, home: &DataFolder) -> bool {
     watch.journal == stamp(&home.journal().join("active")) && watch.seats.iter().all(is_as_it_was)
@@ -84,7 +89,7 @@ pub fn holds(watch: &Watch, home: &DataFolder) -> bool {
 
 /// The lights of all other agents at the last refresh; `None` without a recent refresh.
 pub fn other_lights(env: &Env, session: &SessionKey) -> Option<Vec<SeatLight>> {
-    let quiet = recall(&env.home)?;
+    let quiet: Quiet = json_file::load(&file(&env.home))?;
     let is_recent = env.now < quiet.until.plus_ms(LONGEST_MS) && quiet.until.since_ms(env.now) <= LONGEST_MS;
     let own = session.to_string();
     let others = quiet.lights.iter().filter(|(name, _)| *name != own);
@@ -117,7 +122,7 @@ pub fn remember(env: &Env, watch: Watch, seats: &[SeatView]) {
     let until = silent_at.map_or(tick, |at| at.min(tick));
     let lights = seats.iter().map(|seat| (seat.name().to_owned(), seat.light().name().to_owned()));
     let quiet = Quiet { until, watch, unseen: unseen.collect(), lights: lights.collect() };
-    let _ = serde_json::to_vec(&quiet).map(|bytes| replace_file(&file(&env.home), &bytes));
+    json_file::save(&file(&env.home), &quiet);
 }
 
 /// When the timer of the longest block changes, or a prompt may have been answered without a hook.
@@ -155,10 +160,6 @@ fn stamp(path: &Path) -> Option<WriteStamp> {
 
 fn file(home: &DataFolder) -> PathBuf {
     home.bars().join("quiet")
-}
-
-fn recall(home: &DataFolder) -> Option<Quiet> {
-    serde_json::from_slice(&fs::read(file(home)).ok()?).ok()
 }
 
 #[cfg(test)]

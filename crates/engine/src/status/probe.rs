@@ -15,9 +15,8 @@ use towline_core::arbiter::{
     ChildrenProbe, Observations, ProcessProbe, SKEW_MS, ScreenProbe, ScreenReadValue, TranscriptTail,
     screen_read_value,
 };
-use towline_core::context::ReportedContext;
 use towline_core::event::BlockReason;
-use towline_core::meter::{ContextUsage, UsageSource};
+use towline_core::meter::{ContextUsage, ReportedContext, UsageSource};
 use towline_core::seat::{SeatKind, SeatLocation, SeatProof};
 use towline_core::session::{Session, SessionState};
 use towline_core::time::Timestamp;
@@ -166,7 +165,8 @@ fn tail(session: &Session) -> Option<TranscriptTail> {
     agent.transcript_end(&end)
 }
 
-fn written_at(path: &Path) -> Option<Timestamp> {
+/// When the file was last written.
+pub fn written_at(path: &Path) -> Option<Timestamp> {
     let since = fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok().map(Timestamp)
 }

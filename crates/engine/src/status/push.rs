@@ -17,7 +17,7 @@ use towline_core::bar::{BarStyle, bar};
 use towline_core::escape::for_tmux;
 use towline_core::shown::{SeatLight, SeatView};
 use towline_store::StoreError;
-use towline_store::home::{DataFolder, private_folder, replace_file};
+use towline_store::home::{DataFolder, private_folder};
 use towline_store::lock::{pauses, wait_for};
 use towline_terminal::process::Process;
 use towline_terminal::tmux::{StatusUpdate, TmuxServer};
@@ -184,17 +184,16 @@ fn recall(home: &DataFolder, server: &TmuxServer) -> PushedState {
 }
 
 fn read(home: &DataFolder, pid: &str) -> Option<PushedState> {
-    serde_json::from_slice(&fs::read(file(home, pid)).ok()?).ok()
+    json_file::load(&file(home, pid))
 }
 
 /// A failed write costs one extra push.
 fn remember(home: &DataFolder, server: &TmuxServer, told: &PushedState) {
-    let _ = match told.panes.is_empty() {
-        true => fs::remove_file(file(home, &server.pid)),
-        false => {
-            serde_json::to_vec(told).map_or(Ok(()), |bytes| replace_file(&file(home, &server.pid), &bytes))
-        }
-    };
+    if told.panes.is_empty() {
+        let _ = fs::remove_file(file(home, &server.pid));
+    } else {
+        json_file::save(&file(home, &server.pid), told);
+    }
 }
 
 fn file(home: &DataFolder, pid: &str) -> PathBuf {

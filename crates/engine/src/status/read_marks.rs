@@ -4,13 +4,13 @@
 //! attached but idle is not a user.
 
 use crate::runtime::record::{accept, event};
-use crate::runtime::{Env, Failure, variable};
+use crate::runtime::{Env, Failure};
 use crate::status::push::server_of;
+use crate::status::tmux::conf::current_server;
 use crate::status::tmux::options::Options;
 use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
 use towline_core::shown::{SeatLight, SeatView};
-use towline_terminal::tmux::TmuxServer;
 
 /// The pane that tmux reports as looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn is_unseen(seat: &SeatView) -> bool {
 
 /// The unseen seat in this pane of the current tmux server.
 fn unseen_at<'a>(seats: &'a [SeatView], pane: &str) -> Option<&'a SeatView> {
-    let server = variable("TMUX").as_deref().and_then(TmuxServer::parse)?;
+    let server = current_server()?;
     let is_it = |seat: &&SeatView| {
         seat.pane.as_deref() == Some(pane) && server_of(&seat.seat) == Some(server.clone())
     };

@@ -4,16 +4,15 @@
 //! agents that have ended or have a session by now. Changes no other file and no table.
 
 use crate::runtime::config::project_name;
-use crate::runtime::{Env, settings, variable};
+use crate::runtime::{Env, json_file, privacy, settings, variable};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::PathBuf;
 use towline_agents::Agent;
 use towline_core::event::SessionPresence;
 use towline_core::seat::SeatLocation;
 use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
-use towline_store::home::{DataFolder, replace_file};
+use towline_store::DataFolder;
 use towline_terminal::place::seat_of;
 use towline_terminal::process::{Process, of_same_user};
 use towline_terminal::project;
@@ -40,17 +39,22 @@ const STALE_MS: i64 = 60_000;
 
 /// The strays of the last scan, without those that have ended or have a session by now.
 pub fn remembered(home: &DataFolder, places: &[SeatLocation]) -> Vec<Stray> {
-    let found = recall(home).unwrap_or_default();
+    let found = json_file::load::<ScanCache>(&file(home)).unwrap_or_default();
     found
         .strays
         .into_iter()
-        .filter(|stray| is_there(&stray.place) && !is_known(&stray.place, places))
+        .filter(|stray| {
+            let Stray { place, .. } = stray;
+            let process = Process::read(place.pid);
+            process.is_some_and(|process| process.started == place.started)
+                && !places.iter().any(|known| known.tty == place.tty)
+        })
         .collect()
 }
 
 /// The strays as of at most a minute ago.
 pub fn recent(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
-    match recall(&env.home) {
+    match json_file::load::<ScanCache>(&file(&env.home)) {
         Some(found) if found.at <= env.now && env.now.since_ms(found.at) < STALE_MS => {
             remembered(&env.home, places)
         }
@@ -60,7 +64,7 @@ pub fn recent(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
 
 /// Scans the processes now.
 pub fn now(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
-    let before = recall(&env.home).unwrap_or_default().strays;
+    let before = json_file::load::<ScanCache>(&file(&env.home)).unwrap_or_default().strays;
     let config = settings(env);
     let is_excluded = |stray: &Stray| stray.folder.as_deref().is_some_and(|folder| config.excludes(folder));
     let own = std::process::id();
@@ -75,7 +79,7 @@ pub fn now(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
         // Excluded projects are not written to the cache either.
         .filter(|stray| !is_excluded(stray))
         .collect();
-    keep(&env.home, &ScanCache { at: env.now, strays: strays.clone() });
+    json_file::save(&file(&env.home), &ScanCache { at: env.now, strays: strays.clone() });
     strays
 }
 
@@ -127,23 +131,6 @@ fn sits_at_known_terminal(process: &Process, places: &[SeatLocation]) -> bool {
     places.iter().any(|place| place.tty == terminal)
 }
 
-fn is_known(stray: &SeatLocation, places: &[SeatLocation]) -> bool {
-    places.iter().any(|place| place.tty == stray.tty)
-}
-
-fn is_there(place: &SeatLocation) -> bool {
-    Process::read(place.pid).is_some_and(|process| process.started == place.started)
-}
-
 fn file(home: &DataFolder) -> PathBuf {
     home.bars().join("strays")
-}
-
-fn recall(home: &DataFolder) -> Option<ScanCache> {
-    serde_json::from_slice(&fs::read(file(home)).ok()?).ok()
-}
-
-/// If the write fails, the next refresh scans again.
-fn keep(home: &DataFolder, found: &ScanCache) {
-    let _ = serde_json::to_vec(found).map(|bytes| replace_file(&file(home), &bytes));
 }

@@ -4,7 +4,7 @@
 //! journaled: it is shown, but not taken automatically.
 
 use super::Sharing;
-use crate::runtime::Env;
+use crate::runtime::{Env, record};
 use serde::Deserialize;
 use towline_core::event::{Event, EventKind};
 use towline_core::id::SessionKey;
@@ -64,7 +64,7 @@ pub fn tell(env: &Env, archive: &Archive, sharing: Sharing<'_>) -> Result<(), Ba
         let (Some(project), Some(fate), None) = (project, fate(&note.words), &note.person) else { continue };
         let is_ours = note.machine == archive.machine();
         if is_news(&note, &fate, known.as_ref(), now) && (known.is_some() || !is_ours) {
-            records.extend(record(env, archive, &note, project, fate, now)?);
+            records.extend(came(env, archive, &note, project, fate, now)?);
         }
     }
     for lost in store.as_ref().map(|store| store.remote_batons(MOST)).transpose()?.unwrap_or_default() {
@@ -84,7 +84,7 @@ fn is_news(note: &RemoteNote, fate: &BatonFate, known: Option<&BatonRow>, now: T
     }
 }
 
-fn record(
+fn came(
     env: &Env,
     archive: &Archive,
     note: &RemoteNote,
@@ -111,7 +111,7 @@ fn record(
         count: note.count,
         fate,
     };
-    Ok(Some(event(env, session.clone(), far, now)))
+    Ok(Some(event(env, session, far, now)))
 }
 
 /// Withdrawn by its user, or its session was forgotten.
@@ -120,25 +120,17 @@ fn withdrawn(env: &Env, lost: &BatonRow, now: Timestamp) -> JournalRecord {
         baton: lost.uid,
         machine: lost.machine,
         called: SafeText::default(),
-        project: ProjectIdentity { root: String::new(), remote: None, name: None, branch: None },
+        project: ProjectIdentity::default(),
         passed_at: lost.passed_at,
         count: lost.revision,
         fate: BatonFate::Dropped,
     };
-    event(env, lost.session.clone(), far, now)
+    event(env, &lost.session, far, now)
 }
 
-fn event(env: &Env, session: SessionKey, far: RemoteBaton, at: Timestamp) -> JournalRecord {
-    let happening = EventKind::BatonCame(Box::new(far));
-    JournalRecord::Event(Event {
-        uid: env.uid(),
-        at,
-        session,
-        subagent: None,
-        turn: None,
-        happening,
-        scene: None,
-    })
+fn event(env: &Env, session: &SessionKey, far: RemoteBaton, at: Timestamp) -> JournalRecord {
+    let came = EventKind::BatonCame(Box::new(far));
+    JournalRecord::Event(Event { at, ..record::event(env, session, came) })
 }
 
 #[cfg(test)]

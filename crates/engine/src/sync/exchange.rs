@@ -5,11 +5,11 @@
 
 use super::batons::{self, BatonsError};
 use super::incoming::Arrivals;
-use super::leaving::{self, Reached};
+use super::leaving;
 use super::link::{Link, NoLink};
 use super::meaning::Sense;
 use super::outgoing::{self, Batch, OutgoingError, Sending};
-use super::{Sharing, machine, seats, state, words};
+use super::{Sharing, is_due, machine, seats, state, words};
 use crate::capture::Wishes;
 use crate::memory::enrich::lower_priority;
 use crate::runtime::archive::Writable;
@@ -22,7 +22,7 @@ use towline_core::share::RowKind;
 use towline_hub::OutgoingRow;
 use towline_store::archive::SharedProject;
 use towline_store::lock::{HubLock, pauses};
-use towline_store::{Archive, Store, StoreError};
+use towline_store::{Store, StoreError};
 
 /// How much to sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,21 +104,16 @@ pub fn exchange(
     patience: Duration,
     seen: &mut dyn FnMut(&Exchanged),
 ) -> Result<Exchanged, NoExchange> {
-    let folder = |source| StoreError::Folder { path: env.home.folder().to_owned(), source };
-    let lock = HubLock::take_within(&env.home, pauses(patience)).map_err(folder)?.ok_or(NoExchange::Busy)?;
+    let lock = HubLock::take_within(&env.home, pauses(patience)).map_err(archive::folder_error(env))?;
+    let lock = lock.ok_or(NoExchange::Busy)?;
     let done = Exchange { env, began: env.elapsed(), amount, done: Exchanged::default(), seen }.run();
     drop(lock);
     match &done {
         Ok(done) if done.has_left => {}
         Ok(_) => state::note_success(env, env.later().now)?,
         Err(NoExchange::Link(error)) => note(env, error)?,
-        Err(
-            NoExchange::Busy
-            | NoExchange::Store(_)
-            | NoExchange::Outgoing(_)
-            | NoExchange::Batons(_)
-            | NoExchange::Told(_),
-        ) => {}
+        // Errors of this machine: the hub is not to blame.
+        Err(_) => {}
     }
     done
 }
@@ -191,10 +186,7 @@ impl Exchange<'_> {
                     self.done.is_more = true;
                     return Ok(());
                 }
-                let (rows, next) = match leaving::withdraw_page(self.env, link, project, after)? {
-                    Reached::Page { rows, after } => (rows, Some(after)),
-                    Reached::End { rows } => (rows, None),
-                };
+                let (rows, next) = leaving::withdraw_page(self.env, link, project, after)?;
                 self.done.withdrawn += rows;
                 (self.seen)(&self.done);
                 match next {
@@ -279,7 +271,7 @@ impl Exchange<'_> {
         let named = machines
             .into_iter()
             .filter_map(|machine| Some((machine.id, words::machine_name(&machine.name)?)));
-        Ok(self.writing()?.archive.name_machines(&named.collect::<Vec<_>>())?)
+        Ok(writable.archive.name_machines(&named.collect::<Vec<_>>())?)
     }
 
     /// Embeds hub rows without an embedding: older than the model, sent without a model, or edited. The hub
@@ -360,17 +352,7 @@ fn offered(sending: &Sending, sense: Option<&Sense>) -> OutgoingRow {
 /// Background sync, if one is due, limited to `A_WHILE`. Errors are recorded and do not stop other work.
 /// Returns whether any row changed.
 pub fn exchange_if_due(env: &Env) -> bool {
-    let is_due = || -> Result<bool, StoreError> {
-        let wanted = crate::runtime::config::settings(env).hub;
-        if !wanted.is_joined() {
-            return Ok(false);
-        }
-        let archive = Archive::read(&env.home, FOR_ARCHIVE)?;
-        archive.map_or(Ok(false), |archive| {
-            Ok(state::Known::of(&archive)?.is_due(wanted.every_s, env.later().now))
-        })
-    };
-    let exchanged = match is_due() {
+    let exchanged = match is_due(env, FOR_ARCHIVE) {
         Ok(false) => return false,
         Ok(true) => exchange(env, Amount::AWhile, Duration::ZERO, &mut |_| {}),
         Err(error) => Err(error.into()),
@@ -378,12 +360,7 @@ pub fn exchange_if_due(env: &Env) -> bool {
     match exchanged {
         Ok(done) => done.taken > 0 || done.erased > 0,
         Err(NoExchange::Busy | NoExchange::Link(_)) => false,
-        Err(
-            error @ (NoExchange::Store(_)
-            | NoExchange::Outgoing(_)
-            | NoExchange::Batons(_)
-            | NoExchange::Told(_)),
-        ) => {
+        Err(error) => {
             record_here(env, FaultKind::Store, chain(&error));
             false
         }

@@ -17,21 +17,13 @@ use towline_store::archive::WithdrawingProject;
 /// Rows in one transaction of the hub, and of the archive.
 const AT_ONCE: u32 = 500;
 
-/// Progress of a project.
-pub enum Reached {
-    /// These rows were withdrawn; more may follow after this cursor.
-    Page { rows: u64, after: u64 },
-    /// These rows were withdrawn, and none is left.
-    End { rows: u64 },
-}
-
-/// Withdraws the next page of a project.
+/// Withdraws the next page of a project. Returns the number of rows, and the cursor of the page after it, if there is one.
 pub fn withdraw_page(
     env: &Env,
     link: &mut Link,
     project: &WithdrawingProject,
     after: u64,
-) -> Result<Reached, NoLink> {
+) -> Result<(u64, Option<u64>), NoLink> {
     let page = link.hub.own_rows(&link.membership, project.id, after, AT_ONCE)?;
     let writable = || -> Result<Writable, NoLink> { archive::open(env, PATIENCE)?.ok_or(NoLink::Busy) };
     let here = link.membership.machine;
@@ -44,9 +36,9 @@ pub fn withdraw_page(
     link.hub.push(&link.membership, &told.collect::<Vec<_>>())?;
     if page.is_all {
         writable()?.archive.end_leaving(project)?;
-        return Ok(Reached::End { rows: count });
+        return Ok((count, None));
     }
-    Ok(Reached::Page { rows: count, after: page.after })
+    Ok((count, Some(page.after)))
 }
 
 /// How many rows of each kind the user shared in these projects.

@@ -69,15 +69,17 @@ pub fn waiting(env: &Env) -> Result<u64, NoLink> {
 
 /// Starts `tow work` if a sync is due. For commands that have just written and are about to exit.
 pub fn nudge(env: &Env) {
-    let is_due = || -> Result<bool, StoreError> {
-        let wanted = settings(env).hub;
-        if !wanted.is_joined() {
-            return Ok(false);
-        }
-        let archive = Archive::read(&env.home, Duration::from_millis(300))?;
-        archive.map_or(Ok(false), |archive| Ok(Known::of(&archive)?.is_due(wanted.every_s, env.later().now)))
-    };
-    if is_due().unwrap_or(false) {
+    if is_due(env, Duration::from_millis(300)).unwrap_or(false) {
         spawn::start_detached();
     }
+}
+
+/// Whether a hub was joined and a sync with it is due.
+fn is_due(env: &Env, patience: Duration) -> Result<bool, StoreError> {
+    let wanted = settings(env).hub;
+    if !wanted.is_joined() {
+        return Ok(false);
+    }
+    let archive = Archive::read(&env.home, patience)?;
+    archive.map_or(Ok(false), |archive| Ok(Known::of(&archive)?.is_due(wanted.every_s, env.later().now)))
 }

@@ -7,9 +7,10 @@ use super::hands::NotDone;
 use super::patience::Patience;
 use super::sight::{Sight, World};
 use crate::handoff::bookmarks::silent_bookmark;
-use crate::handoff::typing::{accept_move, moved};
+use crate::handoff::typing::accept_move;
 use crate::runtime::Failure;
-use crate::runtime::record::accept;
+use crate::runtime::record::{accept, event};
+use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, IntentStage, TypingObstacle, TypingVerdict};
@@ -193,7 +194,8 @@ pub(super) fn finish(
     }
     let env = world.env();
     let instead = world.store()?.map(|store| silent_bookmark(&env, store, intent)).transpose();
-    let moved = moved(&env, session, intent, end.to, Some(end.why));
+    let ended = EventKind::IntentMoved { intent: intent.uid, to: end.to, why: Some(end.why) };
+    let moved = event(&env, session, ended);
     accept(&env, [Some(moved), instead?.flatten()].into_iter().flatten())?;
     world.store().map(drop)
 }

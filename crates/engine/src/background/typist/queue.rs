@@ -26,7 +26,10 @@ pub fn type_pending(env: &Env, seat: &str) -> Result<(), Failure> {
 pub(super) fn type_pending_with(env: &Env, seat: &str, reach: ReachHands<'_>) -> Result<(), Failure> {
     let mut world = World::new(env, reach);
     while !open(&mut world, seat)?.is_empty() {
-        let Some(lock) = lock(env, seat).map_err(|error| unusable(env, &error))? else { return Ok(()) };
+        let Some(lock) = lock(env, seat).map_err(|error| Failure::unusable(&env.home.typing(), &error))?
+        else {
+            return Ok(());
+        };
         while let Some(intent) = next(&open(&mut world, seat)?) {
             take_up(&mut world, intent)?;
         }
@@ -66,10 +69,6 @@ pub fn forget_locks(home: &DataFolder, store: &Store) -> Result<(), StoreError> 
         let _ = remove_unheld(&path);
     }
     Ok(())
-}
-
-fn unusable(env: &Env, error: &io::Error) -> Failure {
-    Failure::about(format!("could not use {}", env.home.typing().display()), error).hint("Run `tow doctor`.")
 }
 
 /// The oldest intent, unless its agent reports it only with the next prompt: then that one is typed first.

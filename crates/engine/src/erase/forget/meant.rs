@@ -260,12 +260,8 @@ fn heard_of(store: &Store, project: &ProjectLocation) -> Result<BTreeSet<Session
 
 fn captured_of(env: &Env, project: &ProjectLocation) -> Result<Vec<SessionKey>, StoreError> {
     let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(vec![]) };
-    let traces = ProjectIdentity {
-        root: project.root.clone(),
-        remote: project.remote.clone(),
-        name: None,
-        branch: None,
-    };
+    let (root, remote) = (project.root.clone(), project.remote.clone());
+    let traces = ProjectIdentity { root, remote, ..ProjectIdentity::default() };
     let Some(row) = archive.project(&traces)? else { return Ok(vec![]) };
     let all = archive.latest_conversations(Some(row), usize::MAX)?;
     let captured = all.into_iter().map(|conversation| conversation.session);

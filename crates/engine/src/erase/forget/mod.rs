@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
-use towline_core::forget::ForgetText;
 use towline_core::id::Uid;
 use towline_core::memory::name;
 use towline_store::archive::{EraseMode, EraseScope, ErasedRows};
@@ -159,7 +158,7 @@ pub fn finish_interrupted(env: &Env) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Takes the exclusive right to erase.
+/// Takes the exclusive right to erase. Waits for a background process that finishes an earlier erase.
 pub fn begin(env: &Env) -> Result<EraseGuard, Failure> {
     EraseGuard::begin(&env.home).map_err(|error| unreadable(env, error))?.ok_or_else(busy)
 }
@@ -228,17 +227,7 @@ fn shed_small_files(env: &Env, meant: &Meant) -> io::Result<()> {
 }
 
 fn holding(env: &Env, meant: &Meant) -> Result<Vec<PathBuf>, Failure> {
-    match meant {
-        Meant::Text(needle) => holds_text(env, needle),
-        Meant::Turns { .. }
-        | Meant::Sessions { .. }
-        | Meant::Project { .. }
-        | Meant::Everyone { .. }
-        | Meant::Memories(_) => Ok(vec![]),
-    }
-}
-
-fn holds_text(env: &Env, needle: &ForgetText) -> Result<Vec<PathBuf>, Failure> {
+    let Meant::Text(needle) = meant else { return Ok(vec![]) };
     let aside = erase::set_aside_files(&env.home).map_err(|error| unreadable(env, error))?;
     let aside: BTreeSet<PathBuf> = aside.into_iter().map(|aside| aside.path).collect();
     let found = erase::files_containing(&env.home, needle).map_err(|error| unreadable(env, error))?;
@@ -255,6 +244,5 @@ pub fn failed(error: StoreError) -> Failure {
 }
 
 fn unreadable(env: &Env, error: io::Error) -> Failure {
-    let error = StoreError::Folder { path: env.home.folder().to_owned(), source: error };
-    Failure::new(&error).hint("Run `tow doctor` to see who may write there.")
+    Failure::new(&archive::folder_error(env)(error)).hint("Run `tow doctor` to see who may write there.")
 }

@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use towline_agents::history;
 use towline_agents::server::ThreadStatus;
-use towline_core::id::SessionId;
 
 /// Result of one half.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
 pub enum Half {
     /// Verified in the file.
     Done,
@@ -20,6 +20,7 @@ pub enum Half {
         why: String,
     },
     /// The server accepted it, but the file does not show it.
+    #[serde(rename = "not_confirmed")]
     Unconfirmed {
         why: String,
     },
@@ -98,18 +99,13 @@ fn reverted(survey: &Survey, cut: &Cut, path: Option<&Path>, text: &[u8]) -> Hal
 
 /// A missing reply does not tell whether the revert happened: ask the server for the session's current file.
 fn taken_back_or_not(client: &mut Client<'_>, survey: &Survey, error: &ServerError) -> Outcome {
-    let path = path_now(client, &survey.thread.id);
+    let path = client.thread(&survey.thread.id).ok().and_then(|thread| thread.path);
     let why = chain(error);
-    let not_given = |why: &str| Half::NotDone { why: why.to_owned() };
     let reverted = match &path {
         Some(path) if Some(path) == survey.thread.path.as_ref() => Half::NotDone { why },
         Some(_) | None => Half::Unconfirmed { why },
     };
-    Outcome { reverted, injected: not_given("it was not tried"), path }
-}
-
-fn path_now(client: &mut Client<'_>, id: &SessionId) -> Option<PathBuf> {
-    client.thread(id).ok()?.path
+    Outcome { reverted, injected: Half::NotDone { why: "it was not tried".to_owned() }, path }
 }
 
 fn nothing_done(why: String, survey: &Survey) -> Outcome {

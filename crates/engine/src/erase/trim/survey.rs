@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 use towline_agents::server::{HistoryMode, Thread, ThreadStatus, ThreadTurn};
 use towline_agents::{Agent, history};
-use towline_core::context::ReportedContext;
 use towline_core::id::{SessionId, TurnId};
+use towline_core::meter::ReportedContext;
 use towline_terminal::process::{can_be_seen, holders};
 
 /// The newest token count is near the end of the file.

@@ -3,8 +3,8 @@
 use super::*;
 use crate::handoff::agent_server::Kind;
 use towline_agents::server::{HistoryMode, Thread, ThreadStatus};
-use towline_core::context::ReportedContext;
 use towline_core::id::SessionId;
+use towline_core::meter::ReportedContext;
 
 fn turn(number: usize) -> ThreadTurn {
     let id = TurnId::parse(&format!("t{number}")).unwrap();

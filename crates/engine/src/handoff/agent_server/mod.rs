@@ -5,10 +5,12 @@
 
 mod wire;
 
-use crate::runtime::Env;
+use crate::runtime::env::find_in_path;
+use crate::runtime::{Env, Failure, variable};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
+use towline_agents::Agent;
 use towline_agents::server::{
     READY, ServerAddress, ServerMessage, ServerRefusal, ServerRequest, Thread, ThreadTurn, parse_message,
     thread, turns,
@@ -50,7 +52,21 @@ pub struct Client<'a> {
     asked: u64,
 }
 
+/// Where the agent's server is; `none` is the error if it has none.
+pub fn address_of(agent: Agent, none: impl FnOnce() -> Failure) -> Result<ServerAddress, Failure> {
+    let folder = agent.folder(&variable).ok_or_else(|| Failure::input("there is no home folder"))?;
+    agent.server(&folder).ok_or_else(none)
+}
+
 impl<'a> Client<'a> {
+    /// Connects for a command that a user ran.
+    pub fn open(env: &'a Env, agent: Agent, address: &ServerAddress) -> Result<Client<'a>, Failure> {
+        let program = find_in_path(agent.name()).unwrap_or_else(|| agent.name().into());
+        Client::connect(env, address, &program).map_err(|error| {
+            Failure::new(&error).hint("Start the agent once by hand to see whether it runs; then try again.")
+        })
+    }
+
     /// Connects to the background server if one listens, else starts a private one from the agent's program.
     pub fn connect(env: &'a Env, address: &ServerAddress, program: &Path) -> Result<Client<'a>, ServerError> {
         match Client::shared(env, &address.socket) {

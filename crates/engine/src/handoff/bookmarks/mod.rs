@@ -36,7 +36,8 @@ pub fn set_due(env: &Env, config: &Config, effects: &[Effect]) -> Bookmarked {
                 label: None,
             }),
         };
-        Some(told(env, point, happening))
+        let (at, turn) = (point.at, point.turn.clone());
+        Some(Event { at, turn, ..event(env, &point.session, happening) })
     };
     let events: Vec<Event> = open_points(effects).values().filter_map(set).collect();
     let is_set = !events.is_empty() && append_or_fault(env, events);
@@ -98,18 +99,6 @@ fn open_points(effects: &[Effect]) -> BTreeMap<&SessionKey, &BookmarkPoint> {
         }
     }
     open
-}
-
-fn told(env: &Env, point: &BookmarkPoint, happening: EventKind) -> Event {
-    Event {
-        uid: env.uid(),
-        at: point.at,
-        session: point.session.clone(),
-        subagent: None,
-        turn: point.turn.clone(),
-        happening,
-        scene: None,
-    }
 }
 
 /// The reply to a typed marker: it tells the model to ignore the prompt.

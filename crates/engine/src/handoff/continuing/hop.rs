@@ -12,7 +12,7 @@ use towline_core::continuing::{HandoffAuthor, HopIntents, HopRequest, HopStage, 
 use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::session::Session;
-use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
+use towline_core::text::{CleanText, SafeText, SecretPolicy, TextPolicy};
 use towline_core::typing::{IntentPurpose, IntentRequest};
 use towline_store::{Archive, Store, StoreError};
 
@@ -85,13 +85,7 @@ fn from_what_is_known(env: &Env, store: &Store, session: &Session) -> Result<Han
     capture::capture_if_quick(env, session);
     let archive = Archive::read(&env.home, PATIENCE)?;
     let material = past::material(archive.as_ref(), Some(store), &session.key, String::new(), env.now)?;
-    let nothing = Handoff {
-        task: String::new(),
-        completed: String::new(),
-        remaining: String::new(),
-        key_context: String::new(),
-    };
-    Ok(material.past.as_ref().map_or(nothing, mechanical))
+    Ok(material.past.as_ref().map(mechanical).unwrap_or_default())
 }
 
 /// The agent is waiting: data that is not available at once is left out.

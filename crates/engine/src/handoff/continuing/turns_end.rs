@@ -8,9 +8,9 @@ use crate::handoff::guard::Gauge;
 use crate::handoff::typing;
 use crate::runtime::record::{append_or_fault, event};
 use crate::runtime::{Config, Env, chain, faults, spawn};
+use crate::status::probe::written_at;
 use std::fs;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 use towline_agents::{Agent, StopDetails};
 use towline_core::continuing::{
     HandoffAuthor, Hop, HopBarrier, HopDecision, HopRequest, HopStage, SeatHistory, TurnEndInput,
@@ -230,8 +230,7 @@ impl TurnEndHandler<'_> {
         let agent = Agent::from_name(self.session.key.agent.as_str())?;
         let path = Path::new(self.session.folder.as_deref()?).join(agent.handoff_file()?);
         let meta = fs::metadata(&path).ok()?;
-        let written = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        let is_since = i64::try_from(written.as_millis()).is_ok_and(|at| at >= asked.0);
+        let is_since = written_at(&path).is_some_and(|at| at >= asked);
         let is_small = meta.is_file() && meta.len() <= 4 * form::LONGEST_BYTES as u64;
         if is_since && is_small { fs::read_to_string(&path).ok() } else { None }
     }

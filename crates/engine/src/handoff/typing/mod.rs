@@ -9,7 +9,7 @@ pub use pause::{pause, paused, resume_typing};
 
 use crate::runtime::record::{accept, event};
 use crate::runtime::{Env, Failure, settings, spawn};
-use towline_core::event::{Event, EventKind};
+use towline_core::event::EventKind;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::typing::{Intent, IntentRequest, IntentStage, TypingRules};
 use towline_store::journal::{self, AppendError, JournalRecord};
@@ -32,17 +32,7 @@ pub fn accept_move(
     to: IntentStage,
     why: Option<String>,
 ) -> Result<(), Failure> {
-    accept(env, [moved(env, session, intent, to, why)])
-}
-
-pub fn moved(
-    env: &Env,
-    session: &SessionKey,
-    intent: &Intent,
-    to: IntentStage,
-    why: Option<String>,
-) -> Event {
-    event(env, session, EventKind::IntentMoved { intent: intent.uid, to, why })
+    accept(env, [event(env, session, EventKind::IntentMoved { intent: intent.uid, to, why })])
 }
 
 /// The user's typing settings, read again each time: a pause counts until the last moment.

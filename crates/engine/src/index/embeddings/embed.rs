@@ -15,6 +15,7 @@ use towline_search::{
 };
 use towline_store::DataFolder;
 use towline_store::archive::{Archive, ArchiveChange, MemoryQuery};
+use towline_store::home::unless_gone;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Embedded {
@@ -74,10 +75,10 @@ pub fn remove_deleted(home: &DataFolder, archive: &Archive) -> Result<(), FindEr
     let file = vectors_file(home);
     let failed = |source| unusable(&file, source);
     let Some(of) = VectorFormat::of_file(&file).map_err(failed)? else {
-        return remove(&file).map_err(failed);
+        return unless_gone(std::fs::remove_file(&file)).map_err(failed);
     };
     let Some(writer) = VectorWriter::open(&file, of).map_err(failed)? else {
-        return remove(&file).map_err(failed);
+        return unless_gone(std::fs::remove_file(&file)).map_err(failed);
     };
     let mut there = HashSet::new();
     index::each_document(archive, &mut |document| {
@@ -86,13 +87,6 @@ pub fn remove_deleted(home: &DataFolder, archive: &Archive) -> Result<(), FindEr
     })?;
     writer.keep_only(&|id, mark| there.contains(&(id, mark))).map_err(failed)?;
     Ok(())
-}
-
-fn remove(file: &std::path::Path) -> io::Result<()> {
-    match std::fs::remove_file(file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
 }
 
 fn unusable(file: &std::path::Path, source: io::Error) -> FindError {

@@ -6,10 +6,11 @@ use super::{PROVEN, checksums, folder};
 use crate::runtime::config::Search;
 use crate::runtime::fetch::{FetchError, Wanted, fetch, sha256_of, take};
 use std::fs::{self, DirBuilder};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use towline_store::DataFolder;
+use towline_store::home::unless_gone;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
@@ -43,7 +44,7 @@ pub fn ask_for(
     };
     DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(unwritten(&folder))?;
     let proven = folder.join(PROVEN);
-    removed(&proven).map_err(unwritten(&proven))?;
+    unless_gone(fs::remove_file(&proven)).map_err(unwritten(&proven))?;
     for (name, sha256) in &wanted.model_sha256 {
         let into = folder.join(name);
         if into.is_file() && sha256_of(&into)?.eq_ignore_ascii_case(sha256) {
@@ -71,12 +72,8 @@ pub fn remove(home: &DataFolder) -> Result<u64, PlaceError> {
     let mut freed = 0;
     for folder in folders {
         freed += size_of(&folder);
-        match fs::remove_dir_all(&folder) {
-            Err(source) if source.kind() != ErrorKind::NotFound => {
-                return Err(PlaceError::Write { path: folder, source });
-            }
-            Ok(()) | Err(_) => {}
-        }
+        let removed = unless_gone(fs::remove_dir_all(&folder));
+        removed.map_err(|source| PlaceError::Write { path: folder, source })?;
     }
     Ok(freed)
 }
@@ -84,11 +81,4 @@ pub fn remove(home: &DataFolder) -> Result<u64, PlaceError> {
 pub fn size_of(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
-}
-
-fn removed(file: &Path) -> io::Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
 }

@@ -154,7 +154,11 @@ fn fold_once(
         (ReplyScope::All(Stop { event, .. }), Some(known)) => reply_to(call, event, &store, &known.afoot)?
             .merge(went_on.reply)
             .merge(inherited(call, event, &store, &known)?)
-            .merge(guarded(call, event, known.gauge)),
+            .merge(
+                known
+                    .gauge
+                    .map_or_else(Reply::default, |gauge| guard::reply(&call.env, &call.config, gauge, event)),
+            ),
         (ReplyScope::Inheritance(event), Some(known)) => inherited(call, event, &store, &known)?,
         _ => Reply::default(),
     };
@@ -209,10 +213,6 @@ fn known(
         gauge.read(&call.env);
     }
     Ok(Some(Known { afoot, gauge }))
-}
-
-fn guarded(call: &HookCall, event: &Event, gauge: Option<Gauge>) -> Reply {
-    gauge.map_or_else(Reply::default, |gauge| guard::reply(&call.env, &call.config, gauge, event))
 }
 
 /// Drops the completion of a turn that continues by itself: it is neither shown nor notified.

@@ -13,23 +13,24 @@ use crate::handoff::bookmarks::Bookmarked;
 use crate::handoff::continuing::Stop;
 use crate::handoff::guard;
 use crate::index::damage::record_panic;
+use crate::ingest::host;
 use crate::memory::gotchas;
 use crate::runtime::config::{Mistake, layered};
 use crate::runtime::env::GUARD;
-use crate::runtime::{Config, Env, faults, privacy, spawn, variable};
+use crate::runtime::{Config, Env, chain, faults, privacy, record, spawn, variable};
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
 use std::panic::PanicHookInfo;
+use std::path::Path;
 use std::process::ExitCode;
-use towline_agents::{Agent, BEFORE_TOOL, HookEvent};
+use towline_agents::{Agent, BEFORE_TOOL, HookEvent, PayloadError};
 use towline_core::event::{Event, EventKind, EventScene, PromptOrigin, Urgency};
 use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::inherit::{Fallback, InheritSettings, OnClear};
 use towline_core::reply::Reply;
 use towline_core::seat::SeatLocation;
 use towline_core::text::clip;
-use towline_store::journal::{self, JournalRecord};
 use towline_store::{marks, warned};
 use towline_terminal::process::Process;
 
@@ -51,7 +52,7 @@ struct HookCall {
 }
 
 /// Runs the hook; errors and panics never change the exit code.
-pub fn run(agent: Option<&OsStr>) -> ExitCode {
+pub fn run(agent: Option<&OsStr>, source: Option<&OsStr>) -> ExitCode {
     if variable(GUARD).is_none() {
         std::panic::set_hook(Box::new(end_after_panic));
         answer(agent);
@@ -131,7 +132,7 @@ impl HookCall {
         self.set_deadline();
         match gotchas::warning(&self.env, &self.config, &wanted) {
             Ok(reply) => self.say(BEFORE_TOOL, &reply),
-            Err(error) => self.fault(FaultKind::Store, crate::runtime::failure::chain(&error)),
+            Err(error) => self.fault(FaultKind::Store, chain(&error)),
         }
     }
 
@@ -155,7 +156,7 @@ impl HookCall {
             self.fault(FaultKind::Journal, crate::runtime::failure::chain(&error));
             return None;
         }
-        if settled {
+        if !is_appended || settled {
             return None;
         }
         self.set_deadline();
@@ -166,15 +167,14 @@ impl HookCall {
     }
 
     /// The event, and the command its prompt holds: one write, so that neither exists without the other.
-    fn records(&self, event: &Event) -> Vec<JournalRecord> {
-        let mut records = vec![JournalRecord::Event(event.clone())];
+    fn events(&self, event: &Event) -> Vec<Event> {
+        let mut events = vec![event.clone()];
         if let EventKind::PromptSubmitted { own: Some(own), .. } = &event.happening
             && let (Some(happening), None) = (own.event_kind(), &event.subagent)
         {
-            let told = Event { uid: self.env.uid(), happening, scene: None, ..event.clone() };
-            records.push(JournalRecord::Event(told));
+            events.push(Event { uid: self.env.uid(), happening, scene: None, ..event.clone() });
         }
-        records
+        events
     }
 
     /// Stores the user's inheritance settings in the start event: the journal alone must suffice to decide.

@@ -3,12 +3,11 @@
 //! The notice is one small file, so a hook only pays for one lookup. It is deleted when the trouble is over.
 
 use crate::memory::model::{Drained, Left, Provider};
-use crate::runtime::Env;
 use crate::runtime::config::Enrich;
+use crate::runtime::{Env, json_file};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use towline_core::reply::Reply;
-use towline_store::home::replace_file;
 
 /// A notice, pending or shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,26 +50,19 @@ pub fn note(env: &Env, wanted: &Enrich, provider: &dyn Provider, drained: &Drain
 
 /// The notice shown at a session start. The caller holds the apply lock, so only one session shows it.
 pub fn session_start_notice(env: &Env) -> Reply {
-    let Some(notice) = kept(env).filter(|notice| !notice.told) else { return Reply::default() };
+    let known: Option<ProviderNotice> = json_file::load(&place(env));
+    let Some(notice) = known.filter(|notice| !notice.told) else { return Reply::default() };
     let reply = Reply { notices: vec![notice.text.clone()], ..Reply::default() };
-    write(env, &ProviderNotice { told: true, ..notice });
+    json_file::save(&place(env), &ProviderNotice { told: true, ..notice });
     reply
 }
 
 /// Does not repeat a shown notice of the same trouble, even if its text changed.
 fn keep(env: &Env, notice: ProviderNotice) {
-    let is_known = kept(env).is_some_and(|known| known.of == notice.of && known.told);
-    if !is_known {
-        write(env, &notice);
+    let is_told = |known: ProviderNotice| known.of == notice.of && known.told;
+    if !json_file::load(&place(env)).is_some_and(is_told) {
+        json_file::save(&place(env), &notice);
     }
-}
-
-fn kept(env: &Env) -> Option<ProviderNotice> {
-    serde_json::from_slice(&std::fs::read(place(env)).ok()?).ok()
-}
-
-fn write(env: &Env, notice: &ProviderNotice) {
-    let _ = replace_file(&place(env), serde_json::to_string(notice).unwrap_or_default().as_bytes());
 }
 
 fn place(env: &Env) -> PathBuf {

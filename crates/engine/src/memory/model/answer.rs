@@ -1,6 +1,7 @@
 //! Validates a model's answer: JSON of the right shape, bounded, with text of its own.
 //!
-//! An empty list is an answer, prose is not. Files that the turn did not touch are dropped.
+//! An empty list is an answer, prose is not. Files that the turn did not touch are dropped, and suspicious lines of a
+//! summary.
 
 use serde::Deserialize;
 use towline_agents::ask::{AskError, prose, short};
@@ -22,7 +23,7 @@ const MOST_FILES: usize = 8;
 #[derive(Deserialize)]
 struct WireAnswer {
     memories: Vec<WireMemory>,
-    summary: Option<WireSummary>,
+    summary: Option<SummaryDraft>,
 }
 
 #[derive(Deserialize)]
@@ -42,16 +43,6 @@ struct WireMemory {
     files: Vec<String>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct WireSummary {
-    request: String,
-    investigated: String,
-    learned: String,
-    completed: String,
-    next_steps: String,
-}
-
 /// Parses and validates the answer. `files` are those of the turn, as shown to the model.
 pub fn checked(text: &str, files: &[(String, FileAccess)]) -> Result<Checked, AskError> {
     let text = unfenced(text);
@@ -64,10 +55,8 @@ pub fn checked(text: &str, files: &[(String, FileAccess)]) -> Result<Checked, As
         return Err(AskError::Invalid(format!("{} memories of one turn", answer.memories.len())));
     }
     let memories = answer.memories.into_iter().map(|memory| content(memory, files));
-    let summary = answer.summary.map(|summary| {
-        let WireSummary { request, investigated, learned, completed, next_steps } = summary;
-        SummaryDraft { request, investigated, learned, completed, next_steps, notes: String::new() }
-    });
+    // The schema asks for no notes.
+    let summary = answer.summary.map(|summary| SummaryDraft { notes: String::new(), ..summary });
     Ok(Checked {
         memories: memories.collect::<Result<_, _>>()?,
         summary: summary.and_then(|draft| Summary::of(&draft)),

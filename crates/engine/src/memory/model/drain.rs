@@ -7,6 +7,7 @@ use super::answer::{Checked, checked};
 use super::gather::gather;
 use super::provider::{AskError, ModelAnswer, Provider};
 use super::request::{Request, Shape};
+use crate::memory::outside;
 use towline_core::capture::FileAccess;
 use towline_core::id::Uid;
 use towline_core::memory::suspicion::{Suspicion, quarantine_reason};
@@ -165,7 +166,7 @@ fn asked(
         usage.iter().map(|model| model.tokens.input + model.tokens.cache_write + model.tokens.output).sum();
     job.covers = turn.until;
     Ok(JobRequest {
-        request: shape.request(&material),
+        request,
         commit: material.commits.last().map(|commit| commit.hash.clone()),
         files: material.files,
         project: archive.project_of(&of)?,

@@ -39,15 +39,15 @@ pub fn gather(
         asked: words(Speaker::Person),
         said: words(Speaker::Agent),
         calls: calls(archive, agent, turn, skipped)?,
-        files: files.map(|file| (within(&file.path, of.folder.as_deref()), file.how)).collect(),
+        files: files.map(|file| (within(&file.path, of.folder.as_deref()).to_owned(), file.how)).collect(),
         commits: archive.commits(of, turns)?,
     })
 }
 
 /// Makes a path relative to the session's folder if it is below it.
-pub(crate) fn within(path: &str, folder: Option<&str>) -> String {
+pub(crate) fn within<'a>(path: &'a str, folder: Option<&str>) -> &'a str {
     let below = folder.and_then(|folder| path.strip_prefix(folder)?.strip_prefix('/'));
-    below.unwrap_or(path).to_owned()
+    below.unwrap_or(path)
 }
 
 fn calls(

@@ -3,10 +3,9 @@
 //! Reads the archive's changes from its own cursor. The cursor advances in the transaction that adds jobs.
 
 use towline_core::capture::Speaker;
-use towline_core::event::PromptOrigin;
 use towline_core::id::SessionKey;
 use towline_core::time::Timestamp;
-use towline_store::archive::{ArchiveChange, Conversation, DistilJobKind, NewJob, TurnRow};
+use towline_store::archive::{ArchiveChange, DistilJobKind, NewJob, TurnRow};
 use towline_store::{Archive, StoreError};
 
 /// The name of our cursor in the archive.
@@ -87,28 +86,16 @@ fn of_conversation(
     for turn in &turns {
         let goes_on = Some(turn.ordinal) == last && is_working(&of.session);
         if !goes_on && now.since_ms(turn.until) <= FRESH_MS && is_worth_enriching(archive, turn)? {
-            made += usize::from(asked_for(archive, &of, turn, now)?);
+            let job = NewJob { kind: DistilJobKind::Distil, of: &of, turn, at: now };
+            made += usize::from(archive.make_job(job)?);
         }
     }
     Ok(made)
 }
 
-fn asked_for(
-    archive: &Archive,
-    of: &Conversation,
-    turn: &TurnRow,
-    at: Timestamp,
-) -> Result<bool, StoreError> {
-    archive.make_job(NewJob { kind: DistilJobKind::Distil, of, turn, at })
-}
-
 /// Whether a turn may be worth a model's tokens: a user asked, and the agent acted or explained.
 pub fn is_worth_enriching(archive: &Archive, turn: &TurnRow) -> Result<bool, StoreError> {
-    let is_asked = match turn.origin {
-        PromptOrigin::Human | PromptOrigin::Command | PromptOrigin::Continuation => true,
-        PromptOrigin::Notification | PromptOrigin::Bookmark => false,
-    };
-    if !is_asked || turn.reverted {
+    if !turn.origin.is_work() || turn.reverted {
         return Ok(false);
     }
     let bodies = archive.bodies(turn)?;

@@ -15,6 +15,7 @@ pub use answer::{Checked, checked};
 pub use digest::{Call, Digest, Material, digest};
 pub use drain::{Drained, Draining, Left, Opened, drain};
 pub use gather::gather;
+pub(crate) use gather::within;
 pub use jobs::{READER, is_worth_enriching, make_jobs};
 pub use provider::{AskError, Provider};
 pub use request::{Request, Shape};

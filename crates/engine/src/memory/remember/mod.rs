@@ -12,7 +12,7 @@ pub use named::{is_memory_id, memories_named, no_memory, numbers, open, type_nam
 
 use std::collections::BTreeSet;
 use towline_core::memory::{
-    Likeness, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryType, likeness, new_facts,
+    Likeness, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType, likeness, new_facts,
 };
 use towline_core::time::Timestamp;
 use towline_store::archive::{MemoryFilter, MemoryOccurrence, MemoryQuery, NewMemory};
@@ -119,7 +119,7 @@ fn alike(archive: &Archive, new: &NewMemory) -> Result<Alike, StoreError> {
             Likeness::Replaces { why } if is_newer && may_replace(new, &memory) => {
                 found.replaced.push((memory, why));
             }
-            Likeness::Replaces { why } if !is_newer && found.newer.is_none() && memory.trust >= new.trust => {
+            Likeness::Replaces { why } if found.newer.is_none() && memory.trust >= new.trust => {
                 found.newer = Some((memory, why));
             }
             Likeness::Replaces { .. } | Likeness::Other => {}

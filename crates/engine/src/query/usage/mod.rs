@@ -6,8 +6,7 @@ mod report;
 
 pub use report::{UsageReport, UsageRequest, report};
 
-use crate::runtime::config::layered;
-use crate::runtime::{Config, Env, calendar};
+use crate::runtime::{Env, calendar, settings};
 use std::collections::HashMap;
 use std::ops::Range;
 use towline_core::id::SessionKey;
@@ -45,8 +44,7 @@ pub enum Group {
 
 /// The prices in force: the user's own, else the compiled-in ones.
 pub fn prices(env: &Env) -> ModelPrices {
-    let user = std::fs::read_to_string(&env.config_file);
-    user.map_or_else(|_| Config::compiled_in(), |user| layered(&user).config).all_prices()
+    settings(env).all_prices()
 }
 
 /// Sums by group: days in order, all others by descending cost.

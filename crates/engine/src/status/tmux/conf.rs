@@ -182,7 +182,8 @@ fn no_home() -> Failure {
     Failure::input("tmux has no configuration without HOME").hint("Set HOME.")
 }
 
-fn refused(refusal: EditRefusal) -> Failure {
+/// The user's error for an edit that was refused.
+pub fn refused(refusal: EditRefusal) -> Failure {
     let hint = refusal.hint();
     Failure::new(&refusal).hint(hint)
 }

@@ -3,11 +3,10 @@
 //! Querying tmux costs a spawn, so the values are cached in a file per server and renewed once a minute by a
 //! refresh; hooks only read the file. An invalid value falls back to the default, and `tow doctor` names it.
 
-use crate::runtime::Env;
 use crate::runtime::config::Commands;
+use crate::runtime::{Env, json_file};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -15,7 +14,7 @@ use towline_core::bar::{BarStyle, LightStyle, ProjectNameDisplay};
 use towline_core::shown::SeatLight;
 use towline_core::telling::unknown_placeholder;
 use towline_core::time::Timestamp;
-use towline_store::home::{DataFolder, replace_file};
+use towline_store::DataFolder;
 use towline_terminal::tmux::TmuxServer;
 
 /// The settable options. `parse` holds the defaults.
@@ -104,12 +103,14 @@ const STALE_MS: i64 = 60_000;
 impl Options {
     /// The cached options; the defaults if there is no cache.
     pub fn remembered(home: &DataFolder, server: &TmuxServer) -> Options {
-        recall(home, server).map_or_else(Options::default, |found| parse(&found.values).0)
+        json_file::load(&file(home, server))
+            .map_or_else(Options::default, |found: CachedOptions| parse(&found.values).0)
     }
 
     /// Queries tmux if the cache is stale. Returns the bar's current text if it did.
     pub fn renew(env: &Env, server: &TmuxServer) -> Option<String> {
-        if recall(&env.home, server).is_some_and(|found| is_fresh(found.at, env.now)) {
+        let is_fresh = |found: CachedOptions| found.at <= env.now && env.now.since_ms(found.at) < STALE_MS;
+        if json_file::load(&file(&env.home, server)).is_some_and(is_fresh) {
             return None;
         }
         let values = ask(env, server)?;
@@ -134,12 +135,8 @@ fn ask(env: &Env, server: &TmuxServer) -> Option<BTreeMap<String, String>> {
     let values = server.user_options(&asked)?;
     let values: BTreeMap<String, String> =
         names.iter().zip(values).filter_map(|(name, value)| Some(((*name).to_owned(), value?))).collect();
-    keep(&env.home, server, &CachedOptions { at: env.now, values: values.clone() });
+    json_file::save(&file(&env.home, server), &CachedOptions { at: env.now, values: values.clone() });
     Some(values)
-}
-
-fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
-    at <= now && now.since_ms(at) < STALE_MS
 }
 
 /// The cached answer of a server.
@@ -152,15 +149,6 @@ struct CachedOptions {
 /// Lies beside the record of the server's last push, named by its process id.
 fn file(home: &DataFolder, server: &TmuxServer) -> PathBuf {
     home.bars().join(format!("{}.options", server.pid))
-}
-
-fn recall(home: &DataFolder, server: &TmuxServer) -> Option<CachedOptions> {
-    serde_json::from_slice(&fs::read(file(home, server)).ok()?).ok()
-}
-
-/// If the write fails, tmux is queried again.
-fn keep(home: &DataFolder, server: &TmuxServer, found: &CachedOptions) {
-    let _ = serde_json::to_vec(found).map(|bytes| replace_file(&file(home, server), &bytes));
 }
 
 /// Pure: parses the values, and lists the invalid ones.

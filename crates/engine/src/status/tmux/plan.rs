@@ -80,15 +80,9 @@ impl Undo {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
-    was: Option<KeptBinding>,
+    was: Option<KeyBinding>,
     /// As tmux prints it.
     set: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct KeptBinding {
-    text: String,
-    note: Option<String>,
 }
 
 /// The wanted settings.
@@ -174,7 +168,7 @@ fn users(found: &Found) -> Found {
     for (key, bound) in &found.undo.keys {
         if found.keys.get(key).is_some_and(|now| found.undo.is_ours(key, now)) {
             users.keys.remove(key);
-            users.keys.extend(bound.was.clone().map(|was| (key.clone(), was.into())));
+            users.keys.extend(bound.was.clone().map(|was| (key.clone(), was)));
         }
     }
     users
@@ -284,7 +278,7 @@ fn key_changes(found: &Found, users: &Found, wanted: &[Key], undo: &mut Undo) ->
     let given_back = found.undo.keys.keys().filter(|key| !is_wanted(key));
     let mut changes: Vec<TmuxChange> = given_back.filter_map(|key| give_back(found, users, key)).collect();
     for Key { key, bind, printed } in wanted {
-        let was = users.keys.get(key).filter(|was| was.text != *printed).cloned().map(KeptBinding::from);
+        let was = users.keys.get(key).filter(|was| was.text != *printed).cloned();
         if found.keys.get(key).is_none_or(|now| now.text != *printed) {
             changes.push(bind.clone());
         }
@@ -298,18 +292,6 @@ fn give_back(found: &Found, users: &Found, key: &str) -> Option<TmuxChange> {
         (users, now) if users == now => None,
         (Some(binding), _) => Some(TmuxChange::BindBack(binding.clone())),
         (None, _) => Some(TmuxChange::Unbind { key: key.to_owned() }),
-    }
-}
-
-impl From<KeptBinding> for KeyBinding {
-    fn from(KeptBinding { text, note }: KeptBinding) -> KeyBinding {
-        KeyBinding { text, note }
-    }
-}
-
-impl From<KeyBinding> for KeptBinding {
-    fn from(KeyBinding { text, note }: KeyBinding) -> KeptBinding {
-        KeptBinding { text, note }
     }
 }
 

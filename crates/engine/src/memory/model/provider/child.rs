@@ -3,6 +3,7 @@
 //! The child dies with us, and its whole group dies at the deadline. Its output goes to files, so no pipe can
 //! block and no thread is needed; only secrets use a pipe, which is large enough for them.
 
+use crate::runtime::spawn::ended_within;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use towline_agents::ask::ExitKind;
 use towline_store::home::private_folder;
 
@@ -107,23 +108,6 @@ fn wait(child: &mut std::process::Child, patience: Duration) -> io::Result<ExitK
         child.wait()?;
     }
     Ok(ExitKind::Late)
-}
-
-#[expect(clippy::disallowed_methods, reason = "waiting for a child has no timed wait")]
-fn ended_within(
-    child: &mut std::process::Child,
-    patience: Duration,
-) -> io::Result<Option<std::process::ExitStatus>> {
-    let end = Instant::now() + patience;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() >= end {
-            return Ok(None);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn end_group(child: &std::process::Child, signal: Signal) {
