@@ -47,6 +47,11 @@ impl Output {
         if is_json { self.json(&json()) } else { self.text(&text()) }
     }
 
+    /// Prints one JSON object or one line, whichever is wanted.
+    pub fn say(&self, is_json: bool, json: &impl Serialize, line: &str) {
+        if is_json { self.json(json) } else { self.line(line) }
+    }
+
     /// Line width, from `COLUMNS` or the terminal.
     pub fn columns(&self) -> usize {
         let said = variable("COLUMNS").and_then(|columns| columns.parse().ok());

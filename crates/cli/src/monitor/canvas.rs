@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 use towline_engine::runtime::{Failure, variable};
+use towline_engine::status::tmux::conf::current_server;
 use towline_monitor::ScreenSize;
 use towline_terminal::process::Process;
-use towline_terminal::tmux::TmuxServer;
 
 const ESCAPE: u8 = 0x1b;
 
@@ -167,7 +167,7 @@ pub fn no_signals(error: &io::Error) -> Failure {
 /// Whether we run in a tmux popup: inside tmux, on a terminal that belongs to no pane.
 pub fn is_popup() -> bool {
     let own = Process::read(std::process::id()).and_then(|process| process.terminal());
-    let panes = variable("TMUX").as_deref().and_then(TmuxServer::parse).and_then(|server| server.panes());
+    let panes = current_server().and_then(|server| server.panes());
     match (own, panes) {
         (Some(own), Some(panes)) => panes.iter().all(|pane| pane.terminal != own),
         (None, _) | (_, None) => false,

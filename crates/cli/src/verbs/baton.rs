@@ -10,14 +10,13 @@ use towline_core::escape::escape_for_terminal;
 use towline_core::event::EventKind;
 use towline_core::id::SessionKey;
 use towline_core::inherit::{BatonFate, HOUR_MS, has_work};
-use towline_core::session::Session;
 use towline_core::share::RowKind;
 use towline_core::shown::age;
 use towline_core::time::Timestamp;
 use towline_engine::handoff::inherit;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
-use towline_engine::runtime::{Failure, record};
+use towline_engine::runtime::Failure;
 use towline_engine::sync;
 use towline_store::{Archive, BatonRow, Store, StoreError};
 
@@ -63,26 +62,17 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     }
     let happening = if arguments.drop { EventKind::BatonDropped } else { EventKind::BatonPassed };
     drop(store);
-    record::accept(&scope.env, [record::event(&scope.env, &session.key, happening)])?;
-    live::store(&scope.env)?;
+    live::record(&scope.env, &session.key, happening)?;
     sync::nudge(&scope.env);
-    say(scope, arguments, &session);
+    let until = (!arguments.drop).then(|| scope.env.now.plus_ms(HOUR_MS).to_utc());
+    let name = inherit::session_label(&session);
+    let line = match &until {
+        Some(until) => format!("{name} passes its work on, to whoever takes it until {until}"),
+        None => format!("{name} passes nothing on"),
+    };
+    let done = json!({"session": session.key, "passed": !arguments.drop, "until": until});
+    scope.out.say(arguments.json, &done, &line);
     Ok(())
-}
-
-fn say(scope: &Scope, arguments: &Arguments, session: &Session) {
-    let until = scope.env.now.plus_ms(HOUR_MS).to_utc();
-    if arguments.json {
-        let until = (!arguments.drop).then_some(until);
-        let done = json!({"session": session.key, "passed": !arguments.drop, "until": until});
-        return scope.out.json(&done);
-    }
-    let name = inherit::session_label(session);
-    scope.out.line(&if arguments.drop {
-        format!("{name} passes nothing on")
-    } else {
-        format!("{name} passes its work on, to whoever takes it until {until}")
-    });
 }
 
 fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<(), Failure> {

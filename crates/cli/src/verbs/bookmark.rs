@@ -7,7 +7,6 @@ use clap::Args;
 use serde_json::json;
 use towline_core::bookmark::{BookmarkOrigin, CodeState, NewBookmark};
 use towline_core::event::{Event, EventKind};
-use towline_core::id::Uid;
 use towline_core::session::Session;
 use towline_core::text::{SafeText, TextPolicy};
 use towline_engine::handoff::bookmarks::code_in;
@@ -53,20 +52,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let id = set.uid;
     record::accept(&scope.env, [set, placed])?;
     live::store(&scope.env)?;
-    say(scope, arguments, &session, id, code.as_ref());
-    Ok(())
-}
-
-fn say(scope: &Scope, arguments: &Arguments, session: &Session, id: Uid, code: Option<&CodeState>) {
-    let short = short(id);
-    if arguments.json {
-        let set = json!({"id": short, "uid": id, "session": session.key, "code": code});
-        return scope.out.json(&set);
-    }
-    let commit = code.map(|code| code.commit.as_str().chars().take(10).collect::<String>());
+    let (short, label) = (short(id), inherit::session_label(&session));
+    let commit = code.as_ref().map(|code| code.commit.as_str().chars().take(10).collect::<String>());
     let at = commit.map_or(String::new(), |commit| format!(" at {commit}"));
-    scope.out.line(&format!("bookmark {short} in {}{at}", inherit::session_label(session)));
-    scope.out.line(&format!("next: `tow rewind {short}` says how to get back here"));
+    let lines =
+        format!("bookmark {short} in {label}{at}\nnext: `tow rewind {short}` says how to get back here");
+    let set = json!({"id": short, "uid": id, "session": session.key, "code": code});
+    scope.out.say(arguments.json, &set, &lines);
+    Ok(())
 }
 
 /// The event that sets the bookmark, and the one that records the state of the code there.

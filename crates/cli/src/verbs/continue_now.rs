@@ -52,14 +52,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     record::accept(&scope.env, events)?;
     spawn::type_detached(&seat);
     let short = form::id(hop);
-    if arguments.json {
-        scope.out.json(&json!({"hop": hop, "short": short, "session": session.key, "seat": seat}));
-    } else {
-        scope.out.line(&format!(
-            "{} goes on in a fresh session; `tow handoff show {short}` shows what is handed over",
-            session.key.short()
-        ));
-    }
+    let done = json!({"hop": hop, "short": short, "session": session.key, "seat": seat});
+    let name = session.key.short();
+    let line =
+        format!("{name} goes on in a fresh session; `tow handoff show {short}` shows what is handed over");
+    scope.out.say(arguments.json, &done, &line);
     Ok(())
 }
 

@@ -4,11 +4,12 @@
 
 use crate::scope::Scope;
 use clap::Args;
+use serde_json::json;
 use towline_core::event::EventKind;
 use towline_engine::handoff::inherit;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
-use towline_engine::runtime::{Failure, record};
+use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,17 +39,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let session = ownership::session(&store, arguments.session.as_deref(), "tow fresh --session")?;
     drop(store);
     let happening = if arguments.undo { EventKind::FreshTakenBack } else { EventKind::FreshAsked };
-    record::accept(&scope.env, [record::event(&scope.env, &session.key, happening)])?;
-    live::store(&scope.env)?;
-    if arguments.json {
-        scope.out.json(&serde_json::json!({"session": session.key, "fresh": !arguments.undo}));
-        return Ok(());
-    }
-    let name = inherit::session_label(&session);
-    scope.out.line(&if arguments.undo {
-        format!("whoever comes after {name} inherits as usual")
-    } else {
-        format!("whoever comes after {name} starts afresh")
-    });
+    live::record(&scope.env, &session.key, happening)?;
+    let how = if arguments.undo { "inherits as usual" } else { "starts afresh" };
+    let line = format!("whoever comes after {} {how}", inherit::session_label(&session));
+    scope.out.say(arguments.json, &json!({"session": session.key, "fresh": !arguments.undo}), &line);
     Ok(())
 }

@@ -17,6 +17,7 @@ use towline_core::session::Session;
 use towline_core::typing::{IntentPurpose, IntentRequest};
 use towline_engine::handoff::continuing::{is_allowed, kept};
 use towline_engine::handoff::typing;
+use towline_engine::index::labels::{AmbiguousName, only_named};
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
 use towline_engine::runtime::calendar::clock;
@@ -88,7 +89,7 @@ enum HandoffAction {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if let (HandoffAction::List { json, .. }, None) = (&arguments.what, live::store(&scope.env)?) {
-        scope.out.line(&if *json { json!({"hops": []}).to_string() } else { NOTHING.to_owned() });
+        scope.out.say(*json, &json!({"hops": []}), NOTHING);
         return Ok(());
     }
     let store = ownership::store(&scope.env)?;
@@ -153,11 +154,8 @@ fn edit(scope: &Scope, hop: &Hop, from: Option<&Path>, as_json: bool) -> Result<
     let written = EventKind::HandoffWritten { hop: hop.uid, text: text.clone(), by: HandoffAuthor::Person };
     record::accept(&scope.env, [record::event(&scope.env, &hop.session, written)])?;
     live::fold(&scope.env)?;
-    if as_json {
-        scope.out.json(&row(&Hop { handoff: Some((text, HandoffAuthor::Person)), ..hop.clone() }));
-    } else {
-        scope.out.line(&format!("the handoff {} is changed", hop.short()));
-    }
+    let changed = Hop { handoff: Some((text, HandoffAuthor::Person)), ..hop.clone() };
+    scope.out.say(as_json, &row(&changed), &format!("the handoff {} is changed", hop.short()));
     Ok(())
 }
 
@@ -197,14 +195,9 @@ fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<()
     let config = settings(&scope.env);
     let seat = session.seat.as_deref().filter(|_| is_allowed(&scope.env, &config));
     let Some(seat) = seat else {
-        if as_json {
-            scope.out.json(&json!({"typed": null, "paste": text}));
-        } else {
-            scope.out.line(
-                &scope.out.tint(Tone::Faint, "nothing is typed here (typing is off or paused); paste this:"),
-            );
-            scope.out.line(&text);
-        }
+        let why = "nothing is typed here (typing is off or paused); paste this:";
+        let lines = format!("{}\n{text}", scope.out.tint(Tone::Faint, why));
+        scope.out.say(as_json, &json!({"typed": null, "paste": text}), &lines);
         return Ok(());
     };
     let expires_at = scope.env.now.plus_ms(config.typing.limit_ms);
@@ -212,15 +205,9 @@ fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<()
         Failure::input(format!("the handoff cannot be typed: {bad}")).hint("Run `tow handoff show`.")
     })?;
     let typed = typing::make(&scope.env, &session.key, wish)?;
-    if as_json {
-        scope.out.json(&json!({"typed": typed, "session": session.key, "seat": seat}));
-    } else {
-        let name = session.key.short();
-        scope.out.line(&format!(
-            "the handoff {} is typed into {name}; `tow typed` shows what comes of it",
-            hop.short()
-        ));
-    }
+    let (handoff, name) = (hop.short(), session.key.short());
+    let line = format!("the handoff {handoff} is typed into {name}; `tow typed` shows what comes of it");
+    scope.out.say(as_json, &json!({"typed": typed, "session": session.key, "seat": seat}), &line);
     Ok(())
 }
 
@@ -231,20 +218,14 @@ fn named(store: &Store, part: Option<&str>) -> Result<Hop, Failure> {
         let newest = all.into_iter().find(|hop| hop.text().is_some());
         return newest.ok_or_else(|| nothing("there is no handoff yet".to_owned()));
     };
-    let fits = |hop: &Hop| {
-        let id = hop.uid.to_string();
-        !part.is_empty() && (id.starts_with(part) || id.ends_with(part))
-    };
     let of_session = |hop: &&Hop| part.len() >= SHORTEST && hop.session.id.as_str().ends_with(part);
     if let Some(hop) = all.iter().find(of_session) {
         return Ok(hop.clone());
     }
-    let mut found: Vec<Hop> = all.into_iter().filter(fits).collect();
-    match (found.pop(), found.len()) {
-        (Some(hop), 0) => Ok(hop),
-        (Some(_), _) => Err(nothing(format!("`{part}` fits several handoffs"))),
-        (None, _) => Err(nothing(format!("no handoff's id begins or ends with `{part}`"))),
-    }
+    only_named(all, part, |hop| hop.uid).map_err(|fault| match fault {
+        AmbiguousName::Several => nothing(format!("`{part}` fits several handoffs")),
+        AmbiguousName::None => nothing(format!("no handoff's id begins or ends with `{part}`")),
+    })
 }
 
 /// The number of characters of a session's id that turn names use.

@@ -15,12 +15,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_core::time::Timestamp;
 use towline_engine::capture::{self, Destination, ForeignFile, TakenOver, Transcript, Wishes};
 use towline_engine::memory::distil;
 use towline_engine::runtime::archive::Writable;
 use towline_engine::runtime::text::plain_text;
 use towline_engine::runtime::{Failure, archive, settings, spawn, variable};
+use towline_engine::status::probe::written_at;
 use towline_engine::sync::export;
 use towline_store::Archive;
 use towline_store::foreign::Product;
@@ -175,7 +175,7 @@ impl Sources {
 
     /// The agents' transcripts, without those last written before `--since`.
     fn files(&self, wishes: &Wishes) -> Vec<Transcript> {
-        let is_recent = |file: &Transcript| written_at(file).is_none_or(|at| wishes.is_recent(at));
+        let is_recent = |file: &Transcript| written_at(&file.path).is_none_or(|at| wishes.is_recent(at));
         let of = |agent: &Agent| {
             let agent = *agent;
             transcripts(agent).into_iter().map(move |path| Transcript { agent, path })
@@ -186,12 +186,6 @@ impl Sources {
 
 fn transcripts(agent: Agent) -> Vec<PathBuf> {
     agent.folder(&variable).map(|folder| agent.transcripts(&folder)).unwrap_or_default()
-}
-
-fn written_at(file: &Transcript) -> Option<Timestamp> {
-    let modified = std::fs::metadata(&file.path).ok()?.modified().ok()?;
-    let since_epoch = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(Timestamp(i64::try_from(since_epoch.as_millis()).ok()?))
 }
 
 fn unknown(name: &str) -> Failure {

@@ -14,7 +14,7 @@ use towline_core::session::Session;
 use towline_engine::handoff::inherit;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
-use towline_engine::runtime::{Failure, record};
+use towline_engine::runtime::Failure;
 use towline_store::{Inheritance, InheritanceFilter, Store};
 
 const EXAMPLES: &str = "\
@@ -100,10 +100,8 @@ fn show(scope: &Scope, log: &Log) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
     let session = log.session.as_deref().map(|name| ownership::named(&store, name)).transpose()?;
     let is_everywhere = log.all_projects || session.is_some();
-    let project = match &log.project {
-        None if !is_everywhere => Some(ownership::project(&store)?.ok_or_else(no_project)?),
-        given => given.clone(),
-    };
+    let named = log.project.as_deref();
+    let project = ownership::project_or_all(&store, named, is_everywhere, "tow inherit log")?;
     let wanted = InheritanceFilter {
         session: session.as_ref().map(|session| &session.key),
         project: project.as_deref(),
@@ -120,11 +118,6 @@ fn show(scope: &Scope, log: &Log) -> Result<(), Failure> {
         scope.out.line(&scope.out.tint(Tone::Faint, &format!("  {}", escape_for_terminal(&decision.reason))));
     }
     Ok(())
-}
-
-fn no_project() -> Failure {
-    Failure::input("nothing was recorded of a project in this folder")
-        .hint("Run `tow inherit log --all-projects`, or name one by `--project`.")
 }
 
 fn row(decision: &Inheritance) -> Value {
@@ -163,16 +156,9 @@ fn choose(scope: &Scope, take: &TakeArgs) -> Result<(), Failure> {
     let heir = ownership::session(&store, take.session.as_deref(), &verb)?;
     let (from, name) = chosen(&store, &take.from, &heir)?;
     drop(store);
-    let happening = EventKind::InheritanceTaken { from: from.clone() };
-    record::accept(&scope.env, [record::event(&scope.env, &heir.key, happening)])?;
-    live::store(&scope.env)?;
-    if take.json {
-        scope.out.json(&json!({"heir": heir.key, "from": from}));
-    } else {
-        scope
-            .out
-            .line(&format!("{} goes on with {name}, from its next prompt on", inherit::session_label(&heir)));
-    }
+    live::record(&scope.env, &heir.key, EventKind::InheritanceTaken { from: from.clone() })?;
+    let line = format!("{} goes on with {name}, from its next prompt on", inherit::session_label(&heir));
+    scope.out.say(take.json, &json!({"heir": heir.key, "from": from}), &line);
     Ok(())
 }
 

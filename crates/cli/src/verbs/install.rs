@@ -119,7 +119,8 @@ fn hook_in(
     let plan = edit.edit(&target, RetryPace::USUAL).map_err(refused)?;
     let skills = edit.skills(agent.skill_files(&folder, edit.tow).map_err(refused)?);
     let tools = (!arguments.no_mcp).then(|| edit.mcp_server(agent));
-    let next = next_step(agent, &folder, &target);
+    let inspected = target.inspect_file(RetryPace::USUAL).ok();
+    let next = inspected.and_then(|inspected| agent.consent_hint(&folder, &inspected));
     Ok(Edited { skills, tools: tools.unwrap_or_default(), next, ..Edited::of(plan) })
 }
 
@@ -210,10 +211,6 @@ pub fn command_to_register() -> Result<PathBuf, Failure> {
     let own = own_program().ok_or_else(|| Failure::input("this program does not know where it lies"))?;
     let same = |path: &PathBuf| path.canonicalize().ok() == own.canonicalize().ok();
     Ok(find_in_path("tow").filter(same).unwrap_or(own))
-}
-
-fn next_step(agent: Agent, folder: &Path, target: &Target) -> Option<String> {
-    agent.consent_hint(folder, &target.inspect_file(RetryPace::USUAL).ok()?)
 }
 
 impl Outcomes {

@@ -12,6 +12,7 @@ use towline_agents::settings::{
 use towline_engine::runtime::env::places;
 use towline_engine::runtime::{Failure, chain, variable};
 use towline_engine::status::tmux::conf::Writing;
+pub use towline_engine::status::tmux::conf::refused;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Change {
@@ -110,9 +111,4 @@ fn existing(folder: &Path) -> Result<PathBuf, Failure> {
         Failure::input(format!("{} is no folder", folder.display()))
             .hint("Name the folder that the editor opens: `tow install --vscode FOLDER`.")
     })
-}
-
-pub fn refused(refusal: EditRefusal) -> Failure {
-    let hint = refusal.hint();
-    Failure::new(&refusal).hint(hint)
 }

@@ -10,11 +10,12 @@ use towline_core::escape::{fit_to_width, for_tmux_menu};
 use towline_core::shown::{SeatView, age};
 use towline_core::time::Timestamp;
 use towline_engine::ingest::live::{self, Glance};
-use towline_engine::runtime::{Failure, variable};
+use towline_engine::runtime::Failure;
 use towline_engine::status::push::server_of;
+use towline_engine::status::tmux::conf::current_server;
 use towline_engine::status::tmux::load;
 use towline_engine::status::tmux::options::{Keys, Options};
-use towline_terminal::tmux::{MenuItem, TmuxServer};
+use towline_terminal::tmux::MenuItem;
 use towline_terminal::tmux_settings::quote;
 
 const EXAMPLES: &str = "\
@@ -38,9 +39,8 @@ pub struct Arguments {
 const WIDEST: usize = 90;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let server = variable("TMUX").as_deref().and_then(TmuxServer::parse);
-    let server =
-        server.ok_or_else(|| Failure::input("a menu needs tmux").hint("Run `tow status` instead."))?;
+    let none = || Failure::input("a menu needs tmux").hint("Run `tow status` instead.");
+    let server = current_server().ok_or_else(none)?;
     let (options, _) = Options::current(&scope.env, &server);
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     let per_page = arguments.items.unwrap_or(options.items_per_page).clamp(1, 30);

@@ -148,14 +148,10 @@ fn show(scope: &Scope, wanted: &Search, arguments: &Arguments) {
     let found = embeddings::found(home, wanted);
     let (vectors, vector_bytes) = embeddings::vectors_there(&embeddings::vectors_file(home));
     let is_used = wanted.tier == SearchTier::MiniLm;
-    if arguments.json {
-        let report = json!({
-            "tier": if is_used { "minilm" } else { "static" }, "ready": found.is_ok(), "why": found.as_ref().err(),
-            "folder": folder, "bytes": embeddings::size_of(&folder), "vectors": vectors, "vector_bytes": vector_bytes,
-        });
-        scope.out.json(&report);
-        return;
-    }
+    let report = json!({
+        "tier": if is_used { "minilm" } else { "static" }, "ready": found.is_ok(), "why": found.as_ref().err(),
+        "folder": folder, "bytes": embeddings::size_of(&folder), "vectors": vectors, "vector_bytes": vector_bytes,
+    });
     let line = match (&found, is_used) {
         (Err(why), true) => format!("search.tier wants the model, and {why}; run `tow model get`"),
         (Err(why), false) => format!("no model, and none is wanted: {why}"),
@@ -165,5 +161,5 @@ fn show(scope: &Scope, wanted: &Search, arguments: &Arguments) {
             size(vector_bytes)
         ),
     };
-    scope.out.line(&plain_text(&line));
+    scope.out.say(arguments.json, &report, &plain_text(&line));
 }

@@ -7,8 +7,8 @@ use crate::scope::Scope;
 use clap::Args;
 use towline_engine::ingest::goto::longest_waiting;
 use towline_engine::ingest::live::{self, Glance};
-use towline_engine::runtime::{Failure, variable};
-use towline_terminal::tmux::TmuxServer;
+use towline_engine::runtime::Failure;
+use towline_engine::status::tmux::conf::current_server;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,7 +26,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
-    let server = variable("TMUX").as_deref().and_then(TmuxServer::parse).filter(|_| arguments.message);
+    let server = current_server().filter(|_| arguments.message);
     match (longest_waiting(&seats), server) {
         (None, Some(server)) => server.say(goto::NOBODY_WAITS),
         (Some(_), _) | (None, None) => return goto::next(scope, &seats),

@@ -15,10 +15,10 @@ use towline_core::telling::{Notification, TerminalSignal};
 use towline_engine::notify::{Errand, NO_DESKTOP, Outcome, Voice, errand};
 use towline_engine::runtime::config::{OCCASIONS, layered};
 use towline_engine::runtime::text::plain_text;
-use towline_engine::runtime::{Config, Failure, Kind, variable};
+use towline_engine::runtime::{Config, Failure, Kind};
+use towline_engine::status::tmux::conf::current_server;
 use towline_engine::status::tmux::options::Options;
 use towline_store::told::NotifyChannel;
-use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -174,7 +174,7 @@ fn commands(prefix: &str, book: &towline_engine::runtime::config::Commands) -> V
 
 /// The notification commands in the options of the current tmux server.
 fn of_tmux(scope: &Scope, rows: &mut Vec<ChannelRow>) -> Vec<ChannelSetup> {
-    let Some(server) = variable("TMUX").as_deref().and_then(TmuxServer::parse) else { return vec![] };
+    let Some(server) = current_server() else { return vec![] };
     let (options, mistakes) = Options::current(&scope.env, &server);
     let concerned = mistakes.into_iter().filter(|mistake| mistake.option.starts_with("@towline-on-"));
     rows.extend(

@@ -36,12 +36,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         Failure::about("could not pause: something may still be typed", &error)
             .hint("Run `tow config set typing.enabled false`.")
     })?;
-    if arguments.json {
-        scope.out.json(&json!({"paused": true, "until": until.map(|until| until.to_utc())}));
-    } else {
-        let until = until.map_or_else(|| "`tow resume`".to_owned(), |until| clock(until, scope.env.now));
-        scope.out.line(&format!("nothing is typed until {until}"));
-    }
+    let end = until.map_or_else(|| "`tow resume`".to_owned(), |until| clock(until, scope.env.now));
+    let done = json!({"paused": true, "until": until.map(|until| until.to_utc())});
+    scope.out.say(arguments.json, &done, &format!("nothing is typed until {end}"));
     Ok(())
 }
 

@@ -6,9 +6,9 @@ use super::install::command_to_register;
 use crate::scope::Scope;
 use clap::Args;
 use towline_core::escape::escape_for_terminal;
-use towline_engine::runtime::{Failure, Kind, variable};
+use towline_engine::runtime::{Failure, Kind};
+use towline_engine::status::tmux::conf::current_server;
 use towline_engine::status::tmux::load;
-use towline_terminal::tmux::TmuxServer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,9 +28,8 @@ pub struct Arguments {
 }
 
 pub fn run(_: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let server = variable("TMUX").as_deref().and_then(TmuxServer::parse);
-    let server = server
-        .ok_or_else(|| Failure::input("a popup needs tmux").hint("Run `tow status --watch` instead."))?;
+    let none = || Failure::input("a popup needs tmux").hint("Run `tow status --watch` instead.");
+    let server = current_server().ok_or_else(none)?;
     let (major, minor) = load::version(Some(&server))?;
     if (major, minor) < load::WITH_POPUPS {
         let what = format!("tmux {major}.{minor} has no popups: they came with 3.2");

@@ -48,12 +48,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         }
         None => (0, None),
     };
-    if arguments.json {
-        scope.out.json(&json!({"documents": documents, "vectors": vectors}));
-    } else {
-        let vectors = vectors.map_or(String::new(), |vectors| format!(", made {vectors} vectors"));
-        scope.out.line(&format!("indexed {documents} documents{vectors}"));
-    }
+    let made = vectors.map_or(String::new(), |vectors| format!(", made {vectors} vectors"));
+    let line = format!("indexed {documents} documents{made}");
+    scope.out.say(arguments.json, &json!({"documents": documents, "vectors": vectors}), &line);
     Ok(())
 }
 

@@ -145,7 +145,8 @@ fn restore(scope: &Scope, arguments: &Arguments, subject: &Subject, kept: &Kept)
         return Err(Failure::input("the session went on since it was repaired: nothing was changed")
             .hint("Give --force to lose what came after; the file as it is now is kept as another backup."));
     }
-    unused(scope, arguments, subject, folder_of(subject, &kept.text, arguments).as_deref())?;
+    let folder = examined(subject, &kept.text, arguments).ok().and_then(|repair| repair.folder);
+    unused(scope, arguments, subject, folder.as_deref())?;
     let is_changed = kept.text != before;
     let done = match is_lossless {
         _ if !is_changed => Ok(()),
@@ -154,13 +155,11 @@ fn restore(scope: &Scope, arguments: &Arguments, subject: &Subject, kept: &Kept)
     };
     done.map_err(|error| failed(&error))?;
     let shown = plain_text(&backup.to_string_lossy());
-    if arguments.json {
-        scope.out.json(&json!({"restored": is_changed, "backup": backup}));
-    } else if is_changed {
-        scope.out.line(&format!("restored from {shown}"));
-    } else {
-        scope.out.line(&format!("it is what {shown} is already"));
-    }
+    let line = match is_changed {
+        true => format!("restored from {shown}"),
+        false => format!("it is what {shown} is already"),
+    };
+    scope.out.say(arguments.json, &json!({"restored": is_changed, "backup": backup}), &line);
     Ok(())
 }
 
@@ -174,10 +173,6 @@ fn last_backup(kept: &Kept) -> Result<(PathBuf, Vec<u8>), Failure> {
     let none =
         || Failure::input(format!("there is no backup of {}", plain_text(&kept.path.to_string_lossy())));
     if all.is_empty() { Err(none()) } else { Ok(all.swap_remove(at)) }
-}
-
-fn folder_of(subject: &Subject, text: &[u8], arguments: &Arguments) -> Option<String> {
-    examined(subject, text, arguments).ok()?.folder
 }
 
 /// `written` is `Some` after writing, with the backup if anything changed.

@@ -30,14 +30,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             .hint(format!("Remove {} yourself.", file.display()))
     })?;
     let Typing { enabled, .. } = settings(&scope.env).typing;
-    if arguments.json {
-        scope.out.json(&json!({"paused": false, "was_paused": was_paused, "enabled": enabled}));
-        return Ok(());
-    }
-    scope.out.line(match (was_paused, enabled) {
+    let line = match (was_paused, enabled) {
         (_, false) => "typing is off; `tow config set typing.enabled true` turns it on",
         (true, true) => "typing goes on",
         (false, true) => "typing was not paused",
-    });
+    };
+    let done = json!({"paused": false, "was_paused": was_paused, "enabled": enabled});
+    scope.out.say(arguments.json, &done, line);
     Ok(())
 }

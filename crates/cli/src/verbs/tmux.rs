@@ -6,7 +6,8 @@ use super::install::command_to_register;
 use crate::output::complain;
 use crate::scope::Scope;
 use clap::{Args, Subcommand};
-use towline_engine::runtime::{Failure, variable};
+use towline_engine::runtime::Failure;
+use towline_engine::status::tmux::conf::current_server;
 use towline_engine::status::tmux::load::{self, Changed, Outcome};
 use towline_terminal::tmux::TmuxServer;
 
@@ -67,7 +68,7 @@ fn server(which: &ServerArgs) -> Result<TmuxServer, Failure> {
         return TmuxServer::at(socket).ok_or_else(none);
     }
     let none = || Failure::input("this shell does not run in tmux").hint("Name a server with --socket.");
-    variable("TMUX").as_deref().and_then(TmuxServer::parse).ok_or_else(none)
+    current_server().ok_or_else(none)
 }
 
 fn report(scope: &Scope, outcome: &Outcome, something: &str, nothing: &str, server: &TmuxServer) {

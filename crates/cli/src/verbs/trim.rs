@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_agents::server::ServerAddress;
 use towline_core::compose::{CUT_TO_MAKE_ROOM, ComposedContext};
 use towline_core::escape::escape_for_terminal;
 use towline_core::id::SessionKey;
@@ -17,11 +16,10 @@ use towline_engine::capture::{Transcript, Wishes, capture};
 use towline_engine::erase::trim::{
     Check, Cut, Half, Outcome, Survey, carry_out, checks, cut, memory, survey,
 };
-use towline_engine::handoff::agent_server::{Client, ServerError};
+use towline_engine::handoff::agent_server::{Client, ServerError, address_of};
 use towline_engine::handoff::past;
 use towline_engine::query::ownership;
-use towline_engine::runtime::env::find_in_path;
-use towline_engine::runtime::{Failure, variable};
+use towline_engine::runtime::Failure;
 use towline_store::{Archive, Store};
 
 const EXAMPLES: &str = "\
@@ -77,9 +75,13 @@ struct TrimPlan {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (agent, key) = subject(scope, arguments)?;
-    let address = address(agent, &key)?;
-    let program = find_in_path(agent.name()).unwrap_or_else(|| agent.name().into());
-    let mut client = Client::connect(&scope.env, &address, &program).map_err(|error| unreachable(&error))?;
+    let address = address_of(agent, || {
+        let what =
+            format!("sessions of {} cannot be trimmed: no server of it can take turns back", agent.title());
+        Failure::input(what)
+            .hint(format!("Run `/compact` there, or `tow context {}` and `/clear`.", key.short()))
+    })?;
+    let mut client = Client::open(&scope.env, agent, &address)?;
     let survey = survey(agent, &mut client, &key.id).map_err(|error| unknown(&error, &key))?;
     let plan = plan(scope, arguments, agent, key, survey)?;
     if !arguments.execute {
@@ -115,20 +117,6 @@ fn whole_id(name: &str) -> Option<SessionKey> {
     served.session_named(id).filter(|_| id.len() == WHOLE)
 }
 
-fn address(agent: Agent, key: &SessionKey) -> Result<ServerAddress, Failure> {
-    let folder = agent.folder(&variable).ok_or_else(|| Failure::input("there is no home folder"))?;
-    agent.server(&folder).ok_or_else(|| {
-        let what =
-            format!("sessions of {} cannot be trimmed: no server of it can take turns back", agent.title());
-        Failure::input(what)
-            .hint(format!("Run `/compact` there, or `tow context {}` and `/clear`.", key.short()))
-    })
-}
-
-fn unreachable(error: &ServerError) -> Failure {
-    Failure::new(error).hint("Start the agent once by hand to see whether it runs; then try again.")
-}
-
 fn unknown(error: &ServerError, key: &SessionKey) -> Failure {
     Failure::about(format!("could not look at {key}"), error)
         .hint("Run `tow status` for the sessions that are open.")
@@ -147,16 +135,10 @@ fn plan(
         let what = format!("there are {} turns: none would go if {keep} stay", survey.turns.len());
         return Err(Failure::input(what).hint("Give a smaller number to --keep."));
     }
-    let memory = match &cut {
-        Some(cut) => remembered(scope, agent, &key, &survey, cut)?,
-        None => nothing(),
-    };
+    let memory = cut.as_ref().map(|cut| remembered(scope, agent, &key, &survey, cut)).transpose()?;
+    let memory = memory.unwrap_or_default();
     checks.push(memory_check(agent, &memory));
     Ok(TrimPlan { key, survey, checks, cut, memory })
-}
-
-fn nothing() -> ComposedContext {
-    ComposedContext { text: String::new(), parts: vec![] }
 }
 
 /// Captures the transcript first: the archive must hold the turns before they are taken back.
@@ -172,9 +154,9 @@ fn remembered(
         captured.map(drop).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     }
     let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else {
-        return Ok(nothing());
+        return Ok(ComposedContext::default());
     };
-    let Some(conversation) = archive.conversation(key)? else { return Ok(nothing()) };
+    let Some(conversation) = archive.conversation(key)? else { return Ok(ComposedContext::default()) };
     let hot = Store::read(&scope.env.home, PATIENCE)?;
     let way = CUT_TO_MAKE_ROOM.to_owned();
     let material = past::material(Some(&archive), hot.as_ref(), key, way, scope.env.now)?;
@@ -335,13 +317,7 @@ fn check_json(check: &Check) -> Value {
 }
 
 fn outcome_json(outcome: &Outcome) -> Value {
-    let half = |half: &Half| match half {
-        Half::Done => json!({"state": "done"}),
-        Half::NotDone { why } => json!({"state": "not_done", "why": why}),
-        Half::Unconfirmed { why } => json!({"state": "not_confirmed", "why": why}),
-    };
     json!({
-        "done": outcome.is_done(), "reverted": half(&outcome.reverted), "injected": half(&outcome.injected),
-        "file": outcome.path,
+        "done": outcome.is_done(), "reverted": outcome.reverted, "injected": outcome.injected, "file": outcome.path,
     })
 }

@@ -10,7 +10,7 @@ use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::time::Timestamp;
 use towline_core::typing::{Intent, IntentStage};
 use towline_engine::handoff::typing;
-use towline_engine::index::labels::short;
+use towline_engine::index::labels::{AmbiguousName, only_named, short};
 use towline_engine::ingest::live;
 use towline_engine::query::{ownership, parse_time};
 use towline_engine::runtime::calendar::clock;
@@ -54,7 +54,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let Some(store) = live::fold(&scope.env)? else {
-        scope.out.line(&if arguments.json { json!({"intents": []}).to_string() } else { NOTHING.into() });
+        scope.out.say(arguments.json, &json!({"intents": []}), NOTHING);
         return Ok(());
     };
     if let Some(part) = &arguments.drop {
@@ -103,21 +103,14 @@ fn wanted(scope: &Scope, arguments: &Arguments, store: &Store) -> Result<Vec<Int
 
 fn named(store: &Store, part: &str) -> Result<Intent, Failure> {
     let all = store.intents(&IntentFilter { limit: u32::MAX, ..IntentFilter::default() })?;
-    let fits = |intent: &Intent| {
-        let id = intent.uid.to_string();
-        !part.is_empty() && (id.starts_with(part) || id.ends_with(part))
-    };
-    let mut found: Vec<Intent> = all.into_iter().filter(fits).collect();
-    match (found.pop(), found.len()) {
-        (Some(intent), 0) => Ok(intent),
-        (Some(_), _) => {
-            Err(Failure::input(format!("`{part}` fits several intents")).hint("Give more of the id."))
+    only_named(all, part, |intent| intent.uid).map_err(|fault| match fault {
+        AmbiguousName::Several => {
+            Failure::input(format!("`{part}` fits several intents")).hint("Give more of the id.")
         }
-        (None, _) => {
-            Err(Failure::input(format!("no intent's id begins or ends with `{part}`"))
-                .hint("Run `tow typed`."))
+        AmbiguousName::None => {
+            Failure::input(format!("no intent's id begins or ends with `{part}`")).hint("Run `tow typed`.")
         }
-    }
+    })
 }
 
 fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<(), Failure> {

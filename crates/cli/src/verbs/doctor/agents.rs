@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use towline_agents::Agent;
 use towline_agents::settings::{
-    EditRefusal, Inspection, OwnedFile, OwnedFileState, RetryPace, ServerState, StatusLineState,
+    EditRefusal, Inspection, ManagedContent, OwnedFile, OwnedFileState, RetryPace, ServerState,
+    StatusLineState,
 };
 use towline_engine::memory::gotchas;
 use towline_engine::runtime::env::{GUARD, find_in_path, own_program};

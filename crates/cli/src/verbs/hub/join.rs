@@ -62,16 +62,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         ],
     )?;
     note_joined(&scope.env, &membership, &machine)?;
-    if arguments.json {
-        let all = json!({"team": arguments.team, "person": membership.person, "machine": machine.name});
-        scope.out.json(&all);
-    } else {
-        let [team, person, name] =
-            [&arguments.team, &membership.person, &machine.name].map(|text| escape_for_terminal(text));
-        scope
-            .out
-            .line(&format!("{name} is now a machine of {person} in the team {team}; nothing is shared yet"));
-        scope.out.line("next: `tow hub share PROJECT`");
-    }
+    let all = json!({"team": arguments.team, "person": membership.person, "machine": machine.name});
+    let [team, person, name] =
+        [&arguments.team, &membership.person, &machine.name].map(|text| escape_for_terminal(text));
+    let line = format!(
+        "{name} is now a machine of {person} in the team {team}; nothing is shared yet\nnext: `tow hub share PROJECT`"
+    );
+    scope.out.say(arguments.json, &all, &line);
     Ok(())
 }

@@ -4,11 +4,11 @@
 //! takes them back first.
 
 use super::common::{PATIENCE, not_changed};
-use super::withdraw::{ProgressAudience, carry_out, counted};
+use super::withdraw::{carry_out, counted};
 use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use towline_core::escape::escape_for_terminal;
 use towline_core::id::Uid;
 use towline_engine::memory::remember::open;
@@ -45,54 +45,47 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if !wanted.is_joined() {
         return Err(NoLink::NotJoined.into());
     }
-    let told = match (arguments.withdraw, arguments.dry_run) {
-        (true, true) => would_withdraw(scope, &wanted.team)?,
-        (true, false) => withdraw(scope, arguments, &wanted.team)?,
-        (false, true) => LeaveReport {
-            line: format!("would leave the team {}", escape_for_terminal(&wanted.team)),
-            json: json!({"left": null, "dry_run": true}),
-        },
-        (false, false) => leave(scope, &wanted.team)?,
+    let name = escape_for_terminal(&wanted.team);
+    let (line, json) = match (arguments.withdraw, arguments.dry_run) {
+        (true, true) => {
+            let counted = counted(scope, &projects(scope)?)?;
+            let (rows, kinds) = (counted.rows(), counted.told());
+            (
+                format!("{rows} rows would be taken back, and the team {name} left{kinds}"),
+                json!({"left": null, "dry_run": true, "withdraw": true, "rows": rows, "kinds": counted.json()}),
+            )
+        }
+        (true, false) => {
+            begin_withdrawal(scope)?;
+            let rows = carry_out(scope, arguments.json)?.withdrawn;
+            (
+                format!("left the team {name}; {rows} rows were taken back"),
+                json!({"left": wanted.team, "hub_told": true, "withdraw": true, "rows": rows}),
+            )
+        }
+        (false, true) => (format!("would leave the team {name}"), json!({"left": null, "dry_run": true})),
+        (false, false) => {
+            let is_told = tell_hub(scope);
+            forget_hub(&scope.env)?;
+            (
+                format!("left the team {name}; what was shared stays with it"),
+                json!({"left": wanted.team, "hub_told": is_told}),
+            )
+        }
     };
-    scope.out.line(&if arguments.json { told.json.to_string() } else { told.line });
+    scope.out.say(arguments.json, &json, &line);
     Ok(())
 }
 
-/// The result, as text and as JSON.
-struct LeaveReport {
-    line: String,
-    json: Value,
-}
-
-fn leave(scope: &Scope, team: &str) -> Result<LeaveReport, Failure> {
-    let is_told = tell_hub(scope);
-    forget_hub(&scope.env)?;
-    Ok(LeaveReport {
-        line: format!("left the team {}; what was shared stays with it", escape_for_terminal(team)),
-        json: json!({"left": team, "hub_told": is_told}),
-    })
-}
-
-fn would_withdraw(scope: &Scope, team: &str) -> Result<LeaveReport, Failure> {
+/// The projects that are shared or being withdrawn.
+fn projects(scope: &Scope) -> Result<Vec<Uid>, Failure> {
     let writing = open(&scope.env)?;
-    let shared =
-        writing.archive.shared_projects().map_err(not_changed)?.into_iter().map(|project| project.id);
-    let leaving =
-        writing.archive.leaving_projects().map_err(not_changed)?.into_iter().map(|project| project.id);
-    let projects: Vec<Uid> = shared.chain(leaving).collect();
-    drop(writing);
-    let counted = counted(scope, &projects)?;
-    let (rows, kinds) = (counted.rows(), counted.told());
-    Ok(LeaveReport {
-        line: format!(
-            "{rows} rows would be taken back, and the team {} left{kinds}",
-            escape_for_terminal(team)
-        ),
-        json: json!({"left": null, "dry_run": true, "withdraw": true, "rows": rows, "kinds": counted.json()}),
-    })
+    let shared = writing.archive.shared_projects().map_err(not_changed)?.into_iter();
+    let leaving = writing.archive.leaving_projects().map_err(not_changed)?.into_iter();
+    Ok(shared.map(|project| project.id).chain(leaving.map(|project| project.id)).collect())
 }
 
-fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<LeaveReport, Failure> {
+fn begin_withdrawal(scope: &Scope) -> Result<(), Failure> {
     let writing = open(&scope.env)?;
     let archive = &writing.archive;
     let begin = || {
@@ -100,14 +93,7 @@ fn withdraw(scope: &Scope, arguments: &Arguments, team: &str) -> Result<LeaveRep
         shared.iter().try_for_each(|project| archive.begin_withdrawal(project, scope.env.now))?;
         archive.request_leave()
     };
-    archive.in_transaction(begin).map_err(not_changed)?;
-    drop(writing);
-    let audience = ProgressAudience::of(arguments.json);
-    let rows = carry_out(scope, audience)?.withdrawn;
-    Ok(LeaveReport {
-        line: format!("left the team {}; {rows} rows were taken back", escape_for_terminal(team)),
-        json: json!({"left": team, "hub_told": true, "withdraw": true, "rows": rows}),
-    })
+    archive.in_transaction(begin).map_err(not_changed)
 }
 
 /// Only warns on failure: a machine must be able to leave a hub that no longer exists.

@@ -2,7 +2,6 @@
 //!
 //! Checks no permissions itself: the hub decides what this login may change.
 
-use super::called::hub_project;
 use super::common::PATIENCE;
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use towline_core::escape::{escape_for_terminal, pad};
 use towline_engine::runtime::{Failure, calendar};
 use towline_engine::sync::{Link, NoLink, machine};
-use towline_hub::{Member, MemberRole};
+use towline_hub::{HubProject, Member, MemberRole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -118,4 +117,21 @@ fn as_json(member: &Member) -> Value {
         "name": member.name, "role": member.role, "admin": member.rights == MemberRole::Admin,
         "machines": member.machines, "revoked_at": member.revoked_at.map(|at| at.to_utc()),
     })
+}
+
+/// The team's project with this key or name. A name that two projects share is an error that lists their keys.
+fn hub_project(link: &mut Link, called: &str) -> Result<HubProject, Failure> {
+    let all = link.hub.projects(&link.membership).map_err(NoLink::from)?;
+    let fits = |project: &HubProject| project.key == called || project.name.eq_ignore_ascii_case(called);
+    let mut found: Vec<HubProject> = all.into_iter().filter(fits).collect();
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(Failure::input(format!("the team shares no project `{}`", escape_for_terminal(called)))
+            .hint("Run `tow hub status` to see which there are.")),
+        _ => {
+            let keys: Vec<String> = found.iter().map(|project| escape_for_terminal(&project.key)).collect();
+            Err(Failure::input(format!("several projects are called `{}`", escape_for_terminal(called)))
+                .hint(format!("Give one of their keys: {}.", keys.join(", "))))
+        }
+    }
 }

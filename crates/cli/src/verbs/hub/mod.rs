@@ -3,9 +3,7 @@
 //! One file for each subcommand. Only chosen projects are shared, and only a command that the user ran waits
 //! for the hub.
 
-mod called;
 mod common;
-mod counted;
 mod export;
 mod init;
 mod join;

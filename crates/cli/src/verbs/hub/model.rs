@@ -51,18 +51,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         team = EmbeddingSupport::Of(model.mark);
     }
     let agreement = agreement(here.as_ref(), team);
-    if arguments.json {
-        let shown = |mark: u64| format!("{mark:016x}");
-        let of_team = match team {
-            EmbeddingSupport::None | EmbeddingSupport::Undecided => None,
-            EmbeddingSupport::Of(model) => Some(shown(model)),
-        };
-        let of_here = here.map(|model| shown(model.mark));
-        let is_same = agreement == Agreement::Same;
-        scope.out.json(&json!({"team": of_team, "here": of_here, "same": is_same}));
-    } else {
-        scope.out.line(words(agreement, team));
-    }
+    let shown = |mark: u64| format!("{mark:016x}");
+    let of_team = match team {
+        EmbeddingSupport::None | EmbeddingSupport::Undecided => None,
+        EmbeddingSupport::Of(model) => Some(shown(model)),
+    };
+    let of_here = here.map(|model| shown(model.mark));
+    let all = json!({"team": of_team, "here": of_here, "same": agreement == Agreement::Same});
+    scope.out.say(arguments.json, &all, words(agreement, team));
     Ok(())
 }
 

@@ -82,19 +82,16 @@ fn failed(error: StoreError) -> Failure {
 }
 
 fn tell(scope: &Scope, arguments: &Arguments, name: &str, key: &str, extent: ShareLevel) {
-    if arguments.json {
-        let all = json!({
-            "project": name, "key": key, "extent": extent.name(), "with": arguments.with, "dry_run": arguments.dry_run,
-        });
-        return scope.out.json(&all);
-    }
+    let all = json!({
+        "project": name, "key": key, "extent": extent.name(), "with": arguments.with, "dry_run": arguments.dry_run,
+    });
     let with = match arguments.with.as_slice() {
         [] => "the whole team".to_owned(),
         names => names.join(", "),
     };
     let verb = if arguments.dry_run { "would be shared" } else { "is shared" };
     let line = format!("{name} {verb} as {key} with {with}: {}", extent.name());
-    scope.out.line(&escape_for_terminal(&line));
+    scope.out.say(arguments.json, &all, &escape_for_terminal(&line));
 }
 
 fn extent(scope: &Scope, arguments: &Arguments) -> ShareLevel {

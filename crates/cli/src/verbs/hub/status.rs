@@ -39,7 +39,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let wanted = settings(&scope.env).hub;
     if !wanted.is_joined() {
-        return not_joined(scope, arguments);
+        let line = "this machine has joined no hub; `tow hub join URL --team TEAM` joins one";
+        scope.out.say(arguments.json, &json!({"joined": false}), line);
+        return Ok(());
     }
     let writing = open(&scope.env)?;
     let projects = writing.archive.shared_projects().map_err(failed)?;
@@ -50,16 +52,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     drop(writing);
     let far = far(scope, &projects);
     let queue = waiting(&scope.env)?;
-    let report = HubReport {
-        url: &wanted.url,
-        team: &wanted.team,
-        projects: &projects,
-        moved: &moved,
-        leaving: &leaving,
-        known: &known,
-        far: &far,
-        queue,
-    };
+    let (url, team) = (wanted.url, wanted.team);
+    let report = HubReport { url, team, projects, moved, leaving, known, far, queue };
     if arguments.json {
         scope.out.json(&report.json());
     } else {
@@ -70,15 +64,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
 
 fn failed(error: StoreError) -> Failure {
     Failure::about("could not read what is shared", &error).hint("Run `tow doctor`.")
-}
-
-fn not_joined(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    if arguments.json {
-        scope.out.json(&json!({"joined": false}));
-    } else {
-        scope.out.line("this machine has joined no hub; `tow hub join URL --team TEAM` joins one");
-    }
-    Ok(())
 }
 
 /// Rows of a project that were sent and received, and changes still to be sent.
@@ -120,22 +105,22 @@ fn version(standing: &HubStatus) -> Option<u32> {
     }
 }
 
-struct HubReport<'a> {
-    url: &'a str,
-    team: &'a str,
-    projects: &'a [SharedProject],
+struct HubReport {
+    url: String,
+    team: String,
+    projects: Vec<SharedProject>,
     /// In the order of `projects`.
-    moved: &'a [Moved],
-    leaving: &'a [WithdrawingProject],
-    known: &'a Known,
-    far: &'a Result<Far, NoLink>,
+    moved: Vec<Moved>,
+    leaving: Vec<WithdrawingProject>,
+    known: Known,
+    far: Result<Far, NoLink>,
     queue: u64,
 }
 
-impl HubReport<'_> {
+impl HubReport {
     fn json(&self) -> Value {
         let far = self.far.as_ref();
-        let projects = self.projects.iter().zip(self.moved);
+        let projects = self.projects.iter().zip(&self.moved);
         let projects = projects.map(|(project, moved)| self.project_json(project, moved));
         let trouble = self.known.trouble.as_ref().map(|trouble| {
             json!({
@@ -179,7 +164,7 @@ impl HubReport<'_> {
     fn print(&self, scope: &Scope) {
         let out = &scope.out;
         let machine = self.known.machine.as_deref().unwrap_or("this machine");
-        match self.far {
+        match &self.far {
             Ok(far) => {
                 let version = version(&far.standing).unwrap_or(0);
                 let line = format!("{} in {} on {machine}, hub version {version}", far.person, self.team);
@@ -207,14 +192,14 @@ impl HubReport<'_> {
                 trouble.what
             )));
         }
-        for project in self.leaving {
+        for project in &self.leaving {
             let name = escape_for_terminal(&project.name);
             out.line(&format!("{name} is being taken back; `tow hub sync` goes on with it"));
         }
         if self.projects.is_empty() {
             out.line("no project is shared; `tow hub share PROJECT` shares one");
         }
-        for (project, Moved { sent, taken, waiting }) in self.projects.iter().zip(self.moved) {
+        for (project, Moved { sent, taken, waiting }) in self.projects.iter().zip(&self.moved) {
             let behind = self.behind(project).map_or(String::new(), |rows| format!(", {rows} rows behind"));
             let name = pad(&escape_for_terminal(&project.name), 24);
             let (extent, key) = (project.extent.name(), escape_for_terminal(&project.key));

@@ -2,8 +2,7 @@
 //!
 //! Waits until the sync is done; `tow work` does the same in the background.
 
-use super::counted::RowCounts;
-use super::withdraw::{ProgressAudience, exchange_shown};
+use super::withdraw::{RowCounts, exchange_shown};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
@@ -40,19 +39,16 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     }
     let amount = if arguments.once { Amount::AWhile } else { Amount::All };
     let shown = |done: &Exchanged| format!("{} sent, {} taken", done.sent, done.taken);
-    let done = exchange_shown(scope, amount, ProgressAudience::of(arguments.json), &shown)?;
-    if arguments.json {
-        scope.out.json(&done);
-    } else {
-        let more = if done.is_more { "; there is more" } else { "" };
-        let back = match done.withdrawn {
-            0 => String::new(),
-            rows => format!(", {rows} taken back"),
-        };
-        let left = if done.has_left { "; this machine has left the hub" } else { "" };
-        let Exchanged { sent, taken, erased, .. } = done;
-        scope.out.line(&format!("{sent} rows sent, {taken} taken, {erased} erased{back}{more}{left}"));
-    }
+    let done = exchange_shown(scope, amount, arguments.json, &shown)?;
+    let more = if done.is_more { "; there is more" } else { "" };
+    let back = match done.withdrawn {
+        0 => String::new(),
+        rows => format!(", {rows} taken back"),
+    };
+    let left = if done.has_left { "; this machine has left the hub" } else { "" };
+    let Exchanged { sent, taken, erased, .. } = done;
+    let line = format!("{sent} rows sent, {taken} taken, {erased} erased{back}{more}{left}");
+    scope.out.say(arguments.json, &done, &line);
     Ok(())
 }
 
@@ -60,11 +56,7 @@ fn dry_run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let waiting = waiting(&scope.env)?;
     let counted = RowCounts(preview(&scope.env)?.into_iter().collect());
     let rows = counted.rows();
-    if arguments.json {
-        let all = json!({"dry_run": true, "waiting": waiting, "rows": rows, "kinds": counted.json()});
-        scope.out.json(&all);
-    } else {
-        scope.out.line(&format!("{rows} rows would go{}", counted.told()));
-    }
+    let all = json!({"dry_run": true, "waiting": waiting, "rows": rows, "kinds": counted.json()});
+    scope.out.say(arguments.json, &all, &format!("{rows} rows would go{}", counted.told()));
     Ok(())
 }

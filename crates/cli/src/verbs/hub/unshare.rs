@@ -5,7 +5,7 @@
 
 use super::common::not_changed;
 use super::share::shared;
-use super::withdraw::{ProgressAudience, carry_out, counted};
+use super::withdraw::{carry_out, counted};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::{Value, json};
@@ -44,89 +44,54 @@ pub struct Arguments {
     json: bool,
 }
 
-/// The named project: still shared, or being withdrawn.
-enum NamedProject {
-    Shared(SharedProject),
-    Leaving(WithdrawingProject),
-}
-
-impl NamedProject {
-    fn named(&self) -> (&str, &str) {
-        match self {
-            NamedProject::Shared(project) => (&project.name, &project.key),
-            NamedProject::Leaving(project) => (&project.name, &project.key),
-        }
-    }
-
-    fn id(&self) -> towline_core::id::Uid {
-        match self {
-            NamedProject::Shared(project) => project.id,
-            NamedProject::Leaving(project) => project.id,
-        }
-    }
-}
-
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let meant = meant(scope, &arguments.project)?;
-    let (name, key) = meant.named();
-    let name = escape_for_terminal(name);
+    let (project, shared) = meant(scope, &arguments.project)?;
+    let name = escape_for_terminal(&project.name);
     let (told, more) = match (arguments.withdraw, arguments.dry_run) {
         (false, true) => (format!("{name} would no longer be shared"), json!({})),
         (false, false) => {
-            stop(scope, &meant)?;
+            let writing = open(&scope.env)?;
+            match shared {
+                Some(_) => writing.archive.unshare_project(project.row).map(drop),
+                None => writing.archive.end_leaving(&project),
+            }
+            .map_err(not_changed)?;
             (format!("{name} is no longer shared; what was given stays with the others"), json!({}))
         }
         (true, true) => {
-            let counted = counted(scope, &[meant.id()])?;
+            let counted = counted(scope, &[project.id])?;
             let (rows, kinds) = (counted.rows(), counted.told());
             let told =
                 format!("{name} would no longer be shared, and {rows} rows would be taken back{kinds}");
             (told, json!({"withdraw": true, "rows": rows, "kinds": counted.json()}))
         }
         (true, false) => {
-            begin(scope, &meant)?;
-            let rows = carry_out(scope, ProgressAudience::of(arguments.json))?.withdrawn;
+            if let Some(shared) = shared {
+                open(&scope.env)?.archive.begin_withdrawal(&shared, scope.env.now).map_err(not_changed)?;
+            }
+            let rows = carry_out(scope, arguments.json)?.withdrawn;
             let told = format!("{name} is no longer shared; {rows} rows were taken back");
             (told, json!({"withdraw": true, "rows": rows}))
         }
     };
-    if arguments.json {
-        let mut all = json!({"project": meant.named().0, "key": key, "dry_run": arguments.dry_run});
-        if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
-            all.extend(more);
-        }
-        scope.out.json(&all);
-    } else {
-        scope.out.line(&told);
+    let mut all = json!({"project": project.name, "key": project.key, "dry_run": arguments.dry_run});
+    if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
+        all.extend(more);
     }
+    scope.out.say(arguments.json, &all, &told);
     Ok(())
 }
 
-/// Finds the project. One that is being withdrawn is found by its name or key only.
-fn meant(scope: &Scope, called: &str) -> Result<NamedProject, Failure> {
+/// Finds the project, with its settings if it is shared. One that is being withdrawn is found by its name or key only.
+fn meant(scope: &Scope, called: &str) -> Result<(WithdrawingProject, Option<SharedProject>), Failure> {
     let leaving = open(&scope.env)?.archive.leaving_projects().map_err(not_changed)?;
     let is_it =
         |project: &WithdrawingProject| project.key == called || project.name.eq_ignore_ascii_case(called);
     match shared(scope, called) {
-        Ok(project) => Ok(NamedProject::Shared(project)),
-        Err(failure) => leaving.into_iter().find(is_it).map(NamedProject::Leaving).ok_or(failure),
-    }
-}
-
-fn begin(scope: &Scope, meant: &NamedProject) -> Result<(), Failure> {
-    match meant {
-        NamedProject::Shared(project) => {
-            open(&scope.env)?.archive.begin_withdrawal(project, scope.env.now).map_err(not_changed)
+        Ok(shared) => {
+            let SharedProject { row, id, key, name, since, .. } = shared.clone();
+            Ok((WithdrawingProject { row, id, key, name, since }, Some(shared)))
         }
-        NamedProject::Leaving(_) => Ok(()),
+        Err(failure) => leaving.into_iter().find(is_it).map(|project| (project, None)).ok_or(failure),
     }
-}
-
-fn stop(scope: &Scope, meant: &NamedProject) -> Result<(), Failure> {
-    let writing = open(&scope.env)?;
-    match meant {
-        NamedProject::Shared(project) => writing.archive.unshare_project(project.row).map(drop),
-        NamedProject::Leaving(project) => writing.archive.end_leaving(project),
-    }
-    .map_err(not_changed)
 }

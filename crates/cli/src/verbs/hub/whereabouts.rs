@@ -45,18 +45,12 @@ impl Whereabouts {
 
 fn refused(error: BadUrl) -> Failure {
     let failure = Failure::input(error.to_string());
-    match error {
-        BadUrl::Password => failure
+    if error == BadUrl::Password {
+        return failure
             .hint("Leave it out, and change it: it was seen by everybody who can list processes.")
-            .hint("Write it to ~/.pgpass (chmod 600), or set hub.password_command to a keyring's."),
-        BadUrl::Scheme
-        | BadUrl::User
-        | BadUrl::Host
-        | BadUrl::Database
-        | BadUrl::Port
-        | BadUrl::Parameter(_)
-        | BadUrl::Letters => failure.hint("Write it like postgres://ann@hub.example:5432/towline."),
+            .hint("Write it to ~/.pgpass (chmod 600), or set hub.password_command to a keyring's.");
     }
+    failure.hint("Write it like postgres://ann@hub.example:5432/towline.")
 }
 
 fn whole(file: &std::path::Path) -> Result<String, Failure> {

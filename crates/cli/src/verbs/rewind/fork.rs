@@ -7,13 +7,11 @@ use super::Arguments;
 use crate::agreement::{confirm, is_interactive};
 use crate::scope::Scope;
 use towline_agents::Agent;
-use towline_agents::server::ServerAddress;
 use towline_core::id::{SessionId, SessionKey, TurnId};
 use towline_core::session::SessionTurn;
-use towline_engine::handoff::agent_server::{Client, ServerError};
+use towline_engine::handoff::agent_server::{Client, ServerError, address_of};
 use towline_engine::index::labels::short;
-use towline_engine::runtime::env::find_in_path;
-use towline_engine::runtime::{Failure, variable};
+use towline_engine::runtime::Failure;
 use towline_store::BookmarkRow;
 
 /// The point at which the fork cuts the session off.
@@ -33,12 +31,15 @@ pub fn fork(
 ) -> Result<SessionKey, Failure> {
     let agent = Agent::from_name(known.session.agent.as_str());
     let agent = agent.ok_or_else(|| Failure::input("the agent of this bookmark is not known"))?;
-    let address = address(agent, known)?;
+    let address = address_of(agent, || {
+        let what = format!("sessions of {} cannot be forked: it has no server that could", agent.title());
+        let id = short(known.bookmark.uid);
+        Failure::input(what).hint(format!("Run `tow rewind {id}` for how to get back there by hand."))
+    })?;
     if !arguments.yes && (!is_interactive() || arguments.json) {
         return Err(Failure::input("nothing was forked: it has to be confirmed").hint("Add `--yes`."));
     }
-    let program = find_in_path(agent.name()).unwrap_or_else(|| agent.name().into());
-    let mut client = Client::connect(&scope.env, &address, &program).map_err(|error| unreachable(&error))?;
+    let mut client = Client::open(&scope.env, agent, &address)?;
     let point = point(&mut client, known, since)?;
     if !arguments.yes && !confirm(&question(&point))? {
         return Err(Failure::input("nothing was forked").hint("Answer `y` to fork it."));
@@ -46,19 +47,6 @@ pub fn fork(
     let forked = forked(&mut client, &known.session.id, &point).map_err(|error| not_done(&error))?;
     let key = agent.session_named(forked.as_str());
     key.ok_or_else(|| Failure::input(format!("the server calls the fork `{forked}`, which is no name")))
-}
-
-fn address(agent: Agent, known: &BookmarkRow) -> Result<ServerAddress, Failure> {
-    let folder = agent.folder(&variable).ok_or_else(|| Failure::input("there is no home folder"))?;
-    agent.server(&folder).ok_or_else(|| {
-        let what = format!("sessions of {} cannot be forked: it has no server that could", agent.title());
-        let id = short(known.bookmark.uid);
-        Failure::input(what).hint(format!("Run `tow rewind {id}` for how to get back there by hand."))
-    })
-}
-
-fn unreachable(error: &ServerError) -> Failure {
-    Failure::new(error).hint("Start the agent once by hand to see whether it runs; then try again.")
 }
 
 fn not_done(error: &ServerError) -> Failure {
