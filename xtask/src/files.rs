@@ -5,33 +5,32 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
-pub fn read(path: &Path) -> Result<String, Failure> {
+pub fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(Failure::read(path))
 }
 
 /// Writes a file, and makes its folder before.
-pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     create_folder(path.parent().unwrap_or(path))?;
     fs::write(path, content).map_err(Failure::write(path))
 }
 
-pub fn create_folder(path: &Path) -> Result<(), Failure> {
+pub fn create_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(Failure::write(path))
 }
 
-pub fn remove_folder(path: &Path) -> Result<(), Failure> {
+pub fn remove_folder(path: &Path) -> Result<()> {
     fs::remove_dir_all(path).map_err(Failure::write(path))
 }
 
-/// Removes a file if it is there.
-pub fn remove(path: &Path) -> Result<(), Failure> {
+pub fn remove(path: &Path) -> Result<()> {
     if path.exists() { fs::remove_file(path).map_err(Failure::write(path)) } else { Ok(()) }
 }
 
 /// Returns the files at and below `path`, ordered. Links are not followed.
-pub fn below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub fn below(path: &Path) -> Result<Vec<PathBuf>> {
     let kind = fs::symlink_metadata(path).map_err(Failure::read(path))?.file_type();
     if !kind.is_dir() {
         return Ok(if kind.is_file() { vec![path.to_owned()] } else { Vec::new() });

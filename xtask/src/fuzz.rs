@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 use towline_testkit::mutate::{Mutant, Mutator, recordings};
 
 use crate::files;
-use crate::outcome::{Failure, Verdict, output_of};
+use crate::outcome::{Failure, Result, Verdict, output_of};
 use crate::repository::Repository;
 
 /// The fuzz targets.
@@ -50,18 +50,16 @@ const SHOWN_BYTES: usize = 2000;
 /// The journal entry of a hook that panicked, which still exits with 0.
 const PANIC: &[u8] = b"the hook panicked";
 
-pub fn run(
-    Fuzz::Hooks(options): &Fuzz,
-    repository: &Repository,
-    out: &mut impl Write,
-) -> Result<Verdict, Failure> {
+pub fn run(Fuzz::Hooks(options): &Fuzz, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let tow = options.tow.canonicalize().map_err(Failure::read(&options.tow))?;
     let home = tempfile::tempdir().map_err(Failure::write(Path::new("a temporary folder")))?;
     let mutator = Mutator::new(recordings(&repository.root().join("crates/agents/fixtures")), options.seed);
     let trial = Trial { tow, home: home.path(), mutator };
     let numbers = options.only.map_or(0..options.count, |only| only..only + 1);
     if let Some(only) = options.only {
-        show(&trial, only, out)?;
+        let Mutant { agent, origin, feeding, payload } = trial.mutator.mutant(only);
+        let start = payload[..payload.len().min(SHOWN_BYTES)].escape_ascii();
+        writeln!(out, "{agent}, {origin}, {feeding:?}, {} bytes:\n{start}", payload.len())?;
     }
     let begun = Instant::now();
     let flaws = trial.flaws(numbers.clone(), out)?;
@@ -83,12 +81,6 @@ pub fn run(
     Ok(Verdict::of(flaws.is_empty() && panics == 0))
 }
 
-fn show(trial: &Trial<'_>, number: u64, out: &mut impl Write) -> Result<(), Failure> {
-    let Mutant { agent, origin, feeding, payload } = trial.mutator.mutant(number);
-    let start = payload[..payload.len().min(SHOWN_BYTES)].escape_ascii();
-    Ok(writeln!(out, "{agent}, {origin}, {feeding:?}, {} bytes:\n{start}", payload.len())?)
-}
-
 /// The setting in which all mutants are tried.
 struct Trial<'a> {
     tow: PathBuf,
@@ -104,7 +96,7 @@ struct Flaw {
 
 impl Trial<'_> {
     /// Tries every number, a few at a time, and prints progress now and then.
-    fn flaws(&self, numbers: Range<u64>, out: &mut impl Write) -> Result<Vec<Flaw>, Failure> {
+    fn flaws(&self, numbers: Range<u64>, out: &mut impl Write) -> Result<Vec<Flaw>> {
         let mut flaws = Vec::new();
         for start in numbers.clone().step_by(REPORTED_EVERY) {
             let end = (start + REPORTED_EVERY as u64).min(numbers.end);
@@ -144,7 +136,7 @@ impl Trial<'_> {
     }
 
     /// Counts panics in the journal, since the hook itself hides them.
-    fn panics(&self) -> Result<usize, Failure> {
+    fn panics(&self) -> Result<usize> {
         let mut panics = 0;
         for path in files::below(&self.home.join(".local/share/towline/journal"))? {
             let bytes = fs::read(&path).map_err(Failure::read(&path))?;
@@ -154,7 +146,7 @@ impl Trial<'_> {
     }
 
     /// Applies the rest of the journal, and lets the doctor check every page.
-    fn state_of_store(&self) -> Result<String, Failure> {
+    fn state_of_store(&self) -> Result<String> {
         let command = |arguments: &[&str]| {
             let mut command = self.command(self.tow.as_os_str());
             command.args(arguments);

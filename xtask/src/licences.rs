@@ -8,11 +8,11 @@ use std::io::Write;
 
 use toml_edit::{DocumentMut, Item};
 
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Failure, Result, Verdict};
 use crate::repository::{Package, Reach, Repository};
 
 /// Prints every crate that must not be used, and warns of crates in two versions.
-pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let policy = Policy::parse(&repository.read("deny.toml")?, &repository.read("xtask/advisories.txt")?)?;
     let packages = repository.metadata(Reach::LockFile)?.packages;
     let objections: Vec<String> = packages.iter().flat_map(|package| policy.objections(package)).collect();
@@ -35,7 +35,7 @@ struct Policy {
 }
 
 impl Policy {
-    fn parse(deny: &str, advisories: &str) -> Result<Policy, Failure> {
+    fn parse(deny: &str, advisories: &str) -> Result<Policy> {
         let deny: DocumentMut = deny.parse().map_err(|error| Failure::malformed("deny.toml", error))?;
         let entries = advisories.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
         let fields = |line: &str| {
@@ -68,7 +68,7 @@ impl Policy {
     }
 }
 
-fn texts(document: &DocumentMut, table: &str, key: &str) -> Result<Vec<String>, Failure> {
+fn texts(document: &DocumentMut, table: &str, key: &str) -> Result<Vec<String>> {
     let array = document.get(table).and_then(|table| table.get(key)).and_then(Item::as_array);
     let array = array.ok_or_else(|| Failure::malformed("deny.toml", format!("no list `{table}.{key}`")))?;
     Ok(array.iter().filter_map(|value| value.as_str()).map(str::to_owned).collect())

@@ -1,8 +1,8 @@
 //! Checks and benchmarks that need more than a test: `cargo xtask help`.
 //!
 //! No product crate may depend on this one. It sees the product from outside, as text, packages and
-//! processes; of its crates it uses `core`, to measure redaction, `agents`, to write the plugin, and
-//! `store`, to make a history for benchmarks.
+//! processes; of its crates it uses `core`, to measure redaction, `agents`, to write the plugin and to name the agents,
+//! and `store`, to make a history for benchmarks.
 
 mod bench;
 mod day;

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::process::Command;
 
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Failure, Result, Verdict};
 use crate::repository::Repository;
 
 /// A test that reads its iteration count from a variable and prints lines that contain `figures`.
@@ -31,7 +31,7 @@ pub fn run(
     count: u32,
     repository: &Repository,
     out: &mut impl Write,
-) -> Result<Verdict, Failure> {
+) -> Result<Verdict> {
     let output = Command::new("cargo")
         .args(["test", "-p", "tow", "--test", campaign.binary, campaign.test, "--", "--nocapture"])
         .current_dir(repository.root())

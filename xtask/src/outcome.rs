@@ -46,6 +46,8 @@ pub enum Failure {
     Missing { what: String, mend: String },
 }
 
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 impl Failure {
     /// For `map_err` after reading `path`.
     pub fn read(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
@@ -72,7 +74,7 @@ impl Failure {
 }
 
 /// The output of `program`, or its error message.
-pub fn stdout_of(program: &str, output: Output) -> Result<String, Failure> {
+pub fn stdout_of(program: &str, output: Output) -> Result<String> {
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(Failure::Failed { program: program.to_owned(), complaint });
@@ -82,6 +84,6 @@ pub fn stdout_of(program: &str, output: Output) -> Result<String, Failure> {
 }
 
 /// Runs `command` to its end and returns its output; errors name it `program`.
-pub fn output_of(program: &str, command: &mut Command) -> Result<String, Failure> {
+pub fn output_of(program: &str, command: &mut Command) -> Result<String> {
     stdout_of(program, command.output().map_err(Failure::start(program))?)
 }

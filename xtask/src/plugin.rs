@@ -8,10 +8,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::files;
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Failure, Result, Verdict};
 use crate::repository::Repository;
 
-pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let folder = repository.root().join("plugin");
     let wanted = wanted()?;
     files::create_folder(&folder)?;
@@ -32,7 +32,7 @@ pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Fai
     Ok(Verdict::Holds)
 }
 
-fn wanted() -> Result<BTreeMap<PathBuf, String>, Failure> {
+fn wanted() -> Result<BTreeMap<PathBuf, String>> {
     let files = towline_agents::plugin::files();
     Ok(files.map_err(|refusal| Failure::malformed("the plugin", refusal))?.into_iter().collect())
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde::Deserialize;
 
 use crate::files;
-use crate::outcome::{Failure, output_of};
+use crate::outcome::{Failure, Result, output_of};
 
 /// One text file, with its path relative to the root and `/` as separator.
 pub struct File {
@@ -58,7 +58,7 @@ pub struct Repository {
 
 impl Repository {
     /// Finds the repository around the current folder.
-    pub fn here() -> Result<Repository, Failure> {
+    pub fn here() -> Result<Repository> {
         let start = std::env::current_dir().map_err(Failure::read(Path::new(".")))?;
         let root = start.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file());
         let root = root.map(Path::to_owned).ok_or_else(|| Failure::Missing {
@@ -73,7 +73,7 @@ impl Repository {
     }
 
     /// Reads every text file that is tracked, or would be after `git add --all`.
-    pub fn files(&self) -> Result<Vec<File>, Failure> {
+    pub fn files(&self) -> Result<Vec<File>> {
         let mut files = Vec::new();
         for path in self.paths()? {
             files.extend(self.text_file(&path)?);
@@ -82,7 +82,7 @@ impl Repository {
     }
 
     /// Returns every existing file that is tracked, or would be after `git add --all`, text or not.
-    pub fn paths(&self) -> Result<Vec<String>, Failure> {
+    pub fn paths(&self) -> Result<Vec<String>> {
         let mut command = Command::new("git");
         // A clone that belongs to another user (a container's mount) must be checked, too.
         let arguments = "-c safe.directory=* ls-files -z --cached --others --exclude-standard";
@@ -93,19 +93,19 @@ impl Repository {
     }
 
     /// Returns `None` if the file is not text.
-    fn text_file(&self, path: &str) -> Result<Option<File>, Failure> {
+    fn text_file(&self, path: &str) -> Result<Option<File>> {
         let full = self.root.join(path);
         let bytes = std::fs::read(&full).map_err(Failure::read(&full))?;
         Ok(String::from_utf8(bytes).ok().map(|text| File { path: path.to_owned(), text }))
     }
 
     /// Reads one file that must exist.
-    pub fn read(&self, path: &str) -> Result<String, Failure> {
+    pub fn read(&self, path: &str) -> Result<String> {
         files::read(&self.root.join(path))
     }
 
     /// Runs `cargo metadata` offline.
-    pub fn metadata(&self, reach: Reach) -> Result<Metadata, Failure> {
+    pub fn metadata(&self, reach: Reach) -> Result<Metadata> {
         let mut command = Command::new("cargo");
         command.args(["metadata", "--offline", "--locked", "--format-version", "1"]);
         if let Reach::Workspace = reach {

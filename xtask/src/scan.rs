@@ -14,7 +14,6 @@ pub struct Token<'a> {
     pub text: &'a str,
 }
 
-/// Scanned source.
 pub struct Source<'a> {
     pub text: &'a str,
     /// The words and punctuation of the code.

@@ -13,7 +13,7 @@ use clap::Args;
 use towline_core::redact::{SecretKind, SecretMatch, findings};
 
 use crate::files;
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Failure, Result, Verdict};
 use crate::repository::Repository;
 
 #[derive(Args)]
@@ -39,7 +39,7 @@ const LARGEST_FILE: u64 = 8 * 1024 * 1024;
 const SHOWN_BEFORE: usize = 60;
 const SHOWN_FINDING: usize = 80;
 
-pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let mut tally = Tally::default();
     if options.paths.is_empty() {
         for file in repository.files()? {
@@ -90,7 +90,7 @@ impl Tally {
         }
     }
 
-    fn report(&self, out: &mut impl Write) -> Result<Verdict, Failure> {
+    fn report(&self, out: &mut impl Write) -> Result<Verdict> {
         for (kind, hits) in &self.kinds {
             writeln!(out, "{kind}: {}", hits.count)?;
             for sample in &hits.samples {

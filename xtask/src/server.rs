@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use crate::files;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 pub struct Server {
     child: Child,
@@ -19,7 +19,7 @@ pub struct Server {
 
 impl Server {
     /// Starts `tow`, with these options of `serve`, on a free port.
-    pub fn start(tow: &mut Command, options: &[&str]) -> Result<Server, Failure> {
+    pub fn start(tow: &mut Command, options: &[&str]) -> Result<Server> {
         tow.args(["serve", "--json", "--port", "0"]).args(options).stdout(Stdio::piped());
         let mut child = tow.spawn().map_err(Failure::start("tow serve"))?;
         let mut line = String::new();
@@ -45,7 +45,7 @@ impl Server {
     }
 
     /// The server's resident memory.
-    pub fn resident_mb(&self) -> Result<f64, Failure> {
+    pub fn resident_mb(&self) -> Result<f64> {
         let status = files::read(&PathBuf::from(format!("/proc/{}/status", self.child.id())))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<f64>().ok());

@@ -2,14 +2,13 @@
 //!
 //! Counts instructions after all rounds, so that no timing is disturbed. Contains no bounds.
 
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 use super::instructions;
 use super::report::Table;
 use super::rounds::{self, BASELINES, Case, WARM_UP};
 use super::statistics::Summary;
 
-/// One row of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub name: String,
@@ -25,7 +24,7 @@ pub struct Costs {
 }
 
 /// Measures cases and baselines, interleaved.
-pub fn measured<C: Case>(cases: &[C], rounds: usize) -> Result<Costs, Failure> {
+pub fn measured<C: Case>(cases: &[C], rounds: usize) -> Result<Costs> {
     let baselines = BASELINES.iter().map(|baseline| baseline as &dyn Case);
     let all: Vec<&dyn Case> = baselines.chain(cases.iter().map(|case| case as &dyn Case)).collect();
     let mut rows = Vec::new();

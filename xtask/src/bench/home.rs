@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::host::temporary_folder;
 use super::seed;
 use crate::files;
-use crate::outcome::{Failure, output_of};
+use crate::outcome::{Result, output_of};
 
 /// The folders of one case, or of one user with transcripts.
 pub struct Home {
@@ -23,7 +23,7 @@ pub struct Home {
 }
 
 impl Home {
-    pub fn new(tow: &Path) -> Result<Home, Failure> {
+    pub fn new(tow: &Path) -> Result<Home> {
         let home = Home { folder: temporary_folder()?, tow: tow.to_owned() };
         files::create_folder(&home.user())?;
         files::create_folder(&home.plain_folder())?;
@@ -74,18 +74,18 @@ impl Home {
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Result<String, Failure> {
+    pub fn run(&self, arguments: &[&str]) -> Result<String> {
         output_of(&format!("tow {}", arguments.join(" ")), &mut self.tow(arguments))
     }
 
     /// Disables distilling: it runs in the background for minutes and would compete with the measured
     /// process.
-    pub fn without_work(&self) -> Result<(), Failure> {
+    pub fn without_work(&self) -> Result<()> {
         files::write(&self.config(), "[distil]\nrules = false\n")
     }
 
     /// Imports all transcripts, then runs the background work.
-    pub fn import(&self) -> Result<(), Failure> {
+    pub fn import(&self) -> Result<()> {
         self.without_work()?;
         self.run(&["import"])?;
         files::remove(&self.config())?;
@@ -105,7 +105,7 @@ impl Seeds {
     }
 
     /// A new home whose store holds `events` events.
-    pub fn home(&self, events: u64) -> Result<Home, Failure> {
+    pub fn home(&self, events: u64) -> Result<Home> {
         let mut filled = self.filled.borrow_mut();
         let seed = match filled.entry(events) {
             Entry::Occupied(seed) => seed.into_mut(),
@@ -116,26 +116,10 @@ impl Seeds {
             }
         };
         let home = Home::new(&self.tow)?;
-        copy(&seed.data(), &home.data())?;
+        // With the modes, which the store checks.
+        output_of("cp", Command::new("cp").arg("-a").arg(seed.data()).arg(home.data()))?;
         Ok(home)
     }
-}
-
-/// Copies a folder with its modes, which the store checks.
-fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
-    files::create_folder(to)?;
-    let mode = fs::metadata(from).map_err(Failure::read(from))?.permissions();
-    fs::set_permissions(to, mode).map_err(Failure::write(to))?;
-    for entry in fs::read_dir(from).map_err(Failure::read(from))? {
-        let entry = entry.map_err(Failure::read(from))?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if source.is_dir() {
-            copy(&source, &target)?;
-        } else {
-            fs::copy(&source, &target).map_err(Failure::write(&target))?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -12,10 +12,10 @@ use tempfile::TempDir;
 use towline_core::time::Timestamp;
 use towline_testkit::wait;
 
-use crate::outcome::{Failure, output_of};
+use crate::outcome::{Failure, Result, output_of};
 
 /// A folder that is removed when it is dropped.
-pub fn temporary_folder() -> Result<TempDir, Failure> {
+pub fn temporary_folder() -> Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("towline-bench-").tempdir();
     folder.map_err(Failure::write(&std::env::temp_dir()))
 }
@@ -26,13 +26,13 @@ pub fn now() -> Timestamp {
 }
 
 /// Prints progress at once: a benchmark takes minutes.
-pub fn announce(out: &mut impl Write, what: &str) -> Result<(), Failure> {
+pub fn announce(out: &mut impl Write, what: &str) -> Result<()> {
     writeln!(out, "{what}")?;
     Ok(out.flush()?)
 }
 
 /// Flushes written data to disk, so that it is not written during a measurement.
-pub fn settle() -> Result<(), Failure> {
+pub fn settle() -> Result<()> {
     output_of("sync", &mut Command::new("sync")).map(drop)
 }
 
@@ -66,7 +66,7 @@ pub const STRACE: Tool =
 pub const TMUX: Tool = ["tmux", "-V", "`apt-get install tmux` (agents sit in it)"];
 
 /// Checks that programs are installed before anything is built.
-pub fn require(tools: &[Tool]) -> Result<(), Failure> {
+pub fn require(tools: &[Tool]) -> Result<()> {
     for [program, argument, mend] in tools {
         let output = Command::new(program).arg(argument).output();
         if !output.is_ok_and(|output| output.status.success()) {

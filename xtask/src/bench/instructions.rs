@@ -6,17 +6,17 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::files;
-use crate::outcome::{Failure, stdout_of};
+use crate::outcome::{Failure, Result, stdout_of};
 
 use super::host::temporary_folder;
 
 /// Runs `command` under callgrind and returns its number of instructions.
-pub fn of(command: &Command, stdin: &[u8]) -> Result<u64, Failure> {
+pub fn of(command: &Command, stdin: &[u8]) -> Result<u64> {
     let profile = profile(command, stdin)?;
     total(&profile).ok_or_else(|| Failure::malformed("callgrind's profile", "no line `totals:`"))
 }
 
-fn profile(command: &Command, stdin: &[u8]) -> Result<String, Failure> {
+fn profile(command: &Command, stdin: &[u8]) -> Result<String> {
     let folder = temporary_folder()?;
     let profile = folder.path().join("profile");
     let mut valgrind = Command::new("valgrind");

@@ -7,9 +7,8 @@ use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
-/// The cost of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// From before the fork until the child was reaped, by the monotonic clock.
@@ -23,7 +22,7 @@ pub struct Cost {
 }
 
 /// Runs `command` to its end; any exit code but 0 is a failure, because the cost would mean nothing.
-pub fn cost_of(command: &mut Command, stdin: &[u8]) -> Result<Cost, Failure> {
+pub fn cost_of(command: &mut Command, stdin: &[u8]) -> Result<Cost> {
     let program = command.get_program().to_string_lossy().into_owned();
     let feed = if stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(feed).stdout(Stdio::null()).stderr(Stdio::null());

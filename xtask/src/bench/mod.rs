@@ -19,14 +19,13 @@ mod seed;
 mod setup;
 mod statistics;
 mod track;
-mod transcript;
 mod viewer;
 
 use std::io::Write;
 
 use clap::Subcommand;
 
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Result, Verdict};
 use crate::repository::Repository;
 
 use host::{STRACE, TMUX, VALGRIND, require};
@@ -50,9 +49,9 @@ pub enum Bench {
     Hub(hub::Options),
 }
 
-type Measure<W> = fn(&Setup, &mut W) -> Result<Report, Failure>;
+type Measure<W> = fn(&Setup, &mut W) -> Result<Report>;
 
-pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Result<Verdict, Failure> {
+pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Result<Verdict> {
     let (options, name, file, measure): (&Options, &str, &str, Measure<W>) = match bench {
         Bench::Hooks(options) => (options, "hooks", "benchmarks.md", hooks::report),
         Bench::Track(options) => {

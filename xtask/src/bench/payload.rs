@@ -9,27 +9,10 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
+use towline_agents::Agent;
 use towline_testkit::mutate::recordings;
 
-use crate::outcome::Failure;
-
-/// An agent with hooks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Agent {
-    Claude,
-    Codex,
-}
-
-pub const AGENTS: [Agent; 2] = [Agent::Claude, Agent::Codex];
-
-impl Agent {
-    pub fn word(self) -> &'static str {
-        match self {
-            Agent::Claude => "claude",
-            Agent::Codex => "codex",
-        }
-    }
-}
+use crate::outcome::{Failure, Result};
 
 /// One payload as the client sends it: without the white space of the stored file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +34,7 @@ impl Recordings {
         recorded.sort_by_cached_key(|recording| rank(&recording.name));
         let mut payloads = BTreeMap::new();
         for recording in recorded {
-            let agent = AGENTS.into_iter().find(|agent| agent.word() == recording.agent);
+            let agent = Agent::from_name(&recording.agent);
             let (_, event, _) = parts(&recording.name);
             if let Some(agent) = agent {
                 let payload = || Payload::compact(&String::from_utf8_lossy(&recording.payload));
@@ -66,9 +49,9 @@ impl Recordings {
         of_agent.map(|(_, event)| event.as_str())
     }
 
-    pub fn payload(&self, agent: Agent, event: &str) -> Result<&Payload, Failure> {
+    pub fn payload(&self, agent: Agent, event: &str) -> Result<&Payload> {
         self.payloads.get(&(agent, event.to_owned())).ok_or_else(|| Failure::Missing {
-            what: format!("a recorded {event} of {}", agent.word()),
+            what: format!("a recorded {event} of {}", agent.name()),
             mend: "record one into crates/agents/fixtures".to_owned(),
         })
     }
@@ -130,7 +113,7 @@ impl Payload {
     }
 
     /// Pads the tool's result until the payload has `size` bytes.
-    pub fn grown_to(&self, size: usize) -> Result<Payload, Failure> {
+    pub fn grown_to(&self, size: usize) -> Result<Payload> {
         let at = self.answer_start().ok_or_else(|| Failure::malformed("recorded tool result", &self.0))?;
         let missing = size.saturating_sub(self.0.len());
         let lines =
@@ -219,7 +202,7 @@ mod tests {
     fn recordings_hold_every_event_that_has_a_bound() {
         let repository = Repository::here().unwrap();
         let recordings = Recordings::load(&repository.root().join("crates/agents/fixtures"));
-        for agent in AGENTS {
+        for agent in Agent::ALL {
             for event in
                 ["SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd"]
             {

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::io::Write;
 
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 use super::host::now;
 
@@ -99,7 +99,7 @@ impl Report {
         self.judgements.iter().all(|judgement| judgement.holds)
     }
 
-    pub fn print(&self, out: &mut impl Write) -> Result<(), Failure> {
+    pub fn print(&self, out: &mut impl Write) -> Result<()> {
         for table in &self.tables {
             writeln!(out, "\n{}\n{}", table.title, table.lines().join("\n"))?;
         }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use towline_testkit::mutate::Dice;
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 use super::measure::cost_of;
 use super::statistics::{Sample, Summary, median};
@@ -18,10 +18,10 @@ pub trait Case {
     fn name(&self) -> String;
 
     /// Prepares a run and returns the process to measure and its input. Preparation does not count.
-    fn process(&self, round: usize) -> Result<(Command, Vec<u8>), Failure>;
+    fn process(&self, round: usize) -> Result<(Command, Vec<u8>)>;
 
     /// Ends a run. Returns whether the process did what the case measures.
-    fn finish(&self) -> Result<bool, Failure> {
+    fn finish(&self) -> Result<bool> {
         Ok(true)
     }
 
@@ -68,7 +68,7 @@ impl Case for Baseline {
         self.arguments().join(" ")
     }
 
-    fn process(&self, _round: usize) -> Result<(Command, Vec<u8>), Failure> {
+    fn process(&self, _round: usize) -> Result<(Command, Vec<u8>)> {
         let program = if *self == Baseline::Shell { "/bin/sh" } else { self.arguments()[0] };
         let mut command = Command::new(program);
         command.args(&self.arguments()[1..]).env_clear().envs(ENVIRONMENT);
@@ -98,7 +98,7 @@ pub const WARM_UP: usize = 3;
 const TRIES: usize = 3;
 
 /// Runs the baselines, then `cases`, in every round. Returns their figures in that order.
-pub fn run(rounds: usize, all: &[&dyn Case]) -> Result<Vec<Summary>, Failure> {
+pub fn run(rounds: usize, all: &[&dyn Case]) -> Result<Vec<Summary>> {
     let mut dice = Dice::new(0, 0);
     let mut samples = vec![Vec::new(); all.len()];
     for round in 1..=WARM_UP + rounds {
@@ -118,8 +118,8 @@ pub fn run(rounds: usize, all: &[&dyn Case]) -> Result<Vec<Summary>, Failure> {
 pub fn measured<T>(
     case: &dyn Case,
     round: usize,
-    measure: impl Fn(&mut Command, &[u8]) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    measure: impl Fn(&mut Command, &[u8]) -> Result<T>,
+) -> Result<T> {
     for _ in 0..TRIES {
         let (mut command, stdin) = case.process(round)?;
         let measured = measure(&mut command, &stdin)?;
@@ -187,11 +187,11 @@ mod tests {
             "late".to_owned()
         }
 
-        fn process(&self, _round: usize) -> Result<(Command, Vec<u8>), Failure> {
+        fn process(&self, _round: usize) -> Result<(Command, Vec<u8>)> {
             Ok((Command::new("/bin/true"), Vec::new()))
         }
 
-        fn finish(&self) -> Result<bool, Failure> {
+        fn finish(&self) -> Result<bool> {
             self.0.set(self.0.get() + 1);
             Ok(self.0.get() == TRIES)
         }

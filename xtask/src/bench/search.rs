@@ -13,15 +13,12 @@ use clap::Args;
 use super::host::{announce, temporary_folder};
 use super::report::{Judgement, Report, Table};
 use super::setup::{Publication, built_example};
-use crate::outcome::{Failure, Verdict, output_of};
+use crate::outcome::{Failure, Result, Verdict, output_of};
 use crate::repository::{Reach, Repository};
 
 /// How to measure search.
 #[derive(Args)]
 pub struct Options {
-    /// Only measure how many questions are answered
-    #[arg(long)]
-    quality: bool,
     /// Also with a million documents: takes minutes and a few gigabytes
     #[arg(long)]
     million: bool,
@@ -44,10 +41,8 @@ const ROUNDS: &str = "300";
 const COLD_ROUNDS: &str = "40";
 const EMBED_ROUNDS: &str = "20";
 
-/// Figures by name.
 type Figures = BTreeMap<String, f64>;
 
-/// A bound of a figure.
 enum Bound {
     AtLeast(f64),
     AtMost(f64),
@@ -68,7 +63,7 @@ const SPEED: [(&str, Bound); 4] = [
     ("memory at most, mapped files included, MB", Bound::AtMost(60.0)),
 ];
 
-pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let measure = built_example("towline-search", "measure", repository, out)?;
     let mut quality = figures(&measure, &["quality"])?;
     let model = options.model.as_deref().map(|folder| folder.display().to_string());
@@ -83,19 +78,17 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
         remarks: Vec::new(),
         judgements: judged(&QUALITY, &quality),
     };
-    if !options.quality {
-        let texts = texts(repository)?;
-        let hundred = speed(&measure, HUNDRED_THOUSAND, &texts, out)?;
-        report.judgements.extend(judged(&SPEED, &hundred));
-        report.tables.push(table("A hundred thousand documents", "figure", &hundred));
-        if let Some(model) = &model {
-            let embedding = figures(&measure, &["embed", model, EMBED_ROUNDS])?;
-            report.tables.push(table("MiniLM", "figure", &embedding));
-        }
-        if options.million {
-            let million = speed(&measure, MILLION, &texts, out)?;
-            report.tables.push(table("A million documents", "figure", &million));
-        }
+    let texts = texts(repository)?;
+    let hundred = speed(&measure, HUNDRED_THOUSAND, &texts, out)?;
+    report.judgements.extend(judged(&SPEED, &hundred));
+    report.tables.push(table("A hundred thousand documents", "figure", &hundred));
+    if let Some(model) = &model {
+        let embedding = figures(&measure, &["embed", model, EMBED_ROUNDS])?;
+        report.tables.push(table("MiniLM", "figure", &embedding));
+    }
+    if options.million {
+        let million = speed(&measure, MILLION, &texts, out)?;
+        report.tables.push(table("A million documents", "figure", &million));
     }
     let million = if options.million { " --million" } else { "" };
     let model = if model.is_some() { " --model FOLDER" } else { "" };
@@ -103,18 +96,13 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
 }
 
 /// Folders with real text: every package in the lock file.
-fn texts(repository: &Repository) -> Result<Vec<String>, Failure> {
+fn texts(repository: &Repository) -> Result<Vec<String>> {
     let packages = repository.metadata(Reach::LockFile)?.packages;
     let folders = packages.iter().filter_map(|package| package.manifest_path.parent());
     Ok(folders.map(|folder| folder.display().to_string()).collect())
 }
 
-fn speed(
-    measure: &Path,
-    documents: usize,
-    texts: &[String],
-    out: &mut impl Write,
-) -> Result<Figures, Failure> {
+fn speed(measure: &Path, documents: usize, texts: &[String], out: &mut impl Write) -> Result<Figures> {
     announce(out, &format!("indexing {documents} documents, and asking …"))?;
     let folder = temporary_folder()?;
     let path = folder.path().display().to_string();
@@ -129,7 +117,7 @@ fn speed(
 }
 
 /// Runs the measuring program, which prints `name = number` lines.
-fn figures(measure: &Path, arguments: &[&str]) -> Result<Figures, Failure> {
+fn figures(measure: &Path, arguments: &[&str]) -> Result<Figures> {
     let text = output_of("measure", Command::new(measure).args(arguments))?;
     let figures = text.lines().filter_map(|line| line.split_once(" = "));
     figures

@@ -1,6 +1,7 @@
-//! Fills a data folder with made-up history.
+//! Made-up history: fills a data folder with it, and names and dates made-up sessions.
 //!
-//! Writes no table directly: events go through the journal, memories through the code that stores a user's.
+//! Writes no table directly: events go through the journal, memories through the code that stores a user's. Must not
+//! decide what a session says: each benchmark does.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use towline_store::journal::{self, JournalRecord};
 use towline_store::lock::{ArchiveLock, ProjectionLock};
 use towline_store::{Archive, DataFolder, ProjectionLimits, Store, StoreError, upkeep};
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 use super::host::now;
 
@@ -30,7 +31,7 @@ const EVENTS_PER_SESSION: u64 = 400;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Appends events to the journal and applies them, batch by batch.
-pub fn events(data: &Path, count: u64) -> Result<(), Failure> {
+pub fn events(data: &Path, count: u64) -> Result<()> {
     let home = DataFolder::at(data);
     home.create().map_err(Failure::write(data))?;
     let lock = ProjectionLock::try_take(&home).map_err(Failure::write(data))?.ok_or_else(|| taken(data))?;
@@ -53,7 +54,7 @@ fn apply(home: &DataFolder, lock: &ProjectionLock, now: Timestamp) -> Result<(),
 }
 
 /// Stores memories of made-up words, one minute apart, ending now, spread over the projects in the archive.
-pub fn memories(data: &Path, count: u64) -> Result<(), Failure> {
+pub fn memories(data: &Path, count: u64) -> Result<()> {
     let home = DataFolder::at(data);
     let lock = ArchiveLock::take_within(&home, towline_store::lock::pauses(PATIENCE));
     let lock = lock.map_err(Failure::write(data))?.ok_or_else(|| taken(data))?;
@@ -98,13 +99,9 @@ fn memory(now: Timestamp, n: u64, all: u64, projects: &[i64]) -> Option<NewMemor
     let kinds = ["decision", "gotcha", "discovery", "preference", "bugfix", "feature"];
     let kind = MemoryType::parse(kinds[usize::try_from(n % 6).unwrap_or(0)])?;
     let title = format!("The {} of {} {n} keeps its {}", word(1), word(2), word(3));
-    let narrative = format!(
-        "We decided that {} and {} go together, since {} failed at {} {n}.",
-        word(4),
-        word(5),
-        word(6),
-        word(7)
-    );
+    let [one, other, cause, place] = [4, 5, 6, 7].map(word);
+    let narrative =
+        format!("We decided that {one} and {other} go together, since {cause} failed at {place} {n}.");
     let content = MemoryContent::of(MemoryDraft { narrative, ..MemoryDraft::new(kind, title) })?;
     let at = now.plus_ms(-60_000 * (all - n).cast_signed());
     let mut random = [1; 10];
@@ -175,4 +172,16 @@ fn event(now: Timestamp, n: u64, all: u64) -> Event {
         happening,
         scene: (step == 0).then_some(scene),
     }
+}
+
+/// The id of session `number`; neighbours look unrelated.
+pub fn session_id(number: usize) -> String {
+    format!("{:08x}-0000-4000-8000-{number:012x}", number.wrapping_mul(2_654_435_761) & 0xffff_ffff)
+}
+
+/// This many seconds after the start of `year`, with months of 28 days: every time is unique.
+pub fn stamp(year: usize, seconds: usize) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = (year + days / 336, days / 28 % 12 + 1, days % 28 + 1);
+    format!("{year}-{month:02}-{day:02}T{:02}:{:02}:{:02}.000Z", rest / 3600, rest / 60 % 60, rest % 60)
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use clap::Args;
 
 use crate::files;
-use crate::outcome::{Failure, Verdict, output_of};
+use crate::outcome::{Failure, Result, Verdict, output_of};
 use crate::repository::{Reach, Repository};
 
 use super::host::announce;
@@ -55,7 +55,7 @@ impl Publication {
         arguments: &str,
         file: &str,
         out: &mut impl Write,
-    ) -> Result<Verdict, Failure> {
+    ) -> Result<Verdict> {
         report.print(out)?;
         if let Some(path) = &self.markdown {
             let made_by = format!("cargo xtask bench {arguments} --markdown docs/evidence/{file}");
@@ -89,7 +89,7 @@ const QUICK_ROUNDS: usize = 30;
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
 impl Options {
-    pub fn setup(&self, repository: &Repository, out: &mut impl Write) -> Result<Setup, Failure> {
+    pub fn setup(&self, repository: &Repository, out: &mut impl Write) -> Result<Setup> {
         let agents = repository.root().join("crates/agents");
         Ok(Setup {
             tow: binary(self.tow.as_deref(), repository, out)?,
@@ -114,11 +114,7 @@ impl Options {
 }
 
 /// The given binary, or the one that `./install.sh` installs, built with the same command.
-pub fn binary(
-    given: Option<&Path>,
-    repository: &Repository,
-    out: &mut impl Write,
-) -> Result<PathBuf, Failure> {
+pub fn binary(given: Option<&Path>, repository: &Repository, out: &mut impl Write) -> Result<PathBuf> {
     if let Some(path) = given {
         return path.canonicalize().map_err(Failure::read(path));
     }
@@ -142,7 +138,7 @@ pub fn built_example(
     example: &str,
     repository: &Repository,
     out: &mut impl Write,
-) -> Result<PathBuf, Failure> {
+) -> Result<PathBuf> {
     announce(out, "building what measures …")?;
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--quiet", "--release", "--package", package, "--example", example]);

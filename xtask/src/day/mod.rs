@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use towline_testkit::{Moment, TestEnv};
 
 use crate::files;
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Failure, Result, Verdict};
 use crate::repository::Repository;
 use scenes::Scene;
 
 /// Records with the `tow` at this path below the repository.
-pub fn run(tow: &Path, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(tow: &Path, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let tow = repository.root().join(tow);
     for scene in scenes::ALL {
         let env = TestEnv::new(&tow);
@@ -32,7 +32,7 @@ pub fn run(tow: &Path, repository: &Repository, out: &mut impl Write) -> Result<
 }
 
 /// One line per moment: its time, the transcript's growth since the last one, and the hook's payload.
-fn written(env: &TestEnv, scene: &Scene, moments: &[Moment]) -> Result<String, Failure> {
+fn written(env: &TestEnv, scene: &Scene, moments: &[Moment]) -> Result<String> {
     let (mut seen, mut lines) = (BTreeMap::new(), vec![]);
     for moment in moments {
         let mut line = json!({"agent": scene.agent, "at": moment.at_ms, "payload": moment.payload});
@@ -45,7 +45,7 @@ fn written(env: &TestEnv, scene: &Scene, moments: &[Moment]) -> Result<String, F
 }
 
 /// The transcript's growth since the last call. Whole lines only: a hook may run while the client writes.
-fn gained(path: &Path, moment: &Moment, seen: &mut BTreeMap<PathBuf, usize>) -> Result<String, Failure> {
+fn gained(path: &Path, moment: &Moment, seen: &mut BTreeMap<PathBuf, usize>) -> Result<String> {
     let Some(size) = moment.written.get(path) else { return Ok(String::new()) };
     let all = fs::read(path).map_err(Failure::read(path))?;
     let held = &all[..(*size).min(all.len())];

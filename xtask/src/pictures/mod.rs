@@ -12,7 +12,7 @@ use std::path::Path;
 use towline_testkit::{Browser, Pane, TestEnv, Theme, Tmux};
 
 use crate::files;
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Failure, Result, Verdict};
 use crate::repository::Repository;
 use crate::server::Server;
 
@@ -20,7 +20,7 @@ use crate::server::Server;
 const COLUMNS: &str = "112";
 
 /// Draws with the `tow` at this path below the repository.
-pub fn run(tow: &Path, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(tow: &Path, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let folder = repository.root().join("docs/pictures");
     let env = TestEnv::new(repository.root().join(tow));
     let tmux = Tmux::start(&env);
@@ -53,13 +53,13 @@ fn terminal(tmux: &Tmux, program: &[&str], variables: &[(&str, &str)], rows: &st
     pane
 }
 
-fn draw(pane: &Pane, folder: &Path, name: &str) -> Result<(), Failure> {
+fn draw(pane: &Pane, folder: &Path, name: &str) -> Result<()> {
     let shown = pane.tmux().run(&["capture-pane", "-e", "-p", "-t", &pane.format("#{pane_id}")]);
     files::write(&folder.join(format!("{name}.svg")), svg::drawn(&shown))
 }
 
 /// The home of the running demo.
-fn stage(env: &TestEnv) -> Result<String, Failure> {
+fn stage(env: &TestEnv) -> Result<String> {
     let parent = env.root().join("tmp");
     let entries = fs::read_dir(&parent).map_err(Failure::read(&parent))?.flatten().map(|entry| entry.path());
     let found = entries.map(|path| path.join("home")).find(|path| path.is_dir());
@@ -76,7 +76,7 @@ fn go_through(tour: &Pane) {
     }
 }
 
-fn view(env: &TestEnv, home: &str, folder: &Path) -> Result<(), Failure> {
+fn view(env: &TestEnv, home: &str, folder: &Path) -> Result<()> {
     let server = Server::start(env.command(env.root().join("bin/tow")).env("HOME", home), &["--write"])?;
     let browser = Browser::start(env);
     browser.resize(1180, 720);

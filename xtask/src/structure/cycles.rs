@@ -4,8 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use super::modules::{self, Graph};
 use super::production::Unit;
 
@@ -13,7 +11,7 @@ use super::production::Unit;
 const LAYERED: &str = "engine";
 
 /// The import cycles of the workspace.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Cycles {
     /// The cycles between the engine's top-level modules, each as their names.
     pub engine_modules: Vec<Vec<String>>,
@@ -21,7 +19,7 @@ pub struct Cycles {
 }
 
 /// A package, or one top-level folder of it, and the cycles inside.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Scope {
     pub package: String,
     /// `None` for the whole package.
@@ -34,7 +32,7 @@ pub struct Scope {
 }
 
 /// A file in a cycle and the other members that it imports.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Member {
     pub file: String,
     pub imports: Vec<String>,
@@ -71,10 +69,13 @@ fn scope(package: &str, folder: Option<&str>, graph: &Graph, files: &BTreeSet<us
         .iter()
         .map(|file| (*file, graph.imports[*file].intersection(files).copied().collect()))
         .collect();
-    let cycles: Vec<Vec<Member>> = components(&inside)
-        .iter()
-        .map(|cycle| cycle.iter().map(|file| member(graph, cycle, *file)).collect())
-        .collect();
+    let path = |file: &usize| graph.files[*file].clone();
+    let member = |cycle: &BTreeSet<usize>, file: &usize| {
+        let imports = graph.imports[*file].intersection(cycle).map(path).collect();
+        Member { file: path(file), imports }
+    };
+    let members = |cycle: &BTreeSet<usize>| cycle.iter().map(|file| member(cycle, file)).collect();
+    let cycles: Vec<Vec<Member>> = components(&inside).iter().map(members).collect();
     Scope {
         package: package.to_owned(),
         folder: folder.map(str::to_owned),
@@ -82,11 +83,6 @@ fn scope(package: &str, folder: Option<&str>, graph: &Graph, files: &BTreeSet<us
         largest: cycles.first().map_or(0, Vec::len),
         cycles,
     }
-}
-
-fn member(graph: &Graph, cycle: &BTreeSet<usize>, file: usize) -> Member {
-    let imports = graph.imports[file].intersection(cycle).map(|other| graph.files[*other].clone()).collect();
-    Member { file: graph.files[file].clone(), imports }
 }
 
 /// Returns the cycles between the top-level modules. The root of the package is none of them.

@@ -14,17 +14,12 @@ mod tuples;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use serde::Serialize;
-
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Result, Verdict};
 use crate::repository::Repository;
 
 /// The lists to print besides the table.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Print every figure and list as JSON instead
-    #[arg(long)]
-    json: bool,
     /// List the files of each import cycle
     #[arg(long)]
     cycles: bool,
@@ -40,32 +35,24 @@ pub struct Options {
 }
 
 /// Every figure, with the places behind it.
-#[derive(Serialize)]
 struct Structure {
     lines: Lines,
     cycles: cycles::Cycles,
     names: names::Names,
-    tuples: Vec<tuples::TupleFunction>,
+    tuples: Vec<production::Occurrence>,
     openings: openings::Openings,
 }
 
 /// Lines of production code, comments and blank lines included.
-#[derive(Serialize)]
 struct Lines {
     packages: BTreeMap<String, usize>,
     total: usize,
 }
 
 /// Prints the figures and the lists that `options` asks for.
-pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let structure = measure(&production::select(&repository.files()?)?);
-    if options.json {
-        let text = serde_json::to_string_pretty(&structure)
-            .map_err(|error| Failure::malformed("the table of the structure", error))?;
-        writeln!(out, "{text}")?;
-    } else {
-        out.write_all(table::write(&structure, options).as_bytes())?;
-    }
+    out.write_all(table::write(&structure, options).as_bytes())?;
     Ok(Verdict::Holds)
 }
 
@@ -102,14 +89,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_holds_every_measure() {
+    fn structure_holds_every_measure() {
         let units = units(&[("crates/a/src/lib.rs", "//! What it is.\nstruct A;\nfn f(a: (u8, u8)) {}\n")]);
-        let json = serde_json::to_value(measure(&units)).unwrap();
-        assert_eq!(json["lines"]["total"], 3);
-        assert_eq!(json["cycles"]["scopes"][0]["largest"], 0);
-        assert_eq!(json["names"]["distinct"], 1);
-        assert_eq!(json["tuples"][0]["name"], "f");
-        assert_eq!(json["openings"]["found"][0]["line"], 1);
+        let structure = measure(&units);
+        assert_eq!(structure.lines.total, 3);
+        assert_eq!(structure.cycles.scopes[0].largest, 0);
+        assert_eq!(structure.names.distinct, 1);
+        assert_eq!(structure.tuples[0].word, "f");
+        assert_eq!(structure.openings.found[0].line, 1);
     }
 
     #[test]

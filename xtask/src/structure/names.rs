@@ -5,20 +5,19 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use syn::{Ident, Item};
 
 use super::production::Unit;
 
 /// How many type names there are, and those with several definitions.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Names {
     pub distinct: usize,
     pub repeated: Vec<Repeated>,
 }
 
 /// A name and the files that define it.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Repeated {
     pub name: String,
     pub files: Vec<String>,

@@ -2,41 +2,18 @@
 //!
 //! Line comments and doc comments count, fenced code in them does not. It must not read string literals.
 
-use serde::Serialize;
-
-use super::production::Unit;
+use super::production::{Occurrence, Unit};
 use crate::scan::{Source, Token};
 
 /// Openings that hide the subject of a sentence.
-const OPENINGS: [&str; 13] = [
-    "What",
-    "Whatever",
-    "Who",
-    "Whoever",
-    "Whom",
-    "Whose",
-    "Nobody",
-    "Nothing",
-    "Somebody",
-    "Anybody",
-    "Everybody",
-    "Where",
-    "Wherever",
-];
+const OPENINGS: &str =
+    "What Whatever Who Whoever Whom Whose Nobody Nothing Somebody Anybody Everybody Where Wherever";
 
 /// How many sentences the comments have, and those with such an opening.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Openings {
     pub sentences: usize,
-    pub found: Vec<Opening>,
-}
-
-/// One sentence with such an opening.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Opening {
-    pub file: String,
-    pub line: usize,
-    pub word: String,
+    pub found: Vec<Occurrence>,
 }
 
 pub fn measure(units: &[Unit]) -> Openings {
@@ -45,11 +22,8 @@ pub fn measure(units: &[Unit]) -> Openings {
         for sentence in sentences(&Source::scan(&unit.text)) {
             openings.sentences += 1;
             if let Some(word) = opening(sentence.text) {
-                openings.found.push(Opening {
-                    file: unit.path.clone(),
-                    line: sentence.line,
-                    word: word.to_owned(),
-                });
+                let (file, line) = (unit.path.clone(), sentence.line);
+                openings.found.push(Occurrence { file, line, word: word.to_owned() });
             }
         }
     }
@@ -59,7 +33,7 @@ pub fn measure(units: &[Unit]) -> Openings {
 /// Returns the word of the list with which a sentence opens.
 fn opening(first: &str) -> Option<&str> {
     let end = first.find(|character: char| !character.is_alphanumeric()).unwrap_or(first.len());
-    OPENINGS.contains(&&first[..end]).then_some(&first[..end])
+    OPENINGS.split(' ').any(|word| word == &first[..end]).then_some(&first[..end])
 }
 
 /// Returns the first word of every sentence, with its line.
@@ -69,17 +43,14 @@ fn sentences<'a>(source: &Source<'a>) -> Vec<Token<'a>> {
         let mut has_ended = true;
         for (at, word) in paragraph.into_iter().enumerate() {
             let ends = word.text.ends_with(['.', '!', '?', ':']);
-            if has_ended && (at == 0 || starts_sentence(word.text)) {
+            let is_start = word.text.starts_with(|first: char| first.is_ascii_uppercase() || first == '`');
+            if has_ended && (at == 0 || is_start) {
                 found.push(word);
             }
             has_ended = ends;
         }
     }
     found
-}
-
-fn starts_sentence(word: &str) -> bool {
-    word.starts_with(|first: char| first.is_ascii_uppercase() || first == '`')
 }
 
 /// Returns the words of every paragraph. Headings, list items and comments after code are paragraphs of their own.
@@ -96,7 +67,7 @@ fn paragraphs<'a>(source: &Source<'a>) -> Vec<Vec<Token<'a>>> {
         expected = is_alone.then_some((comment.line + 1, slashes));
         let is_fence = text.starts_with("```");
         is_fenced = (is_fenced && continues) ^ is_fence;
-        if !continues || is_fence || starts_paragraph(text) {
+        if !continues || is_fence || text.split_whitespace().next().is_none_or(is_bullet) {
             paragraphs.push(Vec::new());
         }
         if let Some(paragraph) = paragraphs.last_mut()
@@ -108,10 +79,6 @@ fn paragraphs<'a>(source: &Source<'a>) -> Vec<Vec<Token<'a>>> {
         }
     }
     paragraphs
-}
-
-fn starts_paragraph(text: &str) -> bool {
-    text.split_whitespace().next().is_none_or(is_bullet)
 }
 
 fn is_bullet(word: &str) -> bool {

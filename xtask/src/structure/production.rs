@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 use crate::repository::File;
 
 /// Words that start an item. A comma inside such an item (`fn f<A, B>()`) does not end it.
@@ -28,8 +28,16 @@ pub struct Unit {
     pub lines: usize,
 }
 
+/// A word of the code and where it is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    pub file: String,
+    pub line: usize,
+    pub word: String,
+}
+
 /// Returns the production code in `files`, ordered by path.
-pub fn select(files: &[File]) -> Result<Vec<Unit>, Failure> {
+pub fn select(files: &[File]) -> Result<Vec<Unit>> {
     let mut units = Vec::new();
     let mut test_modules = Vec::new();
     for file in files {
@@ -56,7 +64,7 @@ pub fn select(files: &[File]) -> Result<Vec<Unit>, Failure> {
 }
 
 /// Parses source without its doc comments: that of a removed item would stand before nothing.
-pub fn parse(path: &str, text: &str) -> Result<syn::File, Failure> {
+pub fn parse(path: &str, text: &str) -> Result<syn::File> {
     let is_code = |line: &&str| !line.trim_start().starts_with("///");
     let code: Vec<&str> = text.lines().map(|line| Some(line).filter(is_code).unwrap_or_default()).collect();
     syn::parse_file(&code.join("\n")).map_err(|error| Failure::malformed(path, error))
@@ -122,7 +130,9 @@ impl TestItems {
             if let TokenTree::Group(group) = &trees[at] {
                 self.find(group.stream());
             }
-            if attribute(&trees[at..]).is_some_and(|attribute| is_for_tests(&attribute)) {
+            let is_for_tests =
+                |attribute: &String| attribute == "cfg(test)" || attribute.starts_with("cfg(all(test,");
+            if attribute(&trees[at..]).as_ref().is_some_and(is_for_tests) {
                 // Other attributes may come before the item.
                 let mut item = at + 2;
                 while attribute(&trees[item..]).is_some() {
@@ -140,10 +150,6 @@ impl TestItems {
 fn attribute(trees: &[TokenTree]) -> Option<String> {
     let [TokenTree::Punct(hash), TokenTree::Group(group), ..] = trees else { return None };
     (hash.as_char() == '#').then(|| group.stream().to_string().replace(' ', ""))
-}
-
-fn is_for_tests(attribute: &str) -> bool {
-    attribute == "cfg(test)" || attribute.starts_with("cfg(all(test,")
 }
 
 /// Returns the last tree of the item, field or variant that starts at `from`.

@@ -3,21 +3,13 @@
 //! A tuple inside a generic argument, a slice or a function type does not count. It must not look at
 //! closures or return types.
 
-use serde::Serialize;
 use syn::visit::{self, Visit};
 use syn::{FnArg, Pat, Signature, Type};
 
-use super::production::Unit;
+use super::production::{Occurrence, Unit};
 
-/// A function with a tuple among its parameters.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct TupleFunction {
-    pub file: String,
-    pub line: usize,
-    pub name: String,
-}
-
-pub fn measure(units: &[Unit]) -> Vec<TupleFunction> {
+/// Returns the functions with a tuple among their parameters.
+pub fn measure(units: &[Unit]) -> Vec<Occurrence> {
     let mut finder = Finder { file: "", found: Vec::new() };
     for unit in units {
         finder.file = &unit.path;
@@ -28,16 +20,16 @@ pub fn measure(units: &[Unit]) -> Vec<TupleFunction> {
 
 struct Finder<'a> {
     file: &'a str,
-    found: Vec<TupleFunction>,
+    found: Vec<Occurrence>,
 }
 
 impl<'a> Visit<'a> for Finder<'_> {
     fn visit_signature(&mut self, signature: &'a Signature) {
         if signature.inputs.iter().any(is_tuple) {
-            self.found.push(TupleFunction {
+            self.found.push(Occurrence {
                 file: self.file.to_owned(),
                 line: signature.fn_token.span.start().line,
-                name: signature.ident.to_string(),
+                word: signature.ident.to_string(),
             });
         }
         visit::visit_signature(self, signature);
@@ -66,7 +58,7 @@ mod tests {
     #[track_caller]
     fn check_names(text: &str, expected: &[&str]) {
         let found = measure(&units(&[("crates/a/src/lib.rs", text)]));
-        let names: Vec<&str> = found.iter().map(|function| function.name.as_str()).collect();
+        let names: Vec<&str> = found.iter().map(|function| function.word.as_str()).collect();
         assert_eq!(names, expected, "{text}");
     }
 
@@ -91,8 +83,7 @@ mod tests {
     #[test]
     fn a_function_is_listed_with_its_line() {
         let found = measure(&units(&[("crates/a/src/lib.rs", "\nfn a(b: (u8, u8)) {}")]));
-        let expected =
-            TupleFunction { file: "crates/a/src/lib.rs".to_owned(), line: 2, name: "a".to_owned() };
+        let expected = Occurrence { file: "crates/a/src/lib.rs".to_owned(), line: 2, word: "a".to_owned() };
         assert_eq!(found, [expected]);
     }
 }

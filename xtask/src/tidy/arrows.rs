@@ -12,7 +12,7 @@ type Arrows = (&'static str, &'static str, &'static str);
 const ANY: &str = "*";
 
 const TABLE: [Arrows; 13] = [
-    ("towline-core", "", "jiff serde unicode-width"),
+    ("towline-core", "", "jiff serde thiserror unicode-width"),
     ("towline-agents", "core", ANY),
     ("towline-hub", "core", ANY),
     ("towline-monitor", "core", "ratatui unicode-width"),

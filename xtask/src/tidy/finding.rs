@@ -41,15 +41,12 @@ pub struct Rule {
 
 impl Rule {
     pub fn violation(&self, path: &str, line: usize, what: impl Into<String>) -> Finding {
-        self.finding(Weight::Violation, path, line, what.into())
+        let (path, what) = (path.to_owned(), what.into());
+        Finding { weight: Weight::Violation, path, line, what, why: self.why, mend: self.mend }
     }
 
     pub fn warning(&self, path: &str, line: usize, what: impl Into<String>) -> Finding {
-        self.finding(Weight::Warning, path, line, what.into())
-    }
-
-    fn finding(&self, weight: Weight, path: &str, line: usize, what: String) -> Finding {
-        Finding { weight, path: path.to_owned(), line, what, why: self.why, mend: self.mend }
+        Finding { weight: Weight::Warning, ..self.violation(path, line, what) }
     }
 }
 

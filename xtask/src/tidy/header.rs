@@ -18,16 +18,10 @@ const RULE: Rule = Rule {
 };
 
 pub fn check(path: &str, source: &Source<'_>) -> Vec<Finding> {
-    let needed = if is_test(path) || is_module_list(source) { 1 } else { 2 };
+    let is_test = is_under(path, "tests") || path.ends_with("/tests.rs");
+    let is_module_list = !source.tokens.iter().any(|token| ITEMS.contains(&token.text));
+    let needed = if is_test || is_module_list { 1 } else { 2 };
     broken(source.text, needed).map(|what| RULE.violation(path, 1, what)).into_iter().collect()
-}
-
-fn is_test(path: &str) -> bool {
-    is_under(path, "tests") || path.ends_with("/tests.rs")
-}
-
-fn is_module_list(source: &Source<'_>) -> bool {
-    !source.tokens.iter().any(|token| ITEMS.contains(&token.text))
 }
 
 fn broken(text: &str, needed: usize) -> Option<String> {

@@ -4,7 +4,7 @@
 //! and cycles come from `structure`.
 
 use super::finding::{Finding, Rule};
-use crate::outcome::Failure;
+use crate::outcome::Result;
 use crate::repository::File;
 use crate::structure::cycles::{self, Scope};
 use crate::structure::modules::from_root;
@@ -14,21 +14,8 @@ use crate::structure::production::{parse, select, source_place};
 const LAYERED: &str = "engine";
 
 /// The engine's modules, bottom up: each may use those before it.
-const ORDER: [&str; 13] = [
-    "runtime",
-    "index",
-    "memory",
-    "capture",
-    "status",
-    "handoff",
-    "notify",
-    "ingest",
-    "background",
-    "erase",
-    "sync",
-    "query",
-    "curate",
-];
+const ORDER: &str =
+    "runtime index memory capture status handoff notify ingest background erase sync query curate";
 
 const CYCLE_WARNS_ABOVE: usize = 5;
 
@@ -45,7 +32,7 @@ const CYCLE: Rule = Rule {
     mend: "run `cargo xtask structure --cycles` and move what they share into a file below them",
 };
 
-pub fn check(files: &[File]) -> Result<Vec<Finding>, Failure> {
+pub fn check(files: &[File]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for file in files {
         findings.extend(about_order(file)?);
@@ -55,7 +42,7 @@ pub fn check(files: &[File]) -> Result<Vec<Finding>, Failure> {
     Ok(findings)
 }
 
-fn about_order(file: &File) -> Result<Vec<Finding>, Failure> {
+fn about_order(file: &File) -> Result<Vec<Finding>> {
     let Some(place) = source_place(&file.path).filter(|place| place.package == LAYERED) else {
         return Ok(Vec::new());
     };
@@ -68,7 +55,10 @@ fn about_order(file: &File) -> Result<Vec<Finding>, Failure> {
         let Some(target) = full.first() else { continue };
         match self::height(target) {
             None => findings.push(unlisted(&file.path, path.line, target)),
-            Some(other) if other > height => findings.push(upward(&file.path, path.line, module, target)),
+            Some(other) if other > height => {
+                let what = format!("`{module}` uses `crate::{target}`, a later module of the engine");
+                findings.push(UPWARD.violation(&file.path, path.line, what));
+            }
             Some(_) => {}
         }
     }
@@ -76,11 +66,7 @@ fn about_order(file: &File) -> Result<Vec<Finding>, Failure> {
 }
 
 fn height(module: &str) -> Option<usize> {
-    ORDER.iter().position(|name| *name == module)
-}
-
-fn upward(path: &str, line: usize, module: &str, target: &str) -> Finding {
-    UPWARD.violation(path, line, format!("`{module}` uses `crate::{target}`, a later module of the engine"))
+    ORDER.split(' ').position(|name| name == module)
 }
 
 fn unlisted(path: &str, line: usize, target: &str) -> Finding {

@@ -17,7 +17,7 @@ mod sql;
 
 use std::io::Write;
 
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::{Result, Verdict};
 use crate::repository::{File, Reach, Repository};
 use crate::scan::Source;
 
@@ -34,7 +34,7 @@ type TextRule = fn(&File) -> Vec<Finding>;
 const TEXT_RULES: [TextRule; 2] = [agent_names::check, machine_paths::check];
 
 /// Prints every finding; broken if one of them is a violation.
-pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let findings = findings(repository)?;
     for finding in &findings {
         writeln!(out, "{finding}")?;
@@ -44,7 +44,7 @@ pub fn run(repository: &Repository, out: &mut impl Write) -> Result<Verdict, Fai
     Ok(Verdict::of(violations == 0))
 }
 
-fn findings(repository: &Repository) -> Result<Vec<Finding>, Failure> {
+fn findings(repository: &Repository) -> Result<Vec<Finding>> {
     let files = repository.files()?;
     let packages = repository.metadata(Reach::Workspace)?.packages;
     let mut findings: Vec<Finding> = files.iter().flat_map(about_file).collect();

@@ -25,8 +25,10 @@ fn missing(document: &File, files: &[File]) -> Vec<Finding> {
     let lines = document.text.lines().enumerate();
     let named =
         lines.flat_map(|(at, line)| line.split('`').skip(1).step_by(2).map(move |name| (at + 1, name)));
+    let sources = || files.iter().filter(|file| file.path.ends_with(".rs"));
+    let exists = |name: &str| sources().any(|file| file.text.contains(&format!("fn {name}(")));
     named
-        .filter(|(_, name)| reads_like_a_test(name) && !files.iter().any(|file| has_function(file, name)))
+        .filter(|(_, name)| reads_like_a_test(name) && !exists(name))
         .map(|(line, name)| RULE.violation(&document.path, line, format!("there is no test `{name}`")))
         .collect()
 }
@@ -34,10 +36,6 @@ fn missing(document: &File, files: &[File]) -> Vec<Finding> {
 fn reads_like_a_test(name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     name.chars().all(is_name) && name.split('_').count() >= WORDS_AT_LEAST
-}
-
-fn has_function(file: &File, name: &str) -> bool {
-    file.path.ends_with(".rs") && file.text.contains(&format!("fn {name}("))
 }
 
 #[cfg(test)]

@@ -82,13 +82,10 @@ fn movements(measured: &[&Measured]) -> Vec<Judgement> {
     at_smallest
         .filter_map(|before| {
             let grown = Subject { history: largest, ..before.subject.clone() };
-            Some(movement(before, measured.iter().find(|one| one.subject == grown)?))
+            let after = measured.iter().find(|one| one.subject == grown)?;
+            Some(moved(before, after, &format!("{} → {}", before.subject, statistics::count(largest))))
         })
         .collect()
-}
-
-fn movement(before: &Measured, after: &Measured) -> Judgement {
-    moved(before, after, &format!("{} → {}", before.subject, statistics::count(after.subject.history)))
 }
 
 /// Checks that `after` costs as much as `before`.
@@ -105,7 +102,7 @@ fn moved(before: &Measured, after: &Measured, what: &str) -> Judgement {
 mod tests {
     use super::*;
     use crate::bench::hooks::case::Surroundings;
-    use crate::bench::payload::Agent;
+    use towline_agents::Agent;
 
     fn measured(event: &str, bytes: Option<usize>, history: u64, ratio: f64) -> Measured {
         let subject = Subject {

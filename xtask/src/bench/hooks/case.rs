@@ -6,13 +6,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use towline_agents::Agent;
+
 use super::hub::{self, Hub};
 use crate::bench::home::{Home, Seeds};
 use crate::bench::measure::cost_of;
-use crate::bench::payload::{AGENTS, Agent, Payload, Recordings};
+use crate::bench::payload::{Payload, Recordings};
 use crate::bench::{rounds, statistics};
 use crate::files;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 pub const KB: usize = 1024;
 
@@ -33,7 +35,6 @@ pub enum Situation {
     Blocked,
 }
 
-/// The surroundings of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surroundings {
     /// The agent starts the hook in a repository and names its process and transcript.
@@ -59,7 +60,7 @@ pub struct Subject {
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.agent.word(), self.event)?;
+        write!(f, "{} {}", self.agent.name(), self.event)?;
         if self.situation == Situation::Blocked {
             write!(f, " after a block")?;
         }
@@ -92,7 +93,6 @@ const FOLDING: [&str; 5] = ["UserPromptSubmit", "Stop", "PermissionRequest", "Se
 const SIZES: [usize; 4] = [KB, 11 * KB, 200 * KB, 2048 * KB];
 pub const USUAL_SIZE: usize = 11 * KB;
 
-/// Lists all groups to measure.
 pub fn groups(recordings: &Recordings, histories: &[u64]) -> Vec<Group> {
     vec![
         Group { title: "Events by history", subjects: by_history(histories) },
@@ -119,12 +119,12 @@ fn by_size() -> Vec<Subject> {
     let of = |agent| {
         SIZES.map(|bytes| Subject { bytes: Some(bytes), ..recorded(agent, "PostToolUse", USUAL_HISTORY) })
     };
-    AGENTS.into_iter().flat_map(of).collect()
+    Agent::ALL.into_iter().flat_map(of).collect()
 }
 
 fn by_event(recordings: &Recordings) -> Vec<Subject> {
     let of = |agent| recordings.events_of(agent).map(move |event| recorded(agent, event, USUAL_HISTORY));
-    AGENTS.into_iter().flat_map(of).collect()
+    Agent::ALL.into_iter().flat_map(of).collect()
 }
 
 /// Events that an agent waits for, with every kind of hub.
@@ -146,7 +146,7 @@ fn without_seat() -> Vec<Subject> {
         let new = |subject: &Subject| Subject { situation: Situation::New, ..subject.clone() };
         known.iter().cloned().chain(known.iter().map(new)).collect::<Vec<_>>()
     };
-    AGENTS.into_iter().flat_map(of).collect()
+    Agent::ALL.into_iter().flat_map(of).collect()
 }
 
 fn recorded(agent: Agent, event: &str, history: u64) -> Subject {
@@ -196,12 +196,7 @@ pub struct Case {
 impl Case {
     /// Creates the home and opens the session that lasts for all rounds, and makes it work. Fails if the hook
     /// recorded nothing: such a hook would seem fast.
-    pub fn prepare(
-        subject: &Subject,
-        number: usize,
-        recordings: &Recordings,
-        seeds: &Seeds,
-    ) -> Result<Case, Failure> {
+    pub fn prepare(subject: &Subject, number: usize, recordings: &Recordings, seeds: &Seeds) -> Result<Case> {
         let recorded = |event: &&str| recordings.payload(subject.agent, event).cloned();
         let payload = recorded(&subject.event.as_str())?;
         let payload = subject.bytes.map_or_else(|| Ok(payload.clone()), |bytes| payload.grown_to(bytes))?;
@@ -221,25 +216,25 @@ impl Case {
         Ok(case)
     }
 
-    fn run_hook(&self, payload: &Payload, round: usize) -> Result<(), Failure> {
+    fn run_hook(&self, payload: &Payload, round: usize) -> Result<()> {
         let (mut command, stdin) = self.hook(payload, round)?;
         cost_of(&mut command, &stdin).map(drop)
     }
 
     /// An agent starts its hooks in the project, with its own environment; one agent identifies itself in it.
-    fn hook(&self, payload: &Payload, round: usize) -> Result<(Command, Vec<u8>), Failure> {
+    fn hook(&self, payload: &Payload, round: usize) -> Result<(Command, Vec<u8>)> {
         let agent = self.subject.agent;
         let mut command = self.home.command();
-        command.args(["hook", agent.word()]).envs(rounds::ENVIRONMENT).current_dir(self.folder());
+        command.args(["hook", agent.name()]).envs(rounds::ENVIRONMENT).current_dir(self.folder());
         let name = match (self.subject.surroundings, agent) {
             (Surroundings::Bare, _) => "bench",
             (Surroundings::Agent, Agent::Claude) => {
                 command.env("CLAUDE_PID", std::process::id().to_string());
-                agent.word()
+                agent.name()
             }
             (Surroundings::Agent, Agent::Codex) => {
                 command.env("CODEX_HOME", self.home.user().join(".codex"));
-                agent.word()
+                agent.name()
             }
         };
         // With its agent's name a hook finds its agent at once; with another one it searches all its ancestors.
@@ -258,12 +253,8 @@ impl Case {
     /// Adapts a payload to this case's session and folder. Turns and tool calls get fresh ids: a repeated id
     /// would be an update where the client makes an insert.
     fn placed(&self, payload: &Payload, round: usize) -> Payload {
-        let session = match self.subject.situation {
-            Situation::New | Situation::Started => uuid(self.number, round + 1),
-            Situation::Idle | Situation::Prompted | Situation::Working | Situation::Blocked => {
-                uuid(self.number, 0)
-            }
-        };
+        let is_of_round = matches!(self.subject.situation, Situation::New | Situation::Started);
+        let session = uuid(self.number, if is_of_round { round + 1 } else { 0 });
         let transcript = self.home.user().join(format!("{session}.jsonl"));
         let payload = match self.subject.surroundings {
             Surroundings::Agent => payload.with("transcript_path", &transcript.to_string_lossy()),
@@ -283,7 +274,7 @@ impl rounds::Case for Case {
         self.subject.to_string()
     }
 
-    fn process(&self, round: usize) -> Result<(Command, Vec<u8>), Failure> {
+    fn process(&self, round: usize) -> Result<(Command, Vec<u8>)> {
         self.prelude.iter().try_for_each(|payload| self.run_hook(payload, round))?;
         self.hook(&self.payload, round)
     }
@@ -325,7 +316,7 @@ mod tests {
 
     #[test]
     fn every_size_is_measured_for_every_agent() {
-        assert_eq!(by_size().len(), SIZES.len() * AGENTS.len());
+        assert_eq!(by_size().len(), SIZES.len() * Agent::ALL.len());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::bench::home::Home;
 use crate::files;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 /// The hub in the user's configuration, and how it behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Hub {
     }
 
     /// Writes the configuration and starts the hub, which runs until the benchmark ends.
-    pub fn set_up(self, home: &Home) -> Result<(), Failure> {
+    pub fn set_up(self, home: &Home) -> Result<()> {
         let text = match self {
             Hub::Unset => return Ok(()),
             Hub::None => "[keep]\nevents_days = 90\n".to_owned(),

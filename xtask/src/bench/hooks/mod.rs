@@ -9,7 +9,7 @@ mod hub;
 
 use std::io::Write;
 
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 use super::costs::{self, Costs};
 use super::home::Seeds;
@@ -27,7 +27,7 @@ const LEGEND: &str = "Every process is started by posix_spawn with the same smal
     time, `faults` are page faults, `k instr.` are thousands of instructions in user code, counted by callgrind; `at most` \
     is the bound on `× true`. A session without a seat has no agent process, terminal, transcript or repository.";
 
-pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
+pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report> {
     let histories: &[u64] = setup.by_extent(&case::QUICK_HISTORIES, &case::HISTORIES);
     let seeds = Seeds::new(&setup.tow);
     let (mut tables, mut measured) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
     Ok(Report { title: "Benchmarks", legend: LEGEND, tables, remarks: Vec::new(), judgements })
 }
 
-fn costs_of(group: &Group, setup: &Setup, seeds: &Seeds) -> Result<Costs, Failure> {
+fn costs_of(group: &Group, setup: &Setup, seeds: &Seeds) -> Result<Costs> {
     let mut cases = Vec::new();
     for (number, subject) in group.subjects.iter().enumerate() {
         cases.push(Case::prepare(subject, number, &setup.recordings, seeds)?);

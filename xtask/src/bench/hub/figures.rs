@@ -3,7 +3,7 @@
 //! Tables, rows and columns keep the order of their first occurrence. Knows nothing about their meaning.
 
 use crate::bench::report::Table;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 /// One line: table, row, column, figure.
 type Figure = [String; 4];
@@ -11,7 +11,7 @@ type Figure = [String; 4];
 pub struct Figures(Vec<Figure>);
 
 impl Figures {
-    pub fn parse(text: &str) -> Result<Figures, Failure> {
+    pub fn parse(text: &str) -> Result<Figures> {
         let figures = text.lines().map(|line| {
             let cells: Vec<String> = line.split('\t').map(str::to_owned).collect();
             Figure::try_from(cells).map_err(|_| Failure::malformed("a line of the measuring program", line))

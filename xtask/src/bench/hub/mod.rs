@@ -6,7 +6,7 @@
 mod figures;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::Args;
@@ -14,7 +14,7 @@ use clap::Args;
 use super::report::{Judgement, Report};
 use super::setup::{Publication, built_example};
 use super::statistics::count;
-use crate::outcome::{Failure, Verdict, output_of};
+use crate::outcome::{Result, Verdict, output_of};
 use crate::repository::Repository;
 
 use figures::Figures;
@@ -25,12 +25,6 @@ pub struct Options {
     /// How many rows the hub holds, several sizes one after the other. Ten million take 25 minutes and 40 GB
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1_000_000, 10_000_000])]
     rows: Vec<u64>,
-    /// Rows to push at each size
-    #[arg(long, value_name = "N", default_value_t = 50_000)]
-    pushed: usize,
-    /// Questions of each kind
-    #[arg(long, value_name = "N", default_value_t = 300)]
-    questions: usize,
     /// Folder for the server's files, instead of the system's temporary folder
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
@@ -47,14 +41,21 @@ const LEGEND: &str = "One server and one client on the same machine, TLS and SCR
     and compared with what pushing leaves; their indexes were made at once and are smaller than those that grew. A search gives \
     the best hundred to a member who sees all projects.";
 
+/// Rows to push at each size, and questions of each kind.
+const PUSHED: &str = "50000";
+const QUESTIONS: &str = "300";
+
 const ALL_MS: f64 = 400.0;
 const ONE_MS: f64 = 100.0;
 
-pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let measure = built_example("towline-hub", "measure_hub", repository, out)?;
     let folder = options.folder.clone().unwrap_or_else(std::env::temp_dir);
     let sizes = options.rows.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let figures = Figures::parse(&measured(&measure, &folder, &sizes, options)?)?;
+    let mut command = Command::new(measure);
+    command.arg(folder).args([sizes.as_str(), PUSHED, QUESTIONS]);
+    // The program's progress goes directly to the terminal.
+    let figures = Figures::parse(&output_of("measure", command.stderr(Stdio::inherit()))?)?;
     let report = report(&figures, &options.rows);
     options.publication.publish(&report, &format!("hub --rows {sizes}"), "benchmarks-hub.md", out)
 }
@@ -98,13 +99,6 @@ fn judged(figures: &Figures, size: u64) -> [Judgement; 2] {
         at_most("all of these, in all projects", ALL_MS),
         at_most("all of these, in the largest project", ONE_MS),
     ]
-}
-
-/// The program's progress goes directly to the terminal.
-fn measured(measure: &Path, folder: &Path, sizes: &str, options: &Options) -> Result<String, Failure> {
-    let mut command = Command::new(measure);
-    command.arg(folder).arg(sizes).arg(options.pushed.to_string()).arg(options.questions.to_string());
-    output_of("measure", command.stderr(Stdio::inherit()))
 }
 
 #[cfg(test)]

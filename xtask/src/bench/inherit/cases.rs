@@ -10,7 +10,7 @@ use crate::bench::host::{wait_for_captures, wait_for_work};
 use crate::bench::measure::cost_of;
 use crate::bench::report::Judgement;
 use crate::bench::rounds::Case;
-use crate::outcome::{Failure, output_of};
+use crate::outcome::{Result, output_of};
 
 use super::many::{LONG, LongSession, ManySessions};
 
@@ -88,7 +88,7 @@ impl Case for Measured<'_> {
     }
 
     /// Before a hook or a capture, a prompt was submitted, and the transcript has grown.
-    fn process(&self, round: usize) -> Result<(Command, Vec<u8>), Failure> {
+    fn process(&self, round: usize) -> Result<(Command, Vec<u8>)> {
         let mut stdin = vec![];
         if self.what == What::Stop {
             let prompt = format!("look into part {round} of the work");
@@ -109,7 +109,7 @@ impl Case for Measured<'_> {
 
     /// Waits for the processes that a hook started: they must not run during the next case, and the next hook
     /// must start its own.
-    fn finish(&self) -> Result<bool, Failure> {
+    fn finish(&self) -> Result<bool> {
         if self.what == What::Stop {
             wait_for_captures(&self.long.home.data());
             output_of("tow capture", &mut self.capture())?;

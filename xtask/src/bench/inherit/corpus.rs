@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use regex::{Captures, Regex};
 
 use crate::files;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 /// The opening quotes of texts that are large in real transcripts.
 const LARGE: &str = r#""(stdout|content|output|text|thinking|originalFile)":""#;
@@ -29,7 +29,7 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    pub fn load(repository_crates: &Path) -> Result<Corpus, Failure> {
+    pub fn load(repository_crates: &Path) -> Result<Corpus> {
         let mut recorded = vec![];
         for path in files_below(&repository_crates.join("agents/transcripts"), "jsonl")? {
             let text = files::read(&path)?;
@@ -44,7 +44,7 @@ impl Corpus {
     }
 
     /// Writes transcripts below a user's home until they have this many bytes; returns the actual number.
-    pub fn write(&self, home: &Path, bytes: u64) -> Result<u64, Failure> {
+    pub fn write(&self, home: &Path, bytes: u64) -> Result<u64> {
         let (mut written, mut number) = (0, 0);
         while written < bytes {
             let (path, text) = &self.recorded[number % self.recorded.len()];
@@ -108,7 +108,7 @@ fn place(recorded: &Path, number: usize) -> PathBuf {
     }
 }
 
-fn files_below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
+fn files_below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = files::below(folder)?;
     found.retain(|path| path.extension().is_some_and(|found| found == extension));
     Ok(found)

@@ -11,7 +11,7 @@ use crate::bench::measure::{Cost, cost_of};
 use crate::bench::report::{Judgement, Table};
 use crate::bench::setup::Setup;
 use crate::files;
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 use super::corpus::Corpus;
 
@@ -21,7 +21,7 @@ const RUNS: usize = 5;
 
 const COLUMNS: [&str; 7] = ["import", "MB", "wall s", "cpu s", "MB/s", "MB/s per core", "peak MB"];
 
-pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judgement>), Failure> {
+pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judgement>)> {
     let home = Home::new(&setup.tow)?;
     let bytes = Corpus::load(&setup.crates)?.write(&home.user(), setup.by_extent(100, 1_000) * MB)?;
     settle()?;
@@ -53,13 +53,13 @@ pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judge
 }
 
 /// Resets the store, as if no transcript had ever been imported.
-fn reset(home: &Home) -> Result<(), Failure> {
+fn reset(home: &Home) -> Result<()> {
     files::remove_folder(&home.data())?;
     settle()
 }
 
 /// Imports with one reader.
-fn import_alone(home: &Home) -> Result<Cost, Failure> {
+fn import_alone(home: &Home) -> Result<Cost> {
     cost_of(&mut home.tow(&["import", "--jobs", "1"]), b"")
 }
 

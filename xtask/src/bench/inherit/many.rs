@@ -8,29 +8,29 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::bench::home::Home;
+use crate::bench::seed::{session_id, stamp};
 use crate::bench::setup::Setup;
-use crate::bench::transcript::{session_id, stamp};
 use crate::files;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 const TURNS_EACH: usize = 100;
-/// The year of all turns.
 const YEAR: usize = 2026;
 
-/// Thousands of sessions.
 pub struct ManySessions {
     pub home: Home,
     sessions: usize,
 }
 
 impl ManySessions {
-    pub fn import(setup: &Setup) -> Result<ManySessions, Failure> {
+    pub fn import(setup: &Setup) -> Result<ManySessions> {
         let many = ManySessions { home: Home::new(&setup.tow)?, sessions: setup.by_extent(500, 10_000) };
         let mut text = String::new();
         for number in 0..many.sessions {
             text.clear();
             for turn in 0..TURNS_EACH {
-                entries(&mut text, &session_id(number), turn, number * 2_600 + turn * 20);
+                let (session, seconds) = (session_id(number), number * 2_600 + turn * 20);
+                prompt(&mut text, &session, turn, seconds);
+                answer(&mut text, &session, turn, seconds + 9);
             }
             let name = format!(".claude/projects/-p{}/{}.jsonl", number % 60, session_id(number));
             files::write(&many.home.user().join(name), &text)?;
@@ -68,7 +68,7 @@ pub struct LongSession {
 pub const LONG: &str = "aaaaaaaa-0000-4000-8000-00000000abcd";
 
 impl LongSession {
-    pub fn import(setup: &Setup) -> Result<LongSession, Failure> {
+    pub fn import(setup: &Setup) -> Result<LongSession> {
         let long = LongSession { home: Home::new(&setup.tow)? };
         let (mut text, mut turn) = (String::new(), 0);
         while text.len() < setup.by_extent(10, 100) * 1_000_000 {
@@ -85,7 +85,7 @@ impl LongSession {
     }
 
     /// Appends a turn of 50 kB.
-    pub fn grow(&self, round: usize) -> Result<(), Failure> {
+    pub fn grow(&self, round: usize) -> Result<()> {
         let path = self.transcript();
         let mut file = OpenOptions::new().append(true).open(&path).map_err(Failure::write(&path))?;
         file.write_all(self.more(1_000_000 + round).as_bytes()).map_err(Failure::write(&path))
@@ -115,11 +115,6 @@ impl LongSession {
         answer(&mut text, LONG, turn, turn * 20 + 15);
         text
     }
-}
-
-fn entries(text: &mut String, session: &str, turn: usize, seconds: usize) {
-    prompt(text, session, turn, seconds);
-    answer(text, session, turn, seconds + 9);
 }
 
 fn prompt(text: &mut String, session: &str, turn: usize, seconds: usize) {

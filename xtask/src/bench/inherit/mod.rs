@@ -9,7 +9,7 @@ mod many;
 
 use std::io::Write;
 
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 use super::costs;
 use super::host::{announce, settle};
@@ -20,7 +20,7 @@ const LEGEND: &str = "Import is measured as one process over a corpus made of th
     enlarged with source code: `MB/s per core` is what was read by the processor time it took, user and system, readers \
     and writer together. The other cases are processes measured as in docs/evidence/benchmarks.md, in multiples of `/bin/true`.";
 
-pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
+pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report> {
     announce(out, "making a corpus of recorded shapes …")?;
     let (imported, mut judgements) = import::measured(setup, out)?;
     announce(out, "making many short sessions, and taking them in …")?;

@@ -16,7 +16,7 @@ use towline_testkit::TestEnv;
 use crate::bench::host::words;
 use crate::bench::payload::Payload;
 use crate::files;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 /// The script in the pane. It takes the time before it starts a process and after that has ended. A forgotten
 /// one ends by itself.
@@ -36,7 +36,6 @@ done
 /// Timeout for any order.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An order to an agent.
 pub enum Order<'a> {
     /// Start `/bin/true`.
     True,
@@ -55,7 +54,6 @@ pub struct Times {
     pub ended: Duration,
 }
 
-/// An agent and its session.
 pub struct FakeAgent {
     folder: PathBuf,
     session: String,
@@ -68,7 +66,7 @@ pub struct FakeAgent {
 
 impl FakeAgent {
     /// Creates its folder and pipes. The caller that opens its window starts the agent.
-    pub fn new(env: &TestEnv, number: usize) -> Result<FakeAgent, Failure> {
+    pub fn new(env: &TestEnv, number: usize) -> Result<FakeAgent> {
         let folder = env.root().join(format!("agent-{number}"));
         files::create_folder(&folder)?;
         let session = format!("{number:08x}-0000-4000-8000-000000000000");
@@ -88,13 +86,13 @@ impl FakeAgent {
     }
 
     /// Sends an order and waits until it is done.
-    pub fn carry_out(&self, order: &Order<'_>) -> Result<Times, Failure> {
+    pub fn carry_out(&self, order: &Order<'_>) -> Result<Times> {
         self.tell(order)?;
         self.answer()
     }
 
     /// Sends an order and returns at once.
-    pub fn tell(&self, order: &Order<'_>) -> Result<(), Failure> {
+    pub fn tell(&self, order: &Order<'_>) -> Result<()> {
         let line = match order {
             Order::True => "true -\n".to_owned(),
             Order::Hook(payload) => format!("hook {}\n", self.written(payload)?),
@@ -105,7 +103,7 @@ impl FakeAgent {
     }
 
     /// Waits for the answer to an order.
-    pub fn answer(&self) -> Result<Times, Failure> {
+    pub fn answer(&self) -> Result<Times> {
         if !is_readable(&self.answers, PATIENCE).map_err(Failure::read(&self.folder))? {
             return Err(Failure::malformed("an agent in a pane", "it does not answer"));
         }
@@ -121,13 +119,13 @@ impl FakeAgent {
     }
 
     /// Touches the transcript: agents write to theirs after the hooks.
-    pub fn touch_transcript(&self) -> Result<(), Failure> {
+    pub fn touch_transcript(&self) -> Result<()> {
         let file = File::options().write(true).open(&self.transcript);
         file.and_then(|file| file.set_modified(SystemTime::now())).map_err(Failure::write(&self.transcript))
     }
 
     /// Writes the payload with this session's id, and fresh ids for turn and tool call.
-    fn written(&self, payload: &Payload) -> Result<String, Failure> {
+    fn written(&self, payload: &Payload) -> Result<String> {
         let number = self.turns.get() + 1;
         self.turns.set(number);
         let placed = payload
@@ -143,7 +141,7 @@ impl FakeAgent {
 }
 
 /// Opened in both directions, so that opening does not block and the pipe does not reach its end.
-fn pipe(path: &Path) -> Result<File, Failure> {
+fn pipe(path: &Path) -> Result<File> {
     let made = mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0);
     made.map_err(|error| Failure::Write { path: path.to_owned(), source: error.into() })?;
     File::options().read(true).write(true).open(path).map_err(Failure::write(path))

@@ -17,7 +17,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use towline_testkit::{Tmux, wait};
 
 use super::agent::{PATIENCE, is_readable};
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Result};
 
 pub struct Client {
     terminal: File,
@@ -28,7 +28,7 @@ pub struct Client {
 const STILL: Duration = Duration::from_millis(15);
 
 impl Client {
-    pub fn attach(tmux: &Tmux) -> Result<Client, Failure> {
+    pub fn attach(tmux: &Tmux) -> Result<Client> {
         let (terminal, far_end) = terminal().map_err(Failure::write(Path::new("/dev/ptmx")))?;
         let end = || far_end.try_clone().map(Stdio::from).map_err(Failure::start("tmux attach"));
         let mut command = tmux.env().command("tmux");
@@ -44,7 +44,7 @@ impl Client {
     }
 
     /// Discards everything drawn so far.
-    pub fn drain(&self) -> Result<(), Failure> {
+    pub fn drain(&self) -> Result<()> {
         while is_readable(&self.terminal, STILL).map_err(unreadable)? {
             self.read()?;
         }
@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// Waits until `text` is drawn, and returns the time.
-    pub fn wait_for(&self, text: &str) -> Result<Duration, Failure> {
+    pub fn wait_for(&self, text: &str) -> Result<Duration> {
         let mut drawn = Vec::new();
         while is_readable(&self.terminal, PATIENCE).map_err(unreadable)? {
             drawn.extend(self.read()?);
@@ -65,7 +65,7 @@ impl Client {
         Err(Failure::malformed("what tmux draws", format!("no {text:?} in {drawn:?}")))
     }
 
-    fn read(&self) -> Result<Vec<u8>, Failure> {
+    fn read(&self) -> Result<Vec<u8>> {
         let mut part = vec![0; 64 * 1024];
         let length = (&self.terminal).read(&mut part).map_err(unreadable)?;
         part.truncate(length);

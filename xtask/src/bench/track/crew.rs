@@ -9,15 +9,15 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use towline_agents::Agent;
 use towline_testkit::{TestEnv, Tmux};
 
 use super::agent::{self, FakeAgent, Order};
 use super::strace;
 use crate::bench::host::words;
-use crate::bench::payload::Agent;
 use crate::bench::setup::Setup;
 use crate::files;
-use crate::outcome::{Failure, output_of};
+use crate::outcome::{Failure, Result, output_of};
 
 /// The state of an agent in the crew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +64,7 @@ const TAIL: &str = "claude-2.1.325-usage.jsonl";
 
 impl Crew {
     /// Starts one agent per state, each with a transcript of this many bytes.
-    pub fn start(setup: &Setup, states: &[State], transcript_bytes: u64) -> Result<Crew, Failure> {
+    pub fn start(setup: &Setup, states: &[State], transcript_bytes: u64) -> Result<Crew> {
         let env = TestEnv::new(&setup.tow);
         env.link("claude", "/bin/bash");
         env.set("STARTING", strace::STARTING);
@@ -94,7 +94,7 @@ impl Crew {
     }
 
     /// Runs `tow` to its end, unmeasured, and returns its output.
-    pub fn run_tow(&self, arguments: &[&str]) -> Result<String, Failure> {
+    pub fn run_tow(&self, arguments: &[&str]) -> Result<String> {
         output_of(&format!("tow {}", arguments.join(" ")), &mut self.tow(arguments))
     }
 
@@ -104,18 +104,17 @@ impl Crew {
     }
 
     /// Makes the next refresh a full one.
-    pub fn drop_status_cache(&self) -> Result<(), Failure> {
+    pub fn drop_status_cache(&self) -> Result<()> {
         files::remove(&self.status_cache())
     }
 
-    /// The pane of an agent.
     pub fn pane(&self, number: usize) -> String {
         let panes = self.tmux.run(&["list-panes", "-s", "-F", "#{pane_id}"]);
         panes.lines().nth(number).unwrap_or_default().to_owned()
     }
 
     /// Runs the hooks of each agent, one after the other.
-    fn reach_states(&self, setup: &Setup, states: &[State]) -> Result<(), Failure> {
+    fn reach_states(&self, setup: &Setup, states: &[State]) -> Result<()> {
         for (agent, state) in self.agents.iter().zip(states) {
             for event in ["SessionStart"].iter().chain(state.events()) {
                 agent.carry_out(&Order::Hook(setup.recordings.payload(Agent::Claude, event)?))?;
@@ -124,7 +123,7 @@ impl Crew {
         self.agents.iter().try_for_each(FakeAgent::touch_transcript)
     }
 
-    fn check_states(&self, states: &[State]) -> Result<(), Failure> {
+    fn check_states(&self, states: &[State]) -> Result<()> {
         let status = self.run_tow(&["status", "--json"])?;
         let wanted = counts(states.iter().map(|state| state.word()));
         let found = found_states(&status);
@@ -169,7 +168,7 @@ fn tmux_variable(tmux: &Tmux) -> String {
 const WRITTEN: usize = 128 * 1024;
 
 /// Writes a transcript that repeats a real ending, as far back as anything is read.
-fn write_transcript(path: &Path, tail: &Path, bytes: u64) -> Result<(), Failure> {
+fn write_transcript(path: &Path, tail: &Path, bytes: u64) -> Result<()> {
     let tail = std::fs::read(tail).map_err(Failure::read(tail))?;
     let room = usize::try_from(bytes).unwrap_or(WRITTEN).min(WRITTEN);
     let end = tail.repeat((room / tail.len()).max(1));

@@ -14,7 +14,7 @@ mod tails;
 
 use std::io::Write;
 
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 use super::host::announce;
 use super::report::Report;
@@ -27,7 +27,7 @@ const LEGEND: &str = "`tow bar --refresh` is what tmux runs every few seconds: q
     hook to the status line, times are taken by the process in the pane that starts the hook (and `/bin/true`) and by \
     whoever sees the bytes that an attached client draws.";
 
-pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report, Failure> {
+pub fn report(setup: &Setup, out: &mut impl Write) -> Result<Report> {
     announce(out, "counting what is started …")?;
     let (started, mut judgements) = spawns::measured(setup)?;
     announce(out, "measuring refreshes of the bar (102 agents sit down) …")?;

@@ -6,19 +6,20 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use towline_agents::Agent;
 use towline_testkit::mutate::Dice;
 
 use super::agent::{FakeAgent, Order, Times};
 use super::client::Client;
 use super::crew::{Crew, State, mixed};
 use super::refresh::USUAL_TRANSCRIPT;
-use crate::bench::payload::{Agent, Payload};
+use crate::bench::payload::Payload;
 use crate::bench::report::Table;
 use crate::bench::rounds::{WARM_UP, shuffle};
 use crate::bench::setup::Setup;
 use crate::bench::statistics::{median, percentile, sorted};
 use crate::files;
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 /// A change that a hook reports: its event and the rows of its figures.
 struct Change {
@@ -58,8 +59,7 @@ pub struct Redraw {
     series: BTreeMap<&'static str, Vec<f64>>,
 }
 
-/// Measures with this many seats.
-pub fn measured(setup: &Setup, seats: usize) -> Result<Redraw, Failure> {
+pub fn measured(setup: &Setup, seats: usize) -> Result<Redraw> {
     let stage = Stage::prepare(setup, seats)?;
     let mut dice = Dice::new(0, 0);
     let mut redraw = Redraw { seats, series: BTreeMap::new() };
@@ -148,7 +148,7 @@ const WORKING: &str = "at-work";
 const COMPLETED: &str = "done";
 
 impl Stage {
-    fn prepare(setup: &Setup, seats: usize) -> Result<Stage, Failure> {
+    fn prepare(setup: &Setup, seats: usize) -> Result<Stage> {
         let mut states = mixed(seats);
         states[0] = State::Completed;
         let count = |wanted| states.iter().filter(|state| **state == wanted).count();
@@ -176,7 +176,7 @@ impl Stage {
         Ok(Stage { crew, client, changes })
     }
 
-    fn round(&self, round: usize, dice: &mut Dice) -> Result<Vec<(&'static str, Duration)>, Failure> {
+    fn round(&self, round: usize, dice: &mut Dice) -> Result<Vec<(&'static str, Duration)>> {
         let mut turns = TURNS;
         shuffle(&mut turns, dice);
         let mut changes = self.changes.iter();
@@ -203,7 +203,7 @@ impl Stage {
     }
 
     /// The time from the start of the ordered process until `text` was drawn.
-    fn drawn(&self, order: &Order<'_>, text: &str) -> Result<(Duration, Times), Failure> {
+    fn drawn(&self, order: &Order<'_>, text: &str) -> Result<(Duration, Times)> {
         self.agent().tell(order)?;
         let at = self.client.wait_for(text)?;
         let times = self.agent().answer()?;

@@ -13,7 +13,7 @@ use crate::bench::host::settle;
 use crate::bench::report::{Judgement, Table};
 use crate::bench::rounds::Case;
 use crate::bench::setup::Setup;
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 /// The number of seats that the bound is for.
 pub const MANY: usize = 50;
@@ -28,7 +28,7 @@ pub const USUAL_TRANSCRIPT: u64 = 256 * 1024;
 const BLOCKED: usize = 5;
 
 /// Measures all refreshes, and judges those that used the status cache.
-pub fn measured(setup: &Setup) -> Result<(Table, Vec<Judgement>), Failure> {
+pub fn measured(setup: &Setup) -> Result<(Table, Vec<Judgement>)> {
     let mut blocked = mixed(MANY);
     blocked[..BLOCKED].fill(State::Blocked);
     let start = |states: &[State]| Crew::start(setup, states, USUAL_TRANSCRIPT);
@@ -96,7 +96,7 @@ impl Case for Refresh<'_> {
         self.name.to_owned()
     }
 
-    fn process(&self, _round: usize) -> Result<(Command, Vec<u8>), Failure> {
+    fn process(&self, _round: usize) -> Result<(Command, Vec<u8>)> {
         if self.way == Way::Full {
             self.crew.drop_status_cache()?;
         }
@@ -107,7 +107,7 @@ impl Case for Refresh<'_> {
     }
 
     /// The status cache expires after seconds; the next refresh then writes a new one.
-    fn finish(&self) -> Result<bool, Failure> {
+    fn finish(&self) -> Result<bool> {
         let is_same = version(&self.crew.status_cache()) == self.before.get();
         Ok(is_same == (self.way == Way::Quiet))
     }

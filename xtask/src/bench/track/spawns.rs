@@ -2,14 +2,15 @@
 //!
 //! Counts with strace on real hooks in a real pane.
 
+use towline_agents::Agent;
+
 use super::agent::Order;
 use super::crew::{Crew, State};
 use super::refresh::USUAL_TRANSCRIPT;
 use super::strace::{self, Started};
-use crate::bench::payload::Agent;
 use crate::bench::report::{Judgement, Table};
 use crate::bench::setup::Setup;
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 /// Occasion, event, and the number of processes that it may start. One turn: each event finds the session as
 /// the one before left it.
@@ -26,7 +27,7 @@ const OCCASIONS: [(&str, &str, usize); 9] = [
 ];
 
 /// Plays the turn, then refreshes the bar twice.
-pub fn measured(setup: &Setup) -> Result<(Table, Vec<Judgement>), Failure> {
+pub fn measured(setup: &Setup) -> Result<(Table, Vec<Judgement>)> {
     let crew = Crew::start(setup, &[State::Completed], USUAL_TRANSCRIPT)?;
     // Maintenance runs after a number of writes of any kind: do it beforehand.
     crew.run_tow(&["work", "--quiet"])?;

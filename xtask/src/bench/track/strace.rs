@@ -9,12 +9,11 @@ use std::process::{Command, Stdio};
 use crate::bench::host::temporary_folder;
 use crate::bench::instructions::carry_over;
 use crate::files;
-use crate::outcome::{Failure, output_of};
+use crate::outcome::{Failure, Result, output_of};
 
 /// System calls that start a process or program.
 pub const STARTING: &str = "execve,execveat,clone,clone3,fork,vfork";
 
-/// System calls that read.
 const READING: &str = "read,pread64,readv,preadv,preadv2";
 
 /// The processes and programs that a process started.
@@ -26,13 +25,12 @@ pub struct Started {
     pub programs: Vec<String>,
 }
 
-/// Traces what `command` starts.
-pub fn started_by(command: &Command) -> Result<Started, Failure> {
+pub fn started_by(command: &Command) -> Result<Started> {
     traced(command, STARTING, started)
 }
 
 /// Reads what was started from existing traces.
-pub fn started(trace: &Path) -> Result<Started, Failure> {
+pub fn started(trace: &Path) -> Result<Started> {
     let traces = traces(trace)?;
     // The first process has the lowest id, unless ids have wrapped around: then its program is counted, too.
     let first = traces.keys().min().copied();
@@ -45,7 +43,7 @@ pub fn started(trace: &Path) -> Result<Started, Failure> {
 }
 
 /// The number of bytes that `command` reads of the file at `path`.
-pub fn bytes_read(command: &Command, path: &Path) -> Result<u64, Failure> {
+pub fn bytes_read(command: &Command, path: &Path) -> Result<u64> {
     let of_file = format!("<{}>", path.display());
     let lines =
         |text: &String| text.lines().filter(|line| line.contains(&of_file)).filter_map(result).sum::<u64>();
@@ -53,11 +51,7 @@ pub fn bytes_read(command: &Command, path: &Path) -> Result<u64, Failure> {
 }
 
 /// Runs `command` and reads its traces. `-y` shows descriptors with the paths of their files.
-fn traced<T>(
-    command: &Command,
-    calls: &str,
-    read: impl Fn(&Path) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+fn traced<T>(command: &Command, calls: &str, read: impl Fn(&Path) -> Result<T>) -> Result<T> {
     let folder = temporary_folder()?;
     let trace = folder.path().join("trace");
     let mut strace = Command::new("strace");
@@ -68,7 +62,7 @@ fn traced<T>(
 }
 
 /// The traces of all processes by id: files with a dot and the process id after the name.
-fn traces(trace: &Path) -> Result<BTreeMap<u32, String>, Failure> {
+fn traces(trace: &Path) -> Result<BTreeMap<u32, String>> {
     let folder = trace.parent().unwrap_or(trace);
     let name = trace.file_name().unwrap_or_default().to_string_lossy();
     let mut traces = BTreeMap::new();

@@ -13,7 +13,7 @@ use crate::bench::report::{Judgement, Table};
 use crate::bench::rounds::Case;
 use crate::bench::setup::Setup;
 use crate::bench::statistics;
-use crate::outcome::Failure;
+use crate::outcome::Result;
 
 const KB: u64 = 1024;
 const MB: u64 = 1024 * KB;
@@ -28,7 +28,7 @@ const MOVES_LESS_THAN_PERCENT: f64 = 15.0;
 const READS_AT_MOST: u64 = 1280 * KB;
 
 /// Measures the time of each case and the bytes that it reads of the transcript, and judges both.
-pub fn measured(setup: &Setup) -> Result<([Table; 2], Vec<Judgement>), Failure> {
+pub fn measured(setup: &Setup) -> Result<([Table; 2], Vec<Judgement>)> {
     let mut crews = Vec::new();
     for bytes in SIZES {
         crews.push((bytes, Crew::start(setup, &[State::Working], bytes)?));
@@ -62,7 +62,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn bytes_read(&self) -> Result<u64, Failure> {
+    fn bytes_read(&self) -> Result<u64> {
         let transcript = self.crew.agents.first().map(|agent| agent.transcript.clone());
         strace::bytes_read(&self.process(0)?.0, &transcript.unwrap_or_default())
     }
@@ -77,7 +77,7 @@ impl Case for Look<'_> {
         format!("{what}, transcript of {}", statistics::bytes(self.bytes as usize))
     }
 
-    fn process(&self, _round: usize) -> Result<(Command, Vec<u8>), Failure> {
+    fn process(&self, _round: usize) -> Result<(Command, Vec<u8>)> {
         let command = match self.what {
             What::Status => self.crew.tow(&["status", "--json"]),
             What::Refresh => {

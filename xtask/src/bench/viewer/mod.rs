@@ -15,7 +15,7 @@ use clap::Args;
 use super::host::announce;
 use super::report::{Judgement, Report, Table};
 use super::setup::{Publication, binary};
-use crate::outcome::{Failure, Verdict, output_of};
+use crate::outcome::{Failure, Result, Verdict, output_of};
 use crate::repository::Repository;
 use crate::server::Server;
 
@@ -56,7 +56,7 @@ const ROUTES: [&str; 6] = [
 
 const MOST_MB: f64 = 50.0;
 
-pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict, Failure> {
+pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let tow = binary(options.tow.as_deref(), repository, out)?;
     announce(out, "making the past …")?;
     let world = World::new(tow, options.sessions, options.memories)?;
@@ -65,7 +65,7 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     let timings = page::timings(&world, &server);
     let quiet_mb = server.resident_mb()?;
     announce(out, "asking as often as it can answer …")?;
-    let rates = rates(&server)?;
+    let rates = ROUTES.iter().map(|route| rate(&server, route)).collect::<Result<_>>()?;
     let busy_mb = server.resident_mb()?;
     let report = report(&timings, rates, [quiet_mb, busy_mb]);
     let arguments = format!("viewer --memories {} --sessions {}", options.memories, options.sessions);
@@ -100,12 +100,8 @@ fn report(timings: &[Timing], rates: Vec<Vec<String>>, [quiet, busy]: [f64; 2]) 
     }
 }
 
-/// One row per route: its path, answers per second, median latency.
-fn rates(server: &Server) -> Result<Vec<Vec<String>>, Failure> {
-    ROUTES.iter().map(|route| rate(server, route)).collect()
-}
-
-fn rate(server: &Server, route: &str) -> Result<Vec<String>, Failure> {
+/// The row of a route: its path, answers per second, median latency.
+fn rate(server: &Server, route: &str) -> Result<Vec<String>> {
     let mut wrk = Command::new("wrk");
     wrk.args(["-t1", "-c8", "-d5s", "--latency", "-H", &format!("Authorization: Bearer {}", server.token())]);
     wrk.arg(format!("{}{route}", server.base()));

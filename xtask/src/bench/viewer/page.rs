@@ -46,7 +46,8 @@ const TYPED: &str = "((text) => new Promise((done) => {
 pub fn timings(world: &World, server: &Server) -> Vec<Timing> {
     let browser = Browser::start(&world.env);
     browser.goto(server.url());
-    let empty = blank(&browser);
+    // The browser's own time on this machine.
+    let empty = (0..LOADS).filter_map(|_| painted(&browser, "data:text/html,<h1>x</h1>")).collect();
     let [board, _] = loaded(&browser, server, "board");
     let [memories, first_rows] = loaded(&browser, server, "memories");
     let [_, sessions] = loaded(&browser, server, "sessions");
@@ -58,11 +59,6 @@ pub fn timings(world: &World, server: &Server) -> Vec<Timing> {
         Timing { name: "first rows, sessions", times: sessions },
         Timing { name: "search as you type", times: typed(&browser, server) },
     ]
-}
-
-/// First paints of an empty page: the browser's own time on this machine.
-fn blank(browser: &Browser) -> Vec<f64> {
-    (0..LOADS).filter_map(|_| painted(browser, "data:text/html,<h1>x</h1>")).collect()
 }
 
 fn painted(browser: &Browser, url: &str) -> Option<f64> {

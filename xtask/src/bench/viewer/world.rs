@@ -8,10 +8,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use towline_testkit::TestEnv;
 
-use crate::bench::seed;
-use crate::bench::transcript::{session_id, stamp};
+use crate::bench::seed::{self, session_id, stamp};
 use crate::files;
-use crate::outcome::{Failure, output_of};
+use crate::outcome::{Result, output_of};
 use crate::server::Server;
 
 const PROJECTS: usize = 20;
@@ -21,7 +20,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(tow: PathBuf, sessions: usize, memories: usize) -> Result<World, Failure> {
+    pub fn new(tow: PathBuf, sessions: usize, memories: usize) -> Result<World> {
         let world = World { env: TestEnv::new(tow) };
         (0..PROJECTS).try_for_each(|number| files::create_folder(&world.project(number)))?;
         (0..sessions).try_for_each(|number| world.write_session(number))?;
@@ -33,7 +32,7 @@ impl World {
         Ok(world)
     }
 
-    pub fn serve(&self) -> Result<Server, Failure> {
+    pub fn serve(&self) -> Result<Server> {
         Server::start(&mut self.env.command("tow"), &["--rate", "1000000"])
     }
 
@@ -42,7 +41,7 @@ impl World {
     }
 
     /// A transcript of two turns, an hour after the previous one.
-    fn write_session(&self, number: usize) -> Result<(), Failure> {
+    fn write_session(&self, number: usize) -> Result<()> {
         let id = session_id(number);
         let mut text = String::new();
         for turn in 0..2 {
@@ -59,7 +58,7 @@ impl World {
         files::write(&path, text)
     }
 
-    fn tow(&self, arguments: &[&str]) -> Result<(), Failure> {
+    fn tow(&self, arguments: &[&str]) -> Result<()> {
         let mut command = self.env.command("tow");
         command.env("TOWLINE_HOME", self.env.data_dir()).args(arguments);
         output_of(&format!("tow {}", arguments.join(" ")), &mut command).map(drop)
