@@ -29,7 +29,6 @@ use towline_testkit::mutate::Dice;
 const BASE_MS: i64 = 1_800_000_000_000;
 
 const WORKERS: u64 = 64;
-const EVENTS_EACH: u64 = 200;
 const SESSIONS: u64 = 16;
 
 /// The fold empties a log above 8 MB; readers may keep it from that for some transactions more.
@@ -40,6 +39,12 @@ const LARGEST_EVENT: u64 = 1024;
 
 /// `tow work` seals the active file above 4 MB.
 const LARGEST_ACTIVE: u64 = 4 << 20;
+
+/// How many events each worker sends: `TOWLINE_CROWD` asks for more than a suite has time for.
+fn events_each() -> u64 {
+    let asked = std::env::var("TOWLINE_CROWD");
+    asked.ok().and_then(|events| events.parse().ok()).unwrap_or(50)
+}
 
 /// One event of one worker.
 #[derive(Clone, Copy)]
@@ -103,7 +108,7 @@ fn a_crowd_of_hooks_loses_nothing_though_a_tenth_is_killed() {
 fn end_sessions(env: &TestEnv) -> Vec<(SessionKey, i64)> {
     let mut last_words = vec![];
     for worker in 0..SESSIONS {
-        for (number, event) in (EVENTS_EACH..).zip(["Stop", "UserPromptSubmit"]) {
+        for (number, event) in (events_each()..).zip(["Stop", "UserPromptSubmit"]) {
             let step = Step { worker, number };
             env.set_now(now_of(step.at()));
             env.hook(step.session().agent.as_str(), payload(event, &step.session(), "")).ok().is_silent();
@@ -137,7 +142,7 @@ fn run_worker(env: &TestEnv, worker: u64, largest_log: &AtomicU64) -> Outcome {
     let mut outcome = Outcome::default();
     let mut last_life = Duration::from_millis(5);
     let log = DataFolder::at(env.data_dir()).write_ahead_log();
-    for number in 0..EVENTS_EACH {
+    for number in 0..events_each() {
         let step = Step { worker, number };
         let mut child = start_hook(env, step);
         let status = if dice.one_in(3) {
@@ -223,7 +228,7 @@ fn insist_on_exactly_once(store: &Store, outcome: &Outcome) {
     }
     let twice: Vec<_> = times.iter().filter(|(_, times)| **times != 1).collect();
     assert_eq!(twice, [], "stored more than once");
-    let stored: BTreeSet<u64> = times.into_keys().filter(|at| *at < WORKERS * EVENTS_EACH).collect();
+    let stored: BTreeSet<u64> = times.into_keys().filter(|at| *at < WORKERS * events_each()).collect();
     let lost = outcome.accepted.difference(&stored).count();
     let ran_out = ran_out_of_time(store.home());
     assert!(lost <= ran_out, "{lost} exited with 0 and were lost, but only {ran_out} ran out of time");
@@ -235,7 +240,7 @@ fn insist_on_exactly_once(store: &Store, outcome: &Outcome) {
         outcome.accepted.len(),
         outcome.killed.len()
     );
-    assert!(outcome.killed.len() as u64 >= WORKERS * EVENTS_EACH / 10, "too few were killed");
+    assert!(outcome.killed.len() as u64 >= WORKERS * events_each() / 10, "too few were killed");
     assert!(
         survived > 0 && survived < outcome.killed.len(),
         "no kill came before the acceptance, or none after it"
@@ -279,7 +284,7 @@ fn insist_on_bounds(store: &Store, largest_log: u64) {
     let journal = Segments::list(home).expect("the journal can be listed").total_bytes();
     println!("largest log {largest_log}, journal {journal}, active {}", unsealed_bytes(home));
     assert!(largest_log < LARGEST_LOG, "the write-ahead log grew to {largest_log}");
-    assert!(journal < WORKERS * EVENTS_EACH * LARGEST_EVENT, "the journal grew to {journal}");
+    assert!(journal < WORKERS * events_each() * LARGEST_EVENT, "the journal grew to {journal}");
     assert!(unsealed_bytes(home) <= LARGEST_ACTIVE);
     assert_eq!(size(&home.write_ahead_log()), 0, "work left a write-ahead log");
 }

@@ -213,6 +213,8 @@ fn claude(claude: Claude) {
             list.into_iter().any(|line| line.contains('❯') && line.contains(prompt))
         });
         desk.pane.keys(&["Escape"]);
+        // The client drops what is pasted while the list closes.
+        desk.pane.wait_screen_for("no list", |screen| !screen.contains("(current)"));
         desk.wait_idle();
     }
 }

@@ -148,6 +148,17 @@ fn wait_no_keeper(env: &TestEnv) {
     });
 }
 
+/// Waits until the shell edits its line: until then, the terminal echoes what is typed, and the shell once more.
+fn wait_line_editor(env: &TestEnv, pane: &Pane) {
+    let tty = pane.tmux().run(&["display-message", "-p", "-t", &pane.id, "#{pane_tty}"]);
+    wait::until_evident("the shell to edit its line", wait::PATIENCE, || {
+        let modes = Run::of(env.command("stty").args(["-a", "-F", tty.trim()]), b"").ok().stdout;
+        // Unlike the monitor, the shell leaves the output to the terminal.
+        let is_edited = modes.contains("-icanon") && !modes.contains("-opost");
+        if is_edited { Ok(()) } else { Err(modes) }
+    });
+}
+
 /// A shell that edits its line sets the terminal for itself as soon as the monitor is gone: that must stay.
 #[test]
 fn a_shell_that_has_the_terminal_again_after_a_kill_keeps_it_as_it_set_it() {
@@ -162,6 +173,7 @@ fn a_shell_that_has_the_terminal_again_after_a_kill_keeps_it_as_it_set_it() {
         let pid = fs::read_to_string(env.root().join("pid")).unwrap();
         Run::of(env.command("kill").args(["-KILL", pid.trim()]), b"").ok();
         pane.wait_format("#{alternate_on} #{cursor_flag} #{wrap_flag}", "0 1 1");
+        wait_line_editor(&env, &pane);
         pane.say(&format!("echo after-$(({round} + 0))"));
         let screen = pane.wait_screen(&format!("after-{round}"));
         assert_eq!(screen.matches(&format!("echo after-$(({round}")).count(), 1, "echoed once: {screen}");

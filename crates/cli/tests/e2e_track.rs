@@ -121,7 +121,8 @@ fn choose_refusal(pane: &Pane) {
             return Ok(());
         }
         pane.keys(&["Down"]);
-        for _ in 0..20 {
+        // Seconds on a loaded machine: a second key for a slow first one would go past the refusal.
+        for _ in 0..600 {
             if chosen(&pane.screen()) != before {
                 break;
             }

@@ -10,7 +10,9 @@ use std::path::Path;
 use towline_testkit::{Pane, Run, TestEnv, Tmux, wait};
 
 /// Runs one command of ours per line that is typed into its pane, as an agent runs its hooks and its tools.
-const LOOP: &str = r#"while read -r number; do
+/// Says when it reads: what is typed before that may reach it without the end of the line.
+const LOOP: &str = r#"echo "the seat reads"
+while read -r number; do
     sh "$1/$number.sh" > "$1/$number.out" 2>&1
     touch "$1/$number.done"
 done
@@ -34,6 +36,7 @@ impl Seat {
         let seat = Seat { env, pane, agent, version, told: Cell::new(0) };
         std::fs::create_dir_all(seat.folder()).unwrap();
         seat.pane.say(&format!("{agent} {script} {}", seat.folder().display()));
+        seat.pane.wait_screen("the seat reads");
         seat
     }
 

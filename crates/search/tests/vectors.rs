@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use tempfile::TempDir;
 use towline_search::{
-    Document, DocumentKind, Query, QuerySimilarity, SearchIndex, VectorFile, VectorFormat, VectorWriter,
+    Document, DocumentKind, Query, QuerySimilarity, RankingStages, SearchIndex, VectorFile, VectorFormat,
+    VectorWriter,
 };
 
 const OF: VectorFormat = VectorFormat { model: 7, dimensions: 8 };
@@ -143,7 +144,12 @@ fn a_document_that_was_compared_elsewhere_is_found_like_one_with_a_vector_here()
     ];
     let ids = |near: Option<&QuerySimilarity<'_>>| -> Vec<i64> {
         let query = Query { text: "zebra".into(), limit: 10, ..Query::default() };
-        index.search_near(&query, &fresh, near).unwrap().iter().map(|hit| hit.id).collect()
+        index
+            .search_with(RankingStages::Whole, &query, &fresh, near)
+            .unwrap()
+            .iter()
+            .map(|hit| hit.id)
+            .collect()
     };
     assert!(ids(None).is_empty());
     assert_eq!(ids(Some(&QuerySimilarity::default().with_others([(9001, 0.2), (9002, 0.8)]))), [9002]);
@@ -166,7 +172,7 @@ fn document_without_a_word_of_the_question_is_found_by_its_vector() {
     let ids = |near: Option<&QuerySimilarity<'_>>, project: Option<&str>| -> Vec<i64> {
         let mut query = Query { text: "zebra".into(), limit: 10, ..Query::default() };
         query.filters.project = project.map(str::to_owned);
-        index.search_near(&query, &[], near).unwrap().iter().map(|hit| hit.id).collect()
+        index.search_with(RankingStages::Whole, &query, &[], near).unwrap().iter().map(|hit| hit.id).collect()
     };
     let vectors = folder.vectors();
     let query_vector = [0.0, 0.0, 0.0, 0.0, 0.0, 0.9, 0.43, 0.0];

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -117,7 +117,7 @@ impl TestEnv {
         command
     }
 
-    /// Runs the binary to its end, with empty standard input.
+    /// Runs the binary to its end, with empty standard input: in a terminal if only a person may run the command.
     #[track_caller]
     pub fn tow(&self, args: &[&str]) -> Run {
         Run::of(self.command(self.bin("tow")).args(args), b"")
@@ -184,18 +184,30 @@ impl TestEnv {
         }
     }
 
-    /// Fixed dates give the commit the same hash in every run.
+    /// Copies the repository from a template: git takes longer than a whole short test.
     #[track_caller]
     fn make_repository(&self) {
-        fs::write(self.project().join("README.md"), "# Project\n").expect("the project is writable");
-        self.git(&["init", "-q"]);
-        self.git(&["add", "README.md"]);
-        let mut commit = self.command(self.bin("git"));
-        commit
-            .args(["commit", "-q", "-m", "Start"])
-            .env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
-            .env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z");
-        Run::of(&mut commit, b"").ok();
+        let template = cache().join("repository-1");
+        if !template.exists() {
+            self.make_template(&template);
+        }
+        copy_folder(&template, &self.project()).expect("the template can be copied");
+    }
+
+    /// Fixed dates give the commit the same hash in every run.
+    #[track_caller]
+    fn make_template(&self, template: &Path) {
+        fs::create_dir_all(cache()).expect("/var/tmp is writable");
+        let making = tempfile::tempdir_in(cache()).expect("the cache is writable");
+        fs::write(making.path().join("README.md"), "# Project\n").expect("the cache is writable");
+        let date = "2026-01-01T00:00:00Z";
+        for words in ["init -q --template=", "add README.md", "commit -q -m Start"] {
+            let mut git = self.command(self.bin("git"));
+            git.args(words.split(' ')).current_dir(making.path());
+            Run::of(git.env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date), b"").ok();
+        }
+        // A concurrent process that renamed first made the same template.
+        let _ = fs::rename(making.path(), template);
     }
 }
 
@@ -206,6 +218,25 @@ impl Drop for Inner {
         let path = self.folder.path();
         let _ = fs::remove_dir_all(path).or_else(|_| fs::remove_dir_all(path));
     }
+}
+
+/// The folder of templates that outlive a run. Not in a home: PostgreSQL's user must read it.
+pub(crate) fn cache() -> PathBuf {
+    let uid = fs::metadata("/proc/self").map(|it| it.uid()).unwrap_or_default();
+    PathBuf::from(format!("/var/tmp/towline-tests-{uid}"))
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => copy_folder(&entry.path(), &target)?,
+            false => fs::copy(entry.path(), target).map(|_| ())?,
+        }
+    }
+    Ok(())
 }
 
 fn short_folder() -> TempDir {

@@ -12,6 +12,7 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
+use crate::env::cache;
 use crate::postgres_certificates::{self, Served};
 use crate::processes::{self, Process};
 use crate::run::Run;
@@ -345,12 +346,6 @@ impl Drop for Postgres {
 
 /// No user settings, bare values, and stop at the first error.
 const PSQL: [&str; 7] = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-w"];
-
-/// The folder of the templates and the pgvector build. Not in a home: the server's user must read it.
-pub(crate) fn cache() -> PathBuf {
-    let uid = fs::metadata("/proc/self").map(|it| it.uid()).unwrap_or_default();
-    PathBuf::from(format!("/var/tmp/towline-tests-{uid}"))
-}
 
 #[track_caller]
 fn programs(build: Build) -> PathBuf {

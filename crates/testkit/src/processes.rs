@@ -45,6 +45,11 @@ pub(crate) fn end(root: &Path, chosen: impl Fn(&Process) -> bool) {
     });
 }
 
+/// Kills one process that the caller started.
+pub(crate) fn kill_now(pid: u32) {
+    kill("-KILL", &[Process { pid, command: String::new() }]);
+}
+
 /// The process ids of the children of `pid`.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     let path = format!("/proc/{pid}/task/{pid}/children");

@@ -4,10 +4,11 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::wait;
+use crate::processes;
 
 /// A client with a scripted model needs seconds; only a hanging one needs a minute.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -36,18 +37,19 @@ impl Run {
         let feeder = feed(child.stdin.take().expect("stdin is piped"), stdin.to_vec());
         let stdout = drain(child.stdout.take().expect("stdout is piped"));
         let stderr = drain(child.stderr.take().expect("stderr is piped"));
-        let mut status = None;
-        let ended = wait::holds_within(DEADLINE, || {
-            status = child.try_wait().expect("the child can be waited for");
-            status.is_some()
+        let pid = child.id();
+        let (report, end) = mpsc::channel();
+        thread::spawn(move || report.send(child.wait()));
+        // Not polled: most programs end sooner than the first pause would.
+        let in_time = end.recv_timeout(DEADLINE).ok();
+        let ended = in_time.is_some();
+        let status = in_time.unwrap_or_else(|| {
+            processes::kill_now(pid);
+            end.recv().expect("the waiting thread reports")
         });
-        if !ended {
-            child.kill().expect("the child can be killed");
-            status = child.wait().ok();
-        }
         feeder.join().expect("stdin is fed");
         let run = Self {
-            status: status.expect("the child has ended"),
+            status: status.expect("the child can be waited for"),
             stdout: stdout.join().expect("stdout is read"),
             stderr: stderr.join().expect("stderr is read"),
         };

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a test waits for a real client. Generous: a loaded machine is slow, not wrong.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Pauses between two looks grow: a look at a screen starts a process, which the awaited client could use.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);

@@ -47,6 +47,7 @@ fn a_clock_that_tells_nonsense_is_survived() {
         world.insist_on_events(&session(), sent);
         world.env.set_now(NOON_MS);
         world.hook("Stop", &session());
+        world.env.wait_no_process();
         world.doctor().is_sound();
     }
 }

@@ -14,6 +14,7 @@ fn a_home_that_does_not_exist_is_made() {
     let home = world.env.root().join("never/made");
     world.env.set("HOME", home.display().to_string());
     let sent = world.hooks_of_all_kinds(&session());
+    world.env.wait_no_process();
     world.work();
     let events = store_in(&DataFolder::at(home.join(".local/share/towline"))).events(&session());
     assert!(events.expect("they can be read").len() >= sent);

@@ -27,7 +27,7 @@ fn kill_after(mut child: Child, looks: usize) {
 fn kills() -> i64 {
     #[expect(clippy::disallowed_methods, reason = "how long the test may take is not the binary's business")]
     let asked = std::env::var("TOWLINE_KILLS");
-    asked.ok().and_then(|kills| kills.parse().ok()).unwrap_or(250)
+    asked.ok().and_then(|kills| kills.parse().ok()).unwrap_or(60)
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub type Ranks = Vec<Option<usize>>;
 impl Set {
     /// The rank of each question's first right answer: among sessions or, if a turn is asked for, among turns.
     pub fn ranks(&self, tier: RankingStages) -> Ranks {
-        self.ranks_by(&|index, query| index.search_with(tier, query, &[]).unwrap())
+        self.ranks_by(&|index, query| index.search_with(tier, query, &[], None).unwrap())
     }
 
     /// `ranks` with a custom search function.
