@@ -1,9 +1,10 @@
 //! The state of a folder's git checkout, as `git` reports it.
 //!
-//! One spawn, bounded in time, that takes no lock and runs nothing that the repository names. A hook uses it at most
-//! once per session, and only about commits of another branch.
+//! Bounded in time, takes no lock and runs nothing that the repository names: no hook, filter, monitor, pager, helper or
+//! transport. A hook uses it at most once per session, and only about commits of another branch.
 
 use crate::tmux::output_within;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -31,7 +32,7 @@ const MOST_COMMITS: &str = "--max-count=5000";
 pub fn checked_out(folder: &Path) -> Option<Checkout> {
     let status =
         ["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"];
-    read(&git_output(folder, &status, PATIENCE)?)
+    read(&git_output(git(folder).args(status).envs(without_filters(folder)?), PATIENCE)?)
 }
 
 /// Those of these commits that exist here but are not in `HEAD`. Hashes may be short; other words are ignored.
@@ -41,21 +42,86 @@ pub fn elsewhere<'c>(folder: &Path, commits: &[&'c str]) -> Vec<&'c str> {
     if named.is_empty() {
         return vec![];
     }
-    let list = ["rev-list", "--ignore-missing", MOST_COMMITS];
-    let arguments: Vec<&str> =
-        list.into_iter().chain(named.iter().copied()).chain(["--not", "HEAD"]).collect();
-    let listed = git_output(folder, &arguments, HOOK_PATIENCE).unwrap_or_default();
+    let mut list = git(folder);
+    list.args(["rev-list", "--ignore-missing", MOST_COMMITS]).args(&named).args(["--not", "HEAD"]);
+    let listed = git_output(&mut list, HOOK_PATIENCE).unwrap_or_default();
     named.into_iter().filter(|name| listed.lines().any(|line| line.starts_with(name))).collect()
 }
 
-/// The output of `git`; `None` if it fails or exceeds `patience`.
+/// Settings of a repository that name a program, and one that makes `status` ask submodules, which have their own.
+const SETTINGS: [&str; 12] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.pager=cat",
+    "core.editor=false",
+    "core.askPass=",
+    "core.sshCommand=false",
+    "core.gitProxy=",
+    "credential.helper=",
+    "diff.external=",
+    "gpg.program=false",
+    "status.submoduleSummary=false",
+];
+
+/// Variables of an agent's environment that are about another repository, or add settings.
+const FOREIGN: [&str; 9] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_EXTERNAL_DIFF",
+];
+
+/// A `git` that runs no program the repository names. Every call starts here. Content filters are settings of any name:
+/// commands that compare files need `without_filters` as well.
 #[expect(clippy::disallowed_methods, reason = "the one place that runs git")]
-fn git_output(folder: &Path, arguments: &[&str], patience: Duration) -> Option<String> {
+fn git(folder: &Path) -> Command {
     let mut git = Command::new("git");
-    git.arg("-C").arg(folder).args(["--no-optional-locks", "-c", "core.fsmonitor=false"]).args(arguments);
-    // Repository variables in an agent's environment are not about this folder.
-    git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
-    output_within(&mut git, patience).filter(|output| output.succeeded).map(|output| output.text)
+    git.arg("-C").arg(folder).args(["--no-pager", "--no-optional-locks"]);
+    git.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+    for name in FOREIGN {
+        git.env_remove(name);
+    }
+    // An object that a partial clone lacks would be fetched, by a program that the repository names.
+    git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none").env("GIT_TERMINAL_PROMPT", "0");
+    git
+}
+
+/// More filters than any repository has.
+const MOST_FILTERS: usize = 1_000;
+
+/// Variables that turn off all content filters: a name may hold any character, so no option can. `None` if there are too
+/// many, or if they cannot be listed.
+fn without_filters(folder: &Path) -> Option<Vec<(String, String)>> {
+    const OFF: [(&str, &str); 4] = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
+    // Fails if no setting has such a name.
+    let mut list = git(folder);
+    list.args(["config", "--null", "--name-only", "--get-regexp", r"^filter\."]);
+    let listed = output_within(&mut list, PATIENCE)?;
+    let names =
+        listed.text.split('\0').filter_map(|key| Some(key.strip_prefix("filter.")?.rsplit_once('.')?.0));
+    let names: BTreeSet<&str> = names.collect();
+    let settings: Vec<(String, &str)> = names
+        .iter()
+        .flat_map(|name| OFF.map(|(setting, value)| (format!("filter.{name}.{setting}"), value)))
+        .collect();
+    let count = ("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string());
+    let numbered = settings.into_iter().enumerate().flat_map(|(number, (key, value))| {
+        [(format!("GIT_CONFIG_KEY_{number}"), key), (format!("GIT_CONFIG_VALUE_{number}"), value.to_owned())]
+    });
+    // A name that is not text could not be repeated.
+    let are_known = names.len() <= MOST_FILTERS && !listed.text.contains(char::REPLACEMENT_CHARACTER);
+    are_known.then(|| std::iter::once(count).chain(numbered).collect())
+}
+
+/// The output of `git`; `None` if it fails or exceeds `patience`.
+fn git_output(git: &mut Command, patience: Duration) -> Option<String> {
+    output_within(git, patience).filter(|output| output.succeeded).map(|output| output.text)
 }
 
 fn read(status: &str) -> Option<Checkout> {
@@ -71,7 +137,7 @@ fn read(status: &str) -> Option<Checkout> {
 mod tests {
     use super::*;
 
-    fn git(folder: &Path, arguments: &[&str]) -> String {
+    fn real_git(folder: &Path, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"]);
         git.arg("-C").arg(folder).args(arguments).env_remove("GIT_DIR");
@@ -85,33 +151,33 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path();
         assert_eq!(checked_out(folder), None, "no repository");
-        git(folder, &["init", "-q"]);
+        real_git(folder, &["init", "-q"]);
         assert_eq!(checked_out(folder), None, "no commit");
-        git(folder, &["commit", "-q", "--allow-empty", "-m", "first"]);
-        let commit = git(folder, &["rev-parse", "HEAD"]);
+        real_git(folder, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        let commit = real_git(folder, &["rev-parse", "HEAD"]);
         let clean = Checkout { commit, branch: Some("main".into()), is_dirty: false };
         assert_eq!(checked_out(folder), Some(clean.clone()));
         std::fs::write(folder.join("new"), "x").unwrap();
-        git(folder, &["checkout", "-q", "--detach"]);
+        real_git(folder, &["checkout", "-q", "--detach"]);
         assert_eq!(checked_out(folder), Some(Checkout { branch: None, is_dirty: true, ..clean }));
     }
     #[test]
     fn commits_of_another_branch_are_told_from_those_that_were_merged() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path();
-        git(folder, &["init", "-q"]);
+        real_git(folder, &["init", "-q"]);
         let made = |message: &str| {
-            git(folder, &["commit", "-q", "--allow-empty", "-m", message]);
-            git(folder, &["rev-parse", "HEAD"])
+            real_git(folder, &["commit", "-q", "--allow-empty", "-m", message]);
+            real_git(folder, &["rev-parse", "HEAD"])
         };
         let merged = made("here");
-        git(folder, &["checkout", "-q", "-b", "other"]);
+        real_git(folder, &["checkout", "-q", "-b", "other"]);
         let other = made("there");
-        git(folder, &["checkout", "-q", "main"]);
+        real_git(folder, &["checkout", "-q", "main"]);
         let (short, unknown) = (&other[..9], "0123456789abcdef0123456789abcdef01234567");
         assert_eq!(elsewhere(folder, &[&merged, &other, short, unknown, "--all", "HEAD"]), [&*other, short]);
         assert!(elsewhere(root.path().parent().unwrap(), &[&other]).is_empty(), "no repository");
-        git(folder, &["merge", "-q", "other"]);
+        real_git(folder, &["merge", "-q", "other"]);
         assert!(elsewhere(folder, &[&other]).is_empty());
     }
 }
