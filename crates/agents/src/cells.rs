@@ -2,7 +2,9 @@
 //!
 //! Understands the output of a multiplexer: text with style sequences. Skips any other sequence, and knows no agent.
 
-/// One character on a screen. A wide one is one cell: nothing here counts columns.
+use towline_core::escape::width;
+
+/// One character on a screen. A wide one is one cell; only `columns` counts what it takes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScreenCell {
     pub glyph: char,
@@ -40,6 +42,40 @@ impl ScreenRow {
         self.0.iter().all(|cell| cell.glyph.is_whitespace())
     }
 }
+
+/// The columns that these cells take up.
+pub(crate) fn columns(cells: &[ScreenCell]) -> usize {
+    width(&cells.iter().map(|cell| cell.glyph).collect::<String>())
+}
+
+/// A place on a screen, or in a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CellPosition {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// Whether a cursor is right after the last of these cells that `is_typed`: in its line, or, if the line is full, at the
+/// start of the next one. `text` is the column where text begins.
+pub(crate) fn is_after(
+    cursor: CellPosition,
+    inside: &[ScreenRow],
+    text: usize,
+    is_typed: IsTyped<'_>,
+) -> bool {
+    let last = |row: &ScreenRow| {
+        let cells = row.0.get(text..).unwrap_or_default();
+        let last = (0..cells.len()).rfind(|at| !cells[*at].glyph.is_whitespace() && is_typed(cells, *at))?;
+        Some(columns(&row.0[..=text + last]))
+    };
+    let lines = inside.iter().enumerate();
+    let mut ends = lines.filter_map(|(line, row)| Some(CellPosition { line, column: last(row)? }));
+    let end = ends.next_back().unwrap_or(CellPosition { line: 0, column: text });
+    cursor == end || cursor == CellPosition { line: end.line + 1, column: text }
+}
+
+/// Whether the cell with this number was typed, and is no hint of the client's.
+pub(crate) type IsTyped<'a> = &'a dyn Fn(&[ScreenCell], usize) -> bool;
 
 /// The lines of a screen. A style continues from one line to the next.
 pub(crate) fn rows(screen: &str) -> Vec<ScreenRow> {
@@ -112,23 +148,18 @@ fn styled(numbers: &str, mut style: CellStyle) -> CellStyle {
                 skip_colour(&mut parts);
             }
             "58" => skip_colour(&mut parts),
-            _ if is_colour(part) => style.has_colour = true,
-            _ if is_background(part) => style.has_background = true,
+            _ if is_colour(part, 30) => style.has_colour = true,
+            _ if is_colour(part, 40) => style.has_background = true,
             _ => {}
         }
     }
     style
 }
 
-/// One of the sixteen colours, or a colour whose components follow colons.
-fn is_colour(part: &str) -> bool {
-    let number: u32 = part.parse().unwrap_or(0);
-    (30..=37).contains(&number) || (90..=97).contains(&number) || part.starts_with("38:")
-}
-
-fn is_background(part: &str) -> bool {
-    let number: u32 = part.parse().unwrap_or(0);
-    (40..=47).contains(&number) || (100..=107).contains(&number) || part.starts_with("48:")
+/// One of the sixteen colours, or a colour whose components follow colons. Backgrounds are ten above the text's colours.
+fn is_colour(part: &str, first: u32) -> bool {
+    let index = part.parse::<u32>().unwrap_or(0).checked_sub(first);
+    index.is_some_and(|index| matches!(index, 0..8 | 60..68)) || part.starts_with(&format!("{}:", first + 8))
 }
 
 /// Skips the components of an extended colour: one for an indexed colour, three for RGB.

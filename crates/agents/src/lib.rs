@@ -213,6 +213,14 @@ impl Agent {
         }
     }
 
+    /// Whether the cursor is where the text in the agent's input line ends.
+    pub fn is_cursor_at_end(self, screen_with_sequences: &str, column: usize, line: usize) -> bool {
+        match self {
+            Agent::Claude => claude::input::is_cursor_at_end(screen_with_sequences, column, line),
+            Agent::Codex => codex::input::is_cursor_at_end(screen_with_sequences, column, line),
+        }
+    }
+
     /// The session that the agent's screen shows, for agents that report it nowhere else.
     pub fn shown_session(self, screen_with_sequences: &str) -> ShownSession {
         match self {

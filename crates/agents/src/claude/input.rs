@@ -5,7 +5,7 @@
 //! never counts as empty.
 
 use super::screen::{InputBox, input_box, shows_dialog};
-use crate::cells::{CellStyle, ScreenCell, ScreenRow, rows};
+use crate::cells::{CellPosition, CellStyle, ScreenCell, ScreenRow, columns, is_after, rows};
 use towline_core::typing::InputLine;
 
 /// `screen` has colour sequences; `cursor` is the terminal's own, by column and line, if known.
@@ -24,6 +24,19 @@ pub(crate) fn input_line(screen: &str, cursor: Option<(usize, usize)>) -> InputL
     if is_blank { InputLine::Holds { text: String::new() } } else { line }
 }
 
+/// Whether the cursor is where the typed text ends. A focused client draws its own, which counts.
+pub(crate) fn is_cursor_at_end(screen: &str, column: usize, line: usize) -> bool {
+    let rows = rows(screen);
+    let lines: Vec<String> = rows.iter().map(ScreenRow::text).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let Some(input) = input_box(&lines) else { return false };
+    let inside = &rows[input.inside.clone()];
+    let drawn =
+        cursor(inside).map(|(line, cell)| CellPosition { line, column: columns(&inside[line].0[..cell]) });
+    let shown = || Some(CellPosition { line: line.checked_sub(input.inside.start)?, column });
+    drawn.or_else(shown).is_some_and(|at| is_after(at, inside, TEXT, &|cells, cell| !is_hint(cells, cell)))
+}
+
 /// Whether this is the client's placeholder for a long paste of `text`: a running number and the count of line ends.
 pub(crate) fn is_folded(held: &str, text: &str) -> bool {
     let inner =
@@ -40,7 +53,7 @@ fn in_box(input: &InputBox<'_>, rows: &[ScreenRow]) -> InputLine {
     let held = held(inside);
     if shows_dialog(input.conversation()) || takes_keys(&rows[input.inside.end + 1..]) {
         InputLine::Covered
-    } else if input.is_busy() || (is_faded(mark) && !in_shell) {
+    } else if input.is_busy() || ((mark.style.faint || mark.style.has_colour) && !in_shell) {
         InputLine::Busy
     } else if in_shell {
         InputLine::Holds { text: format!("!{held}") }
@@ -71,10 +84,6 @@ fn is_moved(column: usize, line: usize, input: &InputBox<'_>) -> bool {
     input.inside.contains(&line) && (line, column) != (input.inside.start, TEXT)
 }
 
-fn is_faded(mark: ScreenCell) -> bool {
-    mark.style.faint || mark.style.has_colour
-}
-
 /// The typed text, line by line: a line that the client wrapped becomes two. Faint text is a hint of the client's.
 fn held(inside: &[ScreenRow]) -> String {
     let lines: Vec<String> = inside.iter().map(|row| typed(row.0.get(TEXT..).unwrap_or_default())).collect();
@@ -82,13 +91,15 @@ fn held(inside: &[ScreenRow]) -> String {
 }
 
 fn typed(cells: &[ScreenCell]) -> String {
-    // The cursor is drawn on the first letter of a hint, in full brightness.
-    let is_hint = |(index, cell): (usize, &ScreenCell)| {
-        cell.style.faint || (cell.style.reversed && cells.get(index + 1).is_some_and(|next| next.style.faint))
-    };
-    let kept = cells.iter().enumerate().filter(|(index, cell)| !is_hint((*index, cell)));
+    let kept = cells.iter().enumerate().filter(|(index, _)| !is_hint(cells, *index));
     let text: String = kept.map(|(_, cell)| cell.glyph).collect();
     text.trim_end().to_owned()
+}
+
+/// The cursor is drawn on the first letter of a hint, in full brightness.
+fn is_hint(cells: &[ScreenCell], index: usize) -> bool {
+    let style = cells[index].style;
+    style.faint || (style.reversed && cells.get(index + 1).is_some_and(|next| next.style.faint))
 }
 
 /// Line and column of the first reversed cell.

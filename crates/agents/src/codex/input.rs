@@ -4,7 +4,8 @@
 //! the end of a turn directly above it: while text streams, the client shows no other sign of work. A composer that
 //! lacks one of these never counts as empty.
 
-use crate::cells::{ScreenCell, ScreenRow, rows};
+use super::screen::is_duration;
+use crate::cells::{CellPosition, ScreenCell, ScreenRow, is_after, rows};
 use towline_core::typing::{InputLine, ShownSession};
 
 /// `screen` is the screen's lines with colour sequences.
@@ -16,6 +17,16 @@ pub(crate) fn input_line(screen: &str) -> InputLine {
         None if rows.iter().any(is_chosen) || is_browsed(&rows) => InputLine::Covered,
         None => InputLine::Unknown,
     }
+}
+
+/// Whether the terminal's cursor is where the typed text ends.
+pub(crate) fn is_cursor_at_end(screen: &str, column: usize, line: usize) -> bool {
+    let rows = rows(screen);
+    let Some(start) = rows.iter().rposition(is_composer) else { return false };
+    let inside = Composer::new(&rows, start).inside;
+    let is_typed = |cells: &[ScreenCell], cell: usize| !cells[cell].style.faint;
+    let cursor = line.checked_sub(start).map(|line| CellPosition { line, column });
+    cursor.is_some_and(|cursor| is_after(cursor, inside, TEXT, &is_typed))
 }
 
 /// Identifies the session by the last prompt above the composer, or the lack of one.
@@ -166,7 +177,8 @@ impl<'a> Composer<'a> {
         let lines: Vec<String> = self.above.iter().map(ScreenRow::text).collect();
         let end = lines.iter().rposition(|line| !line.is_empty()).unwrap_or(0);
         let begin = lines[..end].iter().rposition(String::is_empty).map_or(0, |blank| blank + 1);
-        lines.get(begin).is_some_and(|line| is_end_of_turn(line)) || self.is_fresh(&lines)
+        let is_end = |line: &String| is_duration(line) || line.starts_with("■ ");
+        lines.get(begin).is_some_and(is_end) || self.is_fresh(&lines)
     }
 
     /// Whether the client's name with the folder below is at the top, and the conversation is empty. The status output,
@@ -192,14 +204,6 @@ fn has_background(row: &ScreenRow) -> bool {
 
 fn is_sent_prompt(row: &ScreenRow) -> bool {
     row.first().is_some_and(|ScreenCell { glyph, style }| glyph == '›' && style.faint)
-}
-
-/// The duration of the turn, or the reason for its end.
-fn is_end_of_turn(line: &str) -> bool {
-    let worked = line.strip_prefix("  Worked for ").is_some_and(|time| {
-        time.starts_with(|first: char| first == '<' || first.is_ascii_digit()) && time.contains(" • ")
-    });
-    worked || line.starts_with("■ ")
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use crate::text::SafeText;
 use crate::time::Timestamp;
 use TypingObstacle as Obstacle;
 use TypingVerdict::{NotYet, Ready, Refused};
-use std::fmt;
 
 /// The user's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +26,6 @@ pub struct TypingRules {
     pub without: Vec<TerminalAbility>,
 }
 
-/// A pause of all typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypingPause {
     /// When it ends by itself.
@@ -58,11 +56,12 @@ pub struct TypingContext<'a> {
     pub abilities: TerminalAbilities,
     pub look: &'a PaneObservation,
     pub line: &'a InputLine,
+    /// Whether the cursor is where the text in the input line ends; `None` in terminals that do not tell.
+    pub is_cursor_at_end: Option<bool>,
     pub shown: &'a ShownSession,
 }
 
 impl Intent {
-    /// The target session.
     pub fn target_session<'a>(&'a self, before: Option<&'a Intent>) -> &'a SessionKey {
         before.and_then(|before| before.led_to.as_ref()).unwrap_or(&self.session)
     }
@@ -79,87 +78,74 @@ pub enum TypingVerdict {
 }
 
 /// One reason not to type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TypingObstacle {
+    #[error("typing is off (`tow config set typing.enabled true`)")]
     Off,
+    #[error("typing is paused{} (`tow resume`)", .0.end())]
     Paused(TypingPause),
+    #[error("its text was forgotten")]
     Forgotten,
+    #[error("its time is over")]
     TooLate,
-    /// The intent it follows is not confirmed yet.
+    #[error("what it comes after is not confirmed yet")]
     Before,
-    /// It was not confirmed, and never will be.
+    #[error("what it comes after was not confirmed")]
     BeforeFailed,
+    #[error("its seat or its session is not known any more")]
     SeatUnknown,
+    #[error("another session sits in the seat")]
     SeatTaken,
+    #[error("the session does not sit there any more")]
     SeatLeft,
+    #[error("the session has ended")]
     SessionEnded,
+    #[error("a turn runs")]
     TurnRuns,
+    #[error("the agent waits for an answer")]
     DialogOpen,
+    #[error("the session is {}", .0.name())]
     Unsuited(SessionState),
+    #[error("the usage limit still lasts")]
     LimitLasts,
+    #[error("somebody has gone on since: the session was prompted")]
     PromptedSince,
+    #[error("the agent's process has ended")]
     AgentGone,
-    /// The terminal has no means to report it.
+    #[error("this terminal cannot tell {} (`typing.without` accepts \"{}\")", .0.description(), .0.name())]
     CannotTell(TerminalAbility),
-    /// It has, but did not report it now.
+    /// It can tell, but did not tell it now.
+    #[error("the terminal did not tell {}", .0.description())]
     NotTold(TerminalAbility),
+    #[error("the pane is gone, or is another one by now")]
     PaneGone,
+    #[error("another program would get the keys")]
     OtherProgram,
+    #[error("the pane is in a mode of the terminal program, such as copy mode")]
     InMode,
+    #[error("something stands in the input line")]
     LineHolds,
+    #[error("the agent's screen shows that it works")]
     Busy,
+    #[error("a dialog or a menu is open")]
     Covered,
+    #[error("the agent's screen was not understood")]
     NotUnderstood,
+    #[error("somebody typed there a moment ago")]
     SomebodyTypes,
-    /// The agent shows a session other than the target.
+    #[error("the agent shows another session there")]
     OtherSession,
-    /// The input line does not hold the typed text.
+    #[error("the input line does not hold exactly what was typed")]
     LineDiffers,
+    #[error("the cursor is not where the typed text ends")]
+    CursorElsewhere,
+    #[error("somebody typed there in the meantime")]
     TypedMeanwhile,
 }
 
-impl fmt::Display for TypingObstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self {
-            Obstacle::Off => "typing is off (`tow config set typing.enabled true`)",
-            Obstacle::Paused(TypingPause { until: Some(until) }) => {
-                return write!(f, "typing is paused until {} (`tow resume`)", until.to_utc());
-            }
-            Obstacle::Paused(TypingPause { until: None }) => "typing is paused (`tow resume`)",
-            Obstacle::Forgotten => "its text was forgotten",
-            Obstacle::TooLate => "its time is over",
-            Obstacle::Before => "what it comes after is not confirmed yet",
-            Obstacle::BeforeFailed => "what it comes after was not confirmed",
-            Obstacle::SeatUnknown => "its seat or its session is not known any more",
-            Obstacle::SeatTaken => "another session sits in the seat",
-            Obstacle::SeatLeft => "the session does not sit there any more",
-            Obstacle::SessionEnded => "the session has ended",
-            Obstacle::TurnRuns => "a turn runs",
-            Obstacle::DialogOpen => "the agent waits for an answer",
-            Obstacle::Unsuited(state) => return write!(f, "the session is {}", state.name()),
-            Obstacle::LimitLasts => "the usage limit still lasts",
-            Obstacle::PromptedSince => "somebody has gone on since: the session was prompted",
-            Obstacle::AgentGone => "the agent's process has ended",
-            Obstacle::CannotTell(ability) => {
-                let (tells, name) = (ability.description(), ability.name());
-                return write!(f, "this terminal cannot tell {tells} (`typing.without` accepts \"{name}\")");
-            }
-            Obstacle::NotTold(ability) => {
-                return write!(f, "the terminal did not tell {}", ability.description());
-            }
-            Obstacle::PaneGone => "the pane is gone, or is another one by now",
-            Obstacle::OtherProgram => "another program would get the keys",
-            Obstacle::InMode => "the pane is in a mode of the terminal program, such as copy mode",
-            Obstacle::LineHolds => "something stands in the input line",
-            Obstacle::Busy => "the agent's screen shows that it works",
-            Obstacle::Covered => "a dialog or a menu is open",
-            Obstacle::NotUnderstood => "the agent's screen was not understood",
-            Obstacle::SomebodyTypes => "somebody typed there a moment ago",
-            Obstacle::OtherSession => "the agent shows another session there",
-            Obstacle::LineDiffers => "the input line does not hold exactly what was typed",
-            Obstacle::TypedMeanwhile => "somebody typed there in the meantime",
-        };
-        f.write_str(text)
+impl TypingPause {
+    fn end(self) -> String {
+        self.until.map_or(String::new(), |until| format!(" until {}", until.to_utc()))
     }
 }
 
@@ -169,8 +155,8 @@ pub fn may_type(intent: &Intent, moment: &TypingContext<'_>, rules: &TypingRules
     first_objection(&checks, intent, moment, rules)
 }
 
-/// Whether Enter may be pressed: all conditions still hold, the line holds the text, and no key was pressed since
-/// `typed_on`, the observation right before typing.
+/// Whether Enter may be pressed: all conditions still hold, the line holds the text, the cursor is at its end, and no key
+/// was pressed since `typed_on`, the observation right before typing.
 pub fn may_press(
     intent: &Intent,
     moment: &TypingContext<'_>,
@@ -254,27 +240,16 @@ fn is_suited(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> Ty
         SessionState::Working if purpose.is_command() => Refused(Obstacle::TurnRuns),
         SessionState::Working => NotYet(Obstacle::TurnRuns),
         SessionState::Blocked(_) => NotYet(Obstacle::DialogOpen),
-        SessionState::Limited
-            if purpose.is_allowed_in(SessionState::Limited) && limit_lasts(session, moment.now) =>
-        {
+        state if !purpose.is_allowed_in(state) => Refused(Obstacle::Unsuited(state)),
+        SessionState::Limited if session.limited_until.is_some_and(|until| moment.now < until) => {
             NotYet(Obstacle::LimitLasts)
         }
-        state @ (SessionState::Idle
+        SessionState::Idle
         | SessionState::Completed
         | SessionState::Interrupted
         | SessionState::Limited
-        | SessionState::Ended) => {
-            if purpose.is_allowed_in(state) {
-                Ready
-            } else {
-                Refused(Obstacle::Unsuited(state))
-            }
-        }
+        | SessionState::Ended => Ready,
     }
-}
-
-fn limit_lasts(session: &Session, now: Timestamp) -> bool {
-    session.limited_until.is_some_and(|until| now < until)
 }
 
 fn is_there(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> TypingVerdict {
@@ -376,7 +351,13 @@ fn line_holds_text(intent: &Intent, moment: &TypingContext<'_>) -> TypingVerdict
         return Ready;
     }
     match moment.line {
-        InputLine::Holds { text } if is_same(text, intent.wish.text.as_str()) => Ready,
+        // The cursor passes through other places while the screen is drawn.
+        InputLine::Holds { text } if is_same(text, intent.wish.text.as_str()) => {
+            match moment.is_cursor_at_end {
+                Some(false) => NotYet(Obstacle::CursorElsewhere),
+                Some(true) | None => Ready,
+            }
+        }
         InputLine::Holds { text } if is_prefix(text, intent.wish.text.as_str()) => {
             NotYet(Obstacle::LineDiffers)
         }

@@ -85,6 +85,35 @@ fn what_is_typed_is_held_wherever_the_cursor_stands() {
     check(&["interrupted-restored"], &holds("queue it"));
 }
 
+/// A drawn cursor counts; without one, or with one on a blank that the terminal leaves out, the terminal's own does.
+#[test]
+fn the_cursor_is_at_the_end_of_the_text_or_not() {
+    let ends = [
+        ("half-typed", "half typed"),
+        ("two-lines", "line two"),
+        ("narrow-half-typed", "broken over two lines"),
+        ("pasted-short", "short paste"),
+        ("pasted-folded", "[Pasted text #1 +12 lines]"),
+    ];
+    for (path, screen) in recorded() {
+        let at = |column: usize, line: usize| is_cursor_at_end(&screen, column, line);
+        let name = path.rsplit('/').next().unwrap();
+        if let Some((_, held)) = ends.iter().find(|(known, _)| *known == name) {
+            let line = screen.lines().position(|line| line.contains(held)).unwrap();
+            assert!(at(2 + held.chars().count(), line), "{path}");
+        }
+        let line = screen.lines().position(|line| line.contains("❯\u{a0}")).unwrap_or_default();
+        match name {
+            "half-typed" => {
+                assert!(!at(11, line) && !at(2, line) && !at(12, line - 1) && !at(0, 0), "{path}")
+            }
+            "half-typed-cursor-at-start" => assert!(!at(12, line) && !at(2, line), "{path}"),
+            "focus-out" => assert!(at(2, line) && !at(5, line) && !at(2, line - 1), "{path}"),
+            _ => {}
+        }
+    }
+}
+
 #[test]
 fn blanks_and_line_ends_are_held_too() {
     check(&["spaces", "empty-two-lines"], &holds(""));

@@ -63,6 +63,24 @@ fn what_is_typed_is_held() {
 }
 
 #[test]
+fn the_cursor_is_at_the_end_of_the_text_or_not() {
+    let recorded = recorded();
+    for (name, held) in
+        [("half-typed", "half typed"), ("two-lines", "line two"), ("pasted-folded", "[Pasted Content")]
+    {
+        let Some((_, screen)) = recorded.iter().find(|(path, _)| path.ends_with(&format!("/{name}"))) else {
+            continue;
+        };
+        let rows = rows(screen);
+        let line = rows.iter().rposition(|row| row.text().contains(held)).unwrap();
+        let end = rows[line].text().trim_end().chars().count();
+        let at = |column: usize, line: usize| is_cursor_at_end(screen, column, line);
+        assert!(at(end, line) && at(2, line + 1), "{name}");
+        assert!(!at(end - 1, line) && !at(2, line) && !at(end, line - 1) && !at(0, 0), "{name}");
+    }
+}
+
+#[test]
 fn blanks_and_line_ends_are_held_too() {
     check(&["spaces", "empty-two-lines"], &holds(""));
 }

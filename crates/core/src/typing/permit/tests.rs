@@ -26,6 +26,7 @@ struct World {
     abilities: TerminalAbilities,
     look: PaneObservation,
     line: InputLine,
+    is_cursor_at_end: Option<bool>,
     shown: ShownSession,
     asked: Option<SafeText>,
     rules: TypingRules,
@@ -43,6 +44,7 @@ impl World {
             abilities: self.abilities,
             look: &self.look,
             line: &self.line,
+            is_cursor_at_end: self.is_cursor_at_end,
             shown: &self.shown,
             asked: self.asked.as_ref(),
         }
@@ -133,6 +135,7 @@ fn all_is_well(purpose: IntentPurpose) -> World {
             cursor: None,
         },
         line: InputLine::Empty,
+        is_cursor_at_end: Some(true),
         shown: ShownSession::Unknown,
         asked: None,
         rules: TypingRules { enabled: true, pause: None, quiet_ms: 3_000, without: vec![] },
@@ -266,6 +269,9 @@ fn enter_is_pressed_only_behind_exactly_the_text() {
     let holds = |text: &str| InputLine::Holds { text: text.into() };
     assert_eq!(typed(IntentPurpose::Continue).may_press(), TypingVerdict::Ready);
     check(holds("go on with it"), TypingVerdict::Ready);
+    let cursor = |is_cursor_at_end| World { is_cursor_at_end, ..typed(IntentPurpose::Continue) }.may_press();
+    assert_eq!(cursor(Some(false)), TypingVerdict::NotYet(TypingObstacle::CursorElsewhere));
+    assert_eq!(cursor(None), TypingVerdict::Ready, "the terminal does not tell");
     check(holds("go on wi"), TypingVerdict::NotYet(TypingObstacle::LineDiffers));
     check(InputLine::Empty, TypingVerdict::NotYet(TypingObstacle::LineDiffers));
     check(holds("mine go on with it"), TypingVerdict::Refused(TypingObstacle::LineDiffers));

@@ -17,6 +17,8 @@ pub trait Hands {
     fn shown(&self, look: &PaneObservation) -> ShownSession;
     /// Whether the input line holds exactly this text, as the agent renders it.
     fn is_typed(&self, held: &str, text: &str) -> bool;
+    /// Whether the cursor is where the text in the input line ends; `None` if the terminal does not tell.
+    fn is_cursor_at_end(&self, look: &PaneObservation) -> Option<bool>;
     /// Puts the text into the input line without Enter. Fails if the terminal saw a change since the look.
     fn type_in(&self, text: &str) -> Result<(), NotDone>;
     /// Whether the terminal counts our keys as the user's input.
@@ -86,6 +88,11 @@ impl Hands for Driven {
 
     fn is_typed(&self, held: &str, text: &str) -> bool {
         self.agent.input_holds(held, text)
+    }
+
+    fn is_cursor_at_end(&self, look: &PaneObservation) -> Option<bool> {
+        let (column, line) = look.cursor?;
+        Some(self.agent.is_cursor_at_end(look.screen.as_deref()?, column, line))
     }
 
     fn type_in(&self, text: &str) -> Result<(), NotDone> {

@@ -43,6 +43,7 @@ pub(super) struct Sight {
     abilities: TerminalAbilities,
     pub look: PaneObservation,
     line: InputLine,
+    is_cursor_at_end: Option<bool>,
     shown: ShownSession,
     asked: Option<SafeText>,
 }
@@ -107,6 +108,7 @@ fn known(store: &Store, uid: Uid, env: Env) -> Result<Option<Sight>, StoreError>
         abilities: TerminalAbilities::default(),
         look: PaneObservation::default(),
         line: InputLine::Unknown,
+        is_cursor_at_end: None,
         shown: ShownSession::Unknown,
     }))
 }
@@ -136,6 +138,7 @@ impl Sight {
                 self.abilities = hands.abilities();
                 self.look = hands.look();
                 self.line = self.read(&*hands);
+                self.is_cursor_at_end = hands.is_cursor_at_end(&self.look);
                 self.shown = hands.shown(&self.look);
                 self.hands = Some(hands);
             }
@@ -161,6 +164,7 @@ impl Sight {
             abilities: self.abilities,
             look: &self.look,
             line: &self.line,
+            is_cursor_at_end: self.is_cursor_at_end,
             shown: &self.shown,
             asked: self.asked.as_ref(),
         }

@@ -203,7 +203,11 @@ impl Hands for TmuxHands {
             in_mode: Some(self.pane.format("#{pane_in_mode}") != "0"),
             last_key_at: Some(Timestamp(0)),
             screen: Some(self.pane.screen()),
-            cursor: None,
+            cursor: self
+                .pane
+                .format("#{cursor_x} #{cursor_y}")
+                .split_once(' ')
+                .map(|(column, line)| (column.parse().unwrap(), line.parse().unwrap())),
         }
     }
 
@@ -224,6 +228,11 @@ impl Hands for TmuxHands {
 
     fn is_typed(&self, held: &str, text: &str) -> bool {
         held == text
+    }
+
+    fn is_cursor_at_end(&self, look: &PaneObservation) -> Option<bool> {
+        let last = look.screen.as_deref()?.lines().last()?.trim_end().chars().count();
+        Some(look.cursor?.0 == last)
     }
 
     fn type_in(&self, text: &str) -> Result<(), NotDone> {
@@ -380,6 +389,20 @@ fn what_a_person_types_into_it_keeps_enter_from_being_pressed() {
     });
     bench.check(&intent, IntentStage::Refused, "does not hold exactly what was typed; Enter was not pressed");
     assert_eq!((bench.lines(), bench.pane.screen().ends_with("> go onmine")), (vec![], true));
+}
+
+#[test]
+fn a_cursor_that_is_not_at_the_end_of_the_text_keeps_enter_from_being_pressed() {
+    let bench = Bench::new("");
+    let intent = bench.make(IntentPurpose::Continue, "go on");
+    bench
+        .work_off_with(|hands| TmuxHands { meanwhile: Some(Box::new(|pane| pane.keys(&["Home"]))), ..hands });
+    bench.check(
+        &intent,
+        IntentStage::Refused,
+        "the cursor is not where the typed text ends; Enter was not pressed",
+    );
+    assert_eq!((bench.lines(), bench.pane.screen().ends_with("> go on")), (vec![], true));
 }
 
 #[test]
