@@ -81,6 +81,8 @@ pub enum PayloadError {
     /// Without the position, so that equal faults are counted as one.
     #[error("the payload is not valid JSON")]
     NotJson,
+    #[error("the payload is larger than {} MB", .0 >> 20)]
+    TooLarge(u64),
     #[error("the payload has no {field}")]
     Missing { field: &'static str },
     #[error("the payload's {field} is unusable: {source}")]

@@ -8,7 +8,7 @@ mod read;
 mod rewrite;
 mod segments;
 
-pub use read::{ChunkEnd, JournalChunk, JournalPosition, read_from};
+pub use read::{ChunkEnd, JournalChunk, JournalPosition, faults_from, read_from};
 pub use rewrite::{Decide, JournalEntry, Rewrite, RewriteCounts, preview_rewrite, rewrite};
 pub use segments::{Segments, expire, seal, sync, unsealed_bytes};
 

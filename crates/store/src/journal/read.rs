@@ -5,8 +5,10 @@
 
 use super::frame::{self, ParsedFrame};
 use super::{JournalRecord, Segments};
+use crate::home::if_exists;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use towline_core::fault::FaultRecord;
 
 /// A position in the journal: a segment's number and a byte offset within it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +37,16 @@ pub enum ChunkEnd {
     CaughtUp,
     /// The next frame was written by a newer version.
     Newer,
+}
+
+/// Bytes of journal that are searched for faults.
+const MOST_SEARCHED_BYTES: u64 = 4 << 20;
+
+/// The faults from `from` on, oldest first.
+pub fn faults_from(segments: &Segments, from: JournalPosition) -> io::Result<Vec<FaultRecord>> {
+    let records = read_from(segments, from, MOST_SEARCHED_BYTES)?.records.into_iter();
+    let fault = |record| if let JournalRecord::Fault(fault) = record { Some(fault) } else { None };
+    Ok(records.filter_map(fault).collect())
 }
 
 /// Reads on from `from`, at most about `limit` bytes.
@@ -76,11 +88,7 @@ const INITIAL_CAPACITY: usize = 4096;
 
 fn read_segment(segments: &Segments, at: JournalPosition, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(INITIAL_CAPACITY);
-    let mut file = match File::open(segments.path(at.segment)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(bytes),
-        Err(error) => return Err(error),
-    };
+    let Some(mut file) = if_exists(File::open(segments.path(at.segment)))? else { return Ok(bytes) };
     if at.offset > 0 {
         file.seek(SeekFrom::Start(at.offset))?;
     }

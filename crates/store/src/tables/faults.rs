@@ -3,7 +3,7 @@
 //! Bounded: only the newest are kept.
 
 use crate::columns::from_row;
-use crate::journal::{self, JournalRecord};
+use crate::journal;
 use crate::query::Query;
 use crate::{Result, Store};
 use towline_core::fault::{FaultKind, FaultRecord};
@@ -22,9 +22,6 @@ const MARK_REPORTED: &str =
 /// Keeps the newest rows: a stream of distinct faults must not fill the disk.
 const BOUND: &str = "
     delete from faults where last_at < (select last_at from faults order by last_at desc limit 1 offset 500)";
-
-/// Bytes of journal that are searched for faults.
-const MOST_UNAPPLIED_BYTES: u64 = 4 << 20;
 
 /// Faults of one kind and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,10 +55,8 @@ impl Store {
     /// Faults that are still in the journal because applying failed, oldest first.
     pub fn unapplied_faults(&self) -> Result<Vec<FaultRecord>> {
         let segments = self.segments()?;
-        let chunk = journal::read_from(&segments, self.applied_position(&segments)?, MOST_UNAPPLIED_BYTES)
-            .map_err(|source| self.folder_error(source))?;
-        let fault = |record| if let JournalRecord::Fault(fault) = record { Some(fault) } else { None };
-        Ok(chunk.records.into_iter().filter_map(fault).collect())
+        journal::faults_from(&segments, self.applied_position(&segments)?)
+            .map_err(|source| self.folder_error(source))
     }
 
     /// Returns the faults to report to the user, and marks them as reported.

@@ -4,13 +4,14 @@
 
 use super::check::Check;
 use crate::scope::Scope;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::time::Timestamp;
 use towline_core::typing::{TypingPause, TypingRules};
 use towline_engine::handoff::typing::rules;
 use towline_engine::runtime::config::layered;
@@ -32,6 +33,7 @@ pub fn all(scope: &Scope) -> Vec<Check> {
         Ok(None) => {
             checks.push(Check::good("database", "none yet; the first event makes it"));
             checks.extend(unfolded(&scope.env.home));
+            checks.extend(waiting_faults(&journal_faults(&scope.env.home)));
         }
         Ok(Some(store)) => {
             checks.push(database(&store));
@@ -200,7 +202,7 @@ fn faults(store: &Store) -> Vec<Check> {
         return vec![Check::good("faults", "none")];
     }
     let mut checks: Vec<Check> = known.iter().take(LISTED).map(fault).collect();
-    checks.extend(waiting.last().map(|fault| unfolded_fault(fault, waiting.len())));
+    checks.extend(waiting_faults(&waiting));
     if let Some(rest) = known.len().checked_sub(LISTED).filter(|rest| *rest > 0) {
         checks.push(Check::warning(
             "faults",
@@ -222,10 +224,24 @@ fn fault(known: &FaultRow) -> Check {
     Check::warning(format!("fault: {}", known.kind.name()), detail, known.kind.remedy())
 }
 
-/// Shown because an unapplied fault may be the one that keeps the journal from being applied.
-fn unfolded_fault(fault: &FaultRecord, count: usize) -> Check {
-    let detail = format!("{} (at {}, {count} in the journal)", fault.detail, fault.at.to_utc());
-    Check::warning(format!("fault: {}", fault.kind.name()), detail, fault.kind.remedy())
+fn journal_faults(home: &DataFolder) -> Vec<FaultRecord> {
+    let faults = Segments::list(home).and_then(|segments| faults_from(&segments, JournalPosition::default()));
+    faults.unwrap_or_default()
+}
+
+/// Faults that are still in the journal, with the last time and the number of each. Shown because one of them may keep the
+/// journal from being applied.
+fn waiting_faults(waiting: &[FaultRecord]) -> Vec<Check> {
+    let mut kinds: BTreeMap<(FaultKind, &str), (Timestamp, usize)> = BTreeMap::new();
+    for fault in waiting {
+        let (last, count) = kinds.entry((fault.kind, &fault.detail)).or_insert((fault.at, 0));
+        (*last, *count) = (fault.at.max(*last), *count + 1);
+    }
+    let check = |((kind, detail), (last, count)): ((FaultKind, &str), (Timestamp, usize))| {
+        let detail = format!("{detail} (last {}, {count} in the journal)", last.to_utc());
+        Check::warning(format!("fault: {}", kind.name()), detail, kind.remedy())
+    };
+    kinds.into_iter().take(LISTED).map(check).collect()
 }
 
 /// Reports a fallback log, which is written when the journal cannot be.

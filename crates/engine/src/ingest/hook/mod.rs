@@ -77,11 +77,14 @@ fn answer(agent: Option<&OsStr>) {
     arm_deadline(&env);
     let payload = read_payload();
     let (config, mistake) = load_config(&env);
-    let call = HookCall { agent, env, config, process: OnceCell::new() };
+    let call = HookCall { agent, source, env, config, process: OnceCell::new() };
+    if payload.len() as u64 == LARGEST_PAYLOAD {
+        return call.unreadable(&PayloadError::TooLarge(LARGEST_PAYLOAD));
+    }
     let mut heard = match call.agent.parse_hook(&payload, call.config.text_limits()) {
         Ok(Some(heard)) => heard,
         Ok(None) => return call.warn(&payload),
-        Err(error) => return call.fault(FaultKind::Payload, format!("{}: {error}", call.agent.name())),
+        Err(error) => return call.unreadable(&error),
     };
     if heard.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&call.config, folder)) {
         return;
@@ -236,9 +239,12 @@ impl HookCall {
     fn accept_seat(&self, event: &Event, place: Option<SeatLocation>) {
         let scene = event.scene.clone().map(|scene| EventScene { place, ..scene });
         let found = Event { uid: self.env.uid(), happening: EventKind::SeatFound, scene, ..event.clone() };
-        if let Err(error) = journal::append(&self.env.home, &[JournalRecord::Event(found)]) {
-            self.fault(FaultKind::Journal, crate::runtime::failure::chain(&error));
-        }
+        record::append_or_fault(&self.env, [found]);
+    }
+
+    /// Names the agent and the flaw, never anything of the payload.
+    fn unreadable(&self, error: &PayloadError) {
+        self.fault(FaultKind::Payload, format!("{}: {error}", self.agent.name()));
     }
 
     fn fault(&self, kind: FaultKind, detail: String) {
