@@ -14,7 +14,7 @@ pub struct TextPolicy {
     pub secrets: SecretPolicy,
 }
 
-/// Whether secrets are replaced before text is stored.
+/// Whether secrets are replaced before text is stored. Private blocks always are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretPolicy {
     Redacted,
@@ -31,10 +31,7 @@ impl SafeText {
     /// bounded window, so that a huge prompt costs no more than a long one.
     pub fn new(raw: &str, keeping: TextPolicy) -> Self {
         let window = whole_words(raw, keeping.longest_bytes.saturating_mul(4).max(16 * 1024));
-        let safe = match keeping.secrets {
-            SecretPolicy::Redacted => redact(window),
-            SecretPolicy::Kept => Cow::Borrowed(window),
-        };
+        let safe = keeping.secrets.clean(window);
         let cut = clip(&safe, keeping.longest_bytes);
         if cut.len() == raw.len() || (safe.len() == cut.len() && window.len() == raw.len()) {
             return Self(cut.into());
@@ -62,10 +59,9 @@ pub struct CleanText<'a> {
 impl<'a> CleanText<'a> {
     /// Redacts the whole text, and cuts afterwards.
     pub fn new(raw: Cow<'a, str>, keeping: TextPolicy) -> Self {
-        let safe = match (keeping.secrets, raw) {
-            (SecretPolicy::Kept, raw) => raw,
-            (SecretPolicy::Redacted, Cow::Borrowed(raw)) => redact(raw),
-            (SecretPolicy::Redacted, Cow::Owned(raw)) => match redact(&raw) {
+        let safe = match raw {
+            Cow::Borrowed(raw) => keeping.secrets.clean(raw),
+            Cow::Owned(raw) => match keeping.secrets.clean(&raw) {
                 Cow::Borrowed(_) => Cow::Owned(raw),
                 Cow::Owned(safe) => Cow::Owned(safe),
             },
@@ -77,6 +73,11 @@ impl<'a> CleanText<'a> {
         let tail = clip_start(&safe, keeping.longest_bytes / 3);
         let cut_bytes = safe.len() - head.len() - tail.len();
         Self { text: Cow::Owned(format!("{head}\n[… {cut_bytes} bytes cut …]\n{tail}")), cut_bytes }
+    }
+
+    /// Redacts the whole text, whatever the user's settings say, and cuts nothing.
+    pub fn redacted(raw: &'a str) -> Self {
+        Self { text: redact(raw), cut_bytes: 0 }
     }
 
     pub fn as_str(&self) -> &str {

@@ -1,6 +1,9 @@
 //! Text that looks like a secret but is none must stay unchanged.
 
-use towline_core::redact::redact;
+use std::fs;
+use std::path::Path;
+
+use towline_core::redact::{SecretKind, findings, redact};
 
 #[track_caller]
 fn check_stay(texts: &[&str]) {
@@ -130,4 +133,43 @@ fn addresses_and_paths_stay() {
         "a_very_long_function_name_with_number_128_in_it()",
         "AbstractSingletonProxyFactoryBeanForUtf8Strings",
     ]);
+}
+
+/// Sources about secrets and tests hold invented ones.
+const ABOUT_SECRETS: [&str; 3] = ["redact", "private", "secret"];
+
+/// The project's sources and documents, without those about secrets.
+#[test]
+fn ordinary_text_is_left_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut bytes, mut found) = (0, Vec::new());
+    for part in ["crates", "docs", "xtask/src"] {
+        scan(&root.join(part), &mut |path, text| {
+            let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+            bytes += text.len();
+            let secrets = findings(text).filter(|it| it.kind != SecretKind::PRIVATE);
+            found.extend(secrets.map(|it| format!("{}: {}", path.display(), &text[it.start..it.end])));
+        });
+    }
+    let rate = found.len() as f64 / (bytes as f64 / 1e6);
+    println!("{} findings in {:.1} MB of ordinary text: {rate:.2} per MB", found.len(), bytes as f64 / 1e6);
+    assert!(bytes >= 1_000_000 && rate <= 1.0, "{found:#?}");
+}
+
+fn scan(folder: &Path, see: &mut impl FnMut(&Path, &str)) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_text = ["rs", "md", "toml", "js", "css"]
+            .iter()
+            .any(|kind| path.extension().is_some_and(|it| it == *kind));
+        if name.starts_with("tests") || ABOUT_SECRETS.iter().any(|word| name.contains(word)) {
+            continue;
+        }
+        if path.is_dir() {
+            scan(&path, see);
+        } else if is_text {
+            see(&path, &fs::read_to_string(&path).unwrap_or_default());
+        }
+    }
 }

@@ -1,7 +1,12 @@
 //! Every known kind of secret in every context: no part of it may be left.
 
+#[path = "secrets/kinds.rs"]
+mod kinds;
 mod secrets;
 
+use std::collections::BTreeMap;
+
+use kinds::visible;
 use secrets::{Sample, SeededRng};
 use towline_core::redact::redact;
 
@@ -70,6 +75,42 @@ fn holds_part_of(text: &str, secret: &str) -> bool {
 #[test]
 fn at_least_sixty_formats_are_tried() {
     assert!(secrets::keys(&mut SeededRng::new(1)).len() >= 90);
+}
+
+/// Every kind alone, between lines, and in a string of JSON.
+#[test]
+fn every_kind_of_secret_is_kept_out() {
+    let (mut left, mut count) = (BTreeMap::<String, String>::new(), 0);
+    for seed in 1..=20 {
+        let samples = kinds::kinds(&mut SeededRng::new(seed));
+        count = samples.len();
+        for Sample { name, text, secret } in samples {
+            let json =
+                serde_json::to_string(&serde_json::json!({ "text": format!("a\n{text}\nb") })).unwrap();
+            for text in [text.clone(), format!("before it\n{text}\nand after\n"), json] {
+                let safe = redact(&text);
+                if secret.lines().any(|part| holds_part_of(&visible(&safe), part)) {
+                    left.entry(name.clone()).or_insert(format!("  {text:?}\n  {safe:?}"));
+                }
+                assert_eq!(redact(&safe), safe, "{name} changes when it is redacted twice");
+            }
+        }
+    }
+    println!("{} of {count} kinds of secrets are kept out", count - left.len());
+    assert!(count >= 200 && left.is_empty(), "{left:#?}");
+}
+
+/// Names × syntaxes × random values of nine alphabets.
+#[test]
+fn values_behind_telling_names_are_kept_out() {
+    const COUNT: usize = 20_000;
+    let samples = kinds::named(&mut SeededRng::new(11), COUNT);
+    let is_left = |sample: &&Sample| holds_part_of(&redact(&sample.text), &sample.secret);
+    let left: Vec<&Sample> = samples.iter().filter(is_left).collect();
+    let share = 100.0 * (COUNT - left.len()) as f64 / COUNT as f64;
+    println!("{share:.1} % of {COUNT} random values behind telling names are kept out");
+    let shown: Vec<&str> = left.iter().take(20).map(|sample| sample.text.as_str()).collect();
+    assert!(share >= 97.0, "{share:.1} %: {shown:#?}");
 }
 
 #[test]

@@ -4,8 +4,7 @@
 
 use super::AskError;
 use towline_core::phrases::Phrases;
-use towline_core::redact::redact;
-use towline_core::text::clip;
+use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 
 /// Longer texts are prose, not notices.
 const LONGEST_NOTICE: usize = 600;
@@ -76,10 +75,11 @@ fn notice_kind(message: &str) -> Option<NoticeKind> {
 
 /// The message as one short, redacted line.
 pub fn short(message: &str) -> String {
-    let line = clip(message, 8 * LONGEST_KEPT).split_whitespace().collect::<Vec<_>>().join(" ");
-    let plain: String = redact(&line).chars().filter(|c| !c.is_control()).collect();
-    let cut = clip(&plain, LONGEST_KEPT);
-    if cut.len() == plain.len() { plain } else { format!("{cut}…") }
+    let keeping = |longest_bytes| TextPolicy { longest_bytes, secrets: SecretPolicy::Redacted };
+    let safe = SafeText::new(message, keeping(8 * LONGEST_KEPT));
+    let line = safe.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain: String = line.chars().filter(|c| !c.is_control()).collect();
+    SafeText::new(&plain, keeping(LONGEST_KEPT)).as_str().to_owned()
 }
 
 #[cfg(test)]

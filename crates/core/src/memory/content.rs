@@ -4,8 +4,7 @@
 //! new one.
 
 use crate::capture::FileAccess;
-use crate::redact::redact;
-use crate::text::{clip, distinct};
+use crate::text::{CleanText, clip, distinct, window};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
@@ -150,6 +149,7 @@ impl Deref for MemoryContent {
 
 /// The raw text of a session summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SummaryDraft {
     pub request: String,
     pub investigated: String,
@@ -209,14 +209,21 @@ fn bounded_lines(raw: &[String], longest: usize, most: usize) -> Vec<String> {
     kept
 }
 
+/// How many times the kept length is read: a long secret leaves room for what follows it.
+const READ: usize = 64;
+
+/// Redacts before the lines are joined: some secrets are recognised by the line they stand on.
 fn single_line(raw: &str, longest: usize) -> String {
-    bounded(&raw.split_whitespace().collect::<Vec<_>>().join(" "), longest)
+    let safe = CleanText::redacted(window(raw, READ * longest));
+    bounded(&safe.as_str().split_whitespace().collect::<Vec<_>>().join(" "), longest)
 }
 
-/// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised.
+/// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised. Redacts again after
+/// control characters are removed, which may have split a secret.
 fn bounded(raw: &str, longest: usize) -> String {
-    let plain: String = clip(raw, 64 * longest).chars().filter(|c| *c == '\n' || !c.is_control()).collect();
-    let safe = redact(&plain);
-    let cut = clip(&safe, longest);
-    if cut.len() == safe.len() { cut.to_owned() } else { format!("{}…", cut.trim_end()) }
+    let safe = CleanText::redacted(window(raw, READ * longest));
+    let plain: String = safe.as_str().chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+    let safe = CleanText::redacted(&plain);
+    let cut = clip(safe.as_str(), longest);
+    if cut.len() == safe.as_str().len() { cut.to_owned() } else { format!("{}…", cut.trim_end()) }
 }

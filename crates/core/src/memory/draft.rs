@@ -1,9 +1,10 @@
 //! Turns a text that the user wants remembered into a draft, without losing a word.
 //!
-//! A short sentence becomes the title; a longer text the narrative. Text that is too long is refused, never cut.
+//! A short sentence becomes the title; a longer text the narrative. Text that is too long is refused, never cut. Takes
+//! redacted text only: the title is cut from it, and half a secret would no longer be recognised.
 
 use super::{MemoryDraft, MemoryType};
-use crate::text::clip;
+use crate::text::{CleanText, clip};
 
 /// Maximum bytes: a longer text is a document, not a memory.
 pub const LONGEST: usize = 3000;
@@ -20,8 +21,8 @@ pub enum RejectedText {
 }
 
 /// Makes a draft of the given type, or of the type guessed from the text.
-pub fn draft_memory(text: &str, kind: Option<MemoryType>) -> Result<MemoryDraft, RejectedText> {
-    let text = text.replace("\r\n", "\n").replace('\t', " ");
+pub fn draft_memory(text: &CleanText<'_>, kind: Option<MemoryType>) -> Result<MemoryDraft, RejectedText> {
+    let text = text.as_str().replace("\r\n", "\n").replace('\t', " ");
     let text = text.trim();
     if text.is_empty() {
         return Err(RejectedText::Empty);
@@ -66,30 +67,45 @@ fn guess_type(text: &str) -> &'static str {
 mod tests {
     use super::*;
 
+    fn draft_of(text: &str) -> Result<MemoryDraft, RejectedText> {
+        draft_memory(&CleanText::redacted(text), None)
+    }
+
     fn kind_of(text: &str) -> String {
-        draft_memory(text, None).unwrap().kind.to_string()
+        draft_of(text).unwrap().kind.to_string()
+    }
+
+    #[test]
+    fn a_secret_over_the_cut_of_the_title_is_in_no_part() {
+        for (before, tail) in [(140, 40), (146, 40), (100, 120)] {
+            let key = format!("{}{}", "ghp_", "A1".repeat(tail));
+            let text = format!("{} {key} is the key", "x".repeat(before));
+            let draft = draft_of(&text).unwrap();
+            assert!(!draft.title.contains("A1") && !draft.narrative.contains("A1"), "{draft:?}");
+            assert!(!draft.title.contains("ghp_"), "{}", draft.title);
+        }
     }
 
     #[test]
     fn a_short_sentence_is_the_title_and_a_longer_text_is_kept_whole_beside_one() {
-        let draft = draft_memory("  Deploy on Tuesdays only. ", None).unwrap();
+        let draft = draft_of("  Deploy on Tuesdays only. ").unwrap();
         assert_eq!((draft.title.as_str(), draft.narrative.as_str()), ("Deploy on Tuesdays only.", ""));
         let text = "How we deploy:\n  1. build\n\t2. push";
-        let draft = draft_memory(text, None).unwrap();
+        let draft = draft_of(text).unwrap();
         assert_eq!(draft.title, "How we deploy:");
         assert_eq!(draft.narrative, "How we deploy:\n  1. build\n 2. push");
         let long = format!("{} end", "word ".repeat(60));
-        let draft = draft_memory(&long, None).unwrap();
+        let draft = draft_of(&long).unwrap();
         assert!(draft.title.len() < 160 && draft.title.ends_with("word…"), "{}", draft.title);
         assert_eq!(draft.narrative, long.trim());
         let dense = "漢".repeat(100);
-        assert!(draft_memory(&dense, None).unwrap().title.ends_with("漢…"));
+        assert!(draft_of(&dense).unwrap().title.ends_with("漢…"));
     }
 
     #[test]
     fn a_text_that_does_not_fit_is_refused_and_not_cut() {
-        assert_eq!(draft_memory(" \n ", None), Err(RejectedText::Empty));
-        assert_eq!(draft_memory(&"x".repeat(1 << 20), None), Err(RejectedText::TooLong(1 << 20)));
+        assert_eq!(draft_of(" \n "), Err(RejectedText::Empty));
+        assert_eq!(draft_of(&"x".repeat(1 << 20)), Err(RejectedText::TooLong(1 << 20)));
     }
 
     #[test]
@@ -99,6 +115,9 @@ mod tests {
         assert_eq!(kind_of("We use Valkey instead of Redis"), "decision");
         assert_eq!(kind_of("The staging database listens on 5433"), "discovery");
         let gotcha = MemoryType::parse("gotcha");
-        assert_eq!(draft_memory("Never push", gotcha.clone()).unwrap().kind, gotcha.unwrap());
+        assert_eq!(
+            draft_memory(&CleanText::redacted("Never push"), gotcha.clone()).unwrap().kind,
+            gotcha.unwrap()
+        );
     }
 }

@@ -79,7 +79,7 @@ pub fn password_record(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let host = host_start(text, host_end).filter(|_| is_port)?;
     let mut field = here + 1;
     for _ in 0..2 {
-        let length = length_of(bytes, field, 15, |byte| is_word(byte) || byte == b'*');
+        let length = length_of(bytes, field, 63, |byte| is_word(byte) || byte == b'*');
         let is_named = byte_at(bytes, field).is_some_and(|byte| !byte.is_ascii_digit());
         if length == 0 || !is_named || byte_at(bytes, field + length) != Some(b':') {
             return None;
@@ -123,7 +123,8 @@ pub fn webhook(text: ScanText<'_>, run: Range<usize>) -> Option<SecretMatch> {
     let is_part = |byte: u8| byte > b' ' && byte < 0x7f && !matches!(byte, b'"' | b'\'' | b']');
     let start = start_of(text.bytes, text.floor, slash, 160, is_part);
     let (_, label) = WEBHOOKS.iter().find(|(path, _)| contains(&text.bytes[start..run.start], path))?;
-    let end = run.end + length_of(text.bytes, run.end, usize::MAX, |byte| is_word(byte) || byte == b'/');
+    let end = run.end
+        + length_of(text.bytes, run.end, usize::MAX, |byte| is_word(byte) || matches!(byte, b'/' | b'@'));
     Some(SecretKind::of_provider(label).at(run.start, end))
 }
 

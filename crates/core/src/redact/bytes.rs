@@ -1,4 +1,4 @@
-//! The scanned bytes: their classes and case-insensitive comparison.
+//! The scanned bytes: their classes, case-insensitive comparison, and tables of the words to find.
 //!
 //! Knows nothing about secrets. Non-ASCII bytes belong to no class.
 
@@ -71,4 +71,45 @@ pub fn ends_with(bytes: &[u8], floor: usize, end: usize, word: &str) -> bool {
 pub fn contains(bytes: &[u8], word: &str) -> bool {
     spend(bytes.len());
     bytes.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// One row for every word of the rows, whose words are separated by blanks.
+pub const fn each_word<T: Copy, const COUNT: usize>(
+    rows: &'static [(&'static str, T)],
+) -> [(&'static str, T); COUNT] {
+    let mut words = [rows[0]; COUNT];
+    let (mut row, mut at) = (0, 0);
+    while row < rows.len() {
+        let (mut rest, value) = rows[row];
+        while !rest.is_empty() {
+            let (word, after) = first_word(rest);
+            words[at] = (word, value);
+            (at, rest) = (at + 1, after);
+        }
+        row += 1;
+    }
+    words
+}
+
+/// The words in all rows.
+pub const fn word_count<T>(rows: &[(&str, T)]) -> usize {
+    let (mut row, mut count) = (0, 0);
+    while row < rows.len() {
+        let mut rest = rows[row].0;
+        while !rest.is_empty() {
+            (count, rest) = (count + 1, first_word(rest).1);
+        }
+        row += 1;
+    }
+    count
+}
+
+/// The first word of a list and the words after it.
+const fn first_word(list: &str) -> (&str, &str) {
+    let mut end = 0;
+    while end < list.len() && list.as_bytes()[end] != b' ' {
+        end += 1;
+    }
+    let (word, rest) = list.split_at(end);
+    (word, if rest.is_empty() { rest } else { rest.split_at(1).1 })
 }

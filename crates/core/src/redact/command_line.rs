@@ -31,6 +31,7 @@ const SHORT: &[(&str, u8, PasswordForm)] = &[
     ("login", b'p', PasswordForm::Apart),
     ("redis-cli", b'a', PasswordForm::Apart),
     ("ldapsearch", b'w', PasswordForm::Apart),
+    ("zip", b'P', PasswordForm::Apart),
     ("curl", b'u', PasswordForm::Pair),
     ("wget", b'u', PasswordForm::Pair),
 ];
@@ -46,7 +47,8 @@ pub fn flag(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     }
     match byte_at(text.bytes, here + 1)? {
         b'-' => long(text, here + 2),
-        letter => short(text, here, letter),
+        // `-token x` as in Go, `-storepass x` as in Java.
+        letter => short(text, here, letter).or_else(|| long(text, here + 1)),
     }
 }
 

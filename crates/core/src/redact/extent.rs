@@ -141,14 +141,21 @@ fn header_end(bytes: &[u8], start: usize, limit: usize) -> usize {
     for here in start..last {
         match bytes[here] {
             b'\n' | b'\r' => return here,
+            // In a string of JSON, each quote of a parameter has a backslash.
+            b'\\' if parameter || here > start && bytes[here - 1] == b'=' => {}
             b'\\' if matches!(byte_at(bytes, here + 1), Some(b'n' | b'r' | b'"')) => return here,
             b'"' | b'\'' if parameter => parameter = false,
-            b'"' | b'\'' if here > start && bytes[here - 1] == b'=' => parameter = true,
+            b'"' | b'\'' if here > start + 1 && opens_parameter(&bytes[here - 2..here]) => parameter = true,
             b'"' | b'\'' | b'`' => return here,
             _ => {}
         }
     }
     last
+}
+
+/// `="` or `=\"`.
+fn opens_parameter(before: &[u8]) -> bool {
+    before[1] == b'=' || before == b"=\\"
 }
 
 fn is_bare_part(byte: u8) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! The end of the name decides, regardless of case and separators. Looks at names only, never at values.
 
-use super::bytes::{ScanText, byte_at, ends_with, is_quote, is_word, start_of};
+use super::bytes::{ScanText, byte_at, each_word, ends_with, is_quote, is_word, start_of, word_count};
 
 /// How strongly a name announces a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,61 +34,26 @@ pub struct Name {
     pub end: usize,
 }
 
-/// Name endings, written without separators.
-pub const ENDINGS: &[(&str, Family)] = &[
-    ("password", Family::Password),
-    ("passwd", Family::Password),
-    ("passwort", Family::Password),
-    ("kennwort", Family::Password),
-    ("passcode", Family::Password),
-    ("userpass", Family::Password),
-    ("rootpass", Family::Password),
-    ("passphrase", Family::Phrase),
-    ("mnemonic", Family::Phrase),
-    ("seedphrase", Family::Phrase),
-    ("recoveryphrase", Family::Phrase),
-    ("token", Family::Token),
-    ("tokenvalue", Family::Token),
-    ("secret", Family::Token),
-    ("secretvalue", Family::Token),
-    ("secretkeybase", Family::Token),
-    ("apikey", Family::Token),
-    ("accesskey", Family::Token),
-    ("secretkey", Family::Token),
-    ("privatekey", Family::Token),
-    ("presharedkey", Family::Token),
-    ("sharedkey", Family::Token),
-    ("accountkey", Family::Token),
-    ("storagekey", Family::Token),
-    ("encryptionkey", Family::Token),
-    ("signingkey", Family::Token),
-    ("masterkey", Family::Token),
-    ("authkey", Family::Token),
-    ("servicekey", Family::Token),
-    ("rolekey", Family::Token),
-    ("licensekey", Family::Token),
-    ("appkey", Family::Token),
-    ("applicationkey", Family::Token),
-    ("adminkey", Family::Token),
-    ("deploykey", Family::Token),
-    ("clientkey", Family::Token),
-    ("consumerkey", Family::Token),
-    ("subscriptionkey", Family::Token),
-    ("sessionkey", Family::Token),
-    ("integrationkey", Family::Token),
-    ("ingestionkey", Family::Token),
-    ("credential", Family::Token),
-    ("credentials", Family::Token),
-    ("bearer", Family::Token),
-    ("privatemac", Family::Token),
+/// Name endings, written without separators; those of one row are separated by blanks.
+const ENDING_ROWS: &[(&str, Family)] = &[
+    ("password passwd passwort kennwort passcode userpass rootpass", Family::Password),
+    ("storepass keypass", Family::Password),
+    ("wachtwoord adgangskode passord losenord motdepasse", Family::Password),
+    ("passphrase mnemonic seedphrase recoveryphrase", Family::Phrase),
+    ("token tokenvalue secret secretvalue secretkeybase", Family::Token),
+    ("apikey accesskey secretkey privatekey presharedkey sharedkey accountkey storagekey", Family::Token),
+    ("encryptionkey signingkey masterkey authkey servicekey rolekey licensekey appkey", Family::Token),
+    ("applicationkey adminkey deploykey clientkey consumerkey subscriptionkey sessionkey", Family::Token),
+    ("hmackey aeskey cipherkey cryptokey hostkey writekey secrethash totpseed secretseed", Family::Token),
+    ("integrationkey ingestionkey apikeyprivate credential credentials bearer privatemac", Family::Token),
     ("privatelines", Family::Lines),
     ("authorization", Family::Authorization),
     ("cookie", Family::Cookie),
-    ("amzsignature", Family::Signature),
-    ("googsignature", Family::Signature),
-    ("sessionid", Family::Weak),
-    ("sessid", Family::Weak),
+    ("amzsignature googsignature", Family::Signature),
+    ("sessionid sessid", Family::Weak),
 ];
+
+pub const ENDINGS: &[(&str, Family)] = &each_word::<_, { word_count(ENDING_ROWS) }>(ENDING_ROWS);
 
 /// Short endings that count only as a whole word of the name: `DB_PASS`, not `bypass`.
 pub const WORDS: &[(&str, Family)] = &[
@@ -101,11 +66,30 @@ pub const WORDS: &[(&str, Family)] = &[
     ("sig", Family::Signature),
     ("sid", Family::Weak),
     ("dsn", Family::Weak),
+    ("psk", Family::Password),
+    ("pw", Family::Password),
+    ("phrase", Family::Weak),
+    ("words", Family::Weak),
+    ("seed", Family::Weak),
     ("value", Family::Value),
+    ("default", Family::Value),
 ];
 
-/// One bit for the hash of the last four letters of every ending; of the last three, if it has no more.
-static LAST_LETTERS: [u64; 64] = last_letters();
+/// One bit for the hash of the last four letters of every ending; of the last three, if it has no more, and none for `pw`.
+static LAST_LETTERS: [u64; 256] = last_letters();
+
+/// The last two letters of every ending.
+static LAST_TWO: [u16; ENDINGS.len()] = last_two();
+
+const fn last_two() -> [u16; ENDINGS.len()] {
+    let (mut letters, mut at) = ([0; ENDINGS.len()], 0);
+    while at < ENDINGS.len() {
+        let ending = ENDINGS[at].0.as_bytes();
+        letters[at] = u16::from_le_bytes([ending[ending.len() - 2], ending[ending.len() - 1]]);
+        at += 1;
+    }
+    letters
+}
 
 const LONGEST_NAME: usize = 64;
 
@@ -143,26 +127,35 @@ pub fn may_end_name(text: ScanText<'_>, end: usize) -> bool {
 pub fn family_of(name: &[u8]) -> Option<Family> {
     let mut buffer = [0; NORMALISED_LEN];
     let normalised = normalise(name, &mut buffer);
-    let last = normalised.last_chunk::<2>()?;
+    let last = u16::from_le_bytes(*normalised.last_chunk::<2>()?);
     // Comparing two bytes first avoids a call for most endings.
-    let ending = ENDINGS.iter().find(|(ending, _)| {
-        ending.as_bytes().last_chunk::<2>() == Some(last) && normalised.ends_with(ending.as_bytes())
-    });
+    let mut alike = (0..ENDINGS.len()).filter(|at| LAST_TWO[*at] == last).map(|at| &ENDINGS[at]);
+    let ending = alike.find(|(ending, _)| normalised.ends_with(ending.as_bytes()));
     ending.or_else(|| WORDS.iter().find(|(word, _)| ends_in_word(name, word))).map(|(_, family)| *family)
 }
 
-/// `API key`, `secret key`: two words together are stronger than the last alone.
+/// `API key`, `TOTP seed`: two words together are stronger than the last alone.
 fn spelt_apart(text: ScanText<'_>, start: usize, end: usize) -> Family {
-    const BEFORE: [&str; 8] =
+    const KEYS: [&str; 8] =
         ["api", "access", "secret", "private", "auth", "service", "encryption", "license"];
-    let is_key = end - start == 3 && ends_with(text.bytes, text.floor, end, "key");
-    let gap = start.checked_sub(1).filter(|gap| *gap >= text.floor && text.bytes[*gap] == b' ');
-    match gap {
-        Some(gap) if is_key && BEFORE.iter().any(|word| ends_with(text.bytes, text.floor, gap, word)) => {
-            Family::Token
-        }
-        Some(_) | None => Family::Weak,
+    let is = |word: &str| end - start == word.len() && ends_with(text.bytes, text.floor, end, word);
+    let is_token = is("key") && follows(text, start, &KEYS)
+        || is("seed") && follows(text, start, &["totp", "secret", "otp"]);
+    let is_phrase = (is("phrase") || is("words")) && follows(text, start, &MNEMONICS);
+    match (is_token, is_phrase) {
+        (true, _) => Family::Token,
+        (_, true) => Family::Phrase,
+        _ => Family::Weak,
     }
+}
+
+/// Words that make a phrase the key of a wallet.
+pub const MNEMONICS: [&str; 6] = ["seed", "recovery", "mnemonic", "backup", "secret", "wallet"];
+
+/// Whether one of `words` and a blank precede `start`.
+pub fn follows(text: ScanText<'_>, start: usize, words: &[&str]) -> bool {
+    let gap = start.checked_sub(1).filter(|gap| *gap >= text.floor && text.bytes[*gap] == b' ');
+    gap.is_some_and(|gap| words.iter().any(|word| ends_with(text.bytes, text.floor, gap, word)))
 }
 
 /// Skips backwards over blanks, closing quotes (raw, escaped or encoded), the bracket after them, and `?` or `:`.
@@ -193,21 +186,22 @@ fn may_end(text: ScanText<'_>, end: usize) -> bool {
     // A word of three letters must begin there.
     let is_word =
         !first.is_ascii_alphanumeric() || (second.is_ascii_uppercase() && !first.is_ascii_uppercase());
-    is_set(hash(*first, *second, *third, *fourth)) | (is_set(three) & is_word)
+    let is_pw = (*fourth | 32) == b'w' && (*third | 32) == b'p' && !second.is_ascii_alphanumeric();
+    is_set(hash(*first, *second, *third, *fourth)) | (is_set(three) & is_word) | is_pw
 }
 
 fn is_set(bit: usize) -> bool {
     LAST_LETTERS[bit / 64] & (1 << (bit % 64)) != 0
 }
 
-/// A case-insensitive hash of twelve bits.
+/// A case-insensitive hash of fourteen bits.
 const fn hash(first: u8, second: u8, third: u8, fourth: u8) -> usize {
     let letters = u32::from_le_bytes([first & 31, second & 31, third & 31, fourth & 31]);
-    (letters.wrapping_mul(0x9e37_79b1) >> 20) as usize
+    (letters.wrapping_mul(0x9e37_79b1) >> 18) as usize
 }
 
-const fn last_letters() -> [u64; 64] {
-    let mut bits = [0; 64];
+const fn last_letters() -> [u64; 256] {
+    let mut bits = [0; 256];
     let mut table = 0;
     while table < 2 {
         let endings = if table == 0 { ENDINGS } else { WORDS };
@@ -215,9 +209,12 @@ const fn last_letters() -> [u64; 64] {
         while at < endings.len() {
             let ending = endings[at].0.as_bytes();
             let end = ending.len();
-            let first = if end > 3 { ending[end - 4] } else { 0 };
-            let bit = hash(first, ending[end - 3], ending[end - 2], ending[end - 1]);
-            bits[bit / 64] |= 1 << (bit % 64);
+            // `may_end` knows the ending of two letters.
+            if end > 2 {
+                let first = if end > 3 { ending[end - 4] } else { 0 };
+                let bit = hash(first, ending[end - 3], ending[end - 2], ending[end - 1]);
+                bits[bit / 64] |= 1 << (bit % 64);
+            }
             at += 1;
         }
         table += 1;

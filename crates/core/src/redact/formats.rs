@@ -3,6 +3,7 @@
 //! Excludes public identifiers (account ids, publishable keys). A prefix that is an ordinary word requires a tail that
 //! no word has.
 
+use super::bytes::{each_word, word_count};
 use super::kind::SecretKind;
 
 /// The characters of a key's tail.
@@ -31,7 +32,6 @@ pub enum TailCheck {
 /// One kind of key. `max_len` is unbounded if the provider documents no length.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyFormat {
-    pub prefix: &'static str,
     pub kind: SecretKind,
     pub alphabet: Alphabet,
     pub min_len: usize,
@@ -61,27 +61,33 @@ impl KeyFormat {
 
 const UNBOUNDED: usize = usize::MAX;
 
-const fn key(label: &'static str, prefix: &'static str, alphabet: Alphabet, min_len: usize) -> KeyFormat {
+/// Prefixes, and the format of the keys that begin with one of them.
+type Row = (&'static str, KeyFormat);
+
+const fn key(label: &'static str, prefixes: &'static str, alphabet: Alphabet, min_len: usize) -> Row {
     let kind = SecretKind::of_provider(label);
-    KeyFormat { prefix, kind, alphabet, min_len, max_len: UNBOUNDED, tail_check: TailCheck::Any }
+    (prefixes, KeyFormat { kind, alphabet, min_len, max_len: UNBOUNDED, tail_check: TailCheck::Any })
 }
 
-const fn exact(label: &'static str, prefix: &'static str, alphabet: Alphabet, length: usize) -> KeyFormat {
-    KeyFormat { max_len: length, ..key(label, prefix, alphabet, length) }
+const fn exact(label: &'static str, prefixes: &'static str, alphabet: Alphabet, length: usize) -> Row {
+    let (prefixes, format) = key(label, prefixes, alphabet, length);
+    (prefixes, KeyFormat { max_len: length, ..format })
 }
 
 /// A key whose prefix alone is ambiguous.
-const fn vague(label: &'static str, prefix: &'static str, alphabet: Alphabet, min_len: usize) -> KeyFormat {
-    KeyFormat { tail_check: TailCheck::Digit, ..key(label, prefix, alphabet, min_len) }
+const fn vague(label: &'static str, prefixes: &'static str, alphabet: Alphabet, min_len: usize) -> Row {
+    let (prefixes, format) = key(label, prefixes, alphabet, min_len);
+    (prefixes, KeyFormat { tail_check: TailCheck::Digit, ..format })
 }
 
 use Alphabet::{Alnum, Base64, Capitals, Dotted, Hex, Word};
 
 /// Keys that begin at the start of a word, with the prefixes of one row separated by blanks. Longer prefixes come
 /// before those they contain.
-const GROUPS: &[KeyFormat] = &[
+const GROUPS: &[Row] = &[
     vague("onepassword", "A3-", Word, 34),
-    key("artifactory", "AKCp", Alnum, 60),
+    key("artifactory", "AKCp cmVmdGtuOj", Alnum, 50),
+    key("aws", "ABSK", Base64, 100),
     exact("aws", "AKIA ASIA ABIA ACCA AIDA AROA APKA ANPA ANVA", Capitals, 16),
     exact("tencent", "AKID", Alnum, 32),
     key("volcengine", "AKLT", Alnum, 32),
@@ -102,8 +108,15 @@ const GROUPS: &[KeyFormat] = &[
     key("flutterwave", "FLWSECK- FLWSECK_TEST-", Word, 12),
     key("aws", "FQoGZXIvYXdz FwoGZXIvYXdz IQoJb3JpZ2lu", Base64, 60),
     key("google", "GOCSPX-", Word, 20),
+    key("google", "1//0", Word, 40),
+    key("gitlab", "GR1348941", Word, 18),
     key("heroku", "HRKU-", Word, 30),
     vague("alibaba", "LTAI", Alnum, 12),
+    // Private keys in armour, as base64: RSA, PKCS #8, EC, OpenSSH, encrypted, DSA, PGP.
+    key("pem", "LS0tLS1CRUdJTiBSU0EgUFJJ LS0tLS1CRUdJTiBQUklWQVRF LS0tLS1CRUdJTiBFQyBQUklW", Base64, 40),
+    key("pem", "LS0tLS1CRUdJTiBPUEVOU1NI LS0tLS1CRUdJTiBFTkNSWVBU LS0tLS1CRUdJTiBEU0EgUFJJ", Base64, 40),
+    key("pem", "LS0tLS1CRUdJTiBQR1AgUFJJ", Base64, 40),
+    key("minisign", "RWRTY0Iy", Base64, 100),
     key("newrelic", "NRAK-", Alnum, 20),
     key("newrelic", "NRII- NRIQ- NRAA-", Word, 20),
     key("newrelic", "NRJS-", Word, 16),
@@ -154,6 +167,7 @@ const GROUPS: &[KeyFormat] = &[
     key("netlify", "nfp_ nfc_", Word, 30),
     key("npm", "npm_", Alnum, 30),
     key("notion", "ntn_", Alnum, 36),
+    key("nostr", "nsec1", Alnum, 58),
     key("nvidia", "nvapi-", Word, 40),
     key("neon", "napi_", Alnum, 40),
     key("onepassword", "ops_eyJ", Base64, 60),
@@ -206,6 +220,8 @@ const GROUPS: &[KeyFormat] = &[
     key("vercel", "vercel_blob_rw_", Word, 30),
     key("cloudflare", "v1.0-", Word, 100),
     key("stripe", "whsec_", Base64, 24),
+    key("bitcoin", "xprv yprv zprv tprv", Alnum, 90),
+    key("mapbox", "sk.eyJ", Dotted, 60),
     key("xai", "xai-", Alnum, 40),
     key("brevo", "xkeysib- xsmtpsib-", Word, 60),
     key("slack", "xapp- xoxb- xoxp- xoxa- xoxr- xoxs- xoxc- xoxe- xoxe.xoxp- xoxe.xoxb- xwfp-", Word, 16),
@@ -218,44 +234,7 @@ const GROUPS: &[KeyFormat] = &[
 ];
 
 /// One format for every prefix, in the order of the rows.
-pub const FORMATS: &[KeyFormat] = &formats();
-
-const fn formats() -> [KeyFormat; count()] {
-    let mut formats = [GROUPS[0]; count()];
-    let (mut group, mut at) = (0, 0);
-    while group < GROUPS.len() {
-        let mut rest = GROUPS[group].prefix;
-        while !rest.is_empty() {
-            let (prefix, after) = first_word(rest);
-            formats[at] = KeyFormat { prefix, ..GROUPS[group] };
-            (at, rest) = (at + 1, after);
-        }
-        group += 1;
-    }
-    formats
-}
-
-const fn count() -> usize {
-    let (mut group, mut count) = (0, 0);
-    while group < GROUPS.len() {
-        let mut rest = GROUPS[group].prefix;
-        while !rest.is_empty() {
-            (count, rest) = (count + 1, first_word(rest).1);
-        }
-        group += 1;
-    }
-    count
-}
-
-/// The first word of a list and the words after it.
-const fn first_word(list: &str) -> (&str, &str) {
-    let mut end = 0;
-    while end < list.len() && list.as_bytes()[end] != b' ' {
-        end += 1;
-    }
-    let (word, rest) = list.split_at(end);
-    (word, if rest.is_empty() { rest } else { rest.split_at(1).1 })
-}
+pub const FORMATS: &[(&str, KeyFormat)] = &each_word::<_, { word_count(GROUPS) }>(GROUPS);
 
 #[cfg(test)]
 mod tests {
@@ -264,13 +243,13 @@ mod tests {
 
     #[test]
     fn sixty_providers_and_more_are_known() {
-        let kinds: BTreeSet<SecretKind> = FORMATS.iter().map(|format| format.kind).collect();
+        let kinds: BTreeSet<SecretKind> = FORMATS.iter().map(|(_, format)| format.kind).collect();
         assert!(kinds.len() >= 60, "{}", kinds.len());
     }
 
     #[test]
     fn labels_can_stand_in_a_placeholder() {
-        for format in FORMATS {
+        for (_, format) in FORMATS {
             let label = format.kind.label();
             assert!(label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()), "{label}");
         }
@@ -278,14 +257,14 @@ mod tests {
 
     #[test]
     fn no_format_is_hidden_by_one_before_it() {
-        for (at, format) in FORMATS.iter().enumerate() {
-            let hidden_by = FORMATS[..at].iter().find(|before| {
-                format.prefix.starts_with(before.prefix)
-                    && format.prefix != before.prefix
+        for (at, (prefix, format)) in FORMATS.iter().enumerate() {
+            let hidden_by = FORMATS[..at].iter().find(|(prefix_before, before)| {
+                prefix.starts_with(prefix_before)
+                    && prefix != prefix_before
                     && before.alphabet == Alphabet::Word
                     && before.min_len <= format.min_len
             });
-            assert!(hidden_by.is_none(), "{} by {hidden_by:?}", format.prefix);
+            assert!(hidden_by.is_none(), "{prefix} by {hidden_by:?}");
         }
     }
 }

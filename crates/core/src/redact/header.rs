@@ -9,7 +9,19 @@ use super::makeup::Makeup;
 use super::stand_in::{is_code, is_placeholder};
 
 /// Schemes whose credentials are one word.
-const ONE_WORD: [&str; 8] = ["bearer ", "basic ", "token ", "apikey ", "bot ", "negotiate ", "ntlm ", "key "];
+const ONE_WORD: [&str; 11] = [
+    "bearer ",
+    "basic ",
+    "token ",
+    "apikey ",
+    "bot ",
+    "negotiate ",
+    "ntlm ",
+    "key ",
+    "ssws ",
+    "splunk ",
+    "geniekey ",
+];
 
 /// Schemes whose credentials run to the end of the line.
 const WHOLE_LINE: [&str; 5] = ["digest ", "aws4-hmac-sha256 ", "hawk ", "hmac ", "oauth "];

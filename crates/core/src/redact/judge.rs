@@ -47,22 +47,22 @@ pub fn is_secret(family: Family, context: ValueContext, value: &[u8], after: Opt
 }
 
 fn is_password(context: ValueContext, value: &[u8], makeup: &Makeup) -> bool {
-    let is_file = value.contains(&b'/') && !makeup.is_random();
+    let is_file = value.contains(&b'/') && !makeup.is_chance();
     if makeup.has_spaces() || makeup.is_foreign() || makeup.is_version() {
         return false;
     }
     match context {
         // `PWD` holds the working folder.
         ValueContext::Assigned | ValueContext::Quoted => !(is_file && value[0] == b'/'),
-        ValueContext::WholeLine => !is_type(value, makeup),
-        ValueContext::Argument => value.len() >= 6 && makeup.is_mixed() && !is_file,
-        ValueContext::Bare => value.len() >= 5 && makeup.is_mixed(),
+        ValueContext::WholeLine => !is_type(value, makeup) || makeup.is_gibberish(),
+        ValueContext::Argument => value.len() >= 6 && makeup.is_mixed() && !is_file || makeup.is_gibberish(),
+        ValueContext::Bare => value.len() >= 5 && makeup.is_mixed() || makeup.is_gibberish(),
     }
 }
 
 fn is_token(context: ValueContext, value: &[u8], makeup: &Makeup) -> bool {
     let length = value.len();
-    let by_chance = makeup.is_random() || makeup.is_digest();
+    let by_chance = makeup.is_chance();
     let is_mixed = makeup.has_digits_or_symbols() && !makeup.is_path();
     match context {
         ValueContext::Assigned => {

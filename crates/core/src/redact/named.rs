@@ -2,7 +2,9 @@
 //!
 //! Locates the name, the value and their relation; `judge` decides whether the value is a secret.
 
-use super::bytes::{ScanText, byte_at, ends_with, is_gap, is_quote, length_of, start_of, starts_with};
+use super::bytes::{
+    ScanText, byte_at, contains, ends_with, is_gap, is_quote, is_word, length_of, start_of, starts_with,
+};
 use super::extent::{Quoting, ValueExtent};
 use super::family::{Family, Name, name_before};
 use super::judge::{ValueContext, is_secret};
@@ -28,7 +30,9 @@ pub fn value(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     if is_operator {
         return None;
     }
-    let from = here + 1 + usize::from((this, next) == (b'=', b'>'));
+    // `**name:** value` in Markdown.
+    let bold = if starts_with(text.bytes, here + 1, "**") { 2 } else { 0 };
+    let from = here + 1 + bold + usize::from((this, next) == (b'=', b'>'));
     if let Some(name) = name_before(text, here) {
         return value_at(text, name, from);
     }
@@ -46,14 +50,17 @@ pub fn value_after_encoded(text: ScanText<'_>, here: usize) -> Option<SecretMatc
 /// Finds the content of `<password>…</password>`. `here` is the `>` of the opening tag.
 pub fn element(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     let last = here.checked_sub(1).map(|last| text.bytes[last])?;
-    if !last.is_ascii_alphanumeric() {
+    let is_attribute = is_quote(last);
+    if !last.is_ascii_alphanumeric() && !is_attribute {
         return None;
     }
     let name = name_before(text, here)?;
     let open = name.start.checked_sub(1).map(|open| text.bytes[open])?;
     let extent = ValueExtent::after(text.bytes, here + 1, Quoting::Fenced { close: "<" });
     let is_closed = starts_with(text.bytes, extent.probed, "</");
-    let is_element = matches!(open, b'<' | b':') && is_closed && says_enough(name);
+    // `<property name="password">…</property>` has the name in an attribute.
+    let is_element =
+        (matches!(open, b'<' | b':') || is_attribute && is_quote(open)) && is_closed && says_enough(name);
     is_element.then(|| judged(text, name, extent, ValueContext::Quoted))?
 }
 
@@ -77,8 +84,20 @@ pub fn pair(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
     judged(text, name, ValueExtent::in_quotes(text.bytes, here + 1)?, ValueContext::Argument)
 }
 
+/// Finds the string of `#define API_KEY "…"` and of `IDENTIFIED BY '…'`. `here` is the opening quote.
+pub fn after_blank(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
+    let is_sql = ends_with(text.bytes, text.floor, here, " by ") && {
+        let words = start_of(text.bytes, text.floor, here, 64, |byte| is_word(byte) || byte == b' ');
+        contains(&text.bytes[words..here], "identified ")
+    };
+    let name = Name { family: Family::Password, start: here, end: here };
+    let name = if is_sql { name } else { name_before(text, here).filter(|name| says_enough(*name))? };
+    let context = if is_sql { ValueContext::Quoted } else { ValueContext::Argument };
+    judged(text, name, ValueExtent::in_quotes(text.bytes, here)?, context)
+}
+
 /// Whether the name is strong enough without a separator after it.
-fn says_enough(name: Name) -> bool {
+pub fn says_enough(name: Name) -> bool {
     matches!(name.family, Family::Password | Family::Phrase | Family::Token | Family::Signature)
 }
 
@@ -97,14 +116,23 @@ fn value_at(text: ScanText<'_>, name: Name, from: usize) -> Option<SecretMatch> 
     }
 }
 
+/// The twelve or more short words at `start`, which are the key of a wallet.
+pub fn mnemonic(bytes: &[u8], start: usize) -> Option<SecretMatch> {
+    let length = length_of(bytes, start, 256, |byte| byte.is_ascii_lowercase() || byte == b' ');
+    let words = bytes[start..start + length].trim_ascii_end();
+    let is_mnemonic = words.split(|byte| *byte == b' ').all(|word| (3..=8).contains(&word.len()))
+        && words.iter().filter(|byte| **byte == b' ').count() >= MNEMONIC_GAPS;
+    is_mnemonic.then(|| SecretKind::PASSWORD.at(start, start + words.len()))
+}
+
 /// Quoted words, a mnemonic up to the end of the line, or one word like any password.
 fn phrase(text: ScanText<'_>, name: Name, from: usize) -> Option<SecretMatch> {
     let line = ValueExtent::after(text.bytes, from, Quoting::ToLineEnd);
-    let words = line.probe(text.bytes);
-    let is_mnemonic = words.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b' ')
-        && words.iter().filter(|byte| **byte == b' ').count() >= MNEMONIC_GAPS;
-    if !line.is_bare() || is_mnemonic {
+    if !line.is_bare() {
         return judged(text, name, line, ValueContext::Quoted);
+    }
+    if let Some(mnemonic) = mnemonic(text.bytes, line.start) {
+        return Some(mnemonic);
     }
     value_at(text, Name { family: Family::Password, ..name }, from)
 }
@@ -117,8 +145,11 @@ fn annotated(text: ScanText<'_>, here: usize, from: usize) -> Option<Name> {
     }
     let is_type = |byte: u8| byte.is_ascii_alphanumeric() || b" _&<>'.?|".contains(&byte);
     let start = start_of(text.bytes, text.floor, here, LONGEST_TYPE, is_type);
-    let colon = start.checked_sub(1).filter(|colon| *colon > text.floor && text.bytes[*colon] == b':')?;
-    name_before(text, colon)
+    match start.checked_sub(1).filter(|colon| *colon > text.floor && text.bytes[*colon] == b':') {
+        Some(colon) => name_before(text, colon),
+        // `var token string = …`
+        None => name_before(text, start_of(text.bytes, text.floor, here.saturating_sub(1), 24, is_word)),
+    }
 }
 
 /// Finds the lines of a PuTTY key, below the line that counts them.
@@ -135,11 +166,26 @@ fn labelled(text: ScanText<'_>, name: Name, from: usize) -> Option<SecretMatch> 
         |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b',' | b'\\' | b'-' | b'+');
     let end = start_of(text.bytes, text.floor, name.start, 32, is_between);
     let is_escape = ends_with(text.bytes, text.floor, end, "\\n");
-    let label = name_before(text, end - if is_escape { 2 } else { 0 })?;
+    let label =
+        name_before(text, end - if is_escape { 2 } else { 0 }).or_else(|| variable(text, name, from))?;
     let extent = ValueExtent::after(text.bytes, from, Quoting::Bare);
     let context = if extent.is_bare() { ValueContext::WholeLine } else { ValueContext::Quoted };
     let name = Name { family: label.family, ..name };
     says_enough(label).then(|| judged(text, name, extent, context))?
+}
+
+/// The variable of Terraform whose `default` is at `name`.
+fn variable(text: ScanText<'_>, name: Name, from: usize) -> Option<Name> {
+    const OPENING: &[u8] = b"variable ";
+    if text.bytes[from - 1] != b'=' || !ends_with(text.bytes, text.floor, name.end, "default") {
+        return None;
+    }
+    let block = start_of(text.bytes, text.floor, name.start, 400, |byte| byte != b'}');
+    let opening = text.bytes[block..name.start].windows(OPENING.len()).rposition(|word| word == OPENING)?;
+    let quote = block + opening + OPENING.len();
+    let quote = quote + length_of(text.bytes, quote, 4, |byte| matches!(byte, b'\\' | b'"'));
+    let end = quote + length_of(text.bytes, quote, 64, is_word);
+    name_before(text, end)
 }
 
 /// In settings files a bare value ends at a blank; elsewhere at any byte that ends an expression.
@@ -197,7 +243,12 @@ fn ends_line(bytes: &[u8], end: usize) -> bool {
 }
 
 /// The match, if the value is a secret.
-fn judged(text: ScanText<'_>, name: Name, extent: ValueExtent, context: ValueContext) -> Option<SecretMatch> {
+pub fn judged(
+    text: ScanText<'_>,
+    name: Name,
+    extent: ValueExtent,
+    context: ValueContext,
+) -> Option<SecretMatch> {
     let value = extent.probe(text.bytes);
     let after = if extent.is_bare() { byte_at(text.bytes, extent.probed) } else { None };
     if !is_secret(name.family, context, value, after) {

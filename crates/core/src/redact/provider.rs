@@ -91,9 +91,9 @@ fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: KeyStart) -> Op
         return shapes::web_token(bytes, start, run.end);
     }
     let mut next = INDEX.head[usize::from(first)];
-    while let Some(format) = FORMATS.get(usize::from(next)) {
+    while let Some((prefix, format)) = FORMATS.get(usize::from(next)) {
         let is_sure = place == KeyStart::Word || format.tail_check == TailCheck::Any;
-        if is_sure && let Some(end) = end_of(bytes, start, format) {
+        if is_sure && let Some(end) = end_of(bytes, start, prefix, format) {
             let end = if format.kind == AWS { with_aws_secret(bytes, end) } else { end };
             return Some(format.kind.at(start, end));
         }
@@ -105,9 +105,8 @@ fn key_at(bytes: &[u8], start: usize, run: &Range<usize>, place: KeyStart) -> Op
 const AWS: SecretKind = SecretKind::of_provider("aws");
 
 /// The end of a key of this format that begins at `start`, if there is one.
-fn end_of(bytes: &[u8], start: usize, format: &KeyFormat) -> Option<usize> {
-    let prefix = format.prefix.as_bytes();
-    if !bytes[start..].starts_with(prefix) {
+fn end_of(bytes: &[u8], start: usize, prefix: &str, format: &KeyFormat) -> Option<usize> {
+    if !bytes[start..].starts_with(prefix.as_bytes()) {
         return None;
     }
     let tail = start + prefix.len();
@@ -164,7 +163,7 @@ const fn index() -> FormatIndex {
     // Backwards, so that each chain keeps the table's order.
     while at > 0 {
         at -= 1;
-        let prefix = FORMATS[at].prefix.as_bytes();
+        let prefix = FORMATS[at].0.as_bytes();
         let first = prefix[0] as usize;
         index.next[at] = index.head[first];
         index.head[first] = at as u16;

@@ -7,12 +7,16 @@ use std::ops::Range;
 use super::bytes::{ScanText, is_word, length_of};
 use super::kind::{SecretKind, SecretMatch};
 use super::stops::{ScanStop, long_run, next_stop};
-use super::{address, armour, beside, command_line, named, private, provider, spoken};
+use super::{
+    address, armour, beside, command_line, crypt, folded, named, pairs, private, provider, spoken, table,
+};
 
 /// Iterator over the secrets of a text, in order.
 pub struct SecretMatches<'a> {
     bytes: &'a [u8],
     from: usize,
+    /// Whether an invisible character or a colour code was passed.
+    pub(super) hides: bool,
 }
 
 /// This many dashes are a horizontal rule, not part of a word; the first precedes the counted ones.
@@ -20,7 +24,7 @@ const RULE: usize = 3;
 
 impl<'a> SecretMatches<'a> {
     pub fn of(text: &'a str) -> SecretMatches<'a> {
-        SecretMatches { bytes: text.as_bytes(), from: 0 }
+        SecretMatches { bytes: text.as_bytes(), from: 0, hides: false }
     }
 }
 
@@ -31,6 +35,9 @@ impl Iterator for SecretMatches<'_> {
         let text = ScanText { bytes: self.bytes, floor: self.from };
         let mut from = self.from;
         while let Some(stop) = next_stop(text, from) {
+            if let ScanStop::Mark(here) = &stop {
+                self.hides |= folded::hides(text.bytes, *here);
+            }
             let (matched, next) = match_at(text, stop);
             if let Some(matched) = matched {
                 self.from = matched.end;
@@ -78,6 +85,8 @@ fn match_at_mark(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
         (_, b'=' | b':') => named::value(text, here),
         (b'%', _) => named::value_after_encoded(text, here - 1),
         (_, b'>') => named::element(text, here),
+        (_, b'|') => table::cell(text, here),
+        (b' ', b'"' | b'\'') => named::after_blank(text, here),
         (b'(', _) => named::argument(text, here - 1),
         (_, b'(') => address::data_source(text, here),
         (_, b',') => named::pair(text, here),
@@ -87,8 +96,7 @@ fn match_at_mark(text: ScanText<'_>, here: usize) -> Option<SecretMatch> {
         }
         (b'-', b'-') => armour::block(text, here - 1),
         (_, b'-') => command_line::flag(text, here),
-        (_, b'w' | b'W') => spoken::password(text, here),
-        _ => None,
+        _ => crypt::hash(text, here).or_else(|| spoken::password(text, here)),
     }
 }
 
@@ -100,5 +108,7 @@ fn match_in_run(text: ScanText<'_>, run: Range<usize>) -> Option<SecretMatch> {
     if !text.bytes[run.clone()].iter().any(u8::is_ascii_digit) {
         return None;
     }
-    address::webhook(text, run.clone()).or_else(|| beside::secret(text, run))
+    address::webhook(text, run.clone())
+        .or_else(|| beside::secret(text, run.clone()))
+        .or_else(|| pairs::encoded(text.bytes, run))
 }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::bytes::{ScanText, byte_at, ends_with, is_word, length_of, start_of};
+use super::bytes::{ScanText, byte_at, contains, ends_with, is_word, length_of, start_of};
 use super::kind::{SecretKind, SecretMatch};
 use super::makeup::Makeup;
 use super::wrapped;
@@ -25,11 +25,13 @@ pub fn key(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
         Some(b':') => twilio(text.bytes, run),
         _ => None,
     };
+    let followed = followed.or_else(|| short_keys(text.bytes, run));
     followed.or_else(|| match run.start.checked_sub(1).map(|before| text.bytes[before]) {
         Some(b':') => telegram(text, run).or_else(|| asana(text, run)),
         Some(b'.') => terraform(text, run).or_else(|| airtable(text, run)),
         Some(b'~') => azure(text, run),
         Some(b'$') => braintree(text, run),
+        Some(b'*') => mysql(text.bytes, run),
         _ => None,
     })
 }
@@ -117,14 +119,31 @@ fn azure(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
     (has_mark && end - run.start >= 28).then(|| finding("azure", start, end))
 }
 
+/// `sdk-` and a UUID, 32 hexadecimal digits and the data centre `-us12`.
+fn short_keys(bytes: &[u8], run: &Range<usize>) -> Option<SecretMatch> {
+    let value = &bytes[run.clone()];
+    if value.len() == 40 && value.starts_with(b"sdk-") && Makeup::of(&value[4..]).is_digest() {
+        return Some(finding("launchdarkly", run.start, run.end));
+    }
+    let is_mailchimp = (36..=38).contains(&value.len()) && value[32..].starts_with(b"-us");
+    (is_mailchimp && Makeup::of(&value[..32]).is_digest()).then(|| finding("mailchimp", run.start, run.end))
+}
+
+/// The hash of a password in MySQL: a star and 40 hexadecimal digits in capitals.
+fn mysql(bytes: &[u8], run: &Range<usize>) -> Option<SecretMatch> {
+    let value = &bytes[run.clone()];
+    let is_hash = value.len() == 40 && value.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
+    is_hash.then(|| SecretKind::PASSWORD.at(run.start, run.end))
+}
+
 /// `access_token$production$merchant$secret`.
 fn braintree(text: ScanText<'_>, run: &Range<usize>) -> Option<SecretMatch> {
     let is_part =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'$' | b'_');
     let start = start_of(text.bytes, text.floor, run.start, 64, is_part);
-    let is_key =
-        text.bytes[start..].starts_with(b"access_token$") && Makeup::of(&text.bytes[run.clone()]).is_digest();
-    is_key.then(|| finding("braintree", start, run.end))
+    let is_key = contains(&text.bytes[start..run.start], "access_token$")
+        && Makeup::of(&text.bytes[run.clone()]).is_digest();
+    is_key.then(|| finding("braintree", run.start, run.end))
 }
 
 fn finding(label: &'static str, start: usize, end: usize) -> SecretMatch {

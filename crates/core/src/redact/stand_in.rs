@@ -65,7 +65,7 @@ pub fn is_placeholder(value: &[u8]) -> bool {
 /// Whether a bare `value`, followed by `after`, is code or prose.
 pub fn is_code(value: &[u8], after: Option<u8>) -> bool {
     let is_operator = |byte: &u8| b"&*@|>~^+=?.,/!#\\-".contains(byte);
-    let is_chance = Makeup::of(value).is_random();
+    let is_chance = Makeup::of(value).is_chance();
     value.first().is_none_or(is_operator) && !is_chance
         || matches!(after, Some(b'(' | b'[' | b'<' | b'{')) && value.iter().all(is_identifier_part)
         || contains(value, "::")
@@ -110,10 +110,11 @@ fn is_identifier_part(byte: &u8) -> bool {
 /// `config.token`, `self.secret2`, `user?.password`: names joined by dots.
 fn is_access(value: &[u8]) -> bool {
     let mut parts = value.split(|byte| *byte == b'.');
+    let is_name_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let is_name = |part: &[u8]| {
         part.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
-            && part.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'?' | b'!'))
-            && !Makeup::of(part).is_random()
+            && part.strip_suffix(b"?").or(part.strip_suffix(b"!")).unwrap_or(part).iter().all(is_name_part)
+            && !Makeup::of(part).is_chance()
     };
     value.contains(&b'.') && parts.all(is_name)
 }

@@ -5,9 +5,10 @@
 
 use std::ops::Range;
 
-use super::bytes::{ScanText, byte_at, is_quote, length_of, start_of};
+use super::bytes::{ScanText, byte_at, ends_with, is_quote, length_of, start_of};
 use super::effort::spend;
 use super::family::{ENDINGS, WORDS, may_end_name};
+use super::{crypt, folded, spoken};
 
 /// An offset that deserves a closer look.
 pub enum ScanStop {
@@ -36,20 +37,29 @@ pub fn next_stop(text: ScanText<'_>, from: usize) -> Option<ScanStop> {
         // The previous chunk was all word bytes, and so are the first ones of this chunk: the run may be long.
         let goes_on = full & head;
         if marks | goes_on != 0 {
-            let mark = mark_in(text, here, chunk, before).map(ScanStop::Mark);
-            let stop = mark.or_else(|| run_at(text, here, goes_on));
+            let mark = if marks == 0 { None } else { mark_in(text, here, chunk, before) };
+            let stop = first(mark, run_at(text, here, goes_on));
             if stop.is_some() {
                 return stop;
             }
         }
         (here, before, full) = (here + CHUNK, [chunk[CHUNK - 2], chunk[CHUNK - 1]], words);
     }
-    mark_in(text, here, rest, before).map(ScanStop::Mark).or_else(|| run_at(text, here, full))
+    first(mark_in(text, here, rest, before), run_at(text, here, full))
+}
+
+/// The mark, unless a long run ends before it: scanning goes on after the mark and would miss the run.
+fn first(mark: Option<usize>, run: Option<Range<usize>>) -> Option<ScanStop> {
+    match (mark, run) {
+        (Some(mark), Some(run)) if run.end <= mark => Some(ScanStop::Run(run)),
+        (Some(mark), _) => Some(ScanStop::Mark(mark)),
+        (None, run) => run.map(ScanStop::Run),
+    }
 }
 
 /// The long run that reaches to `here`, if one continues there.
-fn run_at(text: ScanText<'_>, here: usize, goes_on: u32) -> Option<ScanStop> {
-    if goes_on == 0 { None } else { long_run(text, here).map(ScanStop::Run) }
+fn run_at(text: ScanText<'_>, here: usize, goes_on: u32) -> Option<Range<usize>> {
+    if goes_on == 0 { None } else { long_run(text, here) }
 }
 
 /// Properties of eight bytes.
@@ -123,12 +133,15 @@ fn is_promising(text: ScanText<'_>, here: usize) -> bool {
     // Nearly all marks are separators after a name; this order is faster than a jump table.
     if this == b'=' {
         may_end_name(text, here) || begins_text(text.bytes, here + 1)
-    } else if matches!(this, b':' | b'>' | b',') {
+    } else if matches!(this, b':' | b'>' | b',' | b'|') {
         may_end_name(text, here)
+    } else if before == b' ' && matches!(this, b'"' | b'\'') {
+        may_end_name(text, here) || ends_with(text.bytes, text.floor, here, " by ")
     } else if before == b'(' {
         may_end_name(text, here - 1)
     } else if this == b'-' && before != b'-' {
-        byte_at(text.bytes, here + 1).is_some_and(|next| matches!(next, b'-' | b'p' | b'u' | b'a' | b'w'))
+        byte_at(text.bytes, here + 1)
+            .is_some_and(|next| matches!(next, b'-' | b'p' | b'u' | b'a' | b'w' | b's' | b't' | b'k' | b'P'))
     } else {
         is_promising_mark(text, before, here)
     }
@@ -145,7 +158,12 @@ fn is_promising_mark(text: ScanText<'_>, before: u8, here: usize) -> bool {
         (b':', _) => four_before.is_ascii_digit() || bytes[here - 2] == b'*',
         (_, b'(') => matches!(four_before, b'@' | b'u'),
         (b'<', _) => matches!(next, b'r' | b'R'),
-        (_, _) => matches!(four_before, b'p' | b'P'),
+        (b's' | b'S', b'w' | b'o' | b'W' | b'O') => {
+            matches!(four_before, b'p' | b'P') && spoken::word_at(text, here).is_some()
+        }
+        (b'u' | b'[' | 0x80.., _) if folded::hides(bytes, here) => true,
+        (b'$', _) | (_, b'$' | b'S' | b'H' | b'M') => crypt::begins(text, here),
+        _ => spoken::word_at(text, here).is_some() || crypt::begins(text, here),
     }
 }
 
@@ -167,28 +185,48 @@ static THIRD: [u32; 256] = table(2);
 const WORD: u32 = 1 << 31;
 
 /// The last letters of endings; each is its own kind of mark, whose first bytes are the letters before it.
-const LAST: &[u8] = b"dtescnylrhg";
+const LAST: &[u8] = b"dtescnylrhgwk";
 
 /// Matches any byte.
 const ANY: &[u8] = b"";
 
 /// Bytes a name can end in.
-const ENDS: &[u8] = b"dtescnylrhgDTESCNYLRHG0123456789_\"'`\\]*?;) ";
+const ENDS: &[u8] = b"dtescnylrhgwkDTESCNYLRHGWK0123456789_\"'`\\]*?;) ";
 
 /// The other kinds of marks, by their three bytes.
-const MARKS: [[&[u8]; 3]; 12] = [
+const MARKS: [[&[u8]; 3]; 18] = [
     [ENDS, b" \t", b"=:"],
-    [ENDS, b"\"'`", b"=:,"],
+    [ENDS, b"\"'`", b"=:,>"],
     [LETTERS, DIGITS, b"=:"],
     [ANY, b"_]*?+|;", b"=:"],
     [ENDS, b":", b"="],
     [ANY, b":", b"/"],
     [b"0123456789*", b":", LETTERS],
     [ANY, b"<%", b"pP23"],
-    [b"sS", b"sS", b"wW"],
+    // `password`, `mot de passe`, `passord`; `senha`, `Kennwort`, `phrase`; `adgangskode`, `wachtwoord`.
+    [b"sSmM", b"sSoO", b"wWoOtT"],
+    [b"nNhH", b"hHnNrR", b"aAwW"],
+    [b"gGhH", b"sStT", b"kKwW"],
+    FOREIGN,
+    // `$2b$`, `$6$`, `$argon2id$`, `{SSHA}`, `sha256$600000$`.
+    [b"${61", b"12567yPH$apsS", b"abxy$0123456789rpcSHM"],
+    // `| API key |`, `#define TOKEN "`, `identified by '`.
+    [ENDS, b" `*", b"|"],
+    [b"dtescnylrhgwkDTESCNYLRHGWK", b" ", b"\"'"],
     [ENDS, b"(", b"\"'`\\"],
-    [b"ci", b"px", b"("],
+    // `@tcp(` and `@unix(`; a colour code and an escaped invisible character, see `folded`.
+    [b"ci\\\x1b", b"pxu[", b"(0123456789fF"],
     [ANY, b" \t\n\r\"'`[(-", b"-"],
+];
+
+/// Three bytes of the words for password in other scripts and with accents, see `spoken`, and of invisible
+/// characters, see `folded`. None of them is in ASCII text.
+const FOREIGN: [&[u8]; 3] = [
+    b"\xc2\xcd\xe2\xef\xc3\xc5\xbb\xe7\xe3\xedz\x88\xe0\xba",
+    b"\xad\x8f\x80\x81\xbb\xb1\x82\xd1\xa0\xa2\x83\x98\x9e\x9f\xb6\xbc\xc3\xd8\xa4\xa9",
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789\
+        \x81\xaf\xb8\xb3\xb1\xb5\xbc\xbf\
+        \x8b\x8c\x8d\x8e\x8f\xaa\xab\xac\xad\xae\xa0\xa1\xa2\xa3\xa4\xa5\xa6\xa7\xa8\xa9",
 ];
 
 const DIGITS: &[u8] = b"0123456789";

@@ -72,7 +72,8 @@ pub fn remember(env: &Env, request: &RememberRequest) -> Result<Remembered, Fail
 
 fn content(request: &RememberRequest) -> Result<MemoryContent, Failure> {
     let kind = request.kind.as_deref().map(type_named).transpose()?;
-    let mut draft = draft_memory(&request.text, kind).map_err(untellable)?;
+    let text = CleanText::redacted(&request.text);
+    let mut draft = draft_memory(&text, kind).map_err(untellable)?;
     if let Some(title) = &request.title {
         draft = MemoryDraft { title: title.clone(), narrative: request.text.trim().to_owned(), ..draft };
     }

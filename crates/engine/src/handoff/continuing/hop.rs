@@ -32,7 +32,10 @@ pub fn is_allowed(env: &Env, config: &Config) -> bool {
 pub fn kept(text: &str) -> SafeText {
     let keeping = TextPolicy { longest_bytes: 2 * form::LONGEST_BYTES, secrets: SecretPolicy::Redacted };
     // The text may be typed into a terminal later: keep no control characters but line breaks.
-    let plain: String = text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(is_text).collect();
+    // Redacted before they are removed, too: they may stand inside a secret.
+    let clean = CleanText::redacted(text);
+    let plain: String =
+        clean.as_str().chars().map(|c| if c == '\t' { ' ' } else { c }).filter(is_text).collect();
     SafeText::new(&plain, keeping)
 }
 
