@@ -33,6 +33,8 @@ pub struct HookEvent {
     pub subagent: Option<SubagentId>,
     pub turn: Option<TurnId>,
     pub happening: EventKind,
+    /// The whole prompt was marked private: `happening` does not hold it.
+    pub is_private: bool,
     pub folder: Option<String>,
     pub transcript: Option<String>,
     /// The subagent's own transcript, if it has one.

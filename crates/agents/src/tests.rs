@@ -54,6 +54,25 @@ fn every_recorded_payload_of_codex_means_what_a_person_would_say() {
 }
 
 #[test]
+fn a_prompt_that_is_wholly_private_is_known_before_it_is_redacted() {
+    let heard = |agent: Agent, prompt: &str| {
+        let payload =
+            serde_json::json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt});
+        let heard = agent.parse_hook(payload.to_string().as_bytes(), KEEPING).unwrap().unwrap();
+        let EventKind::PromptSubmitted { prompt, .. } = heard.happening else { panic!() };
+        (heard.is_private, prompt.as_str().to_owned())
+    };
+    for agent in Agent::ALL {
+        for prompt in ["<private>a</private>", "< PRIVATE >a", "\n<private\n>a</private> <private>b"] {
+            assert_eq!(heard(agent, prompt), (true, "(private)".to_owned()), "{prompt}");
+        }
+        assert_eq!(heard(agent, "<private>a</private> b"), (false, "[redacted:private] b".to_owned()));
+    }
+    let opened = "<ide_opened_file>The user opened a.rs</ide_opened_file>\n<private>a</private>";
+    assert!(heard(Agent::Claude, opened).0);
+}
+
+#[test]
 fn ids_folders_and_transcripts_are_taken_over() {
     let payload = &recorded(Agent::Codex)["0.166.0/UserPromptSubmit"];
     let heard = Agent::Codex.parse_hook(payload, KEEPING).unwrap().unwrap();

@@ -13,6 +13,7 @@ use towline_core::continuing::form;
 use towline_core::event::{CompactionTrigger, EventKind, StartedBy};
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::phrases::Phrases;
+use towline_core::redact::{HIDDEN, is_wholly_private};
 use towline_core::reply::{Reply, ReplyVerdict};
 use towline_core::text::{SafeText, TextPolicy, clip, clip_start};
 
@@ -76,7 +77,17 @@ pub(crate) fn parse_hook(
 ) -> Result<Option<HookEvent>, PayloadError> {
     let slim = without_bulk(payload);
     let text = payload_text(&slim);
-    let wire: HookPayload<'_> = parse(&text)?;
+    let mut wire: HookPayload<'_> = parse(&text)?;
+    let prompt = wire.prompt.as_deref();
+    let (words, typed) = match agent {
+        Agent::Claude => (prompt.map(claude::typed_text), None),
+        Agent::Codex => (prompt, prompt.map(prompt_end)),
+    };
+    // Before redaction, which leaves nothing to judge by.
+    let is_private = words.is_some_and(is_wholly_private);
+    if is_private {
+        wire.prompt = OptText(Some(Cow::Borrowed(HIDDEN)));
+    }
     let Some(event) = wire.hook_event_name.as_deref() else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
@@ -95,6 +106,7 @@ pub(crate) fn parse_hook(
         subagent: wire.agent_id.as_deref().and_then(|id| SubagentId::parse(id).ok()),
         turn: turn.as_deref().and_then(|id| TurnId::parse(id).ok()),
         happening,
+        is_private,
         folder: folder.into_owned(),
         transcript: wire.transcript_path.into_owned(),
         helper_transcript: wire.agent_transcript_path.into_owned(),

@@ -55,6 +55,16 @@ pub enum PieceContent<'a> {
     Reverted { from: u64 },
 }
 
+impl PieceContent<'_> {
+    /// Whether the piece holds something that was said or done. Structure and numbers do not.
+    pub fn has_text(&self) -> bool {
+        !matches!(
+            self,
+            PieceContent::Opened { .. } | PieceContent::Reverted { .. } | PieceContent::Usage { .. }
+        )
+    }
+}
+
 /// The session that a conversation was forked from: its pieces before position `before` are not repeated here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForkBase<'a> {

@@ -3,7 +3,7 @@
 //! Raw text becomes `Kept` only here, so none can reach the journal by accident; text read back from the journal or the
 //! database has already passed through here.
 
-use crate::redact::redact;
+use crate::redact::{redact, without_private};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -19,6 +19,15 @@ pub struct TextPolicy {
 pub enum SecretPolicy {
     Redacted,
     Kept,
+}
+
+impl SecretPolicy {
+    fn clean(self, text: &str) -> Cow<'_, str> {
+        match self {
+            SecretPolicy::Redacted => redact(text),
+            SecretPolicy::Kept => without_private(text),
+        }
+    }
 }
 
 /// Text that is redacted and bounded in size.

@@ -76,6 +76,8 @@ paths! {
     pub notified_file = "told",
     /// Which gotchas each session was warned of.
     pub warned = "warned",
+    /// Which sessions have a private turn.
+    pub private = "private",
     /// Exists once the user was told that sessions are given memory.
     pub hinted = "hinted",
     /// One file for each transcript that a capture is waiting for.

@@ -14,6 +14,7 @@ pub mod lock;
 pub mod marks;
 mod memory;
 pub mod meters;
+pub mod private;
 mod projection;
 mod query;
 mod sql_text;

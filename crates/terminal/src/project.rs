@@ -22,6 +22,16 @@ struct GitFolders {
     common: PathBuf,
 }
 
+/// The git folder that all worktrees of the folder's repository share.
+pub fn shared_repository(folder: &Path) -> Option<PathBuf> {
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    repository_above(&real).map(|repository| repository.common)
+}
+
+fn repository_above(real: &Path) -> Option<GitFolders> {
+    real.ancestors().take(DEEPEST).find_map(repository_at)
+}
+
 /// Reads the traces of the folder's project. `name_in` extracts the name from the text of a name file.
 pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> ProjectIdentity {
     let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());

@@ -28,6 +28,17 @@ pub enum HostEvent<'a> {
     Ended { reason: &'a str },
 }
 
+impl HostEvent<'_> {
+    /// The event as a private turn may report it: no text but the tool's name. A prompt decides about its own turn.
+    pub fn without_text(self) -> Self {
+        match self {
+            HostEvent::Used { tool, .. } => HostEvent::Used { tool, input: &Value::Null, output: "" },
+            HostEvent::Answered { .. } => HostEvent::Answered { words: "" },
+            HostEvent::Begun | HostEvent::Asked { .. } | HostEvent::Ended { .. } => self,
+        }
+    }
+}
+
 /// The payload that the client would pass to its hook.
 pub fn payload(scene: HostContext<'_>, told: HostEvent<'_>) -> String {
     let (event, more) = match told {

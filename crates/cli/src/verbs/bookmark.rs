@@ -47,6 +47,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
     let session = ownership::session(&store, arguments.session.as_deref(), "tow bookmark --session")?;
     drop(store);
+    if !arguments.label.is_empty() {
+        Actor::of_caller(&scope.env)?.may_keep_text(&scope.env)?;
+    }
     let code = code_in(session.folder.as_deref());
     let [set, placed] = events(scope, arguments, &session, code.clone());
     let id = set.uid;

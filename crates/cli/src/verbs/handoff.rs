@@ -140,6 +140,7 @@ fn list(scope: &Scope, store: &Store, limit: u32, as_json: bool) -> Result<(), S
 }
 
 fn edit(scope: &Scope, hop: &Hop, from: Option<&Path>, as_json: bool) -> Result<(), Failure> {
+    Actor::of_caller(&scope.env)?.may_keep_text(&scope.env)?;
     let text = match from {
         Some(path) => read(path)?,
         None => edited(scope, hop)?,

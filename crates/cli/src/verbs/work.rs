@@ -20,7 +20,10 @@ use towline_engine::runtime::{Failure, chain, settings};
 use towline_engine::status::push;
 use towline_engine::{capture, index, sync};
 use towline_store::lock::{ProjectionLock, WorkLock, pauses};
-use towline_store::{Archive, ProjectionLimits, Store, StoreError, journal, meters, told, upkeep, warned};
+use towline_store::upkeep::ClockTrust;
+use towline_store::{
+    Archive, ProjectionLimits, Store, StoreError, journal, meters, private, told, upkeep, warned,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -251,6 +254,9 @@ fn tidy(
     told::forget(&scope.env.home, scope.env.now.plus_ms(-86_400_000));
     meters::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     warned::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
+    if done.held_until.is_none() {
+        private::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
+    }
     typist::forget_locks(&scope.env.home, store)?;
     push::stale_files(&scope.env.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
     upkeep::checkpoint(store)

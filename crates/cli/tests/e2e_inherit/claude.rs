@@ -23,6 +23,11 @@ fn tl_12_what_was_done_before_a_clear_reaches_an_older_model_too() {
 }
 
 #[test]
+fn a_private_turn_is_neither_kept_nor_given_to_the_next_session_in_2_1_325() {
+    scenes::private(NEWER);
+}
+
+#[test]
 fn two_panes_of_one_project_that_are_cleared_each_go_on_with_their_own_in_2_1_197() {
     scenes::two_seats(OLDER);
 }

@@ -19,6 +19,11 @@ fn tl_12_what_was_done_before_a_clear_reaches_the_model_with_the_next_prompt_onc
 }
 
 #[test]
+fn a_private_turn_is_neither_kept_nor_given_to_the_next_session_in_codex() {
+    scenes::private(ALONE);
+}
+
+#[test]
 fn two_panes_of_one_project_that_are_cleared_each_go_on_with_their_own_in_codex() {
     scenes::two_seats(ALONE);
 }

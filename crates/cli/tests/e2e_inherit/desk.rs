@@ -64,6 +64,24 @@ impl Client {
         }
     }
 
+    /// A subagent that the model starts with this task, and waits for.
+    pub fn delegates(self, task: &str) -> Vec<Step> {
+        match self {
+            Client::Claude(_) => {
+                let agent = json!({"description": "look", "prompt": task, "subagent_type": "general-purpose",
+                    "run_in_background": false});
+                vec![Step::tool("Agent", agent)]
+            }
+            Client::Codex(_) => {
+                let spawn = json!({"message": task, "agent_type": "default"});
+                let wait = json!({"targets": ["@LAST_AGENT@"], "timeout_ms": 15000});
+                let tools = [("spawn_agent", spawn), ("wait_agent", wait)];
+                let step = |(tool, input)| Step::default().and_tool_of("multi_agent_v1", tool, input);
+                tools.map(step).into_iter().collect()
+            }
+        }
+    }
+
     fn seed(self, env: &TestEnv, model: &Model) {
         match self {
             Client::Claude(claude) => claude.seed(env),

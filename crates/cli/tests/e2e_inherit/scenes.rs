@@ -43,6 +43,30 @@ fn cleared_at(desk: &Desk, client: Client) {
     kept::check_heir(desk, &["what was I doing?", "and what else?"]);
 }
 
+/// A private turn between two others: no byte of it is kept, and no request of the next session holds any.
+pub fn private(client: Client) {
+    let desk = Desk::with(&[client]);
+    let seat = desk.sit(client);
+    seat.ask("first measure the mast", [], "measured mast: four");
+    desk.model.add(Rule::when("ask about quicksilver").then(Step::text("told of quicksilver")));
+    let mut steps = client.delegates("ask about quicksilver");
+    steps.push(client.runs("echo quicksilver of the mast"));
+    seat.ask("<private>weigh the quicksilver mast</private>", steps, "quicksilver mast: heavy");
+    assert!(desk.model.requests().iter().any(|request| request.prompt.contains("ask about quicksilver")));
+    seat.ask("now paint the mast", [], "painted mast: shall I go on?");
+    seat.clear();
+    let before = desk.model.requests().len();
+    let text = given_once(&seat.ask("what was I doing?", [], "painting: yes"));
+    holds_all(&text, &["now paint the mast\n", "first measure the mast"]);
+    seat.leave();
+    desk.wait_no_child();
+    assert!(desk.keeps("now paint the mast") && !desk.keeps("quicksilver"));
+    let exported = desk.env.tow(&["export", "--all-projects"]).ok().stdout;
+    assert!(exported.contains("measured mast: four") && !exported.contains("quicksilver"), "{exported}");
+    let later = desk.model.requests().split_off(before);
+    assert!(!later.is_empty() && !later.iter().any(|request| request.holds("quicksilver")));
+}
+
 /// Two panes in one project, cleared in turn and asked in the other order.
 pub fn two_seats(client: Client) {
     let desk = Desk::with(&[client]);

@@ -4,6 +4,7 @@
 
 mod forget;
 mod forget_races;
+mod private_turns;
 #[path = "../../../core/tests/secrets/mod.rs"]
 mod samples;
 mod script;

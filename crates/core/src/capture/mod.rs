@@ -18,7 +18,7 @@ use crate::forget::{ForgottenParts, PieceSource};
 use crate::id::{IdHash, SubagentId};
 use crate::line::TurnDigest;
 use crate::piece::{PieceContent, StopReason, TranscriptPiece};
-use crate::redact::{is_wholly_private, redact};
+use crate::redact::{HIDDEN, is_wholly_private, redact};
 use crate::text::{CleanText, SecretPolicy, TextPolicy};
 use crate::time::Timestamp;
 use calls::{PendingCall, PendingCalls};
@@ -57,7 +57,7 @@ impl CaptureRules<'_, '_> {
     }
 
     fn has_forgotten(&self, piece: &TranscriptPiece<'_>) -> bool {
-        let whose = if piece.subagent.is_some() { PieceSource::Helper } else { PieceSource::Session };
+        let whose = PieceSource::of(piece.subagent.as_ref());
         self.gone.as_ref().is_some_and(|gone| gone.is_piece_erased(IdHash::of(&piece.id), piece.at, whose))
     }
 }
@@ -68,6 +68,26 @@ impl CaptureRules<'_, '_> {
 pub struct CaptureState {
     turn: Option<TurnInProgress>,
     calls: PendingCalls,
+    privacy: FilePrivacy,
+}
+
+/// The known private turns when a piece is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FilePrivacy {
+    #[default]
+    Open,
+    /// A turn was private: reports of its background work and summaries of the conversation may repeat it.
+    HadPrivateTurn,
+    /// The file is of a subagent that a private turn started: no text of it is stored.
+    Hidden,
+}
+
+impl FilePrivacy {
+    /// Whether the turn that this prompt begins is private.
+    pub fn hides_turn(self, text: &str, origin: PromptOrigin) -> bool {
+        is_wholly_private(text) || (self != FilePrivacy::Open && origin == PromptOrigin::Notification)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,7 +98,7 @@ struct TurnInProgress {
     tools: u32,
     failures: u32,
     stopped: Option<StopReason>,
-    /// The prompt was wholly private: no message, tool call or result of the turn is stored.
+    /// The prompt was wholly private, or reports what a private turn began: no text of the turn is stored.
     is_private: bool,
     /// The turn was forgotten: not even its existence is stored.
     #[serde(default)]
@@ -96,9 +116,9 @@ impl CaptureState {
         if let (PieceContent::Prompt { text, origin }, None) = (&piece.what, &piece.subagent) {
             return self.begin(&piece, text.clone(), *origin, rules, rows);
         }
-        let is_hidden = self.turn.as_ref().is_some_and(|turn| turn.is_private);
+        let is_hidden =
+            self.privacy == FilePrivacy::Hidden || self.turn.as_ref().is_some_and(|turn| turn.is_private);
         let is_structure = matches!(piece.what, PieceContent::Opened { .. } | PieceContent::Reverted { .. });
-        let has_no_text = is_structure || matches!(piece.what, PieceContent::Usage { .. });
         if piece.subagent.is_none()
             && let Some(turn) = &mut self.turn
         {
@@ -106,17 +126,44 @@ impl CaptureState {
         }
         let in_forgotten_turn = self.turn.as_ref().is_some_and(|turn| turn.is_forgotten);
         if !is_structure && (in_forgotten_turn || rules.has_forgotten(&piece)) {
-            self.track_forgotten(&piece);
-        } else if !is_hidden || has_no_text {
+            self.track_hidden(&piece);
+        } else if is_hidden && piece.what.has_text() {
+            self.count_hidden(&piece);
+            self.track_hidden(&piece);
+        } else {
             self.keep(piece, rules, rows);
         }
     }
 
-    /// Tracks calls and results of forgotten pieces, so that a later result is not matched to the wrong call.
-    fn track_forgotten(&mut self, piece: &TranscriptPiece<'_>) {
+    pub fn has_turn(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// Hides everything that follows: the file is of a subagent that a private turn started.
+    pub fn hide_all(&mut self) {
+        self.privacy = FilePrivacy::Hidden;
+    }
+
+    /// Of a private turn only numbers are kept.
+    fn count_hidden(&mut self, piece: &TranscriptPiece<'_>) {
+        let (Some(turn), None) = (&mut self.turn, &piece.subagent) else { return };
+        if let PieceContent::ToolCall { .. } = &piece.what {
+            turn.tools += 1;
+        } else if let PieceContent::ToolResult { outcome, .. } = &piece.what {
+            turn.failures += u32::from(*outcome != ToolOutcome::Done);
+        } else if let PieceContent::Stopped { how, .. } = &piece.what {
+            turn.stopped = Some(*how);
+        } else if let PieceContent::Answer { .. } = &piece.what {
+            turn.stopped = None;
+        }
+    }
+
+    /// Tracks calls and results of hidden pieces, so that a result that comes late is hidden as well, and none is matched
+    /// to the wrong call.
+    fn track_hidden(&mut self, piece: &TranscriptPiece<'_>) {
         let turn = self.turn.as_ref().map(|turn| turn.mark);
         if let PieceContent::ToolCall { call, tool, .. } = &piece.what {
-            let is_excluded = self.turn.as_ref().is_some_and(|turn| turn.is_forgotten);
+            let is_excluded = self.turn.as_ref().is_some_and(|turn| turn.is_forgotten || turn.is_private);
             self.calls
                 .open(PendingCall { is_excluded, ..PendingCall::tool_only(IdHash::of(call), turn, tool) });
         }
@@ -129,8 +176,7 @@ impl CaptureState {
     pub fn current_turn<'a>(&self) -> Option<CapturedRow<'a>> {
         let turn = self.turn.as_ref().filter(|turn| !turn.is_forgotten)?;
         // Clipping and joining may have formed a secret out of parts that were harmless when redacted.
-        let line =
-            if turn.is_private { "(private)".to_owned() } else { redact(&turn.digest.line()).into_owned() };
+        let line = if turn.is_private { HIDDEN.to_owned() } else { redact(&turn.digest.line()).into_owned() };
         Some(CapturedRow::Settled(TurnState {
             turn: turn.mark,
             until: turn.until,
@@ -152,7 +198,10 @@ impl CaptureState {
         rows.extend(self.current_turn());
         let mark = IdHash::of(&piece.id);
         let is_forgotten = rules.has_forgotten_turn(piece);
-        let is_private = is_forgotten || is_wholly_private(&text);
+        let is_private = is_forgotten || self.privacy.hides_turn(&text, origin);
+        if is_private && !is_forgotten {
+            self.privacy = FilePrivacy::HadPrivateTurn;
+        }
         let hides_text = is_private || rules.has_forgotten(piece);
         let text = if hides_text { Cow::Borrowed("") } else { text };
         let words = rules.clean(strip_fenced(text), rules.caps.body);
@@ -221,6 +270,7 @@ impl CaptureState {
             PieceContent::Note { text } => {
                 rows.extend(pos.detail_row(DetailKind::Note, rules.clean(strip_fenced(text), caps.note)));
             }
+            PieceContent::Compacted { .. } if self.privacy == FilePrivacy::HadPrivateTurn => {}
             PieceContent::Compacted { summary } => {
                 rows.extend(pos.detail_row(DetailKind::Summary, rules.clean(summary, caps.body)));
             }

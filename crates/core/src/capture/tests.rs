@@ -177,7 +177,7 @@ fn a_wholly_private_prompt_hides_its_turn_and_no_other() {
         described(&found),
         [
             "p1 begins",
-            "p1 settled 0/0 ",
+            "p1 settled 1/0 ",
             "p2 begins",
             "p2 person: fix it [redacted:private]",
             "p2 agent: fixed",
@@ -189,6 +189,30 @@ fn a_wholly_private_prompt_hides_its_turn_and_no_other() {
         panic!()
     };
     assert_eq!(settled.line, "(private)");
+}
+
+#[test]
+fn what_repeats_a_private_turn_later_is_hidden_too() {
+    let report =
+        || PieceContent::Prompt { text: "task 7 says: many".into(), origin: PromptOrigin::Notification };
+    let found = rows(vec![
+        ("p1", prompt("< private>my wages")),
+        ("c", call("call-1", "Bash", "run count wages.txt")),
+        ("p2", prompt("something else")),
+        ("r", result("call-1", "many")),
+        ("s", PieceContent::Compacted { summary: "first about many wages".into() }),
+        ("b", answer("else")),
+        ("n", report()),
+        ("c2", answer("as many as before")),
+        ("p3", prompt("thanks")),
+        ("d", answer("welcome")),
+    ]);
+    let told = described(&found);
+    assert!(!told.iter().any(|row| row.contains("many")), "{told:#?}");
+    assert!(told.contains(&"p3 agent: welcome".to_owned()) && told.contains(&"p2 agent: else".to_owned()));
+    assert!(
+        described(&rows(vec![("p1", prompt("a")), ("n", report())])).iter().any(|row| row.contains("many"))
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Cuts blocks between an opening and a closing marker: text the user marked private, text that Towline injected.
 //!
-//! Blocks nest; an unclosed block runs to the end of the text; a closing marker alone is ignored. One pass, regardless
-//! of the number of markers and of broken ones.
+//! Blocks nest; an unclosed block runs to the end of the text; a closing marker alone is ignored. White space may stand
+//! wherever a tag allows it. One pass, regardless of the number of markers and of broken ones.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,6 +12,10 @@ use super::effort::spend;
 /// The tag around text that must not be stored. Not closed here: attributes may follow.
 pub const OPEN: &str = "<private";
 const CLOSE: &str = "</private";
+const NAME: &str = "private";
+
+/// Stands for the prompt of a private turn, in the journal and in lists.
+pub const HIDDEN: &str = "(private)";
 
 /// Returns `text` without its blocks from `open` to `close` (inclusive, in any case); borrowed if it has none.
 ///
@@ -34,13 +38,67 @@ pub fn cut_blocks<'a>(text: &'a str, open: &str, close: &str) -> Cow<'a, str> {
     Cow::Owned(out)
 }
 
-/// Whether `text` is empty without its private blocks. Then the prompt itself is not recorded either.
+/// Whether `text` is empty without its private blocks. Then nothing of the turn that it begins is recorded.
 pub fn is_wholly_private(text: &str) -> bool {
-    if !text.trim_start().starts_with('<') {
-        return false;
+    let text = text.trim_matches(is_blank);
+    text.starts_with('<') && without_private(text).trim_matches(is_blank).is_empty()
+}
+
+/// Returns `text` without its private blocks.
+pub fn without_private(text: &str) -> Cow<'_, str> {
+    match tight_tags(text) {
+        Cow::Borrowed(text) => cut_blocks(text, OPEN, CLOSE),
+        Cow::Owned(text) => Cow::Owned(cut_blocks(&text, OPEN, CLOSE).into_owned()),
     }
-    let rest = cut_blocks(text, OPEN, CLOSE);
-    rest.len() < text.len() && rest.trim().is_empty()
+}
+
+/// White space and invisible marks, which a paste may bring along.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200d}')
+}
+
+/// Returns `text` with `< private>` and `</ private>` written as `<private>` and `</private>`: everything else looks for
+/// these. Borrowed if it has none.
+pub fn tight_tags(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let (mut kept, mut from) = (0, 0);
+    while let Some(found) = text[from..].find('<') {
+        let start = from + found;
+        from = start + 1;
+        if let Some(name) = loose_tag(text.as_bytes(), start) {
+            out.push_str(&text[kept..from]);
+            out.push_str(if text[from..name].contains('/') { "/" } else { "" });
+            (kept, from) = (name, name);
+        }
+    }
+    if kept == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[kept..]);
+    Cow::Owned(out)
+}
+
+/// Longer white space and attributes do not belong to a tag.
+const LONGEST_TAG: usize = 256;
+
+/// The start of the name in a tag with white space before it. Unless the text begins with it, such a tag must be complete,
+/// with nothing but attributes: `a < private` is a comparison.
+fn loose_tag(bytes: &[u8], start: usize) -> Option<usize> {
+    let blanks = |at: usize| at + length_of(bytes, at, LONGEST_TAG, |byte| byte.is_ascii_whitespace());
+    let first = blanks(start + 1);
+    let name = if byte_at(bytes, first) == Some(b'/') { blanks(first + 1) } else { first };
+    let is_loose = bytes[start + 1..name.min(bytes.len())].iter().any(u8::is_ascii_whitespace);
+    if !is_loose || !starts_with(bytes, name, NAME) {
+        return None;
+    }
+    let end = name + NAME.len();
+    let rest = length_of(bytes, end, LONGEST_TAG, |byte| !matches!(byte, b'<' | b'>'));
+    let attributes = &bytes[end..end + rest];
+    let is_whole_name = attributes.first().is_none_or(u8::is_ascii_whitespace);
+    let is_complete = byte_at(bytes, end + rest) == Some(b'>')
+        && (attributes.contains(&b'=') || attributes.iter().all(u8::is_ascii_whitespace));
+    let begins_text = start < LONGEST_TAG && bytes[..start].iter().all(u8::is_ascii_whitespace);
+    (is_whole_name && (is_complete || begins_text)).then_some(name)
 }
 
 /// The end of the private block that opens at `start`; `None` if no block opens there.
@@ -125,6 +183,7 @@ fn is_of_code(bytes: &[u8], tag: Range<usize>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::redact;
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
@@ -156,11 +215,27 @@ mod tests {
             "a </private> b",
             "<privateer>a</privateer>",
             "<private/>a",
-            "a < private>b",
+            "public < private < internal > none",
+            "a < private",
+            "a < privateer>b",
             "the tag `<private>` is",
         ] {
             check(text, text);
         }
+    }
+
+    #[test]
+    fn white_space_may_stand_wherever_a_tag_allows_it() {
+        for text in [
+            "a < private>b</private>c",
+            "a <\n private\t>b</ private >c",
+            "a <private\n>b< /\nPRIVATE\n>c",
+            "a < Private why = \"x\" >b</private>c",
+        ] {
+            assert_eq!(without_private(text), "a c", "{text}");
+            assert_eq!(redact(text), "a [redacted:private]c", "{text}");
+        }
+        assert_eq!(without_private("a < private >b"), "a ", "unclosed");
     }
 
     #[test]
@@ -181,6 +256,14 @@ mod tests {
     #[test]
     fn prompt_of_nothing_but_private_parts_is_wholly_private() {
         assert!(is_wholly_private(" <private>a</private>\n<PRIVATE>b"));
+        for text in [
+            "< private>a",
+            "< private a",
+            "<private\n>a</private\n>",
+            "\u{feff}<PRIVATE >a</ Private>\u{200b}\n",
+        ] {
+            assert!(is_wholly_private(text), "{text}");
+        }
         assert!(!is_wholly_private("<private>a</private> b"));
         assert!(!is_wholly_private("  ") && !is_wholly_private(""));
     }

@@ -5,7 +5,6 @@
 
 use super::{CaptureError, Transcript, Wishes, known, open, take_in_while};
 use crate::runtime::Env;
-use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;

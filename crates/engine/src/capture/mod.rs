@@ -10,6 +10,7 @@ mod door;
 mod foreign;
 mod lines;
 mod many;
+mod private;
 mod rules;
 mod settle;
 mod steps;

@@ -4,20 +4,22 @@
 
 use super::Transcript;
 use super::lines::LineReader;
+use super::private::PrivateTurns;
 use super::rules::Wishes;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use towline_agents::{Agent, TranscriptReader};
-use towline_core::capture::{CaptureRules, CaptureState, CapturedRow};
+use towline_core::capture::{CaptureRules, CaptureState, CapturedRow, FilePrivacy};
 use towline_core::event::PromptOrigin;
 use towline_core::forget::{Forgotten, ForgottenParts, marks_of};
 use towline_core::id::{AgentName, SessionId, SessionKey};
-use towline_core::piece::PieceContent;
+use towline_core::piece::{PieceContent, TranscriptPiece};
 use towline_core::project::ProjectIdentity;
+use towline_core::time::Timestamp;
 use towline_store::archive::{PackedRow, Packer, ReadPosition, TranscriptSource};
 use towline_terminal::tail::bytes_at;
 
@@ -44,11 +46,13 @@ pub struct Kit {
     packer: Packer,
     buffer: Vec<u8>,
     projects: HashMap<String, ProjectIdentity>,
+    private: PrivateTurns,
 }
 
 impl Kit {
     pub fn new() -> io::Result<Kit> {
-        Ok(Kit { packer: Packer::new()?, buffer: Vec::new(), projects: HashMap::new() })
+        let (projects, private) = (HashMap::new(), PrivateTurns::default());
+        Ok(Kit { packer: Packer::new()?, buffer: Vec::new(), projects, private })
     }
 }
 
@@ -63,6 +67,8 @@ pub struct Steps<'w> {
     gone: Option<ForgottenParts<'w>>,
     packer: &'w mut Packer,
     projects: &'w mut HashMap<String, ProjectIdentity>,
+    private: &'w mut PrivateTurns,
+    path: PathBuf,
     is_excluded: bool,
 }
 
@@ -105,6 +111,8 @@ impl<'w> Steps<'w> {
             gone: source.forgotten_parts(forgotten),
             packer: &mut kit.packer,
             projects: &mut kit.projects,
+            private: &mut kit.private,
+            path: file.path.clone(),
             is_excluded: false,
         }))
     }
@@ -124,10 +132,18 @@ impl<'w> Steps<'w> {
         let gone_of =
             |session: &str, folder: Option<&str>| gone_of(forgotten, agent, session, wishes, folder);
         let (memory, packer) = (&mut self.memory, &mut *self.packer);
+        let (private, path) = (&mut *self.private, &self.path);
+        let mut began_privately = |session: &str, at: Timestamp| private.started(agent, path, session, at);
         let (mut rows, gone) = wishes.with_rules(agent, self.gone.take(), |rules| {
             let is_marker = |prompt: &str| wishes.is_marker(prompt);
-            let mut gathering =
-                LineGatherer { memory, packer, rules, gone_of: &gone_of, is_marker: &is_marker };
+            let mut gathering = LineGatherer {
+                memory,
+                packer,
+                rules,
+                gone_of: &gone_of,
+                is_marker: &is_marker,
+                began_privately: &mut began_privately,
+            };
             let rows = gathering.rows(block.lines);
             (rows, gathering.rules.gone.take())
         });
@@ -187,6 +203,8 @@ struct LineGatherer<'g, 'r, 'f> {
     rules: &'g mut CaptureRules<'r, 'f>,
     gone_of: &'g dyn Fn(&str, Option<&str>) -> Option<ForgottenParts<'f>>,
     is_marker: &'g dyn Fn(&str) -> bool,
+    /// Whether a private turn of this session started the subagent that began at this time.
+    began_privately: &'g mut dyn FnMut(&str, Timestamp) -> bool,
 }
 
 impl LineGatherer<'_, '_, '_> {
@@ -194,6 +212,7 @@ impl LineGatherer<'_, '_, '_> {
         let mut packed = vec![];
         let mut found = vec![];
         let mut rows: Vec<CapturedRow<'_>> = vec![];
+        let mut early = vec![];
         let mut rest = lines;
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let line = &rest[..end];
@@ -208,13 +227,38 @@ impl LineGatherer<'_, '_, '_> {
                 }
                 if let PieceContent::Opened { session, folder, .. } = &piece.what {
                     self.rules.gone = (self.gone_of)(session, folder.as_deref());
+                    if piece.subagent.is_some() && (self.began_privately)(session, piece.at) {
+                        self.memory.gatherer.hide_all();
+                    }
                 }
-                self.memory.gatherer.take(piece, self.rules, &mut rows);
+                let is_early = piece.subagent.is_none() && piece.what.has_text();
+                if is_early && !self.memory.gatherer.has_turn() {
+                    early.push(piece);
+                    self.take_early(&mut early, &mut rows);
+                } else {
+                    self.memory.gatherer.take(piece, self.rules, &mut rows);
+                }
             }
             packed.extend(rows.drain(..).map(|row| self.packer.pack(row)));
         }
+        early.into_iter().for_each(|piece| self.memory.gatherer.take(piece, self.rules, &mut rows));
+        packed.extend(rows.drain(..).map(|row| self.packer.pack(row)));
         packed.extend(self.memory.gatherer.current_turn().map(|row| self.packer.pack(row)));
         packed
+    }
+}
+
+impl LineGatherer<'_, '_, '_> {
+    /// Takes what precedes the first prompt together with it: a client may write an answer before the prompt that it
+    /// answers, and the prompt may be private.
+    fn take_early<'a>(&mut self, early: &mut Vec<TranscriptPiece<'a>>, rows: &mut Vec<CapturedRow<'a>>) {
+        let Some(PieceContent::Prompt { text, origin }) = early.last().map(|piece| &piece.what) else {
+            return;
+        };
+        let hidden = if FilePrivacy::Open.hides_turn(text, *origin) { early.len() - 1 } else { 0 };
+        for piece in early.drain(..).skip(hidden) {
+            self.memory.gatherer.take(piece, self.rules, rows);
+        }
     }
 }
 

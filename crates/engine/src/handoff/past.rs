@@ -13,6 +13,7 @@ use towline_core::compose::{
 };
 use towline_core::event::{OwnCommand, PromptOrigin};
 use towline_core::id::SessionKey;
+use towline_core::redact::HIDDEN;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
 use towline_store::archive::{Archive, Conversation, MessageRow, TurnRow};
@@ -151,7 +152,7 @@ fn hear(past: &mut PastSession, heard: &Session, conversation: Option<&Conversat
     let (Some(prompt), Some(at)) = (&heard.prompt, heard.prompted_at) else { return };
     let captured = conversation.map_or(0, |conversation| conversation.last_at.0);
     let is_captured = captured.saturating_add(TOGETHER_MS) >= at.0;
-    if is_captured || prompt.is_blank() {
+    if is_captured || prompt.is_blank() || prompt.as_str() == HIDDEN {
         return;
     }
     past.turns_in_all += 1;

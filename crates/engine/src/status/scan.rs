@@ -66,7 +66,8 @@ pub fn recent(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
 pub fn now(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
     let before = json_file::load::<ScanCache>(&file(&env.home)).unwrap_or_default().strays;
     let config = settings(env);
-    let is_excluded = |stray: &Stray| stray.folder.as_deref().is_some_and(|folder| config.excludes(folder));
+    let is_excluded =
+        |stray: &Stray| stray.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&config, folder));
     let own = std::process::id();
     let candidates = of_same_user(own).into_iter().filter_map(|process| Some((agent_of(&process)?, process)));
     let strays: Vec<Stray> = candidates

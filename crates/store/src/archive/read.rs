@@ -147,9 +147,9 @@ impl Archive {
         self.turns_of(conversation, &TurnQuery::last(most, TurnFilter::Standing))
     }
 
-    /// Start time and mark of each turn of a conversation, in order.
-    pub fn turn_marks(&self, conversation: &Conversation) -> Result<Vec<(Timestamp, IdHash)>> {
-        const MARKS: &str = "select at, mark from turns where conversation = ?1 order by ordinal";
+    /// Start time, mark and line of each turn of a conversation, in order.
+    pub fn turn_marks(&self, conversation: &Conversation) -> Result<Vec<(Timestamp, IdHash, String)>> {
+        const MARKS: &str = "select at, mark, line from turns where conversation = ?1 order by ordinal";
         self.db.all(MARKS, [conversation.id])
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Derived files are removed, logs lose the matching lines. Databases that were set aside are left to the caller.
 
-use crate::home::{DataFolder, remove_file, replace_file_synced, session_file, size};
-use crate::{marks, meters, warned};
+use crate::home::{DataFolder, if_exists, remove_file, replace_file_synced, session_file, size};
+use crate::{marks, meters, private, warned};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -104,6 +104,7 @@ pub(super) fn forget_sessions(home: &DataFolder, sessions: &BTreeSet<SessionKey>
         marks::remove(home, session)?;
         meters::remove(home, session)?;
         warned::remove(home, session)?;
+        private::remove(home, session)?;
     }
     let prefixes: Vec<String> = sessions.iter().map(|key| session_file(key) + ".").collect();
     for path in files_in(&home.notified_file())? {

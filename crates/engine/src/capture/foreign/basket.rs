@@ -9,6 +9,7 @@ use std::path::Path;
 use towline_core::capture::{CaptureRules, CaptureState, CapturedDetail, CapturedRow, DetailKind};
 use towline_core::id::IdHash;
 use towline_core::line::LONGEST;
+use towline_core::redact::HIDDEN;
 use towline_core::text::{CleanText, TextPolicy};
 use towline_core::time::Timestamp;
 use towline_store::archive::{PackedRow, Packer};
@@ -28,8 +29,8 @@ const LAST_PLACE: u64 = i64::MAX.cast_unsigned();
 pub(super) struct Basket<'a> {
     rules: &'a CaptureRules<'a, 'a>,
     gatherer: CaptureState,
-    /// Turns that the archive holds already.
-    turns: Vec<(Timestamp, IdHash)>,
+    /// Turns that the archive holds already, with their lines.
+    turns: Vec<(Timestamp, IdHash, String)>,
     /// The other product's one-line titles, by turn.
     lines: HashMap<IdHash, String>,
     packer: Packer,
@@ -40,7 +41,10 @@ pub(super) struct Basket<'a> {
 }
 
 impl<'a> Basket<'a> {
-    pub fn new(rules: &'a CaptureRules<'a, 'a>, turns: Vec<(Timestamp, IdHash)>) -> io::Result<Basket<'a>> {
+    pub fn new(
+        rules: &'a CaptureRules<'a, 'a>,
+        turns: Vec<(Timestamp, IdHash, String)>,
+    ) -> io::Result<Basket<'a>> {
         let packer = Packer::new()?;
         let gatherer = CaptureState::default();
         let (lines, rows) = (HashMap::new(), vec![]);
@@ -76,7 +80,11 @@ impl<'a> Basket<'a> {
                 self.lines.insert(IdHash::of(&prompt), self.one_line(text));
             }
             ForeignRecord::Note { id, at, during, text } => {
-                let turn = self.turn_at(during);
+                let turn = turn_at(&self.turns, |(at, ..)| *at, during);
+                if turn.is_some_and(|(.., line)| line == HIDDEN) {
+                    return;
+                }
+                let turn = turn.map(|(_, mark, _)| *mark);
                 let text = self.clean(text, self.rules.caps.note);
                 self.row(CapturedRow::Detail(CapturedDetail {
                     turn,
@@ -106,7 +114,7 @@ impl<'a> Basket<'a> {
             return;
         }
         if let CapturedRow::Settled(settled) = &mut row
-            && settled.line != PRIVATE
+            && settled.line != HIDDEN
             && let Some(line) = self.lines.remove(&settled.turn)
         {
             settled.line = line;
@@ -118,14 +126,6 @@ impl<'a> Basket<'a> {
     pub fn emptied(&mut self) -> Vec<PackedRow> {
         self.weight = 0;
         std::mem::take(&mut self.rows)
-    }
-
-    /// The turn that began at about that time, else the last one before it; `None` before the first turn.
-    fn turn_at(&self, during: Timestamp) -> Option<IdHash> {
-        let apart = |(at, _): &&(Timestamp, IdHash)| at.0.abs_diff(during.0);
-        let nearest = self.turns.iter().min_by_key(apart).filter(|turn| apart(turn) <= JUST_THEN_MS);
-        let begun = || self.turns.iter().rfind(|(at, _)| *at <= during);
-        nearest.or_else(begun).map(|(_, mark)| *mark)
     }
 
     fn clean(&self, text: String, longest_bytes: usize) -> CleanText<'static> {
@@ -143,11 +143,15 @@ impl<'a> Basket<'a> {
     }
 }
 
+/// The turn that began at about that time, else the last one before it; `None` before the first turn.
+pub(super) fn turn_at<T>(turns: &[T], at: impl Fn(&T) -> Timestamp, during: Timestamp) -> Option<&T> {
+    let apart = |turn: &&T| at(turn).0.abs_diff(during.0);
+    let nearest = turns.iter().min_by_key(apart).filter(|turn| apart(turn) <= JUST_THEN_MS);
+    nearest.or_else(|| turns.iter().rfind(|turn| at(turn) <= during))
+}
+
 fn weight(row: &CapturedRow<'_>) -> usize {
     let text = if let CapturedRow::Body(body) = row { Some(&body.text) } else { None };
     let text = if let CapturedRow::Detail(detail) = row { Some(&detail.text) } else { text };
     text.map_or(0, |text| text.as_str().len()) + ROW
 }
-
-/// The title of a turn whose prompt was wholly private.
-const PRIVATE: &str = "(private)";

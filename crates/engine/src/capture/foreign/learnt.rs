@@ -3,10 +3,12 @@
 //! Each has its own id and is kept once. They are model output derived from tool output, and trusted as
 //! little. Erased ones do not come back.
 
+use super::basket::turn_at;
 use crate::memory::remember::{Kept, store_bulk};
 use towline_core::forget::PieceSource;
 use towline_core::id::Uid;
 use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryContent, MemoryTrust, Summary};
+use towline_core::redact::HIDDEN;
 use towline_core::time::Timestamp;
 use towline_store::archive::{Conversation, KeptSummary, NewMemory, TurnRow};
 use towline_store::foreign::{ForeignRecord, ForeignSession};
@@ -74,6 +76,11 @@ struct LearntImporter<'a> {
 impl LearntImporter<'_> {
     fn take(&self, found: ForeignRecord) -> Result<Learnt, StoreError> {
         match found {
+            ForeignRecord::Memory { during, .. } | ForeignRecord::Summary { during, .. }
+                if self.turn(during).is_some_and(|turn| turn.line == HIDDEN) =>
+            {
+                Ok(Learnt::default())
+            }
             ForeignRecord::Memory { id, at, during, cost, draft } => {
                 let Some(content) = MemoryContent::of(*draft) else { return Ok(Learnt::default()) };
                 let new = NewMemory { cost, ..self.memory(&id, at, during, content) };
@@ -128,11 +135,7 @@ impl LearntImporter<'_> {
         Ok(true)
     }
 
-    /// The turn that began at about that time, else the last one before it.
     fn turn(&self, during: Timestamp) -> Option<&TurnRow> {
-        const JUST_THEN_MS: u64 = 5_000;
-        let apart = |turn: &&TurnRow| turn.at.0.abs_diff(during.0);
-        let nearest = self.turns.iter().min_by_key(apart).filter(|turn| apart(turn) <= JUST_THEN_MS);
-        nearest.or_else(|| self.turns.iter().rfind(|turn| turn.at <= during))
+        turn_at(&self.turns, |turn| turn.at, during)
     }
 }

@@ -29,6 +29,8 @@ use towline_store::{Store, StoreError};
 pub struct Stop<'a> {
     pub event: &'a Event,
     pub ending: &'a StopDetails,
+    /// No handoff may come of a private turn.
+    pub is_private: bool,
 }
 
 /// The reply to it.
@@ -52,7 +54,12 @@ pub fn at_turns_end(
     let is_ours = |hop: &&Hop| hop.session == stop.event.session && hop.stage == HopStage::Asked;
     let handler = TurnEndHandler { env, config, store, session: &gauge.session };
     match known.afoot.open.iter().find(is_ours) {
+        Some(hop) if stop.is_private => {
+            let why = Some("the turn is private".to_owned());
+            Ok(handler.end(&Hop { stage: HopStage::Failed, why, ..hop.clone() }))
+        }
         Some(hop) => Ok(handler.take(hop, stop)),
+        None if stop.is_private => Ok(Outcome::default()),
         None if config.guard.types() => handler.consider(stop, &known.afoot.open, gauge.percent()),
         None => Ok(Outcome::default()),
     }

@@ -6,6 +6,7 @@
 mod deadline;
 mod fold;
 mod lag;
+mod private_turn;
 mod scene;
 
 use crate::capture::capture_detached;
@@ -90,6 +91,7 @@ fn answer(agent: Option<&OsStr>) {
         return;
     }
     call.know_marker(&mut heard.happening);
+    private_turn::hide(&call, &mut heard);
     if let (Some(mistake), EventKind::SessionStarted { .. }) = (mistake, &heard.happening) {
         call.fault(FaultKind::Config, mistake);
     }
@@ -165,7 +167,7 @@ impl HookCall {
         self.set_deadline();
         self.look_for_seat(&event, heard);
         lag::wait_for_transcript(self, heard);
-        let told = Stop { event: &event, ending: &heard.ending };
+        let told = Stop { event: &event, ending: &heard.ending, is_private: heard.is_private };
         Some(fold::fold(self, &told, urgency))
     }
 
