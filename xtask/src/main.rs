@@ -64,6 +64,18 @@ enum Task {
         #[arg(long, value_name = "N", default_value_t = 1000)]
         count: u32,
     },
+    /// Run many hooks at once and kill some: what was accepted is stored exactly once
+    Crowd {
+        /// How many events each of the 64 workers sends
+        #[arg(long, value_name = "N", default_value_t = 200)]
+        count: u32,
+    },
+    /// Kill processes, damage files and set the clock at random: what the user wrote must survive
+    Injuries {
+        /// How many injuries
+        #[arg(long, value_name = "N", default_value_t = 1000)]
+        count: u32,
+    },
     /// Play random schedules of three machines and a hub
     Schedules {
         /// How many schedules of three machines and a hub to play
@@ -101,6 +113,8 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
         Task::Killed { count } => more::run(&more::KILLS, *count, &repository, out),
+        Task::Crowd { count } => more::run(&more::CROWD, *count, &repository, out),
+        Task::Injuries { count } => more::run(&more::INJURIES, *count, &repository, out),
         Task::Schedules { count } => more::run(&more::SCHEDULES, *count, &repository, out),
         Task::Secrets(options) => secrets::run(options, &repository, out),
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask killed` and `cargo xtask schedules`: the suite's randomised tests, with more iterations.
+//! `cargo xtask killed`, `schedules`, `crowd` and `injuries`: the suite's randomised tests, with more iterations.
 //!
 //! Must run the suite's own tests with another count, so that both assert the same.
 
@@ -18,6 +18,14 @@ pub struct Campaign {
 
 pub const KILLS: Campaign =
     Campaign { binary: "enrich", test: "killed::workers", variable: "TOWLINE_KILLS", figures: " kills:" };
+pub const CROWD: Campaign =
+    Campaign { binary: "crowd", test: "a_crowd_of_hooks", variable: "TOWLINE_CROWD", figures: " accepted," };
+pub const INJURIES: Campaign = Campaign {
+    binary: "broken_world",
+    test: "what_the_user_wrote",
+    variable: "TOWLINE_INJURIES",
+    figures: " injuries:",
+};
 pub const SCHEDULES: Campaign = Campaign {
     binary: "hub_schedules",
     test: "whatever_happens",

@@ -61,7 +61,9 @@ paths! {
     /// The database of messages and tool details captured from transcripts.
     pub archive = "archive.db",
     pub archive_log = "archive.db-wal",
-    pub(crate) archive_lock = "archive.lock",
+    /// Memories that were told or changed by hand, in case the archive is lost.
+    pub memory_log = "memories.log",
+    pub archive_lock = "archive.lock",
     /// Marks and time ranges that must not be captured again; no text.
     pub(crate) forgotten = "forgotten",
     /// Exists while an erase is in progress: some of the erased data may still be on disk.

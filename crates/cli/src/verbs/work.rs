@@ -259,6 +259,7 @@ fn tidy(
     }
     typist::forget_locks(&scope.env.home, store)?;
     push::stale_files(&scope.env.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
+    capture::check_memory_log(&scope.env)?;
     upkeep::checkpoint(store)
 }
 

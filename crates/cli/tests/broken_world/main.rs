@@ -16,3 +16,4 @@ mod places;
 mod settings;
 mod signals;
 mod world;
+mod written;

@@ -143,7 +143,7 @@ pub fn session() -> SessionKey {
     key("claude:broken-world")
 }
 
-/// What the doctor says.
+/// The report of the doctor.
 #[derive(Debug)]
 pub struct Report(Value);
 
@@ -159,11 +159,17 @@ impl Report {
         self
     }
 
-    /// What the doctor would do about the finding of this name.
+    /// The remedy for the finding of this name.
     #[track_caller]
     pub fn mend(&self, name: &str) -> String {
         let check = self.findings().find(|check| text(check, "name") == name);
         text(check.unwrap_or_else(|| panic!("no finding {name:?}: {:#}", self.0)), "mend").to_owned()
+    }
+
+    /// The remedy for the finding of this name, if there is one.
+    pub fn mend_of(&self, name: &str) -> Option<String> {
+        let check = self.findings().find(|check| text(check, "name") == name)?;
+        Some(text(check, "mend").to_owned())
     }
 
     /// Insists that the data is as it should be; faults of the past may still be listed.

@@ -104,6 +104,14 @@ pub fn capture_if_quick(env: &Env, session: &Session) {
 const HURRY: Duration = Duration::from_millis(100);
 const QUICKLY_READ: u64 = 16 << 20;
 
+/// Repairs a damaged memory log, unless another process is writing.
+pub fn check_memory_log(env: &Env) -> Result<(), StoreError> {
+    if !env.home.archive().exists() {
+        return Ok(());
+    }
+    open(env, Duration::ZERO)?.map_or(Ok(()), |writable| writable.archive.check_log())
+}
+
 /// Deletes rows past their retention, unless another process is writing.
 pub fn expire(env: &Env, retention: ArchiveRetention) -> Result<u32, StoreError> {
     if !env.home.archive().exists() {

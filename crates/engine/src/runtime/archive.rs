@@ -32,6 +32,11 @@ pub fn open(env: &Env, patience: Duration) -> Result<Option<Writable>, StoreErro
         Err(StoreError::Damaged { source }) => begin_anew(env, &lock, &source.to_string())?,
         other => other?,
     };
+    if archive.recovered() > 0 {
+        let detail =
+            format!("the archive lacked {} memories; they are back from the memory log", archive.recovered());
+        record_here(env, FaultKind::Rebuilt, detail);
+    }
     Ok(Some(Writable { archive, _lock: lock }))
 }
 

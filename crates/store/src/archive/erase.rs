@@ -161,6 +161,7 @@ impl Archive {
         let mut all = self.forgotten.clone();
         all.merge(forgotten);
         gone::save(&self.home, &all)?;
+        self.log_memories()?;
         transaction.commit()?;
         self.forgotten = all;
         Ok(erased)

@@ -320,6 +320,7 @@ impl Archive {
     /// Deletes it, here and on all other machines; it may be made again.
     pub fn drop_memory(&self, number: i64) -> Result<bool> {
         self.in_transaction(|| {
+            self.note_deletion(number)?;
             let (own_fate, others_fate) = (TombFate::Withdrawn, TombFate::Away);
             self.add_memory_tombstone(number, Burial { at: Timestamp(0), by: "", own_fate, others_fate })?;
             let mut dropped = 0;
@@ -351,6 +352,7 @@ impl Archive {
         }
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let done = work()?;
+        self.log_memories()?;
         transaction.commit()?;
         Ok(done)
     }

@@ -3,7 +3,7 @@
 //!
 //! Only hooks that may return something (inherited context, memories, turns lost to a compaction) open it. Accepts only
 //! `CleanText` text and the `Content` and `Summary` of memories. Agents delete their transcripts, so archived rows cannot
-//! be recreated: the archive is never part of a rebuild.
+//! be recreated: the archive is never part of a rebuild. What users wrote is in the memory log as well.
 
 mod around;
 mod ask;
@@ -17,6 +17,7 @@ mod figures;
 mod gone;
 mod jobs;
 mod keep;
+mod log;
 mod memories;
 mod name;
 mod pack;
@@ -73,6 +74,7 @@ use crate::lock::ArchiveLock;
 use crate::tables::projects::{ProjectLocation, ProjectTable};
 use crate::{Result, home};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -109,6 +111,10 @@ pub struct Archive {
     home: DataFolder,
     machine: Uid,
     forgotten: Forgotten,
+    /// Memories that were brought back from the log when the archive was opened.
+    recovered: usize,
+    /// Ids of deleted memories, until the log says so.
+    deleted: RefCell<Vec<String>>,
 }
 
 impl Archive {
@@ -129,14 +135,24 @@ impl Archive {
         db.execute_batch(usage::TRIGGERS)?;
         let machine = machine_name(home, new_machine)?;
         let forgotten = gone::load(home)?;
-        Ok(Archive { db, home: home.clone(), machine, forgotten })
+        let mut archive =
+            Archive { db, home: home.clone(), machine, forgotten, recovered: 0, deleted: RefCell::default() };
+        archive.recovered = archive.recover_memories()?;
+        Ok(archive)
     }
 
     /// Opens for reading only; `None` if nothing was ever captured.
     pub fn read(home: &DataFolder, patience: Duration) -> Result<Option<Archive>> {
         let db = open_for_reading(&home.archive(), patience, &MIGRATIONS)?;
         let machine = Uid([0; 16]);
-        Ok(db.map(|db| Archive { db, home: home.clone(), machine, forgotten: Forgotten::default() }))
+        Ok(db.map(|db| Archive {
+            db,
+            home: home.clone(),
+            machine,
+            forgotten: Forgotten::default(),
+            recovered: 0,
+            deleted: RefCell::default(),
+        }))
     }
 
     /// Opens for reading and holds one snapshot. For short-lived readers.
@@ -157,13 +173,19 @@ impl Archive {
         Ok(Snapshot { _transaction: Transaction::new_unchecked(&self.db, TransactionBehavior::Deferred)? })
     }
 
+    /// How many memories the archive lacked when it was opened, and got back from the log.
+    pub fn recovered(&self) -> usize {
+        self.recovered
+    }
+
     /// Checks every page; an empty answer means that the archive is sound.
     pub fn complaints(&self) -> Result<Vec<String>> {
         complaints(&self.db)
     }
 
-    /// Removes the remains of erased rows: free pages and the WAL.
+    /// Removes the remains of erased rows: from the memory log, free pages and the WAL.
     pub fn compact(&self) -> Result<()> {
+        self.rewrite_log()?;
         // `VACUUM` copies the archive, which may not fit into memory. Changing `temp_store` drops temporary triggers.
         self.db.pragma_update(None, "temp_store", "file")?;
         let compacted = compact(&self.db);

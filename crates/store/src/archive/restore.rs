@@ -115,6 +115,7 @@ impl Archive {
         if let Some(target) = &restoring.target {
             self.note_change("conversation", target.id, Some(0))?;
         }
+        self.log_memories()?;
         transaction.commit()?;
         Ok(())
     }

@@ -163,7 +163,8 @@ impl<'a> Scrubber<'a> {
             return Ok(next);
         }
         let saved = format!("{} {} {}", self.cleaner.rules.0, next.step, next.after);
-        self.change(SAVE_CURSOR, [saved])?;
+        self.archive.set_fact(CURSOR, &saved)?;
+        self.archive.log_memories()?;
         transaction.commit()?;
         Ok(next)
     }

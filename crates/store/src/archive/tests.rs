@@ -13,14 +13,14 @@ use towline_core::event::PromptOrigin;
 use towline_core::id::IdHash;
 use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 
-struct ArchiveFixture {
+pub(super) struct ArchiveFixture {
     _folder: tempfile::TempDir,
-    home: DataFolder,
-    lock: ArchiveLock,
+    pub(super) home: DataFolder,
+    pub(super) lock: ArchiveLock,
 }
 
 impl ArchiveFixture {
-    fn new() -> ArchiveFixture {
+    pub(super) fn new() -> ArchiveFixture {
         let folder = tempfile::tempdir().unwrap();
         let home = DataFolder::at(folder.path());
         home.create().unwrap();
@@ -28,7 +28,7 @@ impl ArchiveFixture {
         ArchiveFixture { _folder: folder, home, lock }
     }
 
-    fn open(&self) -> Archive {
+    pub(super) fn open(&self) -> Archive {
         Archive::open(&self.home, &self.lock, Duration::ZERO, Uid([7; 16])).unwrap()
     }
 }

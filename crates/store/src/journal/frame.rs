@@ -2,7 +2,7 @@
 //!
 //! A frame is whole or ignored: `next` never returns part of one, and finds the next whole frame behind a torn one.
 
-use super::JournalRecord;
+use serde::Serialize;
 use std::io;
 
 /// The last byte is the version of the payload; the frame itself is the same in all versions. It increases with every
@@ -18,7 +18,7 @@ const MAX_PAYLOAD: usize = 1 << 20;
 pub(super) const MAX_FRAME: u64 = (HEADER + MAX_PAYLOAD + 1) as u64;
 
 /// Fails for a record that is too long for readers.
-pub(super) fn encode(records: &[JournalRecord]) -> io::Result<Vec<u8>> {
+pub(crate) fn encode<T: Serialize>(records: &[T]) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(512 * records.len());
     for record in records {
         let head = out.len();
@@ -39,7 +39,7 @@ pub(super) fn encode(records: &[JournalRecord]) -> io::Result<Vec<u8>> {
 
 /// The result of parsing the start of some bytes of the journal.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ParsedFrame<'a> {
+pub(crate) enum ParsedFrame<'a> {
     /// A whole frame of `length` bytes.
     Frame { payload: &'a [u8], length: usize },
     /// Bytes that are not a frame and never will be; `length` is how many to skip.
@@ -50,7 +50,7 @@ pub(super) enum ParsedFrame<'a> {
     Incomplete,
 }
 
-pub(super) fn next(bytes: &[u8]) -> ParsedFrame<'_> {
+pub(crate) fn next(bytes: &[u8]) -> ParsedFrame<'_> {
     let Some(head) = bytes.get(..HEADER) else { return ParsedFrame::Incomplete };
     if head[..3] != MAGIC[..3] || head[3] < MAGIC[3] {
         return torn(bytes);

@@ -100,6 +100,7 @@ impl Archive {
             all.merge(forgotten);
             gone::save(&self.home, &all)?;
         }
+        self.log_memories()?;
         transaction.commit()?;
         self.forgotten = all;
         Ok(done)

@@ -20,6 +20,7 @@ impl Archive {
         match row.kind {
             RowKind::Memory => {
                 let Some(number) = self.memory_by_uid(row.uid)? else { return Ok(false) };
+                self.note_deletion(number)?;
                 for statement in DROP {
                     self.db.change(statement, [number])?;
                 }
