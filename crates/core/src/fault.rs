@@ -23,6 +23,8 @@ stored_enum! {
         /// The database was damaged, moved aside and rebuilt.
         Rebuilt = "rebuilt",
         Config = "config",
+        /// The clock jumped, so nothing old is deleted for now.
+        Clock = "clock",
         Deadline = "deadline",
         /// A notification could not be sent, or a command could not be started.
         Notify = "notify",
@@ -42,6 +44,9 @@ impl FaultKind {
                 "nothing is lost that the journal held; the damaged file was kept beside the database"
             }
             FaultKind::Config => "run `tow config` to see the line, then `tow config edit`",
+            FaultKind::Clock => {
+                "correct the date of the machine; if it is right, run `tow work --expire` or wait a week"
+            }
             FaultKind::Deadline => "run `tow work`; if it comes back, the disk of the data folder is slow",
             FaultKind::Notify => "run `tow notify --test` to see what happens, then `tow config edit`",
             FaultKind::Internal => "report the line: it is a mistake in tow",

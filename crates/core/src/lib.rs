@@ -16,6 +16,7 @@ pub mod deed;
 pub mod effect;
 pub mod escape;
 pub mod event;
+pub mod expiry;
 pub mod fault;
 pub mod forget;
 pub mod id;

@@ -4,7 +4,9 @@
 
 use crate::home::{DataFolder, size};
 use crate::lock::ProjectionLock;
+use crate::query::Query;
 use crate::{Result, Store, StoreError, UpkeepKind, journal};
+use towline_core::expiry::ClockWatch;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
@@ -16,6 +18,8 @@ const WAL_MUST_SHRINK: u64 = 8 * 1024 * 1024;
 
 const SEAL_AT: u64 = 4 * 1024 * 1024;
 const EXPIRE_EVERY_MS: i64 = 6 * 3600 * 1000;
+/// One run deletes no more events than this, beyond those of one session.
+const MOST_EVENTS: usize = 20_000;
 const DAY_MS: i64 = 86_400_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,18 @@ pub struct UpkeepReport {
     pub was_time_to_expire: bool,
     pub expired_events: usize,
     pub expired_journal_bytes: u64,
+    /// The end of a hold on deletion, after a jump of the clock.
+    pub held_until: Option<Timestamp>,
+    /// By so many days, if this run noticed it.
+    pub jumped_days: i64,
+}
+
+/// Whether a jump of the clock holds deletion back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockTrust {
+    Watched,
+    /// The user says that the clock is right, and asks for deletion now.
+    Confirmed,
 }
 
 /// Whether upkeep should run soon.
@@ -60,11 +76,20 @@ pub fn seal_if_large(home: &DataFolder, lock: &ProjectionLock) -> Result<()> {
     journal::seal(home, lock).map_err(|source| StoreError::Folder { path: home.journal(), source })
 }
 
-pub fn run_jobs(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepReport> {
+pub fn run_jobs(
+    store: &Store,
+    retention: Retention,
+    now: Timestamp,
+    clock: ClockTrust,
+) -> Result<UpkeepReport> {
     let mut done = UpkeepReport::default();
+    if clock == ClockTrust::Confirmed {
+        store.set_clock_watch(ClockWatch { seen: now, held_until: None })?;
+        done = expire(store, retention, now)?;
+    }
     while let Some(job) = store.lease(now, now.plus_ms(60_000))? {
         match job.kind {
-            Some(UpkeepKind::Expire) => done = expire(store, retention, now)?,
+            Some(UpkeepKind::Expire) => done = expire_unless_held(store, retention, now)?,
             // A job of a newer version: left to it, and postponed so that we do not lease it again.
             None => {
                 store.retry(&job, now.plus_ms(EXPIRE_EVERY_MS), "unknown to this version")?;
@@ -81,15 +106,60 @@ pub fn plan_expiry(store: &Store, uid: Uid, now: Timestamp) -> Result<()> {
     store.queue(uid, UpkeepKind::Expire, "all", now.plus_ms(EXPIRE_EVERY_MS))
 }
 
+/// Deletes nothing while the clock may be wrong.
+fn expire_unless_held(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepReport> {
+    let before = store.clock_watch(now)?;
+    let watch = before.look(now);
+    store.set_clock_watch(watch)?;
+    if watch.held_until.is_none() {
+        return expire(store, retention, now);
+    }
+    let is_news = watch.held_until != before.held_until;
+    let jumped_days = if is_news { watch.days_since(before) } else { 0 };
+    Ok(UpkeepReport { held_until: watch.held_until, jumped_days, ..UpkeepReport::default() })
+}
+
+const CLOCK: &str = "select value from facts where name = 'clock seen by expiry'";
+const SET_CLOCK: &str = "insert or replace into facts (name, value) values ('clock seen by expiry', ?1)";
+/// The last session before today: today's may have begun under a wrong clock.
+const LAST_SESSION: &str =
+    "select ifnull(max(started_at), ?1) from sessions where started_at < ?1 - 86400000";
+
+impl Store {
+    fn clock_watch(&self, now: Timestamp) -> Result<ClockWatch> {
+        let kept: Option<String> = self.db.first(CLOCK, [])?;
+        let parsed = kept.as_deref().and_then(|text| text.split_once(' ')).and_then(|(seen, until)| {
+            Some(ClockWatch {
+                seen: Timestamp(seen.parse().ok()?),
+                held_until: until.parse().ok().map(Timestamp),
+            })
+        });
+        match parsed {
+            Some(watch) => Ok(watch),
+            None => Ok(ClockWatch { seen: self.db.value(LAST_SESSION, [now.0])?, held_until: None }),
+        }
+    }
+
+    fn set_clock_watch(&self, watch: ClockWatch) -> Result<()> {
+        let until = watch.held_until.map_or("-".to_owned(), |until| until.0.to_string());
+        self.db.run(SET_CLOCK, [format!("{} {until}", watch.seen.0)])
+    }
+}
+
 fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepReport> {
     let before = now.plus_ms(-(i64::from(retention.events_days) * DAY_MS));
     let transaction = store.db.unchecked_transaction()?;
-    let expired_events = store.expire_events(before)?;
+    let expired_events = store.expire_events(before, MOST_EVENTS)?;
     store.bound_faults()?;
     transaction.commit()?;
     store.db.execute_batch("pragma incremental_vacuum(1000)")?;
     let expired_journal_bytes =
         journal::expire(&store.home, store.applied_position(&store.segments()?)?, retention.journal_bytes)
-            .map_err(|source| StoreError::Folder { path: store.home.journal(), source })?;
-    Ok(UpkeepReport { was_time_to_expire: true, expired_events, expired_journal_bytes })
+            .map_err(|source| store.folder_error(source))?;
+    Ok(UpkeepReport {
+        was_time_to_expire: true,
+        expired_events,
+        expired_journal_bytes,
+        ..UpkeepReport::default()
+    })
 }

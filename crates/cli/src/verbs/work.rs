@@ -6,6 +6,7 @@ use crate::scope::Scope;
 use clap::Args;
 use std::time::Duration;
 use towline_core::fault::FaultKind;
+use towline_core::time::Timestamp;
 use towline_engine::background::{changes, typist};
 use towline_engine::erase::forget;
 use towline_engine::handoff::bookmarks::Bookmarked;
@@ -29,6 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   tow work            fold what is left in the journal, tidy up, say what was done
   tow work --json     the same for scripts
+  tow work --expire   delete what is past its retention now: the date of this machine is right
   tow work --rebuild  keep the database aside and make a new one from the journal";
 
 /// Apply the journal to the database, tidy the data folder, and run the jobs that are due.
@@ -44,6 +46,9 @@ pub struct Arguments {
     /// Move the database aside and rebuild it from the journal.
     #[arg(long)]
     rebuild: bool,
+    /// Delete what is past its retention now, even if the clock jumped.
+    #[arg(long)]
+    expire: bool,
 }
 
 /// The work done.
@@ -54,6 +59,9 @@ struct WorkReport {
     expired_journal_bytes: u64,
     /// Sessions that were pruned from the archive.
     expired_conversations: u32,
+    /// The end of a hold on deletion, after a jump of the clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiry_held_until: Option<String>,
     /// Turns that were distilled, and memories made from them.
     distilled_turns: u32,
     made_memories: u32,
@@ -101,7 +109,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         if std::mem::take(&mut rebuilding) {
             rebuild(scope)?;
         }
-        apply_and_tidy(scope, &mut report)?;
+        apply_and_tidy(scope, arguments, &mut report)?;
         forget::finish_interrupted(&scope.env)?;
         distil_pending(scope, &mut report)?;
         let next = ask_model(scope, &mut report);
@@ -206,7 +214,8 @@ const VECTORS_FOR: Duration = Duration::from_secs(120);
 
 /// Hooks that find the lock taken leave their events to its holder. So we release the lock after every part,
 /// and check the journal again before we leave.
-fn apply_and_tidy(scope: &Scope, report: &mut WorkReport) -> Result<(), StoreError> {
+fn apply_and_tidy(scope: &Scope, arguments: &Arguments, report: &mut WorkReport) -> Result<(), StoreError> {
+    let clock = if arguments.expire { ClockTrust::Confirmed } else { ClockTrust::Watched };
     let home = &scope.env.home;
     let mut is_tidy = false;
     loop {
@@ -226,7 +235,8 @@ fn apply_and_tidy(scope: &Scope, report: &mut WorkReport) -> Result<(), StoreErr
             }
         }
         if folded.caught_up && !is_tidy {
-            tidy(scope, &store, &lock, report)?;
+            upkeep::seal_if_large(home, &lock)?;
+            tidy(scope, &store, clock, report)?;
             is_tidy = true;
         }
         drop((store, lock));
@@ -236,15 +246,12 @@ fn apply_and_tidy(scope: &Scope, report: &mut WorkReport) -> Result<(), StoreErr
     }
 }
 
-fn tidy(
-    scope: &Scope,
-    store: &Store,
-    lock: &ProjectionLock,
-    report: &mut WorkReport,
-) -> Result<(), StoreError> {
-    upkeep::seal_if_large(&scope.env.home, lock)?;
+fn tidy(scope: &Scope, store: &Store, clock: ClockTrust, report: &mut WorkReport) -> Result<(), StoreError> {
     let config = settings(&scope.env);
-    let done = upkeep::run_jobs(store, config.retention(), scope.env.now)?;
+    let done = upkeep::run_jobs(store, config.retention(), scope.env.now, clock)?;
+    if let Some(until) = done.held_until {
+        hold_expiry(scope, until, done.jumped_days, report);
+    }
     if done.was_time_to_expire {
         report.expired_conversations += capture::expire(&scope.env, config.archive)?;
     }
@@ -261,6 +268,17 @@ fn tidy(
     push::stale_files(&scope.env.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
     capture::check_memory_log(&scope.env)?;
     upkeep::checkpoint(store)
+}
+
+fn hold_expiry(scope: &Scope, until: Timestamp, jumped_days: i64, report: &mut WorkReport) {
+    let until = until.to_utc();
+    if jumped_days > 0 {
+        let detail = format!(
+            "the clock is {jumped_days} days ahead of the last run; nothing old is deleted until {until}"
+        );
+        record_here(&scope.env, FaultKind::Clock, detail);
+    }
+    report.expiry_held_until = Some(until);
 }
 
 /// Keeps the old database beside the new one.
@@ -287,10 +305,14 @@ fn describe(report: &WorkReport) -> String {
         0 => String::new(),
         made => format!(", made {made} memories"),
     };
+    let held = report.expiry_held_until.as_ref().map_or(String::new(), |until| {
+        format!(", deleted nothing old until {until} because the clock jumped (see `tow doctor`)")
+    });
     let upkeep = format!(
-        "folded {} events, forgot {} old ones, freed {} KB of journal{made}",
+        "applied {} events, deleted {} old ones and the old content of {} sessions, freed {} KB of journal{made}{held}",
         report.folded_events,
         report.expired_events,
+        report.expired_conversations,
         report.expired_journal_bytes / 1024
     );
     match &report.distilled {

@@ -1,7 +1,7 @@
 //! Applying on real files: exactly once, in order, despite interruptions.
 
 use super::*;
-use crate::upkeep::{self, Retention};
+use crate::upkeep::{self, ClockTrust, Retention};
 use std::fs;
 use tempfile::TempDir;
 use towline_core::event::{
@@ -270,9 +270,13 @@ fn upkeep_bounds_the_log_the_journal_and_the_events() {
     let far = Timestamp(bench.clock + 40 * 86_400_000);
     upkeep::plan_expiry(&store, Uid([4; 16]), Timestamp(0)).unwrap();
     let retention = Retention { events_days: 30, journal_bytes: 0 };
-    assert_eq!(upkeep::run_jobs(&store, retention, far).unwrap().expired_events, 200);
-    assert_eq!(store.count_events().unwrap(), 0);
+    let run = |at, clock| upkeep::run_jobs(&store, retention, at, clock).unwrap();
+    let held = run(far, ClockTrust::Watched);
+    assert_eq!((held.expired_events, held.was_time_to_expire, held.jumped_days), (0, false, 40));
+    assert_eq!(held.held_until, Some(far.plus_ms(7 * 86_400_000)));
     assert!(!store.has_due_job(far).unwrap());
+    assert_eq!(run(far, ClockTrust::Confirmed).expired_events, 200);
+    assert_eq!(store.count_events().unwrap(), 0);
 }
 
 #[test]
@@ -343,7 +347,7 @@ fn a_journal_that_is_read_again_after_its_events_expired_does_not_stop_applying(
     bench.accept("a:1", prompt("one"));
     bench.accept("a:1", STOP);
     let (store, _) = bench.apply_all();
-    store.expire_events(Timestamp(1_000_000)).unwrap();
+    store.expire_events(Timestamp(1_000_000), usize::MAX).unwrap();
     store.set_applied_position(journal::JournalPosition::default(), &store.segments().unwrap()).unwrap();
     bench.accept("a:1", prompt("two"));
     let (store, applied) = bench.apply_all();

@@ -41,13 +41,16 @@ impl Store {
         Ok(self.db.change(ADD, row)? == 1)
     }
 
-    /// Deletes events from before `before`; returns how many.
-    pub(crate) fn expire_events(&self, before: Timestamp) -> Result<usize> {
+    /// Deletes events from before `before`, about `most` of them; returns how many.
+    pub(crate) fn expire_events(&self, before: Timestamp, most: usize) -> Result<usize> {
         let mut cutoff = [0u8; 16];
         cutoff[..6].copy_from_slice(&before.0.max(0).to_be_bytes()[2..]);
         let mut expired = 0;
         for id in self.db.all::<i64>("select id from sessions where started_at < ?1", [before.0])? {
             expired += self.db.change(EXPIRE, (id, cutoff))?;
+            if expired >= most {
+                break;
+            }
         }
         Ok(expired)
     }
