@@ -199,6 +199,19 @@ pub fn holders(file: &Path) -> Vec<Process> {
     of_same_user(std::process::id()).into_iter().filter(has_open).collect()
 }
 
+/// The process that holds the lock of this file, by the kernel's list; `None` if nobody does or it cannot be read.
+pub fn lock_holder(file: &Path) -> Option<Process> {
+    let inode = fs::metadata(file).ok()?.ino().to_string();
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let pid = locks.lines().find_map(|line| {
+        // `1: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF`; a waiting process has `->` behind the number.
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_of_file = words.get(5).is_some_and(|place| place.rsplit(':').next() == Some(&inode));
+        if is_of_file { words.get(4)?.parse().ok() } else { None }
+    })?;
+    Process::read(pid)
+}
+
 /// The name may contain spaces and parentheses: it ends at the last closing one.
 fn parse_stat(stat: &str) -> Option<Process> {
     let (pid, rest) = stat.split_once(" (")?;

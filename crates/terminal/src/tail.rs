@@ -11,16 +11,22 @@ use towline_core::time::Timestamp;
 
 /// At most the last `limit` bytes, and the modification time. Bytes appended meanwhile are left for the next call.
 pub fn last_bytes(path: &Path, limit: u64) -> io::Result<(Vec<u8>, Timestamp)> {
-    // Opening a pipe would wait for its writer; NONBLOCK has no effect on a regular file.
-    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
+    let file = open_file(path)?;
     let meta = file.metadata()?;
-    if !meta.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
-    }
     let length = meta.len().min(limit);
     let bytes = bytes_at(&file, meta.len() - length, usize::try_from(length).unwrap_or(usize::MAX))?;
     let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
     Ok((bytes, Timestamp(modified)))
+}
+
+/// Opens a regular file for reading, and nothing else: opening a pipe would wait for its writer.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    // NONBLOCK has no effect on a regular file.
+    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"))
 }
 
 /// The bytes of a range that are still there. The count is known, so no read past the end is spent on finding it.

@@ -55,7 +55,11 @@ fn a_fold_that_hangs_is_not_waited_for() {
     world.hook("SessionStart", &session());
     let holder = Holder::lock_file(&world.env, &world.data().folder().join("fold.lock"));
     let sent = world.hooks_of_all_kinds(&session());
-    world.doctor().names(&["journal", "not folded yet", "tow work"]);
+    world.doctor().names(&["journal", "not folded yet", "tow work"]).names(&[
+        "lock",
+        "fold.lock is held by",
+        "kill ",
+    ]);
     holder.release();
     world.hook("Stop", &session());
     world.insist_on_events(&session(), sent + 2);

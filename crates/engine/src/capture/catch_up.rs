@@ -10,6 +10,7 @@ use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::project::ProjectIdentity;
 use towline_store::{Archive, LiveTranscript, Store, StoreError, archive, journal, marks};
+use towline_terminal::tail::open_file;
 
 /// How long a query waits for new data.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -87,7 +88,7 @@ fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
         std::iter::once(file.path).chain(helpers).map(of)
     };
     let has_grown = |file: &Transcript| {
-        let Ok(meta) = fs::metadata(&file.path) else { return false };
+        let Ok(meta) = open_file(&file.path).and_then(|file| file.metadata()) else { return false };
         let read =
             archive.and_then(|archive| known(archive, file).ok()).map_or(0, |source| source.reading.offset);
         meta.len() != read

@@ -37,6 +37,7 @@ use towline_core::session::Session;
 use towline_core::time::Timestamp;
 use towline_store::archive::{ArchiveRetention, TakenRows, TranscriptSource};
 use towline_store::{Archive, StoreError};
+use towline_terminal::tail::open_file;
 
 /// How long one capture waits for another: the first one does the work of both.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -67,6 +68,7 @@ pub struct Captured {
 
 /// Captures what is new in these files. `None` if another writer held the archive for too long.
 pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Captured>, CaptureError> {
+    let files: Vec<&Transcript> = files.iter().filter(|file| may_be_opened(env, file)).collect();
     let Some(writable) = open(env, PATIENCE)? else { return Ok(None) };
     let mut taken = TakenRows::default();
     for file in files {
@@ -80,6 +82,19 @@ pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Optio
     Ok(Some(Captured { taken, writable }))
 }
 
+/// Opens the file once before the archive is locked: on a hung mount, only this capture waits. A pipe or a folder is
+/// recorded as a fault; a file that does not exist yet is not.
+fn may_be_opened(env: &Env, file: &Transcript) -> bool {
+    match open_file(&file.path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            let error = CaptureError::Read { path: file.path.clone(), source: error };
+            record_here(env, FaultKind::Store, chain(&error));
+            false
+        }
+        Ok(_) | Err(_) => true,
+    }
+}
+
 /// Captures a session's transcript while its agent waits, but only if that is quick.
 pub fn capture_if_quick(env: &Env, session: &Session) {
     let agent = Agent::from_name(session.key.agent.as_str());
@@ -87,6 +102,9 @@ pub fn capture_if_quick(env: &Env, session: &Session) {
     let file = Transcript { agent, path: path.into() };
     let quickly = || -> Result<(), CaptureError> {
         let Ok(wishes) = Wishes::load(env) else { return Ok(()) };
+        if !may_be_opened(env, &file) {
+            return Ok(());
+        }
         let Some(writable) = open(env, HURRY)? else { return Ok(()) };
         let read = known(&writable.archive, &file)?.reading.offset;
         let size = fs::metadata(&file.path).map_or(0, |meta| meta.len());
@@ -131,7 +149,9 @@ fn capture_one(
     now: Timestamp,
 ) -> Result<TakenRows, CaptureError> {
     let mut all = take_in(writable, wishes, file, now)?;
-    for path in file.agent.subagent_transcripts(&file.path) {
+    // Anything but a file in the folder of subagents is left alone.
+    let files = file.agent.subagent_transcripts(&file.path).into_iter();
+    for path in files.filter(|path| open_file(path).is_ok()) {
         all = all.plus(take_in(writable, wishes, &Transcript { agent: file.agent, path }, now)?);
     }
     Ok(all)

@@ -21,7 +21,7 @@ use towline_core::piece::{PieceContent, TranscriptPiece};
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 use towline_store::archive::{PackedRow, Packer, ReadPosition, TranscriptSource};
-use towline_terminal::tail::bytes_at;
+use towline_terminal::tail::{bytes_at, open_file};
 
 /// Enough of a file's start to tell it from another one.
 const HEAD: usize = 4096;
@@ -82,7 +82,7 @@ impl<'w> Steps<'w> {
         forgotten: &'w Forgotten,
         kit: &'w mut Kit,
     ) -> io::Result<Option<Self>> {
-        let opened = match File::open(&file.path) {
+        let opened = match open_file(&file.path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),

@@ -119,8 +119,12 @@ pub struct EraseGuard {
 }
 
 impl EraseGuard {
-    /// `None` if another process is erasing.
-    pub fn begin(home: &DataFolder) -> io::Result<Option<EraseGuard>> {
+    /// `None` if another process goes on erasing for longer than the pauses last.
+    pub fn begin(
+        home: &DataFolder,
+        pauses: impl IntoIterator<Item = Duration>,
+    ) -> io::Result<Option<EraseGuard>> {
+        let mut pauses = pauses.into_iter();
         loop {
             let Some(lock) = wait_for(&home.erasing(), &mut pauses)? else { return Ok(None) };
             // The previous holder may have removed the file that we hold just now.

@@ -164,11 +164,11 @@ fn a_journal_of_a_newer_version_is_not_rewritten() {
 fn only_one_process_erases_and_a_killed_one_leaves_the_file() {
     let bench = Bench::new();
     assert!(!is_unfinished(&bench.home));
-    let first = EraseGuard::begin(&bench.home).unwrap().unwrap();
-    assert!(is_unfinished(&bench.home) && EraseGuard::begin(&bench.home).unwrap().is_none());
+    let first = EraseGuard::begin(&bench.home, []).unwrap().unwrap();
+    assert!(is_unfinished(&bench.home) && EraseGuard::begin(&bench.home, []).unwrap().is_none());
     drop(first);
     assert!(is_unfinished(&bench.home), "it was not ended");
-    EraseGuard::begin(&bench.home).unwrap().unwrap().end().unwrap();
+    EraseGuard::begin(&bench.home, []).unwrap().unwrap().end().unwrap();
     assert!(!is_unfinished(&bench.home));
 }
 
@@ -246,4 +246,15 @@ fn handoffs_are_erased_like_prompts() {
     assert_eq!(left, ["a:1 -"]);
     bench.prompts_after_a_rebuild();
     assert_eq!(handoffs(&bench), left);
+}
+
+#[test]
+fn an_erase_waits_for_another_that_ends_in_time() {
+    let bench = Bench::new();
+    let first = EraseGuard::begin(&bench.home, []).unwrap().unwrap();
+    let mut holder = Some(first);
+    // The other ends during the first pause.
+    let pauses =
+        std::iter::from_fn(|| holder.take().map(|first| first.end().unwrap()).map(|()| Duration::ZERO));
+    assert!(EraseGuard::begin(&bench.home, pauses).unwrap().is_some());
 }

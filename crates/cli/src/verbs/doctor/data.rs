@@ -17,17 +17,22 @@ use towline_engine::handoff::typing::rules;
 use towline_engine::runtime::config::layered;
 use towline_engine::runtime::faults::fallback_logs;
 use towline_engine::runtime::{Failure, chain};
-use towline_store::journal::Segments;
-use towline_store::lock::{ProjectionLock, pauses};
+use towline_store::journal::{JournalPosition, Segments, faults_from};
+use towline_store::lock::{ArchiveLock, ProjectionLock, pauses};
 use towline_store::{DataFolder, FaultRow, SCHEMA, Store, StoreError};
+use towline_terminal::process::lock_holder;
 
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A lock that is not free within this time is reported.
+const HELD_TOO_LONG: Duration = Duration::from_secs(2);
 
 /// How many faults are listed; the rest is counted.
 const LISTED: usize = 5;
 
 pub fn all(scope: &Scope) -> Vec<Check> {
     let mut checks = vec![config(scope), typing(scope), folder(scope)];
+    checks.extend(held_locks(&scope.env.home));
     match Store::read(&scope.env.home, PATIENCE) {
         Err(error) => checks.push(Check::bad("database", chain(&error), mend_of(&error))),
         Ok(None) => {
@@ -44,6 +49,27 @@ pub fn all(scope: &Scope) -> Vec<Check> {
     }
     checks.extend(fallback_logs(&scope.env).iter().filter_map(|log| fallback(log)));
     checks
+}
+
+/// Writers hold these for milliseconds; an import of many files holds the second for minutes.
+fn held_locks(home: &DataFolder) -> Vec<Check> {
+    let waited = || pauses(HELD_TOO_LONG);
+    let database = (home.fold_lock(), matches!(ProjectionLock::take_within(home, waited()), Ok(None)));
+    let archive = (home.archive_lock(), matches!(ArchiveLock::take_within(home, waited()), Ok(None)));
+    let held = [database, archive].into_iter().filter(|(_, is_held)| *is_held);
+    held.map(|(file, _)| held_lock(&file)).collect()
+}
+
+fn held_lock(file: &Path) -> Check {
+    let (by, mend) = lock_holder(file).map_or_else(
+        || ("another process".to_owned(), "wait for it, then run `tow doctor` again".to_owned()),
+        |holder| {
+            let by = format!("{} (process {})", holder.arguments().join(" "), holder.pid);
+            (by, format!("wait for it, or run `kill {}`: no data is lost", holder.pid))
+        },
+    );
+    let detail = format!("{} is held by {by}; nothing is captured or applied meanwhile", file.display());
+    Check::warning("lock", detail, mend)
 }
 
 fn config(scope: &Scope) -> Check {

@@ -152,7 +152,7 @@ pub fn finish_interrupted(env: &Env) -> Result<bool, Failure> {
     if !erase::is_unfinished(&env.home) {
         return Ok(false);
     }
-    let Some(eraser) = EraseGuard::begin(&env.home).map_err(folder)? else { return Ok(false) };
+    let Some(eraser) = EraseGuard::begin(&env.home, []).map_err(folder)? else { return Ok(false) };
     vacuum(env)?;
     eraser.end().map_err(folder)?;
     Ok(true)
@@ -160,7 +160,7 @@ pub fn finish_interrupted(env: &Env) -> Result<bool, Failure> {
 
 /// Takes the exclusive right to erase. Waits for a background process that finishes an earlier erase.
 pub fn begin(env: &Env) -> Result<EraseGuard, Failure> {
-    EraseGuard::begin(&env.home).map_err(|error| unreadable(env, error))?.ok_or_else(busy)
+    EraseGuard::begin(&env.home, pauses(PATIENCE)).map_err(|error| unreadable(env, error))?.ok_or_else(busy)
 }
 
 /// Rewrites both databases without free pages and logs.
