@@ -63,7 +63,7 @@ pub fn shrink_if_huge(store: &Store) -> Result<()> {
 /// Checkpoints and truncates the WAL, without waiting for readers that block it.
 /// The journal is synced first: after a power cut the database must not be ahead of the journal.
 pub fn checkpoint(store: &Store) -> Result<()> {
-    journal::sync(&store.home).map_err(|source| StoreError::Folder { path: store.home.journal(), source })?;
+    journal::sync(&store.home).map_err(|source| store.folder_error(source))?;
     store.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
     Ok(())
 }

@@ -13,9 +13,10 @@ use towline_engine::capture::{Transcript, Wishes};
 use towline_engine::handoff::bookmarks::{Looked, look};
 use towline_engine::memory::{distil, enrich};
 use towline_engine::runtime::archive::Writable;
+use towline_engine::runtime::config::JournalSync;
 use towline_engine::runtime::env::leave_folder;
 use towline_engine::runtime::faults::record_here;
-use towline_engine::runtime::{Failure, chain, settings, spawn};
+use towline_engine::runtime::{Failure, chain, record, settings, spawn};
 use towline_engine::{capture, sync};
 use towline_store::archive::TakenRows;
 
@@ -48,6 +49,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let looked = if arguments.place { look(&scope.env) } else { vec![] };
     let taken_in = taken_in(scope, arguments, &files).and_then(|open| distilled(scope, open));
     Looked::append_all(looked, &scope.env);
+    if settings(&scope.env).journal_sync == JournalSync::Turn {
+        record::sync(&scope.env);
+    }
     if !files.is_empty() {
         enrich::nudge(&scope.env);
         sync::nudge(&scope.env);

@@ -3,6 +3,7 @@
 //! Derived from the event kind alone; `step` decides the effect on a session.
 
 use super::{EventKind, PromptOrigin, ToolOutcome};
+use crate::bookmark::BookmarkOrigin;
 use crate::text::SafeText;
 
 /// How soon an event must be applied to the database.
@@ -27,6 +28,14 @@ enum Actor {
 }
 
 impl EventKind {
+    /// Whether it holds what the user wrote or decided: the journal keeps it until it is forgotten.
+    pub fn is_kept(&self) -> bool {
+        if let EventKind::BookmarkSet(set) = self {
+            return set.label.is_some() || set.how == BookmarkOrigin::Manual;
+        }
+        matches!(self, EventKind::BookmarkDeleted { .. } | EventKind::BookmarkRestored { .. })
+    }
+
     /// Of every kind: its name, its urgency, and who acted.
     fn properties(&self) -> (&'static str, Urgency, Actor) {
         use Actor::{Agent, Person, Towline};

@@ -16,7 +16,16 @@ pub fn event(env: &Env, session: &SessionKey, happening: EventKind) -> Event {
 
 /// Appends the events of a user's command to the journal in one write, and syncs it.
 pub fn accept(env: &Env, events: impl IntoIterator<Item = Event>) -> Result<(), Failure> {
-    Ok(append(env, events)?)
+    append(env, events)?;
+    sync(env);
+    Ok(())
+}
+
+/// Makes sure that the journal is on the disk; a failure becomes a fault.
+pub fn sync(env: &Env) {
+    if let Err(error) = journal::sync(&env.home) {
+        record_here(env, FaultKind::Journal, format!("could not sync the journal: {error}"));
+    }
 }
 
 /// Appends the events in one write; a failure becomes a fault. Returns whether they were appended.

@@ -67,6 +67,21 @@ pub fn rewrite(
     Ok(all)
 }
 
+/// Reduces a sealed segment to what the user wrote, or removes it. Returns the bytes freed.
+pub(super) fn keep_only_written(path: &Path) -> io::Result<u64> {
+    let before = fs::read(path)?;
+    let (after, _) = rewritten(&before, &mut |entry| match entry {
+        JournalEntry::Record(JournalRecord::Event(event)) if event.happening.is_kept() => Rewrite::Keep,
+        JournalEntry::Record(_) | JournalEntry::Bytes(_) => Rewrite::Remove,
+    })?;
+    match after.len() {
+        0 => fs::remove_file(path)?,
+        length if length < before.len() => replace(path, &after)?,
+        _ => {}
+    }
+    Ok((before.len() - after.len()) as u64)
+}
+
 /// Counts the entries that would be removed or changed, including those of the active file.
 pub fn preview_rewrite(
     home: &DataFolder,

@@ -4,7 +4,8 @@
 //! segment is never removed, and an appender needs only one file name.
 
 use super::JournalPosition;
-use crate::home::{DataFolder, size};
+use super::rewrite::keep_only_written;
+use crate::home::{DataFolder, if_exists, size};
 use crate::lock::ProjectionLock;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -130,10 +131,9 @@ pub fn expire(home: &DataFolder, applied: JournalPosition, keep_bytes: u64) -> i
         if excess == 0 || *number >= applied.segment {
             break;
         }
-        let bytes = size(path);
-        fs::remove_file(path)?;
-        excess = excess.saturating_sub(bytes);
-        removed += bytes;
+        let freed = keep_only_written(path)?;
+        excess = excess.saturating_sub(freed);
+        removed += freed;
     }
     Ok(removed)
 }

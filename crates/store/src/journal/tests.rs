@@ -5,6 +5,8 @@ use super::*;
 use crate::lock::ProjectionLock;
 use std::fs;
 use tempfile::TempDir;
+use towline_core::bookmark::{BookmarkOrigin, NewBookmark};
+use towline_core::event::EventKind;
 use towline_core::fault::FaultKind;
 use towline_core::id::{SessionKey, Uid};
 use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
@@ -155,6 +157,36 @@ fn expiry_takes_the_oldest_applied_segments_only() {
     assert_eq!(numbers(&read_all(&home)), [3, 4]);
     expire(&home, JournalPosition { segment: 9, offset: 0 }, 0).unwrap();
     assert_eq!(numbers(&read_all(&home)), [4], "the newest sealed one stays");
+}
+
+/// A label was gone after a rebuild, once its segment had expired.
+#[test]
+fn what_the_user_wrote_outlives_the_segment_it_was_in() {
+    let (_folder, home) = fresh();
+    let label = JournalRecord::Event(labelled_bookmark(2));
+    for records in [vec![fault(1), label, fault(3)], vec![fault(4)], vec![fault(5)]] {
+        append(&home, &records).unwrap();
+        seal(&home, &ProjectionLock::try_take(&home).unwrap().unwrap()).unwrap();
+    }
+    let applied = JournalPosition { segment: 9, offset: 0 };
+    assert!(expire(&home, applied, 0).unwrap() > 0);
+    assert_eq!(numbers(&read_all(&home)), [2, 5]);
+    assert_eq!(expire(&home, applied, 0).unwrap(), 0, "nothing is left to remove");
+}
+
+fn labelled_bookmark(at: i64) -> Event {
+    let label = TextPolicy { longest_bytes: 99, secrets: SecretPolicy::Redacted };
+    let label = Some(SafeText::new("before the storm", label));
+    let set = NewBookmark { how: BookmarkOrigin::Manual, after_turn: 1, reason: None, label };
+    Event {
+        uid: Uid([7; 16]),
+        at: Timestamp(at),
+        session: SessionKey::parse("a:1").unwrap(),
+        subagent: None,
+        turn: None,
+        happening: EventKind::BookmarkSet(set),
+        scene: None,
+    }
 }
 
 #[test]

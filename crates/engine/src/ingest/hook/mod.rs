@@ -16,7 +16,7 @@ use crate::handoff::guard;
 use crate::index::damage::record_panic;
 use crate::ingest::host;
 use crate::memory::gotchas;
-use crate::runtime::config::{Mistake, layered};
+use crate::runtime::config::{JournalSync, Mistake, layered};
 use crate::runtime::env::GUARD;
 use crate::runtime::{Config, Env, chain, faults, privacy, record, spawn, variable};
 use std::cell::OnceCell;
@@ -157,9 +157,9 @@ impl HookCall {
             happening: self.with_wishes(heard),
             scene: tells_scene.then(|| scene::of(self, heard)),
         };
-        if let Err(error) = journal::append(&self.env.home, &self.records(&event)) {
-            self.fault(FaultKind::Journal, crate::runtime::failure::chain(&error));
-            return None;
+        let is_appended = record::append_or_fault(&self.env, self.events(&event));
+        if is_appended && self.config.journal_sync == JournalSync::Event {
+            record::sync(&self.env);
         }
         if !is_appended || settled {
             return None;
