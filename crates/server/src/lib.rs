@@ -6,7 +6,9 @@ mod address;
 pub mod backend;
 pub mod http;
 pub mod mcp;
+mod proof;
 mod tokens;
 
-pub use address::{AddressFile, Running, running};
+pub use address::{AddressFile, Running, login_page, proven, running};
+pub use proof::{ServerKey, ServerRun};
 pub use tokens::{TokenReuse, tokens};

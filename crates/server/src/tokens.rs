@@ -1,7 +1,8 @@
-//! The server's access tokens: generated once, readable by their owner only, kept until they are replaced.
+//! The server's key and access tokens: generated once, readable by their owner only, kept until they are replaced.
 //!
 //! Prints no token. A file that other users could read is not trusted.
 
+use crate::proof::ServerKey;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -15,10 +16,11 @@ pub enum TokenReuse {
     Replace,
 }
 
-/// One token for the viewer and the API, one for programs that send events.
+/// One token for the API, one for programs that send events, and the key by which servers and clients know each other.
 pub struct ServerTokens {
     pub viewer: String,
     pub events: String,
+    pub key: ServerKey,
 }
 
 pub fn tokens(home: &DataFolder, kept: TokenReuse) -> Result<ServerTokens, Failure> {
@@ -28,6 +30,7 @@ pub fn tokens(home: &DataFolder, kept: TokenReuse) -> Result<ServerTokens, Failu
     Ok(ServerTokens {
         viewer: token(&folder.join("token"), kept)?,
         events: token(&folder.join("events-token"), kept)?,
+        key: ServerKey::new(&token(&folder.join("key"), kept)?),
     })
 }
 

@@ -56,7 +56,7 @@ async function ask(method, path, body, signal) {
     answer = await (early(path) ?? fetch(path, asked));
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refusal(0, { what: "the server does not answer", because: error.message, next: "tow serve" });
+    throw new Refusal(0, { what: "the server does not answer", because: error.message, next: "tow open" });
   }
   const said = await answer.text();
   // What was asked early cannot be called off, but it can come too late.

@@ -55,7 +55,7 @@ async function fetched(name) {
   try {
     return (await Promise.all([VIEWS[name](), greeting]))[0];
   } catch (error) {
-    const what = { what: "the server does not answer", because: error.message, next: "tow serve" };
+    const what = { what: "the server does not answer", because: error.message, next: "tow open" };
     fill(main, fault(what, open));
     return null;
   }

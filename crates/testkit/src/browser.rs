@@ -68,15 +68,17 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until the expression is true.
+    /// Waits until the expression is true. A page that is being left has no answer.
     #[track_caller]
     pub fn wait_for(&self, what: &str, condition: &str) {
         wait::until_evident(what, wait::PATIENCE, || {
             let asked = json!({"expression": condition, "awaitPromise": true, "returnByValue": true});
-            match self.call("Runtime.evaluate", asked) {
-                answer if answer["result"]["value"] == true => Ok(()),
-                answer => Err(format!("{condition}\n{answer:#}\n{}", self.text())),
+            match self.wire.borrow_mut().ask("Runtime.evaluate", asked) {
+                Ok(answer) if answer["result"]["value"] == true => return Ok(()),
+                Err(error) => return Err(format!("{condition}\n{error:#}")),
+                Ok(_) => {}
             }
+            Err(format!("{condition} is not true of {}", self.seen_text()))
         });
     }
 
@@ -87,6 +89,15 @@ impl Browser {
             &format!("“{text}” on the page"),
             &format!("document.body.innerText.includes({})", json!(text)),
         );
+    }
+
+    /// The visible text of the page, as far as it has any now.
+    fn seen_text(&self) -> Value {
+        let asked = json!({"expression": "document.body?.innerText", "returnByValue": true});
+        self.wire
+            .borrow_mut()
+            .ask("Runtime.evaluate", asked)
+            .map_or(Value::Null, |answer| answer["result"]["value"].clone())
     }
 
     /// The visible text of the page.

@@ -65,6 +65,12 @@ impl Wire {
     /// Calls a method of the tab and returns its result; panics when the browser answers with an error.
     #[track_caller]
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
+        self.ask(method, params).unwrap_or_else(|error| panic!("{method} failed: {error}"))
+    }
+
+    /// As `call`, for a call that the browser may refuse.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.asked += 1;
         let mut message = json!({"id": self.asked, "method": method, "params": params});
         if let Some(tab) = &self.tab {
@@ -82,13 +88,17 @@ impl Wire {
     }
 
     #[track_caller]
-    fn answer_to(&mut self, method: &str) -> Value {
+    fn answer_to(&mut self, method: &str) -> Result<Value, Value> {
         loop {
             let message = self.messages.recv_timeout(wait::PATIENCE);
             let message = message.unwrap_or_else(|error| panic!("no answer to {method}: {error}"));
             if message["id"] == self.asked {
-                assert!(message["error"].is_null(), "{method} failed: {message}");
-                return message["result"].clone();
+                let is_refused = !message["error"].is_null();
+                return if is_refused {
+                    Err(message["error"].clone())
+                } else {
+                    Ok(message["result"].clone())
+                };
             }
             self.events.push(message);
         }

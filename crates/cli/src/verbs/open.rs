@@ -1,25 +1,28 @@
 //! `tow open`: opens the viewer in a browser, and starts a server if none runs.
 //!
-//! Without a graphical session it opens nothing and prints the address.
+//! Sends no token and no code to anyone: the listener must prove that it is ours, and the browser reads its one-time code
+//! from a file of the user. Without a graphical session it opens nothing and prints the address.
 
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::Value;
+use std::io;
+use towline_engine::runtime::env::replace_file;
 use towline_engine::runtime::{Failure, Kind, spawn, variable};
 use towline_server::http::Writing;
-use towline_server::{Running, TokenReuse, running, tokens};
+use towline_server::{Running, ServerKey, ServerRun, TokenReuse, login_page, proven, running, tokens};
 
 const EXAMPLES: &str = "\
 Examples:
   tow open           starts a server if none runs, and opens the viewer
-  tow open --print   prints the address instead
+  tow open --print   prints the address instead: it logs in once, within a minute
   tow open --write   a server that it starts may change memories";
 
 /// Open the viewer in a browser.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Print the address, with its token, and open nothing.
+    /// Print the address, with a code that logs in once, and open nothing.
     #[arg(long)]
     print: bool,
     /// If a server is started: allow changes.
@@ -29,31 +32,47 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let home = &scope.env.home;
-    let token = tokens(home, TokenReuse::Keep)?.viewer;
-    let address = match running(home).filter(|server| server.address.starts_with("http")) {
+    let key = tokens(home, TokenReuse::Keep)?.key;
+    let run = match running(home, &key)? {
         Some(server) if arguments.write && server.writing == Writing::Refused => {
             return Err(only_reads(&server));
         }
-        Some(server) => server.address,
-        None => started(arguments)?,
+        Some(server) => server.run,
+        None => started(arguments, &key)?,
     };
-    let url = format!("{address}/?token={token}");
-    let is_opened = !arguments.print && has_screen() && spawn::open_in_browser(&url);
-    scope.out.line(&if is_opened { format!("opened {address}/") } else { url });
+    let unmade = |error: io::Error| Failure::about("could not make a login code", &error);
+    let url = format!("{}/?code={}", run.address, key.login_code(&run, scope.env.now).map_err(unmade)?);
+    if arguments.print || !has_screen() {
+        scope.out.line(&url);
+        return Ok(());
+    }
+    let page = login_page(home);
+    replace_file(&page, leading_to(&url).as_bytes()).map_err(unmade)?;
+    let is_opened = spawn::open_in_browser(&page);
+    scope.out.line(&if is_opened { format!("opened {}/", run.address) } else { url });
     Ok(())
 }
 
-fn started(arguments: &Arguments) -> Result<String, Failure> {
+/// A page that leads to the address. A file hides it: every user of the machine can read the arguments of a process.
+fn leading_to(url: &str) -> String {
+    format!(
+        "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\"><title>Towline</title>\n\
+        <meta http-equiv=\"refresh\" content=\"0;url={url}\"><a href=\"{url}\">Open the viewer</a>\n"
+    )
+}
+
+fn started(arguments: &Arguments, key: &ServerKey) -> Result<ServerRun, Failure> {
     let line = spawn::serve_detached(if arguments.write { &["--write"] } else { &[] });
     let said: Option<Value> = line.and_then(|line| serde_json::from_str(&line).ok());
-    said.and_then(|said| said["address"].as_str().map(str::to_owned)).ok_or_else(|| {
+    let address = said.and_then(|said| said["address"].as_str().map(str::to_owned)).unwrap_or_default();
+    proven(&address, key)?.ok_or_else(|| {
         let what = "the server did not begin to listen";
         Failure { kind: Kind::Failed, ..Failure::input(what) }.hint("Run `tow serve` to see why.")
     })
 }
 
 fn only_reads(server: &Running) -> Failure {
-    let what = format!("a server that only reads runs already at {}", server.address);
+    let what = format!("a server that only reads runs already at {}", server.run.address);
     Failure::input(what).hint(format!("End it by `kill {}`, then run this again.", server.pid))
 }
 

@@ -15,7 +15,7 @@ use towline_server::{AddressFile, TokenReuse, tokens};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow serve                     read only, on a port of 127.0.0.1; prints the address with its token
+  tow serve                     read only, on a port of 127.0.0.1; prints an address that logs in once
   tow serve --write             memories can be edited, pinned and forgotten in the viewer
   tow serve --port 4800 --json
   tow serve --socket /run/user/1000/tow.sock
@@ -43,10 +43,10 @@ pub struct Arguments {
     /// Exit after this many minutes without use.
     #[arg(long, value_name = "MINUTES")]
     idle: Option<u64>,
-    /// Answer at most N requests per second.
+    /// Answer at most N requests per second, of each token and of browsers.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     rate: u32,
-    /// Print one JSON object with the address and the token.
+    /// Print one JSON object with the address, an address that logs in once, and the token.
     #[arg(long)]
     json: bool,
 }
@@ -56,52 +56,72 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let kept = if arguments.new_tokens { TokenReuse::Replace } else { TokenReuse::Keep };
     home.create().map_err(|error| Failure::about("could not make the data folder", &error))?;
     let drawn = tokens(home, kept)?;
-    let listening = listen(arguments)?;
+    let user = rustix::process::getuid().as_raw();
+    let listening = listen(arguments, user)?;
     let writing = if arguments.write { Writing::Allowed } else { Writing::Refused };
     let server = Server {
         desk: Arc::new(EngineBackend { began_at: scope.env.now, writing }),
         tokens: Tokens::new(&drawn.viewer, &drawn.events),
+        key: drawn.key.clone(),
         settings: Settings {
             writing,
             idle: arguments.idle.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
             rate: arguments.rate.max(1),
-            user: rustix::process::getuid().as_raw(),
+            user,
             version: env!("CARGO_PKG_VERSION"),
         },
     };
-    let note = AddressFile::note(home, listening.address(), writing);
-    announce(scope, arguments, listening.address(), &drawn.viewer);
+    let code = drawn.key.login_code(listening.run(), scope.env.now);
+    let code = code.map_err(|error| Failure::about("could not make a login code", &error))?;
+    let address = &listening.run().address;
+    let note = AddressFile::note(home, address, writing);
+    announce(scope, arguments, Access { address, code: &code, token: &drawn.viewer });
     let served = listening.serve(server);
     drop(note);
     served.map_err(|error| Failure::new(&error))
 }
 
-fn listen(arguments: &Arguments) -> Result<Listening, Failure> {
+fn listen(arguments: &Arguments, user: u32) -> Result<Listening, Failure> {
     let place = match (&arguments.socket, arguments.port) {
         (Some(path), _) => Place::Socket(path.clone()),
         (None, port) => Place::Port(port.unwrap_or(PORT)),
     };
     let is_wished = arguments.socket.is_some() || arguments.port.is_some();
-    let listening = match Listening::on(&place) {
-        Err(_) if !is_wished => Listening::on(&Place::Port(0)),
+    let listening = match Listening::on(&place, user) {
+        Err(_) if !is_wished => Listening::on(&Place::Port(0), user),
         tried => tried,
     };
-    listening.map_err(|error: ServeError| {
-        Failure::new(&error).hint("Run `tow serve --port 0` for any port that is free.")
-    })
+    let next = match arguments.socket {
+        Some(_) => "Give `--socket` a path where nothing is, or remove what is there.",
+        None => "Run `tow serve --port 0` for any port that is free.",
+    };
+    listening.map_err(|error: ServeError| Failure::new(&error).hint(next))
+}
+
+/// The ways into the server that are printed.
+struct Access<'a> {
+    address: &'a str,
+    code: &'a str,
+    token: &'a str,
 }
 
 /// Prints the address before the first request is served: the parent process waits for it.
-fn announce(scope: &Scope, arguments: &Arguments, address: &str, token: &str) {
-    let url =
-        if address.starts_with("http") { format!("{address}/?token={token}") } else { address.to_owned() };
+fn announce(scope: &Scope, arguments: &Arguments, access: Access<'_>) {
+    let Access { address, code, token } = access;
+    let is_port = address.starts_with("http");
+    let url = if is_port { format!("{address}/?code={code}") } else { address.to_owned() };
     let text = if arguments.json {
         let write = arguments.write;
         json!({"address": address, "url": url, "token": token, "write": write, "pid": std::process::id()})
             .to_string()
     } else {
         let may = if arguments.write { "may change memories" } else { "only reads" };
-        format!("serving at {url}\nit {may}; end it by Ctrl-C")
+        let login = if is_port {
+            "\nthis address logs in once, within a minute; after that run `tow open`"
+        } else {
+            ""
+        };
+        format!("serving at {url}{login}\nit {may}; end it by Ctrl-C")
     };
     let _nobody_reads = scope.out.send(&format!("{text}\n"));
 }

@@ -90,7 +90,7 @@ fn a_server_that_ended_is_said_never_hidden() {
         desk.browser.press(key);
     }
     desk.browser.wait_text("the server does not answer");
-    desk.browser.wait_text("tow serve");
+    desk.browser.wait_text("tow open");
     wait::until("the button", wait::PATIENCE, || {
         (desk.browser.eval("!!document.querySelector('.fault button')") == true).then_some(())
     });

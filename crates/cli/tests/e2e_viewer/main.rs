@@ -8,6 +8,7 @@ mod desk;
 mod live;
 mod looks;
 mod memories;
+mod opening;
 mod reading;
 #[path = "../sitter/mod.rs"]
 mod sitter;

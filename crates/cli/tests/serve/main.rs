@@ -10,6 +10,7 @@ mod client;
 mod fuzz;
 mod hosts;
 mod opening;
+mod principals;
 mod routes;
 mod security;
 mod stream;

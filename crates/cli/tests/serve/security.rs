@@ -77,7 +77,7 @@ fn another_name_or_another_page_is_turned_away_even_with_the_token() {
 #[test]
 fn a_form_of_another_page_changes_nothing() {
     let world = World::new(&["--write"]);
-    let (host, cookie) = (world.host(), format!("towline={}", world.token()));
+    let (host, cookie) = (world.host(), world.server.cookie(&world.server.login()));
     let own = format!("http://{host}");
     let post = |more: &[(&str, &str)]| {
         let headers = [("Host", host.as_str()), ("Cookie", &cookie)];
@@ -254,6 +254,7 @@ fn the_tokens_and_the_socket_are_for_their_owner_alone() {
     assert_eq!(mode(&env.data_dir().join("serve")), 0o700);
     assert_eq!(mode(&env.data_dir().join("serve/token")), 0o600);
     assert_eq!(mode(&env.data_dir().join("serve/events-token")), 0o600);
+    assert_eq!(mode(&env.data_dir().join("serve/key")), 0o600);
     send_to_socket(&path, "GET /v1/health").is(200);
 }
 

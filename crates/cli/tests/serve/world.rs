@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use towline_testkit::TestEnv;
 
 /// Sunday, 15 November 2026, 12:00 in universal time: the recorded sessions are of that morning.
-const NOON: i64 = 1_794_744_000_000;
+pub const NOON: i64 = 1_794_744_000_000;
 
 /// The session that is there, by what it is called.
 pub const SESSION: &str = "3d256398";
@@ -40,6 +40,8 @@ impl World {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("9688aa26-d77e-4b60-9250-d3853d256398.jsonl"), text).unwrap();
         env.tow(&["import"]).ok();
+        // The import distils in the background; its summary must not come late.
+        env.wait_no_process();
         env.tow(&["remember", "--type=decision", "The mast is painted white"]).ok();
         env.tow(&["remember", "--file=src/sail.rs", "--concept=sails", "Sails are cut in src/sail.rs"]).ok();
         env.tow(&["remember", "--type=gotcha", "The anchor chain is two metres short"]).ok();
@@ -76,6 +78,13 @@ impl World {
         send(self.server.port, &format!("POST {path}"), &headers, body.to_string().as_bytes())
     }
 
+    /// All bytes of the journal, as text.
+    pub fn journal(&self) -> String {
+        let files = fs::read_dir(self.env.data_dir().join("journal")).unwrap().flatten();
+        let files = files.filter(|file| file.path().is_file());
+        files.map(|file| String::from_utf8_lossy(&fs::read(file.path()).unwrap()).into_owned()).collect()
+    }
+
     pub fn host(&self) -> String {
         format!("127.0.0.1:{}", self.server.port)
     }
@@ -92,7 +101,7 @@ pub fn empty() -> TestEnv {
 pub fn serve(env: &TestEnv, options: &[&str]) -> Served {
     let mut command: Command = env.command(env.root().join("bin/tow"));
     command.args(["serve", "--json"]).args(options);
-    if !options.contains(&"--socket") {
+    if !options.iter().any(|option| ["--socket", "--port"].contains(option)) {
         command.args(["--port", "0"]);
     }
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -105,6 +114,25 @@ pub fn serve(env: &TestEnv, options: &[&str]) -> Served {
 }
 
 impl Served {
+    /// The address that logs in once, without the server's own.
+    pub fn login(&self) -> String {
+        let url = self.said["url"].as_str().unwrap();
+        url.strip_prefix(self.said["address"].as_str().unwrap()).unwrap().to_owned()
+    }
+
+    /// The cookie of a browser that logs in at this path: its name and value.
+    pub fn cookie(&self, login: &str) -> String {
+        let host = format!("127.0.0.1:{}", self.port);
+        let entered = send(self.port, &format!("GET {login}"), &[("Host", &host)], b"").is(303);
+        entered.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
+    }
+
+    /// The status of a request for the page with this cookie.
+    pub fn page_with(&self, cookie: &str) -> u16 {
+        let host = format!("127.0.0.1:{}", self.port);
+        send(self.port, "GET /", &[("Host", &host), ("Cookie", cookie)], b"").status
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.id()
     }

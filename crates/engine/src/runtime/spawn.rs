@@ -68,7 +68,7 @@ const IDLE_MINUTES: &str = "30";
 /// Opens a page with the system's opener. Returns whether one was started. The path is visible to all users of the
 /// machine: it must hold no secret.
 #[expect(clippy::disallowed_methods, reason = "a browser is another program")]
-pub fn open_in_browser(url: &str) -> bool {
+pub fn open_in_browser(page: &Path) -> bool {
     let opener = ["xdg-open", "open"].into_iter().find_map(find_in_path);
     let mut command = match opener {
         Some(opener) => Command::new(opener),

@@ -1,6 +1,7 @@
 //! HTTP operations that change data.
 //!
-//! Only reached if the server was started with write access.
+//! Only reached if the server was started with write access, by a request with the user's token: they act for the user,
+//! unless an agent started the server.
 
 use super::reads::show;
 use super::refusal::{bad_request, env, json_answer, not_found};
@@ -11,6 +12,7 @@ use towline_engine::erase::forget::forget_memory;
 use towline_engine::ingest::goto;
 use towline_engine::memory::enrich::{JobSelection, drop_jobs, retry_jobs};
 use towline_engine::memory::remember::is_memory_id;
+use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::Failure;
 use towline_render::{change_json, forget_json, remember_json};
 
@@ -79,12 +81,15 @@ pub fn change_one(given: &Given, wanted: &MemoryChange) -> Result<Answer, Refusa
 
 fn change(given: &Given, wanted: &MemoryChange, refuse: fn(Failure) -> Refusal) -> Result<Answer, Refusal> {
     let ids = [memory(given)?.to_owned()];
-    let changed = curate::change(&env()?, &ids, wanted).map_err(refuse)?;
+    let env = env()?;
+    let changed = curate::change(&env, &user(&env)?, &ids, wanted).map_err(refuse)?;
     Ok(json_answer(&change_json(wanted, &changed)))
 }
 
 pub fn forget(given: &Given) -> Result<Answer, Refusal> {
-    let report = forget_memory(&env()?, memory(given)?).map_err(not_found)?;
+    let env = env()?;
+    user(&env)?;
+    let report = forget_memory(&env, memory(given)?).map_err(not_found)?;
     Ok(json_answer(&forget_json(&report)))
 }
 

@@ -30,8 +30,7 @@ impl HttpBackend for EngineBackend {
             Operation::Session => views::session(given),
             Operation::Turns => reads::turns(given),
             Operation::Turn | Operation::Detail | Operation::Memory => reads::one(given),
-            Operation::Memories => reads::memories(given),
-            Operation::MemoriesByFile => reads::memories(given),
+            Operation::Memories | Operation::MemoriesByFile => reads::memories(given),
             Operation::MemoryBatch => views::memories(&given.texts("ids")),
             Operation::Summaries => views::summaries(given),
             Operation::Search => reads::search(given),
@@ -68,6 +67,10 @@ impl HttpBackend for EngineBackend {
             Operation::HostSearch => hosts::search(given),
             Operation::HostTimeline => hosts::timeline(given),
         }
+    }
+
+    fn now(&self) -> Option<Timestamp> {
+        Some(Env::new()?.now)
     }
 
     fn place(&self) -> Option<String> {

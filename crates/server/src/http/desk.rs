@@ -6,10 +6,14 @@
 use crate::http::asked::Asked;
 use serde_json::{Value, json};
 use std::time::Duration;
+use towline_core::time::Timestamp;
 
 /// Answers requests. Called on threads that may block.
 pub trait HttpBackend: Send + Sync + 'static {
     fn answer(&self, asked: &Asked) -> Result<Answer, Refusal>;
+
+    /// The current time; `None` without a home.
+    fn now(&self) -> Option<Timestamp>;
 
     /// The current position of the change feed; `None` while the store cannot be read.
     fn place(&self) -> Option<String>;

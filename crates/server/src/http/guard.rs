@@ -1,15 +1,13 @@
 //! Authentication and origin checks that every request passes before anything else happens.
 //!
 //! Trusts no address: other web pages run in the same browser, and DNS names can point at this machine. A
-//! request must name this server in `Host`, have no origin or our own, and carry a token.
+//! request must name this server in `Host`, have no origin or our own, and carry a token or a session.
 
 use crate::http::desk::{Refusal, Status};
+use crate::http::logins::Logins;
 use crate::http::table::{Access, Route, Verb};
 use axum::http::{HeaderMap, HeaderName, header};
 use ring::digest::{SHA256, digest};
-
-/// The cookie that carries the viewer page's token.
-pub const COOKIE: &str = "towline";
 
 /// A custom header: a page of another origin cannot send it without a CORS preflight.
 const OWN_HEADER: HeaderName = HeaderName::from_static("x-towline");
@@ -21,11 +19,11 @@ pub struct Tokens {
     events: [u8; 32],
 }
 
-/// The token that a request carried, and how.
+/// The principal of a request, by what it carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bearer {
     Viewer,
-    /// The viewer's token in the cookie: a browser.
+    /// A session of a browser, in the cookie.
     Page,
     Events,
     Nobody,
@@ -45,11 +43,7 @@ impl Tokens {
         Tokens { viewer: sum(viewer), events: sum(events) }
     }
 
-    pub fn opens_viewer(&self, token: &str) -> bool {
-        is_same(&sum(token), &self.viewer)
-    }
-
-    pub fn bearer(&self, door: Door, headers: &HeaderMap) -> Bearer {
+    pub fn bearer(&self, door: Door, logins: &Logins, headers: &HeaderMap) -> Bearer {
         if let Some(token) = bearer_token(headers) {
             let shown = sum(token);
             // Compare both in any case, so that the timing reveals nothing.
@@ -60,23 +54,25 @@ impl Tokens {
                 (false, false) => Bearer::Nobody,
             };
         }
-        let has_cookie = cookie(headers).is_some_and(|token| self.opens_viewer(token));
+        let name = logins.cookie();
         match door {
             Door::Socket => Bearer::Viewer,
-            Door::Port(_) if has_cookie => Bearer::Page,
+            Door::Port(_) if cookies(headers, &name).any(|session| logins.has_session(session)) => {
+                Bearer::Page
+            }
             Door::Port(_) => Bearer::Nobody,
         }
     }
 }
 
 /// Hashes to a fixed length, so that comparing does not reveal how much of a token was right.
-fn sum(token: &str) -> [u8; 32] {
+pub fn sum(token: &str) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
     bytes
 }
 
-fn is_same(one: &[u8; 32], other: &[u8; 32]) -> bool {
+pub fn is_same(one: &[u8; 32], other: &[u8; 32]) -> bool {
     one.iter().zip(other).fold(0, |differs, (one, other)| differs | (one ^ other)) == 0
 }
 
@@ -86,24 +82,17 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn cookie(headers: &HeaderMap) -> Option<&str> {
+/// The values of the cookies with this name. Another port of the host may have set one, too.
+fn cookies<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'h str> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)
+    let pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(move |(other, _)| *other == name).map(|(_, value)| value)
 }
 
 /// Checks that the request names this server and was not sent by a page of another origin.
 pub fn check_origin(door: Door, headers: &HeaderMap) -> Result<(), Refusal> {
-    let Door::Port(port) = door else { return check_site(headers) };
-    let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
-    let is_own = |host: &str| own.iter().any(|own| own.eq_ignore_ascii_case(host));
-    let mut hosts = headers.get_all(header::HOST).iter();
-    let host = hosts.next().and_then(|host| host.to_str().ok());
-    if hosts.next().is_some() || !host.is_some_and(is_own) {
-        let what = "this server goes by the machine's own address only";
-        return Err(Refusal::new(Status::Forbidden, what).next(format!("Use http://127.0.0.1:{port}/.")));
-    }
-    for origin in headers.get_all(header::ORIGIN) {
+    let host = check_host(door, headers)?;
+    for origin in headers.get_all(header::ORIGIN).iter().filter(|_| matches!(door, Door::Port(_))) {
         let origin = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
         if origin.is_none() || origin != host {
             return Err(foreign());
@@ -112,8 +101,22 @@ pub fn check_origin(door: Door, headers: &HeaderMap) -> Result<(), Refusal> {
     check_site(headers)
 }
 
+/// Checks that the request names this server, and returns that name. A socket has none.
+pub fn check_host(door: Door, headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
+    let Door::Port(port) = door else { return Ok(None) };
+    let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
+    let is_own = |host: &str| own.iter().any(|own| own.eq_ignore_ascii_case(host));
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok());
+    if hosts.next().is_some() || !host.is_some_and(is_own) {
+        let what = "this server goes by the machine's own address only";
+        return Err(Refusal::new(Status::Forbidden, what).next(format!("Use http://127.0.0.1:{port}/.")));
+    }
+    Ok(host)
+}
+
 /// Checks `Sec-Fetch-Site`, by which browsers report the origin of a request.
-fn check_site(headers: &HeaderMap) -> Result<(), Refusal> {
+pub fn check_site(headers: &HeaderMap) -> Result<(), Refusal> {
     let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
     match site {
         None | Some(b"same-origin" | b"none") => Ok(()),
@@ -164,7 +167,7 @@ fn check_write(headers: &HeaderMap, writing: Writing) -> Result<(), Refusal> {
     }
     match headers.get(OWN_HEADER) {
         Some(_) => Ok(()),
-        None => Err(refused("the header `X-Towline: 1` is missing")
+        None => Err(Refusal::new(Status::Forbidden, "the header `X-Towline: 1` is missing")
             .because("without it this could be a form of another page")),
     }
 }

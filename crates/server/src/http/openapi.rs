@@ -5,7 +5,6 @@
 use crate::http::table::{Access, Kind, Operation, Parameter, Position, Route, Verb, routes};
 use serde_json::{Map, Value, json};
 
-/// The OpenAPI document for this version.
 pub fn openapi(version: &str) -> Value {
     let mut paths = Map::new();
     for route in routes() {
@@ -19,13 +18,13 @@ pub fn openapi(version: &str) -> Value {
             "version": version,
             "description": "What `tow serve` answers to this machine's user. Every answer is what the verb of the same \
                 name prints with --json; lists come in pages by key. Changes need `tow serve --write` and the header \
-                `X-Towline: 1`."
+                `X-Towline: 1`; events need `--write`, too."
         },
         "paths": paths,
         "components": {
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "What is in serve/token of the data folder"},
-                "page": {"type": "apiKey", "in": "cookie", "name": "towline"},
+                "page": {"type": "apiKey", "in": "cookie", "name": "towline-PORT", "description": "A session that `tow open` begins"},
                 "events": {"type": "http", "scheme": "bearer", "description": "What is in serve/events-token of the data folder"}
             },
             "schemas": {

@@ -1,6 +1,6 @@
-//! Rate limits: two token buckets, a large one for authenticated requests and a small one for all others.
+//! Rate limits: a token bucket for each principal, and a small one for all requests without a valid token or session.
 //!
-//! Keeps no state per client: all clients are on this machine.
+//! No principal uses up the bucket of another, so neither strangers nor programs that send events lock the owner out.
 
 use crate::http::desk::{Refusal, Status};
 use crate::http::guard::Bearer;
@@ -14,7 +14,9 @@ const STRANGERS: f64 = 10.0;
 const BURST_SECONDS: f64 = 4.0;
 
 pub struct Rates {
-    known: Mutex<Bucket>,
+    viewer: Mutex<Bucket>,
+    pages: Mutex<Bucket>,
+    events: Mutex<Bucket>,
     strangers: Mutex<Bucket>,
 }
 
@@ -27,13 +29,16 @@ struct Bucket {
 impl Rates {
     pub fn new(per_second: u32) -> Rates {
         let bucket = |per_second| Mutex::new(Bucket { per_second, left: 0.0, filled_at: None });
-        Rates { known: bucket(f64::from(per_second)), strangers: bucket(STRANGERS) }
+        let known = || bucket(f64::from(per_second));
+        Rates { viewer: known(), pages: known(), events: known(), strangers: bucket(STRANGERS) }
     }
 
     pub fn check(&self, bearer: Bearer) -> Result<(), Refusal> {
         let bucket = match bearer {
             Bearer::Nobody => &self.strangers,
-            Bearer::Viewer | Bearer::Page | Bearer::Events => &self.known,
+            Bearer::Viewer => &self.viewer,
+            Bearer::Page => &self.pages,
+            Bearer::Events => &self.events,
         };
         if bucket.lock().unwrap_or_else(PoisonError::into_inner).take(Instant::now()) {
             return Ok(());

@@ -22,6 +22,15 @@ const STRICT: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
 ];
 
+/// The origin of a navigation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Navigation {
+    /// The user entered the address.
+    Own,
+    /// Another document, such as the page of `tow open`.
+    Elsewhere,
+}
+
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 
@@ -79,11 +88,19 @@ pub fn page(page: &Page, known: Option<&str>) -> Response<Body> {
     response
 }
 
-/// Redirects to the viewer and sets its cookie, so that the token does not stay in the address.
-pub fn redirect_with_cookie(cookie: &str) -> Response<Body> {
-    let mut response = with(StatusCode::SEE_OTHER, TEXT, Body::empty());
+/// Leads on to the viewer and sets the cookie of its session. A page does so after a navigation that began elsewhere:
+/// browsers send a strict cookie neither with it nor with its redirects.
+pub fn logged_in(cookie: &str, from: Navigation) -> Response<Body> {
+    const LEAD: &str =
+        "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=/\"><link rel=\"icon\" href=\"data:,\">";
+    let mut response = match from {
+        Navigation::Own => with(StatusCode::SEE_OTHER, TEXT, Body::empty()),
+        Navigation::Elsewhere => with(StatusCode::OK, "text/html; charset=utf-8", LEAD.into()),
+    };
     let headers = response.headers_mut();
-    headers.insert(header::LOCATION, HeaderValue::from_static("/"));
+    if from == Navigation::Own {
+        headers.insert(header::LOCATION, HeaderValue::from_static("/"));
+    }
     if let Ok(cookie) = HeaderValue::from_str(cookie) {
         headers.insert(header::SET_COOKIE, cookie);
     }

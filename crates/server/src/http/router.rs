@@ -5,14 +5,18 @@
 
 use crate::http::asked::{Asked, Raw};
 use crate::http::desk::{Answer, HttpBackend, Refusal, Status};
-use crate::http::guard::{Bearer, COOKIE, Door, Tokens, Writing, check_access, check_origin, no_token};
+use crate::http::guard::{
+    Bearer, Door, Tokens, Writing, check_access, check_host, check_origin, check_site, no_token,
+};
+use crate::http::logins::Logins;
 use crate::http::openapi::openapi;
 use crate::http::rate::Rates;
-use crate::http::reply;
+use crate::http::reply::{self, Navigation};
 use crate::http::stream::{MOST_LISTENERS, Stream};
 use crate::http::table::{Access, Operation, Route, Verb, routes};
 use crate::http::uses::Uses;
-use crate::http::viewer::{Asset, Lasting, asset, page, version};
+use crate::http::viewer::{Lasting, asset, page, version};
+use crate::http::visitor::Visitor;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -20,6 +24,7 @@ use axum::extract::{RawPathParams, Request};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::routing::{MethodFilter, get, on};
 use hyper::body::Body as _;
+use serde_json::json;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,6 +35,7 @@ use tokio::sync::watch;
 pub struct Shared {
     pub desk: Arc<dyn HttpBackend>,
     pub tokens: Tokens,
+    pub logins: Logins,
     pub door: Door,
     pub writing: Writing,
     pub rates: Rates,
@@ -38,6 +44,9 @@ pub struct Shared {
     pub stopping: watch::Receiver<()>,
     pub version: &'static str,
 }
+
+/// Where a server proves that it has the key of its user. Needs no token: a client asks before it sends one.
+pub const PROOF_PATH: &str = "/v1/proof";
 
 /// Timeout for receiving a body.
 const BODY_PATIENCE: Duration = Duration::from_secs(10);
@@ -55,13 +64,17 @@ pub fn router(shared: &Arc<Shared>) -> Router {
         };
         router = router.route(route.path, on(filter(route.verb), handler));
     }
-    let [index, file, versioned, lost, wrong] = std::array::from_fn(|_| Arc::clone(shared));
+    let [index, proof, file, versioned, lost, wrong] = std::array::from_fn(|_| Arc::clone(shared));
     router
-        .route("/", get(move |request: Request| async move { show_page(&index, &request) }))
-        .route("/assets/{name}", get(move |request: Request| async move { show_file(&file, &request) }))
+        .route("/", get(move |request: Request| async move { replied(show_page(&index, &request)) }))
+        .route(PROOF_PATH, get(move |request: Request| async move { replied(prove(&proof, &request)) }))
+        .route(
+            "/assets/{name}",
+            get(move |request: Request| async move { replied(show_file(&file, &request)) }),
+        )
         .route(
             "/assets/{version}/{name}",
-            get(move |request: Request| async move { show_file(&versioned, &request) }),
+            get(move |request: Request| async move { replied(show_file(&versioned, &request)) }),
         )
         .fallback(move |request: Request| async move { refuse(&lost, &request, Status::NotFound) })
         .method_not_allowed_fallback(move |request: Request| async move {
@@ -85,7 +98,7 @@ async fn answer(
     request: Request,
 ) -> Response<Body> {
     let answered = async {
-        admit(&shared, Some(route), request.headers())?;
+        admit(&shared, Some(route), &request)?;
         let (head, body) = request.into_parts();
         let body = whole(body, largest(route)).await?;
         let path =
@@ -101,10 +114,11 @@ async fn answer(
         }
         ask(&shared, asked).await.map(reply::answered)
     };
-    match answered.await {
-        Ok(response) => response,
-        Err(refusal) => reply::refused(&refusal),
-    }
+    replied(answered.await)
+}
+
+fn replied(answered: Result<Response<Body>, Refusal>) -> Response<Body> {
+    answered.unwrap_or_else(|refusal| reply::refused(&refusal))
 }
 
 /// Opens the change stream at the position in the client's `Last-Event-ID`.
@@ -123,9 +137,10 @@ fn listen(shared: &Shared, headers: &HeaderMap) -> Result<Response<Body>, Refusa
 const LONGEST_PLACE: usize = 100;
 
 /// Admits a request or returns the refusal. Without a route, any reader is admitted.
-fn admit(shared: &Shared, route: Option<&Route>, headers: &HeaderMap) -> Result<(), Refusal> {
+fn admit(shared: &Shared, route: Option<&Route>, request: &Request) -> Result<(), Refusal> {
+    let headers = request.headers();
     check_origin(shared.door, headers).inspect_err(|_| shared.rates.refused())?;
-    let bearer = shared.tokens.bearer(shared.door, headers);
+    let bearer = shared.tokens.bearer(shared.door, &shared.logins, headers);
     let allowed = match (route, bearer) {
         (Some(route), bearer) => check_access(route, bearer, headers, shared.writing),
         (None, Bearer::Nobody | Bearer::Events) => Err(no_token(Access::Read)),
@@ -145,46 +160,57 @@ async fn ask(shared: &Shared, asked: Asked) -> Result<Answer, Refusal> {
     })
 }
 
-fn show_page(shared: &Shared, request: &Request) -> Response<Body> {
-    if let Err(refusal) = check_origin(shared.door, request.headers()) {
-        return reply::refused(&refusal);
+fn show_page(shared: &Shared, request: &Request) -> Result<Response<Body>, Refusal> {
+    if let Some(code) = request.uri().query().and_then(|query| query.strip_prefix("code=")) {
+        return enter(shared, code, request.headers());
     }
-    if let Some(token) = request.uri().query().and_then(|query| query.strip_prefix("token=")) {
-        return enter(shared, token);
-    }
-    match admit(shared, None, request.headers()) {
-        Ok(()) => reply::page(page(), known(request)),
-        Err(refusal) => reply::refused(&refusal),
+    admit(shared, None, request)?;
+    Ok(reply::page(page(), known(request)))
+}
+
+/// Exchanges a one-time code for a session. The code replaces the check of the origin: the page of `tow open` is a file.
+/// A valid code counts for no rate limit, so that strangers cannot keep the owner from logging in.
+fn enter(shared: &Shared, code: &str, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
+    let entered = check_host(shared.door, headers).and_then(|_| shared.logins.enter(code, shared.desk.now()));
+    match entered {
+        Ok(cookie) => {
+            shared.uses.note();
+            let is_own = check_site(headers).is_ok();
+            Ok(reply::logged_in(&cookie, if is_own { Navigation::Own } else { Navigation::Elsewhere }))
+        }
+        Err(refusal) => shared.rates.check(Bearer::Nobody).and(Err(refusal)),
     }
 }
 
-/// Exchanges a token in the address for the cookie.
-fn enter(shared: &Shared, token: &str) -> Response<Body> {
-    if let Err(refusal) = shared.rates.check(Bearer::Nobody) {
-        return reply::refused(&refusal);
+/// Proves to a client that knows the key that this server knows it, too.
+fn prove(shared: &Shared, request: &Request) -> Result<Response<Body>, Refusal> {
+    let query = request.uri().query().unwrap_or_default();
+    let value = |name: &str| {
+        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(other, _)| *other == name).map_or("", |(_, value)| value)
+    };
+    let proved = check_origin(shared.door, request.headers()).and_then(|()| {
+        let refusal = || Refusal::new(Status::Unauthorised, "this is not signed with the server's key");
+        shared.logins.prove(value("nonce"), value("proof")).ok_or_else(refusal)
+    });
+    match proved {
+        Ok((server, proof)) => {
+            Ok(reply::answered(Answer::Json(json!({"server": server, "proof": proof}).to_string())))
+        }
+        Err(refusal) => shared.rates.check(Bearer::Nobody).and(Err(refusal)),
     }
-    if !shared.tokens.opens_viewer(token) {
-        return reply::refused(&no_token(Access::Read));
-    }
-    reply::redirect_with_cookie(&format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict"))
 }
 
-fn show_file(shared: &Shared, request: &Request) -> Response<Body> {
+fn show_file(shared: &Shared, request: &Request) -> Result<Response<Body>, Refusal> {
     let path = request.uri().path().strip_prefix("/assets/").unwrap_or_default();
     let (found, lasting) = match path.split_once('/') {
         None => (asset(path), Lasting::Asked),
         Some((named, name)) => (asset(name).filter(|_| named == version()), Lasting::Forever),
     };
-    show(shared, request, found, lasting)
-}
-
-fn show(shared: &Shared, request: &Request, asset: Option<&Asset>, lasting: Lasting) -> Response<Body> {
-    if let Err(refusal) = admit(shared, None, request.headers()) {
-        return reply::refused(&refusal);
-    }
-    match asset {
-        Some(asset) => reply::file(asset, known(request), lasting),
-        None => refuse(shared, request, Status::NotFound),
+    admit(shared, None, request)?;
+    match found {
+        Some(asset) => Ok(reply::file(asset, known(request), lasting)),
+        None => Ok(refuse(shared, request, Status::NotFound)),
     }
 }
 
@@ -195,7 +221,7 @@ fn known(request: &Request) -> Option<&str> {
 
 /// Tells only admitted clients that a route does not exist; others learn nothing about paths.
 fn refuse(shared: &Shared, request: &Request, status: Status) -> Response<Body> {
-    let refusal = match (admit(shared, None, request.headers()), status) {
+    let refusal = match (admit(shared, None, request), status) {
         (Err(refusal), _) => refusal,
         (Ok(()), Status::MethodNotAllowed) => Refusal::new(status, "this route has another method"),
         (Ok(()), _) => Refusal::new(status, "there is nothing at this path"),

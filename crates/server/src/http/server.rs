@@ -1,20 +1,27 @@
 //! The server: binds a listener and serves connections until a signal, idleness or an error ends it.
 //!
-//! Binds no address but loopback. A connection that sends nothing in time is closed; one too many gets a 503.
+//! Binds no address but loopback. A connection that sends nothing in time is closed; one too many sends a stranger away, or
+//! gets a 503.
 
 use crate::http::desk::HttpBackend;
 use crate::http::guard::{Door, Tokens, Writing};
+use crate::http::logins::Logins;
 use crate::http::rate::Rates;
 use crate::http::router::{Shared, router};
 use crate::http::stream::Stream;
 use crate::http::uses::Uses;
+use crate::http::visitor::{Visitor, Visitors};
+use crate::proof::{ServerKey, ServerRun};
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +48,6 @@ pub struct Settings {
     pub rate: u32,
     /// The user id whose processes may use the socket.
     pub user: u32,
-    /// The version of the program.
     pub version: &'static str,
 }
 
@@ -77,20 +83,22 @@ enum BoundListener {
 pub struct Listening {
     bound: BoundListener,
     door: Door,
-    address: String,
+    run: ServerRun,
 }
 
 pub struct Server {
     pub desk: Arc<dyn HttpBackend>,
     pub tokens: Tokens,
+    pub key: ServerKey,
     pub settings: Settings,
 }
 
 impl Listening {
-    pub fn on(place: &Place) -> Result<Listening, ServeError> {
+    /// Listens for this user: a socket of another user is not replaced.
+    pub fn on(place: &Place, user: u32) -> Result<Listening, ServeError> {
         match place {
             Place::Port(port) => Listening::on_port(*port),
-            Place::Socket(path) => Listening::on_socket(path),
+            Place::Socket(path) => Listening::on_socket(path, user),
         }
     }
 
@@ -99,32 +107,27 @@ impl Listening {
             let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
             listener.set_nonblocking(true)?;
             let port = listener.local_addr()?.port();
-            let address = format!("http://127.0.0.1:{port}");
-            Ok(Listening { bound: BoundListener::Port(listener), door: Door::Port(port), address })
+            let run = ServerRun::begin(&format!("http://127.0.0.1:{port}"))?;
+            Ok(Listening { bound: BoundListener::Port(listener), door: Door::Port(port), run })
         };
         bind().map_err(|source| ServeError::Bind { place: format!("port {port} of 127.0.0.1"), source })
     }
 
-    /// Takes over a socket file that no process listens on any more.
-    fn on_socket(path: &Path) -> Result<Listening, ServeError> {
+    fn on_socket(path: &Path, user: u32) -> Result<Listening, ServeError> {
         let bind = || {
-            if std::os::unix::net::UnixStream::connect(path)
-                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-            {
-                std::fs::remove_file(path)?;
-            }
+            remove_stale_socket(path, user)?;
             let listener = std::os::unix::net::UnixListener::bind(path)?;
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
             listener.set_nonblocking(true)?;
-            let address = format!("unix:{}", path.display());
-            Ok(Listening { bound: BoundListener::Socket(listener), door: Door::Socket, address })
+            let run = ServerRun::begin(&format!("unix:{}", path.display()))?;
+            Ok(Listening { bound: BoundListener::Socket(listener), door: Door::Socket, run })
         };
         bind().map_err(|source| ServeError::Bind { place: path.display().to_string(), source })
     }
 
-    /// The address as text: `http://127.0.0.1:4747`, or `unix:` and a path.
-    pub fn address(&self) -> &str {
-        &self.address
+    /// The run that serves here: its address is `http://127.0.0.1:4747`, or `unix:` and a path.
+    pub fn run(&self) -> &ServerRun {
+        &self.run
     }
 
     /// Serves until a signal, idleness or an error ends it.
@@ -139,6 +142,26 @@ impl Listening {
     }
 }
 
+/// Removes the socket of a server of this user that is gone. Everything else at this path stays, and is an error.
+fn remove_stale_socket(path: &Path, user: u32) -> io::Result<()> {
+    let taken = |why: &str| Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+    let meta = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    if !meta.file_type().is_socket() {
+        return taken("it exists and is no socket; only a socket that a server left behind is replaced");
+    }
+    if meta.uid() != user {
+        return taken("it is a socket of another user");
+    }
+    match std::os::unix::net::UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path),
+        Ok(_) => taken("a program listens on it"),
+        Err(error) => Err(error),
+    }
+}
+
 async fn serve(listening: Listening, server: Server) -> Result<(), ServeError> {
     let uses = Uses::new();
     let settings = server.settings;
@@ -147,6 +170,7 @@ async fn serve(listening: Listening, server: Server) -> Result<(), ServeError> {
     let shared = Arc::new(Shared {
         desk: server.desk,
         tokens: server.tokens,
+        logins: Logins::new(server.key, listening.run),
         door: listening.door,
         writing: settings.writing,
         rates: Rates::new(settings.rate),
@@ -155,8 +179,8 @@ async fn serve(listening: Listening, server: Server) -> Result<(), ServeError> {
         stopping: stopping.clone(),
         version: settings.version,
     });
-    let connections =
-        Connections { router: router(&shared), room: Arc::new(Semaphore::new(MOST_CONNECTIONS)), stopping };
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let connections = Connections { router: router(&shared), room, visitors: Visitors::default(), stopping };
     let accepting = async {
         match listening.bound {
             BoundListener::Port(listener) => {
@@ -200,10 +224,10 @@ async fn idle(uses: &Uses, patience: Option<Duration>) {
     }
 }
 
-/// State of every connection.
 struct Connections {
     router: Router,
     room: Arc<Semaphore>,
+    visitors: Visitors,
     stopping: watch::Receiver<()>,
 }
 
@@ -237,25 +261,46 @@ impl Connections {
     }
 
     async fn take(&self, mut stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
-        match Arc::clone(&self.room).try_acquire_owned() {
-            Ok(place) => {
-                drop(tokio::spawn(connection(stream, self.router.clone(), self.stopping.clone(), place)))
+        let Some(place) = self.place().await else {
+            return drop(tokio::time::timeout(BREATH, stream.write_all(TOO_MANY)).await);
+        };
+        let (visitor, stopping) = (self.visitors.add(), self.stopping.clone());
+        let served = connection(stream, self.router.clone(), Arc::clone(&visitor), stopping);
+        drop(tokio::spawn(async move {
+            tokio::select! {
+                () = served => {}
+                () = visitor.sent_away() => {}
             }
-            Err(_) => drop(tokio::time::timeout(BREATH, stream.write_all(TOO_MANY)).await),
+            drop(place);
+        }));
+    }
+
+    /// A place for one connection; the oldest stranger makes room for it.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.room).try_acquire_owned() {
+            return Some(place);
         }
+        if !self.visitors.make_room() {
+            return None;
+        }
+        tokio::time::timeout(BREATH, Arc::clone(&self.room).acquire_owned()).await.ok()?.ok()
     }
 }
 
 async fn connection(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
+    visitor: Arc<Visitor>,
     mut stopping: watch::Receiver<()>,
-    place: OwnedSemaphorePermit,
 ) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(LARGEST_HEAD);
-    let mut served =
-        std::pin::pin!(builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&visitor));
+        router.call(request)
+    });
+    let mut served = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _gone = served.as_mut() => {}
         _told = stopping.changed() => {
@@ -263,5 +308,4 @@ async fn connection(
             let _gone = served.await;
         }
     }
-    drop(place);
 }

@@ -17,7 +17,6 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-/// Maximum number of concurrent listeners.
 pub const MOST_LISTENERS: usize = 64;
 
 /// Batches kept for clients that reconnect soon.
@@ -81,15 +80,19 @@ impl Stream {
     }
 
     async fn look(&self) {
-        let (desk, from) = (Arc::clone(&self.desk), self.told().place.clone());
-        let looked = tokio::task::spawn_blocking(move || match &from {
-            Some(from) => (desk.news(from), desk.place()),
-            None => (None, desk.place()),
-        });
-        let Ok((batch, place)) = looked.await else { return };
+        let from = self.told().place.clone();
+        let (batch, place) = self.ask(from).await;
         if self.told().take(batch, place) {
             self.ticks.send_modify(|tick| *tick += 1);
         }
+    }
+
+    /// The changes after a position and the current position, from a thread that may block.
+    async fn ask(&self, from: Option<String>) -> (Option<Batch>, Option<String>) {
+        let desk = Arc::clone(&self.desk);
+        let asked =
+            tokio::task::spawn_blocking(move || (from.and_then(|from| desk.news(&from)), desk.place()));
+        asked.await.unwrap_or_default()
     }
 
     fn told(&self) -> std::sync::MutexGuard<'_, Told> {
@@ -192,17 +195,12 @@ impl Teller {
     async fn begin(&mut self, from: Option<String>) -> Result<String, Gone> {
         let mut place = match &from {
             Some(from) => from.clone(),
-            None => self.now().await.unwrap_or_default(),
+            None => self.stream.ask(None).await.1.unwrap_or_default(),
         };
         self.ticks.mark_unchanged();
         self.send(format!("retry: 1000\nid: {place}\n\n")).await?;
         self.catch_up(&mut place).await?;
         Ok(place)
-    }
-
-    async fn now(&self) -> Option<String> {
-        let desk = Arc::clone(&self.stream.desk);
-        tokio::task::spawn_blocking(move || desk.place()).await.ok().flatten()
     }
 
     async fn catch_up(&self, place: &mut String) -> Result<(), Gone> {
@@ -222,13 +220,10 @@ impl Teller {
 
     /// Asks the backend for batches that are no longer kept; unknown positions give a reset.
     async fn asked(&self, place: String) -> Batch {
-        let desk = Arc::clone(&self.stream.desk);
-        let known = place.clone();
-        let asked = tokio::task::spawn_blocking(move || (desk.news(&known), desk.place())).await;
-        match asked {
-            Ok((Some(batch), _)) => batch,
-            Ok((None, Some(now))) => Batch { news: vec![reset()], place: now },
-            Ok((None, None)) | Err(_) => Batch { news: vec![], place },
+        match self.stream.ask(Some(place.clone())).await {
+            (Some(batch), _) => batch,
+            (None, Some(now)) => Batch { news: vec![reset()], place: now },
+            (None, None) => Batch { news: vec![], place },
         }
     }
 

@@ -114,12 +114,9 @@ impl Asset {
     pub fn media_type(&self) -> &'static str {
         match self.name.rsplit('.').next() {
             Some("html") => "text/html; charset=utf-8",
-            Some("js" | "mjs") => "text/javascript; charset=utf-8",
+            Some("js") => "text/javascript; charset=utf-8",
             Some("css") => "text/css; charset=utf-8",
             Some("svg") => "image/svg+xml",
-            Some("png") => "image/png",
-            Some("woff2") => "font/woff2",
-            Some("json" | "webmanifest") => "application/json",
             _ => "application/octet-stream",
         }
     }
