@@ -22,7 +22,7 @@ async function activate(context) {
     ),
   );
   const known = await session.context();
-  channel.appendLine(known || "No server: run `tow open` or `tow serve`.");
+  channel.appendLine(known || "No server: run `tow serve --write`.");
 }
 
 async function ask() {

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     // `tow hook --help` comes from a user, not from an agent.
     let is_question = arguments.peek().is_some_and(|word| matches!(word.to_str(), Some("-h" | "--help")));
     match verb.as_deref().and_then(std::ffi::OsStr::to_str) {
-        Some("hook") if !is_question => hook::run(arguments.next().as_deref()),
+        Some("hook") if !is_question => hook::run(arguments.next().as_deref(), arguments.next().as_deref()),
         Some("statusline") if !is_question => statusline::run(arguments),
         _ => cli::run(),
     }

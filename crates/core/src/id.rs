@@ -87,6 +87,21 @@ name!(
     128
 );
 
+/// The prefix of the ids of sessions that a program reports over HTTP.
+const OF_HOST: &str = "host-";
+
+impl SessionId {
+    /// The id of a session that a program reports over HTTP: it can never be the id of a session that hooks report.
+    pub fn of_host(&self) -> Result<Self, InvalidId> {
+        if self.is_of_host() { Ok(self.clone()) } else { Self::parse(&format!("{OF_HOST}{self}")) }
+    }
+
+    /// Whether a program reported the session over HTTP. Its prompts are not proven to be the user's.
+    pub fn is_of_host(&self) -> bool {
+        self.0.starts_with(OF_HOST)
+    }
+}
+
 /// Length of the short form of a session id, in bytes.
 const SHORT: usize = 8;
 
@@ -208,6 +223,11 @@ mod tests {
         for raw in ["", "../x", "a/b", "a b", "é", "a\0b", &"x".repeat(129)] {
             assert!(SessionId::parse(raw).is_err(), "{raw:?}");
         }
+        let host = SessionId::parse("ide-1").unwrap().of_host().unwrap();
+        assert_eq!(
+            (host.as_str(), host.is_of_host(), host.of_host()),
+            ("host-ide-1", true, Ok(host.clone()))
+        );
         assert_eq!(SessionId::parse("00000000-0000_Z").unwrap().as_str(), "00000000-0000_Z");
     }
 

@@ -1,19 +1,15 @@
 //! Hosts without hooks: the five stages over the documented routes, and payloads as `tow hook` takes them.
 
-use super::client::send;
 use super::world::World;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use towline_testkit::wait;
+use towline_testkit::{Run, TestEnv, wait};
 
 #[test]
 fn the_five_stages_of_a_host_become_a_session_with_its_turn() {
-    let world = World::new(&[]);
+    let world = World::new(&["--write"]);
     let folder = world.env.project();
-    let host = world.host();
-    let bearer = format!("Bearer {}", world.events_token());
-    let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
-    let context = send(world.server.port, "GET /api/context/inject?project=project", &headers, b"").is(200);
+    let context = world.get("/api/context/inject?project=project").is(200);
     assert!(context.body.contains("The mast is painted white"), "{context:?}");
     assert!(context.header("content-type").unwrap().starts_with("text/plain"));
 
@@ -24,6 +20,7 @@ fn the_five_stages_of_a_host_become_a_session_with_its_turn() {
         (&begun["sessionDbId"], &begun["skipped"], &begun["promptNumber"]),
         (&json!("ide-1"), &json!(false), &json!(1))
     );
+    assert_eq!((&begun["contextInjected"], &begun["context"]), (&json!(false), &Value::Null));
     let tool = json!({
         "claudeSessionId": "ide-1", "tool_name": "FileSave", "tool_input": {"path": "/mast.rs"},
         "tool_response": "File saved successfully", "cwd": folder,
@@ -48,13 +45,81 @@ fn the_five_stages_of_a_host_become_a_session_with_its_turn() {
     assert_eq!(turn["words"][1]["text"], "The mast is blue now.");
     assert_eq!(turn["headings"][0]["tool"], "FileSave");
     assert!(!turn.to_string().contains(&secret), "{turn}");
-    assert!(!world.env.data_dir().join("serve/hosts/ide-1.jsonl").exists(), "what was written down is gone");
+    assert!(
+        !world.env.data_dir().join("serve/hosts/host-ide-1.jsonl").exists(),
+        "what was written down is gone"
+    );
+}
+
+#[test]
+fn nothing_of_a_private_turn_of_a_host_is_kept_or_exported() {
+    let world = World::new(&["--write"]);
+    let folder = world.env.project();
+    let turn = |prompt: &str, word: &str| {
+        let told = json!({"claudeSessionId": "ide-1", "cwd": folder, "userPrompt": prompt, "tool_name": "FileSave",
+            "tool_input": {"path": "/p", "text": format!("{word} input")}, "tool_response": format!("{word} output"),
+            "last_assistant_message": format!("{word} answer")});
+        world.tell("/sessions/ide-1/init", &told).is(200);
+        world.tell("/api/sessions/observations", &told).is(202);
+        world.tell("/api/sessions/summarize", &told).is(202);
+    };
+    turn("Paint the mast", "ochre");
+    turn("< private>quicksilver prompt</private>", "quicksilver");
+    assert_eq!(holders(&world, "quicksilver"), Vec::<String>::new());
+    turn("Paint the keel", "umber");
+    world
+        .tell("/api/sessions/complete", &json!({"claudeSessionId": "ide-1", "reason": "exit", "cwd": folder}))
+        .is(200);
+    world.env.tow(&["work"]).ok();
+    assert_eq!(holders(&world, "quicksilver"), Vec::<String>::new());
+    let exported = world.env.tow(&["export", "--all-projects"]).ok().stdout;
+    assert!(!exported.contains("quicksilver"), "{exported}");
+    for word in ["ochre input", "ochre answer", "umber output", "umber answer"] {
+        assert!(exported.contains(word), "no {word} in {exported}");
+    }
+    let turns = world.get("/v1/sessions/host-ide-1/turns").is(200).json();
+    assert_eq!(turns["items"].as_array().unwrap().len(), 3, "{turns}");
+}
+
+/// Without this, each stays in the process table for as long as the server lives.
+#[test]
+fn a_server_collects_the_processes_that_it_starts() {
+    let world = World::new(&["--write"]);
+    world.tell("/sessions/ide-1/init", &json!({"userPrompt": "Paint the mast"})).is(200);
+    world.tell("/api/sessions/complete", &json!({"claudeSessionId": "ide-1", "reason": "exit"})).is(200);
+    let parent = world.server.pid();
+    wait::until("every child of the server to be collected", Duration::from_secs(20), || {
+        let stats = std::fs::read_dir("/proc").unwrap().flatten();
+        let stats = stats.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+        let children = stats.filter(|stat| {
+            let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+            fields.get(1).is_some_and(|above| *above == parent.to_string())
+        });
+        (children.count() == 0).then_some(())
+    });
+}
+
+/// The files of the data folder that hold this text.
+fn holders(world: &World, text: &str) -> Vec<String> {
+    let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    let mut folders = vec![world.env.data_dir()];
+    let mut found = vec![];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if std::fs::read(&path).is_ok_and(|bytes| holds(&bytes)) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
 }
 
 #[test]
 fn what_cannot_be_captured_when_its_session_ends_stays_until_it_can() {
-    let world = World::new(&[]);
-    let written = world.env.data_dir().join("serve/hosts/ide-1.jsonl");
+    let world = World::new(&["--write"]);
+    let written = world.env.data_dir().join("serve/hosts/host-ide-1.jsonl");
     // What may be kept cannot be told from it.
     let config = world.env.home().join(".config/towline/config.toml");
     std::fs::create_dir_all(config.parent().unwrap()).unwrap();
@@ -67,30 +132,32 @@ fn what_cannot_be_captured_when_its_session_ends_stays_until_it_can() {
     world.tell("/api/sessions/complete", &end).is(200);
     assert!(!written.exists());
     assert_eq!(
-        world.get("/v1/sessions/ide-1/turns").is(200).json()["items"][0]["words"][0]["text"],
+        world.get("/v1/sessions/host-ide-1/turns").is(200).json()["items"][0]["words"][0]["text"],
         "Paint the mast"
     );
 }
 
-#[test]
-fn the_example_client_goes_through_the_five_stages() {
-    let world = World::new(&[]);
+/// Runs statements with a `session` of the example client.
+pub fn example_client(env: &TestEnv, statements: &str) -> Run {
     let client =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/vscode-host/towline.js");
     let script = format!(
         "const {{ Session }} = require({client:?});\n\
-         (async () => {{\n\
-           const session = new Session('editor-1', process.cwd());\n\
-           const known = await session.context();\n\
-           await session.asked('Paint the mast');\n\
-           await session.used('FileSave', {{ path: 'mast.rs' }}, 'saved');\n\
-           await session.answered('Paint the mast', 'It is red now.');\n\
-           await session.over();\n\
-           console.log(known);\n\
-         }})();"
+         (async () => {{\nconst session = new Session('editor-1', process.cwd());\n{statements}\n}})();"
     );
-    let mut node = world.env.command(world.env.root().join("bin/node"));
-    towline_testkit::Run::of(node.args(["-e", &script]), b"").ok().prints("The mast is painted white");
+    Run::of(env.command(env.root().join("bin/node")).args(["-e", &script]), b"").ok()
+}
+
+#[test]
+fn the_example_client_goes_through_the_five_stages() {
+    let world = World::new(&["--write"]);
+    let stages = "const known = await session.context();\n\
+        await session.asked('Paint the mast');\n\
+        await session.used('FileSave', { path: 'mast.rs' }, 'saved');\n\
+        await session.answered('Paint the mast', 'It is red now.');\n\
+        await session.over();\n\
+        console.log(known);";
+    example_client(&world.env, stages).prints("The mast is painted white");
     let turn = world.get("/v1/sessions/editor-1/turns").is(200).json()["items"][0].clone();
     assert_eq!(
         (&turn["words"][0]["text"], &turn["words"][1]["text"]),
@@ -99,29 +166,17 @@ fn the_example_client_goes_through_the_five_stages() {
 }
 
 #[test]
-fn an_event_is_answered_by_what_the_hook_would_print() {
-    let world = World::new(&[]);
+fn an_event_is_recorded_and_answered_by_nothing() {
+    let world = World::new(&["--write"]);
     let folder = world.env.project();
     let payload = |session: &str| json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": folder, "prompt": "paint the mast"});
-    let by_hook: Value =
-        serde_json::from_str(world.env.hook("claude", payload("one").to_string()).ok().stdout.trim())
-            .unwrap();
-    let by_event = world.tell("/v1/events?agent=claude", &payload("two")).is(200).json();
-    let context = |answer: &Value| answer["hookSpecificOutput"]["additionalContext"].as_str().map(str::len);
-    assert!(context(&by_hook).is_some());
-    assert_eq!(context(&by_event), context(&by_hook));
+    let by_hook = world.env.hook("claude", payload("one").to_string()).ok().stdout;
+    assert!(by_hook.contains("The mast is painted white"), "{by_hook}");
+    assert_eq!(world.tell("/v1/events?agent=claude", &payload("two")).is(200).json(), json!({}));
+    let journal = world.journal();
+    assert!(journal.contains("claude:one") && journal.contains("claude:host-two"), "{journal}");
     world.tell("/v1/events?agent=nobody", &payload("three")).is(400);
     world.tell("/v1/events", &payload("three")).is(400);
-}
-
-#[test]
-fn events_need_their_own_token_and_it_opens_nothing_else() {
-    let world = World::new(&["--write"]);
-    world.ask("POST /v1/events?agent=claude", Some(&json!({}))).is(401);
-    world.tell("/v1/memories", &json!({"text": "x"})).is(401);
-    let bearer = format!("Bearer {}", world.events_token());
-    let headers = [("Host", &*world.host()), ("Authorization", &bearer)];
-    send(world.server.port, "GET /v1/memories", &headers, b"").is(401);
 }
 
 #[test]
@@ -133,7 +188,8 @@ fn the_documented_routes_for_finding_answer_in_their_form() {
         text("/api/timeline?anchor=1&depth_before=1&depth_after=1").contains("The mast is painted white")
     );
     assert!(text("/api/timeline?query=mast&type=memory").contains("memory"));
-    let rows = world.tell("/api/observations/batch", &json!({"ids": [2, "m1", 77]})).is(200).json();
+    let ids = json!({"ids": [2, "m1", 77], "of": "another product"});
+    let rows = world.ask("POST /api/observations/batch", Some(&ids)).is(200).json();
     let titles: Vec<&str> =
         rows.as_array().unwrap().iter().map(|row| row["title"].as_str().unwrap()).collect();
     assert_eq!(titles, ["Sails are cut in src/sail.rs", "The mast is painted white"]);
@@ -141,7 +197,7 @@ fn the_documented_routes_for_finding_answer_in_their_form() {
 
 #[test]
 fn a_session_whose_name_could_lead_elsewhere_is_refused() {
-    let world = World::new(&[]);
+    let world = World::new(&["--write"]);
     for name in ["../../etc/passwd", "a/b", "", "a b", "x\u{0}y"] {
         let body = json!({"claudeSessionId": name, "tool_name": "T"});
         assert_eq!(world.tell("/api/sessions/observations", &body).status, 422, "{name:?}");
@@ -150,7 +206,7 @@ fn a_session_whose_name_could_lead_elsewhere_is_refused() {
 
 #[test]
 fn a_host_is_answered_at_once() {
-    let world = World::new(&[]);
+    let world = World::new(&["--write"]);
     let body = json!({"claudeSessionId": "quick", "tool_name": "T", "tool_response": "x".repeat(1000)});
     let mut took: Vec<Duration> = (0..10)
         .map(|_| {

@@ -28,24 +28,13 @@ fn nobody_is_answered_without_the_token() {
             assert!(!answer.body.contains("mast"), "{answer:?}");
         }
     }
-    let cookie = format!("towline={}", "0".repeat(64));
-    assert!([401, 429].contains(&probe("GET /v1/health", &[("Cookie", &cookie)]).status));
-}
-
-#[test]
-fn the_token_in_the_address_becomes_a_cookie_that_no_script_reads() {
-    let world = World::new(&[]);
-    let host = world.host();
-    let entered =
-        send(world.server.port, &format!("GET /?token={}", world.token()), &[("Host", &host)], b"").is(303);
-    let cookie = entered.header("set-cookie").unwrap();
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
-    assert_eq!(entered.header("location"), Some("/"));
-    let pair = cookie.split(';').next().unwrap();
-    let page = send(world.server.port, "GET /", &[("Host", &host), ("Cookie", pair)], b"").is(200);
-    assert!(page.body.contains("<title>"));
-    let wrong = format!("GET /?token={}", "0".repeat(64));
-    send(world.server.port, &wrong, &[("Host", &host)], b"").is(401);
+    let port = world.server.port;
+    for value in ["", &"0".repeat(64), &world.token(), &world.events_token()] {
+        for cookie in [format!("towline={value}"), format!("towline-{port}={value}")] {
+            let status = probe("GET /v1/health", &[("Cookie", &cookie)]).status;
+            assert!([401, 429].contains(&status), "{cookie}: {status}");
+        }
+    }
 }
 
 #[test]

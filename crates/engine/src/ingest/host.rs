@@ -1,5 +1,8 @@
 //! Sessions of hosts without hooks: each event is written to a transcript file and passed to the hook.
 //!
+//! Hosts only report: nothing that is stored is returned, and their prompts are not the user's word. Their sessions have
+//! ids of their own, so that no host reports in the name of a session that hooks report.
+//!
 //! The file is in the format that capture reads, redacted before writing, and deleted only after the archive
 //! has captured it.
 
@@ -13,9 +16,12 @@ use std::time::Duration;
 use towline_agents::Agent;
 pub use towline_agents::host::HostEvent;
 use towline_agents::host::{HostContext, lines, payload};
-use towline_core::id::SessionId;
+use towline_core::id::{InvalidId, SessionId, SessionKey};
+use towline_core::redact::is_wholly_private;
 use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
+use towline_store::DataFolder;
 use towline_store::home::private_folder;
+use towline_store::private::{self, PrivateTurn};
 
 /// Longest text of a host, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -26,14 +32,19 @@ const LEFT_ALONE: Duration = Duration::from_secs(24 * 3600);
 /// A session of a host, and its transcript file.
 pub struct HostSession<'a> {
     env: &'a Env,
-    pub id: SessionId,
+    id: SessionId,
     folder: &'a str,
     file: PathBuf,
 }
 
-/// The reply of the hook of the agent with this name; `None` if there is no such agent.
-pub fn hook_reply(agent: &str, payload: &str) -> Option<io::Result<String>> {
+/// Passes a payload to the hook of the agent with this name; `None` if there is no such agent.
+pub fn report(agent: &str, payload: &str) -> Option<io::Result<()>> {
     Agent::from_name(agent).map(|agent| spawn::hook(agent.name(), payload))
+}
+
+/// The transcript that we write for a host's session.
+pub fn transcript(home: &DataFolder, id: &SessionId) -> PathBuf {
+    home.serving().join("hosts").join(format!("{id}.jsonl"))
 }
 
 pub fn agent_names() -> Vec<&'static str> {
@@ -42,20 +53,36 @@ pub fn agent_names() -> Vec<&'static str> {
 
 impl<'a> HostSession<'a> {
     /// `folder` is where the host works; a relative one is ignored.
-    pub fn new(env: &'a Env, id: SessionId, folder: Option<&'a str>) -> HostSession<'a> {
+    pub fn new(env: &'a Env, name: &str, folder: Option<&'a str>) -> Result<HostSession<'a>, InvalidId> {
+        let id = SessionId::parse(name)?.of_host()?;
         let folder = folder.filter(|folder| folder.starts_with('/')).unwrap_or("/");
-        let file = env.home.serving().join("hosts").join(format!("{}.jsonl", id.as_str()));
-        HostSession { env, id, folder, file }
+        let file = transcript(&env.home, &id);
+        Ok(HostSession { env, id, folder, file })
     }
 
-    /// Appends to the transcript first: the hook's consumers may read it at once. Returns the hook's reply.
-    pub fn record(&self, event: HostEvent<'_>) -> io::Result<String> {
+    /// Appends to the transcript first: the hook's consumers may read it at once.
+    /// Of a private turn, the file and the hook are told only that it began and ended, and which tools it used.
+    pub fn record(&self, event: HostEvent<'_>) -> io::Result<()> {
+        if matches!(event, HostEvent::Asked { prompt } if is_wholly_private(prompt)) {
+            // Before the hook does: another request of the host may already report what the turn does.
+            self.session().map(|key| private::begin(&self.env.home, &key)).transpose()?;
+        }
+        let event = if self.is_private() { event.without_text() } else { event };
         let transcript = self.file.to_string_lossy();
         let (at, uid) = (self.env.now, self.env.uid());
         let context =
             HostContext { session: &self.id, folder: self.folder, transcript: &transcript, at, uid };
         append(&self.file, &lines(context, event))?;
         spawn::hook(Agent::OF_HOSTS.name(), &payload(context, event))
+    }
+
+    /// Whether the running turn is private.
+    fn is_private(&self) -> bool {
+        self.session().is_some_and(|key| private::of(&self.env.home, &key) == PrivateTurn::Running)
+    }
+
+    fn session(&self) -> Option<SessionKey> {
+        Agent::OF_HOSTS.session_named(self.id.as_str())
     }
 
     /// Captures and deletes finished transcripts. A file that could not be captured stays until the next
@@ -93,6 +120,11 @@ fn append(file: &Path, lines: &str) -> io::Result<()> {
     private_folder(file.parent().unwrap_or(Path::new("/")))?;
     let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
     file.write_all(lines.as_bytes())
+}
+
+/// A prompt as it may be written to disk; one that is wholly private stays recognisable as such.
+pub fn redacted_prompt(text: &str) -> String {
+    if is_wholly_private(text) { "<private></private>".to_owned() } else { redacted(text) }
 }
 
 /// Removes secrets before anything is written to disk.

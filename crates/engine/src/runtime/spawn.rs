@@ -52,11 +52,14 @@ pub fn serve_detached(options: &[&str]) -> Option<String> {
     Some(line).filter(|line| !line.is_empty())
 }
 
-/// Runs `tow hook` on a payload received another way and returns its reply. The guard variable is removed,
-/// because the payload reports the user's work.
-pub fn hook(agent: &str, payload: &str) -> io::Result<String> {
-    let mut command = ourselves(&["hook", agent]).ok_or(io::ErrorKind::NotFound)?;
-    let mut child = command.env_remove(GUARD).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+/// Marks a payload that was received over HTTP.
+pub const OF_HOST: &str = "--host";
+
+/// Runs `tow hook` to its end on a payload received over HTTP. The guard variable is removed, because the payload
+/// reports work that is to be recorded.
+pub fn hook(agent: &str, payload: &str) -> io::Result<()> {
+    let mut command = ourselves(&["hook", agent, OF_HOST]).ok_or(io::ErrorKind::NotFound)?;
+    let mut child = command.env_remove(GUARD).stdin(Stdio::piped()).spawn()?;
     // A hook that has read enough closes its end.
     let _heard_enough = child.stdin.take().map(|mut stdin| stdin.write_all(payload.as_bytes()));
     child.wait().map(drop)

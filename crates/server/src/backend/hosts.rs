@@ -1,28 +1,28 @@
-//! Hosts without hooks: their events take the path of every hook, and they may query memories.
+//! Hosts without hooks: their events take the path of every hook.
 //!
-//! Names and shapes are those that another product documents; the engine keeps the sessions.
+//! Names and shapes are those that another product documents; the engine keeps the sessions. No answer to an event holds
+//! anything that is stored: the events token only writes. Queries need the viewer's token.
 
 use super::refusal::{bad_request, env};
 use super::{reads, views};
 use crate::http::{Answer, Given, Refusal, SESSION_FIELDS, Status};
 use serde_json::{Value, json};
 use std::io;
-use towline_core::id::SessionId;
-use towline_engine::ingest::host::{HostEvent, HostSession, agent_names, hook_reply, redacted};
+use towline_engine::ingest::host::{HostEvent, HostSession, agent_names, redacted, redacted_prompt, report};
 use towline_engine::query::{self, ContextRequest, SearchRequest};
 use towline_engine::runtime::env::Env;
 use towline_render::{Ranks, Style, search_text};
 
-/// Answers as `tow hook` does to the same payload.
+/// Takes what `tow hook` takes. The hook's reply is not returned: it holds memories.
 pub fn event(given: &Given) -> Result<Answer, Refusal> {
     let (agent, payload) =
         (given.text("agent").unwrap_or_default(), given.text("payload").unwrap_or_default());
-    let Some(reply) = hook_reply(agent, payload) else {
+    let Some(reported) = report(agent, payload) else {
         return Err(Refusal::new(Status::BadRequest, "there is no such agent")
             .next(format!("Known are: {}.", agent_names().join(", "))));
     };
-    let reply = reply.map_err(not_recorded)?;
-    Ok(Answer::Json(if reply.is_empty() { "{}".to_owned() } else { reply }))
+    reported.map_err(not_recorded)?;
+    Ok(Answer::Json("{}".to_owned()))
 }
 
 /// The context for a new session; empty if nothing is known.
@@ -37,15 +37,13 @@ pub fn context(given: &Given) -> Result<Answer, Refusal> {
 pub fn begin(given: &Given) -> Result<Answer, Refusal> {
     let env = env()?;
     let host = session(&env, given)?;
-    let prompt = redacted(given.text("userPrompt").or(given.text("prompt")).unwrap_or_default());
+    let prompt = redacted_prompt(given.text("userPrompt").or(given.text("prompt")).unwrap_or_default());
     let event =
         if prompt.trim().is_empty() { HostEvent::Begun } else { HostEvent::Asked { prompt: &prompt } };
-    let reply = host.record(event).map_err(not_recorded)?;
-    let reply: Value = serde_json::from_str(&reply).unwrap_or_default();
-    let context = reply["hookSpecificOutput"]["additionalContext"].as_str();
+    host.record(event).map_err(not_recorded)?;
     let answer = json!({
-        "sessionDbId": host.id.as_str(), "promptNumber": given.number("promptNumber").unwrap_or(1),
-        "skipped": false, "contextInjected": context.is_some(), "context": context, "status": "initialized",
+        "sessionDbId": session_name(given), "promptNumber": given.number("promptNumber").unwrap_or(1),
+        "skipped": false, "contextInjected": false, "context": null, "status": "initialized",
     });
     Ok(Answer::Json(answer.to_string()))
 }
@@ -164,11 +162,14 @@ fn queued() -> Answer {
 }
 
 fn session<'a>(env: &'a Env, given: &'a Given) -> Result<HostSession<'a>, Refusal> {
-    let id = ["id"].into_iter().chain(SESSION_FIELDS).find_map(|name| given.text(name)).unwrap_or_default();
-    let id = SessionId::parse(id).map_err(|error| {
+    HostSession::new(env, session_name(given), given.text("cwd")).map_err(|error| {
         Refusal::new(Status::Unprocessable, "the session's name is unusable").because(error.to_string())
-    })?;
-    Ok(HostSession::new(env, id, given.text("cwd")))
+    })
+}
+
+/// The host's own name of the session.
+fn session_name(given: &Given) -> &str {
+    ["id"].into_iter().chain(SESSION_FIELDS).find_map(|name| given.text(name)).unwrap_or_default()
 }
 
 fn not_recorded(error: io::Error) -> Refusal {

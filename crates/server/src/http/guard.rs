@@ -136,19 +136,20 @@ pub fn check_access(
     headers: &HeaderMap,
     writing: Writing,
 ) -> Result<(), Refusal> {
-    let is_known = match (route.access, bearer) {
-        (_, Bearer::Nobody) => false,
-        (Access::Read | Access::Write | Access::Host, Bearer::Viewer | Bearer::Page) => true,
-        (Access::Events | Access::Host, Bearer::Events) => true,
-        (Access::Events, Bearer::Viewer | Bearer::Page) | (Access::Read | Access::Write, Bearer::Events) => {
-            false
-        }
+    let is_known = match bearer {
+        Bearer::Nobody => false,
+        Bearer::Viewer | Bearer::Page => route.access != Access::Events,
+        Bearer::Events => route.access == Access::Events,
     };
     if !is_known {
         return Err(no_token(route.access));
     }
+    if matches!(route.access, Access::Write | Access::Events) && writing == Writing::Refused {
+        let refusal = Refusal::new(Status::Forbidden, "this server only reads");
+        return Err(refusal.next("Start it by `tow serve --write`."));
+    }
     if route.access == Access::Write {
-        check_write(headers, writing)?;
+        check_own_header(headers)?;
     }
     if route.verb == Verb::Get { Ok(()) } else { check_type(headers) }
 }
@@ -160,11 +161,7 @@ pub enum Writing {
     Refused,
 }
 
-fn check_write(headers: &HeaderMap, writing: Writing) -> Result<(), Refusal> {
-    let refused = |what: &str| Refusal::new(Status::Forbidden, what);
-    if writing == Writing::Refused {
-        return Err(refused("this server only reads").next("Start it by `tow serve --write`."));
-    }
+fn check_own_header(headers: &HeaderMap) -> Result<(), Refusal> {
     match headers.get(OWN_HEADER) {
         Some(_) => Ok(()),
         None => Err(Refusal::new(Status::Forbidden, "the header `X-Towline: 1` is missing")

@@ -115,9 +115,8 @@ fn responses(route: &Route) -> Value {
 
 fn security(access: Access) -> Value {
     match access {
-        Access::Read | Access::Write => json!([{"token": []}, {"page": []}]),
+        Access::Read | Access::Write | Access::Host => json!([{"token": []}, {"page": []}]),
         Access::Events => json!([{"events": []}]),
-        Access::Host => json!([{"token": []}, {"page": []}, {"events": []}]),
     }
 }
 

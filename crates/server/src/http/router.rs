@@ -147,7 +147,13 @@ fn admit(shared: &Shared, route: Option<&Route>, request: &Request) -> Result<()
         (None, Bearer::Viewer | Bearer::Page) => Ok(()),
     };
     shared.rates.check(bearer)?;
-    shared.uses.note();
+    if bearer != Bearer::Nobody {
+        // Strangers do not keep an idle server alive, either.
+        shared.uses.note();
+        // A program with the events token must not be able to hold every connection.
+        let visitor = request.extensions().get::<Arc<Visitor>>().filter(|_| bearer != Bearer::Events);
+        visitor.inspect(|visitor| visitor.admit());
+    }
     allowed
 }
 

@@ -81,9 +81,9 @@ towline_core::named_enum! {
         Read = "read",
         /// The viewer's token, and a server started with `--write`.
         Write = "write",
-        /// The events token, which programs have and browsers do not.
+        /// The events token, which programs have and browsers do not, and a server started with `--write`.
         Events = "events",
-        /// Read access that the events token grants, too.
+        /// The viewer's token, on a route of another product: unknown parameters are ignored.
         Host = "host",
     }
 }

@@ -3,7 +3,7 @@
 //! A hook that finds the lock taken leaves its event to the holder, which looks again after releasing it: no
 //! event waits longer than one pass, and no hook waits for another unless its agent needs the reply.
 
-use super::{HookCall, scene};
+use super::{HookCall, PayloadSource, scene};
 use crate::handoff::bookmarks::{Bookmarked, reply_to_marker};
 use crate::handoff::continuing::{Afoot, Known, Stop};
 use crate::handoff::guard::Gauge;
@@ -35,7 +35,8 @@ pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply
     let mut rest = ReplyScope::Nothing;
     for round in 0..ROUNDS {
         // Only the first round answers the agent; later rounds apply events that other hooks left to us.
-        let asked = if round == 0 { ReplyScope::All(told) } else { rest };
+        let is_asked = round == 0 && call.source == PayloadSource::Agent;
+        let asked = if is_asked { ReplyScope::All(told) } else { rest };
         let lock = match take_lock(call, urgency, asked) {
             Ok(Some(lock)) => lock,
             Ok(None) => break,

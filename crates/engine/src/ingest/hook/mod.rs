@@ -43,9 +43,19 @@ const LARGEST_PAYLOAD: u64 = 64 << 20;
 const USUAL_PAYLOAD: usize = 16 << 10;
 const ROOM_FOR_MORE: usize = 8 << 20;
 
+/// Where a payload comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PayloadSource {
+    /// The agent that called us.
+    Agent,
+    /// A program that may only report: it gets no reply and cannot speak for a session that hooks report.
+    Host,
+}
+
 /// One hook call: its agent, environment and settings.
 struct HookCall {
     agent: Agent,
+    source: PayloadSource,
     env: Env,
     config: Config,
     /// The agent above this hook, found on first use.
@@ -56,7 +66,8 @@ struct HookCall {
 pub fn run(agent: Option<&OsStr>, source: Option<&OsStr>) -> ExitCode {
     if variable(GUARD).is_none() {
         std::panic::set_hook(Box::new(end_after_panic));
-        answer(agent);
+        let is_host = source.is_some_and(|source| source == spawn::OF_HOST);
+        answer(agent, if is_host { PayloadSource::Host } else { PayloadSource::Agent });
     }
     ExitCode::SUCCESS
 }
@@ -68,7 +79,7 @@ fn end_after_panic(panic: &PanicHookInfo<'_>) {
     std::process::exit(0)
 }
 
-fn answer(agent: Option<&OsStr>) {
+fn answer(agent: Option<&OsStr>, source: PayloadSource) {
     let name = agent.and_then(OsStr::to_str).unwrap_or("");
     let (Some(agent), Some(env)) = (Agent::from_name(name), Env::new()) else {
         let detail =
@@ -87,6 +98,9 @@ fn answer(agent: Option<&OsStr>) {
         Ok(None) => return call.warn(&payload),
         Err(error) => return call.unreadable(&error),
     };
+    if call.source == PayloadSource::Host && !call.bound_to_host(&mut heard) {
+        return call.fault(FaultKind::Payload, "the id of a host's session is too long".to_owned());
+    }
     if heard.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&call.config, folder)) {
         return;
     }
@@ -120,6 +134,19 @@ impl HookCall {
         deadline::set(self.config.deadline_ms.saturating_sub(self.env.elapsed_ms()).max(1));
     }
 
+    /// Limits an event received over HTTP to a session of hosts, without commands of ours, and to the transcript that we
+    /// write for that session: it may name no other file. False if the session cannot be named.
+    fn bound_to_host(&self, heard: &mut HookEvent) -> bool {
+        let Ok(id) = heard.session.id.of_host() else { return false };
+        let own = host::transcript(&self.env.home, &id);
+        heard.transcript = heard.transcript.take().filter(|path| Path::new(path) == own);
+        (heard.helper_transcript, heard.typed, heard.session.id) = (None, None, id);
+        if let EventKind::PromptSubmitted { own, .. } = &mut heard.happening {
+            *own = None;
+        }
+        true
+    }
+
     fn say(&self, event: &str, reply: &Reply) {
         if let Some(said) = self.agent.render_reply(event, reply) {
             // A closed pipe means that the agent no longer reads.
@@ -130,7 +157,7 @@ impl HookCall {
 
     /// An ignored payload may be a tool call about to touch a file. Checked only if warnings are enabled.
     fn warn(&self, payload: &[u8]) {
-        if !self.config.memory.gotchas {
+        if !self.config.memory.gotchas || self.source == PayloadSource::Host {
             return;
         }
         let Some(wanted) = self.agent.pending_files(payload) else { return };

@@ -2,7 +2,7 @@
 //!
 //! Inspects the agent's own process, never the hook's environment alone, and only what the event needs.
 
-use super::HookCall;
+use super::{HookCall, PayloadSource};
 use crate::runtime::{projects, variable};
 use std::os::unix::process::parent_id;
 use std::path::Path;
@@ -16,7 +16,13 @@ use towline_terminal::process::{Environment, Process, ancestors};
 /// Everything but the seat, which may take longer to find than the event may wait to be accepted.
 pub(super) fn of(call: &HookCall, heard: &HookEvent) -> EventScene {
     let arguments = || agent_process(call).map(Process::arguments).unwrap_or_default();
-    let presence = call.agent.presence(&ProcessContext { variable: &variable, arguments: &arguments });
+    let presence = match call.source {
+        PayloadSource::Agent => {
+            call.agent.presence(&ProcessContext { variable: &variable, arguments: &arguments })
+        }
+        // No session continues its work, and it continues none: no user is known to be there.
+        PayloadSource::Host => SessionPresence::Headless,
+    };
     EventScene {
         presence,
         folder: heard.folder.as_deref().map(bounded),

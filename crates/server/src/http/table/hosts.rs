@@ -82,7 +82,7 @@ const HOST_TIMELINE: &[Parameter] = &[
 
 routes! {
     host Events "/v1/events" [needed_query("agent", WORD, "Whose payload it is"), PAYLOAD]
-        "What `tow hook` takes, answered by what it would print";
+        "What `tow hook` takes; answered by {}";
     host_get HostContext "/api/context/inject" [
         query("project", WORD, "By name or by a folder"),
         query("projects", WORD, "The same, by its later name"),
