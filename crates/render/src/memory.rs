@@ -42,7 +42,8 @@ pub(crate) fn memory_text(page: &mut Page, memory: &Memory, now: Timestamp) {
     let project = memory.project.as_deref().map(|name| format!(", project {}", escape_for_terminal(name)));
     let at = calendar::clock(memory.made_at, now);
     let (kind, by) = (escape_for_terminal(content.kind.as_str()), escape_for_terminal(memory.maker.name()));
-    page.line(&format!("{} {kind}, {at}, by {by}{}", memory.name(), project.unwrap_or_default()));
+    let level = memory.trust.level().name();
+    page.line(&format!("{} {kind}, {level}, {at}, by {by}{}", memory.name(), project.unwrap_or_default()));
     page.line(&format!("  {}", escape_for_terminal(&content.title)));
     if !content.subtitle.is_empty() {
         page.line(&format!("  {}", escape_for_terminal(&content.subtitle)));
@@ -126,7 +127,7 @@ pub fn memory_json(memory: &Memory) -> Value {
         "turn": source.and_then(|source| Some(format!("{}#{}", source.short, source.turn?))),
         "branch": source.and_then(|source| source.branch.as_ref()),
         "commit": source.and_then(|source| source.commit.as_ref()),
-        "maker": memory.maker.name(), "trust": memory.trust.name(), "confidence": memory.confidence.as_percent(),
+        "maker": memory.maker.name(), "trust": memory.trust.name(), "level": memory.trust.level().name(), "confidence": memory.confidence.as_percent(),
         "cost": memory.cost, "tokens": memory_tokens(memory), "made_at": memory.made_at.to_utc(),
         "changed_at": memory.changed_at.to_utc(), "valid_from": memory.valid_from.to_utc(),
         "superseded": superseded, "pinned_at": memory.pinned_at.map(Timestamp::to_utc),

@@ -5,7 +5,7 @@
 use crate::{Style, Tone};
 use serde_json::{Value, json};
 use towline_core::escape::{escape_for_terminal, fit_to_width};
-use towline_core::memory::format_owner;
+use towline_core::memory::{TrustLevel, format_owner};
 use towline_core::time::Timestamp;
 use towline_engine::index::Found;
 use towline_engine::query::SearchResults;
@@ -27,7 +27,7 @@ pub fn hit_json(hit: &Found) -> Value {
         "id": hit.id, "kind": hit.kind, "score": hit.score, "title": hit.title, "snippet": hit.snippet,
         "session": hit.session, "message": hit.message, "turn": hit.turn, "at": hit.at.to_utc(),
         "project": hit.project, "agent": hit.agent, "tokens": hit.tokens, "type": hit.memory_type,
-        "superseded": hit.is_replaced, "words": hit.words, "reasons": hit.reasons,
+        "level": hit.level.map(TrustLevel::name), "superseded": hit.is_replaced, "words": hit.words, "reasons": hit.reasons,
     });
     let named = [("person", &hit.person), ("machine", &hit.machine)];
     for (key, name) in named.into_iter().filter_map(|(key, name)| Some((key, name.as_ref()?))) {
@@ -50,11 +50,13 @@ pub fn search_text(results: &SearchResults, ranks: Ranks, now: Timestamp, style:
 fn hit_text(hit: &Found, ranks: Ranks, now: Timestamp, style: Style) -> String {
     let columns = style.columns.max(40);
     let kind = hit.memory_type.as_deref().unwrap_or(hit.kind);
+    let level = hit.level.map_or(String::new(), |level| format!(", {}", level.name()));
     let when = calendar::clock(hit.at, now);
     let mark = if hit.is_replaced { " (replaced)" } else { "" };
     let whose = format_owner(hit.person.as_deref(), hit.machine.as_deref());
     let whose = whose.map_or(String::new(), |whose| format!(" of {}", escape_for_terminal(&whose)));
-    let head = format!("{:<14} {when}  {kind}{whose}{mark}: {}", hit.id, escape_for_terminal(&hit.title));
+    let head =
+        format!("{:<14} {when}  {kind}{level}{whose}{mark}: {}", hit.id, escape_for_terminal(&hit.title));
     let cost = format!(" ~{} tokens", hit.tokens);
     let line = fit_to_width(&head, columns.saturating_sub(cost.len()));
     let mut text = format!("{}{}\n", line.trim_end(), style.tint(Tone::Faint, &cost));

@@ -6,6 +6,7 @@ use crate::page::Page;
 use crate::search::hit_json;
 use serde_json::{Value, json};
 use towline_core::escape::{escape_for_terminal, fit_to_width};
+use towline_core::memory::TrustLevel;
 use towline_core::time::Timestamp;
 use towline_engine::query::{Timeline, TimelineEntry};
 use towline_engine::runtime::calendar;
@@ -14,7 +15,7 @@ pub fn timeline_json(timeline: &Timeline) -> Value {
     let entry = |entry: &TimelineEntry| {
         json!({
             "id": entry.id, "kind": entry.kind, "at": entry.at.to_utc(), "title": entry.title,
-            "session": entry.session, "project": entry.project, "tokens": entry.tokens,
+            "level": entry.level.map(TrustLevel::name), "session": entry.session, "project": entry.project, "tokens": entry.tokens,
             "is_anchor": is_anchor(timeline, entry),
         })
     };
@@ -41,6 +42,7 @@ pub fn timeline_text(timeline: &Timeline, now: Timestamp, columns: usize) -> Str
             calendar::clock(entry.at, now),
             entry.id,
             entry.kind,
+            entry.level.map_or(String::new(), |level| format!(", {},", level.name())),
             escape_for_terminal(&entry.title),
             entry.tokens
         ));

@@ -61,7 +61,7 @@ fn a_memory_is_shown_whole_with_what_became_of_it() {
     env.tow(&["pin", &id]).ok();
     env.tow(&["edit", &id, "--fact", "at five", "--fact", "at seven", "--subtitle", "always"]).ok();
     insta::assert_snapshot!(env.tow(&["show", &id]).ok().stdout, @r"
-    m1 gotcha, 12:00:00, by person, project project
+    m1 gotcha, person, 12:00:00, by person, project project
       Reef before the wind does
       always
     facts:
@@ -111,9 +111,9 @@ fn a_timeline_puts_everything_into_the_order_of_time() {
     assert!(kinds(&["--project", "/"]).is_empty());
     insta::assert_snapshot!(env.tow(&["timeline", &late]).ok().stdout, @r#"
       11:00:00 1a2b3c4d#1 turn Paint the mast — done: "Done with: Paint the mast" (11 tokens)
-      11:15:00 m1 memory discovery: the paint is blue (5 tokens)
+      11:15:00 m1 memory, person, discovery: the paint is blue (5 tokens)
       11:30:00 1a2b3c4d#2 turn Now the boom — done: "Done with: Now the boom" (10 tokens)
-    > 12:00:00 m2 memory discovery: the boom is red (4 tokens)
+    > 12:00:00 m2 memory, person, discovery: the boom is red (4 tokens)
     next: `tow show ID` shows one whole, `tow detail ID` what was said and done in a turn
     "#);
     for wrong in ["m99", "1a2b3c4d#9", "never ever", "ffffffff"] {

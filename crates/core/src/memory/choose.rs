@@ -1,6 +1,7 @@
 //! Selects the memories a session is given, best first: pinned, relevant to the current work, an index of the rest.
 //!
-//! Pure and deterministic. Recency decides only between equal scores. Never selects superseded or quarantined memories.
+//! Every line states the level of its trust. Pure and deterministic. Recency decides only between equal scores. Never
+//! selects superseded or quarantined memories.
 
 use super::{Memory, MemoryTrust};
 use crate::compose::{MemorySection, MemorySectionKind};
@@ -88,7 +89,10 @@ pub fn choose(
     let whole = pinned.iter().chain(fitting.iter().map(|it| &it.memory));
     let learnt = whole.filter_map(learning_cost).collect();
     let program = wording.program;
-    let more = format!("`{program} show m12` gives one whole, `{program} search WORDS` finds others");
+    let more = format!(
+        "each from the person, an agent or outside (web, tools, files, others); `{program} show m12` gives one whole, \
+         `{program} search WORDS` finds others"
+    );
     let parts = [
         part(
             MemorySectionKind::Pinned,
@@ -134,7 +138,7 @@ fn part(
 }
 
 impl MemoryFormatter<'_> {
-    /// A memory with its facts: `m12 decision, 14:05: Use Valkey. It is free. Redis is not. [src/cache.rs]`
+    /// A memory with its facts: `m12 decision, agent, 14:05: Use Valkey. It is free. Redis is not. [src/cache.rs]`
     fn whole(&self, memory: &Memory) -> String {
         let (content, clock) = (&memory.content, (self.clock)(memory.made_at));
         let facts = content.facts.iter().take(FACTS).map(String::as_str);
@@ -142,15 +146,17 @@ impl MemoryFormatter<'_> {
         let text = text.collect::<Vec<_>>().join(". ");
         let files: Vec<&str> = content.files.iter().take(FACTS).map(|(path, _)| path.as_str()).collect();
         let files = if files.is_empty() { String::new() } else { format!(" [{}]", files.join(", ")) };
-        format!("{} {}, {clock}: {text}.{files}{}", memory.name(), content.kind, self.doubts(memory))
+        let (name, kind, level) = (memory.name(), &content.kind, memory.trust.level().name());
+        format!("{name} {kind}, {level}, {clock}: {text}.{files}{}", self.doubts(memory))
     }
 
-    /// A memory by title, with the cost of reading it: `m12 decision, 14:05, ~90 tokens: Use Valkey`
+    /// A memory by title, with the cost of reading it: `m12 decision, agent, 14:05, ~90 tokens: Use Valkey`
     fn in_short(&self, memory: &Memory) -> String {
         let (content, clock) = (&memory.content, (self.clock)(memory.made_at));
         let tokens = content.text().len().div_ceil(4);
-        let (name, kind, doubts) = (memory.name(), &content.kind, self.doubts(memory));
-        format!("{name} {kind}, {clock}, ~{tokens} tokens: {}{doubts}", content.title)
+        let (name, kind, level) = (memory.name(), &content.kind, memory.trust.level().name());
+        let doubts = self.doubts(memory);
+        format!("{name} {kind}, {level}, {clock}, ~{tokens} tokens: {}{doubts}", content.title)
     }
 
     /// Reasons not to rely on the memory, in parentheses.

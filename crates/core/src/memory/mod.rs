@@ -14,7 +14,7 @@ mod trust;
 pub use content::{MemoryContent, MemoryDraft, MemoryType, Summary, SummaryDraft};
 pub use draft::{LONGEST, RejectedText, draft_memory};
 pub use likeness::{Likeness, likeness, new_facts};
-pub use trust::{ConfidencePercent, MemoryTrust};
+pub use trust::{ConfidencePercent, MemoryTrust, TrustLevel};
 
 use crate::id::{SessionKey, Uid};
 use crate::time::Timestamp;

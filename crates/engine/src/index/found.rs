@@ -5,6 +5,7 @@
 use super::FindError;
 use super::question::Question;
 use crate::index::labels::short;
+use towline_core::memory::TrustLevel;
 use towline_core::time::Timestamp;
 use towline_search::snippet;
 use towline_store::BookmarkRow;
@@ -28,6 +29,8 @@ pub struct Found {
     /// The size of the full text in tokens.
     pub tokens: usize,
     pub memory_type: Option<String>,
+    /// The origin of a memory.
+    pub level: Option<TrustLevel>,
     /// Replaced by another memory.
     pub is_replaced: bool,
     /// The owner, if it is not the user.
@@ -64,6 +67,7 @@ pub fn memory(archive: &Archive, number: i64, question: &Question) -> Result<Opt
         agent: source.map(|source| source.session.agent.as_str().to_owned()),
         tokens: text.len().div_ceil(4),
         memory_type: Some(memory.content.kind.as_str().to_owned()),
+        level: Some(memory.trust.level()),
         person: memory.person.clone(),
         machine: memory.machine.clone(),
         is_replaced,

@@ -121,7 +121,7 @@ fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<Stri
     Ok(files)
 }
 
-/// The next steps that the latest sessions recorded, one line each.
+/// The next steps that the latest sessions recorded, one line each with the level of its trust.
 fn next_steps(
     archive: &Archive,
     project: Option<i64>,
@@ -133,8 +133,9 @@ fn next_steps(
     for kept in latest.into_iter().filter(|kept| !not_of(&kept.session)).take(SESSIONS) {
         let lines =
             kept.summary.next_steps.lines().map(|line| line.trim_start_matches(['-', '*', ' ']).trim());
-        let of = format!("{}#{}", kept.session.short(), kept.turn);
-        steps.extend(lines.filter(|line| !line.is_empty()).take(STEPS).map(|line| format!("{line} ({of})")));
+        let (of, level) = (format!("{}#{}", kept.session.short(), kept.turn), kept.trust.level().name());
+        let steps_here = lines.filter(|line| !line.is_empty()).take(STEPS);
+        steps.extend(steps_here.map(|line| format!("{level}: {line} ({of})")));
     }
     Ok(steps)
 }

@@ -16,7 +16,7 @@ use crate::runtime::{Env, Failure, settings};
 use towline_core::compose::tokens;
 use towline_core::escape::fit_to_width;
 use towline_core::id::SessionKey;
-use towline_core::memory::{Memory, number};
+use towline_core::memory::{Memory, TrustLevel, number};
 use towline_core::time::Timestamp;
 use towline_core::when::TimeExpression;
 use towline_search::{Filters, QueryContext};
@@ -51,6 +51,8 @@ pub struct TimelineEntry {
     pub at: Timestamp,
     pub id: String,
     pub kind: &'static str,
+    /// The origin of a memory or summary.
+    pub level: Option<TrustLevel>,
     pub title: String,
     pub session: Option<SessionKey>,
     pub project: Option<String>,
@@ -218,6 +220,7 @@ impl Around<'_> {
             at: turn.at,
             id: id_of(of, turn),
             kind: "turn",
+            level: None,
             title: turn.line.clone(),
             session: Some(of.session.clone()),
             project: of.project.clone(),
@@ -236,6 +239,7 @@ impl Around<'_> {
                 at: known.bookmark.at,
                 id: short(known.bookmark.uid),
                 kind: "bookmark",
+                level: None,
                 tokens: tokens::of_line(&title),
                 title,
                 session: Some(known.session),
@@ -256,6 +260,7 @@ fn of_memory(memory: &Memory, reader: Reader) -> TimelineEntry {
         at: memory.made_at,
         id: memory.name(),
         kind: "memory",
+        level: Some(memory.trust.level()),
         title: match (&memory.quarantine, reader) {
             (Some(_), Reader::Model) => "held back from models".to_owned(),
             (Some(_), Reader::User) | (None, _) => {
@@ -275,6 +280,7 @@ fn of_summary(kept: &KeptSummary) -> TimelineEntry {
         at: kept.at,
         id: kept.session.short().to_owned(),
         kind: "summary",
+        level: Some(kept.trust.level()),
         title: title.lines().next().unwrap_or_default().to_owned(),
         session: Some(kept.session.clone()),
         project: None,

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use towline_core::id::Uid;
-use towline_core::memory::suspicion;
+use towline_core::memory::{TrustLevel, suspicion};
 use towline_core::share::{Registers, RowKind, RowLife, SharedRow};
 use towline_core::text::{SafeText, SecretPolicy, TextPolicy};
 use towline_hub::{CANDIDATES, Embedding, HubCandidate, HubQuery};
@@ -163,6 +163,8 @@ impl RowNames<'_> {
             project: project.cloned(),
             agent: session.map(|session| session.agent.as_str().to_owned()),
             tokens: words.text.len().div_ceil(4),
+            // A teammate's text, whatever its trust was there.
+            level: (row.kind == RowKind::Memory).then_some(TrustLevel::Outside),
             memory_type: words.sort,
             is_replaced: registers.standing.value.is_some(),
             person: Some(clean(&row.from.person, LONGEST_TITLE)),

@@ -28,6 +28,7 @@ fn candidate(number: i64, kind: &str, title: &str) -> Memory {
         superseded: None,
         pinned_at: None,
         quarantine: None,
+        proposed_at: None,
         found: 1,
     }
 }
@@ -65,7 +66,7 @@ fn pinned_memories_come_first_for_any_prompt() {
     let newer = (2..10_002).map(|number| candidate(number, "change", "painted the mast again"));
     let chosen = choose(newer.chain([pinned]).collect(), &[], &asked("paint the mast"), PLAIN);
     assert_eq!(chosen.parts[0].kind, MemorySectionKind::Pinned);
-    assert_eq!(chosen.parts[0].items, ["m1 preference, 14:05: Answer in French."]);
+    assert_eq!(chosen.parts[0].items, ["m1 preference, agent, 14:05: Answer in French."]);
 }
 
 #[test]
@@ -135,8 +136,11 @@ fn doubts_are_shown_with_the_memory() {
     let wording = MemoryFormatter { stale: &is_gone, ..PLAIN };
     let chosen = choose(vec![stale, web], &[], &asked("mast tar"), wording);
     let lines = &chosen.parts[0].items;
-    assert_eq!(lines[0], "m1 bugfix, 14:05: The mast leaned. [src/mast.rs] (stale: src/mast.rs is gone)");
-    assert_eq!(lines[1], "m2 discovery, 14:05: Tar melts. (from the web)");
+    assert_eq!(
+        lines[0],
+        "m1 bugfix, agent, 14:05: The mast leaned. [src/mast.rs] (stale: src/mast.rs is gone)"
+    );
+    assert_eq!(lines[1], "m2 discovery, outside, 14:05: Tar melts. (from the web)");
 }
 
 #[test]
@@ -149,8 +153,8 @@ fn a_teammates_memory_names_its_owner_and_ranks_below_ones_own() {
     assert_eq!(at_desk.owner().as_deref(), Some("ann on desk"));
     let chosen = choose(vec![anns, own], &[], &asked("oak tar"), PLAIN);
     let lines = &chosen.parts[0].items;
-    assert_eq!(lines[0], "m1 discovery, 14:05: Oak floats.");
-    assert_eq!(lines[1], "m2 discovery, 14:05: Tar melts. (from ann)");
+    assert_eq!(lines[0], "m1 discovery, agent, 14:05: Oak floats.");
+    assert_eq!(lines[1], "m2 discovery, outside, 14:05: Tar melts. (from ann)");
 }
 
 #[test]
