@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use towline_agents::ask::{AskError, prose, short};
 use towline_core::capture::FileAccess;
+use towline_core::memory::distil::without_suspicious_lines;
 use towline_core::memory::{MemoryContent, MemoryDraft, MemoryType, Summary, SummaryDraft};
 
 /// The validated answer of a model.
@@ -59,7 +60,7 @@ pub fn checked(text: &str, files: &[(String, FileAccess)]) -> Result<Checked, As
     let summary = answer.summary.map(|summary| SummaryDraft { notes: String::new(), ..summary });
     Ok(Checked {
         memories: memories.collect::<Result<_, _>>()?,
-        summary: summary.and_then(|draft| Summary::of(&draft)),
+        summary: summary.and_then(|draft| Summary::of(&without_suspicious_lines(draft))),
     })
 }
 

@@ -1,0 +1,94 @@
+//! Lists of words in several languages, and where they occur in a folded text.
+//!
+//! An entry of an alphabet matches whole words; `*` at its end lets the word go on. Languages that write without spaces
+//! match anywhere. Finds words only: their meaning is decided by the caller.
+
+use std::ops::Range;
+
+/// Entries with `|` between them, in lower case and without accents.
+#[derive(Clone, Copy)]
+pub(super) struct Words(pub &'static str);
+
+impl Words {
+    /// Where an entry occurs, entry by entry.
+    pub fn find_in(self, text: &str) -> impl Iterator<Item = Range<usize>> {
+        let pairs = BytePairs::of(text);
+        self.0
+            .split('|')
+            .filter(move |entry| pairs.may_hold(entry))
+            .flat_map(move |entry| occurrences(text, entry))
+    }
+
+    pub fn is_in(self, text: &str) -> bool {
+        self.find_in(text).next().is_some()
+    }
+}
+
+/// The pairs of neighbouring bytes of a text, as a small filter: most entries of a list occur nowhere, and a search for
+/// each of them would cost ten times as much.
+struct BytePairs([u64; 16]);
+
+impl BytePairs {
+    fn of(text: &str) -> BytePairs {
+        let mut bits = [0; 16];
+        for pair in text.as_bytes().windows(2) {
+            let (word, bit) = BytePairs::place(pair);
+            bits[word] |= bit;
+        }
+        BytePairs(bits)
+    }
+
+    /// Whether the text may contain the entry; false only if it cannot.
+    fn may_hold(&self, entry: &str) -> bool {
+        let entry = entry.strip_suffix('*').unwrap_or(entry).as_bytes();
+        entry.windows(2).all(|pair| {
+            let (word, bit) = BytePairs::place(pair);
+            self.0[word] & bit != 0
+        })
+    }
+
+    fn place(pair: &[u8]) -> (usize, u64) {
+        let hash = usize::from(pair[0]) * 37 + usize::from(pair[1]) * 5;
+        (hash / 64 % 16, 1 << (hash % 64))
+    }
+}
+
+fn occurrences<'t>(text: &'t str, entry: &'static str) -> impl Iterator<Item = Range<usize>> + 't {
+    let (word, goes_on) = entry.strip_suffix('*').map_or((entry, false), |stem| (stem, true));
+    let begins = word.starts_with(has_spaces);
+    let ends = word.ends_with(has_spaces) && !goes_on;
+    text.match_indices(word).map(|(at, found)| at..at + found.len()).filter(move |range| {
+        let before = text[..range.start].chars().next_back().is_none_or(|c| !is_of_word(c));
+        let after = text[range.end..].chars().next().is_none_or(|c| !is_of_word(c));
+        (before || !begins) && (after || !ends)
+    })
+}
+
+/// Whether a letter belongs to a language that writes spaces between words. Korean does, but joins its endings.
+fn has_spaces(c: char) -> bool {
+    c.is_alphanumeric() && u32::from(c) < 0x1100
+}
+
+fn is_of_word(c: char) -> bool {
+    has_spaces(c) || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_whole_and_stems_may_go_on() {
+        let words = Words("mai|disabl*|отключ*|禁止");
+        for (text, expected) in [
+            ("non usare mai", true),
+            ("push to main", false),
+            ("disabled", true),
+            ("отключите", true),
+            ("使用禁止", true),
+            ("nothing", false),
+        ] {
+            assert_eq!(words.is_in(text), expected, "{text}");
+        }
+    }
+}
