@@ -98,9 +98,40 @@ pub struct ProcessContext<'a> {
     pub arguments: &'a dyn Fn() -> Vec<String>,
 }
 
-impl Agent {
-    pub const ALL: [Agent; 2] = [Agent::Claude, Agent::Codex];
+/// Agents that Towline does not hook into: a command below one of them is not the user's either.
+const OTHER_AGENTS: [&str; 16] = [
+    "aider",
+    "amp",
+    "auggie",
+    "cline",
+    "copilot",
+    "crush",
+    "cursor-agent",
+    "droid",
+    "gemini",
+    "goose",
+    "kilocode",
+    "kimi",
+    "opencode",
+    "plandex",
+    "qwen",
+    "roo",
+];
 
+/// Variables that such agents set for the commands they run.
+const OTHER_VARIABLES: [&str; 4] = ["CURSOR_AGENT", "GEMINI_CLI", "OPENCODE_PID", "QWEN_CODE"];
+
+/// Whether a program of this name is an agent that Towline does not hook into.
+pub fn is_other_agent(name: &str) -> bool {
+    OTHER_AGENTS.contains(&name)
+}
+
+/// Whether an agent that Towline does not hook into runs a process with these variables.
+pub fn has_agents_variable(is_set: &dyn Fn(&str) -> bool) -> bool {
+    OTHER_VARIABLES.iter().any(|name| is_set(name))
+}
+
+impl Agent {
     /// The agent under whose name sessions of hosts without hooks are stored: `host` speaks its protocol.
     pub const OF_HOSTS: Agent = Agent::Claude;
 

@@ -24,7 +24,10 @@ mod wire;
 /// Prices of the vendors' models, as annotated and dated TOML.
 pub const PRICES: &str = include_str!("prices.toml");
 
-pub use agent::{Agent, HookEvent, PayloadError, ProcessContext, StatusLineInput, StopDetails, TextLimits};
+pub use agent::{
+    Agent, HookEvent, PayloadError, ProcessContext, StatusLineInput, StopDetails, TextLimits,
+    has_agents_variable, is_other_agent,
+};
 pub use claude::{host, repair};
 pub use codex::{history, server};
 pub use reader::TranscriptReader;

@@ -5,6 +5,7 @@
 
 pub mod child;
 pub mod driver;
+pub mod person;
 pub mod place;
 pub mod process;
 pub mod project;

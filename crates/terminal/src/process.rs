@@ -14,7 +14,6 @@ const LARGEST_STAT: usize = 2048;
 /// Room for most lists of arguments and variables: files of `/proc` do not tell their size.
 const USUAL_LIST: usize = 8 << 10;
 
-/// One process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     pub pid: u32,
@@ -41,6 +40,10 @@ impl Process {
     /// The device of its controlling terminal.
     pub fn terminal(&self) -> Option<String> {
         terminal_name(self.terminal)
+    }
+
+    pub fn has_terminal(&self) -> bool {
+        self.terminal != 0
     }
 
     /// Whether it belongs to its terminal's foreground process group.
@@ -120,7 +123,10 @@ pub fn children(pid: u32) -> Children {
     let Some(now) = ticks_since_boot() else { return Children::Unknown };
     let Some(pids) = child_pids(pid) else { return Children::Unknown };
     match pids.into_iter().filter_map(Process::read).map(|child| child.started).max() {
-        Some(started) => Children::Youngest { age_ms: ticks_to_ms(now.saturating_sub(started)) },
+        Some(started) => {
+            let ms = now.saturating_sub(started).saturating_mul(1000) / clock_ticks_per_second().max(1);
+            Children::Youngest { age_ms: i64::try_from(ms).unwrap_or(i64::MAX) }
+        }
         None => Children::None,
     }
 }
@@ -142,10 +148,6 @@ fn ticks_since_boot() -> Option<u64> {
     let (seconds, hundredths) = uptime.split_ascii_whitespace().next()?.split_once('.')?;
     let hundredths = seconds.parse::<u64>().ok()? * 100 + hundredths.parse::<u64>().ok()?;
     Some(hundredths * clock_ticks_per_second() / 100)
-}
-
-fn ticks_to_ms(ticks: u64) -> i64 {
-    i64::try_from(ticks.saturating_mul(1000) / clock_ticks_per_second().max(1)).unwrap_or(i64::MAX)
 }
 
 /// Bound against cycles; real trees are not deeper.

@@ -101,6 +101,16 @@ impl TmuxServer {
         Some(output.lines().filter_map(parse_pane).collect())
     }
 
+    /// The processes of the clients that are attached to the session with the pane on this terminal.
+    pub fn clients_of(&self, terminal: &str) -> Option<Vec<u32>> {
+        let panes = self.ask(&["list-panes", "-a", "-F", "#{pane_tty} #{session_id}"])?;
+        let is_pane = |line: &&str| line.split_once(' ').is_some_and(|(tty, _)| tty == terminal);
+        let (_, session) = panes.lines().find(is_pane)?.split_once(' ')?;
+        let clients = self.ask(&["list-clients", "-F", "#{session_id} #{client_pid}"])?;
+        let attached = clients.lines().filter_map(|line| line.split_once(' '));
+        Some(attached.filter(|(id, _)| *id == session).filter_map(|(_, pid)| pid.parse().ok()).collect())
+    }
+
     /// The screens of the panes on these terminals.
     pub fn screens(&self, terminals: &[String]) -> Option<Vec<PaneInfo>> {
         let mut panes = self.panes()?;

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::processes::{self, Process};
 use crate::run::Run;
-use crate::{remains, wait};
+use crate::{remains, terminal, wait};
 
 /// A socket's path holds 108 bytes, and the longest one below the root needs 60 of them.
 const LONGEST_ROOT: usize = 40;
@@ -120,7 +120,47 @@ impl TestEnv {
     /// Runs the binary to its end, with empty standard input: in a terminal if only a person may run the command.
     #[track_caller]
     pub fn tow(&self, args: &[&str]) -> Run {
+        let is_export = |name: &&str| name.ends_with(".jsonl") || name.contains('/');
+        let is_persons = match args {
+            ["import", from, ..] => is_export(from),
+            [verb, ..] => PERSONS.contains(verb),
+            [] => false,
+        };
+        match is_persons {
+            true => self.person(args),
+            false => self.unattended(args),
+        }
+    }
+
+    /// Runs the binary to its end without a terminal, with empty standard input.
+    #[track_caller]
+    pub fn unattended(&self, args: &[&str]) -> Run {
         Run::of(self.command(self.bin("tow")).args(args), b"")
+    }
+
+    /// Runs the binary to its end as a person does: in the foreground of a terminal, with empty standard input.
+    #[track_caller]
+    pub fn person(&self, args: &[&str]) -> Run {
+        self.person_with_input(args, b"")
+    }
+
+    /// A command that runs the binary in the foreground of a terminal. To kill it closes the terminal.
+    #[track_caller]
+    pub fn person_command(&self, args: &[&str]) -> Command {
+        terminal::command(self, &self.bin("tow"), args, "")
+    }
+
+    /// A command that runs another program in the foreground of a terminal.
+    #[track_caller]
+    pub fn person_program(&self, words: &[&str]) -> Command {
+        let (program, args) = words.split_first().expect("a program is named");
+        terminal::command(self, Path::new(program), args, "")
+    }
+
+    /// As `person`, with this standard input.
+    #[track_caller]
+    pub fn person_with_input(&self, args: &[&str], input: &[u8]) -> Run {
+        terminal::run(self, &self.bin("tow"), args, input)
     }
 
     /// Runs the binary as a hook of `agent`, with the payload on its standard input.

@@ -46,6 +46,7 @@ mod remains;
 mod run;
 mod scripted;
 mod seats;
+mod terminal;
 mod tmux;
 pub mod wait;
 

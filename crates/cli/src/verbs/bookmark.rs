@@ -9,6 +9,7 @@ use towline_core::bookmark::{BookmarkOrigin, CodeState, NewBookmark};
 use towline_core::event::{Event, EventKind};
 use towline_core::session::Session;
 use towline_core::text::{SafeText, TextPolicy};
+use towline_engine::curate::Actor;
 use towline_engine::handoff::bookmarks::code_in;
 use towline_engine::handoff::inherit;
 use towline_engine::index::labels::short;

@@ -9,7 +9,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use toml_edit::{Item, Value};
-use towline_engine::runtime::config::edit::{no_such_key, parse, read, write};
+use towline_engine::curate::Actor;
+use towline_engine::runtime::config::edit::{change, no_such_key, parse, read, write};
 use towline_engine::runtime::config::{DEFAULT, effective, layered, to_json, value_at};
 use towline_engine::runtime::{Failure, Kind, variable};
 use towline_render::config_json;
@@ -56,20 +57,24 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let file = &scope.env.config_file;
     let user = read(file)?;
     match arguments.action.as_ref().unwrap_or(&ConfigAction::Show) {
-        ConfigAction::Show => show(scope, arguments),
-        ConfigAction::Get { key } => get(scope, arguments, &user, key),
-        ConfigAction::Set { key, value } => set(scope, &user, key, value),
-        ConfigAction::Unset { key } => unset(scope, &user, key),
-        ConfigAction::Edit => edit(scope),
-        ConfigAction::Path => {
-            scope.out.line(&file.display().to_string());
-            Ok(ExitCode::SUCCESS)
+        ConfigAction::Show => return show(scope, arguments),
+        ConfigAction::Edit => {
+            Actor::of_caller(&scope.env)?.require_person("edit the configuration")?;
+            return edit(scope);
         }
-        ConfigAction::Default => {
-            scope.out.text(DEFAULT);
-            Ok(ExitCode::SUCCESS)
+        ConfigAction::Get { key } => get(scope, arguments, &user, key)?,
+        ConfigAction::Set { key, value } => {
+            require_person_for(scope, key)?;
+            set(scope, key, value)?;
         }
+        ConfigAction::Unset { key } => {
+            require_person_for(scope, key)?;
+            unset(scope, &user, key)?;
+        }
+        ConfigAction::Path => scope.out.line(&file.display().to_string()),
+        ConfigAction::Default => scope.out.text(DEFAULT),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn show(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -94,30 +99,45 @@ fn exit_code(fine: bool) -> ExitCode {
     if fine { ExitCode::SUCCESS } else { Kind::Failed.exit_code() }
 }
 
-fn get(scope: &Scope, arguments: &Arguments, user: &str, key: &str) -> Result<ExitCode, Failure> {
+fn get(scope: &Scope, arguments: &Arguments, user: &str, key: &str) -> Result<(), Failure> {
     let value = value_at(user, key).ok_or_else(|| no_such_key(key))?;
     scope.out.line(&if arguments.json { to_json(&value).to_string() } else { value });
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn set(scope: &Scope, user: &str, key: &str, value: &str) -> Result<ExitCode, Failure> {
+/// The sections that decide what is kept and deleted, what is typed in the user's name, what models may read, which
+/// programs run, and where data is sent.
+const GUARDED: [&str; 11] = [
+    "archive",
+    "continue",
+    "distil",
+    "hub",
+    "keep",
+    "limits",
+    "mcp",
+    "notify",
+    "privacy",
+    "statusline",
+    "typing",
+];
+
+fn require_person_for(scope: &Scope, key: &str) -> Result<(), Failure> {
+    let section = key.split_once('.').map_or(key, |(section, _)| section);
+    match GUARDED.contains(&section) {
+        true => Actor::of_caller(&scope.env)?.require_person(&format!("change the settings of `{section}`")),
+        false => Ok(()),
+    }
+}
+
+fn set(scope: &Scope, key: &str, value: &str) -> Result<(), Failure> {
     if value_at("", key).is_none() {
         return Err(no_such_key(key));
     }
-    let (table, name) = key.split_once('.').ok_or_else(|| no_such_key(key))?;
-    let mut document = parse(&scope.env, user)?;
     let value: Value = value.parse().unwrap_or_else(|_| Value::from(value));
-    document.entry(table).or_insert(Item::Table(toml_edit::Table::new()))[name] = Item::Value(value);
-    let text = document.to_string();
-    if let Some(mistake) = layered(&text).mistakes.iter().find(|mistake| mistake.key == key) {
-        return Err(Failure::input(mistake.what.clone())
-            .hint(format!("Run `tow config get {key}` for the present value.")));
-    }
-    write(&scope.env, &text)?;
-    Ok(ExitCode::SUCCESS)
+    change(&scope.env, &[(key, Some(value))])
 }
 
-fn unset(scope: &Scope, user: &str, key: &str) -> Result<ExitCode, Failure> {
+fn unset(scope: &Scope, user: &str, key: &str) -> Result<(), Failure> {
     let mut document = parse(&scope.env, user)?;
     let (table, name) = key.split_once('.').unwrap_or((key, ""));
     let removed =
@@ -125,8 +145,7 @@ fn unset(scope: &Scope, user: &str, key: &str) -> Result<ExitCode, Failure> {
     if removed.is_none() {
         return Err(Failure::input(format!("`{key}` is not set in {}", scope.env.config_file.display())));
     }
-    write(&scope.env, &document.to_string())?;
-    Ok(ExitCode::SUCCESS)
+    write(&scope.env, &document.to_string())
 }
 
 fn edit(scope: &Scope) -> Result<ExitCode, Failure> {

@@ -6,14 +6,13 @@ use super::change;
 use super::config::edit_file;
 use crate::scope::Scope;
 use clap::Args;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use towline_core::escape::escape_for_terminal;
-use towline_engine::curate::{MemoryChange, MemoryEdit, current};
+use towline_engine::curate::{Actor, MemoryChange, MemoryEdit, current};
 use towline_engine::memory::remember::{form, read_form};
 use towline_engine::runtime::Failure;
+use towline_store::home::replace_file;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,6 +66,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if edit != MemoryEdit::default() {
         return save(edit);
     }
+    // Before the editor opens: nothing is typed in vain.
+    Actor::of_caller(&scope.env)?.require_person("edit memories")?;
     let sheet = sheet(scope, &arguments.id)?;
     save(edited(&sheet)?).map_err(|failure| failure.hint(typed_text_is_in(&sheet)))?;
     drop(fs::remove_file(&sheet));
@@ -78,12 +79,8 @@ fn sheet(scope: &Scope, id: &str) -> Result<PathBuf, Failure> {
     let memory = current(&scope.env, id)?;
     let name = format!("edit-{}-{}.txt", memory.name(), std::process::id());
     let path = scope.env.home.folder().join(name);
-    let write = || -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-        file.write_all(form(&memory.name(), &memory.content).as_bytes())
-    };
-    write().map_err(|error| Failure::about(format!("could not write {}", path.display()), &error))?;
+    replace_file(&path, form(&memory.name(), &memory.content).as_bytes())
+        .map_err(|error| Failure::about(format!("could not write {}", path.display()), &error))?;
     Ok(path)
 }
 

@@ -9,6 +9,7 @@ use clap::Args;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
+use towline_engine::curate::Actor;
 use towline_engine::erase::forget::{self, AsideFate, ForgetReport, Request};
 use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::size;
@@ -63,6 +64,9 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if !arguments.dry_run {
+        Actor::of_caller(&scope.env)?.require_person("forget what was recorded")?;
+    }
     if !arguments.dry_run && forget::finish_interrupted(&scope.env)? && !arguments.json {
         scope.out.line("an erasing that was interrupted is finished: free pages and logs are empty");
     }

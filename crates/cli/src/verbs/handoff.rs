@@ -15,6 +15,7 @@ use towline_core::escape::{escape_for_terminal, fit_to_width, pad};
 use towline_core::event::EventKind;
 use towline_core::session::Session;
 use towline_core::typing::{IntentPurpose, IntentRequest};
+use towline_engine::curate::Actor;
 use towline_engine::handoff::continuing::{is_allowed, kept};
 use towline_engine::handoff::typing;
 use towline_engine::index::labels::{AmbiguousName, only_named};

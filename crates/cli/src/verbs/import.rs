@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_engine::capture::{self, Destination, ForeignFile, TakenOver, Transcript, Wishes};
+use towline_engine::curate::Actor;
 use towline_engine::memory::distil;
 use towline_engine::runtime::archive::Writable;
 use towline_engine::runtime::text::plain_text;
@@ -68,6 +69,10 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(file) = arguments.from.as_deref().and_then(export::file) {
         let errand = if arguments.dry_run { export::Errand::Try } else { export::Errand::TakeIn };
+        if errand == export::Errand::TakeIn {
+            // The file says itself what is the user's, and what is pinned.
+            Actor::of_caller(&scope.env)?.require_person("import an export")?;
+        }
         let done = export::import(&scope.env, &file, errand)?;
         match arguments.json {
             true => scope.out.json(&exported::as_json(&done, errand)),

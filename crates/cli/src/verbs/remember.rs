@@ -5,7 +5,7 @@
 use crate::scope::Scope;
 use clap::Args;
 use std::io::{self, Read};
-use towline_engine::curate::{RememberRequest, remember};
+use towline_engine::curate::{Actor, RememberRequest, remember};
 use towline_engine::runtime::Failure;
 use towline_render::{remember_json, remember_text};
 
@@ -62,9 +62,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         concepts: arguments.concepts.clone(),
         project: arguments.project.clone(),
         is_pinned: arguments.pin,
-        is_by_agent: arguments.by_agent,
     };
-    let remembered = remember(&scope.env, &request)?;
+    let actor = match arguments.by_agent {
+        true => Actor::tool(&scope.env),
+        false => Actor::of_caller(&scope.env)?,
+    };
+    let remembered = remember(&scope.env, &actor, &request)?;
     let text = || remember_text(&remembered, scope.out.style());
     scope.out.print(arguments.json, || remember_json(&remembered), text);
     Ok(())

@@ -8,6 +8,7 @@ use std::time::Duration;
 use towline_core::fault::FaultKind;
 use towline_core::time::Timestamp;
 use towline_engine::background::{changes, typist};
+use towline_engine::curate::Actor;
 use towline_engine::erase::forget;
 use towline_engine::handoff::bookmarks::Bookmarked;
 use towline_engine::index::embeddings::{Extent, Standing};
@@ -98,6 +99,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             .hint("Run `tow doctor` to see who may write there.")
     };
     scope.env.home.create().map_err(folder)?;
+    if arguments.expire {
+        Actor::of_caller(&scope.env)?.require_person("say that the clock is right")?;
+    }
     let mut report = WorkReport::default();
     let mut rebuilding = arguments.rebuild;
     // A process that finds the lock taken leaves its work to us: look again after releasing it.

@@ -57,7 +57,7 @@ fn a_config_that_cannot_be_written_is_refused_and_disturbs_no_hook() {
     let world = World::mounted(
         "mkdir -p $HOME/.config; mount --bind $HOME/.config $HOME/.config; mount -o remount,bind,ro $HOME/.config",
     );
-    Run::of(world.command("tow").args(["config", "set", "keep.events_days", "30"]), b"")
+    Run::of(world.command("tow").args(["config", "set", "search.tier", "minilm"]), b"")
         .exits(1)
         .complains("config.toml");
     let sent = world.hooks_of_all_kinds(&session());

@@ -66,7 +66,7 @@ pub fn remember(env: &TestEnv, arguments: &[&str]) -> String {
 /// The same with the text on standard input.
 #[track_caller]
 pub fn with_input(env: &TestEnv, arguments: &[&str], input: &[u8]) -> Run {
-    Run::of(env.command(env.root().join("bin/tow")).args(arguments), input)
+    env.person_with_input(arguments, input)
 }
 
 #[track_caller]

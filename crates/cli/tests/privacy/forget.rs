@@ -111,9 +111,7 @@ fn a_forgotten_text_is_in_no_file_in_any_case_and_only_what_held_it_goes() {
 #[test]
 fn a_text_can_be_given_by_standard_input_and_one_that_is_too_short_is_refused() {
     let world = lived();
-    let mut command = world.env.command("tow");
-    let run = towline_testkit::Run::of(command.args(["forget", "--yes", "--match", "-"]), b"zephyr answer\n");
-    run.ok();
+    world.env.person_with_input(&["forget", "--yes", "--match", "-"], b"zephyr answer\n").ok();
     assert_eq!(world.places_of("zephyr answer"), Vec::<String>::new());
     world.tow(&["forget", "--yes", "--match", "ab"]).exits(2).complains("too short");
 }

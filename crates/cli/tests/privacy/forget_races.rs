@@ -22,9 +22,8 @@ fn lived() -> World {
 }
 
 fn start(world: &World, arguments: &[&str]) -> Child {
-    let mut command = world.env.command("tow");
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().unwrap()
+    let mut command = world.env.person_command(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Starts to forget, kills it as soon as `sign` is seen, and forgets again.

@@ -2,13 +2,14 @@
 //!
 //! Deletes nothing: every change leaves a trace, and `Undo` reverts the last one. A forgotten memory is gone.
 
-use super::calling_session;
+use super::Actor;
 use crate::memory::remember::{memories_named, open, type_named};
 use crate::query::unreadable_data;
 use crate::runtime::text::plain_text;
 use crate::runtime::{Env, Failure};
 use towline_core::capture::FileAccess;
 use towline_core::memory::{Memory, MemoryContent, MemoryDraft, MemoryType, name};
+use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
 use towline_store::{Archive, StoreError};
 
@@ -21,7 +22,6 @@ pub enum MemoryChange {
     Hold {
         because: Option<String>,
     },
-    /// Refused if an agent runs the command.
     Release,
     /// It no longer holds; `by` is the id of the memory that holds instead.
     Supersede {
@@ -68,23 +68,21 @@ pub struct ChangedMemory {
     pub undone: Option<String>,
 }
 
-/// Applies a change to all named memories, or to none if one of them refuses it.
-pub fn change(env: &Env, ids: &[String], change: &MemoryChange) -> Result<Vec<ChangedMemory>, Failure> {
-    if *change == MemoryChange::Release {
-        refuse_agents(env)?;
-    }
+/// Applies a change of the user to all named memories, or to none if one of them refuses it.
+pub fn change(
+    env: &Env,
+    actor: &Actor,
+    ids: &[String],
+    change: &MemoryChange,
+) -> Result<Vec<ChangedMemory>, Failure> {
+    actor.require_person(action(change))?;
     let writing = open(env)?;
     let archive = &writing.archive;
     let before = memories_named(archive, ids)?;
-    let undone: Vec<Option<String>> = match change {
-        MemoryChange::Undo => undo(archive, &before, env.now)?.into_iter().map(Some).collect(),
-        MemoryChange::Pin
-        | MemoryChange::Unpin
-        | MemoryChange::Hold { .. }
-        | MemoryChange::Release
-        | MemoryChange::Supersede { .. }
-        | MemoryChange::Edit(_) => vec![None; before.len()],
-    };
+    let mut undone = vec![None; before.len()];
+    if *change == MemoryChange::Undo {
+        undone = undo(archive, &before, env.now)?.into_iter().map(Some).collect();
+    }
     let steps = before.iter().map(|memory| step(change, archive, memory)).collect::<Result<Vec<_>, _>>()?;
     let apply = |(memory, step): (&Memory, &Step)| step.apply(archive, memory.number, env.now);
     let applied =
@@ -135,6 +133,9 @@ fn undo(archive: &Archive, memories: &[Memory], now: Timestamp) -> Result<Vec<St
     Ok(undone)
 }
 
+/// A reason is redacted whatever the user's settings say: models and the hub may read it.
+const REASON: TextPolicy = TextPolicy { longest_bytes: 2_000, secrets: SecretPolicy::Redacted };
+
 /// A change that was checked against one memory.
 enum Step {
     Pin(bool),
@@ -174,7 +175,8 @@ fn step(change: &MemoryChange, archive: &Archive, memory: &Memory) -> Result<Ste
         }
         MemoryChange::Hold { because } => {
             let because = because.as_deref().map(str::trim).filter(|why| !why.is_empty());
-            Ok(Step::Quarantine(Some(plain_text(because.unwrap_or("a person holds it back")))))
+            let because = CleanText::new(because.unwrap_or("a person holds it back").into(), REASON);
+            Ok(Step::Quarantine(Some(plain_text(because.as_str()))))
         }
         MemoryChange::Release if memory.quarantine.is_none() => {
             Err(Failure::input(format!("{id} is not held back"))

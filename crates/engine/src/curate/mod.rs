@@ -2,10 +2,12 @@
 //!
 //! Refuses before it changes anything, and returns the memories as they are afterwards. Prints nothing.
 
+mod actor;
 mod bookmark;
 mod change;
 mod remember;
 
+pub use actor::{Actor, Unproven};
 pub use bookmark::{BookmarkListing, list_bookmark};
 pub use change::{ChangedMemory, MemoryChange, MemoryEdit, change, current};
 pub use remember::{RememberRequest, Remembered, remember};

@@ -3,20 +3,24 @@
 //! Never truncates: too long a text is refused. A call from within an agent's session counts as the agent's,
 //! whatever the request says: it is trusted less, and held back if it gives orders.
 
-use super::calling_session;
-use crate::capture::Wishes;
+use super::Actor;
+use crate::capture::{Wishes, catch_up};
 use crate::handoff::bookmarks::code_in;
+use crate::memory::outside;
 use crate::memory::remember::{Kept, keep, no_memory, open, type_named};
 use crate::query::{Chosen, is_path, project_called, unreadable_data};
 use crate::runtime::env::current_folder;
 use crate::runtime::{Env, Failure};
 use std::path::PathBuf;
 use towline_core::capture::FileAccess;
+use towline_core::id::SessionKey;
 use towline_core::memory::suspicion::{Suspicion, quarantine_reason};
 use towline_core::memory::{
     ConfidencePercent, LONGEST, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, RejectedText,
     draft_memory,
 };
+use towline_core::text::CleanText;
+use towline_core::time::Timestamp;
 use towline_store::archive::NewMemory;
 use towline_store::{Archive, StoreError};
 
@@ -31,7 +35,6 @@ pub struct RememberRequest {
     /// A name or a folder; the project of the current folder if not given.
     pub project: Option<String>,
     pub is_pinned: bool,
-    pub is_by_agent: bool,
 }
 
 pub struct Remembered {
@@ -43,13 +46,22 @@ pub struct Remembered {
 
 pub fn remember(env: &Env, request: &RememberRequest) -> Result<Remembered, Failure> {
     let content = content(request)?;
-    // Before the archive is locked: this applies the journal, under a lock of its own.
-    let session = calling_session(env).ok().flatten();
+    let session = match actor {
+        Actor::Person => None,
+        Actor::Agent { session, .. } => session.clone(),
+    };
+    if !actor.is_person() {
+        // Text that the agent read in this turn counts, too.
+        catch_up(env, &Wishes::load(env)?, None).map_err(failed)?;
+    }
     let writing = open(env)?;
     let archive = &writing.archive;
-    let is_by_agent = request.is_by_agent || session.is_some();
     let project = Some(project(env, archive, request)?);
-    let new = NewMemory { session, project, ..new_memory(env, content, is_by_agent) };
+    let trust = match actor {
+        Actor::Person => MemoryTrust::Person,
+        Actor::Agent { .. } => agents_trust(archive, session.as_ref(), env.now).map_err(failed)?,
+    };
+    let new = NewMemory { session, project, ..new_memory(env, content, trust) };
     let stored = archive.in_transaction(|| {
         let outcome = keep(archive, &new, env.now)?;
         if let (true, Some(number)) = (request.is_pinned, outcome.number()) {
@@ -75,7 +87,7 @@ fn content(request: &RememberRequest) -> Result<MemoryContent, Failure> {
     let text = CleanText::redacted(&request.text);
     let mut draft = draft_memory(&text, kind).map_err(untellable)?;
     if let Some(title) = &request.title {
-        draft = MemoryDraft { title: title.clone(), narrative: request.text.trim().to_owned(), ..draft };
+        draft = MemoryDraft { title: title.clone(), narrative: text.as_str().trim().to_owned(), ..draft };
     }
     draft.concepts.clone_from(&request.concepts);
     draft.files = request.files.iter().map(|path| (path.clone(), FileAccess::Changed)).collect();
@@ -93,14 +105,13 @@ fn untellable(why: RejectedText) -> Failure {
     }
 }
 
-fn new_memory(env: &Env, content: MemoryContent, is_by_agent: bool) -> NewMemory {
-    let quarantine = quarantine_reason(&content, MemoryTrust::Agent).filter(|_| is_by_agent);
-    let (maker, trust, confidence) = match is_by_agent {
-        true => {
-            let agent = MemoryAuthor::Model("agent".to_owned());
-            (agent, MemoryTrust::Agent, ConfidencePercent::percent(80))
+fn new_memory(env: &Env, content: MemoryContent, trust: MemoryTrust) -> NewMemory {
+    let quarantine = quarantine_reason(&content, trust);
+    let (maker, confidence) = match trust {
+        MemoryTrust::Person => (MemoryAuthor::Person, ConfidencePercent::SURE),
+        MemoryTrust::Web | MemoryTrust::Tool | MemoryTrust::Team | MemoryTrust::Agent => {
+            (MemoryAuthor::Model("agent".to_owned()), ConfidencePercent::percent(80))
         }
-        false => (MemoryAuthor::Person, MemoryTrust::Person, ConfidencePercent::SURE),
     };
     let folder = current_folder().and_then(|folder| folder.to_str().map(str::to_owned));
     let code = code_in(folder.as_deref());

@@ -7,7 +7,7 @@ use super::reads::show;
 use super::refusal::{bad_request, env, json_answer, not_found};
 use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::json;
-use towline_engine::curate::{self, MemoryChange, MemoryEdit, RememberRequest};
+use towline_engine::curate::{self, Actor, MemoryChange, MemoryEdit, RememberRequest};
 use towline_engine::erase::forget::forget_memory;
 use towline_engine::ingest::goto;
 use towline_engine::memory::enrich::{JobSelection, drop_jobs, retry_jobs};
@@ -39,9 +39,10 @@ pub fn remember(given: &Given) -> Result<Answer, Refusal> {
         concepts: all(given, "concepts"),
         project: given.owned("project"),
         is_pinned: given.flag("pin"),
-        is_by_agent: false,
     };
-    let remembered = curate::remember(&env()?, &request).map_err(bad_request)?;
+    let env = env()?;
+    let actor = Actor::of_token(&env).map_err(bad_request)?;
+    let remembered = curate::remember(&env, &actor, &request).map_err(bad_request)?;
     Ok(json_answer(&remember_json(&remembered)))
 }
 
@@ -84,6 +85,14 @@ fn change(given: &Given, wanted: &MemoryChange, refuse: fn(Failure) -> Refusal) 
     let env = env()?;
     let changed = curate::change(&env, &user(&env)?, &ids, wanted).map_err(refuse)?;
     Ok(json_answer(&change_json(wanted, &changed)))
+}
+
+/// The user; a server that an agent started has none.
+fn user(env: &Env) -> Result<Actor, Refusal> {
+    let actor = Actor::of_token(env).map_err(bad_request)?;
+    let forbidden = |failure| Refusal { status: Status::Forbidden, ..bad_request(failure) };
+    actor.require_person("change memories").map_err(forbidden)?;
+    Ok(actor)
 }
 
 pub fn forget(given: &Given) -> Result<Answer, Refusal> {

@@ -116,8 +116,10 @@ fn alike(archive: &Archive, new: &NewMemory) -> Result<Alike, StoreError> {
         match likeness(newer, older) {
             Likeness::Same => return Ok(Alike { same: Some(memory), ..Alike::default() }),
             Likeness::Replaces { .. } if new.quarantine.is_some() => {}
-            Likeness::Replaces { why } if is_newer && may_replace(new, &memory) => {
-                found.replaced.push((memory, why));
+            Likeness::Replaces { why } if is_newer => {
+                if may_replace(archive, new, &memory)? {
+                    found.replaced.push((memory, why));
+                }
             }
             Likeness::Replaces { why } if found.newer.is_none() && memory.trust >= new.trust => {
                 found.newer = Some((memory, why));
@@ -128,9 +130,11 @@ fn alike(archive: &Archive, new: &NewMemory) -> Result<Alike, StoreError> {
     Ok(found)
 }
 
-/// Only the user may replace a memory that is pinned.
-fn may_replace(new: &NewMemory, known: &Memory) -> bool {
-    new.trust >= known.trust && (known.pinned_at.is_none() || new.maker == MemoryAuthor::Person)
+/// Only the user may replace a memory that is pinned, and only the user's words one that the user edited.
+fn may_replace(archive: &Archive, new: &NewMemory, known: &Memory) -> Result<bool, StoreError> {
+    let is_pin_safe = known.pinned_at.is_none() || new.maker == MemoryAuthor::Person;
+    let is_users = new.trust == MemoryTrust::Person;
+    Ok(new.trust >= known.trust && is_pin_safe && (is_users || !archive.is_curated(known.number)?))
 }
 
 /// Candidates of the same project: of the same type, or about the same files or concepts.
