@@ -4,12 +4,14 @@
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 mod corpus;
+mod holes;
+mod talk;
 mod world;
 
 use corpus::{Poison, corpus, is_fenced, is_harmless, nothing_was_run, plainly};
 use serde_json::{Value, json};
-use towline_testkit::{Run, TestEnv};
-use world::{Client, From, env, first_prompt, memories, session, too_long_for_an_argument};
+use towline_testkit::{McpClient, Run, TestEnv};
+use world::{From, env, first_prompt, memories, session, too_long_for_an_argument};
 
 /// More than any verb prints by itself.
 const MOST: usize = 64 * 1024;
@@ -115,7 +117,7 @@ fn the_fence_holds_around_what_a_session_is_given() {
 #[test]
 fn the_fence_holds_around_what_a_tool_answers() {
     let (env, corpus) = poisoned();
-    let mut client = Client::new(&env);
+    let mut client = McpClient::new(&env);
     let mut check = |tool: &str, arguments: Value, what: &str| {
         let said = client.call(tool, &arguments);
         assert!(said.len() < 17_000, "{tool} for {what}: {}", said.len());

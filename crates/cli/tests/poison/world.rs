@@ -3,8 +3,6 @@
 use crate::corpus::Poison;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use towline_core::time::Timestamp;
 use towline_testkit::{Run, TestEnv};
 
@@ -138,55 +136,6 @@ pub fn first_prompt(env: &TestEnv, (agent, session): (&str, &str), prompt: &str)
 pub fn memories(env: &TestEnv) -> Vec<Value> {
     let all = env.tow(&["memories", "--all", "--limit", "500", "--json"]).ok().json();
     all["memories"].as_array().unwrap().clone()
-}
-
-/// A client of `tow mcp`.
-pub struct Client {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    lines: BufReader<ChildStdout>,
-}
-
-impl Client {
-    pub fn new(env: &TestEnv) -> Client {
-        let mut command = env.command(env.root().join("bin/tow"));
-        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take().unwrap());
-        let mut client = Client { child, stdin, lines: BufReader::new(stdout) };
-        let info = json!({"name": "test", "version": "1"});
-        let greeting = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
-        client.ask("initialize", &greeting);
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        client
-    }
-
-    /// What a tool answers, whether it went well or not.
-    pub fn call(&mut self, tool: &str, arguments: &Value) -> String {
-        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
-        let said = answer["result"]["content"][0]["text"].as_str();
-        assert!(said.is_some(), "{answer}");
-        said.unwrap_or_default().to_owned()
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
-        let mut line = String::new();
-        self.lines.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
-    }
-
-    fn send(&mut self, message: &Value) {
-        writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
-    }
-}
-
-impl Drop for Client {
-    /// A client that hangs up is left by the server.
-    fn drop(&mut self) {
-        drop(self.stdin.take());
-        let _ = self.child.wait();
-    }
 }
 
 /// What no command line takes.

@@ -6,5 +6,6 @@ pub mod distil;
 pub mod enrich;
 pub mod gotchas;
 pub mod model;
+pub mod outside;
 pub mod recall;
 pub mod remember;

@@ -20,6 +20,7 @@ mod keep;
 mod log;
 mod memories;
 mod name;
+mod outside;
 mod pack;
 mod providers;
 mod read;
@@ -49,6 +50,7 @@ pub use keep::{
 };
 pub use memories::{MemoryFilter, MemoryOccurrence, MemoryQuery, MemoryTrace, NewMemory};
 pub use name::ProjectRow;
+pub use outside::OutsideTexts;
 pub(crate) use pack::unpacked;
 pub use pack::{PackedOpening, PackedRow, Packer};
 pub use providers::{ProviderFailure, ProviderHealth};
@@ -83,13 +85,14 @@ use towline_core::id::Uid;
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_remember.sql"),
     include_str!("migrations/0003_usage.sql"),
     include_str!("migrations/0004_leaner.sql"),
     include_str!("migrations/0005_hub.sql"),
     include_str!("migrations/0006_hub_more.sql"),
+    include_str!("migrations/0007_outside.sql"),
 ];
 
 /// WAL size above which a writer checkpoints: a reader that opens the file alone reads the whole WAL first.

@@ -1,21 +1,25 @@
 //! Rule-based extraction of memories from a turn and of a summary from a session, without a model.
 //!
 //! Pure and deterministic. Invents no text: every word of a memory was said in the turn or printed by a tool, and the
-//! memory has the lowest trust of its sources. A turn without work, decisions or findings gives no memory. The phrases
+//! memory has the lowest trust of its sources, and is checked for suspicious text whatever its trust. A turn without work, decisions or findings gives no memory. The phrases
 //! are mostly English; other languages give fewer memories, never wrong ones.
 
 mod cues;
 mod errors;
 mod learnt;
+mod outside;
 mod passage;
+mod pasted;
 mod runs;
 mod source;
 mod statement;
 mod summary;
 mod work;
 
+pub use outside::{CallInput, outside_trust};
+pub use pasted::pasted_trust;
 pub use source::{DistilTurn, DistilledMemory, TurnCall, TurnStep, wants_output};
-pub use summary::{MemoryExcerpt, SessionMaterial, SessionSummary, summary};
+pub use summary::{MemoryExcerpt, SessionMaterial, SessionSummary, summary, without_suspicious_lines};
 
 use crate::event::PromptOrigin;
 use crate::text::distinct_by;

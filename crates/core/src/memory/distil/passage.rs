@@ -89,7 +89,7 @@ fn is_lead(text: &str) -> bool {
     text.ends_with([':', '：']) && text.chars().count() <= 60 && text.split_whitespace().count() <= 8
 }
 
-fn within_bounds(text: &str) -> Cow<'_, str> {
+pub(super) fn within_bounds(text: &str) -> Cow<'_, str> {
     if text.len() <= HEAD + TAIL {
         return Cow::Borrowed(text);
     }

@@ -2,6 +2,8 @@
 //!
 //! Answers what a turn contains; which of it becomes a memory is decided beside it.
 
+use super::outside::{CallInput, outside_trust};
+use super::pasted::{self, pasted_trust};
 use crate::capture::{FileAccess, Speaker};
 use crate::deed::{Commit, ToolAction};
 use crate::event::{PromptOrigin, ToolOutcome};
@@ -12,7 +14,6 @@ use crate::piece::StopReason;
 use crate::text::distinct;
 use std::borrow::Cow;
 
-/// A turn to distil.
 #[derive(Clone, Debug)]
 pub struct DistilTurn<'a> {
     pub origin: PromptOrigin,
@@ -23,6 +24,11 @@ pub struct DistilTurn<'a> {
     pub commits: Vec<Commit>,
     /// The working folder: paths are shown relative to it.
     pub folder: Option<&'a str>,
+    /// The least trusted text from outside that had reached the session by the end of this turn, as far as the caller
+    /// knows: in an earlier turn, or by a subagent.
+    pub outside: Option<MemoryTrust>,
+    /// The trust of prompts: less than `Person` if a program sent them.
+    pub prompts: MemoryTrust,
 }
 
 #[derive(Clone, Debug)]
@@ -58,12 +64,13 @@ pub struct DistilledMemory {
 }
 
 impl DistilledMemory {
-    /// Checks every memory but the user's own for suspicious text.
+    /// Checks every memory for suspicious text, whatever its trust: even the user's prompt may repeat a foreign rule.
     pub(super) fn examined(mut self, turn: &DistilTurn<'_>) -> DistilledMemory {
-        if self.trust < MemoryTrust::Person {
-            let hidden = || turn.said_by(Speaker::Agent).find_map(suspicion::hidden);
-            self.suspicion = self.suspicion.or_else(|| suspicion::of_draft(&self.draft)).or_else(hidden);
-        }
+        let speaker = if self.trust < MemoryTrust::Person { Speaker::Agent } else { Speaker::Person };
+        let may_speak = |other: &Speaker| *other == speaker || turn.prompts < MemoryTrust::Person;
+        let speakers = || [Speaker::Agent, Speaker::Person].into_iter().filter(may_speak);
+        let hidden = || speakers().flat_map(|speaker| turn.said_by(speaker)).find_map(suspicion::hidden);
+        self.suspicion = self.suspicion.or_else(|| suspicion::of_draft(&self.draft)).or_else(hidden);
         self
     }
 }
@@ -89,10 +96,13 @@ impl<'a> DistilTurn<'a> {
         self.said_by(Speaker::Person).filter(|_| self.origin == PromptOrigin::Human)
     }
 
-    /// The gist of the first prompt; empty if the user did not type one.
+    /// The gist of the first prompt, of the user's own words if there are any; empty if the user did not type one.
     pub(super) fn asked(&self) -> String {
-        let first = self.user_texts().find(|words| !words.trim().is_empty());
-        first.map_or(String::new(), |words| gist(words, ASKED))
+        let Some(words) = self.user_texts().find(|words| !words.trim().is_empty()) else {
+            return String::new();
+        };
+        let own = gist(&pasted::split(words).own, ASKED);
+        if own.is_empty() { gist(words, ASKED) } else { own }
     }
 
     /// The agent's answer: all text after its last call, else its last text.
@@ -114,9 +124,20 @@ impl<'a> DistilTurn<'a> {
         self.stopped.is_some()
     }
 
-    /// The trust of the agent's text: `Web` if it read a web page, whose text it may repeat.
+    /// The trust of the agent's text: at most that of any text from outside, which it may repeat.
     pub(super) fn agents_trust(&self) -> MemoryTrust {
-        if self.calls().any(TurnCall::is_from_outside) { MemoryTrust::Web } else { MemoryTrust::Agent }
+        self.outside.into_iter().chain(self.brought_from_outside()).fold(MemoryTrust::Agent, MemoryTrust::and)
+    }
+
+    /// The least trusted text that came from outside in this turn: by the agent's calls, or pasted by the user.
+    pub fn brought_from_outside(&self) -> Option<MemoryTrust> {
+        let folders: Vec<&str> = self.folder.into_iter().collect();
+        let trust = |call: &TurnCall<'_>| {
+            let call = CallInput { tool: &call.tool, deed: &call.deed, input: "" };
+            outside_trust(call, &folders)
+        };
+        let pasted = self.user_texts().filter_map(pasted_trust);
+        self.calls().filter_map(trust).chain(pasted).min()
     }
 
     /// Changed files, without duplicates.
@@ -161,32 +182,6 @@ impl<'a> DistilTurn<'a> {
         let more = all.len().saturating_sub(most);
         let named = all[..all.len() - more].join(", ");
         if more > 0 { format!("{named} and {more} more") } else { named }
-    }
-}
-
-impl TurnCall<'_> {
-    /// Whether its output comes from the network.
-    pub(super) fn is_from_outside(&self) -> bool {
-        const NAMES: [&str; 5] = ["web", "fetch", "browse", "http", "url"];
-        const PROGRAMS: [&str; 3] = ["curl", "wget", "lynx"];
-        let is_local = |command: &str| command.contains("localhost") || command.contains("127.0.0.1");
-        match &self.deed {
-            ToolAction::Fetched { .. } => true,
-            ToolAction::Ran { command } => {
-                !is_local(command)
-                    && command.split(|c: char| !c.is_alphanumeric()).any(|word| PROGRAMS.contains(&word))
-            }
-            ToolAction::Searched { .. } | ToolAction::Other => {
-                let name = self.tool.to_lowercase();
-                NAMES.iter().any(|part| name.contains(part))
-            }
-            ToolAction::Read { .. }
-            | ToolAction::Changed { .. }
-            | ToolAction::Waited
-            | ToolAction::Delegated { .. }
-            | ToolAction::Asked { .. }
-            | ToolAction::Planned => false,
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::cues::{self, Claim, ClaimKind};
 use super::passage::{Passage, passages};
+use super::pasted::{self, PromptParts, pasted_trust};
 use super::source::{DistilTurn, DistilledMemory, as_title};
 use crate::capture::{FileAccess, Speaker};
 use crate::line::words::{TextLimit, clipped, is_filler, without_greeting};
@@ -29,8 +30,10 @@ const MOST: usize = 5;
 
 /// All statements of a turn, the user's first.
 pub(super) fn all(turn: &DistilTurn<'_>) -> Vec<Statement> {
-    let mut all: Vec<Statement> = turn.user_texts().flat_map(of_person).collect();
     let trust = turn.agents_trust();
+    // A program may repeat what it read, as an agent may: text from outside lowers its prompts, too.
+    let of_prompts = if turn.prompts < MemoryTrust::Person { turn.prompts.and(trust) } else { turn.prompts };
+    let mut all: Vec<Statement> = turn.user_texts().flat_map(|text| of_prompt(text, of_prompts)).collect();
     let answer = turn.answer();
     let earlier: Vec<&str> =
         turn.said_by(Speaker::Agent).filter(|text| !answer.contains(text.trim())).collect();
@@ -51,7 +54,15 @@ pub(super) fn cause_in(text: &str) -> Option<String> {
     of_agent(text, MemoryTrust::Agent).into_iter().find(is_cause).map(|statement| statement.full_text())
 }
 
-fn of_person(text: &str) -> Vec<Statement> {
+/// The statements of a prompt: the user's own, then those of pasted text.
+fn of_prompt(text: &str, trust: MemoryTrust) -> Vec<Statement> {
+    let PromptParts { own, pasted } = pasted::split(text);
+    let mut statements = stated(&own, trust);
+    statements.extend(pasted_trust(text).map(|trust| stated(&pasted, trust)).unwrap_or_default());
+    statements
+}
+
+fn stated(text: &str, trust: MemoryTrust) -> Vec<Statement> {
     let passages = passages(text);
     let sentences: Vec<(&Passage, &str)> = passages
         .iter()
@@ -63,13 +74,7 @@ fn of_person(text: &str) -> Vec<Statement> {
         let bare = without_greeting(sentence);
         let claim = cues::of_person(sentence).or_else(|| cues::of_person(bare))?;
         let sentence = without_lead(bare).to_owned();
-        Some(Statement {
-            claim,
-            sentence,
-            before: None,
-            paragraph: passage.text.clone(),
-            trust: MemoryTrust::Person,
-        })
+        Some(Statement { claim, sentence, before: None, paragraph: passage.text.clone(), trust })
     });
     stated.collect()
 }
@@ -164,6 +169,8 @@ impl Statement {
     fn kind(&self) -> &'static str {
         let is_security = cues::is_about_security(&self.sentence);
         match self.claim.kind {
+            // Only the user can want something: a rule of somebody else is a finding.
+            ClaimKind::Preference if self.trust < MemoryTrust::Person => "discovery",
             ClaimKind::Preference => "preference",
             ClaimKind::Decision => "decision",
             ClaimKind::Cause | ClaimKind::Gotcha | ClaimKind::Fact if is_security => "security",
@@ -175,6 +182,7 @@ impl Statement {
     fn concepts(&self) -> Vec<String> {
         let concept = match self.claim.kind {
             ClaimKind::Decision => "trade-off",
+            ClaimKind::Preference if self.trust < MemoryTrust::Person => "how-it-works",
             ClaimKind::Preference => "preference",
             ClaimKind::Cause => "why-it-exists",
             ClaimKind::Gotcha => "gotcha",

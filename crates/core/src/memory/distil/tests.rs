@@ -68,6 +68,22 @@ fn only_typed_prompts_have_the_users_trust() {
 }
 
 #[test]
+fn a_rule_that_a_program_sent_as_a_prompt_is_no_preference_of_the_user() {
+    let script = "== person\nAlways seed the cache before the tests.\n== agent\nfine";
+    let of = |outside| {
+        let turn = DistilTurn { prompts: MemoryTrust::Agent, outside, ..turns(script).remove(0) };
+        super::turn(&turn, None)
+            .into_iter()
+            .map(|found| (found.draft.kind.to_string(), found.trust))
+            .collect()
+    };
+    let found: Vec<(String, MemoryTrust)> = of(None);
+    assert_eq!(found, [("discovery".to_owned(), MemoryTrust::Agent)]);
+    let found: Vec<(String, MemoryTrust)> = of(Some(MemoryTrust::Web));
+    assert_eq!(found, [("discovery".to_owned(), MemoryTrust::Web)]);
+}
+
+#[test]
 fn text_after_a_web_fetch_has_web_trust() {
     let with = |step: &str| {
         let script = format!(
@@ -81,6 +97,37 @@ fn text_after_a_web_fetch_has_web_trust() {
     assert_eq!(with("== ran done: curl -s https://a.example"), MemoryTrust::Web);
     assert_eq!(with("== ran done: curl -s http://localhost:80"), MemoryTrust::Agent);
     assert_eq!(with("== tool mcp__web__search"), MemoryTrust::Web);
+}
+
+#[test]
+fn text_that_reached_the_session_before_lowers_the_agents_words_and_not_the_users() {
+    let script = "== person\nAlways seed the cache before the tests.\n== agent\nNote that the cache only works if the folder exists already.";
+    let turn = turns(script).remove(0);
+    let of = |outside| {
+        let found = super::turn(&DistilTurn { outside, ..turn.clone() }, None);
+        found.iter().map(|found| (found.draft.kind.to_string(), found.trust)).collect::<Vec<_>>()
+    };
+    let both = |agents| vec![("preference".to_owned(), MemoryTrust::Person), ("gotcha".to_owned(), agents)];
+    assert_eq!(of(None), both(MemoryTrust::Agent));
+    assert_eq!(of(Some(MemoryTrust::Tool)), both(MemoryTrust::Tool));
+    assert_eq!(of(Some(MemoryTrust::Web)), both(MemoryTrust::Web));
+}
+
+#[test]
+fn pasted_rules_are_findings_from_outside_and_taint_the_answer() {
+    let script = "== person\nCan you explain what this means?\n\n# Boat\n\nAlways run the importer twice.\n== agent\nNote that the importer only works if it runs twice.";
+    let found = super::turn(&turns(script)[0], None);
+    let shown: Vec<_> = found.iter().map(|found| (found.draft.kind.to_string(), found.trust)).collect();
+    let outside = |kind: &str| (kind.to_owned(), MemoryTrust::Tool);
+    assert_eq!(shown, [outside("discovery"), outside("gotcha")], "{found:?}");
+}
+
+#[test]
+fn a_dangerous_rule_is_held_back_even_if_the_user_typed_it() {
+    let script = "== person\nAlways commit with git commit --no-verify in this repo.\n== agent\nfine";
+    let found = super::turn(&turns(script)[0], None);
+    assert_eq!(found[0].trust, MemoryTrust::Person);
+    assert_eq!(found[0].suspicion, Some(crate::memory::suspicion::Suspicion::SkipsHooks));
 }
 
 #[test]
@@ -103,6 +150,8 @@ fn turns(script: &str) -> Vec<DistilTurn<'static>> {
         files: vec![],
         commits: vec![],
         folder: None,
+        outside: None,
+        prompts: MemoryTrust::Person,
     }];
     for part in format!("\n{script}").split("\n== ").skip(1) {
         let (head, text) = part.split_once('\n').unwrap_or((part, ""));
@@ -114,6 +163,8 @@ fn turns(script: &str) -> Vec<DistilTurn<'static>> {
                 files: vec![],
                 commits: vec![],
                 stopped: None,
+                outside: None,
+                prompts: MemoryTrust::Person,
                 folder,
                 origin: PromptOrigin::Human,
             });

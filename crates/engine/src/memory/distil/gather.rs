@@ -1,7 +1,7 @@
 //! Loads a turn from the archive, in the order in which it happened.
 //!
 //! Omits only irrelevant parts: calls of excluded tools, the calls of subagents, and the middle of long
-//! outputs.
+//! outputs. What earlier turns and subagents brought from outside is added by the caller.
 
 use crate::runtime::config::Distil;
 use std::borrow::Cow;
@@ -10,6 +10,7 @@ use towline_agents::Agent;
 use towline_core::capture::DetailKind;
 use towline_core::deed::ToolAction;
 use towline_core::event::ToolOutcome;
+use towline_core::memory::MemoryTrust;
 use towline_core::memory::distil::{DistilTurn, TurnCall, TurnStep, wants_output};
 use towline_core::text::{clip, clip_start};
 use towline_core::time::Timestamp;
@@ -44,6 +45,8 @@ pub(super) fn turn<'a>(
         files: files.into_iter().map(|file| (Cow::Owned(file.path), file.how)).collect(),
         commits: archive.commits(conversation, row.ordinal..=row.ordinal)?,
         folder: conversation.folder.as_deref(),
+        outside: None,
+        prompts: if conversation.session.id.is_of_host() { MemoryTrust::Agent } else { MemoryTrust::Person },
     })
 }
 

@@ -22,13 +22,16 @@ struct TurnMemory {
 }
 
 impl TurnMemory {
-    /// Whether it equals the new memory. A changed one is compared by its id alone.
+    /// Whether it equals the new memory, also in trust: a subagent's calls may be captured later. A changed one is
+    /// compared by its id alone.
     fn is(&self, new: &NewMemory) -> bool {
         let commit = self.memory.source.as_ref().and_then(|source| source.commit.as_ref());
         let says_the_same = || {
             words(&self.memory.content) == words(&new.content)
                 && commit == new.commit.as_ref()
                 && self.memory.cost == new.cost
+                && self.memory.trust == new.trust
+                && self.memory.quarantine == new.quarantine
         };
         self.memory.uid == new.uid && (!self.is_ours || says_the_same())
     }

@@ -9,11 +9,12 @@ mod keep;
 mod place;
 mod summing;
 
+use crate::memory::outside;
 use crate::runtime::archive::Writable;
 use crate::runtime::config::Distil;
 use crate::runtime::{Env, archive};
 use std::time::{Duration, Instant};
-use towline_core::memory::distil;
+use towline_core::memory::distil::{self, DistilTurn};
 use towline_store::archive::Conversation;
 use towline_store::{Archive, StoreError};
 
@@ -142,12 +143,15 @@ impl Work<'_> {
         let mut before = None;
         // The previous turn may have been incomplete when it was last distilled.
         let first = turn.saturating_sub(1).max(1);
+        let mut reached = outside::before(self.archive, self.conversation, first.saturating_sub(1))?;
         for row in self.archive.turns(self.conversation, first.saturating_sub(1), u32::MAX)? {
+            reached = outside::lower(reached, outside::look(self.archive, self.conversation, &row)?);
             if row.reverted {
                 self.keep(&row, vec![])?;
                 continue;
             }
             let gathered = gather::turn(self.archive, self.config, self.conversation, &row)?;
+            let gathered = DistilTurn { outside: reached, ..gathered };
             if row.ordinal >= first {
                 let found = distil::turn(&gathered, before.as_ref());
                 done.memories += self.keep(&row, found)?;

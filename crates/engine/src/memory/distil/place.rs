@@ -7,8 +7,9 @@ use std::fmt;
 use towline_store::archive::ArchiveChange;
 use towline_store::{Archive, StoreError};
 
-/// The cursor's key among the archive's facts.
-pub(super) const NAME: &str = "distilled";
+/// The cursor's key among the archive's facts. A new key lets everything be distilled again, by rules that judge
+/// otherwise than those before: memories that say the same stay as they are.
+pub(super) const NAME: &str = "distilled-2";
 
 /// All changes up to `done` are distilled. Of the window up to `until`, the conversations before `row` are
 /// done, and the turns before `turn` in that one.

@@ -4,6 +4,7 @@
 //! turns that it does not cover.
 
 use super::{Work, gather};
+use crate::memory::outside;
 use towline_core::capture::Speaker;
 use towline_core::event::PromptOrigin;
 use towline_core::memory::distil::{DistilTurn, MemoryExcerpt, SessionMaterial, summary};
@@ -26,7 +27,9 @@ impl Work<'_> {
             return Ok(());
         }
         let Some(new) = self.summed(&turns, last_row)? else { return Ok(()) };
-        let is_same = |kept: &KeptSummary| (&kept.summary, kept.turn) == (&new.summary, new.turn);
+        let is_same = |kept: &KeptSummary| {
+            (&kept.summary, kept.turn, kept.trust) == (&new.summary, new.turn, new.trust)
+        };
         if !kept.as_ref().is_some_and(is_same) {
             archive.put_summary(conversation, &new)?;
         }
@@ -41,7 +44,10 @@ impl Work<'_> {
         let files = archive.files(conversation, 0..=u32::MAX)?;
         let commits = archive.commits(conversation, 0..=u32::MAX)?;
         let before_last = turns.len().checked_sub(2).and_then(|at| turns.get(at));
-        let gathered = |row: &TurnRow| gather::turn(archive, self.config, conversation, row);
+        let gathered = |row: &TurnRow| -> Result<DistilTurn<'_>, StoreError> {
+            let outside = outside::before(archive, conversation, row.ordinal + 1)?;
+            Ok(DistilTurn { outside, ..gather::turn(archive, self.config, conversation, row)? })
+        };
         let last: DistilTurn<'_> = gathered(last_row)?;
         let before: Option<DistilTurn<'_>> = before_last.map(gathered).transpose()?;
         let summed = summary(&SessionMaterial {

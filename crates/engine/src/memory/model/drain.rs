@@ -165,6 +165,10 @@ fn asked(
     let cost =
         usage.iter().map(|model| model.tokens.input + model.tokens.cache_write + model.tokens.output).sum();
     job.covers = turn.until;
+    let mut request = shape.request(&material);
+    let reached = outside::before(archive, &of, turn.ordinal)?;
+    let reached = outside::lower(reached, outside::look(archive, &of, &turn)?);
+    request.digest.trust = reached.into_iter().fold(request.digest.trust, MemoryTrust::and);
     Ok(JobRequest {
         request,
         commit: material.commits.last().map(|commit| commit.hash.clone()),
