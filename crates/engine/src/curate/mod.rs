@@ -5,6 +5,7 @@
 mod actor;
 mod bookmark;
 mod change;
+mod dismiss;
 mod remember;
 
 pub use actor::{Actor, Unproven};

@@ -71,7 +71,9 @@ pub fn gather(
     let mut memories = archive.pinned_memories(project)?;
     if let Some(project) = project {
         let newest = archive.newest_memories(project, NEWEST)?;
-        let older = older(env, config, archive, &newest, asker.prompt)?;
+        let mut older = older(env, config, archive, &newest, asker.prompt)?;
+        // The index knows a project by its name, which another one may have, too.
+        older.retain(|memory| archive.memory_project(memory.number).is_ok_and(|of| of == Some(project)));
         let both = newest.into_iter().chain(older);
         memories.extend(both.filter(|memory| memory.pinned_at.is_none()));
     }

@@ -66,6 +66,8 @@ pub enum Chosen {
 pub struct Past {
     pub archive: Archive,
     pub project: Chosen,
+    /// Whether nothing of other projects may be read, not even by id.
+    pub is_fenced: bool,
     pub now: Timestamp,
     pub caught: Caught,
 }
@@ -81,8 +83,46 @@ impl Past {
         let (Some(archive), caught) = opened else { return Ok(None) };
         archive.begin_read().map_err(unreadable_data)?;
         let project = wanted.choose(&archive, traces.as_ref())?;
-        Ok(Some(Past { archive, project, now: env.now, caught }))
+        let is_fenced = matches!(wanted, ProjectScope::Own(_));
+        Ok(Some(Past { archive, project, is_fenced, now: env.now, caught }))
     }
+
+    /// Whether the reader may see a memory. One without a project belongs to all of them.
+    pub fn admits_memory(&self, number: i64) -> Result<bool, Failure> {
+        let project = self.archive.memory_project(number).map_err(unreadable_data)?;
+        Ok(!self.is_fenced || project.is_none() || project == self.project.row())
+    }
+
+    /// Whether the reader may see a session.
+    pub fn admits(&self, of: &Conversation) -> Result<bool, Failure> {
+        match self.project.row() {
+            _ if !self.is_fenced => Ok(true),
+            Some(row) => self.archive.is_of_project(of, row).map_err(unreadable_data),
+            None => Ok(false),
+        }
+    }
+
+    /// As `admits`, for a session that may not have been captured.
+    pub fn admits_session(&self, session: &SessionKey) -> Result<bool, Failure> {
+        let of = self.archive.conversation(session).map_err(unreadable_data)?;
+        of.map_or(Ok(!self.is_fenced), |of| self.admits(&of))
+    }
+
+    /// Whether the reader may see a search hit: two projects of one name are one to the index.
+    pub fn admits_hit(&self, hit: &Found) -> Result<bool, Failure> {
+        if let (true, Some(number)) = (hit.kind == "memory", number(&hit.id)) {
+            return self.admits_memory(number);
+        }
+        let session = hit.agent.as_ref().zip(hit.session.as_ref());
+        let session = session.and_then(|(agent, id)| SessionKey::parse(&format!("{agent}:{id}")).ok());
+        session.map_or(Ok(!self.is_fenced), |session| self.admits_session(&session))
+    }
+}
+
+/// The refusal to read another project.
+pub fn other_project(id: &str) -> Failure {
+    Failure::input(format!("`{}` is of another project, and models may read only this one", plain_text(id)))
+        .hint("The user can allow it in a terminal: `tow config set mcp.projects all`.")
 }
 
 /// Captures nothing new if the privacy settings cannot be read.
@@ -108,13 +148,18 @@ impl ProjectScope {
         match self {
             ProjectScope::Named(name) if is_path(name) => Some(PathBuf::from(name)),
             ProjectScope::Named(_) | ProjectScope::All => None,
-            ProjectScope::Here => current_folder(),
+            ProjectScope::Here | ProjectScope::Own(_) => current_folder(),
         }
     }
 
     fn choose(&self, archive: &Archive, traces: Option<&ProjectIdentity>) -> Result<Chosen, Failure> {
         if let Some(traces) = traces {
             let name = escape_for_terminal(traces.display_name());
+            if let ProjectScope::Own(Some(wanted)) = self
+                && !wanted.eq_ignore_ascii_case(&name)
+            {
+                return Err(other_project(wanted));
+            }
             let row = archive.project(traces).map_err(unreadable_data)?;
             return Ok(row.map_or(Chosen::Strange { name: name.clone() }, |row| Chosen::Known { row, name }));
         }
@@ -123,6 +168,7 @@ impl ProjectScope {
                 project_called(archive.project_rows().map_err(unreadable_data)?, name)
             }
             ProjectScope::Here | ProjectScope::All => Ok(Chosen::All),
+            ProjectScope::Own(_) => Err(Failure::input("the folder of this server is gone")),
         }
     }
 }

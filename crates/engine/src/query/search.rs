@@ -77,7 +77,13 @@ pub fn search(env: &Env, request: &SearchRequest) -> Result<SearchResults, Failu
             Err(notice) => notices.push(notice),
         }
     }
-    Ok(SearchResults { hits: rank(env, &past, &question, embedding.as_ref(), &team)?, notices })
+    let mut hits = vec![];
+    for hit in rank(env, &past, &question, embedding.as_ref(), &team)? {
+        if past.admits_hit(&hit)? {
+            hits.push(hit);
+        }
+    }
+    Ok(SearchResults { hits, notices })
 }
 
 /// The team's results that are not here, or a notice if the hub does not answer in time.

@@ -2,7 +2,7 @@
 //!
 //! Never guesses: an ambiguous name is an error that lists all candidates.
 
-use super::past::{Past, unreadable_data};
+use super::past::{Past, other_project, unreadable_data};
 use crate::runtime::{Failure, calendar};
 use towline_core::escape::escape_for_terminal;
 use towline_core::when::SessionHint;
@@ -11,8 +11,18 @@ use towline_store::archive::Conversation;
 /// The one session with this name; `None` if there is none. Refused if only other projects have one, and those may not be
 /// read.
 pub fn call(past: &Past, hint: &SessionHint) -> Result<Option<Conversation>, Failure> {
-    let mut found = past.archive.conversations_called(&hint.id).map_err(unreadable_data)?;
-    found.retain(|conversation| hint.fits(&conversation.session));
+    let mut called = past.archive.conversations_called(&hint.id).map_err(unreadable_data)?;
+    called.retain(|conversation| hint.fits(&conversation.session));
+    let is_called = !called.is_empty();
+    let mut found = vec![];
+    for conversation in called {
+        if past.admits(&conversation)? {
+            found.push(conversation);
+        }
+    }
+    if is_called && found.is_empty() {
+        return Err(other_project(&hint.to_string()));
+    }
     if found.len() > 1 {
         let failure = Failure::input(format!("`{hint}` fits {} sessions", found.len()));
         let failure = failure.hint("Give the whole id of one of them:");

@@ -3,7 +3,7 @@
 //! Only reads. An unknown id is an error that suggests the nearest known one.
 
 use super::figures::{Figures, figures};
-use super::past::{Past, ProjectScope, unreadable_data};
+use super::past::{Past, ProjectScope, other_project, unreadable_data};
 use super::room::Room;
 use super::session::call;
 use super::turn::{BYTES, BYTES_OF_ONE, Thinking, TurnView, id_of, view, view_detail};
@@ -108,6 +108,7 @@ fn show_one(env: &Env, past: &Past, request: &ShowRequest<'_>, id: &ParsedId<'_>
     match wanted {
         TimeExpression::Session(hint) => match (call(past, hint)?, by_uid(past, hint)?) {
             (Some(of), _) => show_session(env, past, request, of),
+            (None, Some((of, _))) if !past.admits(&of)? => Err(other_project(text)),
             (None, Some((of, turn))) => show_turn(past, request, of, turn),
             (None, None) => Err(unknown(past, hint)),
         },
@@ -141,7 +142,8 @@ fn by_uid(past: &Past, hint: &SessionHint) -> Result<Option<(Conversation, TurnR
 }
 
 fn unknown(past: &Past, hint: &SessionHint) -> Failure {
-    let latest = SessionQuery { project: None, agent: None, since: Timestamp(0), behind: None, most: NEAR };
+    let project = past.project.row().filter(|_| past.is_fenced);
+    let latest = SessionQuery { project, agent: None, since: Timestamp(0), behind: None, most: NEAR };
     let latest = past.archive.find_sessions(&latest).unwrap_or_default();
     let failure = Failure::input(format!("no session has an id that begins or ends with `{hint}`"));
     let failure = match nearest(&hint.id, latest.iter().map(|of| of.short.as_str())) {
@@ -212,6 +214,9 @@ fn show_session(
 
 fn show_memory(past: &Past, number: i64, reader: Reader) -> Result<Shown, Failure> {
     let memory = past.archive.memory(number).map_err(unreadable_data)?.ok_or_else(|| no_memory(number))?;
+    if !past.admits_memory(number)? {
+        return Err(other_project(&memory.name()));
+    }
     if let (Some(reason), Reader::Model) = (&memory.quarantine, reader) {
         return Ok(Shown::HeldBack { id: memory.name(), reason: reason.clone() });
     }

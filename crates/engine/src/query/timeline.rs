@@ -2,7 +2,7 @@
 //!
 //! Only reads, and no more than it returns. Every entry has an id and its size in tokens.
 
-use super::past::{Past, ProjectScope, search_failed, unreadable_data};
+use super::past::{Past, ProjectScope, other_project, search_failed, unreadable_data};
 use super::session::call;
 use super::show::Reader;
 use super::sought::start_of_expression;
@@ -107,7 +107,10 @@ fn named(past: &Past, text: &str) -> Result<ParsedAnchor, Failure> {
     if let (true, Some(number)) = (is_memory_id(text), number(text)) {
         let memory =
             past.archive.memory(number).map_err(unreadable_data)?.ok_or_else(|| no_memory(number))?;
-        return Ok(known(memory.made_at, Some(memory.name())));
+        return match past.admits_memory(number)? {
+            true => Ok(known(memory.made_at, Some(memory.name()))),
+            false => Err(other_project(text)),
+        };
     }
     let Ok(wanted) = TimeExpression::parse(text) else { return Ok(ParsedAnchor::Words) };
     match &wanted {
@@ -116,10 +119,11 @@ fn named(past: &Past, text: &str) -> Result<ParsedAnchor, Failure> {
             let turn = past.archive.turns(&of, *from, *from).map_err(unreadable_data)?.into_iter().next();
             Ok(turn.map_or(ParsedAnchor::Gone, |turn| known(turn.at, Some(id_of(&of, &turn)))))
         }
-        // Any word could be a session id.
-        TimeExpression::Session(session) => {
-            Ok(call(past, session)?.map_or(ParsedAnchor::Words, |of| known(of.first_at, None)))
-        }
+        // Any word could be a session id, also one of another project.
+        TimeExpression::Session(session) => match call(past, session) {
+            Err(_) if past.is_fenced => Ok(ParsedAnchor::Words),
+            found => Ok(found?.map_or(ParsedAnchor::Words, |of| known(of.first_at, None))),
+        },
         TimeExpression::Clock { .. }
         | TimeExpression::Day(_)
         | TimeExpression::Exact { .. }
@@ -150,8 +154,9 @@ fn best_hit(env: &Env, past: &Past, words: &str) -> Result<(Found, Option<String
         sentences: sentences.as_ref(),
         team: &[],
     };
-    let hits = ask(&library, &question).map_err(search_failed)?;
-    Ok((hits.into_iter().next().ok_or_else(|| no_anchor(words))?, notice))
+    let hit = ask(&library, &question).map_err(search_failed)?.into_iter().next();
+    let hit = hit.ok_or_else(|| no_anchor(words))?;
+    if past.admits_hit(&hit)? { Ok((hit, notice)) } else { Err(no_anchor(words)) }
 }
 
 /// For a detail, the position of its turn.
@@ -234,6 +239,9 @@ impl Around<'_> {
         let mut labels = Labels::of(store)?;
         let mut found = vec![];
         for known in store.bookmarks_around(name, self.anchor.at, side, most)? {
+            if !self.past.admits_session(&known.session)? {
+                continue;
+            }
             let title = labels.label(&known)?;
             found.push(TimelineEntry {
                 at: known.bookmark.at,

@@ -5,7 +5,6 @@
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-/// A parsed tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     Search(SearchCall),
@@ -108,12 +107,7 @@ impl Call {
 
     /// Whether the call changes the store.
     pub fn writes(&self) -> bool {
-        match self {
-            Call::Remember { .. } | Call::Forget { .. } => true,
-            Call::Search(_) | Call::Timeline(_) | Call::Get { .. } | Call::Detail { .. } | Call::Context => {
-                false
-            }
-        }
+        matches!(self, Call::Remember { .. } | Call::Forget { .. })
     }
 }
 

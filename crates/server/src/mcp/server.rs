@@ -16,7 +16,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use towline_core::compose::fence;
 use towline_core::text::clip;
 
-/// Answers tool calls.
 pub trait ToolBackend: Send + Sync + 'static {
     /// Plain text for the model, or an error that says why and what to do instead.
     fn answer(&self, call: Call) -> Result<String, String>;

@@ -32,7 +32,7 @@ fn tools() -> [Tool; 7] {
                 "kind": {"enum": ["memory", "summary", "body", "detail", "bookmark"]},
                 "type": {"type": "string", "description": "of a memory: bugfix, decision, gotcha, ..."},
                 "file": {"type": "string"},
-                "project": {"type": "string", "description": "default this one, * all"},
+                "project": {"type": "string", "description": "default this one; * all, if the user allows it"},
                 "since": {"type": "string", "description": "date, or 3d"},
                 "until": {"type": "string"},
                 "limit": {"type": "integer"}
@@ -71,13 +71,13 @@ fn tools() -> [Tool; 7] {
                 "text": {"type": "string", "description": "the first line is its title"},
                 "type": {"type": "string"},
                 "files": {"type": "array", "items": {"type": "string"}},
-                "pin": {"type": "boolean", "description": "give it to every session; only if the person asks"}
+                "pin": {"type": "boolean", "description": "propose it for every session; the person decides"}
             }),
             &["text"],
         ),
         writing(
             "forget",
-            "Erase a memory for good. Only if the person asks.",
+            "Hide a memory that an agent made here. The person can bring it back.",
             json!({"id": {"type": "string"}}),
             &["id"],
         ),
