@@ -111,6 +111,7 @@ commands! {
     Timeline = timeline;
     Edit = edit;
     Pin = pin;
+    Proposals = proposals;
     Supersede = supersede;
     Undo = undo;
     Hold = hold;

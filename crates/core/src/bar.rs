@@ -1,4 +1,4 @@
-//! The text of the tmux status bar: seats counted by state, and the longest wait.
+//! The text of the tmux status bar: seats counted by state, the longest wait, and open proposals.
 //!
 //! Uses tmux's own colour markup. Names are escaped, so tmux expands none of their content.
 
@@ -67,13 +67,15 @@ impl BarStyle {
 
 const MAX_NAME_WIDTH: usize = 24;
 
-/// Draws the bar for seats sorted by urgency. Empty without seats, so that it takes no room.
-pub fn bar(seats: &[SeatView], style: &BarStyle, now: Timestamp) -> String {
+/// Draws the bar for seats sorted by urgency, and the number of open proposals. Empty without seats, so that it takes no
+/// room.
+pub fn bar(seats: &[SeatView], proposals: u32, style: &BarStyle, now: Timestamp) -> String {
     if seats.is_empty() {
         return String::new();
     }
     let counted = SeatLight::ALL.iter().filter_map(|light| count(seats, *light, style, now));
     let mut parts: Vec<String> = counted.collect();
+    parts.extend((proposals > 0).then(|| format!("{proposals}?")));
     if style.project == ProjectNameDisplay::Shown {
         let most_urgent = seats.first().and_then(|seat| seat.project.as_deref());
         parts.extend(most_urgent.map(|name| format!("@{}", for_tmux(&fit_to_width(name, MAX_NAME_WIDTH)))));
@@ -132,6 +134,13 @@ mod tests {
             &[seat(SessionState::Interrupted, 1)],
             "0. 0* #[fg=green]0+#[default] #[fg=yellow]1x#[default] #[fg=red]0!#[default]",
         );
+    }
+
+    #[test]
+    fn open_proposals_are_counted_behind_the_seats() {
+        let style = BarStyle::default().without_colours();
+        assert_eq!(bar(&[seat(SessionState::Idle, 1)], 2, &style, Timestamp(0)), "1. 0* 0+ 0! 2?");
+        assert_eq!(bar(&[], 2, &style, Timestamp(0)), "");
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct MonitorModel {
     pub(crate) size: ScreenSize,
     /// Details of the session with this key.
     pub(crate) detail: Option<(String, SessionDetail)>,
+    /// Pins that agents propose and the user has not decided on.
+    pub(crate) proposals: u32,
     pub(crate) message: Option<String>,
     /// Why the last load failed.
     pub(crate) trouble: Option<String>,
@@ -156,6 +158,10 @@ impl MonitorModel {
     /// The session whose details are loaded.
     pub fn detail_session(&self) -> Option<&str> {
         self.detail.as_ref().map(|(key, _)| key.as_str())
+    }
+
+    pub fn proposals(&self) -> u32 {
+        self.proposals
     }
 
     pub fn now(&self) -> Timestamp {

@@ -348,3 +348,11 @@ fn every_size_can_be_drawn() {
         }
     }
 }
+
+#[test]
+fn open_proposals_are_named_in_the_last_line() {
+    let model = update(model(vec![]), MonitorInput::Proposals(2)).0;
+    let size = ScreenSize { columns: 80, rows: 10 };
+    let last = view(&model, size).text().lines().last().unwrap_or_default().to_owned();
+    assert!(last.starts_with("2 proposals: tow proposals  ? help"), "{last}");
+}

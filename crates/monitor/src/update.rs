@@ -17,6 +17,8 @@ pub enum MonitorInput {
     Now(Timestamp),
     Size(ScreenSize),
     Rows(Vec<MonitorRow>),
+    /// The number of open proposals.
+    Proposals(u32),
     /// Details of the session with this key were loaded.
     Detail(String, SessionDetail),
     /// A command failed, and why.
@@ -45,6 +47,7 @@ pub fn update(model: &mut MonitorModel, input: MonitorInput) -> MonitorAction {
         MonitorInput::Now(now) => model.now = now,
         MonitorInput::Size(size) => model.size = size,
         MonitorInput::Rows(rows) => (model.rows, model.trouble) = (Some(rows), None),
+        MonitorInput::Proposals(open) => model.proposals = open,
         MonitorInput::Detail(key, detail) => model.detail = Some((key, detail)),
         MonitorInput::Refused(why) => model.message = Some(why),
         MonitorInput::Trouble(why) => model.trouble = Some(why),

@@ -237,8 +237,13 @@ fn draw_status_line(frame: &mut Frame, model: &MonitorModel, hidden: usize, area
     }
 }
 
-/// How many rows do not fit, and the most important keys.
+/// Open proposals, how many rows do not fit, and the most important keys.
 fn hint(model: &MonitorModel, hidden: usize) -> String {
+    let proposals = match model.proposals {
+        0 => String::new(),
+        1 => "1 proposal: tow proposals  ".to_owned(),
+        open => format!("{open} proposals: tow proposals  "),
+    };
     let more = if hidden > 0 { format!("+{hidden} more  ") } else { String::new() };
     let filter = if model.filter.is_empty() {
         "/ filter".to_owned()
@@ -246,5 +251,5 @@ fn hint(model: &MonitorModel, hidden: usize) -> String {
         format!("/{} (Esc: all)", crate::text::clean(&model.filter))
     };
     let ended = if model.ended == EndedRows::Shown { "a hide ended" } else { "a ended" };
-    format!("{more}? help  Enter go  {filter}  s sort  {ended}  Tab closer  q quit")
+    format!("{proposals}{more}? help  Enter go  {filter}  s sort  {ended}  Tab closer  q quit")
 }

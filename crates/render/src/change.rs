@@ -20,7 +20,12 @@ pub fn change_json(change: &MemoryChange, changed: &[ChangedMemory]) -> Value {
                 |one: &ChangedMemory| json!({"undone": one.undone, "memory": memory_json(&one.after)});
             json!({"undone": changed.iter().map(undone).collect::<Vec<_>>()})
         }
-        MemoryChange::Pin | MemoryChange::Unpin | MemoryChange::Hold { .. } | MemoryChange::Release => {
+        MemoryChange::Pin
+        | MemoryChange::Unpin
+        | MemoryChange::Accept
+        | MemoryChange::Reject
+        | MemoryChange::Hold { .. }
+        | MemoryChange::Release => {
             json!({"memories": changed.iter().map(|one| memory_json(&one.after)).collect::<Vec<_>>()})
         }
     }
@@ -37,6 +42,14 @@ fn line(change: &MemoryChange, one: &ChangedMemory) -> String {
         (MemoryChange::Pin, false) => format!("{id} was pinned already: {title}"),
         (MemoryChange::Unpin, true) => format!("{id} is no longer pinned: {title}"),
         (MemoryChange::Unpin, false) => format!("{id} was not pinned: {title}"),
+        // The user answers for the whole text, so all of it is shown.
+        (MemoryChange::Accept, _) => {
+            let text = lines_for_terminal(&one.after.content.text()).replace('\n', "\n  ");
+            format!(
+                "{id} is pinned and counts as your own words:\n  {text}\nnext: `tow undo {id}` takes that back"
+            )
+        }
+        (MemoryChange::Reject, _) => format!("{id} stays an agent's note, without a pin: {title}"),
         (MemoryChange::Hold { .. }, _) => {
             format!("{id} is held back from models: {title}; `tow release {id}` gives it back")
         }

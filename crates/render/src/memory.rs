@@ -10,12 +10,13 @@ use towline_core::time::Timestamp;
 use towline_engine::query::{Clipped, memory_tokens};
 use towline_engine::runtime::calendar;
 
-/// `*` pinned, `!` held back, `x` replaced.
+/// `*` pinned, `?` proposed, `!` held back, `x` replaced.
 fn mark(memory: &Memory) -> char {
     match memory {
         _ if memory.superseded.is_some() => 'x',
         _ if memory.quarantine.is_some() => '!',
         _ if memory.pinned_at.is_some() => '*',
+        _ if memory.proposed_at.is_some() => '?',
         _ => ' ',
     }
 }
@@ -97,6 +98,10 @@ fn state_text(page: &mut Page, memory: &Memory, now: Timestamp) {
     if let Some(at) = memory.pinned_at {
         page.line(&format!("pinned since {}", calendar::clock(at, now)));
     }
+    if let Some(at) = memory.proposed_at {
+        let since = calendar::clock(at, now);
+        page.line(&format!("an agent proposes to pin it, since {since}; the user decides: `tow proposals`"));
+    }
     if let Some(superseded) = &memory.superseded {
         let by = superseded.by.map_or("no longer holds".to_owned(), |by| format!("replaced by {}", name(by)));
         let why = if superseded.why.is_empty() { String::new() } else { format!(": {}", superseded.why) };
@@ -131,7 +136,7 @@ pub fn memory_json(memory: &Memory) -> Value {
         "cost": memory.cost, "tokens": memory_tokens(memory), "made_at": memory.made_at.to_utc(),
         "changed_at": memory.changed_at.to_utc(), "valid_from": memory.valid_from.to_utc(),
         "superseded": superseded, "pinned_at": memory.pinned_at.map(Timestamp::to_utc),
-        "held_back": memory.quarantine, "found": memory.found,
+        "proposed_at": memory.proposed_at.map(Timestamp::to_utc), "held_back": memory.quarantine, "found": memory.found,
     });
     // Omitted unless set: most users share nothing.
     let named = [("person", &memory.person), ("machine", &memory.machine)];

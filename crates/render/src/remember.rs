@@ -7,11 +7,11 @@ use crate::{Style, Tone};
 use serde_json::{Value, json};
 use towline_core::escape::escape_for_terminal;
 use towline_core::memory::Memory;
-use towline_engine::curate::Remembered;
+use towline_engine::curate::{Proposal, Remembered};
 use towline_engine::memory::remember::Kept;
 
 pub fn remember_json(remembered: &Remembered) -> Value {
-    let Remembered { outcome, memory, replaced } = remembered;
+    let Remembered { outcome, memory, replaced, proposal } = remembered;
     let outcome = match outcome {
         Kept::FoundAgain(_) => "found_again",
         Kept::Replaced { .. } => "replaced",
@@ -19,11 +19,20 @@ pub fn remember_json(remembered: &Remembered) -> Value {
     };
     let one = |old: &Memory| json!({"id": old.name(), "title": old.content.title, "why": reason(old)});
     let replaced: Vec<Value> = replaced.iter().map(one).collect();
-    json!({"id": memory.name(), "outcome": outcome, "replaced": replaced, "memory": memory_json(memory)})
+    let mut all =
+        json!({"id": memory.name(), "outcome": outcome, "replaced": replaced, "memory": memory_json(memory)});
+    if let Some(proposal) = proposal {
+        all["pin_refused"] = json!("only a person can pin memories");
+        all["proposal"] = match proposal {
+            Proposal::Open => json!({"open": true}),
+            Proposal::Refused(why) => json!({"open": false, "why": why}),
+        };
+    }
+    all
 }
 
 pub fn remember_text(remembered: &Remembered, style: Style) -> String {
-    let Remembered { outcome, memory, replaced } = remembered;
+    let Remembered { outcome, memory, replaced, proposal } = remembered;
     let (id, title) = (memory.name(), escape_for_terminal(&memory.content.title));
     let place =
         memory.project.as_deref().map_or(String::new(), |name| format!(" in {}", escape_for_terminal(name)));
@@ -37,6 +46,13 @@ pub fn remember_text(remembered: &Remembered, style: Style) -> String {
     for old in replaced {
         let (was, before) = (old.name(), escape_for_terminal(&old.content.title));
         let line = format!("it replaces {was}, since {}: {before}", escape_for_terminal(reason(old)));
+        text += &(style.tint(Tone::Warning, &line) + "\n");
+    }
+    if let Some(proposal) = proposal {
+        let line = match proposal {
+            Proposal::Open => "it is proposed as a pin; the user decides: `tow proposals`".to_owned(),
+            Proposal::Refused(why) => format!("it is neither pinned nor proposed: {why}"),
+        };
         text += &(style.tint(Tone::Warning, &line) + "\n");
     }
     if memory.content.text().contains("[redacted:") {

@@ -62,6 +62,7 @@ function told(pane, answer) {
         { class: "where" },
         badge(memory.type, "type"),
         memory.pinned_at && badge("pinned", "mark"),
+        memory.proposed_at && badge("proposed", "mark"),
         memory.held_back && badge("held back", "bad"),
         memory.superseded && badge("superseded", "bad"),
         h("span", {}, memory.project),
@@ -80,6 +81,7 @@ function told(pane, answer) {
           memory.facts.map((fact) => h("li", { dir: "auto" }, inline(fact))),
         )
       : null,
+    memory.proposed_at ? proposal(pane) : null,
     origin(memory),
     replaced(memory, answer.chain),
     trace(answer.trace),
@@ -112,6 +114,28 @@ function tools(pane) {
   );
 }
 
+/** An agent proposes to pin it: the whole text is above the answer. */
+function proposal(pane) {
+  const { memory, id } = pane;
+  const answer = (verb, says) => () => act(pane, says, () => api.post(`/v1/memories/${api.part(id)}/${verb}`));
+  const button = (text, says) =>
+    h("button", { type: "button", data: { act: text.toLowerCase() }, onclick: answer(text.toLowerCase(), says) }, text);
+  return h(
+    "section",
+    { class: "proposal", "aria-label": "Proposal" },
+    h("h3", {}, "An agent proposes to pin this"),
+    h("p", { class: "quiet" }, "Accepted, it is given to every session as your own words. Rejected, it stays a note."),
+    memory.held_back && h("p", { class: "warning" }, "It is held back: release it before you accept it."),
+    pane.server.write &&
+      h(
+        "div",
+        { class: "buttons" },
+        button("Accept", `${id} is pinned`),
+        button("Reject", `${id} stays an agent's note`),
+      ),
+  );
+}
+
 function origin(memory) {
   const files = (memory.files ?? []).map((file) => (typeof file === "string" ? file : file.path));
   const rows = [
@@ -124,7 +148,7 @@ function origin(memory) {
           : null,
     ],
     ["Made", [when(memory.made_at), memory.maker && ` by ${memory.maker}`, memory.branch && ` on ${memory.branch}`]],
-    ["Trust", [memory.trust, memory.confidence !== undefined && `, ${memory.confidence} %`].filter(Boolean)],
+    ["Trust", [memory.level ?? memory.trust, memory.confidence !== undefined && `, ${memory.confidence} %`].filter(Boolean)],
     ["About", memory.concepts?.length ? memory.concepts.map((concept) => [badge(concept, "plain"), " "]) : null],
     [
       "Files",

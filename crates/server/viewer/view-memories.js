@@ -25,6 +25,7 @@ const SHOWN = [
   ["", "In force"],
   ["pinned", "Pinned"],
   ["held", "Held back"],
+  ["proposed", "Proposed"],
 ];
 
 export function show(main, place, tools) {
@@ -41,6 +42,7 @@ export function show(main, place, tools) {
   delete view.asked.find;
   build(main, view);
   load(view, true);
+  proposed(view);
   if (view.id) open(view, view.id);
   if (place.query.find || (!view.id && place.query.q)) view.field.focus();
   tools.listen((kind, change) => kind === "memory" && heard(view, change));
@@ -75,6 +77,7 @@ function build(main, view) {
   view.field.addEventListener("keydown", (event) => fieldKey(view, event));
   view.count = h("p", { class: "says", role: "status" }, "");
   view.state = h("div", { class: "state" });
+  view.proposals = h("div", { class: "state" });
   view.list = new VirtualList({
     label: TITLE,
     row: (item) => row(item),
@@ -100,7 +103,7 @@ function build(main, view) {
     h(
       "div",
       { class: "split", data: { open: view.id ? "yes" : "" } },
-      h("div", { class: "half" }, view.state, view.list.node),
+      h("div", { class: "half" }, view.proposals, view.state, view.list.node),
       view.pane,
     ),
   );
@@ -160,8 +163,17 @@ async function load(view, fresh = false) {
   }
 }
 
+/** Says how many proposals wait for the person, and leads to them. */
+async function proposed(view) {
+  const answer = await api.list("/v1/memories", { proposed: true, limit: PAGE }, view.signal).catch(() => null);
+  const many = answer?.items.length ?? 0;
+  const open = () => ((view.shown.value = view.asked.shown = "proposed"), noted(view), load(view, true));
+  const says = `${many === 1 ? "1 proposal" : `${many}${answer?.next ? "+" : ""} proposals`} of agents to pin`;
+  fill(view.proposals, many ? h("button", { type: "button", class: "plain", onclick: open }, says) : []);
+}
+
 function fed({ asked, next }, fresh, signal) {
-  const only = { pinned: asked.shown === "pinned" || null, held: asked.shown === "held" || null };
+  const only = asked.shown ? { [asked.shown]: true } : {};
   return api.list(
     "/v1/memories",
     { type: asked.type, project: asked.project, ...only, limit: PAGE, before: fresh ? null : next },
@@ -208,6 +220,7 @@ function row(item) {
         { class: "where" },
         badge(item.type ?? item.kind, "type"),
         item.pinned_at && badge("pinned", "mark"),
+        item.proposed_at && badge("proposed", "mark"),
         item.held_back && badge("held back", "bad"),
         h("span", {}, item.project),
         h("span", {}, item.id),
@@ -255,6 +268,7 @@ function move(view, by) {
 
 function refresh(view) {
   view.keys.reload?.();
+  proposed(view);
   load(view, true);
 }
 
@@ -262,4 +276,5 @@ function refresh(view) {
 function heard(view, change) {
   if (view.id && (change.id === view.id || (change.ids ?? []).includes(view.id))) view.keys.reload?.();
   if (view.list.node.scrollTop < 40) load(view, true);
+  proposed(view);
 }

@@ -24,6 +24,10 @@ const LONGEST_ROOT: usize = 40;
 /// Background work runs at low priority, and a test may have queued much of it.
 const BACKGROUND: Duration = Duration::from_secs(120);
 
+/// Commands that act for the user, and therefore need the evidence that the user runs them.
+const PERSONS: [&str; 10] =
+    ["config", "edit", "forget", "hold", "pin", "proposals", "release", "remember", "supersede", "undo"];
+
 /// Programs that the system's two folders may lack: linked into `bin` from the PATH.
 const BORROWED: [&str; 4] = ["bash", "git", "node", "tmux"];
 

@@ -7,6 +7,7 @@ use clap::Args;
 use towline_core::bar::{BarStyle, bar};
 use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::Failure;
+use towline_engine::status::proposals;
 use towline_engine::status::read_marks::Look;
 
 const EXAMPLES: &str = "\
@@ -17,7 +18,7 @@ Examples:
 Hooks set @towline-status the moment something changes. The refresh sees what no hook tells: a turn that was
 stopped with Escape, an agent that was killed, minutes that go by.";
 
-/// Print how many agents are idle, working, done or waiting for you.
+/// Print how many agents are idle, working, done or waiting for you, and how many proposals are open.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -50,7 +51,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.plain {
         style = style.without_colours();
     }
-    let line = bar(&seats, &style, scope.env.now);
+    let line = bar(&seats, proposals::count(&scope.env.home), &style, scope.env.now);
     if !line.is_empty() {
         scope.out.line(&line);
     }

@@ -20,7 +20,7 @@ Examples:
   tow memories --held-back                what no model is given until `tow release`
   tow memories --all --json               those that were replaced, too
 
-Marks: * pinned, ! held back, x replaced.";
+Marks: * pinned, ? proposed by an agent (`tow proposals`), ! held back, x replaced.";
 
 /// List memories, newest first.
 #[derive(Debug, Args)]

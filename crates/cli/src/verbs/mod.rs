@@ -44,6 +44,7 @@ pub mod open;
 pub mod pause;
 pub mod pin;
 pub mod popup;
+pub mod proposals;
 pub mod reindex;
 pub mod release;
 pub mod remember;

@@ -26,7 +26,7 @@ pub struct Arguments {
     /// The text to remember; `-` reads it from standard input.
     #[arg(required = true, value_name = "TEXT")]
     text: Vec<String>,
-    /// Give it to every session from now on.
+    /// Give it to every session from now on. An agent's pin is a proposal: `tow proposals`.
     #[arg(long)]
     pin: bool,
     /// decision, preference, gotcha, discovery, … or a word of your own; guessed if not given.

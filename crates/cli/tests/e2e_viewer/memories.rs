@@ -173,3 +173,24 @@ fn hostile_text_stays_text_wherever_it_is_shown() {
     assert!(HOSTILE.contains("<script>"));
     desk.was_well_behaved();
 }
+
+#[test]
+fn a_proposal_is_announced_shown_whole_and_accepted_or_rejected() {
+    let desk = Desk::new(Hand::Writes);
+    for text in ["Tests run with nextest\nPlain cargo test misses the retries.", "The boom is of ash"] {
+        desk.env.unattended(&["remember", "--pin", text]).ok();
+    }
+    desk.open("memories");
+    desk.browser.wait_text("2 proposals of agents to pin");
+    desk.browser.eval("[...document.querySelectorAll('button')].find((button) => button.innerText.includes('proposals')).click(); undefined");
+    desk.browser.wait_for("the two", "document.querySelectorAll('.row').length === 2");
+    desk.open(&format!("memories/{}", id(&desk.memory("nextest"))));
+    desk.browser.wait_text("Plain cargo test misses the retries.");
+    desk.browser.click("[data-act=accept]");
+    wait_memory(&desk, "nextest", |memory| memory["pinned_at"].is_string() && memory["level"] == "person");
+    desk.open(&format!("memories/{}", id(&desk.memory("boom"))));
+    desk.browser.wait_text("An agent proposes to pin this");
+    desk.browser.click("[data-act=reject]");
+    wait_memory(&desk, "boom", |memory| memory["proposed_at"].is_null() && memory["pinned_at"].is_null());
+    desk.was_well_behaved();
+}

@@ -1,6 +1,6 @@
 //! Changing memories over the API: only where it is allowed, and then as the verbs do.
 
-use super::world::World;
+use super::world::{World, serve};
 use serde_json::json;
 
 #[test]
@@ -70,4 +70,46 @@ fn several_memories_are_given_at_once_in_the_order_asked_for() {
     let ids: Vec<&str> =
         found["items"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["m3", "m1"]);
+}
+
+#[test]
+fn what_an_agent_proposes_is_listed_accepted_and_rejected_by_the_viewer() {
+    let world = World::new(&["--write"]);
+    for text in ["Ropes are dried first", "Blocks are greased in May"] {
+        world.env.unattended(&["remember", "--pin", text]).ok();
+    }
+    let open = || {
+        let list = world.get("/v1/memories?proposed=true").is(200).json();
+        list["items"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(open(), ["m5", "m4"]);
+    let answer = |what: &str| world.ask(&format!("POST /v1/memories/{what}"), Some(&json!({})));
+    let accepted = answer("m4/accept").is(200).json()["memories"][0].clone();
+    assert_eq!(accepted["level"], "person");
+    assert!(accepted["pinned_at"].is_string());
+    assert!(answer("m5/reject").is(200).json()["memories"][0]["pinned_at"].is_null());
+    assert_eq!(open(), [""; 0]);
+    answer("m5/accept").is(404);
+    world.get("/v1/memories?proposed=true&held=true").is(400);
+}
+
+#[test]
+fn a_server_that_an_agent_started_decides_nothing() {
+    let World { env, server } = World::new(&["--write"]);
+    drop(server);
+    env.unattended(&["remember", "--pin", "Ropes are dried first"]).ok();
+    env.set("CLAUDE_CODE_SESSION_ID", "11111111-1111-4111-8111-111111111111");
+    let world = World { server: serve(&env, &["--write"]), env };
+    for head in [
+        "POST /v1/memories/m4/accept",
+        "POST /v1/memories/m4/reject",
+        "POST /v1/memories/m1/pin",
+        "DELETE /v1/memories/m1",
+    ] {
+        let refused = world.ask(head, Some(&json!({}))).is(403).json();
+        let what = refused["error"]["what"].as_str().unwrap_or_default().to_owned();
+        assert!(what.contains("only a person can"), "{head}: {refused}");
+    }
+    let memory = world.get("/v1/memories/m4").json()["memory"].clone();
+    assert!(memory["pinned_at"].is_null() && memory["proposed_at"].is_string(), "{memory}");
 }

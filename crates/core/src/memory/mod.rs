@@ -44,6 +44,8 @@ pub struct Memory {
     pub valid_from: Timestamp,
     pub superseded: Option<Supersession>,
     pub pinned_at: Option<Timestamp>,
+    /// When an agent proposed to pin it; the user decides.
+    pub proposed_at: Option<Timestamp>,
     /// The reason it is withheld from models until the user releases it.
     pub quarantine: Option<String>,
     /// How often the same memory was extracted.

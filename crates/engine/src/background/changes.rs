@@ -7,6 +7,7 @@ use crate::index;
 use crate::memory::distil;
 use crate::memory::model::READER;
 use crate::runtime::{Env, archive, settings};
+use crate::status::proposals;
 use std::time::Duration;
 use towline_store::{Archive, StoreError};
 
@@ -15,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Drops the changes that all readers have passed. Does not wait long for another writer: it runs again.
 pub fn drop_read(env: &Env) -> Result<(), StoreError> {
     let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(()) };
+    proposals::note(env, &archive);
     let read = read_by_all(env, &archive)?;
     if read <= archive.last_pruned_change()? {
         return Ok(());

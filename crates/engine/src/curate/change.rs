@@ -7,6 +7,7 @@ use crate::memory::remember::{memories_named, open, type_named};
 use crate::query::unreadable_data;
 use crate::runtime::text::plain_text;
 use crate::runtime::{Env, Failure};
+use crate::status::proposals;
 use towline_core::capture::FileAccess;
 use towline_core::memory::{Memory, MemoryContent, MemoryDraft, MemoryType, name};
 use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
@@ -18,6 +19,10 @@ pub enum MemoryChange {
     /// Every session of the project receives it.
     Pin,
     Unpin,
+    /// The user pins what an agent proposed, and vouches for its text.
+    Accept,
+    /// The user declines a proposal; the memory stays.
+    Reject,
     /// Withholds it from every model.
     Hold {
         because: Option<String>,
@@ -88,6 +93,7 @@ pub fn change(
     let applied =
         archive.in_transaction(|| before.iter().zip(&steps).map(apply).collect::<Result<Vec<_>, _>>());
     let are_changed = applied.map_err(|error| failed(change, &error))?;
+    proposals::note(env, archive);
     let after = memories_named(archive, ids)?;
     let all = before.into_iter().zip(after).zip(are_changed.into_iter().zip(undone));
     let changed =
@@ -106,12 +112,15 @@ fn memory_named(archive: &Archive, id: &str) -> Result<Memory, Failure> {
     found.pop().ok_or_else(|| Failure::input("no memory was named").hint("Run `tow memories`."))
 }
 
-/// Agents may not release memories that are held back from them.
-fn refuse_agents(env: &Env) -> Result<(), Failure> {
-    match calling_session(env)? {
-        Some(_) => Err(Failure::input("only a person can release what is held back, and an agent runs this")
-            .hint("Run it in a terminal of your own.")),
-        None => Ok(()),
+fn action(change: &MemoryChange) -> &'static str {
+    match change {
+        MemoryChange::Pin | MemoryChange::Unpin => "pin or unpin memories",
+        MemoryChange::Accept | MemoryChange::Reject => "decide on proposals",
+        MemoryChange::Hold { .. } => "hold a memory back",
+        MemoryChange::Release => "release what is held back",
+        MemoryChange::Supersede { .. } => "say that a memory no longer holds",
+        MemoryChange::Edit(_) => "edit memories",
+        MemoryChange::Undo => "undo changes of memories",
     }
 }
 
@@ -139,6 +148,8 @@ const REASON: TextPolicy = TextPolicy { longest_bytes: 2_000, secrets: SecretPol
 /// A change that was checked against one memory.
 enum Step {
     Pin(bool),
+    Accept,
+    Reject,
     Quarantine(Option<String>),
     Supersede {
         by: Option<i64>,
@@ -154,6 +165,8 @@ impl Step {
     fn apply(&self, archive: &Archive, number: i64, now: Timestamp) -> Result<bool, StoreError> {
         match self {
             Step::Pin(is_pinned) => archive.pin_memory(number, is_pinned.then_some(now), now),
+            Step::Accept => archive.accept_memory(number, now),
+            Step::Reject => archive.reject_memory(number, now),
             Step::Quarantine(why) => archive.quarantine_memory(number, why.as_deref(), now),
             Step::Supersede { by, why } => archive.supersede_memory(number, *by, now, why),
             Step::Edit(Some(content)) => archive.edit_memory(number, content, now, "").map(|_| true),
@@ -169,6 +182,12 @@ fn step(change: &MemoryChange, archive: &Archive, memory: &Memory) -> Result<Ste
     match change {
         MemoryChange::Pin => may_be_pinned(memory).map(|()| Step::Pin(true)),
         MemoryChange::Unpin => Ok(Step::Pin(false)),
+        MemoryChange::Accept | MemoryChange::Reject if memory.proposed_at.is_none() => {
+            Err(Failure::input(format!("no agent proposes to pin {id}"))
+                .hint("Run `tow proposals --all` to see what is proposed."))
+        }
+        MemoryChange::Accept => may_be_pinned(memory).map(|()| Step::Accept),
+        MemoryChange::Reject => Ok(Step::Reject),
         MemoryChange::Hold { .. } if memory.quarantine.is_some() => {
             Err(Failure::input(format!("{id} is held back already"))
                 .hint(format!("Run `tow show {id}` to see why.")))
@@ -263,6 +282,7 @@ fn edited(edit: &MemoryEdit, draft: MemoryDraft) -> Result<MemoryDraft, Failure>
 fn failed(change: &MemoryChange, error: &StoreError) -> Failure {
     let what = match change {
         MemoryChange::Pin | MemoryChange::Unpin => "could not pin it",
+        MemoryChange::Accept | MemoryChange::Reject => "could not decide on it",
         MemoryChange::Hold { .. } => "could not hold it back",
         MemoryChange::Release => "could not release it",
         MemoryChange::Supersede { .. } => "could not say that it no longer holds",

@@ -1,4 +1,4 @@
-//! Changes memories and bookmarks by command: remember, edit, pin, hold, release, supersede, undo, hide.
+//! Changes memories and bookmarks by command: remember, edit, pin, decide on proposals, hold, release, supersede, undo, hide.
 //!
 //! Refuses before it changes anything, and returns the memories as they are afterwards. Prints nothing.
 
@@ -11,7 +11,8 @@ mod remember;
 pub use actor::{Actor, Unproven};
 pub use bookmark::{BookmarkListing, list_bookmark};
 pub use change::{ChangedMemory, MemoryChange, MemoryEdit, change, current};
-pub use remember::{RememberRequest, Remembered, remember};
+pub use dismiss::dismiss;
+pub use remember::{Proposal, RememberRequest, Remembered, remember};
 
 use crate::ingest::live;
 use crate::query::ownership;

@@ -1,7 +1,7 @@
 //! Stores a memory in the user's own words, or in those of an agent.
 //!
-//! Never truncates: too long a text is refused. A call from within an agent's session counts as the agent's,
-//! whatever the request says: it is trusted less, and held back if it gives orders.
+//! Never truncates: too long a text is refused. An agent's text is trusted less, and less still if text from outside has
+//! reached its session; it is held back if it gives orders. An agent's pin is a proposal.
 
 use super::Actor;
 use crate::capture::{Wishes, catch_up};
@@ -11,6 +11,7 @@ use crate::memory::remember::{Kept, keep, no_memory, open, type_named};
 use crate::query::{Chosen, is_path, project_called, unreadable_data};
 use crate::runtime::env::current_folder;
 use crate::runtime::{Env, Failure};
+use crate::status::proposals;
 use std::path::PathBuf;
 use towline_core::capture::FileAccess;
 use towline_core::id::SessionKey;
@@ -34,6 +35,7 @@ pub struct RememberRequest {
     pub concepts: Vec<String>,
     /// A name or a folder; the project of the current folder if not given.
     pub project: Option<String>,
+    /// A proposal unless the user asks: a pin is the user's.
     pub is_pinned: bool,
 }
 
@@ -42,9 +44,27 @@ pub struct Remembered {
     pub memory: Memory,
     /// Memories that the new one replaced.
     pub replaced: Vec<Memory>,
+    /// The outcome of an agent's wish to pin it.
+    pub proposal: Option<Proposal>,
 }
 
-pub fn remember(env: &Env, request: &RememberRequest) -> Result<Remembered, Failure> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proposal {
+    /// The user decides.
+    Open,
+    /// It was not proposed, and why.
+    Refused(&'static str),
+}
+
+/// Sessions of a project that may have written a text of unknown origin, and how long ago.
+const MOST_RECENT: usize = 20;
+const RECENT_MS: i64 = 3_600_000;
+
+/// Open proposals of a project; more would bury the important ones.
+const MOST_PROPOSALS: u32 = 50;
+
+pub fn remember(env: &Env, actor: &Actor, request: &RememberRequest) -> Result<Remembered, Failure> {
+    actor.may_keep_text(env)?;
     let content = content(request)?;
     let session = match actor {
         Actor::Person => None,
@@ -64,12 +84,19 @@ pub fn remember(env: &Env, request: &RememberRequest) -> Result<Remembered, Fail
     let new = NewMemory { session, project, ..new_memory(env, content, trust) };
     let stored = archive.in_transaction(|| {
         let outcome = keep(archive, &new, env.now)?;
-        if let (true, Some(number)) = (request.is_pinned, outcome.number()) {
-            archive.pin_memory(number, Some(env.now), env.now)?;
-        }
-        Ok(outcome)
+        let pinned = outcome.number().filter(|_| request.is_pinned);
+        let proposal = match pinned {
+            Some(number) if actor.is_person() => {
+                archive.pin_memory(number, Some(env.now), env.now)?;
+                None
+            }
+            Some(number) => Some(propose(archive, number, project, env.now)?),
+            None => None,
+        };
+        Ok((outcome, proposal))
     });
-    let outcome = stored.map_err(failed)?;
+    let (outcome, proposal) = stored.map_err(failed)?;
+    proposals::note(env, archive);
     archive.tidy().map_err(failed)?;
     let number = outcome.number().unwrap_or_default();
     let memory = archive.memory(number).map_err(failed)?.ok_or_else(|| no_memory(number))?;
@@ -79,7 +106,44 @@ pub fn remember(env: &Env, request: &RememberRequest) -> Result<Remembered, Fail
             replaced.extend(archive.memory(one.number).map_err(failed)?);
         }
     }
-    Ok(Remembered { outcome, memory, replaced })
+    Ok(Remembered { outcome, memory, replaced, proposal })
+}
+
+/// An agent may only repeat what came from outside into its session, or into any recent one if its own is not known.
+fn agents_trust(
+    archive: &Archive,
+    session: Option<&SessionKey>,
+    now: Timestamp,
+) -> Result<MemoryTrust, StoreError> {
+    let sources = match session {
+        Some(session) => archive.conversation(session)?.into_iter().collect(),
+        None => archive.latest_conversations(None, MOST_RECENT)?,
+    };
+    let mut trust = MemoryTrust::Agent;
+    for of in sources.iter().filter(|of| session.is_some() || now.since_ms(of.last_at) < RECENT_MS) {
+        trust = trust.and(outside::reached(archive, of)?.unwrap_or(trust));
+    }
+    Ok(trust)
+}
+
+fn propose(
+    archive: &Archive,
+    number: i64,
+    project: Option<i64>,
+    now: Timestamp,
+) -> Result<Proposal, StoreError> {
+    let memory = archive.memory(number)?;
+    let is_open = memory.as_ref().is_some_and(|memory| memory.proposed_at.is_some());
+    if archive.is_proposal_rejected(number)? {
+        return Ok(Proposal::Refused("the user rejected this proposal before"));
+    }
+    if !is_open && archive.count_proposals(project)? >= MOST_PROPOSALS {
+        return Ok(Proposal::Refused("too many proposals of this project are open"));
+    }
+    match is_open || archive.propose_memory(number, now)? {
+        true => Ok(Proposal::Open),
+        false => Ok(Proposal::Refused("it is pinned already, or a newer memory holds instead")),
+    }
 }
 
 fn content(request: &RememberRequest) -> Result<MemoryContent, Failure> {

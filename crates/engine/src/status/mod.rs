@@ -5,6 +5,7 @@
 
 pub mod cache;
 pub mod probe;
+pub mod proposals;
 pub mod push;
 pub mod read_marks;
 pub mod scan;

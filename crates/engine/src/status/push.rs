@@ -5,7 +5,8 @@
 //! lock. Servers do not wait for each other. A server that has ended is never contacted, because another may
 //! listen on its socket.
 
-use crate::runtime::Env;
+use crate::runtime::{Env, json_file};
+use crate::status::proposals;
 use crate::status::read_marks::is_unseen;
 use crate::status::tmux::options::Options;
 use serde::{Deserialize, Serialize};
@@ -112,7 +113,8 @@ fn wanted(env: &Env, server: &TmuxServer, seats: &[SeatView]) -> PushedState {
     if panes.is_empty() {
         return PushedState::nothing(server);
     }
-    PushedState { text: bar(seats, &style, env.now), panes, ..PushedState::nothing(server) }
+    let text = bar(seats, proposals::count(&env.home), &style, env.now);
+    PushedState { text, panes, ..PushedState::nothing(server) }
 }
 
 fn panes(seats: &[SeatView], server: &TmuxServer, style: &BarStyle) -> Vec<PaneState> {

@@ -49,6 +49,8 @@ impl HttpBackend for EngineBackend {
             Operation::Edit => changes::edit(given),
             Operation::Pin => changes::change_one(given, &MemoryChange::Pin),
             Operation::Unpin => changes::change_one(given, &MemoryChange::Unpin),
+            Operation::Accept => changes::change_one(given, &MemoryChange::Accept),
+            Operation::Reject => changes::change_one(given, &MemoryChange::Reject),
             Operation::Supersede => changes::supersede(given),
             Operation::Hold => changes::hold(given),
             Operation::Release => changes::change_one(given, &MemoryChange::Release),

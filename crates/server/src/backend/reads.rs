@@ -85,12 +85,16 @@ pub fn show(id: &str) -> Result<Vec<Shown>, Refusal> {
 }
 
 pub fn memories(given: &Given) -> Result<Answer, Refusal> {
-    let only = match ["pinned", "held", "all"].map(|name| given.flag(name)) {
-        [false, false, false] => MemoryFilter::Standing,
-        [true, false, false] => MemoryFilter::Pinned,
-        [false, true, false] => MemoryFilter::HeldBack,
-        [false, false, true] => MemoryFilter::All,
-        _ => return Err(Refusal::new(Status::BadRequest, "`pinned`, `held` and `all` exclude each other")),
+    let only = match ["pinned", "held", "proposed", "all"].map(|name| given.flag(name)) {
+        [false, false, false, false] => MemoryFilter::Standing,
+        [true, false, false, false] => MemoryFilter::Pinned,
+        [false, true, false, false] => MemoryFilter::HeldBack,
+        [false, false, true, false] => MemoryFilter::Proposed,
+        [false, false, false, true] => MemoryFilter::All,
+        _ => {
+            let what = "`pinned`, `held`, `proposed` and `all` exclude each other";
+            return Err(Refusal::new(Status::BadRequest, what));
+        }
     };
     let request = MemoriesRequest {
         kind: given.owned("type"),

@@ -29,6 +29,8 @@ pub enum Operation {
     Edit,
     Pin,
     Unpin,
+    Accept,
+    Reject,
     Supersede,
     Hold,
     Release,

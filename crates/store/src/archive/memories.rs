@@ -5,6 +5,7 @@
 
 mod history;
 mod listing;
+mod proposals;
 mod row;
 
 use super::Archive;
@@ -70,6 +71,8 @@ pub enum MemoryFilter {
     Standing,
     Pinned,
     HeldBack,
+    /// An agent proposed to pin them.
+    Proposed,
 }
 
 /// An occurrence of something that a known memory says already; its id in the trace makes it count once.

@@ -85,7 +85,7 @@ use towline_core::id::Uid;
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_remember.sql"),
     include_str!("migrations/0003_usage.sql"),
@@ -93,6 +93,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0005_hub.sql"),
     include_str!("migrations/0006_hub_more.sql"),
     include_str!("migrations/0007_outside.sql"),
+    include_str!("migrations/0008_proposals.sql"),
 ];
 
 /// WAL size above which a writer checkpoints: a reader that opens the file alone reads the whole WAL first.

@@ -12,6 +12,7 @@ use crate::ingest::{effects, live};
 use crate::memory::remember::numbers;
 use crate::runtime::faults::fallback_logs;
 use crate::runtime::{Env, Failure, archive, settings};
+use crate::status::proposals;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
@@ -211,6 +212,7 @@ fn from_archive(env: &Env, meant: &Meant, erasing: EraseMode) -> Result<ErasedRo
     };
     let erased = writable.archive.erase(&extent, erasing, env.now).map_err(failed)?;
     if erasing == EraseMode::ForGood {
+        proposals::note(env, &writable.archive);
         compact(env, &writable.archive)?;
     }
     Ok(erased)

@@ -190,10 +190,12 @@ fn is_told_anew(new: &MemoryContent, known: &MemoryContent) -> bool {
     !new.narrative.is_empty() && new.narrative != known.narrative
 }
 
-/// Adds missing facts if the new memory is trusted enough. The user may also add files and concepts.
+/// Adds missing facts if the new memory is trusted enough and no proposal is open: the user decides on a text that stays as
+/// it is. The user may also add files and concepts.
 fn completed(known: &Memory, new: &NewMemory) -> Option<MemoryContent> {
     let is_persons = new.maker == MemoryAuthor::Person;
-    if new.trust < known.trust || (known.maker == MemoryAuthor::Person && !is_persons) {
+    let is_fixed = known.maker == MemoryAuthor::Person || known.proposed_at.is_some();
+    if new.trust < known.trust || (is_fixed && !is_persons) {
         return None;
     }
     let mut draft: MemoryDraft = known.content.clone().into_draft();

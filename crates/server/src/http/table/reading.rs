@@ -34,6 +34,7 @@ routes! {
         UNTIL,
         query("pinned", Kind::Flag, "Only pinned ones"),
         query("held", Kind::Flag, "Only those that are held back from models"),
+        query("proposed", Kind::Flag, "Only those that an agent proposes to pin"),
         query("all", Kind::Flag, "Those that were replaced or are held back, too"),
         query("before", WORD, "The `next` of the page before"),
         LIMIT,

@@ -29,6 +29,9 @@ routes! {
     delete Forget "/v1/memories/{id}" [MEMORY_ID] "Erase a memory for good: `tow forget --json`";
     write Pin "/v1/memories/{id}/pin" [MEMORY_ID] "Give a memory to every session";
     write Unpin "/v1/memories/{id}/unpin" [MEMORY_ID] "Take the pin out";
+    write Accept "/v1/memories/{id}/accept" [MEMORY_ID]
+        "Pin what an agent proposed, as the user's own words: `tow proposals accept --json`";
+    write Reject "/v1/memories/{id}/reject" [MEMORY_ID] "Decline a proposal: `tow proposals reject --json`";
     write Supersede "/v1/memories/{id}/supersede" [
         MEMORY_ID,
         body("by", WORD, "The memory that holds instead"),

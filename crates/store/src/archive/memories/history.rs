@@ -14,8 +14,8 @@ use towline_core::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryTrace {
     pub at: Timestamp,
-    /// `made`, `found again`, `edited`, `pinned`, `unpinned`, `superseded`, `released`, `held back`, `kept private`,
-    /// `shared`, `changed elsewhere`.
+    /// `made`, `found again`, `edited`, `pinned`, `unpinned`, `proposed`, `accepted`, `rejected`, `superseded`, `released`,
+    /// `held back`, `kept private`, `shared`, `changed elsewhere`.
     pub what: String,
     pub why: String,
     pub undone_at: Option<Timestamp>,
@@ -28,7 +28,7 @@ const ROW_JSON: &str = "
     select json_object('type', type, 'title', title, 'subtitle', subtitle, 'facts', facts, 'narrative', narrative,
         'concepts', concepts, 'valid_from', valid_from, 'superseded_by', superseded_by, 'superseded_at', superseded_at,
         'superseded_why', superseded_why, 'superseded_uid', hex(superseded_uid), 'presence', presence,
-        'pinned_at', pinned_at, 'quarantine', quarantine, 'found', found,
+        'pinned_at', pinned_at, 'proposed_at', proposed_at, 'trust', trust, 'quarantine', quarantine, 'found', found,
         'fingerprint', fingerprint, 'confidence', confidence,
         'files', (select json_group_array(json_array(path, how)) from memory_files where memory = memories.id))
     from memories where id = ?1";
@@ -43,7 +43,8 @@ const PUT_BACK: &str = "
         superseded_uid = ifnull(nullif(unhex(?2 ->> 'superseded_uid'), x''),
             (select b.uid from memories b where b.id = ?2 ->> 'superseded_by')),
         presence = ifnull(?2 ->> 'presence', presence),
-        pinned_at = ?2 ->> 'pinned_at', quarantine = ?2 ->> 'quarantine',
+        pinned_at = ?2 ->> 'pinned_at', proposed_at = ?2 ->> 'proposed_at', quarantine = ?2 ->> 'quarantine',
+        trust = iif(trust = 'person', ifnull(?2 ->> 'trust', trust), trust),
         found = iif(exists (select 1 from sent where sent.uid = memories.uid), max(found, ?2 ->> 'found'), ?2 ->> 'found'),
         fingerprint = ?2 ->> 'fingerprint', confidence = ?2 ->> 'confidence'
     where id = ?1";

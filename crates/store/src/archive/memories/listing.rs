@@ -51,6 +51,9 @@ fn conditions(asked: &MemoryQuery<'_>) -> (String, Vec<Value>) {
             Some("m.pinned_at is not null and m.superseded_at is null and m.quarantine is null")
         }
         MemoryFilter::HeldBack => Some("m.quarantine is not null"),
+        MemoryFilter::Proposed => {
+            Some("m.proposed_at is not null and m.superseded_at is null and m.pinned_at is null")
+        }
     });
     let values = clauses.iter().flat_map(|(_, values)| values.clone()).collect();
     if conditions.is_empty() {

@@ -14,7 +14,8 @@ pub(crate) const MEMORY: &str = "
         (select json_group_array(json_array(f.path, f.how)) from memory_files f where f.memory = m.id), p.name, m.session,
         m.turn, m.branch, m.commit_hash, m.maker, m.trust, m.person is not null, m.person,
         (select n.name from machine_names n where n.id = m.machine), m.presence, m.confidence, m.cost, m.made_at,
-        m.changed_at, m.valid_from, m.superseded_at, m.superseded_by, m.superseded_why, m.pinned_at, m.quarantine, m.found
+        m.changed_at, m.valid_from, m.superseded_at, m.superseded_by, m.superseded_why, m.pinned_at, m.proposed_at,
+        m.quarantine, m.found
     from memories m left join projects p on p.id = m.project";
 
 /// A hash of title and facts that ignores case, spacing and punctuation.
@@ -38,9 +39,9 @@ pub(crate) fn list(items: &[String]) -> String {
 }
 
 from_row! { Memory {
-    number, uid, content: content, project, source: citation, maker, trust: trust, person, machine, is_private:
-    is_private, confidence: confidence, cost, made_at, changed_at, valid_from, superseded: superseded,
-    pinned_at, quarantine, found
+    number, uid, content: content, project, source: citation, maker, trust: trust, person, machine,
+    is_private: is_private, confidence, cost, made_at, changed_at, valid_from, superseded: superseded,
+    pinned_at, proposed_at, quarantine, found
 } }
 from_row!(MemoryDraft { kind, title, subtitle, facts: strings, narrative, concepts: strings, files: files });
 

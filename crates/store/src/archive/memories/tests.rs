@@ -497,3 +497,65 @@ fn pages_of_a_project_go_by_the_time_of_making_also_when_the_key_is_gone() {
     bench.archive.drop_memory(3).unwrap();
     assert_eq!(page(Some(3)), Vec::<i64>::new(), "it goes on behind the next older number");
 }
+
+/// A note that an agent asked to pin.
+fn proposed(bench: &Bench, seed: u8) -> i64 {
+    let maker = MemoryAuthor::Model("agent".into());
+    let note = NewMemory { maker, trust: MemoryTrust::Agent, ..new(seed, content("preference", "use pnpm")) };
+    let number = bench.archive.add_memory(&note).unwrap();
+    assert!(bench.archive.propose_memory(number, NOW).unwrap());
+    number
+}
+
+#[test]
+fn an_accepted_proposal_is_pinned_and_the_users_until_that_is_taken_back() {
+    let bench = Bench::new();
+    let archive = &bench.archive;
+    let number = proposed(&bench, 1);
+    let state = || {
+        let memory = archive.memory(number).unwrap().unwrap();
+        (memory.trust, memory.pinned_at, memory.proposed_at)
+    };
+    assert!(!archive.propose_memory(number, NOW).unwrap(), "one text is one proposal");
+    assert_eq!(archive.count_proposals(None).unwrap(), 1);
+    assert_eq!(
+        titles(&bench, MemoryQuery { only: MemoryFilter::Proposed, ..MemoryQuery::default() }).len(),
+        1
+    );
+    assert!(!archive.is_curated(number).unwrap(), "a proposal is the agent's");
+    archive.pin_memory(number, Some(NOW), NOW).unwrap();
+    assert_eq!(archive.count_proposals(None).unwrap(), 0, "the user has pinned it already");
+    archive.undo_memory(number, NOW).unwrap();
+    assert!(archive.accept_memory(number, NOW).unwrap());
+    assert_eq!(state(), (MemoryTrust::Person, Some(NOW), None));
+    assert!(!archive.accept_memory(number, NOW).unwrap() && archive.is_curated(number).unwrap());
+    assert_eq!(archive.count_proposals(None).unwrap(), 0);
+    assert_eq!(archive.undo_memory(number, NOW).unwrap().as_deref(), Some("accepted"));
+    assert_eq!(state(), (MemoryTrust::Agent, None, Some(NOW)));
+    assert!(archive.reject_memory(number, NOW).unwrap() && archive.is_proposal_rejected(number).unwrap());
+    assert_eq!(state(), (MemoryTrust::Agent, None, None));
+    assert!(!archive.accept_memory(number, NOW).unwrap(), "nothing is proposed any more");
+}
+
+#[test]
+fn undoing_an_older_change_raises_no_trust() {
+    let bench = Bench::new();
+    let archive = &bench.archive;
+    bench.session("a:one-session", "app", &[(NOW.0, NOW.0 + 1)]);
+    let number = proposed(&bench, 1);
+    let conversation = archive.latest_conversations(None, 1).unwrap().remove(0);
+    let turn = archive.turns(&conversation, 0, 9).unwrap().remove(0);
+    archive.note_outside(&turn, Some(MemoryTrust::Web)).unwrap();
+    let trust = || archive.memory(number).unwrap().unwrap().trust;
+    assert_eq!(trust(), MemoryTrust::Web, "what came in during the turn may be in the note");
+    archive.undo_memory(number, NOW).unwrap();
+    assert_eq!(trust(), MemoryTrust::Web);
+}
+
+#[test]
+fn a_proposal_goes_with_its_memory() {
+    let mut bench = Bench::new();
+    let number = proposed(&bench, 1);
+    bench.archive.erase(&EraseScope::Memories(&[number]), EraseMode::ForGood, NOW).unwrap();
+    assert_eq!(bench.archive.count_proposals(None).unwrap(), 0);
+}

@@ -13,7 +13,8 @@ use towline_core::memory::Memory;
 
 /// The changes of a memory since it was made.
 const SET_STATE: &str = "
-    update memories set changed_at = ?2, superseded_at = ?3, superseded_why = ?4, pinned_at = ?5, found = ?6 where id = ?1";
+    update memories set changed_at = ?2, superseded_at = ?3, superseded_why = ?4, pinned_at = ?5, found = ?6,
+        proposed_at = ?7 where id = ?1";
 const REPLACED: &str = "
     update memories set superseded_by = ?2, superseded_uid = (select b.uid from memories b where b.id = ?2)
     where id = ?1 and superseded_at is not null";
@@ -54,8 +55,8 @@ impl Archive {
         let number = self.db.last_insert_rowid();
         let superseded = memory.superseded.as_ref();
         let (superseded_at, why) = (superseded.map(|it| it.at.0), superseded.map(|it| &it.why));
-        let pinned_at = memory.pinned_at.map(|at| at.0);
-        let state = (number, memory.changed_at.0, superseded_at, why, pinned_at, memory.found);
+        let [pinned_at, proposed_at] = [memory.pinned_at, memory.proposed_at].map(|at| at.map(|at| at.0));
+        let state = (number, memory.changed_at.0, superseded_at, why, pinned_at, memory.found, proposed_at);
         self.db.change(SET_STATE, state)?;
         self.set_files_and_concepts(number, &memory.content)?;
         self.add_memory_history(number, memory.changed_at, "made", "taken in from an export", None)?;

@@ -35,6 +35,8 @@ pub struct MemoryLine {
     valid_from: Timestamp,
     superseded: Option<SupersededLine>,
     pinned_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proposed_at: Option<Timestamp>,
     held_back: Option<String>,
     found: u32,
     /// The teammate it came from; `None` for the user's own.
@@ -112,6 +114,7 @@ impl From<ExportedMemory> for MemoryLine {
             valid_from: memory.valid_from,
             superseded: superseded.map(|it| SupersededLine { by: replaced_by, at: it.at, why: it.why }),
             pinned_at: memory.pinned_at,
+            proposed_at: memory.proposed_at,
             held_back: memory.quarantine,
             found: memory.found,
             person: memory.person,
@@ -153,6 +156,7 @@ impl MemoryLine {
             valid_from: self.valid_from,
             superseded: self.superseded.map(|it| Supersession { by: None, at: it.at, why: short(it.why) }),
             pinned_at: self.pinned_at,
+            proposed_at: self.proposed_at,
             quarantine: self.held_back.map(short),
             person: self.person.map(short),
             machine: None,
