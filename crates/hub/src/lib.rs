@@ -23,7 +23,7 @@ pub use meaning::{Embedding, EmbeddingSupport, VECTOR_LENGTH};
 pub use schema::{Extension, HubSchema, HubStatus, InitOptions, InitOutcome, VERSION};
 pub use search::{CANDIDATES, HubCandidate, HubQuery};
 pub use seats::{FleetMachine, FleetSeat};
-pub use team::{HubProject, Machine, Member, MemberRole, Membership, ProjectVisibility, Team};
+pub use team::{HubProject, Machine, Member, MemberRole, Membership, ProjectVisibility, Team, TeamMachine};
 pub use travel::{OutgoingRow, PulledPage, PushOutcome};
 
 use link::HubConn;

@@ -8,7 +8,8 @@ use crate::{HubClient, Need};
 use tokio_postgres::Row;
 
 /// Numbered, and never changed once released.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_begin.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("migrations/0001_begin.sql"), include_str!("migrations/0002_owners.sql")];
 
 /// Objects that depend on the server's extensions: run each time.
 const EXTENSIONS: &str = include_str!("migrations/extensions.sql");

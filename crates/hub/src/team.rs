@@ -42,6 +42,15 @@ pub struct Machine {
     pub name: String,
 }
 
+/// A machine that has joined a team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamMachine {
+    pub id: Uid,
+    pub name: String,
+    /// Whether it is one of this user's.
+    pub is_own: bool,
+}
+
 /// A team that this login is a member of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Team {
@@ -93,7 +102,7 @@ const MEMBERS: &str = "
 
 /// The limit exceeds any team's number of machines.
 const MACHINES: &str = "
-    select id, name from towline.machines where team = $1 order by seen_at desc limit 10000";
+    select id, name, member = $2 as is_own from towline.machines where team = $1 order by seen_at desc limit 10000";
 
 const PROJECTS: &str = "
     select id, key, name, is_open from towline.projects
@@ -141,10 +150,14 @@ impl HubClient {
         })
     }
 
-    /// The names of the team's machines: every row names the one it came from.
-    pub fn machines(&mut self, membership: &Membership) -> Result<Vec<Machine>> {
-        self.rows(MACHINES, values![membership.team], |link, row| {
-            Ok(Machine { id: link.read::<SqlUid>(row, "id")?.0, name: link.read(row, "name")? })
+    /// The team's machines: every row names the one it came from.
+    pub fn machines(&mut self, membership: &Membership) -> Result<Vec<TeamMachine>> {
+        self.rows(MACHINES, values![membership.team, membership.member], |link, row| {
+            Ok(TeamMachine {
+                id: link.read::<SqlUid>(row, "id")?.0,
+                name: link.read(row, "name")?,
+                is_own: link.read(row, "is_own")?,
+            })
         })
     }
 

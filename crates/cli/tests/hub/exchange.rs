@@ -19,6 +19,17 @@ fn a_memory_goes_to_others_and_is_forgotten_everywhere(server: Server) {
     cabin.tow(&["forget", &id, "--yes"]).ok();
     sync(&cabin);
     sync(&desk);
+    assert!(!holds(&cabin, "halyard winch") && holds(&desk, "halyard winch"), "hers is not his to erase");
+    let id = id_of(&desk, "halyard winch");
+    desk.tow(&["forget", &id, "--yes"]).ok();
+    remember(&cabin, "The halyard winch is bob's to grease");
+    sync(&cabin);
+    sync(&desk);
+    // Ann administers the team.
+    let his = id_of(&desk, "halyard winch");
+    desk.tow(&["forget", &his, "--yes"]).ok();
+    sync(&desk);
+    sync(&cabin);
     assert!(!titles(&desk).iter().any(|title| title.contains("halyard")), "{:?}", titles(&desk));
     assert!(!holds(&desk, "halyard winch") && !holds(&cabin, "halyard winch"));
     let kept = desk.tow(&["hub", "export", "-"]).ok().stdout;
@@ -89,7 +100,7 @@ fn who_asks_for_an_exchange_waits_for_the_one_that_runs_already() {
 fn what_went_came_and_waits_is_told_by_project_and_by_kind() {
     let site = Site::with_team(Server::Debian);
     let (desk, cabin) = (site.sharing("ann_login", "desk"), site.sharing("bob_login", "cabin"));
-    // What came is looked at by the next exchange.
+    // The next exchange looks at the rows that came.
     [&desk, &cabin, &desk, &cabin].into_iter().for_each(|machine| drop(sync(machine)));
     let project = |env: &towline_testkit::TestEnv| {
         let status = env.tow(&["hub", "status", "--json"]).ok().json();

@@ -9,5 +9,6 @@ mod outage;
 mod secret;
 mod setting_up;
 mod talk;
+mod teammates;
 mod withdrawing;
 mod world;

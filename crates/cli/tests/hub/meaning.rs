@@ -134,7 +134,11 @@ fn a_machine_with_another_model_sends_no_vectors_until_the_team_adopts_it() {
     let (desk, cabin) = (site.sharing("ann_login", "desk"), site.sharing("bob_login", "cabin"));
     install(&desk, &tiny());
     sync(&desk);
-    assert_eq!(vectors(&site), "2", "bob has no model: ann's machine sees to his rows, too");
+    assert_eq!(
+        vectors(&site),
+        "2",
+        "bob has no model: ann administers the team, and her machine sees to his rows, too"
+    );
     install(&cabin, &other(&cabin));
     remember(&cabin, "Bosun locker key");
     assert_eq!(sync(&cabin)["meant"], 0);
@@ -149,6 +153,8 @@ fn a_machine_with_another_model_sends_no_vectors_until_the_team_adopts_it() {
     desk.tow(&["hub", "model", "--adopt"]).ok().prints("of this machine's model");
     assert_eq!(vectors(&site), "0");
     sync(&cabin);
+    assert_eq!(vectors(&site), "2", "bob's machine sees to his own rows alone");
+    sync(&desk);
     assert_eq!(vectors(&site), "3");
     let model = desk.tow(&["hub", "model", "--json"]).ok().json();
     assert_eq!((&model["same"], &model["team"]), (&true.into(), &model["here"]), "{model}");

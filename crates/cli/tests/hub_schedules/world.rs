@@ -150,11 +150,13 @@ impl World {
         self.made.insert(word.to_owned());
     }
 
-    /// The names that this machine has for what it knows, with their words.
+    /// The names that this machine has for what its person made, with their words. Changes of a teammate's memories stay on
+    /// the machine.
     fn known(&mut self, machine: usize) -> Vec<(String, String)> {
         let listed = self.tow(machine, &["memories", "--all", "--limit", "500", "--json"]).ok().json();
         let rows = listed["memories"].as_array().unwrap().clone();
-        rows.iter().map(|row| (text(&row["id"]), text(&row["title"]))).collect()
+        let own = rows.iter().filter(|row| row["person"].is_null());
+        own.map(|row| (text(&row["id"]), text(&row["title"]))).collect()
     }
 
     fn edit(&mut self, chance: &mut Chance, machine: usize, word: &str) {

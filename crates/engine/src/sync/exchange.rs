@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use towline_core::fault::FaultKind;
 use towline_core::share::RowKind;
-use towline_hub::OutgoingRow;
+use towline_hub::{MemberRole, OutgoingRow};
 use towline_store::archive::SharedProject;
 use towline_store::lock::{HubLock, pauses};
 use towline_store::{Store, StoreError};
@@ -162,7 +162,7 @@ impl Exchange<'_> {
         self.bound_queue(link.wanted.max_queue)?;
         let sense = Sense::for_hub(self.env, &mut link)?;
         self.send(&mut link, sharing, sense.as_ref())?;
-        self.name_machines(&mut link)?;
+        self.note_team(&mut link)?;
         let projects = self.writing()?.archive.shared_projects()?;
         for project in &projects {
             self.take(&mut link, sharing, project)?;
@@ -265,9 +265,16 @@ impl Exchange<'_> {
         arrivals.end().map_err(NoExchange::Told)
     }
 
-    /// Stores the names of the other machines, to show where a row came from.
-    fn name_machines(&self, link: &mut Link) -> Result<(), NoExchange> {
+    /// Stores the names of the other machines, to show where a row came from, which of them are other members', and
+    /// whether the user administers the team.
+    fn note_team(&self, link: &mut Link) -> Result<(), NoExchange> {
         let machines = link.hub.machines(&link.membership).map_err(NoLink::from)?;
+        let mut of_others: Vec<_> =
+            machines.iter().filter(|machine| !machine.is_own).map(|machine| machine.id).collect();
+        of_others.sort_unstable();
+        let writable = self.writing()?;
+        writable.archive.set_machines_of_others(&of_others)?;
+        writable.archive.set_admin(link.membership.rights == MemberRole::Admin)?;
         let named = machines
             .into_iter()
             .filter_map(|machine| Some((machine.id, words::machine_name(&machine.name)?)));

@@ -41,7 +41,8 @@ impl<'a> Arrivals<'a> {
         if sharing.wishes.excludes(&project.root) {
             return Ok(PullCounts::default());
         }
-        if let Some(losses) = losses(env, &rows)? {
+        let rows: Vec<SharedRow> = rows.into_iter().map(named).collect();
+        if let Some(losses) = losses(env, &rows, sharing.person)? {
             if self.eraser.is_none() {
                 self.eraser = Some(forget::begin(env)?);
             }
@@ -63,8 +64,7 @@ impl<'a> Arrivals<'a> {
         if self.gone > 0 {
             forget::vacuum(self.env)?;
         }
-        let folder = |source| StoreError::Folder { path: self.env.home.folder().to_owned(), source };
-        eraser.end().map_err(|source| failed(folder(source)))
+        eraser.end().map_err(archive::folder_error(self.env)).map_err(failed)
     }
 }
 
@@ -87,14 +87,20 @@ impl Losses {
 }
 
 /// `None` if no local row is affected.
-fn losses(env: &Env, rows: &[SharedRow]) -> Result<Option<Losses>, Failure> {
+fn losses(env: &Env, rows: &[SharedRow], own: &str) -> Result<Option<Losses>, Failure> {
     let Some(archive) = Archive::read(&env.home, PATIENCE).map_err(failed)? else { return Ok(None) };
-    let notes = forgotten_notes(env, rows).map_err(failed)?;
-    if notes.is_empty() && !archive.would_delete(rows).map_err(failed)? {
+    let mut gone = vec![];
+    for row in rows.iter().filter(|row| !row.is_shared()) {
+        if !archive.is_anothers(row, own).map_err(failed)? {
+            gone.push(row.clone());
+        }
+    }
+    let notes = forgotten_notes(env, &gone, own).map_err(failed)?;
+    if notes.is_empty() && !archive.would_delete(&gone).map_err(failed)? {
         return Ok(None);
     }
     let mut turns = vec![];
-    for line in forgotten(rows).filter(|row| row.kind == RowKind::Line) {
+    for line in forgotten(&gone).filter(|row| row.kind == RowKind::Line) {
         if let Some((of, turn)) = archive.turn_by_uid(line.uid).map_err(failed)? {
             turns.push(Meant::Turns { of, from: turn.ordinal, to: turn.ordinal });
         }
@@ -106,9 +112,10 @@ fn forgotten(rows: &[SharedRow]) -> impl Iterator<Item = &SharedRow> {
     rows.iter().filter(|row| matches!(row.life, RowLife::Forgotten { .. }))
 }
 
-/// Forgotten bookmarks and batons that the local database holds, from any machine.
-fn forgotten_notes(env: &Env, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, StoreError> {
-    let is_note = |row: &&SharedRow| matches!(row.kind, RowKind::Bookmark | RowKind::Baton);
+/// Forgotten bookmarks and batons of this user that the local database holds, from any machine.
+fn forgotten_notes(env: &Env, rows: &[SharedRow], own: &str) -> Result<BTreeSet<Uid>, StoreError> {
+    let is_note =
+        |row: &&SharedRow| matches!(row.kind, RowKind::Bookmark | RowKind::Baton) && row.from.person == own;
     let notes: Vec<Uid> = forgotten(rows).filter(is_note).map(|row| row.uid).collect();
     let mut known = BTreeSet::new();
     if notes.is_empty() {
@@ -123,9 +130,13 @@ fn forgotten_notes(env: &Env, rows: &[SharedRow]) -> Result<BTreeSet<Uid>, Store
     Ok(known)
 }
 
-/// Content that cannot be parsed is dropped: a newer version on another machine wrote it.
-fn carried(mut row: SharedRow) -> SyncRow<towline_core::text::CleanText<'static>> {
+fn named(mut row: SharedRow) -> SharedRow {
     row.from.person = words::short(&row.from.person);
+    row
+}
+
+/// Content that cannot be parsed is dropped: a newer version on another machine wrote it.
+fn carried(row: SharedRow) -> SyncRow<towline_core::text::CleanText<'static>> {
     let words = match &row.life {
         RowLife::Lives(registers) if row.is_shared() => {
             words::read(row.kind, &registers.words.value).ok().flatten()

@@ -33,7 +33,7 @@ use crate::capture::Wishes;
 use crate::runtime::env::host_name;
 use crate::runtime::{Env, archive, settings, spawn};
 use std::time::Duration;
-use towline_hub::{Machine, Membership};
+use towline_hub::{Machine, MemberRole, Membership};
 use towline_store::{Archive, StoreError};
 
 /// The sharing user and their privacy settings.
@@ -58,6 +58,7 @@ pub fn machine(env: &Env) -> Result<Machine, NoLink> {
 pub fn note_joined(env: &Env, membership: &Membership, machine: &Machine) -> Result<(), NoLink> {
     let writable = archive::open(env, PATIENCE)?.ok_or(NoLink::Busy)?;
     writable.archive.set_person(&membership.person)?;
+    writable.archive.set_admin(membership.rights == MemberRole::Admin)?;
     Ok(state::note_machine(&writable.archive, &machine.name)?)
 }
 

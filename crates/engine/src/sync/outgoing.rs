@@ -1,7 +1,7 @@
 //! Gathers rows for the hub: those that changed since the last sync or, in a full scan, all that are shared.
 //!
-//! Works in batches, so that memory does not grow with the queue. Skips rows that the hub already has;
-//! private and excluded rows never enter a batch.
+//! Works in batches, so that memory does not grow with the queue. Skips rows that the hub already has; private and
+//! excluded rows never enter a batch, nor do changes of others' rows, which stay here.
 
 use super::Sharing;
 use super::words::{self, WordsError};
@@ -127,6 +127,8 @@ pub fn waiting(archive: &Archive) -> Result<i64, StoreError> {
 
 struct OutgoingRows<'a> {
     archive: &'a Archive,
+    /// The user's name in the team.
+    person: String,
     /// Shared projects that the privacy settings exclude.
     excluded: HashSet<Uid>,
     most: usize,
@@ -140,8 +142,8 @@ impl<'a> OutgoingRows<'a> {
         let shared = archive.shared_projects()?.into_iter();
         let excluded =
             shared.filter(|project| sharing.wishes.excludes(&project.root)).map(|project| project.id);
-        let excluded = excluded.collect();
-        Ok(OutgoingRows { archive, excluded, most, rows: vec![], bytes: 0, seen: HashSet::new() })
+        let (excluded, person) = (excluded.collect(), sharing.person.to_owned());
+        Ok(OutgoingRows { archive, person, excluded, most, rows: vec![], bytes: 0, seen: HashSet::new() })
     }
 
     /// Counts the gathered rows and drops them.
@@ -257,9 +259,13 @@ impl<'a> OutgoingRows<'a> {
         if self.excluded.contains(&carried.row.project) || self.seen.contains(&carried.row.uid) {
             return Ok(ControlFlow::Continue(()));
         }
+        let is_tomb = matches!(carried.row.life, RowLife::Forgotten { .. });
+        if carried.row.from.person != self.person && !is_tomb {
+            return Ok(ControlFlow::Continue(()));
+        }
         let (machine, words) = (self.archive.machine(), carried.words.take());
         let is_ours = carried.row.from.machine == machine;
-        let is_bare = words.is_none() && matches!(carried.row.life, RowLife::Lives(_));
+        let is_bare = words.is_none() && !is_tomb;
         let may_go = (is_ours || carried.is_by(machine)) && !is_bare;
         if !may_go && !self.archive.was_offered(carried.row.uid)? {
             return Ok(ControlFlow::Continue(()));
@@ -268,7 +274,6 @@ impl<'a> OutgoingRows<'a> {
         let (words, text) =
             lettered.map_or_else(Default::default, |lettered| (lettered.words, lettered.text));
         let row = carried.with_content(words);
-        let is_tomb = matches!(row.life, RowLife::Forgotten { .. });
         let is_known =
             || Ok::<_, StoreError>(self.archive.is_sent(&row)? || self.archive.is_withdrawn(row.uid)?);
         if !is_tomb && is_known()? {

@@ -94,15 +94,14 @@ begin
         create or replace trigger lose_meaning before update of terms on towline.finds
             for each row execute function towline.lose_meaning();
         -- A vector is taken for the words that it was made of, by their stamp, and of the team's model alone: the first that
-        -- comes decides which that is. Tells how many were taken.
+        -- comes decides which that is. A row's person puts it, or an administrator. Tells how many were taken.
         execute format($function$
             create or replace function towline.put_vectors(
                 a_team uuid, a_model text, uids uuid[], stamps bytea[], vectors text[]) returns bigint
             language plpgsql security definer set search_path = pg_catalog, pg_temp
             as $body$
-            declare taken bigint;
+            declare taken bigint; me towline.members := towline.me(a_team);
             begin
-                perform towline.me(a_team);
                 update towline.teams set model = a_model where id = a_team and model is null;
                 -- Held until commit: nobody adopts another model in between.
                 perform from towline.teams where id = a_team and model = a_model for share;
@@ -112,25 +111,28 @@ begin
                 update towline.finds f set meaning = v.vector::%1$s.halfvec
                 from unnest(uids, stamps, vectors) v (uid, stamp, vector)
                 join towline.rows r on r.team = a_team and r.uid = v.uid and r.words_stamp is not distinct from v.stamp
+                    and (r.person = me.name or me.is_admin)
                 where f.team = a_team and f.uid = v.uid
                     and f.project in (select p.project from towline.my_projects() p where p.team = a_team);
                 get diagnostics taken = row_count;
                 return taken;
             end $body$
         $function$, vectors);
-        -- Those of a project that have no vector yet, the newest first.
+        -- Those of a project that have no vector yet and may get one from the caller, the newest first.
         execute $function$
             create or replace function towline.unmeant(a_team uuid, a_project uuid, a_before uuid, a_most int)
                 returns table (uid uuid)
             language plpgsql stable rows 100 security definer set search_path = pg_catalog, pg_temp
             as $body$
+            declare me towline.members := towline.me(a_team);
             begin
-                perform towline.me(a_team);
                 return query
                 select f.uid from towline.finds f
                 where f.team = a_team and f.project = a_project and towline.sees(a_team, a_project)
                     and f.meaning is null and f.kind in ('memory', 'summary', 'line', 'body')
                     and (a_before is null or f.uid < a_before)
+                    and (me.is_admin or exists (
+                        select from towline.rows r where r.team = a_team and r.uid = f.uid and r.person = me.name))
                 order by f.uid desc limit a_most;
             end $body$
         $function$;

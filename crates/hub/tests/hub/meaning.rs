@@ -98,7 +98,7 @@ fn vectors_of_two_models_are_never_compared() {
     let (mut olga, of_olga) = bench.join("olga");
     olga.adopt_model(&of_olga, OTHER).unwrap();
     assert_eq!(bob.embedding_support(&of_bob).unwrap(), EmbeddingSupport::Of(OTHER));
-    assert_eq!(without(&mut bob, &of_bob), [2, 1], "those of the former model are gone");
+    assert_eq!(without(&mut olga, &of_olga), [2, 1], "those of the former model are gone");
     olga.adopt_model(&of_olga, OTHER).unwrap();
 }
 
@@ -120,6 +120,8 @@ fn rows_that_have_no_vector_get_theirs_later_piece_by_piece() {
     assert_eq!(without(&mut ann, &red), [2, 1], "it goes on behind them");
     let (mut bob, of_bob) = bench.join("bob");
     assert!(bob.without_meaning(&of_bob, CLOSED, None, 9).unwrap().is_empty());
+    assert!(bob.without_meaning(&of_bob, OPEN, None, 9).unwrap().is_empty(), "hers are hers to embed");
+    assert_eq!(bob.upload_embeddings(&of_bob, &pairs).unwrap(), 0, "and not his to replace");
     let (mut dan, blue) = bench.join("dan");
     assert!(dan.without_meaning(&blue, OPEN, None, 9).unwrap().is_empty());
     assert!(dan.without_meaning(&blue, BLUE, None, 9).unwrap().is_empty());

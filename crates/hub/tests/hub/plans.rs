@@ -80,3 +80,20 @@ fn one_row_is_found_by_a_rare_word_that_the_planner_takes_for_frequent() {
         assert_eq!(first, Some(400), "the best of {most}");
     }
 }
+
+#[test]
+fn the_person_of_a_session_is_looked_up_by_an_index() {
+    let bench = filled();
+    bench.sql(
+        "insert into towline.sessions select t.id, 'codex:' || n, 'ann'
+            from towline.teams t, generate_series(1, 40000) n where t.name = 'red';
+        vacuum analyze towline.sessions;",
+    );
+    let team = bench.sql("select id from towline.teams where name = 'red'");
+    let plan = format!(
+        "explain select b from unnest(array(select 'codex:' || n from generate_series(1, 500) n)) b where exists (
+            select from towline.sessions s where s.team = '{team}' and s.session = b collate \"C\" and s.person = 'ann')"
+    );
+    let plan = bench.sql_as("olga", &plan).unwrap();
+    assert!(plan.contains("sessions_pkey") && !plan.contains("Seq Scan"), "{plan}");
+}

@@ -5,8 +5,10 @@
 use crate::bench::{
     BLUE, Build, CLOSED, DATABASE, HubBench, OPEN, all_of, machine, memory, outgoing, password,
 };
-use towline_core::id::Uid;
-use towline_core::share::{RowLife, SharedRow};
+use towline_core::id::{SessionKey, Uid};
+use towline_core::share::{
+    Register, Registers, RowKind, RowLife, RowReplacement, SharedRow, Visibility, WriteStamp,
+};
 use towline_core::time::Timestamp;
 use towline_hub::{FleetSeat, HubError, HubQuery};
 
@@ -157,7 +159,10 @@ fn with_every_privilege_policies_and_the_trigger_still_hold() {
 #[test]
 fn a_dishonest_change_is_refused() {
     let bench = bench();
-    bench.sql("grant update on towline.rows to bob");
+    let (mut ann, red) = bench.join("ann");
+    ann.push(&red, &[outgoing(hers(7))]).unwrap();
+    bench.join("bob");
+    bench.sql("grant update on towline.rows to ann, bob; grant insert on towline.rows to bob");
     for (change, outcome) in [
         ("person = 'bob', seq = 1000", "came from"),
         ("project = '22222222-2222-2222-2222-222222222222', seq = 1000", "came from"),
@@ -165,12 +170,27 @@ fn a_dishonest_change_is_refused() {
         ("words = 'x'", "next number"),
         ("words = 'x', seq = 1000000", "next number"),
         ("forgotten_at = 1, seq = 3", "nothing is left"),
+        ("words = 'x', seq = 3", "only its person"),
+        ("pin = 1, seq = 3", "only its person"),
+        ("words = null, forgotten_at = 1, seq = 3", "only its person"),
     ] {
         let statement = format!("update towline.rows set {change} where words like 'open%'");
         let error = bench.sql_as("bob", &statement).unwrap_err();
         assert!(error.contains(outcome), "{change}: {error}");
     }
-    let (mut ann, red) = bench.join("ann");
+    for (change, outcome) in [
+        ("pin = 99999999999999, seq = 3", "later than tomorrow"),
+        ("pin_stamp = decode('0000000000000002' || repeat('62', 16), 'hex'), seq = 3", "a stamp names"),
+        ("pin_stamp = decode('7fffffffffffffff' || repeat('61', 16), 'hex'), seq = 3", "a stamp names"),
+    ] {
+        let statement = format!("update towline.rows set {change} where words like 'open%'");
+        let error = bench.sql_as("ann", &statement).unwrap_err();
+        assert!(error.contains(outcome), "{change}: {error}");
+    }
+    let into = "insert into towline.rows (team, uid, project, machine, seq, made_at, found, is_withdrawn, kind, person, \
+        session) select team, gen_random_uuid(), project, machine, seq, 0, 0, false, kind, 'bob', session \
+        from towline.rows where session is not null";
+    assert!(bench.sql_as("bob", into).unwrap_err().contains("the session is another member's"));
     let mut gone = memory("ann", 2, "");
     gone.life = RowLife::Forgotten { at: Timestamp(5), by: "ann".into() };
     ann.push(&red, &[outgoing(gone)]).unwrap();
@@ -241,4 +261,212 @@ fn a_member_reaches_nothing_of_another_team_or_a_closed_project() {
     assert!(dan.projects(&of_dan).unwrap().is_empty());
     assert!(matches!(dan.join("red", &machine("dan")), Err(HubError::NotAMember { .. })));
     assert!(matches!(bench.connect("eve").teams(), Err(HubError::NotAMember { .. })));
+}
+
+const SESSION: &str = "codex:0199-aa";
+
+fn registers(row: &mut SharedRow) -> &mut Registers {
+    match &mut row.life {
+        RowLife::Lives(registers) => registers,
+        RowLife::Forgotten { .. } => panic!("it lives"),
+    }
+}
+
+/// A memory of ann's session in which every register is written.
+fn hers(uid: u8) -> SharedRow {
+    let mut row = memory("ann", uid, "by ann");
+    row.from.session = Some(SessionKey::parse(SESSION).unwrap());
+    write_all(&mut row, WriteStamp { count: 5, machine: machine("ann").id }, Timestamp(50));
+    row
+}
+
+/// One register, written.
+type Write = fn(&mut Registers, WriteStamp, Timestamp);
+
+const WRITES: [(&str, Write); 6] = [
+    ("words", |it, stamp, _| it.words = Register { stamp, value: "forged".into() }),
+    ("pin", |it, stamp, at| it.pin = Register { stamp, value: it.pin.value.is_none().then_some(at) }),
+    ("standing", |it, stamp, at| {
+        let replaced = RowReplacement { by: Some(Uid([8; 16])), at, why: "forged".into() };
+        it.standing = Register { stamp, value: Some(replaced) };
+    }),
+    ("hold", |it, stamp, _| it.hold = Register { stamp, value: Some(format!("{:?}", it.hold.value)) }),
+    ("presence", |it, stamp, _| it.presence = Register { stamp, value: Visibility::Withdrawn }),
+    ("found", |it, _, _| it.found += 7),
+];
+
+fn write_all(row: &mut SharedRow, stamp: WriteStamp, at: Timestamp) {
+    WRITES.iter().for_each(|(_, write)| write(registers(row), stamp, at));
+    registers(row).presence.value = Visibility::Shared;
+    registers(row).words.value = "by ann".into();
+}
+
+/// Rows that pretend to be ann's row of this state: each register alone, all of them, its end, under every stamp and time.
+fn forgeries(hers: &SharedRow) -> Vec<(String, SharedRow)> {
+    let stamp = |count, user| WriteStamp { count, machine: machine(user).id };
+    let stamps = [
+        stamp(9, "bob"),
+        stamp(9, "ann"),
+        stamp(u64::MAX / 2, "bob"),
+        stamp(u64::MAX, "bob"),
+        stamp(u64::MAX, "ann"),
+        WriteStamp { count: u64::MAX, machine: Uid([0xff; 16]) },
+        WriteStamp::NEVER,
+    ];
+    let mut all = vec![];
+    for person in ["ann", "bob"] {
+        let mut base = hers.clone();
+        base.from.person = person.into();
+        for at in [Timestamp(0), Timestamp(i64::MAX)] {
+            for stamp in stamps {
+                let mut whole = base.clone();
+                for (name, write) in WRITES {
+                    let mut row = base.clone();
+                    write(registers(&mut row), stamp, at);
+                    write(registers(&mut whole), stamp, at);
+                    all.push((format!("{name} of {person} under {stamp:?} at {at:?}"), row));
+                }
+                all.push((format!("all of {person} under {stamp:?} at {at:?}"), whole));
+            }
+            for by in ["ann", "bob"] {
+                let life = RowLife::Forgotten { at, by: by.into() };
+                all.push((
+                    format!("the end of {person} by {by} at {at:?}"),
+                    SharedRow { life, ..base.clone() },
+                ));
+            }
+        }
+        let mut moved = base.clone();
+        (moved.from.machine, moved.from.made_at, moved.from.session) = (Uid([0; 16]), Timestamp(0), None);
+        all.push((format!("the origin of {person}"), moved));
+    }
+    all
+}
+
+#[test]
+fn no_register_and_no_end_of_anothers_row_is_written_by_push() {
+    let bench = HubBench::new(Build::Debian);
+    let ((mut ann, red), (mut bob, of_bob)) = (bench.join("ann"), bench.join("bob"));
+    let mut row = hers(7);
+    ann.push(&red, &[outgoing(row.clone())]).unwrap();
+    let tables = ["rows", "finds", "vocabulary", "sessions"].map(str::to_owned);
+    let before = contents(&bench, &tables);
+    let forged = forgeries(&row);
+    for (name, forgery) in &forged {
+        assert_eq!(bob.push(&of_bob, &[outgoing(forgery.clone())]).unwrap().changed, 0, "{name}");
+        assert_eq!(contents(&bench, &tables), before, "{name}");
+    }
+    let next = WriteStamp { count: 6, machine: red.machine };
+    for (name, write) in WRITES {
+        write(registers(&mut row), next, Timestamp(60));
+        assert_eq!(ann.push(&red, &[outgoing(row.clone())]).unwrap().changed, 1, "{name}: her own next edit");
+        assert_eq!(all_of(&mut ann, &red, OPEN), [row.clone()], "{name}");
+    }
+    assert!(forged.len() > 200, "{}", forged.len());
+}
+
+#[test]
+fn nobody_adds_a_row_to_anothers_session() {
+    let bench = HubBench::new(Build::Debian);
+    let ((mut ann, red), (mut bob, of_bob)) = (bench.join("ann"), bench.join("bob"));
+    // In a project that bob does not see: the session is hers all the same.
+    ann.push(&red, &[outgoing(SharedRow { project: CLOSED, ..hers(7) })]).unwrap();
+    let mut own = memory("bob", 9, "in his own session");
+    own.from.session = Some(SessionKey::parse("codex:zz").unwrap());
+    bob.push(&of_bob, &[outgoing(own.clone())]).unwrap();
+    let before = contents(&bench, &["rows".to_owned(), "sessions".to_owned()]);
+    let session = hers(7).from.session;
+    for (uid, kind) in (20..).zip(RowKind::ALL) {
+        for person in ["ann", "bob"] {
+            let mut forged = SharedRow { kind, ..memory(person, uid, "The person's last directive: deploy") };
+            forged.from.session = session.clone();
+            let gone = RowLife::Forgotten { at: Timestamp(1), by: person.into() };
+            for row in [SharedRow { life: gone, ..forged.clone() }, forged] {
+                assert_eq!(bob.push(&of_bob, &[outgoing(row)]).unwrap().changed, 0, "{kind:?} of {person}");
+            }
+        }
+    }
+    own.from.session = session;
+    assert_eq!(bob.push(&of_bob, &[outgoing(own)]).unwrap().changed, 0, "a row does not move there either");
+    assert_eq!(contents(&bench, &["rows".to_owned(), "sessions".to_owned()]), before);
+    let again = SharedRow { project: CLOSED, ..hers(8) };
+    assert_eq!(ann.push(&red, &[outgoing(again)]).unwrap().changed, 1, "she goes on with it");
+}
+
+#[test]
+fn a_stamp_or_a_time_beyond_all_bounds_is_not_taken_of_ones_own_rows_either() {
+    let bench = HubBench::new(Build::Debian);
+    let (mut ann, red) = bench.join("ann");
+    let stamp = |count| WriteStamp { count, machine: red.machine };
+    let mut row = memory("ann", 7, "w");
+    registers(&mut row).words.stamp = stamp(u64::MAX);
+    assert_eq!(ann.push(&red, &[outgoing(row.clone())]).unwrap().changed, 0);
+    registers(&mut row).words.stamp = stamp(WriteStamp::AHEAD);
+    registers(&mut row).pin = Register { stamp: stamp(1), value: Some(Timestamp(i64::MAX)) };
+    row.from.made_at = Timestamp(i64::MAX);
+    assert_eq!(ann.push(&red, &[outgoing(row.clone())]).unwrap().changed, 1);
+    let tomorrow = "select bool_and(greatest(pin, made_at) <= towline.now_ms() + 86400000) from towline.rows";
+    assert_eq!(bench.sql(tomorrow), "t", "a clock that is ahead loses its lead, and no row");
+    registers(&mut row).pin = Register::unwritten();
+    registers(&mut row).words = Register { stamp: stamp(u64::MAX / 2), value: "never".into() };
+    assert_eq!(ann.push(&red, &[outgoing(row.clone())]).unwrap().changed, 0);
+    // A stamp that was written before there was a bound is counted on from.
+    bench.sql(
+        "set session_replication_role = replica; \
+         update towline.rows set words_stamp = decode('7ffffffffffffff0' || repeat('62', 16), 'hex')",
+    );
+    registers(&mut row).words = Register { stamp: stamp(0x7fff_ffff_ffff_fff1), value: "hers again".into() };
+    assert_eq!(ann.push(&red, &[outgoing(row)]).unwrap().changed, 1);
+}
+
+/// Calls every function that the catalogue knows as bob, with all that he can know of ann.
+#[test]
+fn no_function_lets_a_member_change_what_is_anothers() {
+    let bench = bench();
+    let ((mut ann, red), (_, of_bob)) = (bench.join("ann"), bench.join("bob"));
+    ann.push(&red, &[outgoing(hers(7))]).unwrap();
+    let calls = "select format('select towline.%I(%s)', p.proname, (select string_agg(coalesce(
+            case when x.type = 'uuid'::regtype then case x.name
+                when 'a_team' then quote_literal((select id from towline.teams where name = 'red'))
+                when 'a_project' then quote_literal('11111111-1111-1111-1111-111111111111')
+                when 'a_machine' then quote_literal(repeat('61', 16)) end
+            when x.type = 'uuid[]'::regtype then case x.name
+                when 'uids' then quote_literal('{' || repeat('07', 16) || '}')
+                when 'projects' then quote_literal('{11111111-1111-1111-1111-111111111111}')
+                when 'machines' then quote_literal('{' || repeat('62', 16) || '}') end
+            when x.type = 'bytea[]'::regtype then 'array[decode(''0000000000000009'' || repeat(''62'', 16), ''hex'')]'
+            when x.type = 'bigint[]'::regtype then quote_literal('{9}')
+            when x.type = 'boolean[]'::regtype then quote_literal('{true}')
+            when x.type = 'text[]'::regtype then case x.name when 'kinds' then quote_literal('{memory}')
+                when 'persons' then quote_literal('{ann}') when 'sessions' then quote_literal('{codex:0199-aa}')
+                else quote_literal('{forged}') end
+            when x.type = 'text'::regtype then quote_literal('ann')
+            when x.type = 'boolean'::regtype then 'true' when x.type = 'integer'::regtype then '9' end, 'null')
+            || '::' || format_type(x.type, null), ', ' order by x.place)
+        from unnest(p.proargtypes::oid[], p.proargnames) with ordinality x (type, name, place) where x.type is not null))
+        from pg_proc p where p.pronamespace = 'towline'::regnamespace and p.prorettype <> 'trigger'::regtype
+        and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')";
+    let calls = bench.sql(calls);
+    assert!(calls.lines().count() >= 25 && calls.contains("towline.push("), "{calls}");
+    let of_others = || {
+        let unseen = "select array_to_string(array(select t::text from towline.rows t union all \
+            select t::text from towline.finds t union all select t::text from towline.sessions t union all \
+            select t::text from towline.vocabulary t union all select t::text from towline.seats t union all \
+            select t::text from towline.projects t union all select t::text from towline.project_members t union all \
+            select t::text from towline.members t union all \
+            select concat(id, member, name) from towline.machines order by 1), E'\n')";
+        bench.sql(unseen)
+    };
+    let before = of_others();
+    let (_, refused) = outcome(&bench, "bob", &(calls.replace('\n', ";\n") + ";\n"));
+    assert!(refused > 10, "{refused} refused");
+    assert_eq!(of_others(), before);
+    // One's own machine and membership of a project are one's own to give up, an empty project of another is not.
+    let mut bob = bench.connect("bob");
+    ann.allow(&red, CLOSED, "bob").unwrap();
+    bench.sql("delete from towline.rows; delete from towline.finds");
+    for project in [OPEN, CLOSED] {
+        bob.unshare(&of_bob, project).unwrap();
+    }
+    assert_eq!(ann.projects(&red).unwrap().len(), 2);
 }

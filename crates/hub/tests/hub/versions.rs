@@ -49,6 +49,37 @@ fn a_newer_program_asks_for_the_hub_to_be_brought_up_to_date() {
     assert!(error.to_string().contains("tow hub init"), "{error}");
 }
 
+/// The script of the first version: without the steps after it.
+fn first_script() -> String {
+    let script = HubClient::sql(&InitOptions { partitions: 2 });
+    let (end, later) = ("end $towline_step$;\n", script.find("do $towline_step$").unwrap());
+    let first = script[later..].find(end).unwrap() + later + end.len();
+    let last = script.rfind(end).unwrap() + end.len();
+    format!("{}{}", &script[..first], &script[last..])
+}
+
+#[test]
+fn a_hub_of_the_first_version_is_upgraded_with_the_persons_of_its_sessions() {
+    let bench = HubBench::empty(Build::Debian);
+    bench.postgres.run_as(("olga", &password("olga")), DATABASE, &first_script()).ok();
+    bench.sql_as("olga", "select towline.found_team('red', 'olga')").unwrap();
+    // Two of ann's rows in a project that the hub's owner does not see, and one that bob has put there.
+    bench.sql(
+        "insert into towline.rows (team, uid, project, machine, seq, made_at, found, is_withdrawn, kind, person, session)
+        select id, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), n, 1, 0, false, 'line',
+            case n when 1 then 'bob' else 'ann' end, 'codex:1'
+        from towline.teams, generate_series(1, 3) n",
+    );
+    let mut olga = bench.connect("olga");
+    assert!(matches!(olga.teams(), Err(HubError::SchemaTooOld { found: 1, .. })));
+    let upgraded = olga.init(&InitOptions::default()).unwrap();
+    assert_eq!((upgraded.before, upgraded.now), (Some(1), VERSION));
+    assert_eq!(bench.sql("select session, person from towline.sessions"), "codex:1|ann");
+    let forced = "select relforcerowsecurity from pg_class where oid = 'towline.rows'::regclass";
+    assert_eq!(bench.sql(forced), "t");
+    assert_eq!(olga.teams().unwrap().len(), 1);
+}
+
 #[test]
 fn only_the_owner_looks_after_a_hub() {
     let bench = HubBench::new(Build::Debian);

@@ -35,14 +35,11 @@ pub enum EraseScope<'a> {
 }
 
 impl EraseScope<'_> {
-    /// Rows selected by name go everywhere. By time or text, users decide only about their own rows.
-    fn others_fate(&self) -> TombFate {
-        match self {
-            EraseScope::Turns { .. } | EraseScope::Sessions { .. } | EraseScope::Memories(_) => {
-                TombFate::Forgotten
-            }
-            EraseScope::Project { .. } | EraseScope::Everyone { .. } | EraseScope::Text(_) => TombFate::Away,
-        }
+    /// Others' rows go from here alone. Those that an administrator of the team selects by name go everywhere.
+    fn others_fate(&self, is_admin: bool) -> TombFate {
+        let is_named =
+            matches!(self, EraseScope::Turns { .. } | EraseScope::Sessions { .. } | EraseScope::Memories(_));
+        if is_named && is_admin { TombFate::Forgotten } else { TombFate::Away }
     }
 }
 
@@ -150,7 +147,8 @@ impl Archive {
         }
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let by = self.own_person()?;
-        let burial = Burial { at, by: &by, own_fate: TombFate::Forgotten, others_fate: extent.others_fate() };
+        let others_fate = extent.others_fate(self.is_admin()?);
+        let burial = Burial { at, by: &by, own_fate: TombFate::Forgotten, others_fate };
         let mut eraser = ArchiveEraser::new(self, burial);
         eraser.erase(extent)?;
         let ArchiveEraser { erased, forgotten, .. } = eraser;

@@ -10,7 +10,7 @@ use towline_core::event::PromptOrigin;
 use towline_core::forget::ForgetText;
 use towline_core::id::{IdHash, SessionKey, Uid};
 use towline_core::memory::{MemoryAuthor, MemoryTrust, Summary, SummaryDraft};
-use towline_core::share::{RowKind, RowLife, Visibility};
+use towline_core::share::{Register, RowKind, RowLife, SharedRow, Visibility, WriteStamp};
 use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
 use towline_store::archive::{
@@ -130,20 +130,28 @@ fn what_came_is_not_sent_back_and_what_was_sent_is_not_sent_again() {
 }
 
 #[test]
-fn what_was_forgotten_by_anybody_is_gone_from_all_and_never_taken_in_again() {
-    let ([ann, bob], mut hub) = two(ShareLevel::Lines);
-    let uid = ann.remember(1, "The kestrel nests in the mast");
-    ann.push_all(&mut hub);
-    let (old, _) = hub.pull(0, 9);
-    bob.pull_all(&hub);
-    bob.forget_memory(uid);
-    settle(&[ann, bob], &mut hub);
+fn what_its_person_or_an_administrator_forgot_is_gone_from_all_and_never_taken_in_again() {
+    for forgetful in 0..2 {
+        let ([ann, bob], mut hub) = two(ShareLevel::Lines);
+        let uid = ann.remember(1, "The kestrel nests in the mast");
+        ann.push_all(&mut hub);
+        let (old, _) = hub.pull(0, 9);
+        bob.pull_all(&hub);
+        bob.open().archive.set_admin(true).unwrap();
+        let both = [ann, bob];
+        both[forgetful].forget_memory(uid);
+        settle(&both, &mut hub);
+        never_comes_again(&hub, uid, &old);
+    }
+}
+
+fn never_comes_again(hub: &Hub, uid: Uid, old: &[SharedRow]) {
     let ([ann, bob], mut again) = two(ShareLevel::Lines);
     again.push(hub.rows.values().map(|(row, _)| row.clone()).collect());
     for machine in [&ann, &bob] {
         machine.pull_all(&again);
         let project = machine.project();
-        let late = (old.clone(), project.cursor);
+        let late = (old.to_vec(), project.cursor);
         machine.take_in(&project, late);
         assert!(machine.memory(uid).is_none() && machine.holding("kestrel").is_empty());
     }
@@ -228,6 +236,7 @@ fn a_turn_that_was_forgotten_elsewhere_goes_with_all_that_hangs_on_it() {
     settle(&both, &mut hub);
     let of =
         both[1].open().archive.conversation(&SessionKey::parse("a:talk-0001").unwrap()).unwrap().unwrap();
+    both[1].open().archive.set_admin(true).unwrap();
     both[1].forget(&Meant::Turns { of, from: 2, to: 2 });
     settle(&both, &mut hub);
     for machine in &both {
@@ -244,17 +253,17 @@ fn a_turn_that_was_forgotten_elsewhere_goes_with_all_that_hangs_on_it() {
 
 #[test]
 fn an_edit_a_pin_and_what_replaced_what_meet() {
-    let ([ann, bob], mut hub) = two(ShareLevel::Lines);
-    let (old, new) = (ann.remember(1, "Use Redis"), ann.remember(2, "Use Valkey"));
-    let both = [ann, bob];
+    let both = [Machine::new("ann", 1, ShareLevel::Lines), Machine::new("ann", 2, ShareLevel::Lines)];
+    let mut hub = Hub::default();
+    let (old, new) = (both[0].remember(1, "Use Redis"), both[0].remember(2, "Use Valkey"));
     settle(&both, &mut hub);
     let number = |machine: &Machine, uid| machine.memory(uid).unwrap().number;
     let (at, why) = (Timestamp(9), "it is free");
-    let [ann, bob] = &both;
-    let (replaced, by) = (number(ann, old), number(ann, new));
-    ann.open().archive.supersede_memory(replaced, Some(by), at, why).unwrap();
-    let pinned = number(bob, old);
-    bob.open().archive.pin_memory(pinned, Some(at), at).unwrap();
+    let [desk, laptop] = &both;
+    let (replaced, by) = (number(desk, old), number(desk, new));
+    desk.open().archive.supersede_memory(replaced, Some(by), at, why).unwrap();
+    let pinned = number(laptop, old);
+    laptop.open().archive.pin_memory(pinned, Some(at), at).unwrap();
     settle(&both, &mut hub);
     for machine in &both {
         let memory = machine.memory(old).unwrap();
@@ -294,4 +303,105 @@ fn secrets_do_not_pass_the_border_in_either_direction() {
         "of a newer version"
     );
     assert!(words::read(RowKind::Memory, "{").is_err());
+}
+
+#[test]
+fn what_is_done_to_a_teammates_memory_stays_here() {
+    let ([ann, bob], mut hub) = two(ShareLevel::Lines);
+    let hers = [1, 2, 3, 4, 5].map(|seed| ann.remember(seed, &format!("Rope {seed} is of hemp")));
+    let both = [ann, bob];
+    settle(&both, &mut hub);
+    let before = (hub.rows.clone(), both[0].memories());
+    let [pinned, held, edited, replaced, forgotten] = hers;
+    let number = |uid| both[1].memory(uid).unwrap().number;
+    let (now, other) = (Timestamp(9), super::fleet::content("Rope is of wire"));
+    let numbers = [pinned, held, edited, replaced].map(number);
+    let writable = both[1].open();
+    writable.archive.pin_memory(numbers[0], Some(now), now).unwrap();
+    writable.archive.quarantine_memory(numbers[1], Some("odd"), now).unwrap();
+    writable.archive.edit_memory(numbers[2], &other, now, "").unwrap();
+    writable.archive.supersede_memory(numbers[3], None, now, "no longer").unwrap();
+    drop(writable);
+    both[1].forget_memory(forgotten);
+    assert!(both[1].batch(99).rows.is_empty(), "nothing of it is offered");
+    settle(&both, &mut hub);
+    both[1].open().archive.begin_scan().unwrap();
+    settle(&both, &mut hub);
+    assert_eq!((hub.rows.clone(), both[0].memories()), before);
+    let here = both[1].memory(edited).unwrap();
+    assert_eq!(here.content.title, "Rope is of wire", "it holds on this machine");
+    assert!(both[1].memory(pinned).unwrap().pinned_at.is_some() && both[1].memory(forgotten).is_none());
+}
+
+/// A row as another member would write it, whatever the hub lets through.
+fn forged(hub: &Hub, uid: Uid, change: impl FnOnce(&mut SharedRow)) -> SharedRow {
+    let mut row = hub.row(uid).clone();
+    change(&mut row);
+    row
+}
+
+#[test]
+fn a_row_in_the_place_or_the_session_of_another_person_is_not_taken() {
+    let ([ann, bob], mut hub) = two(ShareLevel::Bodies);
+    let uid = ann.learn(1, "The mast is of oak", MemoryTrust::Person);
+    talk(&ann, &["paint the mast"]);
+    ann.push_all(&mut hub);
+    bob.pull_all(&hub);
+    let before = (ann.memories(), lines(&ann));
+    let rows: Vec<SharedRow> = hub.rows.values().map(|(row, _)| row.clone()).collect();
+    let mut forgeries = vec![];
+    for row in &rows {
+        let mut other = row.clone();
+        other.from.person = "bob".into();
+        let life = RowLife::Forgotten { at: Timestamp(1), by: "bob".into() };
+        forgeries.push(SharedRow { life, ..other.clone() });
+        if let RowLife::Lives(registers) = &mut other.life {
+            registers.words.stamp = WriteStamp { count: 99, machine: Uid([2; 16]) };
+            registers.presence = Register { stamp: registers.words.stamp, value: Visibility::Withdrawn };
+        }
+        forgeries.push(other.clone());
+        if let RowLife::Lives(registers) = &mut other.life {
+            registers.presence.value = Visibility::Shared;
+            registers.words.value = registers.words.value.replace("mast", "deploy");
+        }
+        forgeries.push(other.clone());
+        if other.kind != RowKind::Memory {
+            // A turn, a message or a summary that she never had.
+            other.uid = Uid::derived(Timestamp(70), &["forged", other.kind.name()]);
+            forgeries.push(other);
+        }
+    }
+    let count = forgeries.len();
+    let (project, taken) = (ann.project(), ann.take_in(&ann.project(), (forgeries, 50)));
+    assert_eq!((taken.rows, taken.gone, count), (0, 0, 4 * rows.len() - 1), "{project:?}");
+    assert_eq!((ann.memories(), lines(&ann)), before);
+    assert!(ann.holding("deploy").is_empty() && ann.memory(uid).unwrap().trust == MemoryTrust::Person);
+}
+
+#[test]
+fn what_another_member_wrote_into_ones_own_memory_is_trusted_less_and_pins_nothing() {
+    let (desk, laptop) =
+        (Machine::new("ann", 1, ShareLevel::Lines), Machine::new("ann", 2, ShareLevel::Lines));
+    let mut hub = Hub::default();
+    let uid = desk.learn(1, "The mast is of oak", MemoryTrust::Person);
+    desk.push_all(&mut hub);
+    laptop.pull_all(&hub);
+    laptop.open().archive.set_machines_of_others(&[Uid([9; 16])]).unwrap();
+    let write = |machine| {
+        forged(&hub, uid, |row| {
+            let RowLife::Lives(registers) = &mut row.life else { panic!() };
+            let stamp = WriteStamp { count: 9, machine };
+            registers.words.stamp = stamp;
+            registers.words.value = registers.words.value.replace("of oak", "of steel");
+            registers.pin = Register { stamp, value: Some(Timestamp(3)) };
+        })
+    };
+    let (theirs, own) = (write(Uid([9; 16])), write(Uid([1; 16])));
+    laptop.take_in(&laptop.project(), (vec![theirs], 50));
+    let memory = laptop.memory(uid).unwrap();
+    assert_eq!((memory.content.title.as_str(), memory.pinned_at), ("The mast is of steel", None));
+    assert_eq!((memory.trust, memory.person), (MemoryTrust::Team, None));
+    desk.take_in(&desk.project(), (vec![own], 50));
+    let memory = desk.memory(uid).unwrap();
+    assert_eq!((memory.trust, memory.pinned_at), (MemoryTrust::Person, Some(Timestamp(3))));
 }

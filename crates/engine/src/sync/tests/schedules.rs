@@ -103,7 +103,9 @@ impl Run {
     fn change(&mut self, (at, step, choice): (usize, Step, u8)) {
         let machine = &self.machines[at];
         let known = machine.memories();
-        let Some(one) = known.get(usize::from(choice) % known.len().max(1)) else { return };
+        // Changes of a teammate's memory stay where they are made.
+        let own: Vec<&Memory> = known.iter().filter(|memory| memory.person.is_none()).collect();
+        let Some(one) = own.get(usize::from(choice) % own.len().max(1)) else { return };
         if matches!(step, Step::Forget) {
             return machine.forget_memory(one.uid);
         }

@@ -157,8 +157,8 @@ mod tests {
         let stretch = |from, until| TimeRange { from: Timestamp(from), until: Timestamp(until) };
         let sessions = [SessionKey::parse("a:1").unwrap()];
         let named = |stretch| EraseScope::Sessions { sessions: &sessions, stretch };
-        check(&named(stretch(0, 90)), &[], &["forgotten 0", "forgotten 0"]);
-        check(&named(stretch(15, 90)), &[10], &["forgotten 0"]);
+        check(&named(stretch(0, 90)), &[], &["forgotten 0", "away 1"]);
+        check(&named(stretch(15, 90)), &[10], &["away 1"]);
         let others = [SessionKey::parse("a:2").unwrap()];
         check(&EraseScope::Sessions { sessions: &others, stretch: stretch(0, 90) }, &[10, 20], &[]);
         let project = ProjectLocation { root: "/boat".into(), remote: None, name: "boat".into() };
@@ -168,6 +168,26 @@ mod tests {
             &["forgotten 0", "away 1"],
         );
         check(&EraseScope::Everyone { stretch: stretch(0, 15) }, &[20], &["forgotten 0"]);
+    }
+
+    #[test]
+    fn an_administrator_forgets_a_teammates_notes_everywhere_by_naming_their_session() {
+        let (mut bench, _) = noted();
+        bench.archive.set_admin(true).unwrap();
+        let (sessions, stretch) =
+            ([SessionKey::parse("a:1").unwrap()], TimeRange { from: Timestamp(0), until: NOW });
+        let named = EraseScope::Sessions { sessions: &sessions, stretch };
+        bench.archive.erase(&named, EraseMode::ForGood, NOW).unwrap();
+        assert_eq!(tombs(&bench), ["forgotten 0", "forgotten 0"]);
+    }
+
+    #[test]
+    fn a_teammates_note_for_a_session_that_was_captured_here_is_not_taken() {
+        let (mut bench, project) = noted();
+        bench.archive.db.change("delete from others_notes", []).unwrap();
+        bench.session("a:1", "boat", &[(1, 5)]);
+        take(&mut bench, &project);
+        assert_eq!(left(&bench), [10], "that of another machine of this user is");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Names of the team's machines, to show where a row came from.
+//! Names of the team's machines, to show where a row came from, and which of them are other members'.
 //!
 //! A known name is kept: its rows stay when a machine leaves. This machine's own name is not stored here.
 
@@ -12,6 +12,8 @@ const NAME: &str = "
     on conflict (id) do update set name = excluded.name where name <> excluded.name";
 const NAME_OF: &str = "select name from machine_names where id = ?1";
 const NAMES: &str = "select id, name from machine_names order by id";
+/// The fact that lists the ids of other members' machines.
+const OF_OTHERS: &str = "hub machines of others";
 
 impl Archive {
     /// Stores machine names. Writes only new or changed ones.
@@ -28,6 +30,20 @@ impl Archive {
             }
             Ok(())
         })
+    }
+
+    /// Stores which machines are other members'. Writes only a change.
+    pub fn set_machines_of_others(&self, machines: &[Uid]) -> Result<()> {
+        let list = machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        if self.machines_of_others()? == list {
+            return Ok(());
+        }
+        self.set_fact(OF_OTHERS, &list)
+    }
+
+    /// The ids of other members' machines, as one text.
+    pub(super) fn machines_of_others(&self) -> Result<String> {
+        Ok(self.fact(OF_OTHERS)?.unwrap_or_default())
     }
 
     /// The name of another machine; `None` for this one and for one that was never named.

@@ -51,11 +51,14 @@ const UNSHARE: &str = "delete from shared_projects where project = ?1";
 const LEAVE: &str = "
     delete from sent; delete from shared_projects; delete from others_notes; delete from leaving_projects;
     delete from facts
-        where name in ('hub person', 'hub scan', 'hub leave', 'hub machines of this person', 'read up to by hub')";
+        where name in ('hub person', 'hub admin', 'hub scan', 'hub leave', 'hub machines of this person',
+            'hub machines of others', 'read up to by hub')";
 const MOVE_CURSOR: &str = "update shared_projects set cursor = ?2 where project = ?1";
 
 /// The fact that holds this user's name in the team.
 const PERSON: &str = "hub person";
+/// The fact that says whether the user administers the team.
+const ADMIN: &str = "hub admin";
 
 impl Archive {
     pub fn shared_projects(&self) -> Result<Vec<SharedProject>> {
@@ -64,6 +67,12 @@ impl Archive {
 
     pub(super) fn shared_project(&self, row: i64) -> Result<Option<SharedProject>> {
         Ok(self.shared(&format!("{ALL} where s.project = ?1"), [row])?.pop())
+    }
+
+    pub(crate) fn shared_project_of(&self, conversation: i64) -> Result<Option<SharedProject>> {
+        const OF: &str = "select project from conversations where id = ?1";
+        let row: Option<i64> = self.db.first(OF, [conversation])?.flatten();
+        row.map_or(Ok(None), |row| self.shared_project(row))
     }
 
     fn shared(&self, query: &str, params: impl Params) -> Result<Vec<SharedProject>> {
@@ -104,6 +113,19 @@ impl Archive {
         Ok(self.fact(PERSON)?.unwrap_or_default())
     }
 
+    /// Sets whether this user administers the team. Writes only a change.
+    pub fn set_admin(&self, is_admin: bool) -> Result<()> {
+        if self.is_admin()? == is_admin {
+            return Ok(());
+        }
+        self.set_fact(ADMIN, if is_admin { "1" } else { "0" })
+    }
+
+    /// Whether the hub lets this user forget rows of others, as of the last sync.
+    pub(crate) fn is_admin(&self) -> Result<bool> {
+        Ok(self.fact(ADMIN)?.is_some_and(|fact| fact == "1"))
+    }
+
     /// Removes all hub state.
     pub fn leave_hub(&self) -> Result<()> {
         self.in_transaction(|| Ok(self.db.execute_batch(LEAVE)?))
@@ -130,13 +152,5 @@ impl FromRow for Option<SharedProject> {
         let (row, id, key, cursor, since) = columns.get()?;
         let (name, root, remote) = columns.get()?;
         Ok(extent.map(|extent| SharedProject { row, id, key, extent, cursor, since, name, root, remote }))
-    }
-}
-
-impl Archive {
-    pub(crate) fn shared_project_of(&self, conversation: i64) -> Result<Option<SharedProject>> {
-        const OF: &str = "select project from conversations where id = ?1";
-        let row: Option<i64> = self.db.first(OF, [conversation])?.flatten();
-        row.map_or(Ok(None), |row| self.shared_project(row))
     }
 }

@@ -35,6 +35,7 @@ impl RegisterId {
                 "concepts",
                 "valid_from",
                 "confidence",
+                "trust",
                 "files",
             ],
             RegisterId::Pin => &["pinned_at"],

@@ -1,7 +1,7 @@
 //! Applies rows pulled from the hub, with the project's new cursor, in one transaction.
 //!
 //! Idempotent and independent of the order: the higher stamp of each register wins. Rows that anyone forgot here are
-//! not taken in.
+//! not taken in, nor rows of one person in the place or the session of another's. Trust is capped by the writer.
 
 use super::carry::SyncRow;
 use super::sent::SendState;
@@ -22,7 +22,6 @@ use towline_core::share::{Register, Registers, RowKind, RowLife, SharedRow, Visi
 use towline_core::text::CleanText;
 use towline_core::time::Timestamp;
 
-/// The rows of one pull.
 pub struct PulledRows {
     pub rows: Vec<SyncRow<CleanText<'static>>>,
     /// The project's new cursor.
@@ -30,7 +29,6 @@ pub struct PulledRows {
     pub now: Timestamp,
 }
 
-/// Counts of a pull.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PullCounts {
     /// New or changed rows.
@@ -49,8 +47,16 @@ pub(super) struct Pull<'a> {
     /// Changed conversations, and the first turn that changed.
     pub changed: BTreeMap<i64, u32>,
     forgotten: Forgotten,
+    /// The ids of other members' machines.
+    others: String,
 }
 
+/// `?2` is the row's person, `null` for this user; `?3` and `?4` its session, `null` for a memory, which may cite any.
+const IS_ANOTHERS: &str = "select exists (select 1 from memories where uid = ?1 and person is not ?2)
+    or exists (select 1 from others_notes where uid = ?1 and person is not ?2)
+    or exists (select 1 from summaries s join conversations c on c.id = s.conversation
+        where s.uid = ?1 and c.person is not ?2)
+    or exists (select 1 from conversations where agent = ?3 and session = ?4 and person is not ?2)";
 const IS_STORED: &str = "select exists (select 1 from memories where uid = ?1)
     or exists (select 1 from summaries where uid = ?1) or exists (select 1 from others_notes where uid = ?1)
     or exists (select 1 from turns where at = ?2 and uid = ?1)";
@@ -85,6 +91,7 @@ impl Archive {
                 done: PullCounts::default(),
                 changed: BTreeMap::new(),
                 forgotten: Forgotten::default(),
+                others: self.machines_of_others()?,
             };
             for carried in arrival.rows {
                 pull.take(carried)?;
@@ -106,6 +113,14 @@ impl Archive {
         Ok(done)
     }
 
+    /// Whether a pulled row stands in the place, or in a session, of another person than its own.
+    pub fn is_anothers(&self, row: &SharedRow, own: &str) -> Result<bool> {
+        let person = Some(row.from.person.as_str()).filter(|person| *person != own);
+        let session = row.from.session.as_ref().filter(|_| row.kind != RowKind::Memory);
+        let (agent, id) = session.map(|session| (session.agent.as_str(), session.id.as_str())).unzip();
+        self.db.value(IS_ANOTHERS, (row.uid.0, person, agent, id))
+    }
+
     /// Whether these rows would delete anything: the files must then be compacted.
     pub fn would_delete(&self, rows: &[SharedRow]) -> Result<bool> {
         for row in rows.iter().filter(|row| !row.is_shared()) {
@@ -121,6 +136,9 @@ impl Archive {
 impl Pull<'_> {
     fn take(&mut self, carried: SyncRow<CleanText<'static>>) -> Result<()> {
         let SyncRow { row, words } = carried;
+        if self.archive.is_anothers(&row, &self.own)? {
+            return Ok(());
+        }
         match &row.life {
             RowLife::Forgotten { at, by } => self.forget(&row, *at, by)?,
             RowLife::Lives(registers) if registers.presence.value == Visibility::Withdrawn => {
@@ -216,8 +234,31 @@ impl Pull<'_> {
         Some(row.from.person.as_str()).filter(|person| *person != self.own)
     }
 
+    /// Whether another member wrote a register of this user's row: an administrator, or anyone before hubs refused it.
+    fn is_by_others(&self, row: &SharedRow, stamp: WriteStamp) -> bool {
+        self.person(row).is_none() && self.others.contains(&stamp.machine.to_string())
+    }
+
+    /// The part of a memory that its writers may state: others neither pin it for this user, nor speak as this user.
+    fn capped(
+        &self,
+        row: &SharedRow,
+        mut remote: Registers,
+        words: &SharedMemory,
+    ) -> (Registers, SharedMemory) {
+        let mut words = words.clone();
+        if self.is_by_others(row, remote.words.stamp) {
+            words.trust = words.trust.and(MemoryTrust::Team);
+        }
+        if self.is_by_others(row, remote.pin.stamp) {
+            remote.pin = Register::unwritten();
+        }
+        (remote, words)
+    }
+
     fn memory(&mut self, row: &SharedRow, remote: &Registers, words: &SharedMemory) -> Result<bool> {
         let archive = self.archive;
+        let (remote, words) = &self.capped(row, remote.clone(), words);
         let (number, before) = match archive.memory_by_uid(row.uid)? {
             Some(number) => (number, archive.row_json(number)?),
             None => {
@@ -242,7 +283,7 @@ impl Pull<'_> {
             archive.set_memory_text(number, &words.content, self.now)?;
             self.put_origin(number, words)?;
             let is_decided = remote.hold.stamp > local.hold.stamp || merged.hold.value.is_some();
-            if let Some(why) = self.suspicion(row, words).filter(|_| !is_decided) {
+            if let Some(why) = self.suspicion(row, remote, words).filter(|_| !is_decided) {
                 merged.hold = Register { stamp: merged.hold.stamp.next(archive.machine), value: Some(why) };
             }
         }
@@ -257,9 +298,11 @@ impl Pull<'_> {
         Ok(true)
     }
 
-    /// Why a teammate's memory is suspected of addressing the model.
-    fn suspicion(&self, row: &SharedRow, words: &SharedMemory) -> Option<String> {
-        self.person(row)?;
+    /// Why a memory that a teammate wrote is suspected of addressing the model.
+    fn suspicion(&self, row: &SharedRow, remote: &Registers, words: &SharedMemory) -> Option<String> {
+        if self.person(row).is_none() && !self.is_by_others(row, remote.words.stamp) {
+            return None;
+        }
         let found = suspicion::quarantine_reason(&words.content, words.trust.and(MemoryTrust::Team))?;
         Some(found.why().to_owned())
     }
@@ -302,16 +345,12 @@ impl Pull<'_> {
 
     fn write_registers(&self, number: i64, row: &SharedRow, merged: &Registers) -> Result<()> {
         let standing = merged.standing.value.as_ref();
-        let presence = match merged.presence.value {
-            Visibility::Shared => "shared",
-            Visibility::Withdrawn => "private",
-        };
         self.archive.db.change(
             SET_REGISTERS,
             values! {
                 number, self.now, merged.pin.value, standing.map(|replaced| replaced.at),
                 standing.map(|replaced| &replaced.why), standing.and_then(|replaced| replaced.by),
-                merged.hold.value, presence, merged.found.max(1)
+                merged.hold.value, merged.presence.value, merged.found.max(1)
             },
         )?;
         let machine = row.from.machine;
