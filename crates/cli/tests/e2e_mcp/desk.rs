@@ -65,12 +65,20 @@ impl Client {
         }
     }
 
+    /// The model's wish to run a line of shell.
+    pub fn shell(self, line: &str) -> Step {
+        match self {
+            Client::Claude(_) => Step::tool("Bash", json!({"command": line, "description": "look"})),
+            Client::Codex => Step::tool("exec_command", json!({"cmd": line, "yield_time_ms": 30_000})),
+        }
+    }
+
     /// What the model must do first where the client hides tools behind a search.
     pub fn finding_tools(self, way: Way) -> Vec<Step> {
         match self {
             Client::Claude(Claude::V2_1_197) => vec![],
             Client::Claude(_) => {
-                let names = ["search", "timeline", "get", "remember"];
+                let names = ["search", "timeline", "get", "remember", "forget"];
                 let names = names.map(|tool| format!("{}{tool}", self.prefix(way)));
                 let query = format!("select:{}", names.join(","));
                 vec![Step::tool("ToolSearch", json!({"query": query, "max_results": 9}))]
@@ -80,7 +88,7 @@ impl Client {
                 "call_id": "call_finding_tools",
                 "status": "completed",
                 "execution": "client",
-                "arguments": {"query": "search past memories, timeline, get, remember", "limit": 8},
+                "arguments": {"query": "search past memories, timeline, get, remember, forget", "limit": 8},
             }))],
         }
     }

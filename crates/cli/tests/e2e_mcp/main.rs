@@ -5,4 +5,5 @@ mod across;
 mod desk;
 mod machines;
 mod plugin;
+mod poisoned;
 mod tools;
