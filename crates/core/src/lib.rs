@@ -25,6 +25,7 @@ pub mod ledger;
 pub mod line;
 pub mod memory;
 pub mod meter;
+pub mod patience;
 pub mod phrases;
 pub mod piece;
 pub mod project;

@@ -11,6 +11,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use towline_core::patience::stretch;
 use towline_engine::runtime::Failure;
 use towline_engine::runtime::env::{DataFolder, replace_file};
 
@@ -75,7 +76,7 @@ pub fn running(home: &DataFolder, key: &ServerKey) -> Result<Option<Running>, Fa
 /// Until then it is sent a nonce and a signature of it, which are of no use to anyone else.
 pub fn proven(address: &str, key: &ServerKey) -> Result<Option<ServerRun>, Failure> {
     let Some(host) = address.strip_prefix("http://") else { return Ok(None) };
-    let connect = |host: SocketAddr| TcpStream::connect_timeout(&host, PATIENCE).ok();
+    let connect = |host: SocketAddr| TcpStream::connect_timeout(&host, stretch(PATIENCE)).ok();
     let Some(stream) = host.parse().ok().and_then(connect) else { return Ok(None) };
     challenge(stream, address, key).map(Some).map_err(|error| {
         Failure::about(
@@ -90,7 +91,7 @@ pub fn proven(address: &str, key: &ServerKey) -> Result<Option<ServerRun>, Failu
 /// Reads to the end, for as long as an answer may take in all: a byte now and then does not prolong it.
 #[expect(clippy::disallowed_methods, reason = "a deadline of a read from another program")]
 fn read_within(stream: &mut TcpStream, answer: &mut String) -> io::Result<()> {
-    let (end, mut bytes, mut part) = (Instant::now() + ANSWER_PATIENCE, vec![], [0; 1024]);
+    let (end, mut bytes, mut part) = (Instant::now() + stretch(ANSWER_PATIENCE), vec![], [0; 1024]);
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() || bytes.len() > LONGEST_ANSWER {

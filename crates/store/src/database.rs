@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 use towline_core::id::Uid;
+use towline_core::patience::stretch;
 use towline_core::time::Timestamp;
 
 /// The schema version that this binary writes.
@@ -118,7 +119,7 @@ const READERS_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Vacuums the database and truncates its WAL, so that no deleted data is left in a file.
 pub(crate) fn compact(db: &Connection) -> Result<()> {
-    db.busy_timeout(READERS_TIMEOUT)?;
+    db.busy_timeout(stretch(READERS_TIMEOUT))?;
     db.execute_batch("vacuum")?;
     let is_busy: bool = db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     if is_busy { Err(StoreError::StillRead) } else { Ok(()) }
@@ -129,7 +130,7 @@ pub(crate) fn open_for_writing(path: &Path, patience: Duration, migrations: &[&s
     open_or_make(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = connect_ours(path, flags)?;
-    db.busy_timeout(patience)?;
+    db.busy_timeout(stretch(patience))?;
     prepare_connection(&db)?;
     migrate(&db, migrations)?;
     Ok(db)
@@ -150,7 +151,7 @@ pub(crate) fn open_for_reading(
         .or_else(|_| {
             connect_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         })?;
-    db.busy_timeout(patience)?;
+    db.busy_timeout(stretch(patience))?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     db.pragma_update(None, "query_only", true)?;
     if matches!(schema_of(&db), Ok(found) if found > 0 && (found as usize) < migrations.len()) {

@@ -8,6 +8,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
+use towline_core::patience::stretch;
 
 /// A right that one process at a time has, by the lock of a file of the data folder.
 macro_rules! rights {
@@ -73,8 +74,9 @@ pub fn remove_unheld(path: &Path) -> io::Result<bool> {
     fs::remove_file(path).map(|()| true)
 }
 
-/// Pauses that start short, since applying mostly is, and add up to about `total`.
+/// Pauses that start short, since applying mostly is, and add up to about `total`, stretched on a slow machine.
 pub fn pauses(total: Duration) -> impl Iterator<Item = Duration> {
+    let total = stretch(total);
     let lengths =
         [1u64, 1, 2, 2, 4, 4, 8].into_iter().chain(std::iter::repeat(10)).map(Duration::from_millis);
     lengths.scan(Duration::ZERO, move |spent, pause| {

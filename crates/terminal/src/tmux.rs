@@ -11,6 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use towline_core::patience::stretch;
 
 /// A server as `$TMUX` names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -261,8 +262,9 @@ pub(crate) fn output_within(program: &mut Command, patience: Duration) -> Option
 /// A server answers in a few milliseconds, or not at all.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Reads to the end of the pipe; `None` if more than `patience` passes between two reads.
+/// Reads to the end of the pipe; `None` if more than `patience`, stretched on a slow machine, passes between two reads.
 pub(crate) fn read_within(mut pipe: impl Read + AsFd, patience: Duration) -> Option<Vec<u8>> {
+    let patience = stretch(patience);
     let mut bytes = vec![];
     let mut part = [0; 16 * 1024];
     loop {

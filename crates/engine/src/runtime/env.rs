@@ -1,6 +1,7 @@
 //! The process environment: the only reader of clock, environment variables, randomness and home.
 //!
-//! All other code receives values. Tests replace clock and randomness with `TOWLINE_NOW` and `TOWLINE_SEED`.
+//! All other code receives values. Tests replace clock and randomness with `TOWLINE_NOW` and `TOWLINE_SEED`;
+//! `TOWLINE_PATIENCE` multiplies every limit on waiting, for slow machines.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -9,12 +10,16 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use towline_agents::settings::PLACES;
 use towline_core::id::Uid;
+use towline_core::patience;
 use towline_core::time::Timestamp;
 pub use towline_store::DataFolder;
 pub use towline_store::home::{private_folder, replace_file};
 
 /// Set in every process we start: an agent running below us is not doing the user's work.
 pub const GUARD: &str = "TOWLINE_CHILD";
+
+/// The factor for limits on waiting.
+const PATIENCE: &str = "TOWLINE_PATIENCE";
 
 /// The values this process took from its environment.
 pub struct Env {
@@ -38,6 +43,7 @@ impl Env {
         let settings = xdg("XDG_CONFIG_HOME", user_home.as_deref(), ".config")
             .map(|folder| folder.join("towline"))
             .or(given);
+        patience::set_factor(variable(PATIENCE).and_then(|factor| factor.parse().ok()).unwrap_or(1));
         let (now, fraction) = now();
         Some(Env {
             home: DataFolder::at(data?),
@@ -58,7 +64,7 @@ impl Env {
 
     /// The same environment at the current time. A clock fixed by a test advances from its fixed value.
     pub fn later(&self) -> Env {
-        let ran_on = self.now.plus_ms(i64::try_from(self.elapsed_ms()).unwrap_or(i64::MAX));
+        let ran_on = self.now.plus_ms(i64::try_from(self.begun.elapsed().as_millis()).unwrap_or(i64::MAX));
         let (read, fraction) = now();
         Env {
             home: self.home.clone(),
@@ -80,9 +86,9 @@ impl Env {
         Uid::v7(self.now, random)
     }
 
-    /// Time since this `Env` was created.
+    /// Time since this `Env` was created, as limits count it: a slow machine has spent less of them.
     pub fn elapsed(&self) -> Duration {
-        self.begun.elapsed()
+        patience::shrink(self.begun.elapsed())
     }
 
     pub fn elapsed_ms(&self) -> u64 {

@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
+use std::time::Duration;
+use towline_core::patience::stretch;
 
 /// Applies until the event is in the journal. It is the largest deadline that can be configured, because an event
 /// that is not written yet would be lost: a process may get no CPU for more than a second on a starved machine.
@@ -42,9 +44,10 @@ extern "C" fn give_up(_: libc::c_int) {
     unsafe { libc::_exit(0) }
 }
 
-/// Restarts the timer with this many milliseconds.
+/// Restarts the timer with this many milliseconds, stretched on a slow machine.
 #[expect(unsafe_code, reason = "a timer exists only as a system call")]
 pub fn set(ms: u64) {
+    let ms = stretch(Duration::from_millis(ms)).as_millis();
     let (whole, rest) = (ms / 1000, ms % 1000 * 1000);
     let once = libc::itimerval {
         it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
