@@ -140,9 +140,10 @@ mod linear {
 
     #[track_caller]
     fn check_linear(unit: &str) {
-        let (small, large) = (effort(unit, 4_000), effort(unit, 16_000));
-        assert!(large <= 5 * small + 20_000, "{unit:?}: {small} grows to {large}");
-        assert!(large <= MOST * 16_000, "{unit:?}: {large}");
+        // Rules look back over up to a few kilobytes: a shorter text does not cost them all that they may cost.
+        let (small, large) = (effort(unit, 8_000), effort(unit, 32_000));
+        assert!(large <= 5 * small, "{unit:?}: {small} grows to {large}");
+        assert!(large <= MOST * 32_000, "{unit:?}: {large}");
     }
 
     #[test]
@@ -169,11 +170,14 @@ mod linear {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
         #[test]
         fn no_mixture_of_parts_costs_more_than_its_length(parts in prop::collection::vec(prop::sample::select(PARTS), 1..6)) {
             check_linear(&parts.concat());
         }
+    }
 
+    proptest! {
         #[test]
         fn redacting_twice_changes_nothing(parts in prop::collection::vec(prop::sample::select(PARTS), 0..40)) {
             let once = redact(&parts.concat()).into_owned();
