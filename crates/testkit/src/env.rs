@@ -26,7 +26,7 @@ const BACKGROUND: Duration = Duration::from_secs(120);
 
 /// The factor for the limits on waiting of the binary, which is built for debugging and runs beside two clients: hooks
 /// that take 100 ms on an idle machine were seen to reach their deadline of 1.2 s.
-const PATIENCE: u32 = 8;
+const PATIENCE: u32 = 4;
 
 /// Commands that act for the user, and therefore need the evidence that the user runs them.
 const PERSONS: [&str; 10] =
@@ -106,6 +106,11 @@ impl TestEnv {
     /// Sets the clock of the binary, in milliseconds since the epoch.
     pub fn set_now(&self, ms: i64) {
         self.set("TOWLINE_NOW", ms.to_string());
+    }
+
+    /// Gives the binary the limits on waiting that a user has, for tests of these limits.
+    pub fn keep_usual_limits(&self) {
+        self.unset("TOWLINE_PATIENCE");
     }
 
     /// Sets the seed of the binary's random numbers.

@@ -106,7 +106,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let mut rebuilding = arguments.rebuild;
     // A process that finds the lock taken leaves its work to us: look again after releasing it.
     loop {
-        let Some(lock) = WorkLock::try_take(&scope.env.home).map_err(folder)? else {
+        // A person who asks wants it done: they wait for a process that is at it already.
+        let patience = if arguments.quiet { Duration::ZERO } else { PATIENCE };
+        let Some(lock) = WorkLock::take_within(&scope.env.home, pauses(patience)).map_err(folder)? else {
             report.busy = report.distilled.is_none();
             break;
         };

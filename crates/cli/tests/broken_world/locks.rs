@@ -20,7 +20,7 @@ fn hold_database(world: &World, script: &str) -> Holder {
 
 #[test]
 fn a_database_that_is_locked_for_ten_seconds_delays_nobody_and_loses_nothing() {
-    let world = World::plain();
+    let world = World::with_usual_limits();
     world.hook("SessionStart", &session());
     let holder = hold_database(&world, include_str!("locked.sql"));
     let begun = Instant::now();
@@ -38,7 +38,7 @@ fn a_database_that_is_locked_for_ten_seconds_delays_nobody_and_loses_nothing() {
 
 #[test]
 fn a_database_that_cannot_even_be_read_loses_nothing() {
-    let world = World::plain();
+    let world = World::with_usual_limits();
     world.hook("SessionStart", &session());
     let holder = hold_database(&world, include_str!("sealed_off.sql"));
     let sent = world.hooks_of_all_kinds(&session());
@@ -51,7 +51,7 @@ fn a_database_that_cannot_even_be_read_loses_nothing() {
 
 #[test]
 fn a_fold_that_hangs_is_not_waited_for() {
-    let world = World::plain();
+    let world = World::with_usual_limits();
     world.hook("SessionStart", &session());
     let holder = Holder::lock_file(&world.env, &world.data().folder().join("fold.lock"));
     let sent = world.hooks_of_all_kinds(&session());
@@ -68,7 +68,7 @@ fn a_fold_that_hangs_is_not_waited_for() {
 
 #[test]
 fn a_fold_that_hangs_before_there_is_a_database_is_seen_by_the_doctor() {
-    let world = World::plain();
+    let world = World::with_usual_limits();
     world.data().create().expect("the home is writable");
     let holder = Holder::lock_file(&world.env, &world.data().folder().join("fold.lock"));
     let sent = world.hooks_of_all_kinds(&session());
@@ -81,7 +81,7 @@ fn a_fold_that_hangs_before_there_is_a_database_is_seen_by_the_doctor() {
 
 #[test]
 fn a_journal_that_hangs_costs_its_event_but_not_the_agent() {
-    let world = World::plain();
+    let world = World::with_usual_limits();
     world.hook("SessionStart", &session());
     let before = unsealed_bytes(&world.data());
     let holder = Holder::lock_file(&world.env, &world.data().journal().join("active"));
@@ -94,7 +94,7 @@ fn a_journal_that_hangs_costs_its_event_but_not_the_agent() {
 
 #[test]
 fn an_agent_that_never_ends_its_payload_is_not_waited_for() {
-    let world = World::plain();
+    let world = World::with_usual_limits();
     // The pipe stays open for as long as the hook lives.
     let mut endless = world.env.command("sh");
     endless.args(["-c", "mkfifo open; exec 3<>open; printf '{\"hook\":' >&3; exec tow hook claude <&3"]);
@@ -105,7 +105,7 @@ fn an_agent_that_never_ends_its_payload_is_not_waited_for() {
 
 #[test]
 fn a_record_larger_than_one_transaction_is_folded() {
-    let world = World::plain();
+    let world = World::with_usual_limits();
     let config = world.env.home().join(".config/towline/config.toml");
     std::fs::create_dir_all(config.parent().expect("it has one")).expect("the home is writable");
     std::fs::write(config, "[keep]\nprompt_bytes = 100000\n").expect("the home is writable");

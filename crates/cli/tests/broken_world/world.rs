@@ -35,6 +35,13 @@ impl World {
         Self { namespace: None, env: hermetic() }
     }
 
+    /// A world without mounts, with the limits on waiting that a user has.
+    pub fn with_usual_limits() -> Self {
+        let world = Self::plain();
+        world.env.keep_usual_limits();
+        world
+    }
+
     /// A world in a namespace of its own, after the given commands; `$HOME` is what they may mount on.
     pub fn mounted(script: &str) -> Self {
         let env = hermetic();

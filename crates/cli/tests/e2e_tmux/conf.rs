@@ -183,6 +183,7 @@ fn a_server_that_hangs_holds_up_neither_doctor_nor_uninstall_and_is_named() {
     let pid = tmux.run(&["display-message", "-p", "#{pid}"]).trim().to_owned();
     env.set("TMUX", format!("{},{pid},0", tmux.socket().display()));
     env.tow(&["install", "--tmux"]).ok();
+    env.keep_usual_limits();
     let signal = |name: &str| drop(Run::of(env.command("kill").args([name, &pid]), b"").ok());
     signal("-STOP");
     env.tow(&["doctor"]).ok().prints("does not answer");

@@ -99,7 +99,24 @@ fn plant(world: &World, shape: Shape, (number, sample): (usize, &Sample)) {
     helper.save(&world.env.home());
 }
 
-/// A live session whose hooks carry the secret, and one that inherits from it: what was shown and given.
+/// A live session whose hooks carried a secret.
+struct Told {
+    number: usize,
+    shape: Shape,
+    session: String,
+}
+
+/// Every ninth secret, in a live session of one of the agents.
+fn tell_some(world: &World, samples: &[Sample]) -> Vec<Told> {
+    let some = samples.iter().enumerate().step_by(9);
+    some.map(|(number, sample)| {
+        let shape = if number % 2 == 0 { Shape::Claude } else { Shape::Codex };
+        Told { number, shape, session: tell(world, shape, (number, sample)) }
+    })
+    .collect()
+}
+
+/// The hooks of a live session with the secret in them. Returns the session.
 fn tell(world: &World, shape: Shape, (number, sample): (usize, &Sample)) -> String {
     let text = &sample.text;
     let mut script = Script::new(shape, &format!("{}-told-{number:08}", shape.agent()), &world.env.project());
@@ -112,12 +129,17 @@ fn tell(world: &World, shape: Shape, (number, sample): (usize, &Sample)) -> Stri
         json!({"tool_name": "Bash", "tool_input": {"command": text}, "tool_response": text}),
     );
     world.hook(&script, "Stop", json!({"last_assistant_message": format!("used:\n{text}\n")}));
-    world.env.wait_no_process();
-    let shown = world.tow(&["context", &script.session]).ok().stdout;
-    let mut heir = Script::new(shape, &format!("{}-heir-{number:08}", shape.agent()), &world.env.project());
+    script.session
+}
+
+/// What is shown of such a session, and given to one that inherits from it.
+fn inherit(world: &World, told: &Told) -> String {
+    let Told { number, shape, session } = told;
+    let shown = world.tow(&["context", session]).ok().stdout;
+    let mut heir = Script::new(*shape, &format!("{}-heir-{number:08}", shape.agent()), &world.env.project());
     heir.later(600);
     world.hook(&heir, "SessionStart", json!({}));
-    world.tow(&["inherit", "take", &script.session, "--session", &heir.session]).ok();
+    world.tow(&["inherit", "take", session, "--session", &heir.session]).ok();
     let given = world.hook(&heir, "UserPromptSubmit", json!({"prompt": "go on with it"})).stdout;
     assert!(given.contains("use this:"), "nothing was given: {given}");
     shown + &given
@@ -131,12 +153,9 @@ fn no_secret_of_any_kind_is_found_in_any_byte_after_hooks_capture_import_and_con
     for planted in samples.iter().enumerate() {
         [Shape::Claude, Shape::Codex].into_iter().for_each(|shape| plant(&world, shape, planted));
     }
-    let told: Vec<String> = samples
-        .iter()
-        .enumerate()
-        .step_by(9)
-        .map(|planted| tell(&world, if planted.0 % 2 == 0 { Shape::Claude } else { Shape::Codex }, planted))
-        .collect();
+    let told = tell_some(&world, &samples);
+    world.env.wait_no_process();
+    let inherited: Vec<String> = told.iter().map(|told| inherit(&world, told)).collect();
     world.env.wait_no_process();
     let imported = world.tow(&["import", "--json"]).ok().json();
     assert!(imported["details"].as_u64().unwrap() as usize > samples.len() * 15, "{imported}");
@@ -145,7 +164,7 @@ fn no_secret_of_any_kind_is_found_in_any_byte_after_hooks_capture_import_and_con
     let kept = world.kept();
     assert!(kept.iter().any(|(name, _)| name.starts_with("unpacked output")));
     assert!(kept.iter().any(|(name, _)| name.starts_with("unpacked answer")), "helpers were captured");
-    let shown = told.iter().map(|text| ("what was shown and given".to_owned(), text.clone().into_bytes()));
+    let shown = inherited.into_iter().map(|text| ("what was shown and given".to_owned(), text.into_bytes()));
     for (place, bytes) in kept.into_iter().chain(shown) {
         flaws.extend(
             lookout.found(&bytes, &samples).into_iter().map(|sample| format!("{}: {}", place, sample.name)),
