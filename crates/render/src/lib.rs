@@ -27,7 +27,7 @@ mod usage;
 mod waits;
 
 pub use bookmarks::{bookmark_code, bookmark_json, bookmark_text, bookmarks_json};
-pub use change::{change_json, change_text};
+pub use change::{asked_line, change_json, change_text};
 pub use config::config_json;
 pub use context::{context_json, context_parts_text};
 pub use detail::{detail_json, detail_text};
@@ -35,7 +35,7 @@ pub use forget::{forget_json, forget_text};
 pub use jobs::{jobs_json, jobs_text};
 pub use memories::{memories_json, memories_text};
 pub use memory::{memory_json, memory_line};
-pub use proposals::{proposals_json, proposals_text};
+pub use proposals::{proposal_json, proposals_json, proposals_text};
 pub use remember::{remember_json, remember_text};
 pub use search::{Ranks, hit_json, search_json, search_text};
 pub use sessions::{sessions_json, sessions_text};

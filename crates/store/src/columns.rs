@@ -13,7 +13,7 @@ use towline_core::fault::FaultKind;
 use towline_core::forget::TimeRange;
 use towline_core::id::{IdHash, SessionKey, SubagentId, TurnId, Uid};
 use towline_core::inherit::{Fallback, InheritRule, InheritState, OnClear};
-use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryTrust, MemoryType};
+use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryTrust, MemoryType, ProposalFate};
 use towline_core::meter::{Exactness, UsageSource};
 use towline_core::piece::{StopReason, TokenCounts};
 use towline_core::project::ProjectIdentity;
@@ -158,7 +158,7 @@ macro_rules! stored_names {
 
 stored_names! {
     BookmarkOrigin, CountPrecision, DetailKind, Exactness, Fallback, FileAccess, HandoffAuthor, HopStage, InheritRule,
-    InheritState, IntentPurpose, IntentStage, MemoryTrust, OnClear, PromptOrigin, RowKind, SeatKind, SeatProof,
+    InheritState, IntentPurpose, IntentStage, MemoryTrust, OnClear, PromptOrigin, ProposalFate, RowKind, SeatKind, SeatProof,
     SessionPresence, Speaker, Threshold, UsageSource,
 }
 

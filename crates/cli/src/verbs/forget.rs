@@ -9,18 +9,19 @@ use clap::Args;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
-use towline_engine::curate::Actor;
+use towline_engine::curate::{Actor, of_others, propose_forgetting};
 use towline_engine::erase::forget::{self, AsideFate, ForgetReport, Request};
+use towline_engine::memory::remember::is_memory_id;
 use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::size;
-use towline_render::{forget_json, forget_text};
+use towline_render::{asked_line, forget_json, forget_text};
 
 const EXAMPLES: &str = "\
 Examples:
   tow forget 1a2b3c4d#12              a turn, with all that was said and done in it
   tow forget 1a2b3c4d#10-12           several turns
   tow forget 1a2b3c4d                 a session: how its id begins or ends
-  tow forget m12 m15                  memories; what they came from stays
+  tow forget m12 m15                  memories; what they came from stays. A teammate's goes only here, and its owner is asked
   tow forget --project app            a project, by its name or a folder in it
   tow forget yesterday 14:05-14:20    what anybody did then
   tow forget --since '2h ago' --project .
@@ -85,11 +86,18 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     warn_of_size(scope);
     let fate = if arguments.keep_aside { AsideFate::Kept } else { AsideFate::Deleted };
     let mut report = forget::plan(&scope.env, &request, fate)?;
+    let mut asked = vec![];
     if !arguments.dry_run && is_agreed(scope, arguments, &report)? {
+        let are_memories = !arguments.what.is_empty() && arguments.what.iter().all(|id| is_memory_id(id));
+        let others = if are_memories { of_others(&scope.env, &arguments.what)? } else { vec![] };
         report = report.carry_out(&scope.env)?;
+        asked = propose_forgetting(&scope.env, &others)?;
     }
     let text = || forget_text(&report, scope.env.now, scope.out.style());
     scope.out.print(arguments.json, || forget_json(&report), text);
+    for part in asked.iter().filter(|_| !arguments.json) {
+        scope.out.line(&asked_line(part));
+    }
     let is_left = report.is_done && !report.tally.holding.is_empty();
     Ok(if is_left { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

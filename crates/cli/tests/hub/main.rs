@@ -6,6 +6,7 @@ mod batons;
 mod exchange;
 mod meaning;
 mod outage;
+mod proposing;
 mod secret;
 mod setting_up;
 mod talk;

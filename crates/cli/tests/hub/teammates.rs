@@ -39,10 +39,9 @@ fn commands_of_a_teammate(server: Server) {
     cabin.tow(&["supersede", &lanyard, "--because", "it rotted"]).ok();
     cabin.tow(&["pin", "--off", &hawser]).ok();
     cabin.tow(&["forget", &sheet, "--yes"]).ok();
-    assert_eq!(sync(&cabin)["sent"], 0, "nothing of it is offered");
+    assert_eq!(sync(&cabin)["sent"], 5, "five proposals are offered, and no row of hers");
     sync(&desk);
     assert_eq!((rows_of_ann(&site), memories(&desk)), before);
-    cabin.tow(&["show", &painter]).ok().prints("The painter is of wire");
     assert!(!holds(&cabin, "The sheet is of hemp"), "here it is as he wished");
     let painter = id_of(&desk, "painter");
     for title in ["The painter is of nylon", "The painter is of cotton"] {

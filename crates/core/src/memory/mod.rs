@@ -8,12 +8,14 @@ mod content;
 pub mod distil;
 mod draft;
 mod likeness;
+mod proposal;
 pub mod suspicion;
 mod trust;
 
 pub use content::{MemoryContent, MemoryDraft, MemoryType, Summary, SummaryDraft};
 pub use draft::{LONGEST, RejectedText, draft_memory};
 pub use likeness::{Likeness, likeness, new_facts};
+pub use proposal::{ProposalFate, ProposedChange, proposal_name, proposal_number};
 pub use trust::{ConfidencePercent, MemoryTrust, TrustLevel};
 
 use crate::id::{SessionKey, Uid};

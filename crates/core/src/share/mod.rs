@@ -21,6 +21,10 @@ named_enum! {
         Detail = "detail",
         Bookmark = "bookmark",
         Baton = "baton",
+        /// A change of somebody else's memory, on which its owner decides.
+        Proposal = "proposal",
+        /// The owner's answer to a proposal.
+        Answer = "answer",
     }
 }
 

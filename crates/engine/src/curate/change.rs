@@ -3,13 +3,16 @@
 //! Deletes nothing: every change leaves a trace, and `Undo` reverts the last one. A forgotten memory is gone.
 
 use super::Actor;
+use super::team::{self, OwnProposal, ProposalPart, Target};
+use crate::erase::forget::forget_memory;
 use crate::memory::remember::{memories_named, open, type_named};
 use crate::query::unreadable_data;
 use crate::runtime::text::plain_text;
 use crate::runtime::{Env, Failure};
 use crate::status::proposals;
 use towline_core::capture::FileAccess;
-use towline_core::memory::{Memory, MemoryContent, MemoryDraft, MemoryType, name};
+use towline_core::id::Uid;
+use towline_core::memory::{Memory, MemoryContent, MemoryDraft, MemoryType, ProposalFate, name};
 use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 use towline_core::time::Timestamp;
 use towline_store::{Archive, StoreError};
@@ -19,7 +22,7 @@ pub enum MemoryChange {
     /// Every session of the project receives it.
     Pin,
     Unpin,
-    /// The user pins what an agent proposed, and vouches for its text.
+    /// The user pins what an agent proposed, and vouches for its text; or makes the change that a teammate proposed.
     Accept,
     /// The user declines a proposal; the memory stays.
     Reject,
@@ -71,9 +74,12 @@ pub struct ChangedMemory {
     pub is_changed: bool,
     /// The name of the change that was reverted.
     pub undone: Option<String>,
+    /// The proposal that was made instead, or that the user answered.
+    pub proposal: Option<ProposalPart>,
 }
 
-/// Applies a change of the user to all named memories, or to none if one of them refuses it.
+/// Applies a change of the user to all named memories, or to none if one of them refuses it. A change of a teammate's
+/// memory becomes a proposal to its owner.
 pub fn change(
     env: &Env,
     actor: &Actor,
@@ -83,22 +89,42 @@ pub fn change(
     actor.require_person(action(change))?;
     let writing = open(env)?;
     let archive = &writing.archive;
-    let before = memories_named(archive, ids)?;
+    let targets = team::targets(archive, ids, change)?;
+    let before: Vec<Memory> = targets.iter().map(|target| target.memory.clone()).collect();
     let mut undone = vec![None; before.len()];
     if *change == MemoryChange::Undo {
         undone = undo(archive, &before, env.now)?.into_iter().map(Some).collect();
     }
-    let steps = before.iter().map(|memory| step(change, archive, memory)).collect::<Result<Vec<_>, _>>()?;
+    let steps =
+        targets.iter().map(|target| checked(env, archive, target, change)).collect::<Result<Vec<_>, _>>()?;
     let apply = |(memory, step): (&Memory, &Step)| step.apply(archive, memory.number, env.now);
     let applied =
         archive.in_transaction(|| before.iter().zip(&steps).map(apply).collect::<Result<Vec<_>, _>>());
     let are_changed = applied.map_err(|error| failed(change, &error))?;
     proposals::note(env, archive);
-    let after = memories_named(archive, ids)?;
-    let all = before.into_iter().zip(after).zip(are_changed.into_iter().zip(undone));
-    let changed =
-        |((before, after), (is_changed, undone))| ChangedMemory { before, after, is_changed, undone };
-    Ok(all.map(changed).collect())
+    let mut changed = vec![];
+    for (((target, step), is_changed), undone) in targets.iter().zip(&steps).zip(are_changed).zip(undone) {
+        let after = archive.memory(target.memory.number).map_err(unreadable_data)?;
+        let (before, proposal) = (target.memory.clone(), team::part(archive, target, step)?);
+        let after = after.unwrap_or_else(|| before.clone());
+        changed.push(ChangedMemory { before, after, is_changed, undone, proposal });
+    }
+    drop(writing);
+    for (memory, _) in before.iter().zip(&steps).filter(|(_, step)| step.forgets()) {
+        let id = memory.name();
+        forget_memory(env, &id).map_err(|failure| {
+            failure.hint(format!("The proposal counts as accepted: run `tow forget {id}` to carry it out."))
+        })?;
+    }
+    Ok(changed)
+}
+
+/// The step for one memory, or the reason why not.
+fn checked(env: &Env, archive: &Archive, target: &Target, change: &MemoryChange) -> Result<Step, Failure> {
+    if let Some(answer) = team::answer(env, archive, target, change)? {
+        return Ok(answer);
+    }
+    team::asked(env, archive, &target.memory, step(change, archive, &target.memory)?)
 }
 
 /// One memory as it is now. The archive is released, so that others can write while the caller edits it.
@@ -107,7 +133,7 @@ pub fn current(env: &Env, id: &str) -> Result<Memory, Failure> {
     memory_named(&writing.archive, id)
 }
 
-fn memory_named(archive: &Archive, id: &str) -> Result<Memory, Failure> {
+pub(super) fn memory_named(archive: &Archive, id: &str) -> Result<Memory, Failure> {
     let mut found = memories_named(archive, &[id.to_owned()])?;
     found.pop().ok_or_else(|| Failure::input("no memory was named").hint("Run `tow memories`."))
 }
@@ -146,7 +172,7 @@ fn undo(archive: &Archive, memories: &[Memory], now: Timestamp) -> Result<Vec<St
 const REASON: TextPolicy = TextPolicy { longest_bytes: 2_000, secrets: SecretPolicy::Redacted };
 
 /// A change that was checked against one memory.
-enum Step {
+pub(super) enum Step {
     Pin(bool),
     Accept,
     Reject,
@@ -157,10 +183,30 @@ enum Step {
     },
     /// `None` if the content is the same.
     Edit(Option<MemoryContent>),
+    EditByTeammate {
+        content: Box<MemoryContent>,
+        person: String,
+    },
+    /// The memory is a teammate's: its owner is asked.
+    Propose(OwnProposal),
+    /// The user's answer to a teammate's proposal, and what it changes.
+    Answer {
+        proposal: i64,
+        answer: Uid,
+        fate: ProposalFate,
+        then: Vec<Step>,
+    },
+    /// Erased after all other steps, from every file.
+    Forget,
     Undone,
 }
 
 impl Step {
+    /// Whether the memory is to be erased after all other steps.
+    fn forgets(&self) -> bool {
+        matches!(self, Step::Answer { then, .. } if then.iter().any(|step| matches!(step, Step::Forget)))
+    }
+
     /// Returns whether the memory changed.
     fn apply(&self, archive: &Archive, number: i64, now: Timestamp) -> Result<bool, StoreError> {
         match self {
@@ -171,13 +217,24 @@ impl Step {
             Step::Supersede { by, why } => archive.supersede_memory(number, *by, now, why),
             Step::Edit(Some(content)) => archive.edit_memory(number, content, now, "").map(|_| true),
             Step::Edit(None) => Ok(false),
-            Step::Undone => Ok(true),
+            Step::EditByTeammate { content, person } => {
+                archive.edit_by_teammate(number, content, now, person)
+            }
+            Step::Propose(asked) => archive.propose_change(&asked.as_new(), now).map(|made| made.is_some()),
+            Step::Answer { proposal, answer, fate, then } => {
+                let is_open = archive.decide_proposal(*proposal, *fate, *answer, now)?;
+                then.iter()
+                    .filter(|_| is_open)
+                    .try_for_each(|step| step.apply(archive, number, now).map(drop))?;
+                Ok(is_open)
+            }
+            Step::Forget | Step::Undone => Ok(true),
         }
     }
 }
 
 /// Refuses, or returns what to do with the memory.
-fn step(change: &MemoryChange, archive: &Archive, memory: &Memory) -> Result<Step, Failure> {
+pub(super) fn step(change: &MemoryChange, archive: &Archive, memory: &Memory) -> Result<Step, Failure> {
     let id = memory.name();
     match change {
         MemoryChange::Pin => may_be_pinned(memory).map(|()| Step::Pin(true)),
@@ -219,7 +276,7 @@ fn step(change: &MemoryChange, archive: &Archive, memory: &Memory) -> Result<Ste
 }
 
 /// Pins only memories that models may receive.
-fn may_be_pinned(memory: &Memory) -> Result<(), Failure> {
+pub(super) fn may_be_pinned(memory: &Memory) -> Result<(), Failure> {
     let id = memory.name();
     match (&memory.superseded, &memory.quarantine) {
         (Some(superseded), _) => {
@@ -239,7 +296,7 @@ fn may_be_pinned(memory: &Memory) -> Result<(), Failure> {
 const LONGEST_CHAIN: usize = 1_000;
 
 /// Rejects replacing a memory by itself or by one that it replaced.
-fn refuse_circle(archive: &Archive, old: &Memory, by: Option<i64>) -> Result<(), Failure> {
+pub(super) fn refuse_circle(archive: &Archive, old: &Memory, by: Option<i64>) -> Result<(), Failure> {
     let id = old.name();
     if old.superseded.is_some() {
         return Err(Failure::input(format!("{id} no longer holds already"))

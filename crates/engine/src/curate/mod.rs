@@ -7,12 +7,14 @@ mod bookmark;
 mod change;
 mod dismiss;
 mod remember;
+mod team;
 
 pub use actor::{Actor, Unproven};
 pub use bookmark::{BookmarkListing, list_bookmark};
 pub use change::{ChangedMemory, MemoryChange, MemoryEdit, change, current};
 pub use dismiss::dismiss;
 pub use remember::{Proposal, RememberRequest, Remembered, remember};
+pub use team::{ForgottenOfOthers, ProposalPart, of_others, propose_forgetting, withdraw_proposals};
 
 use crate::ingest::live;
 use crate::query::ownership;

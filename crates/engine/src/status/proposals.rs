@@ -15,7 +15,10 @@ pub fn count(home: &DataFolder) -> u32 {
 
 /// Notes the number, and has the bars redrawn if it changed. A failure leaves the bar behind until the next change.
 pub fn note(env: &Env, archive: &Archive) {
-    let Ok(open) = archive.count_proposals(None) else { return };
+    let (Ok(pins), Ok(changes)) = (archive.count_proposals(None), archive.count_team_proposals()) else {
+        return;
+    };
+    let open = pins.saturating_add(changes);
     if open != count(&env.home) && private_folder(&env.home.bars()).is_ok() {
         json_file::save(&file(&env.home), &open);
         cache::clear(&env.home);

@@ -15,6 +15,7 @@ use crate::memory::enrich::lower_priority;
 use crate::runtime::archive::Writable;
 use crate::runtime::faults::record_here;
 use crate::runtime::{Env, Failure, archive, chain};
+use crate::status::proposals;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use towline_core::fault::FaultKind;
@@ -168,6 +169,7 @@ impl Exchange<'_> {
             self.take(&mut link, sharing, project)?;
         }
         batons::tell(self.env, &self.writing()?.archive, sharing)?;
+        proposals::note(self.env, &self.writing()?.archive);
         if let Some(sense) = sense {
             self.mean_all(&mut link, &sense, &projects, &wishes)?;
         }
@@ -350,7 +352,7 @@ fn offered(sending: &Sending, sense: Option<&Sense>) -> OutgoingRow {
     let text = sending.text.clone();
     let may_have = match sending.row.kind {
         RowKind::Memory | RowKind::Summary | RowKind::Line | RowKind::Body => !text.is_empty(),
-        RowKind::Detail | RowKind::Bookmark | RowKind::Baton => false,
+        RowKind::Detail | RowKind::Bookmark | RowKind::Baton | RowKind::Proposal | RowKind::Answer => false,
     };
     let meaning = sense.filter(|_| may_have).and_then(|sense| sense.known(&text));
     OutgoingRow { row: sending.row.clone(), text, meaning }

@@ -13,6 +13,7 @@ mod link;
 mod meaning;
 pub mod outgoing;
 mod password;
+pub mod proposed;
 mod row;
 mod seats;
 mod state;

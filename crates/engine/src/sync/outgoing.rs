@@ -61,7 +61,9 @@ pub fn outgoing(
     }
     let mut gathering = OutgoingRows::new(archive, sharing, most)?;
     let place = archive.hub_place()?;
-    let told_all = gathering.tombs()?.is_continue() && gathering.noted(store)?.is_continue();
+    let told_all = gathering.tombs()?.is_continue()
+        && gathering.noted(store)?.is_continue()
+        && gathering.proposals()?.is_continue();
     let (place, is_all) = match (archive.scan()?, told_all) {
         (Some((memory, conversation)), true) => gathering.scan(memory, conversation)?,
         (Some((memory, conversation)), false) => (HubCursor::Scan(memory, conversation), false),
@@ -81,7 +83,10 @@ pub fn preview(
 ) -> Result<BTreeMap<RowKind, u64>, OutgoingError> {
     let mut gathering = OutgoingRows::new(archive, sharing, usize::MAX)?;
     let mut counts = BTreeMap::new();
-    while gathering.tombs()?.is_break() || gathering.noted(store)?.is_break() {
+    while gathering.tombs()?.is_break()
+        || gathering.noted(store)?.is_break()
+        || gathering.proposals()?.is_break()
+    {
         gathering.count(&mut counts);
     }
     let read = archive.read_up_to("hub")?;
@@ -187,6 +192,15 @@ impl<'a> OutgoingRows<'a> {
                 if self.add(lost)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn proposals(&mut self) -> Result<ControlFlow<()>, OutgoingError> {
+        for proposal in self.archive.unsent_proposals()? {
+            if self.add(proposal)?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))

@@ -121,7 +121,7 @@ fn is_here(archive: &Archive, row: &SharedRow) -> Result<bool, NoLink> {
             Some(session) => archive.conversation(session)?.is_some(),
             None => false,
         },
-        RowKind::Bookmark | RowKind::Baton => false,
+        RowKind::Bookmark | RowKind::Baton | RowKind::Proposal | RowKind::Answer => false,
     })
 }
 
@@ -185,7 +185,7 @@ fn kinds(kind: RowKind) -> Option<(DocumentKind, &'static str)> {
         RowKind::Body => Some((DocumentKind::Body, "body")),
         RowKind::Detail => Some((DocumentKind::Detail, "detail")),
         RowKind::Bookmark => Some((DocumentKind::Bookmark, "bookmark")),
-        RowKind::Baton => None,
+        RowKind::Baton | RowKind::Proposal | RowKind::Answer => None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Redacts in both directions: content captured before a rule existed must not leave, and other machines'
 //! rules are not trusted. Content of an unknown kind is dropped.
 
+use super::proposed;
 use crate::sync::export::wire::{BadWord, Line, MemoryWords};
 use serde::{Deserialize, Serialize};
 use towline_core::capture::FileAccess;
@@ -95,6 +96,13 @@ pub fn letters(words: RowContent<String>) -> Result<Lettered, WordsError> {
             said_piece(ExportedRow::Detail(piece), text, turn_mark)
         }
         RowContent::Noted(words) => Ok(Lettered { text: String::new(), words }),
+        // Without text: nobody finds a proposal by searching.
+        RowContent::Proposal(words) => {
+            Ok(Lettered { text: String::new(), words: proposed::proposal_words(&words)? })
+        }
+        RowContent::Answer(words) => {
+            Ok(Lettered { text: String::new(), words: proposed::answer_words(words)? })
+        }
     }
 }
 
@@ -107,7 +115,7 @@ pub fn text_of(row: &SharedRow) -> Option<String> {
         RowContent::Line(line) => clean(&line.turn.line),
         RowContent::Body(body) => body.piece.text.as_str().to_owned(),
         RowContent::Detail(detail) => detail.piece.text.as_str().to_owned(),
-        RowContent::Noted(_) => return None,
+        RowContent::Noted(_) | RowContent::Proposal(_) | RowContent::Answer(_) => return None,
     };
     Some(clip(&text, LOOKED_FOR).to_owned()).filter(|text| !text.trim().is_empty())
 }
@@ -161,6 +169,10 @@ pub fn read(kind: RowKind, words: &str) -> Result<Option<RowContent<CleanText<'s
             Ok(memory(serde_json::from_str(words)?).map(|words| RowContent::Memory(Box::new(words))))
         }
         RowKind::Bookmark | RowKind::Baton => Ok(Some(RowContent::Noted(clean(words)))),
+        RowKind::Proposal => {
+            Ok(proposed::read_proposal(words)?.map(|words| RowContent::Proposal(Box::new(words))))
+        }
+        RowKind::Answer => Ok(proposed::read_answer(words)?.map(RowContent::Answer)),
         RowKind::Summary | RowKind::Line | RowKind::Body | RowKind::Detail => {
             said_words(serde_json::from_str(words)?)
         }

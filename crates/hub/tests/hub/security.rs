@@ -365,6 +365,30 @@ fn no_register_and_no_end_of_anothers_row_is_written_by_push() {
     assert!(forged.len() > 200, "{}", forged.len());
 }
 
+/// A proposal is its proposer's and an answer the owner's who decided: nobody forges, changes or withdraws either.
+#[test]
+fn nobody_speaks_in_a_proposal_or_an_answer_for_another_but_an_administrator_withdraws_it() {
+    let bench = HubBench::new(Build::Debian);
+    let ((mut ann, red), (mut bob, of_bob)) = (bench.join("ann"), bench.join("bob"));
+    let (mut olga, of_olga) = bench.join("olga");
+    for (kind, uid) in [(RowKind::Proposal, 7), (RowKind::Answer, 8)] {
+        let hers = SharedRow { kind, ..memory("ann", uid, "by ann") };
+        ann.push(&red, &[outgoing(hers.clone())]).unwrap();
+        let before = contents(&bench, &["rows".to_owned()]);
+        let in_her_name = SharedRow { kind, ..memory("ann", uid + 20, "The owner accepts it") };
+        let mut as_his = in_her_name.clone();
+        as_his.from.machine = machine("bob").id;
+        let forged = forgeries(&hers).into_iter().map(|(_, row)| row).chain([in_her_name, as_his]);
+        for row in forged {
+            assert_eq!(bob.push(&of_bob, &[outgoing(row.clone())]).unwrap().changed, 0, "{row:?}");
+        }
+        assert_eq!(contents(&bench, &["rows".to_owned()]), before);
+        let life = RowLife::Forgotten { at: Timestamp(60), by: "olga".into() };
+        let gone = SharedRow { life, ..hers };
+        assert_eq!(olga.push(&of_olga, &[outgoing(gone)]).unwrap().changed, 1, "{kind:?}");
+    }
+}
+
 #[test]
 fn nobody_adds_a_row_to_anothers_session() {
     let bench = HubBench::new(Build::Debian);
@@ -458,9 +482,12 @@ fn no_function_lets_a_member_change_what_is_anothers() {
         bench.sql(unseen)
     };
     let before = of_others();
-    let (_, refused) = outcome(&bench, "bob", &(calls.replace('\n', ";\n") + ";\n"));
-    assert!(refused > 10, "{refused} refused");
-    assert_eq!(of_others(), before);
+    for kind in RowKind::ALL {
+        let calls = calls.replace("{memory}", &format!("{{{}}}", kind.name()));
+        let (_, refused) = outcome(&bench, "bob", &(calls.replace('\n', ";\n") + ";\n"));
+        assert!(refused > 10, "{refused} refused of {kind:?}");
+        assert_eq!(of_others(), before, "{kind:?}");
+    }
     // One's own machine and membership of a project are one's own to give up, an empty project of another is not.
     let mut bob = bench.connect("bob");
     ann.allow(&red, CLOSED, "bob").unwrap();

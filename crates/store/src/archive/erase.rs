@@ -125,7 +125,8 @@ pub(super) const DROP_UNUSED_PROJECTS: &str = "
         and id not in (select project from memories where project is not null)
         and id not in (select project from shared_projects)
         and id not in (select project from leaving_projects)
-        and id not in (select project from others_notes)";
+        and id not in (select project from others_notes)
+        and id not in (select project from proposals)";
 
 const OF_SESSION: &str = "select id from conversations where agent = ?1 and session = ?2";
 const OF_PROJECT: &str = "

@@ -116,10 +116,16 @@ const ADD_FILE: &str = "insert or ignore into memory_files (memory, path, how) v
 const ADD_CONCEPT: &str = "insert or ignore into memory_concepts (memory, concept) values (?1, ?2)";
 
 /// Deletes a memory, its own row last.
-pub(super) const DROP: [&str; 5] = [
+pub(super) const DROP: [&str; 7] = [
     "delete from memory_files where memory = ?1",
     "delete from memory_concepts where memory = ?1",
     "delete from memory_trace where memory = ?1",
+    // Proposals go with their memory; this user's own leave the hub as well.
+    "update proposals set fate = 'withdrawn', change = '', told = 0
+        where person is null and fate is not 'withdrawn' and memory = (select uid from memories where id = ?1)",
+    // An answer that the hub does not have yet has no text, and is still sent.
+    "delete from proposals where person is not null and (fate is null or told = 1)
+        and memory = (select uid from memories where id = ?1)",
     // Memories it superseded stay superseded, without a successor.
     "update memories set superseded_by = null, revision = revision + 1 where superseded_by = ?1",
     "delete from memories where id = ?1",

@@ -59,8 +59,9 @@ pub use restore::{ImportCounts, ImportState};
 pub use retention::{ArchiveRetention, ArchiveSizes};
 pub use scrub::{ScrubCounts, ScrubRules};
 pub use share::{
-    LineContent, PullCounts, PulledRows, RemoteNote, RowContent, SendState, ShareLevel, SharedMemory,
-    SharedPiece, SharedProject, SyncRow, WithdrawingProject, project_id,
+    LineContent, MOST_OPEN_PROPOSALS, NewProposal, PullCounts, PulledRows, RemoteNote, RowContent, SendState,
+    ShareLevel, SharedAnswer, SharedMemory, SharedPiece, SharedProject, SharedProposal, SyncRow,
+    TeamProposal, WithdrawingProject, project_id,
 };
 pub use source::{ReadPosition, TranscriptSource};
 pub use spending::{CallCost, DailySpending, DayBudget};
@@ -85,7 +86,7 @@ use towline_core::id::Uid;
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_remember.sql"),
     include_str!("migrations/0003_usage.sql"),
@@ -94,6 +95,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0006_hub_more.sql"),
     include_str!("migrations/0007_outside.sql"),
     include_str!("migrations/0008_proposals.sql"),
+    include_str!("migrations/0009_team_proposals.sql"),
 ];
 
 /// WAL size above which a writer checkpoints: a reader that opens the file alone reads the whole WAL first.

@@ -28,6 +28,11 @@ impl ArchiveEraser<'_> {
                 self.erased.memories += self.archive.db.change(DROP_SUMMARY, [row.uid.0])?;
                 Ok(())
             }
+            RowKind::Proposal => {
+                self.erased.others += usize::from(self.archive.drop_proposal(row.uid)?);
+                Ok(())
+            }
+            RowKind::Answer => Ok(()),
             RowKind::Bookmark | RowKind::Baton => {
                 self.erased.others += self.archive.db.change(DROP_ELSEWHERE, [row.uid.0])?;
                 Ok(())

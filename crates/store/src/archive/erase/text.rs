@@ -36,6 +36,14 @@ const WITH_SUMMARIES: &str = "
 const SUMMARIES: &str = "
     delete from summaries where holds(request) or holds(investigated) or holds(learned) or holds(completed)
         or holds(next_steps) or holds(notes) returning conversation";
+const OWN_PROPOSALS: &str = "
+    update proposals set fate = 'withdrawn', change = '', told = 0 where person is null and holds(change)";
+const BURY_PROPOSALS: &str = "
+    insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
+    select p.uid, 'proposal', s.id, p.person, p.machine, null, null, p.made_at, ?1, ?2, 'away', 1
+    from proposals p join shared_projects s on s.project = p.project
+    where p.person is not null and holds(p.change) on conflict (uid) do nothing";
+const PROPOSALS: &str = "delete from proposals where person is not null and holds(change)";
 const JOBS: &str = "update jobs set error = null where holds(error)";
 const SOURCES: &str = "delete from sources where holds(path) or holds(state)";
 
@@ -58,6 +66,7 @@ impl ArchiveEraser<'_> {
         let summaries = self.archive.db.all::<i64>(SUMMARIES, [])?;
         self.erased.memories += summaries.len();
         self.erase_notes(notes::WITH_WORDS, &[])?;
+        self.erase_proposals()?;
         self.archive.db.change(JOBS, [])?;
         for conversation in self.archive.db.all(FOLDERS, [])? {
             let session = self.archive.conversation_by_row(conversation)?.session;
@@ -70,6 +79,15 @@ impl ArchiveEraser<'_> {
             self.archive.add_foreign_line_tombstones(conversation, self.burial)?;
             self.finish_conversation(conversation)?;
         }
+        Ok(())
+    }
+
+    /// Proposals of teammates do not come back; this user's own leave the hub.
+    fn erase_proposals(&mut self) -> Result<()> {
+        let db = &self.archive.db;
+        self.erased.others += db.change(OWN_PROPOSALS, [])?;
+        db.change(BURY_PROPOSALS, (self.burial.at.0, self.burial.by))?;
+        self.erased.others += db.change(PROPOSALS, [])?;
         Ok(())
     }
 

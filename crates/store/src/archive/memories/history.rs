@@ -84,7 +84,7 @@ impl Archive {
     }
 
     /// Runs a change and records the previous row. A change of no rows leaves no trace.
-    pub(super) fn change_memory(
+    pub(crate) fn change_memory(
         &self,
         number: i64,
         at: Timestamp,

@@ -63,6 +63,7 @@ impl Archive {
         self.in_transaction(|| {
             let row = (project.row, project.id.0, &project.key, now.0);
             self.db.change(BEGIN, row)?;
+            self.drop_proposals_of(project.row)?;
             self.unshare_project(project.row).map(drop)
         })
     }
@@ -104,7 +105,7 @@ impl Archive {
         self.set_stamp(row.uid, RegisterId::Presence, registers.presence.stamp)?;
         match row.kind {
             RowKind::Memory => self.record_memory_withdrawal(row.uid, registers),
-            RowKind::Bookmark | RowKind::Baton => {
+            RowKind::Bookmark | RowKind::Baton | RowKind::Proposal | RowKind::Answer => {
                 self.set_stamp(row.uid, RegisterId::Words, registers.words.stamp)
             }
             RowKind::Summary | RowKind::Line | RowKind::Body | RowKind::Detail => {
@@ -138,7 +139,9 @@ impl Archive {
                 }
                 Some(_) | None => Ok(()),
             },
-            RowKind::Memory | RowKind::Bookmark | RowKind::Baton => Ok(()),
+            RowKind::Memory | RowKind::Bookmark | RowKind::Baton | RowKind::Proposal | RowKind::Answer => {
+                Ok(())
+            }
         }
     }
 

@@ -7,6 +7,7 @@ mod leaving;
 mod machines;
 mod pieces;
 mod projects;
+mod proposals;
 mod sent;
 mod stamps;
 mod take;
@@ -19,6 +20,7 @@ mod withdrawn;
 pub use carry::SyncRow;
 pub use leaving::WithdrawingProject;
 pub use projects::{ShareLevel, SharedProject, project_id};
+pub use proposals::{MOST_OPEN_PROPOSALS, NewProposal, TeamProposal};
 pub use sent::SendState;
 pub(super) use stamps::RegisterId;
 pub use take::{PullCounts, PulledRows};
@@ -28,7 +30,7 @@ pub(super) use tombs::{Burial, TombFate};
 use super::keep::{ExportedDetail, ExportedMessage, ExportedTurn};
 use super::summaries::KeptSummary;
 use towline_core::id::{IdHash, SessionKey, Uid};
-use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryContent, MemoryTrust};
+use towline_core::memory::{ConfidencePercent, MemoryAuthor, MemoryContent, MemoryTrust, ProposalFate};
 use towline_core::share::RowKind;
 use towline_core::time::Timestamp;
 
@@ -42,6 +44,23 @@ pub enum RowContent<Text> {
     Detail(Box<SharedPiece<ExportedDetail<Text>>>),
     /// A bookmark or a baton, in its wire format.
     Noted(String),
+    Proposal(Box<SharedProposal>),
+    Answer(SharedAnswer),
+}
+
+/// A change that somebody proposes to the owner of a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedProposal {
+    pub memory: Uid,
+    /// In its wire format.
+    pub change: String,
+}
+
+/// The owner's answer to a proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedAnswer {
+    pub proposal: Uid,
+    pub fate: ProposalFate,
 }
 
 /// The part of a memory that is written as a unit.

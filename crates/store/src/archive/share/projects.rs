@@ -49,7 +49,8 @@ const SHARE: &str = "
 const UNSHARE: &str = "delete from shared_projects where project = ?1";
 /// Removes everything known of a hub. Forgotten rows stay forgotten.
 const LEAVE: &str = "
-    delete from sent; delete from shared_projects; delete from others_notes; delete from leaving_projects;
+    delete from sent; delete from shared_projects; delete from others_notes; delete from proposals;
+    delete from leaving_projects;
     delete from facts
         where name in ('hub person', 'hub admin', 'hub scan', 'hub leave', 'hub machines of this person',
             'hub machines of others', 'read up to by hub')";
@@ -122,7 +123,7 @@ impl Archive {
     }
 
     /// Whether the hub lets this user forget rows of others, as of the last sync.
-    pub(crate) fn is_admin(&self) -> Result<bool> {
+    pub fn is_admin(&self) -> Result<bool> {
         Ok(self.fact(ADMIN)?.is_some_and(|fact| fact == "1"))
     }
 

@@ -61,6 +61,9 @@ impl Archive {
         if let Some(fate) = fate_of(row).filter(|_| is_had) {
             self.db.change(TOMB_SENT, (row.uid.0, fate.name()))?;
         }
+        if is_had && matches!(row.kind, RowKind::Proposal | RowKind::Answer) {
+            self.note_proposal_sent(row)?;
+        }
         let (digest, machine) = (is_had.then(|| digest(row)), row.from.machine);
         self.db.run(NOTE, values![row.uid, row.kind, row.project, machine, digest, count_of(row)])
     }

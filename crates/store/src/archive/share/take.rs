@@ -54,11 +54,13 @@ pub(super) struct Pull<'a> {
 /// `?2` is the row's person, `null` for this user; `?3` and `?4` its session, `null` for a memory, which may cite any.
 const IS_ANOTHERS: &str = "select exists (select 1 from memories where uid = ?1 and person is not ?2)
     or exists (select 1 from others_notes where uid = ?1 and person is not ?2)
+    or exists (select 1 from proposals where uid = ?1 and person is not ?2)
     or exists (select 1 from summaries s join conversations c on c.id = s.conversation
         where s.uid = ?1 and c.person is not ?2)
     or exists (select 1 from conversations where agent = ?3 and session = ?4 and person is not ?2)";
 const IS_STORED: &str = "select exists (select 1 from memories where uid = ?1)
     or exists (select 1 from summaries where uid = ?1) or exists (select 1 from others_notes where uid = ?1)
+    or exists (select 1 from proposals where uid = ?1)
     or exists (select 1 from turns where at = ?2 and uid = ?1)";
 const BURY: &str = "
     insert into tombs (uid, kind, project, person, machine, session, turn, made_at, at, by, fate, told)
@@ -224,6 +226,8 @@ impl Pull<'_> {
             Some(RowContent::Body(body)) => self.body(row, stamp, *body)?,
             Some(RowContent::Detail(detail)) => self.detail(row, stamp, *detail)?,
             Some(RowContent::Noted(words)) => self.noted(row, stamp, &words)?,
+            Some(RowContent::Proposal(words)) => self.proposal(row, &words)?,
+            Some(RowContent::Answer(words)) => self.answer(row, words)?,
         };
         self.done.rows += u32::from(is_new);
         Ok(())

@@ -170,9 +170,13 @@ impl Archive {
 /// The smallest extent at which rows of this kind are shared.
 fn extent_of(kind: RowKind) -> ShareLevel {
     match kind {
-        RowKind::Memory | RowKind::Summary | RowKind::Line | RowKind::Bookmark | RowKind::Baton => {
-            ShareLevel::Lines
-        }
+        RowKind::Memory
+        | RowKind::Summary
+        | RowKind::Line
+        | RowKind::Bookmark
+        | RowKind::Baton
+        | RowKind::Proposal
+        | RowKind::Answer => ShareLevel::Lines,
         RowKind::Body => ShareLevel::Bodies,
         RowKind::Detail => ShareLevel::Details,
     }

@@ -33,6 +33,8 @@ impl Archive {
                 Ok(of.is_some())
             }
             RowKind::Bookmark | RowKind::Baton => Ok(self.db.change(DROP_NOTE, [row.uid.0])? > 0),
+            RowKind::Proposal => self.drop_proposal(row.uid),
+            RowKind::Answer => Ok(false),
             RowKind::Line => self.drop_line(row),
             RowKind::Body | RowKind::Detail => self.drop_piece(row),
         }
