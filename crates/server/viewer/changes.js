@@ -8,9 +8,14 @@ let last = null;
 /** Asks for a change; says what was done, or why not. `id` is what could be undone, `null` for what cannot. */
 export async function change(id, says, ask) {
   try {
-    await ask();
-    last = id;
-    notice(says, id ? { label: "Undo", act: () => undo() } : {});
+    const answer = await ask();
+    // A teammate's memory: its owner was asked, and nothing was changed here.
+    const asked = answer?.proposals?.find((proposal) => proposal.owner);
+    last = asked ? null : id;
+    notice(
+      asked ? `Proposed to ${asked.owner} as ${asked.id}` : says,
+      last ? { label: "Undo", act: () => undo() } : {},
+    );
     return true;
   } catch (error) {
     trouble(error);

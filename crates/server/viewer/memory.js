@@ -22,6 +22,9 @@ export const TYPES = [
   "security",
 ];
 
+/** The parts of a text that a teammate may propose to change, in the order in which they are shown. */
+const FIELDS = ["type", "title", "subtitle", "narrative", "facts", "concepts", "files"];
+
 /** Shows a memory in a place; `done` is called after it was changed. Gives the keys that act on it. */
 export function memoryIn(node, id, { server, signal, done }) {
   const pane = { node, id, server, signal, done, memory: null };
@@ -33,12 +36,16 @@ export function memoryIn(node, id, { server, signal, done }) {
 async function read(pane) {
   if (pane.isGoing) return;
   try {
-    const answer = await api.get(`/v1/memories/${api.part(pane.id)}`, {}, pane.signal);
+    const [answer, proposed] = await Promise.all([
+      api.get(`/v1/memories/${api.part(pane.id)}`, {}, pane.signal),
+      api.get("/v1/proposals", {}, pane.signal),
+    ]);
+    const memory = answer.memory ?? answer;
+    const wishes = proposed.team.filter((wish) => wish.memory?.id === memory.id);
     // What is the same stays as it is: a button must not go away under a finger.
-    const print = JSON.stringify(answer);
+    const print = JSON.stringify([answer, wishes]);
     if (print === pane.print) return;
-    pane.print = print;
-    pane.memory = answer.memory ?? answer;
+    Object.assign(pane, { print, memory, wishes });
     fill(pane.node, told(pane, answer));
   } catch (error) {
     if (error.name !== "AbortError")
@@ -82,6 +89,7 @@ function told(pane, answer) {
         )
       : null,
     memory.proposed_at ? proposal(pane) : null,
+    pane.wishes.map((wish) => wished(pane, wish)),
     origin(memory),
     replaced(memory, answer.chain),
     trace(answer.trace),
@@ -133,6 +141,57 @@ function proposal(pane) {
         button("Accept", `${id} is pinned`),
         button("Reject", `${id} stays an agent's note`),
       ),
+  );
+}
+
+/** A teammate proposes a change of it: all of the change is above the answer. */
+function wished(pane, wish) {
+  const button = (text, verb) =>
+    h(
+      "button",
+      { type: "button", data: { act: `${verb}-change` }, onclick: () => answered(pane, wish, verb) },
+      text,
+    );
+  return h(
+    "section",
+    { class: "proposal", "aria-label": `Proposal ${wish.id}` },
+    h("h3", {}, `${wish.by} proposes to ${wish.change ?? "change"} this`),
+    changesOf(pane.memory, wish),
+    wish.suspicion &&
+      h("p", { class: "warning" }, `Dangerous: ${wish.suspicion}. Accepted, it is held back from every model.`),
+    h("p", { class: "quiet" }, "Accepted, the text counts as a teammate's. Rejected, your memory stays as it is."),
+    pane.server.write &&
+      h("div", { class: "buttons" }, button("Accept", "accept"), button("Reject", "reject")),
+  );
+}
+
+async function answered(pane, wish, verb) {
+  const isEnd = wish.change === "forget" && verb === "accept";
+  pane.isGoing = isEnd;
+  const undoable = verb === "accept" && !isEnd ? pane.id : null;
+  const isDone = await change(undoable, `${wish.id} of ${wish.by} is ${verb}ed`, () =>
+    api.post(`/v1/proposals/${api.part(wish.id)}/${verb}`),
+  );
+  pane.isGoing = isEnd && isDone;
+  if (isDone) pane.done(isEnd ? "forgotten" : "changed");
+}
+
+/** The fields that differ, before and after; or why it would no longer hold. */
+function changesOf(memory, wish) {
+  if (wish.change === "forget") return h("p", {}, "It would be erased for good, on every machine.");
+  if (wish.change === "supersede")
+    return h("p", { dir: "auto" }, wish.instead && `${wish.instead.id} holds instead: ${wish.instead.title}. `, wish.why);
+  const lines = (value) => (Array.isArray(value) ? value.map((item) => item.path ?? item).join("\n") : (value ?? ""));
+  const rows = (wish.text ? FIELDS : [])
+    .map((name) => [name, lines(memory[name]), lines(wish.text[name])])
+    .filter(([, before, after]) => before !== after);
+  return h(
+    "dl",
+    { class: "origin" },
+    rows.map(([name, before, after]) => [
+      h("dt", {}, name),
+      h("dd", { dir: "auto", style: { "white-space": "pre-line" } }, before && h("del", {}, before), before && " ", h("ins", {}, after)),
+    ]),
   );
 }
 

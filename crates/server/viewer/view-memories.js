@@ -13,6 +13,8 @@ import { note, placeOf } from "./route.js";
 export const TITLE = "Memories";
 // As begin.js asks.
 const PAGE = 50;
+// Changes that teammates propose, each with a line of its own.
+const WISHES = 8;
 const KINDS = [
   ["", "Everything"],
   ["memory", "Memories"],
@@ -165,11 +167,16 @@ async function load(view, fresh = false) {
 
 /** Says how many proposals wait for the person, and leads to them. */
 async function proposed(view) {
-  const answer = await api.list("/v1/memories", { proposed: true, limit: PAGE }, view.signal).catch(() => null);
-  const many = answer?.items.length ?? 0;
-  const open = () => ((view.shown.value = view.asked.shown = "proposed"), noted(view), load(view, true));
-  const says = `${many === 1 ? "1 proposal" : `${many}${answer?.next ? "+" : ""} proposals`} of agents to pin`;
-  fill(view.proposals, many ? h("button", { type: "button", class: "plain", onclick: open }, says) : []);
+  const open = await api.get("/v1/proposals", {}, view.signal).catch(() => null);
+  const many = open?.proposals.length ?? 0;
+  const all = () => ((view.shown.value = view.asked.shown = "proposed"), noted(view), load(view, true));
+  const says = `${many === 1 ? "1 proposal" : `${many} proposals`} of agents to pin`;
+  const button = (text, act) => h("button", { type: "button", class: "plain", onclick: act }, text);
+  const team = open?.team ?? [];
+  const wish = ({ by, change, memory }) =>
+    button(`${by} proposes to ${change ?? "change"} ${memory.id}`, () => openItem(view, memory));
+  const more = team.length > WISHES && h("p", { class: "quiet" }, `and ${team.length - WISHES} more: tow proposals`);
+  fill(view.proposals, many ? button(says, all) : [], team.slice(0, WISHES).map(wish), more);
 }
 
 function fed({ asked, next }, fresh, signal) {

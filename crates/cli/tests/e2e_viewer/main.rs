@@ -9,8 +9,12 @@ mod live;
 mod looks;
 mod memories;
 mod opening;
+mod proposed;
 mod reading;
 #[path = "../sitter/mod.rs"]
 mod sitter;
+#[expect(dead_code, reason = "shared with the tests of the hub, which use all of it")]
+#[path = "../hub/world.rs"]
+mod world;
 #[path = "../distil/written.rs"]
 mod written;

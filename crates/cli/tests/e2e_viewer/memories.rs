@@ -10,7 +10,7 @@ fn id(memory: &Value) -> String {
 
 /// Waits until the archive says so, too: the page may not be the only one that believes it.
 #[track_caller]
-fn wait_memory(desk: &Desk, words: &str, holds: impl Fn(&Value) -> bool) {
+pub fn wait_memory(desk: &Desk, words: &str, holds: impl Fn(&Value) -> bool) {
     wait::until_evident("the memory to change", wait::PATIENCE, || {
         let memory = desk.memory(words);
         if holds(&memory) { Ok(()) } else { Err(format!("{memory:#}")) }

@@ -7,6 +7,7 @@ use super::reads::show;
 use super::refusal::{bad_request, env, json_answer, not_found};
 use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::json;
+use towline_core::memory::proposal_number;
 use towline_engine::curate::{self, Actor, MemoryChange, MemoryEdit, RememberRequest};
 use towline_engine::erase::forget::forget_memory;
 use towline_engine::ingest::goto;
@@ -80,10 +81,22 @@ pub fn change_one(given: &Given, wanted: &MemoryChange) -> Result<Answer, Refusa
     change(given, wanted, not_found)
 }
 
+/// The user's answer to the proposal of a teammate that the request names.
+pub fn answer_proposal(given: &Given, wanted: &MemoryChange) -> Result<Answer, Refusal> {
+    let id = given.text("id").unwrap_or_default();
+    if proposal_number(id).is_none() {
+        return Err(Refusal::new(Status::NotFound, "that is no proposal").next("Give one like p3."));
+    }
+    change_named(id, wanted, not_found)
+}
+
 fn change(given: &Given, wanted: &MemoryChange, refuse: fn(Failure) -> Refusal) -> Result<Answer, Refusal> {
-    let ids = [memory(given)?.to_owned()];
+    change_named(memory(given)?, wanted, refuse)
+}
+
+fn change_named(id: &str, wanted: &MemoryChange, refuse: fn(Failure) -> Refusal) -> Result<Answer, Refusal> {
     let env = env()?;
-    let changed = curate::change(&env, &user(&env)?, &ids, wanted).map_err(refuse)?;
+    let changed = curate::change(&env, &user(&env)?, &[id.to_owned()], wanted).map_err(refuse)?;
     Ok(json_answer(&change_json(wanted, &changed)))
 }
 

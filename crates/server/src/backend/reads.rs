@@ -5,17 +5,19 @@
 use super::refusal::{bad_request, env, json_answer, not_found};
 use crate::http::{Answer, Given, Refusal, Status};
 use serde_json::{Value, json};
+use towline_engine::curate::Actor;
 use towline_engine::ingest::live::{self, Glance};
 use towline_engine::memory::enrich::{self, JobSelection};
 use towline_engine::query::usage::{By, UsageRequest};
 use towline_engine::query::{
     self, BookmarksRequest, ContextRequest, MemoriesRequest, MemoryFilter, MessageLimit, ProjectScope,
-    Reader, SearchRequest, SessionsRequest, ShowRequest, Shown, TimelineRequest, TurnsRequest, WaitsRequest,
+    Reader, SearchRequest, SessionsRequest, ShowRequest, Shown, TeamProposals, TimelineRequest, TurnsRequest,
+    WaitsRequest,
 };
 use towline_engine::runtime::config::effective;
 use towline_render::{
-    bookmarks_json, config_json, context_json, jobs_json, memories_json, search_json, sessions_json,
-    show_json, status_json, timeline_json, turns_json, usage_json, waits_json,
+    bookmarks_json, config_json, context_json, jobs_json, memories_json, proposals_json, search_json,
+    sessions_json, show_json, status_json, timeline_json, turns_json, usage_json, waits_json,
 };
 
 /// Default page size.
@@ -110,6 +112,24 @@ pub fn memories(given: &Given) -> Result<Answer, Refusal> {
     };
     let list = query::memories(&env()?, &request).map_err(bad_request)?;
     Ok(page(memories_json(&list), "memories"))
+}
+
+/// The texts of teammates only to the user: an agent that started the server must not read them.
+pub fn proposals(given: &Given) -> Result<Answer, Refusal> {
+    const MOST: u32 = 1_000;
+    let env = env()?;
+    let team = match Actor::of_token(&env).map_err(bad_request)? {
+        Actor::Person => query::team_proposals(&env, &project(given)).map_err(bad_request)?,
+        Actor::Agent { .. } => TeamProposals::default(),
+    };
+    let request = MemoriesRequest {
+        project: project(given),
+        only: MemoryFilter::Proposed,
+        limit: MOST,
+        ..Default::default()
+    };
+    let list = query::memories(&env, &request).map_err(bad_request)?;
+    Ok(json_answer(&proposals_json(&list, &team)))
 }
 
 pub fn search(given: &Given) -> Result<Answer, Refusal> {

@@ -75,5 +75,6 @@ pub const PROJECT: Parameter =
 pub const AGENT: Parameter = query("agent", WORD, "Only this agent");
 pub const LIMIT: Parameter = query("limit", PAGE, "At most so many");
 pub const MEMORY_ID: Parameter = in_path("id", "A memory, such as m12");
+pub const PROPOSAL_ID: Parameter = in_path("id", "A teammate's proposal, such as p3");
 pub const SINCE: Parameter = query("from", WORD, "Only since this time");
 pub const UNTIL: Parameter = query("to", WORD, "Only before this time");

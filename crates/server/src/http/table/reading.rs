@@ -45,6 +45,8 @@ routes! {
         LIMIT,
     ] "Memories about a file";
     get Memory "/v1/memories/{id}" [MEMORY_ID] "One memory with its trace and its chain: `tow show --json`";
+    get Proposals "/v1/proposals" [PROJECT]
+        "What agents propose to pin and teammates to change: `tow proposals --json`";
     read_post MemoryBatch "/v1/memories/batch" [needed_body("ids", Kind::Texts(100), "Memories")] "Several memories";
     get Summaries "/v1/summaries" [PROJECT, LIMIT] "What the latest sessions were about";
     get Search "/v1/search" [

@@ -32,6 +32,10 @@ routes! {
     write Accept "/v1/memories/{id}/accept" [MEMORY_ID]
         "Pin what an agent proposed, as the user's own words: `tow proposals accept --json`";
     write Reject "/v1/memories/{id}/reject" [MEMORY_ID] "Decline a proposal: `tow proposals reject --json`";
+    write AcceptProposal "/v1/proposals/{id}/accept" [PROPOSAL_ID]
+        "Make the change that a teammate proposed: `tow proposals accept --json`";
+    write RejectProposal "/v1/proposals/{id}/reject" [PROPOSAL_ID]
+        "Leave the memory as it is: `tow proposals reject --json`";
     write Supersede "/v1/memories/{id}/supersede" [
         MEMORY_ID,
         body("by", WORD, "The memory that holds instead"),
