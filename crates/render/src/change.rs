@@ -19,7 +19,7 @@ pub fn change_json(change: &MemoryChange, changed: &[ChangedMemory]) -> Value {
     shown
 }
 
-fn part_json(part: &ProposalPart) -> Value {
+pub fn part_json(part: &ProposalPart) -> Value {
     match part {
         ProposalPart::Asked { id, owner } => json!({"id": id, "owner": owner}),
         ProposalPart::Answered { id, person, verb } => json!({"id": id, "by": person, "change": verb}),

@@ -27,7 +27,7 @@ mod usage;
 mod waits;
 
 pub use bookmarks::{bookmark_code, bookmark_json, bookmark_text, bookmarks_json};
-pub use change::{asked_line, change_json, change_text};
+pub use change::{asked_line, change_json, change_text, part_json};
 pub use config::config_json;
 pub use context::{context_json, context_parts_text};
 pub use detail::{detail_json, detail_text};

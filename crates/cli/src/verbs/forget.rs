@@ -14,7 +14,7 @@ use towline_engine::erase::forget::{self, AsideFate, ForgetReport, Request};
 use towline_engine::memory::remember::is_memory_id;
 use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::size;
-use towline_render::{asked_line, forget_json, forget_text};
+use towline_render::{asked_line, forget_json, forget_text, part_json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,8 +93,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         report = report.carry_out(&scope.env)?;
         asked = propose_forgetting(&scope.env, &others)?;
     }
-    let text = || forget_text(&report, scope.env.now, scope.out.style());
-    scope.out.print(arguments.json, || forget_json(&report), text);
+    let json = || {
+        let mut shown = forget_json(&report);
+        if !asked.is_empty() {
+            shown["proposals"] = asked.iter().map(part_json).collect();
+        }
+        shown
+    };
+    scope.out.print(arguments.json, json, || forget_text(&report, scope.env.now, scope.out.style()));
     for part in asked.iter().filter(|_| !arguments.json) {
         scope.out.line(&asked_line(part));
     }

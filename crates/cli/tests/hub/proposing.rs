@@ -220,6 +220,22 @@ fn a_withdrawn_proposal_is_gone_everywhere_and_only_its_proposer_withdraws_it() 
 }
 
 #[test]
+fn the_twenty_first_open_proposal_is_refused_before_it_is_sent() {
+    let crew = Crew::new(Server::Vectors);
+    let painter = id_of(&crew.cabin, "painter");
+    let propose = |number: u32| {
+        crew.cabin.tow(&["edit", &painter, "--title", &format!("The painter is of {number} strands")])
+    };
+    (0..20).for_each(|number| drop(propose(number).ok()));
+    propose(20).exits(2).complains("20 of your proposals are open").complains("tow proposals withdraw");
+    crew.cabin.tow(&["proposals", "withdraw", "p7"]).ok();
+    propose(21).ok().prints("proposed to ann as p21");
+    crew.sync_both();
+    assert_eq!(proposals(&crew.desk, "team").len(), 20);
+    crew.desk.tow(&["proposals"]).ok().prints("bob proposes 20 changes").prints("as many as are kept");
+}
+
+#[test]
 fn a_forgotten_memory_takes_its_proposals_along() {
     let crew = Crew::new(Server::Debian);
     let (desk, cabin) = (&crew.desk, &crew.cabin);

@@ -15,7 +15,7 @@ use towline_engine::memory::enrich::{JobSelection, drop_jobs, retry_jobs};
 use towline_engine::memory::remember::is_memory_id;
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::Failure;
-use towline_render::{change_json, forget_json, remember_json};
+use towline_render::{change_json, forget_json, part_json, remember_json};
 
 pub fn goto(given: &Given) -> Result<Answer, Refusal> {
     let session = given.text("session").unwrap_or_default();
@@ -111,8 +111,14 @@ fn user(env: &Env) -> Result<Actor, Refusal> {
 pub fn forget(given: &Given) -> Result<Answer, Refusal> {
     let env = env()?;
     user(&env)?;
-    let report = forget_memory(&env, memory(given)?).map_err(not_found)?;
-    Ok(json_answer(&forget_json(&report)))
+    let id = memory(given)?;
+    let others = curate::of_others(&env, &[id.to_owned()]).map_err(not_found)?;
+    let mut report = forget_json(&forget_memory(&env, id).map_err(not_found)?);
+    let asked = curate::propose_forgetting(&env, &others).map_err(bad_request)?;
+    if !asked.is_empty() {
+        report["proposals"] = asked.iter().map(part_json).collect();
+    }
+    Ok(json_answer(&report))
 }
 
 pub fn retry_job(given: &Given) -> Result<Answer, Refusal> {
