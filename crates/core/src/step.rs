@@ -73,9 +73,11 @@ pub fn step(before: StepInput, event: &Event) -> StepOutput {
     StepOutput { session: Some(session), seat, left_seat, ended_turn, ended_wait, bookmark, effects }
 }
 
-/// Any event of the agent creates its session, except its end: a session only seen ending is not recorded.
+/// Any event of the agent creates its session, except its end: a session only seen ending is not recorded. So does what
+/// the user wrote about a session whose own events have left the journal.
 fn new_session(event: &Event) -> Option<Session> {
-    if matches!(event.happening, EventKind::SessionEnded { .. }) || !event.happening.is_agent_activity() {
+    let is_ending = matches!(event.happening, EventKind::SessionEnded { .. });
+    if is_ending || !(event.happening.is_agent_activity() || is_rewritten(event)) {
         return None;
     }
     let started_by =
@@ -117,6 +119,12 @@ fn new_session(event: &Event) -> Option<Session> {
         since_bookmark: BookmarkCounters::default(),
         open_turn: None,
     })
+}
+
+/// Whether the event is a label, or a baton that was journalled again with its scene.
+fn is_rewritten(event: &Event) -> bool {
+    let is_label = matches!(event.happening, EventKind::BookmarkSet(_)) && event.happening.is_kept();
+    is_label || (event.happening == EventKind::BatonPassed && event.scene.is_some())
 }
 
 /// Copies the scene's values; absent ones leave the session unchanged.

@@ -22,6 +22,7 @@ mod tables;
 pub mod told;
 pub mod upkeep;
 pub mod warned;
+mod written;
 
 pub use archive::Archive;
 pub use database::{Result, SCHEMA, Store, StoreError};

@@ -6,6 +6,7 @@ use crate::home::{DataFolder, size};
 use crate::lock::ProjectionLock;
 use crate::query::Query;
 use crate::{Result, Store, StoreError, UpkeepKind, journal};
+use towline_core::event::Event;
 use towline_core::expiry::ClockWatch;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
@@ -153,9 +154,11 @@ fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepR
     store.bound_faults()?;
     transaction.commit()?;
     store.db.execute_batch("pragma incremental_vacuum(1000)")?;
-    let expired_journal_bytes =
-        journal::expire(&store.home, store.applied_position(&store.segments()?)?, retention.journal_bytes)
-            .map_err(|source| store.folder_error(source))?;
+    let applied = store.applied_position(&store.segments()?)?;
+    // A label without its project would not be listed there after a rebuild.
+    let scene_of = |event: &Event| store.scene_of(&event.session).ok().flatten();
+    let expired_journal_bytes = journal::expire(&store.home, applied, retention.journal_bytes, &scene_of)
+        .map_err(|source| store.folder_error(source))?;
     Ok(UpkeepReport {
         was_time_to_expire: true,
         expired_events,

@@ -106,9 +106,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let mut rebuilding = arguments.rebuild;
     // A process that finds the lock taken leaves its work to us: look again after releasing it.
     loop {
-        // A person who asks wants it done: they wait for a process that is at it already.
-        let patience = if arguments.quiet { Duration::ZERO } else { PATIENCE };
+        // A person who asks wants it done: they wait for a process that is at it already. What they named is not left to one
+        // that was not asked for it.
+        let is_named = rebuilding || arguments.expire;
+        let patience = if arguments.quiet && !is_named { Duration::ZERO } else { PATIENCE };
         let Some(lock) = WorkLock::take_within(&scope.env.home, pauses(patience)).map_err(folder)? else {
+            if is_named {
+                return Err(busy());
+            }
             report.busy = report.distilled.is_none();
             break;
         };
@@ -136,6 +141,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         scope.out.line(&describe(&report));
     }
     Ok(())
+}
+
+fn busy() -> Failure {
+    Failure::busy("another `tow work` is under way, and nothing was done")
+        .hint("Run the command again once it has ended.")
 }
 
 /// Whether the model has more jobs.
@@ -273,6 +283,13 @@ fn tidy(scope: &Scope, store: &Store, clock: ClockTrust, report: &mut WorkReport
     typist::forget_locks(&scope.env.home, store)?;
     push::stale_files(&scope.env.home).iter().for_each(|file| drop(std::fs::remove_file(file)));
     capture::check_memory_log(&scope.env)?;
+    let lost = store.mend_journal(scope.env.now)?;
+    if lost > 0 {
+        let detail = format!(
+            "the journal lacked {lost} records of labels and batons; they are back from the database"
+        );
+        record_here(&scope.env, FaultKind::Rebuilt, detail);
+    }
     upkeep::checkpoint(store)
 }
 

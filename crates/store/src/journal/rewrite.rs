@@ -12,6 +12,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use towline_core::event::{Event, EventScene};
 
 #[expect(clippy::large_enum_variant, reason = "nearly all entries are records; none is kept")]
 pub enum JournalEntry<'a> {
@@ -27,6 +28,9 @@ pub enum Rewrite {
     Replace(JournalRecord),
     Remove,
 }
+
+/// The scene of an event that has none of its own, if it is known.
+pub type SceneOf<'a> = &'a dyn Fn(&Event) -> Option<EventScene>;
 
 pub type Decide<'a> = &'a mut dyn FnMut(JournalEntry<'_>) -> Rewrite;
 
@@ -67,19 +71,25 @@ pub fn rewrite(
     Ok(all)
 }
 
-/// Reduces a sealed segment to what the user wrote, or removes it. Returns the bytes freed.
-pub(super) fn keep_only_written(path: &Path) -> io::Result<u64> {
+/// Reduces a sealed segment to what the user wrote, or removes it. Returns the bytes freed. `scene_of` tells where the
+/// session of an event runs: the events that told so before are removed.
+pub(super) fn keep_only_written(path: &Path, scene_of: SceneOf<'_>) -> io::Result<u64> {
     let before = fs::read(path)?;
     let (after, _) = rewritten(&before, &mut |entry| match entry {
-        JournalEntry::Record(JournalRecord::Event(event)) if event.happening.is_kept() => Rewrite::Keep,
+        JournalEntry::Record(JournalRecord::Event(event)) if event.happening.is_kept() => {
+            match scene_of(&event).filter(|_| event.scene.is_none()) {
+                Some(scene) => Rewrite::Replace(JournalRecord::Event(Event { scene: Some(scene), ..event })),
+                None => Rewrite::Keep,
+            }
+        }
         JournalEntry::Record(_) | JournalEntry::Bytes(_) => Rewrite::Remove,
     })?;
     match after.len() {
         0 => fs::remove_file(path)?,
-        length if length < before.len() => replace(path, &after)?,
+        length if length != before.len() => replace(path, &after)?,
         _ => {}
     }
-    Ok((before.len() - after.len()) as u64)
+    Ok(before.len().saturating_sub(after.len()) as u64)
 }
 
 /// Counts the entries that would be removed or changed, including those of the active file.

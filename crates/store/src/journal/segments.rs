@@ -4,7 +4,7 @@
 //! segment is never removed, and an appender needs only one file name.
 
 use super::JournalPosition;
-use super::rewrite::keep_only_written;
+use super::rewrite::{SceneOf, keep_only_written};
 use crate::home::{DataFolder, if_exists, size};
 use crate::lock::ProjectionLock;
 use std::collections::BTreeMap;
@@ -90,7 +90,7 @@ impl Segments {
     }
 
     /// The files in order, the active one last.
-    pub(super) fn paths(&self) -> impl DoubleEndedIterator<Item = &Path> {
+    pub(crate) fn paths(&self) -> impl DoubleEndedIterator<Item = &Path> {
         self.files.values().map(PathBuf::as_path)
     }
 
@@ -122,7 +122,12 @@ pub fn seal(home: &DataFolder, _lock: &ProjectionLock) -> io::Result<()> {
 
 /// Removes the oldest applied segments until the journal holds no more than `keep_bytes`, except for what the user wrote.
 /// Keeps the newest sealed one: the number of the active file follows from it.
-pub fn expire(home: &DataFolder, applied: JournalPosition, keep_bytes: u64) -> io::Result<u64> {
+pub fn expire(
+    home: &DataFolder,
+    applied: JournalPosition,
+    keep_bytes: u64,
+    scene_of: SceneOf<'_>,
+) -> io::Result<u64> {
     let segments = Segments::list(home)?;
     let mut excess = segments.total_bytes().saturating_sub(keep_bytes);
     let mut removed = 0;
@@ -131,7 +136,7 @@ pub fn expire(home: &DataFolder, applied: JournalPosition, keep_bytes: u64) -> i
         if excess == 0 || *number >= applied.segment {
             break;
         }
-        let freed = keep_only_written(path)?;
+        let freed = keep_only_written(path, scene_of)?;
         excess = excess.saturating_sub(freed);
         removed += freed;
     }

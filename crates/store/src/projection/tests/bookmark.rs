@@ -195,3 +195,90 @@ fn bookmarks_travel_with_their_project_and_a_deleted_one_under_a_higher_count() 
     };
     assert!(count(&again) > count(&first));
 }
+
+/// A session of a project, with a label that stays, one that was deleted, one that was brought back, and a baton.
+fn with_labels() -> Bench {
+    let mut bench = Bench::new();
+    let project = ProjectIdentity { root: "/home/boat".into(), ..ProjectIdentity::default() };
+    let scene = EventScene {
+        presence: SessionPresence::Terminal,
+        folder: Some("/home/boat".into()),
+        transcript: None,
+        model: None,
+        place: None,
+        project: Some(project),
+    };
+    let asked = Event { scene: Some(scene), ..bench.event("a:1", prompt("paint the mast")) };
+    let labels = ["stays", "was deleted", "came back"].map(|label| {
+        let event = bench.event("a:1", set(BookmarkOrigin::Manual, Some(label)));
+        (event.uid, event)
+    });
+    let (second, third) = (labels[1].0, labels[2].0);
+    let changes = [
+        EventKind::BookmarkDeleted { bookmark: second },
+        EventKind::BookmarkDeleted { bookmark: third },
+        EventKind::BookmarkRestored { bookmark: third },
+        EventKind::BatonPassed,
+    ];
+    let changes = changes.map(|change| bench.event("a:1", change));
+    bench.append(&[asked]);
+    bench.append(&labels.map(|(_, event)| event));
+    bench.append(&changes);
+    bench
+}
+
+fn rebuilt(bench: &Bench) -> Store {
+    let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
+    rebuild(&bench.home, &lock, Timestamp(1), "a test").unwrap();
+    drop(lock);
+    bench.apply_all().0
+}
+
+/// The journal was emptied, the database still had all; weeks later the database was damaged, and all labels were gone.
+#[test]
+fn labels_and_batons_of_a_journal_that_was_lost_were_gone_after_the_next_rebuild() {
+    let bench = with_labels();
+    let written = |store: &Store| (rows(store), store.open_batons(Timestamp(bench.clock)).unwrap());
+    let before = written(&bench.apply_all().0);
+    assert_eq!((before.0.len(), before.1.len()), (3, 1));
+    let journal = bench.home.journal();
+    let lose: [&dyn Fn(); 2] =
+        [&|| fs::remove_dir_all(&journal).unwrap(), &|| fs::write(journal.join("active"), "").unwrap()];
+    for lose in lose {
+        lose();
+        bench.home.create().unwrap();
+        let (store, _) = bench.apply_all();
+        assert!(store.mend_journal(Timestamp(bench.clock)).unwrap() > 0);
+        assert_eq!(store.mend_journal(Timestamp(bench.clock)).unwrap(), 0, "nothing is appended twice");
+        assert_eq!(written(&bench.apply_all().0), before, "what is there already does not change");
+        drop(store);
+        assert_eq!(written(&rebuilt(&bench)), before);
+    }
+}
+
+#[test]
+fn a_journal_that_an_erase_has_reached_before_the_database_gets_nothing_back() {
+    let bench = with_labels();
+    let (store, _) = bench.apply_all();
+    fs::remove_dir_all(bench.home.journal()).unwrap();
+    bench.home.create().unwrap();
+    fs::write(bench.home.erasing(), "").unwrap();
+    assert_eq!(store.mend_journal(Timestamp(bench.clock)).unwrap(), 0);
+}
+
+/// Only the label's own event outlived its segment, and that did not name a project: `tow bookmarks` no longer listed it.
+#[test]
+fn a_label_had_no_project_after_a_rebuild_once_its_segment_had_expired() {
+    let mut bench = with_labels();
+    for _ in 0..3 {
+        journal::seal(&bench.home, &ProjectionLock::try_take(&bench.home).unwrap().unwrap()).unwrap();
+        bench.accept("a:2", prompt("go on"));
+    }
+    let (store, _) = bench.apply_all();
+    let before = rows(&store);
+    let retention = Retention { events_days: 0, journal_bytes: 0 };
+    let done = upkeep::run_jobs(&store, retention, Timestamp(bench.clock), ClockTrust::Confirmed).unwrap();
+    assert!(done.expired_journal_bytes > 0);
+    drop(store);
+    assert_eq!(rows(&rebuilt(&bench)), before);
+}
