@@ -122,9 +122,10 @@ pub fn capture_if_quick(env: &Env, session: &Session) {
 const HURRY: Duration = Duration::from_millis(100);
 const QUICKLY_READ: u64 = 16 << 20;
 
-/// Repairs a damaged memory log, unless another process is writing.
+/// Repairs a damaged memory log, and brings its memories back into an archive that lacks them or is gone, unless another
+/// process is writing.
 pub fn check_memory_log(env: &Env) -> Result<(), StoreError> {
-    if !env.home.archive().exists() {
+    if !env.home.archive().exists() && !env.home.memory_log().exists() {
         return Ok(());
     }
     open(env, Duration::ZERO)?.map_or(Ok(()), |writable| writable.archive.check_log())

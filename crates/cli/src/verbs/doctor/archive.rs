@@ -18,6 +18,8 @@ const QUICKLY_READ: u64 = 256 << 20;
 
 const BEGIN_ANEW: &str = "tow import --rebuild";
 
+const BRING_BACK: &str = "tow work";
+
 pub fn check(scope: &Scope) -> Check {
     let path = scope.env.home.archive();
     let bytes = fs::metadata(&path).map_or(0, |meta| meta.len());
@@ -27,6 +29,11 @@ pub fn check(scope: &Scope) -> Check {
         Ok(Some((archive.sizes()?, complaints)))
     };
     match look() {
+        Ok(None) if fs::metadata(scope.env.home.memory_log()).is_ok_and(|log| log.len() > 0) => {
+            let detail =
+                format!("{} is missing or empty; your memories are in the memory log", path.display());
+            Check::bad("archive", detail, BRING_BACK)
+        }
         Ok(None) => {
             Check::good("archive", "nothing captured yet; `tow import` takes in what the agents have")
         }
