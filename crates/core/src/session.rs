@@ -3,7 +3,7 @@
 //! Plain data: `step` decides every change, and the store persists it.
 
 use crate::bookmark::BookmarkCounters;
-use crate::event::{BlockReason, EndedBy, PromptOrigin, SessionPresence, StartedBy};
+use crate::event::{BlockReason, EndedBy, EventScene, PromptOrigin, SessionPresence, StartedBy};
 use crate::id::{SessionKey, SubagentId, TurnId, Uid};
 use crate::inherit::{InheritSettings, InheritState};
 use crate::meter::UsageMeter;
@@ -118,6 +118,21 @@ pub struct Session {
     pub since_bookmark: BookmarkCounters,
     /// The turn that has not ended.
     pub open_turn: Option<SessionTurn>,
+}
+
+impl Session {
+    /// Where it runs, as an event would report it. What the user writes about a session carries this: it may outlive all
+    /// other events of the session.
+    pub fn scene(&self) -> EventScene {
+        EventScene {
+            presence: self.presence,
+            folder: self.folder.clone(),
+            transcript: self.transcript.clone(),
+            model: self.model.clone(),
+            place: None,
+            project: self.project.clone(),
+        }
+    }
 }
 
 /// The tool call that an open dialog is about, as far as the agent reports it.

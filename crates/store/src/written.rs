@@ -105,15 +105,7 @@ impl Store {
 
     /// Where a session runs, as an event would report it.
     pub(crate) fn scene_of(&self, session: &SessionKey) -> Result<Option<EventScene>> {
-        let scene = |session: towline_core::session::Session| EventScene {
-            presence: session.presence,
-            folder: session.folder,
-            transcript: session.transcript,
-            model: session.model,
-            place: None,
-            project: session.project,
-        };
-        Ok(self.session(session)?.map(scene))
+        Ok(self.session(session)?.map(|session| session.scene()))
     }
 
     fn lost_of_bookmark(&self, row: &BookmarkRow, known: &JournalledWriting) -> Result<Vec<Event>> {

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::time::Duration;
 use towline_core::escape::escape_for_terminal;
-use towline_core::event::EventKind;
+use towline_core::event::{Event, EventKind};
 use towline_core::id::SessionKey;
 use towline_core::inherit::{BatonFate, HOUR_MS, has_work};
 use towline_core::share::RowKind;
@@ -16,7 +16,7 @@ use towline_core::time::Timestamp;
 use towline_engine::handoff::inherit;
 use towline_engine::ingest::live;
 use towline_engine::query::ownership;
-use towline_engine::runtime::Failure;
+use towline_engine::runtime::{Failure, record};
 use towline_engine::sync;
 use towline_store::{Archive, BatonRow, Store, StoreError};
 
@@ -62,7 +62,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     }
     let happening = if arguments.drop { EventKind::BatonDropped } else { EventKind::BatonPassed };
     drop(store);
-    live::record(&scope.env, &session.key, happening)?;
+    let event = record::event(&scope.env, &session.key, happening);
+    record::accept(&scope.env, [Event { scene: Some(session.scene()), ..event }])?;
+    live::store(&scope.env)?;
     sync::nudge(&scope.env);
     let until = (!arguments.drop).then(|| scope.env.now.plus_ms(HOUR_MS).to_utc());
     let name = inherit::session_label(&session);

@@ -79,7 +79,7 @@ fn events(scope: &Scope, arguments: &Arguments, session: &Session, code: Option<
     };
     let turn = session.open_turn.as_ref().and_then(|turn| turn.id.clone());
     let event = |happening| record::event(&scope.env, &session.key, happening);
-    let set = Event { turn, ..event(EventKind::BookmarkSet(setting)) };
+    let set = Event { turn, scene: Some(session.scene()), ..event(EventKind::BookmarkSet(setting)) };
     let context_tokens = probe::reported_context(session).map(|fill| fill.tokens);
     let placed = event(EventKind::BookmarkPlaced { bookmark: set.uid, code, context_tokens });
     [set, placed]
