@@ -70,11 +70,15 @@ enum Task {
         #[arg(long, value_name = "N", default_value_t = 200)]
         count: u32,
     },
-    /// Kill processes, damage files and set the clock at random: what the user wrote must survive
+    /// Kill processes, damage files, set the clock and fill the disk at random over a year of data: what the user wrote
+    /// must survive
     Injuries {
-        /// How many injuries
+        /// How many trials
         #[arg(long, value_name = "N", default_value_t = 1000)]
-        count: u32,
+        trials: u32,
+        /// Only the trial of this number, which a loss names
+        #[arg(long, value_name = "TRIAL")]
+        only: Option<u32>,
     },
     /// Play random schedules of three machines and a hub
     Schedules {
@@ -114,7 +118,10 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
         Task::Killed { count } => more::run(&more::KILLS, *count, &repository, out),
         Task::Crowd { count } => more::run(&more::CROWD, *count, &repository, out),
-        Task::Injuries { count } => more::run(&more::INJURIES, *count, &repository, out),
+        Task::Injuries { trials, only } => {
+            let iterations = more::Iterations { count: *trials, only: *only };
+            more::run(&more::INJURIES, iterations, &repository, out)
+        }
         Task::Schedules { count } => more::run(&more::SCHEDULES, *count, &repository, out),
         Task::Secrets(options) => secrets::run(options, &repository, out),
     }

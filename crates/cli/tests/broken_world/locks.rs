@@ -117,3 +117,20 @@ fn a_record_larger_than_one_transaction_is_folded() {
     Run::of(world.command("timeout").args(["20", "tow", "work"]), b"").ok();
     world.insist_on_events(&session(), 1);
 }
+
+/// The doctor says `tow work --rebuild` beside a `tow work` that a hook has started.
+#[test]
+fn a_rebuild_beside_a_running_tow_work_was_dropped_without_a_word() {
+    let world = World::plain();
+    let sent = world.hooks_of_all_kinds(&session());
+    world.env.wait_no_process();
+    let holder = Holder::lock_file(&world.env, &world.data().folder().join("work.lock"));
+    let mut rebuild = world.command("tow");
+    let mut rebuild = rebuild.args(["work", "--rebuild"]).stdout(Stdio::null()).spawn().expect("it starts");
+    world.work();
+    assert!(rebuild.try_wait().expect("it is ours").is_none(), "it waits for its turn");
+    holder.release();
+    assert!(rebuild.wait().expect("it is ours").success());
+    world.insist_on_events(&session(), sent);
+    world.doctor().names(&["fault: rebuilt", "as asked"]);
+}

@@ -15,5 +15,8 @@ mod locks;
 mod places;
 mod settings;
 mod signals;
+mod trials;
+mod user;
 mod world;
 mod written;
+mod year;

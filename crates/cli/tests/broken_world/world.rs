@@ -12,7 +12,7 @@ use serde_json::Value;
 use towline_core::id::SessionKey;
 use towline_store::{DataFolder, Store};
 use towline_testkit::mutate::{event_of, flaw_in_answer};
-use towline_testkit::{Run, TestEnv, wait};
+use towline_testkit::{Process, Run, TestEnv, wait};
 
 use crate::common::{hermetic, key, payload, store_in};
 use crate::holder::Holder;
@@ -127,9 +127,27 @@ impl World {
 
     #[track_caller]
     pub fn doctor(&self) -> Report {
-        let run = Run::of(self.command("tow").args(["doctor", "--json"]), b"");
-        assert_eq!(run.stderr, "");
-        Report(run.json())
+        Report::of(&Run::of(self.command("tow").args(["doctor", "--json"]), b""))
+    }
+
+    /// Waits until nothing runs in the world but what holds its mounts. Looks twice, as `wait_no_process` does.
+    #[track_caller]
+    pub fn settle(&self) {
+        wait::until_evident("the last process to end", 2 * wait::PATIENCE, || match self.running() {
+            left if left.is_empty() && self.running().is_empty() => Ok(()),
+            left => Err(format!("{left:#?}")),
+        });
+    }
+
+    /// Kills everything that runs in the world but what holds its mounts.
+    pub fn kill_all(&self) {
+        let pids: Vec<String> = self.running().iter().map(|process| process.pid.to_string()).collect();
+        self.shell(&format!("kill -KILL {} 2>/dev/null || true", pids.join(" ")));
+    }
+
+    fn running(&self) -> Vec<Process> {
+        let holder = self.namespace.as_ref().map(Holder::pid);
+        self.env.processes().into_iter().filter(|process| Some(process.pid) != holder).collect()
     }
 }
 
@@ -155,6 +173,22 @@ pub fn session() -> SessionKey {
 pub struct Report(Value);
 
 impl Report {
+    #[track_caller]
+    pub fn of(run: &Run) -> Self {
+        assert_eq!(run.stderr, "");
+        Self(run.json())
+    }
+
+    /// The findings of these names, as text; `None` if there are none.
+    pub fn findings_about(&self, names: &[&str]) -> Option<String> {
+        let found: Vec<String> = self
+            .findings()
+            .filter(|check| names.contains(&text(check, "name")))
+            .map(|check| check.to_string())
+            .collect();
+        (!found.is_empty()).then(|| found.join("\n"))
+    }
+
     /// Insists on a finding that names all of this: in the check's name, its detail or its mend.
     #[track_caller]
     pub fn names(&self, words: &[&str]) -> &Self {
