@@ -130,10 +130,11 @@ impl World {
         Report::of(&Run::of(self.command("tow").args(["doctor", "--json"]), b""))
     }
 
-    /// Waits until nothing runs in the world but what holds its mounts. Looks twice, as `wait_no_process` does.
+    /// Waits until nothing runs in the world but what holds its mounts. Looks twice, as `wait_no_process` does, and for
+    /// longer: beside other work, indexing a year of conversations was seen to take more than two minutes.
     #[track_caller]
     pub fn settle(&self) {
-        wait::until_evident("the last process to end", 2 * wait::PATIENCE, || match self.running() {
+        wait::until_evident("the last process to end", 10 * wait::PATIENCE, || match self.running() {
             left if left.is_empty() && self.running().is_empty() => Ok(()),
             left => Err(format!("{left:#?}")),
         });
