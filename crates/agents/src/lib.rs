@@ -188,7 +188,7 @@ impl Agent {
     pub fn has_written(self, text: &[u8], words: &str) -> bool {
         match self {
             Agent::Claude => claude::tail::holds(text, words),
-            Agent::Codex => codex::context::ends_counted(text),
+            Agent::Codex => codex::context::holds_counted(text, words),
         }
     }
 

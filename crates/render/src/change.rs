@@ -53,7 +53,7 @@ pub fn change_text(change: &MemoryChange, changed: &[ChangedMemory]) -> String {
     changed.iter().map(|one| line(change, one) + "\n").collect()
 }
 
-/// What a proposal did instead of the change, or by the user's answer.
+/// The effect of a proposal: instead of the change, or by the user's answer.
 fn part_line(change: &MemoryChange, one: &ChangedMemory, part: &ProposalPart) -> String {
     let (id, title) = (one.after.name(), escape_for_terminal(&one.after.content.title));
     match (part, change) {

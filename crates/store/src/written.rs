@@ -17,7 +17,7 @@ use towline_core::time::Timestamp;
 /// The names of the events that the journal must hold, as they are written there.
 const NAMES: [&str; 2] = ["\"bookmark_", "\"baton_passed"];
 
-/// What the journal holds of what the user wrote.
+/// The writing of the user that the journal holds.
 #[derive(Default)]
 struct JournalledWriting {
     /// Labels and batons by their ids, which are those of their events.

@@ -73,7 +73,7 @@ impl Written {
         self.memories.iter().find(|memory| memory.number == number)
     }
 
-    /// What is missing here of `before`, or differs, except for what `attempts` may have changed.
+    /// The items of `before` that are missing here or differ, except for those that `attempts` may have changed.
     pub fn losses(&self, before: &Written, attempts: &[Attempt]) -> Vec<String> {
         let mut losses = vec![];
         for attempt in attempts.iter().filter(|attempt| attempt.is_acknowledged) {
@@ -122,7 +122,7 @@ pub struct Command {
     change: Change,
 }
 
-/// What a command leaves behind.
+/// The items that a command leaves behind.
 #[derive(Debug)]
 enum Change {
     Told(String),

@@ -331,7 +331,7 @@ fn answer(id: &str, content: Value) -> Value {
     json!({"role": "assistant", "id": id, "model": "model", "stop_reason": "end_turn", "content": content, "usage": usage})
 }
 
-/// What the user told and decided, month by month.
+/// The memories and decisions of the user, month by month.
 fn add_memories(home: &DataFolder, project: &Path) {
     let mut dice = Dice::new(367, 1);
     let lock = ArchiveLock::try_take(home).expect("it can be locked").expect("nobody has it");

@@ -26,7 +26,7 @@ impl Crew {
         crew
     }
 
-    /// What each has reaches the other.
+    /// Syncs both machines until each has the rows of the other.
     #[track_caller]
     fn sync_both(&self) {
         for env in [&self.desk, &self.cabin, &self.desk, &self.cabin] {
@@ -66,7 +66,7 @@ fn proposals(env: &TestEnv, which: &str) -> Vec<Value> {
     env.tow(&["proposals", "--json"]).ok().json()[which].as_array().unwrap().clone()
 }
 
-/// What became of the proposals that were made here.
+/// The outcomes of the proposals that were made here.
 #[track_caller]
 fn states(env: &TestEnv) -> Vec<Value> {
     proposals(env, "own").into_iter().map(|one| one["state"].clone()).collect()
@@ -92,7 +92,7 @@ fn exported(env: &TestEnv, text: &str) -> Vec<Value> {
     lines.into_iter().filter(|line| line["kind"] == "memory" && line.to_string().contains(text)).collect()
 }
 
-/// What a new session of this machine is given.
+/// The context that a new session of this machine is given.
 fn given(env: &TestEnv, session: &'static str) -> String {
     Talk::begin(env, session, NOON).given("what is the painter of?")
 }

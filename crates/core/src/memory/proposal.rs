@@ -23,7 +23,7 @@ pub enum ProposedChange {
 }
 
 named_enum! {
-    /// What became of a proposal.
+    /// The outcome of a proposal.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ProposalFate as named {
         Accepted = "accepted",
@@ -34,7 +34,7 @@ named_enum! {
 }
 
 impl ProposedChange {
-    /// What would be done to the memory.
+    /// The name of the change, as commands have it.
     pub fn verb(&self) -> &'static str {
         match self {
             ProposedChange::Edit(_) => "edit",

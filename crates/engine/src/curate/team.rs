@@ -91,7 +91,7 @@ fn open_proposal(archive: &Archive, number: i64) -> Result<TeamProposal, Failure
     }
 }
 
-/// What the user's answer does; `None` if no proposal of a teammate was named.
+/// The effect of the user's answer; `None` if no proposal of a teammate was named.
 pub(super) fn answer(
     env: &Env,
     archive: &Archive,
@@ -243,7 +243,7 @@ pub fn of_others(env: &Env, ids: &[String]) -> Result<Vec<ForgottenOfOthers>, Fa
         let memory = memory_named(archive, id)?;
         if let Some((owner, project)) = archive.asks_owner(memory.number).map_err(unreadable_data)? {
             let (uid, words) = (env.uid(), words.clone());
-            // Nobody is kept from forgetting: beyond the limit, the owner is not asked.
+            // Forgetting is never refused: beyond the limit, the owner is not asked.
             if refuse_flood(archive, memory.uid, &words).is_ok() {
                 let asked = OwnProposal { uid, memory: memory.uid, project, owner, words };
                 found.push(ForgottenOfOthers(asked));

@@ -1,6 +1,6 @@
 //! A proposed change as JSON, in the archive and at the hub.
 //!
-//! Whatever is read is redacted and bounded like any other draft; lengths in the JSON are not trusted. A change of a newer
+//! Everything read here is redacted and bounded like any other draft; lengths in the JSON are not trusted. A change of a newer
 //! version is none.
 
 use super::export::wire::MemoryWords;

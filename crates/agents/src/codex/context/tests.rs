@@ -52,11 +52,17 @@ proptest! {
 
 #[test]
 fn what_was_said_is_counted_once_a_count_follows_it() {
+    let words = "The tool printed hello-from-tool.";
     for name in ["end", "legacy-end"] {
         let text = recorded(name);
-        assert!(ends_counted(text.as_bytes()), "{name}");
+        assert!(holds_counted(text.as_bytes(), words), "{name}");
         let before: String = text.lines().take_while(|line| !line.contains("token_count")).collect();
-        assert!(!ends_counted(before.as_bytes()), "{name}");
+        assert!(!holds_counted(before.as_bytes(), words), "{name}");
     }
-    assert!(!ends_counted(recorded("mid-tool").as_bytes()));
+    assert!(!holds_counted(recorded("mid-tool").as_bytes(), words));
+}
+
+#[test]
+fn a_rollout_without_the_new_turn_was_taken_for_counted() {
+    assert!(!holds_counted(recorded("end").as_bytes(), "I have painted a wing."));
 }

@@ -29,7 +29,7 @@ pub struct TeamProposal {
     pub uid: Uid,
     /// The proposer; `None` for this user.
     pub person: Option<String>,
-    /// Who decides; `None` for this user, or if that is not known here.
+    /// The member who decides; `None` for this user, or if that is not known here.
     pub owner: Option<String>,
     /// The memory's number, if it is here.
     pub memory: Option<i64>,
