@@ -28,8 +28,8 @@ Examples:
 
 An agent cannot pin: what it asks to pin waits here, as m12. `tow undo m12` takes your answer back.
 
-Nobody changes a teammate's memory: `tow edit`, `tow pin`, `tow supersede` and `tow forget` of one propose the change to
-its owner, by the hub, as p3. The owner accepts it, as an edit of their own whose text keeps the trust of a teammate's, or
+Only its owner changes a memory of a team: `tow edit`, `tow pin`, `tow supersede` and `tow forget` propose the change to
+the owner, by the hub, as p3. The owner accepts it, as an edit of their own whose text keeps the trust of a teammate's, or
 rejects it. `tow hub sync` brings proposals and answers at once. At most 20 of one member are open.";
 
 /// List what agents and teammates propose, and accept or reject it.

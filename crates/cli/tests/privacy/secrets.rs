@@ -132,7 +132,7 @@ fn tell(world: &World, shape: Shape, (number, sample): (usize, &Sample)) -> Stri
     script.session
 }
 
-/// What is shown of such a session, and given to one that inherits from it.
+/// The context that is shown of such a session, and the one that an heir is given.
 fn inherit(world: &World, told: &Told) -> String {
     let Told { number, shape, session } = told;
     let shown = world.tow(&["context", session]).ok().stdout;
