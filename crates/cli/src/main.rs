@@ -3,7 +3,6 @@
 //! Matches the hook first: it must not pay for building a grammar that it does not use. Decides nothing.
 
 mod agreement;
-mod alloc;
 mod cli;
 mod demo;
 mod monitor;
@@ -14,10 +13,10 @@ mod scope;
 mod strokes;
 mod verbs;
 
-use alloc::Allocator;
 use std::process::ExitCode;
 use towline_engine::ingest::{hook, statusline};
 use towline_engine::runtime::env;
+use towline_store::Allocator;
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator::new();
@@ -27,7 +26,12 @@ fn main() -> ExitCode {
     let verb = arguments.next();
     // `tow hook --help` comes from a user, not from an agent.
     let is_question = arguments.peek().is_some_and(|word| matches!(word.to_str(), Some("-h" | "--help")));
-    match verb.as_deref().and_then(std::ffi::OsStr::to_str) {
+    let verb = verb.as_deref().and_then(std::ffi::OsStr::to_str);
+    if verb != Some("hook") {
+        // Only a hook is sure to start no thread.
+        ALLOCATOR.share();
+    }
+    match verb {
         Some("hook") if !is_question => hook::run(arguments.next().as_deref(), arguments.next().as_deref()),
         Some("statusline") if !is_question => statusline::run(arguments),
         _ => cli::run(),

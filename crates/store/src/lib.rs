@@ -3,6 +3,7 @@
 //! The only crate that opens the database and the only one with SQL. It makes no decisions: `projection` calls `core::step`.
 //! It reads no clock and no environment; folder, time and timeouts are arguments.
 
+mod alloc;
 pub mod archive;
 mod columns;
 mod database;
@@ -24,6 +25,7 @@ pub mod upkeep;
 pub mod warned;
 mod written;
 
+pub use alloc::Allocator;
 pub use archive::Archive;
 pub use database::{Result, SCHEMA, Store, StoreError};
 pub use home::DataFolder;
