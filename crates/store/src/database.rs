@@ -15,7 +15,7 @@ use towline_core::patience::stretch;
 use towline_core::time::Timestamp;
 
 /// The schema version that this binary writes.
-pub const SCHEMA: u32 = 6;
+pub const SCHEMA: u32 = 7;
 
 const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0001_first.sql"),
@@ -24,6 +24,7 @@ const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0004_type_safely.sql"),
     include_str!("migrations/0005_remember.sql"),
     include_str!("migrations/0006_batons_from_afar.sql"),
+    include_str!("migrations/0007_terse_schema.sql"),
 ];
 
 /// More statements than any of our transactions uses: an evicted statement would be prepared again each time.
@@ -131,7 +132,9 @@ pub(crate) fn open_for_writing(path: &Path, patience: Duration, migrations: &[&s
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = connect_ours(path, flags)?;
     db.busy_timeout(stretch(patience))?;
-    prepare_connection(&db)?;
+    // No checkpoint on close or, by the flags that SQLite is compiled with, on commit: the agent would wait for the disk.
+    // `upkeep` does it while no agent waits.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     migrate(&db, migrations)?;
     Ok(db)
 }
@@ -206,13 +209,6 @@ fn connect_ours(path: &Path, flags: OpenFlags) -> Result<Connection> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
     Ok(db)
-}
-
-fn prepare_connection(db: &Connection) -> rusqlite::Result<()> {
-    // No checkpoint on close or commit: the agent would wait for the disk. `upkeep` does it while no agent waits.
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    db.pragma_update(None, "wal_autocheckpoint", 0)?;
-    db.pragma_update(None, "synchronous", "normal")
 }
 
 fn schema_of(db: &Connection) -> rusqlite::Result<u32> {
@@ -293,6 +289,9 @@ mod tests {
         assert_eq!(store.complaints().unwrap(), Vec::<String>::new());
         let mode: String = store.db.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
         assert_eq!(mode, "wal");
+        let number = |name| store.db.pragma_query_value(None, name, |row| row.get::<_, u32>(0)).unwrap();
+        let compiled_in = (number("synchronous"), number("wal_autocheckpoint"));
+        assert_eq!(compiled_in, (1, 0), "LIBSQLITE3_FLAGS in .cargo/config.toml says so");
         for file in [home.database(), home.write_ahead_log()] {
             assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
         }
@@ -360,6 +359,29 @@ mod tests {
         let batons = open(&home, &lock).unwrap().batons().unwrap();
         let told: Vec<_> = batons.iter().map(|baton| (baton.session.to_string(), baton.passed_at)).collect();
         assert_eq!(told, [("a:1".to_owned(), Timestamp(5))]);
+    }
+
+    #[test]
+    fn a_terse_schema_keeps_rows_keys_and_types() {
+        let (_folder, home, lock) = fresh();
+        open_or_make(&home.database()).unwrap();
+        let old = connect(&home.database(), OpenFlags::default()).unwrap();
+        migrate(&old, &MIGRATIONS[..6]).unwrap();
+        let insert = "insert into waits values (x'01', x'02', 1, 'question', 3, 4)";
+        old.pragma_update(None, "foreign_keys", false).unwrap();
+        old.execute(insert, []).unwrap();
+        drop(old);
+        let store = open(&home, &lock).unwrap();
+        assert_eq!(store.complaints().unwrap(), Vec::<String>::new());
+        let count = |query: &str| store.db.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(count("select count(*) from waits where reason = 'question' and ended_at = 4"), 1);
+        assert_eq!(
+            count("select count(*) from sqlite_schema where sql like '%not null%' and type = 'table'"),
+            0
+        );
+        assert!(store.db.execute(insert, []).is_err(), "a key stays unique");
+        let mistyped = "insert into waits values (x'02', x'02', 1, 'question', 'three', 4)";
+        assert!(store.db.execute(mistyped, []).is_err(), "a column keeps its type");
     }
 
     #[test]
