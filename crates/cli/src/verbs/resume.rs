@@ -6,7 +6,6 @@ use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
 use towline_engine::handoff::typing;
-use towline_engine::runtime::config::Typing;
 use towline_engine::runtime::{Failure, settings};
 
 const EXAMPLES: &str = "\
@@ -29,7 +28,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         Failure::about(format!("could not remove {}", file.display()), &error)
             .hint(format!("Remove {} yourself.", file.display()))
     })?;
-    let Typing { enabled, .. } = settings(&scope.env).typing;
+    let enabled = settings(&scope.env).typing.enabled;
     let line = match (was_paused, enabled) {
         (_, false) => "typing is off; `tow config set typing.enabled true` turns it on",
         (true, true) => "typing goes on",

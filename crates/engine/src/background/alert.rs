@@ -92,7 +92,7 @@ struct PendingSteps {
 
 fn look(begun: &Env) -> Result<PendingSteps, Failure> {
     let env = begun.later();
-    let notify = settings(&env).notify;
+    let notify = settings(&env).notify.into_inner();
     let steps = steps(&env, &notify, &live::seats(&env, Glance::Cheap)?);
     Ok(PendingSteps { env, notify, steps })
 }

@@ -79,7 +79,7 @@ fn look(begun: &Env) -> Result<Todo, Failure> {
     Ok(match next(&sessions, &woken, now) {
         NextWake::Nothing => Todo::Nothing,
         NextWake::Wait(at) => Todo::Sleep(at.since_ms(now).clamp(1, LONGEST_SLEEP_MS).unsigned_abs()),
-        NextWake::Wake(session) => Todo::Wake(Box::new(session.clone()), config.limits.words),
+        NextWake::Wake(session) => Todo::Wake(Box::new(session.clone()), config.limits.into_inner().words),
     })
 }
 

@@ -94,7 +94,7 @@ mod tests {
             phone_after: Some(Duration::from_secs(600)),
             phone: vec!["curl".into()],
             mute_projects: vec!["noise".into()],
-            ..Config::compiled_in().notify
+            ..Config::compiled_in().notify.into_inner()
         }
     }
 

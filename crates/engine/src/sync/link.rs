@@ -86,7 +86,7 @@ impl From<NoLink> for Failure {
 impl Link {
     /// Connects to the configured hub as the joined machine.
     pub fn open(env: &Env, machine: &Machine, patience: Duration) -> Result<Link, NoLink> {
-        let wanted = settings(env).hub;
+        let wanted = settings(env).hub.into_inner();
         if !wanted.is_joined() {
             return Err(NoLink::NotJoined);
         }

@@ -37,7 +37,7 @@ pub struct Arguments {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let wanted = settings(&scope.env).hub;
+    let wanted = settings(&scope.env).hub.into_inner();
     if !wanted.is_joined() {
         let line = "this machine has joined no hub; `tow hub join URL --team TEAM` joins one";
         scope.out.say(arguments.json, &json!({"joined": false}), line);

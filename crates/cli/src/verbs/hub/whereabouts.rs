@@ -23,7 +23,7 @@ pub struct Whereabouts {
 impl Whereabouts {
     /// The configured settings, overridden by these options and `url`.
     pub fn wanted(&self, scope: &Scope, url: Option<&str>) -> Result<Wanted, Failure> {
-        let mut wanted = settings(&scope.env).hub;
+        let mut wanted = settings(&scope.env).hub.into_inner();
         if let Some(url) = url {
             towline_engine::runtime::hub_url::parse(url).map_err(refused)?;
             url.clone_into(&mut wanted.url);

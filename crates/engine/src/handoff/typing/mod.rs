@@ -37,7 +37,7 @@ pub fn accept_move(
 
 /// The user's typing settings, read again each time: a pause counts until the last moment.
 pub fn rules(env: &Env) -> TypingRules {
-    let typing = settings(env).typing;
+    let typing = settings(env).typing.into_inner();
     TypingRules {
         enabled: typing.enabled,
         pause: paused(&env.home, env.now),

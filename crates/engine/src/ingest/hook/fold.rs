@@ -28,7 +28,9 @@ use towline_store::{Projected, ProjectionLimits, Store, StoreError, journal, upk
 /// How often a lock holder checks the journal again before it leaves the rest to the next hook.
 const ROUNDS: usize = 3;
 
-/// Applies the journal and returns the reply to the agent.
+/// Applies the journal and returns the reply to the agent. Not inlined: most hooks only append, and its locals would
+/// cost each of them pages of stack.
+#[inline(never)]
 pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply, Bookmarked) {
     let event = told.event;
     let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);

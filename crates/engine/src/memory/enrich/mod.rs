@@ -104,7 +104,7 @@ pub struct Standing {
 
 /// The current state; `None` without an archive.
 pub fn standing(env: &Env) -> Result<Option<Standing>, StoreError> {
-    let wanted = settings(env).enrich;
+    let wanted = settings(env).enrich.into_inner();
     let Some(archive) = Archive::read(&env.home, LOOK)? else { return Ok(None) };
     let today = today(env.now);
     let days = archive.spending(20)?;

@@ -123,9 +123,12 @@ mod tests {
             strategies,
             [ContextStrategy::Handoff, ContextStrategy::Notify, ContextStrategy::Off, ContextStrategy::Off]
         );
-        let line =
-            StatusLine { command: "line | head".into(), own: false, ..Config::compiled_in().statusline };
-        assert_eq!(config.statusline, line);
+        let line = StatusLine {
+            command: "line | head".into(),
+            own: false,
+            ..Config::compiled_in().statusline.into_inner()
+        };
+        assert_eq!(*config.statusline, line);
     }
 
     #[test]

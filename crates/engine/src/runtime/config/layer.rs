@@ -57,7 +57,7 @@ pub fn layered(user: &str) -> Layered {
             }
         }
     }
-    Layered { config: Config::read(&values), mistakes }
+    Layered { config: Config::read(values), mistakes }
 }
 
 /// The effective value of one key, as TOML; `None` for a key that does not exist.

@@ -18,6 +18,7 @@ mod prices;
 mod ranges;
 mod rules;
 mod search;
+mod section;
 mod sections;
 mod settings;
 mod values;

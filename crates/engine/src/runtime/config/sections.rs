@@ -128,7 +128,7 @@ mod tests {
         let without = vec![TerminalAbility::Mode, TerminalAbility::Activity];
         assert_eq!(found.mistakes, []);
         assert_eq!(
-            found.config.typing,
+            *found.config.typing,
             Typing { enabled: true, quiet_ms: 0, limit_ms: 5_000, confirm_ms: 7_000, without }
         );
     }

@@ -10,9 +10,11 @@ use super::notify::Notify;
 use super::patterns::{covers, fits};
 use super::prices;
 use super::search::Search;
+use super::section::Section;
 use super::sections::{Continuing, Distil, Limits, Mcp, Memory, Typing};
 use super::values::{Values, key};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use towline_agents::TextLimits;
 use towline_core::inherit::OnClear;
 use towline_core::named_enum;
@@ -40,19 +42,19 @@ pub struct Config {
     pub inherit_never_in: Vec<String>,
     pub after_compaction: bool,
     pub project_names: BTreeMap<String, String>,
-    pub notify: Notify,
-    pub typing: Typing,
-    pub limits: Limits,
-    pub bookmarks: Bookmarks,
-    pub guard: Guard,
-    pub statusline: StatusLine,
-    pub continuing: Continuing,
-    pub distil: Distil,
-    pub memory: Memory,
-    pub mcp: Mcp,
-    pub enrich: Enrich,
-    pub search: Search,
-    pub hub: Hub,
+    pub notify: Section<Notify>,
+    pub typing: Section<Typing>,
+    pub limits: Section<Limits>,
+    pub bookmarks: Section<Bookmarks>,
+    pub guard: Section<Guard>,
+    pub statusline: Section<StatusLine>,
+    pub continuing: Section<Continuing>,
+    pub distil: Section<Distil>,
+    pub memory: Section<Memory>,
+    pub mcp: Section<Mcp>,
+    pub enrich: Section<Enrich>,
+    pub search: Section<Search>,
+    pub hub: Section<Hub>,
     /// The user's prices, which replace compiled-in ones.
     pub prices: Vec<ModelPrice>,
 }
@@ -78,10 +80,11 @@ impl Config {
 
     /// The defaults: the settings of a user without a configuration file.
     pub fn compiled_in() -> Config {
-        Config::read(&Values::default())
+        Config::read(Values::default())
     }
 
-    pub(super) fn read(values: &Values) -> Config {
+    pub(super) fn read(values: Values) -> Config {
+        let values = Arc::new(values);
         let redacts = values.get(key!("privacy.redact"));
         Config {
             patience_ms: values.get(key!("hook.patience_ms")),
@@ -105,19 +108,19 @@ impl Config {
             inherit_never_in: values.get(key!("inherit.never_in")),
             after_compaction: values.get(key!("inherit.after_compaction")),
             project_names: values.entries("projects.names").into_iter().collect(),
-            notify: Notify::read(values),
-            typing: Typing::read(values),
-            limits: Limits::read(values),
-            bookmarks: Bookmarks::read(values),
-            guard: Guard::read(values),
-            statusline: StatusLine::read(values),
-            continuing: Continuing::read(values),
-            distil: Distil::read(values),
-            memory: Memory::read(values),
-            mcp: Mcp::read(values),
-            enrich: Enrich::read(values),
-            search: Search::read(values),
-            hub: Hub::read(values),
+            notify: Section::new(&values, Notify::read),
+            typing: Section::new(&values, Typing::read),
+            limits: Section::new(&values, Limits::read),
+            bookmarks: Section::new(&values, Bookmarks::read),
+            guard: Section::new(&values, Guard::read),
+            statusline: Section::new(&values, StatusLine::read),
+            continuing: Section::new(&values, Continuing::read),
+            distil: Section::new(&values, Distil::read),
+            memory: Section::new(&values, Memory::read),
+            mcp: Section::new(&values, Mcp::read),
+            enrich: Section::new(&values, Enrich::read),
+            search: Section::new(&values, Search::read),
+            hub: Section::new(&values, Hub::read),
             prices: values.user.get("prices").map(prices::read).unwrap_or_default(),
         }
     }
