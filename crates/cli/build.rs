@@ -3,12 +3,14 @@
 //! Without position independence on Linux: the 125,000 relocations of a debug build cost each start 2 of 7 ms, and a hook
 //! 4.6 of 10.8 ms. Without tables for unwinding in the static release, which aborts on a panic: 1.45 of 21.0 MB.
 //! `-C force-unwind-tables=no` has no effect here: link-time optimization takes the setting of the standard library.
+//! With the functions that hooks run side by side: a tool result costs 0.81 × instead of 1.22 × `/bin/true`.
 #![expect(clippy::disallowed_methods, reason = "cargo tells a build script everything by variables")]
 
 use std::env::var;
 
 fn main() {
     println!("cargo::rerun-if-changed=no-unwind.ld");
+    println!("cargo::rerun-if-changed=hooks.ld");
     let is = |name, value| var(name).is_ok_and(|found| found == value);
     if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg=-no-pie");
@@ -16,5 +18,6 @@ fn main() {
     if is("PROFILE", "release") && is("CARGO_CFG_TARGET_ENV", "musl") {
         let folder = var("CARGO_MANIFEST_DIR").unwrap_or_default();
         println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/no-unwind.ld");
+        println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/hooks.ld");
     }
 }

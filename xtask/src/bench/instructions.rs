@@ -16,11 +16,14 @@ pub fn of(command: &Command, stdin: &[u8]) -> Result<u64> {
     total(&profile).ok_or_else(|| Failure::malformed("callgrind's profile", "no line `totals:`"))
 }
 
-fn profile(command: &Command, stdin: &[u8]) -> Result<String> {
+/// Runs `command` under callgrind and returns its profile, with symbols as the linker knows them.
+pub fn profile(command: &Command, stdin: &[u8]) -> Result<String> {
     let folder = temporary_folder()?;
     let profile = folder.path().join("profile");
     let mut valgrind = Command::new("valgrind");
-    valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display()));
+    valgrind
+        .args(["--tool=callgrind", "--demangle=no"])
+        .arg(format!("--callgrind-out-file={}", profile.display()));
     carry_over(command, &mut valgrind);
     valgrind.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = valgrind.spawn().map_err(Failure::start("valgrind"))?;

@@ -37,6 +37,8 @@ use setup::{Options, Setup};
 pub enum Bench {
     /// Measure one hook process, from its start to its end
     Hooks(Options),
+    /// Write the order in which the linker places the functions that hooks run; needs a binary with symbols
+    Layout(Options),
     /// Measure the status display: bar refreshes, ends of transcripts, from hook to status line, spawns
     Track(Options),
     /// Measure importing conversations and retrieving them: import, the end of a turn, contexts, details
@@ -59,6 +61,11 @@ pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Res
             (options, "track", "benchmarks-track.md", track::report)
         }
         Bench::Inherit(options) => (options, "inherit", "benchmarks-inherit.md", inherit::report),
+        Bench::Layout(options) => {
+            require(&[VALGRIND])?;
+            hooks::write_layout(&options.setup(repository, out)?, out)?;
+            return Ok(Verdict::Holds);
+        }
         Bench::Search(options) => return search::run(options, repository, out),
         Bench::Viewer(options) => return viewer::run(options, repository, out),
         Bench::Hub(options) => return hub::run(options, repository, out),

@@ -62,8 +62,12 @@ fn against_bound(subject: &Subject, ratio: f64) -> Option<Judgement> {
     Some(Judgement { holds: ratio <= at_most, text })
 }
 
-/// The maximum of `× true`. Sessions without a seat have the same bounds as those with one.
+/// The maximum of `× true`. Sessions without a seat have the same bounds as those with one; the first event of an unknown
+/// session is applied, whatever it is.
 pub fn bound_of(subject: &Subject) -> Option<f64> {
+    if subject.situation == Situation::New && subject.event == "PostToolUse" {
+        return bound_of(&Subject { event: "Stop".to_owned(), bytes: None, ..subject.clone() });
+    }
     let fits = |bound: &&Bound| bound.event == subject.event && bound.bytes == subject.bytes;
     let is_usual = subject.history == USUAL_HISTORY
         && subject.situation != Situation::Blocked

@@ -6,6 +6,7 @@
 mod bounds;
 mod case;
 mod hub;
+mod layout;
 
 use std::io::Write;
 
@@ -19,6 +20,8 @@ use super::setup::Setup;
 
 use bounds::Measured;
 use case::{Case, Group};
+
+pub use layout::write as write_layout;
 
 const LEGEND: &str = "Every process is started by posix_spawn with the same small environment and is measured \
     from before the start until it is reaped. `× true` is the \
