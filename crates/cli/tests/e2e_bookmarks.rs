@@ -173,8 +173,18 @@ impl Desk {
         assert_eq!(all[2]["after_turn"], 4);
     }
 
+    /// From now on markers type themselves, and the model answers them.
     #[track_caller]
-    fn shows_markers_in_its_list(&self) {
+    fn turn_on_typing(&self) {
+        let settings = [("bookmarks.mode", "typed"), ("typing.enabled", "true"), ("typing.quiet_s", "0")];
+        for (key, value) in settings {
+            self.env.tow(&["config", "set", key, value]).ok();
+        }
+        self.model.add(Rule::when("·").then(Step::text("ok then")));
+    }
+
+    #[track_caller]
+    fn shows_markers_in_its_list(&self, number: usize) {
         self.pane.say("/rewind");
         self.pane.wait_screen("(current)");
         self.pane.wait_screen_for("markers in the list", |screen| {
@@ -253,10 +263,7 @@ fn where_nothing_may_be_typed_a_bookmark_is_set_all_the_same() {
 /// A long run in which markers type themselves: each is a bookmark, the model is told to ignore it, memory holds none.
 #[track_caller]
 fn markers_that_type_themselves(desk: &Desk) {
-    desk.env.tow(&["config", "set", "bookmarks.mode", "typed"]).ok();
-    desk.env.tow(&["config", "set", "typing.enabled", "true"]).ok();
-    desk.env.tow(&["config", "set", "typing.quiet_s", "0"]).ok();
-    desk.model.add(Rule::when("·").then(Step::text("ok then")));
+    desk.turn_on_typing();
     for (round, prompt) in
         ["first paint the mast", "then mend the sail", "now haul the anchor"].iter().enumerate()
     {
@@ -281,17 +288,66 @@ fn markers_that_type_themselves(desk: &Desk) {
 }
 
 #[test]
+fn a_changed_marker_stood_beside_the_old_one_in_2_1_325() {
+    let desk = Desk::with(Some(Claude::V2_1_325));
+    desk.env.tow(&["config", "set", "bookmarks.marker", "~"]).ok();
+    desk.ask("first paint the mast", 1);
+    desk.type_marker("·", "what of it");
+    let asked = desk.model.wait_request("the old one", |request| request.prompt.contains('·'));
+    assert!(!asked.holds("Nobody asks for anything"), "{:#}", asked.body);
+    desk.type_marker("~", "ok then");
+    assert_eq!(desk.wait_bookmarks(1)[0]["how"], "typed");
+    wait::until_evident("the old one as a turn of memory", wait::PATIENCE, || {
+        let turns = desk.env.tow(&["turns", "--json"]).ok().json();
+        let turns = turns["turns"].as_array().unwrap();
+        if turns.len() == 2 { Ok(()) } else { Err(json!(turns).to_string()) }
+    });
+}
+
+/// A cascade of subagents in one turn that outlasts the time a marker may wait.
+#[test]
+fn a_turn_longer_than_the_typing_limit_ended_without_a_rewind_point_in_2_1_325() {
+    let desk = Desk::with(Some(Claude::V2_1_325));
+    desk.turn_on_typing();
+    desk.env.tow(&["config", "set", "typing.limit_s", "1"]).ok();
+    let task = |n| json!({"description": "look", "prompt": format!("CHILD-{n}"), "subagent_type": "general-purpose"});
+    let gate = Gate::shut();
+    let cascade = (0..3).fold(Rule::when("ask the crew"), |rule, n| rule.then(Step::tool("Agent", task(n))));
+    desk.model.add(Rule::when("CHILD-").then(Step::text("nothing found")));
+    desk.model
+        .add(cascade.then(Step::text("the crew\n\nhas answered, and that at some length").pausing_at(&gate)));
+    desk.pane.say("ask the crew");
+    desk.pane.wait_screen("● the crew");
+    let intents = || desk.env.tow(&["typed", "--json"]).ok().json()["intents"].as_array().unwrap().clone();
+    wait::until_evident("nothing that waits for the turn", wait::PATIENCE, || {
+        let waiting: Vec<Value> = intents().into_iter().filter(|row| row["state"] == "waiting").collect();
+        if waiting.is_empty() { Ok(()) } else { Err(json!(waiting).to_string()) }
+    });
+    desk.env.tow(&["config", "set", "typing.limit_s", "60"]).ok();
+    gate.open();
+    let all = desk.wait_bookmarks(1);
+    assert_eq!(
+        (all[0]["how"].as_str(), all[0]["reason"].as_str()),
+        (Some("typed"), Some("3 helpers came back"))
+    );
+    desk.wait_idle();
+    let states: Vec<Value> = intents().iter().map(|row| row["state"].clone()).collect();
+    assert!(!states.contains(&json!("expired")), "{states:?}");
+    desk.shows_markers_in_its_list(1);
+}
+
+#[test]
 fn markers_type_themselves_in_2_1_197() {
     let desk = Desk::with(Some(Claude::V2_1_197));
     markers_that_type_themselves(&desk);
-    desk.shows_markers_in_its_list();
+    desk.shows_markers_in_its_list(2);
 }
 
 #[test]
 fn markers_type_themselves_in_2_1_325() {
     let desk = Desk::with(Some(Claude::V2_1_325));
     markers_that_type_themselves(&desk);
-    desk.shows_markers_in_its_list();
+    desk.shows_markers_in_its_list(2);
 }
 
 #[test]

@@ -81,6 +81,8 @@ pub struct BookmarkPoint {
     pub after_turn: u32,
     pub at: Timestamp,
     pub since: BookmarkCounters,
+    /// The turn or subagents of it still run: nothing can be typed yet, and another point follows.
+    pub is_midturn: bool,
 }
 
 /// The decision about a point.
@@ -91,6 +93,8 @@ pub enum DueBookmark {
     /// Set a silent bookmark.
     Set(BookmarkReason),
     Type(BookmarkReason),
+    /// Type it at the end of the turn, which decides again: a bookmark set now would take its place there.
+    Hold(BookmarkReason),
 }
 
 /// Whether a bookmark is due at this point. A session without a seat to type into gets a silent one.
@@ -100,6 +104,7 @@ pub fn due(point: &BookmarkPoint, rules: &BookmarkRules, now: Timestamp) -> DueB
     }
     match (rules.mode, reason(&point.since, rules, point.at), &point.seat) {
         (BookmarkMode::Off, _, _) | (_, None, _) => DueBookmark::Nothing,
+        (BookmarkMode::Typed, Some(reason), Some(_)) if point.is_midturn => DueBookmark::Hold(reason),
         (BookmarkMode::Typed, Some(reason), Some(_)) => DueBookmark::Type(reason),
         (BookmarkMode::Silent, Some(reason), _) | (BookmarkMode::Typed, Some(reason), None) => {
             DueBookmark::Set(reason)

@@ -81,7 +81,7 @@ impl World {
             label: None,
         };
         match due(point, &self.rules, Timestamp(self.clock)) {
-            DueBookmark::Nothing => None,
+            DueBookmark::Nothing | DueBookmark::Hold(_) => None,
             DueBookmark::Set(reason) => Some(self.event(EventKind::BookmarkSet(set(reason)))),
             DueBookmark::Type(reason) => Some(self.event(EventKind::MarkerWanted { reason })),
         }
@@ -301,7 +301,8 @@ fn a_point_that_is_applied_much_later_sets_no_bookmark() {
     let session = world.session.unwrap();
     let (key, since) = (session.key, session.since_bookmark);
     let at = Timestamp(10);
-    let point = BookmarkPoint { session: key, seat: None, turn: None, after_turn: 1, at, since };
+    let point =
+        BookmarkPoint { session: key, seat: None, turn: None, after_turn: 1, at, since, is_midturn: false };
     assert!(matches!(due(&point, &ALWAYS, Timestamp(60_010)), DueBookmark::Set(_)));
     assert_eq!(due(&point, &ALWAYS, Timestamp(60_011)), DueBookmark::Nothing);
 }
@@ -325,6 +326,27 @@ fn tav_26_a_marker_that_is_wanted_is_not_wanted_again_before_the_cooldown() {
     assert_eq!(world.reasons(), ["about 11 tokens"], "the marker stands for what was due");
     world.apply(100, STOP);
     assert_eq!(wanted(&world), 1);
+}
+
+#[test]
+fn a_marker_wanted_during_a_turn_waits_for_its_end() {
+    let mut world = World::with(BookmarkRules { mode: BookmarkMode::Typed, agent_burst: 3, ..NEVER });
+    let wanted = |world: &World| {
+        world.journal.iter().filter(|event| matches!(event.happening, EventKind::MarkerWanted { .. })).count()
+    };
+    world.ask();
+    if let Some(session) = &mut world.session {
+        session.seat = Some("tmux:%1".into());
+    }
+    for _ in 0..5 {
+        world.apply(1, EventKind::SubagentStarted);
+        world.apply(30_000, EventKind::SubagentStopped);
+    }
+    assert_eq!((wanted(&world), world.set.len()), (0, 0), "nothing can be typed into a turn that runs");
+    world.apply(1, STOP);
+    assert_eq!((wanted(&world), world.set.len()), (1, 0));
+    world.apply(1, prompted("·", PromptOrigin::Bookmark));
+    assert_eq!(world.reasons(), ["5 helpers came back"]);
 }
 
 #[test]

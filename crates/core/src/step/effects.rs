@@ -49,7 +49,13 @@ fn reached_point(session: &Session, event: &Event) -> Option<Effect> {
         after_turn: session.turns,
         at: event.at,
         since: session.since_bookmark,
+        is_midturn: session.state != SessionState::Completed && !is_last_end(session, event),
     })))
+}
+
+/// Whether only commands in the background still run: those may run for ever, and no other point may follow.
+fn is_last_end(session: &Session, event: &Event) -> bool {
+    matches!(event.happening, EventKind::TurnEnded { .. }) && session.subagents.is_empty()
 }
 
 pub fn announce_seat(previous_seat: Option<&str>, session: &Session) -> Option<Effect> {

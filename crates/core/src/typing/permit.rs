@@ -110,6 +110,8 @@ pub enum TypingObstacle {
     LimitLasts,
     #[error("somebody has gone on since: the session was prompted")]
     PromptedSince,
+    #[error("a bookmark was set since")]
+    BookmarkedSince,
     #[error("the agent's process has ended")]
     AgentGone,
     #[error("this terminal cannot tell {} (`typing.without` accepts \"{}\")", .0.description(), .0.name())]
@@ -235,6 +237,9 @@ fn is_suited(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> Ty
     let purpose = intent.wish.purpose;
     if session.prompted_at.is_some_and(|prompted| prompted > intent.made_at) {
         return Refused(Obstacle::PromptedSince);
+    }
+    if purpose == IntentPurpose::Bookmark && session.since_bookmark.set_at > Some(intent.made_at) {
+        return Refused(Obstacle::BookmarkedSince);
     }
     match session.state {
         SessionState::Working if purpose.is_command() => Refused(Obstacle::TurnRuns),

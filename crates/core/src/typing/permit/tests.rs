@@ -163,7 +163,7 @@ fn after_clear(stage: IntentStage, led_to: Option<&str>) -> World {
 type Change = (&'static str, fn(&mut World));
 
 /// Each makes one change to a state in which every condition is met.
-const CHANGES: [Change; 37] = [
+const CHANGES: [Change; 38] = [
     ("nothing", |_| {}),
     ("off", |w| w.rules.enabled = false),
     ("paused", |w| w.rules.pause = Some(TypingPause { until: None })),
@@ -195,6 +195,7 @@ const CHANGES: [Change; 37] = [
         w.session().limited_until = Some(NOW.plus_ms(1));
     }),
     ("prompted since", |w| w.session().prompted_at = Some(NOW)),
+    ("bookmarked since", |w| w.session().since_bookmark.set_at = Some(NOW)),
     ("process gone", |w| w.process = ProcessProbe::Gone),
     ("pane gone", |w| w.look.is_there = Some(false)),
     ("pane not told", |w| w.look.is_there = None),

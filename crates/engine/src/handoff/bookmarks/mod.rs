@@ -27,14 +27,17 @@ pub fn set_due(env: &Env, config: &Config, effects: &[Effect]) -> Bookmarked {
     let set = |point: &&BookmarkPoint| {
         let happening = match due(point, &config.bookmarks.rules, env.now) {
             DueBookmark::Nothing => return None,
+            DueBookmark::Hold(_) if config.typing.enabled => return None,
             DueBookmark::Type(reason) if config.typing.enabled => EventKind::MarkerWanted { reason },
             // With typing disabled, a silent bookmark still marks the point.
-            DueBookmark::Type(reason) | DueBookmark::Set(reason) => EventKind::BookmarkSet(NewBookmark {
-                how: BookmarkOrigin::Silent,
-                after_turn: point.after_turn,
-                reason: Some(reason),
-                label: None,
-            }),
+            DueBookmark::Hold(reason) | DueBookmark::Type(reason) | DueBookmark::Set(reason) => {
+                EventKind::BookmarkSet(NewBookmark {
+                    how: BookmarkOrigin::Silent,
+                    after_turn: point.after_turn,
+                    reason: Some(reason),
+                    label: None,
+                })
+            }
         };
         let (at, turn) = (point.at, point.turn.clone());
         Some(Event { at, turn, ..event(env, &point.session, happening) })
