@@ -136,6 +136,29 @@ fn thresholds(claude: Claude) {
 }
 
 #[test]
+fn a_turn_of_a_single_answer_was_measured_one_turn_late_in_2_1_325() {
+    let claude = Claude::V2_1_325;
+    let env = installed(claude, &[]);
+    let model = Model::start([Rule::when("first").then(says("ANSWER-1", 90_000))]);
+    let tmux = Tmux::start(&env);
+    let pane = claude.interactive(&tmux, &model, &SMALL);
+    pane.say("first");
+    pane.wait_screen("context is 45 % full");
+    assert!(!model.saw("% full"), "the end of a turn tells only the user");
+}
+
+#[test]
+fn a_turn_of_a_single_answer_was_measured_one_turn_late_in_codex() {
+    let model = Model::start([Rule::when("first").then(says("ANSWER-1", 130_000))]);
+    let env = installed_codex(&model);
+    let tmux = Tmux::start(&env);
+    let pane = CODEX.interactive(&tmux, &[]);
+    pane.say("first");
+    pane.wait_screen("% full");
+    assert!(!model.saw("% full"), "the end of a turn tells only the user");
+}
+
+#[test]
 fn a_line_of_the_users_own_and_ours_are_both_on_the_screen_of_2_1_197() {
     status_line(Claude::V2_1_197);
 }

@@ -36,6 +36,17 @@ pub fn is_due(env: &Env, config: &Config, agent: Agent, heard: &HookEvent) -> bo
     fill.is_some_and(|fill| is_news(config, fill, noted))
 }
 
+/// More than one answer adds to a context, in percent: only a large paste adds more.
+const REACH: u8 = 10;
+
+/// Whether the answer that ended a turn may have reached a threshold, by the last noted number.
+pub fn is_near(env: &Env, config: &Config, heard: &HookEvent) -> bool {
+    let is_off = config.guard.strategy_in(heard.folder.as_deref()) == ContextStrategy::Off;
+    let Some(noted) = meters::last(&env.home, &heard.session) else { return !is_off };
+    let within_reach = noted.fill.percent().saturating_add(REACH);
+    !is_off && due(&config.guard.thresholds, within_reach, still_told(noted.fill, Some(noted))).is_some()
+}
+
 /// Whether the model was not yet notified at this level, according to the noted meter.
 fn is_news(config: &Config, fill: ContextUsage, noted: Option<CachedUsage>) -> bool {
     due(&config.guard.thresholds, fill.percent(), still_told(fill, noted)).is_some()

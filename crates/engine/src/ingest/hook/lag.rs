@@ -1,10 +1,9 @@
 //! Waits for the transcript at the end of a turn: clients call the hook before they write what the turn cost.
 //!
-//! Only if the opt-in guard needs that number, without a lock, and bounded: then the guard decides by what is
-//! there.
+//! Only if the guard may act on that number, without a lock, and bounded: then the guard decides by what is there.
 
-use super::HookCall;
-use crate::handoff::continuing;
+use super::{HookCall, PayloadSource};
+use crate::handoff::{continuing, guard};
 use std::path::Path;
 use std::time::Duration;
 use towline_agents::HookEvent;
@@ -22,8 +21,7 @@ const END: u64 = 64 * 1024;
 pub(super) fn wait_for_transcript(call: &HookCall, heard: &HookEvent) {
     let is_end = matches!(heard.happening, EventKind::TurnEnded { .. }) && heard.subagent.is_none();
     let (true, Some(path), Some(words)) = (is_end, &heard.transcript, &heard.ending.words) else { return };
-    let strategy = call.config.guard.strategy_in(heard.folder.as_deref());
-    if !strategy.types() || !continuing::is_allowed(&call.env, &call.config) {
+    if call.source == PayloadSource::Host || !is_needed(call, heard) {
         return;
     }
     let left = call.config.deadline_ms.saturating_sub(call.env.elapsed_ms());
@@ -34,4 +32,11 @@ pub(super) fn wait_for_transcript(call: &HookCall, heard: &HookEvent) {
         }
         std::thread::sleep(pause);
     }
+}
+
+/// For a hop that may begin, or for a notice that would otherwise come one turn late.
+fn is_needed(call: &HookCall, heard: &HookEvent) -> bool {
+    let types = call.config.guard.strategy_in(heard.folder.as_deref()).types();
+    (types && continuing::is_allowed(&call.env, &call.config))
+        || guard::is_near(&call.env, &call.config, heard)
 }
