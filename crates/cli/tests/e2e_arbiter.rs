@@ -4,6 +4,7 @@
 
 use serde_json::json;
 use std::fs;
+use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::arbiter::ScreenProbe;
 use towline_core::time::Timestamp;
@@ -129,7 +130,10 @@ fn a_prompt_taken_back(claude: Claude) {
 
     pane.keys(&["Escape"]);
     wait_screen(&pane, Agent::Claude, ScreenProbe::Prompt);
-    env.wait_states(&["interrupted"]);
+    wait::until_evident("a look that notices it within three seconds", Duration::from_secs(3), || {
+        let seat = env.only_seat();
+        if seat["state"] == "interrupted" { Ok(()) } else { Err(seat.to_string()) }
+    });
     env.tow(&["why", &pane.id]).ok().prints("is interrupted");
     let transcripts =
         env.command("grep").args(["-rl", "interrupted by user"]).arg(env.home()).output().unwrap();
@@ -270,7 +274,7 @@ fn looks(env: &TestEnv) -> Vec<String> {
 fn a_refresh_looks_at_screens_only_if_something_suggests_it_and_not_all_the_time() {
     let env = with_noted_tmux();
     let tmux = Tmux::start(&env);
-    let pane = talks(&env, &tmux, "one", &["SessionStart", "UserPromptSubmit"]);
+    let pane = talks(&env, &tmux, "one", &["SessionStart", "UserPromptSubmit", "PostToolUse"]);
     let begun = Timestamp::parse_utc(
         env.tow(&["status", "--json"]).ok().json()["seats"][0]["since"].as_str().unwrap(),
     );
@@ -287,6 +291,24 @@ fn a_refresh_looks_at_screens_only_if_something_suggests_it_and_not_all_the_time
     assert_eq!([refresh(40), refresh(41)], [2, 2]);
     let asked = looks(&env).pop().unwrap();
     assert!(asked.contains(&pane.id), "{asked}");
+}
+
+#[test]
+fn a_refresh_looks_at_the_screen_of_a_prompt_that_nothing_has_followed_for_a_minute() {
+    let env = with_noted_tmux();
+    let tmux = Tmux::start(&env);
+    talks(&env, &tmux, "one", &["SessionStart", "UserPromptSubmit"]);
+    let begun = Timestamp::parse_utc(
+        env.tow(&["status", "--json"]).ok().json()["seats"][0]["since"].as_str().unwrap(),
+    );
+    let at_first = looks(&env).len();
+    let refresh = |second: i64| {
+        env.set_now(begun.unwrap().plus_ms(second * 1000).0);
+        env.tow(&["bar", "--refresh"]).ok();
+        looks(&env).len() - at_first
+    };
+    assert_eq!([refresh(1), refresh(3), refresh(4), refresh(6)], [0, 1, 1, 2], "it may have been taken back");
+    assert_eq!([refresh(58), refresh(61), refresh(64)], [3, 4, 4], "from then on now and then");
 }
 
 #[test]

@@ -15,7 +15,13 @@ pub const SKEW_MS: i64 = 2000;
 pub const DRAWN_MS: i64 = 3000;
 
 /// A working agent fires a hook or writes its transcript within this time; after that its screen is worth reading.
-pub const SILENT_MS: i64 = 10_000;
+const SILENT_MS: i64 = 10_000;
+
+/// The same for a prompt that nothing has followed yet: an agent shows at once that it works on it.
+const UNANSWERED_MS: i64 = 2000;
+
+/// A prompt that waits longer than this for its first word is looked at as rarely as any other silent turn.
+const SOON_MS: i64 = 60_000;
 
 /// After this wait for a permission, the user may have answered without a hook running.
 const WAITED_MS: i64 = 20_000;
@@ -139,11 +145,12 @@ pub enum ScreenReadValue {
 pub fn screen_read_value(session: &Session, sights: &Observations) -> ScreenReadValue {
     let waited_ms = sights.now.since_ms(dialog_opened_at(session));
     let waits = session.state == SessionState::Blocked(BlockReason::Permission) && waited_ms >= DRAWN_MS;
-    if waits && may_have_started_a_tool(session, sights) {
-        ScreenReadValue::Change
-    } else if (waits && waited_ms > WAITED_MS)
-        || (works_without_subagents(session) && is_silent(session, sights))
+    let is_open = works_without_subagents(session) && is_silent(session, sights);
+    let is_recent = sights.now.since_ms(session.last_event_at) < SOON_MS;
+    if (waits && may_have_started_a_tool(session, sights)) || (is_open && is_recent && is_unanswered(session))
     {
+        ScreenReadValue::Change
+    } else if (waits && waited_ms > WAITED_MS) || is_open {
         ScreenReadValue::Perhaps
     } else {
         ScreenReadValue::Nothing
@@ -241,11 +248,28 @@ fn works_without_subagents(session: &Session) -> bool {
     session.state == SessionState::Working && session.open_turn.is_some() && !has_subagents
 }
 
-/// Whether neither a hook nor the transcript showed activity within `SILENT_MS`.
+/// Whether no event has followed the prompt of the open turn.
+fn is_unanswered(session: &Session) -> bool {
+    session.open_turn.as_ref().is_some_and(|turn| turn.started_at == session.last_event_at)
+}
+
+/// How long hooks and transcript must be silent before the screen of a working session is worth reading.
+pub fn silent_after_ms(session: &Session) -> i64 {
+    if is_unanswered(session) { UNANSWERED_MS } else { SILENT_MS }
+}
+
+/// When a prompt that may have been taken back is looked at again, if that is soon.
+pub fn next_look_at(session: &Session, now: Timestamp) -> Option<Timestamp> {
+    let is_recent = now.since_ms(session.last_event_at) < SOON_MS;
+    (works_without_subagents(session) && is_unanswered(session) && is_recent)
+        .then(|| now.plus_ms(UNANSWERED_MS))
+}
+
+/// Whether neither a hook nor the transcript showed activity for long enough.
 fn is_silent(session: &Session, sights: &Observations) -> bool {
     let last =
         sights.last_written.map_or(session.last_event_at, |written| written.max(session.last_event_at));
-    sights.now.since_ms(last) > SILENT_MS
+    sights.now.since_ms(last) > silent_after_ms(session)
 }
 
 /// Whether the turn can still end without a hook.

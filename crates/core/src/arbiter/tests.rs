@@ -280,13 +280,14 @@ fn a_turn_goes_on_unless_the_screen_surely_shows_a_prompt() {
 
 #[test]
 fn any_sign_of_life_keeps_a_turn_open() {
-    let asked = prompted(idle(), LAST_HEARD);
     let prompt = shows(ScreenProbe::Prompt);
-    let heard = Observations { now: Timestamp(LAST_HEARD + SILENT_MS), ..prompt };
-    let written = Observations { last_written: Some(Timestamp(300_000 - SILENT_MS)), ..prompt };
     let tool = ChildrenProbe::Youngest(Timestamp(LAST_HEARD + 1));
-    for alive in [heard, written, Observations { children: tool, ..prompt }] {
-        check(&asked, &alive, (None, StateConfidence::Likely));
+    for (session, silence) in [(prompted(idle(), LAST_HEARD), UNANSWERED_MS), (working(), SILENT_MS)] {
+        let heard = Observations { now: Timestamp(LAST_HEARD + silence), ..prompt };
+        let written = Observations { last_written: Some(Timestamp(300_000 - silence)), ..prompt };
+        for alive in [heard, written, Observations { children: tool, ..prompt }] {
+            check(&session, &alive, (None, StateConfidence::Likely));
+        }
     }
 }
 
@@ -323,8 +324,11 @@ fn a_screen_is_worth_reading_only_if_it_could_show_a_change() {
         (blocked(), seen(WAITED_MS, 0), ScreenReadValue::Nothing),
         (blocked(), seen(WAITED_MS + 1, 0), ScreenReadValue::Perhaps),
         (asks(BlockReason::Question), seen(WAITED_MS + 1, 1), ScreenReadValue::Nothing),
-        (asked.clone(), seen(SILENT_MS, 0), ScreenReadValue::Nothing),
-        (asked, seen(SILENT_MS + 1, 0), ScreenReadValue::Perhaps),
+        (asked.clone(), seen(UNANSWERED_MS, 0), ScreenReadValue::Nothing),
+        (asked.clone(), seen(UNANSWERED_MS + 1, 0), ScreenReadValue::Change),
+        (asked, seen(SOON_MS, 0), ScreenReadValue::Perhaps),
+        (working(), seen(SILENT_MS, 0), ScreenReadValue::Nothing),
+        (working(), seen(SILENT_MS + 1, 0), ScreenReadValue::Perhaps),
         (idle(), seen(WAITED_MS + 1, 1), ScreenReadValue::Nothing),
     ] {
         assert_eq!(screen_read_value(&session, &sights), expected, "{:?} {sights:?}", session.state);

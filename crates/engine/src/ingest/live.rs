@@ -45,7 +45,7 @@ pub fn seats(env: &Env, glance: Glance) -> Result<Vec<SeatView>, Failure> {
 pub fn look(env: &Env, glance: Glance) -> Result<Live, Failure> {
     let (sitting, watch) = match open(env, glance)? {
         Some((store, watch)) => (sitting(&store)?, watch),
-        None => (vec![], cache::watch(&env.home, &[])),
+        None => (vec![], cache::watch(env, &[])),
     };
     let places = places(&sitting);
     let strays = match glance {
@@ -113,7 +113,7 @@ pub fn store(env: &Env) -> Result<Option<Store>, Failure> {
 fn open(env: &Env, glance: Glance) -> Result<Option<(Store, Watch)>, Failure> {
     let Some(store) = fold(env)? else { return Ok(None) };
     let seated = seated(&store)?;
-    let watch = cache::watch(&env.home, &seated.sitting);
+    let watch = cache::watch(env, &seated.sitting);
     if !observe(env, &seated, glance)? {
         return Ok(Some((store, watch)));
     }

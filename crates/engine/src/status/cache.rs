@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use towline_core::arbiter::SILENT_MS;
+use towline_core::arbiter::{next_look_at, silent_after_ms};
 use towline_core::id::SessionKey;
 use towline_core::seat::SeatLocation;
 use towline_core::session::{Session, SessionState};
@@ -36,9 +36,9 @@ struct Quiet {
 pub struct Watch {
     journal: Option<WriteStamp>,
     seats: Vec<Watched>,
-    /// When working agents will have been silent for so long that their screens are probed.
+    /// When the screens of working agents are next worth a probe.
     #[serde(skip)]
-    silent_at: Vec<Timestamp>,
+    probe_at: Vec<Timestamp>,
 }
 
 /// Changes with every write to a file.
@@ -99,27 +99,30 @@ pub fn other_lights(env: &Env, session: &SessionKey) -> Option<Vec<SeatLight>> {
 }
 
 /// The facts to compare next time. Taken before probing, so that changes during the probe count as news.
-pub fn watch(home: &DataFolder, sitting: &[(Session, SeatLocation)]) -> Watch {
+pub fn watch(env: &Env, sitting: &[(Session, SeatLocation)]) -> Watch {
     Watch {
-        journal: stamp(&home.journal().join("active")),
+        journal: stamp(&env.home.journal().join("active")),
         seats: sitting.iter().map(|(session, place)| watched(session, place)).collect(),
-        silent_at: sitting.iter().filter_map(|(session, _)| silent_at(session)).collect(),
+        probe_at: sitting.iter().filter_map(|(session, _)| probe_at(session, env.now)).collect(),
     }
+}
+
+fn probe_at(session: &Session, now: Timestamp) -> Option<Timestamp> {
+    [silent_at(session).filter(|at| *at > now), next_look_at(session, now)].into_iter().flatten().min()
 }
 
 fn silent_at(session: &Session) -> Option<Timestamp> {
     let works = session.state == SessionState::Working;
     let written = session.transcript.as_deref().and_then(|path| stamp(Path::new(path)));
     let written = written.map_or(session.last_event_at, |stamp| Timestamp(stamp.seconds * 1000));
-    works.then(|| session.last_event_at.max(written).plus_ms(SILENT_MS + 1))
+    works.then(|| session.last_event_at.max(written).plus_ms(silent_after_ms(session) + 1))
 }
 
 /// Records the seats that were shown, with the facts from when `watch` was taken.
 pub fn remember(env: &Env, watch: Watch, seats: &[SeatView]) {
     let unseen = seats.iter().filter(|seat| is_unseen(seat)).filter_map(|seat| seat.pane.clone());
-    let silent_at = watch.silent_at.iter().copied().filter(|at| *at > env.now).min();
     let tick = next_tick(seats, env.now);
-    let until = silent_at.map_or(tick, |at| at.min(tick));
+    let until = watch.probe_at.iter().copied().min().map_or(tick, |at| at.min(tick));
     let lights = seats.iter().map(|seat| (seat.name().to_owned(), seat.light().name().to_owned()));
     let quiet = Quiet { until, watch, unseen: unseen.collect(), lights: lights.collect() };
     json_file::save(&file(&env.home), &quiet);
