@@ -208,6 +208,20 @@ fn a_change_runs_its_own_command_and_the_catch_all_and_no_change_runs_nothing() 
     wait_calls(&env, &["log-a <working>", "log-a <ended>", "log-b <idle>working>", "log-b <working>ended>"]);
 }
 
+// TRK-22
+#[test]
+fn a_look_at_a_finished_session_ran_no_transition_command() {
+    let env = env("on_completed = ['log-a', '{to}']\non_transition = ['log-b', '{from}>{to}', '{state}']");
+    env.set_now(NOON);
+    let mut agent = Agent::sits(&env, "s1");
+    agent.completes();
+    see(&env, "s1");
+    env.tow(&["status"]).ok();
+    let changes =
+        ["log-a <completed>", "log-b <idle>working> <working>", "log-b <working>completed> <completed>"];
+    wait_calls(&env, &[&changes[..], &["log-b <completed>seen> <seen>"]].concat());
+}
+
 #[test]
 fn headless_sessions_and_muted_projects_run_nothing_and_nobody_without_configuration_pays() {
     let env = env("on_transition = ['log-a', '{session}']\ndesktop_after_s = 0\nmute_projects = ['project']");

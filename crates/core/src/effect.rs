@@ -28,6 +28,8 @@ pub enum Effect {
         at: Timestamp,
         about: ChangeCause,
     },
+    /// The user has looked at a session that had stopped in this state: its light goes off.
+    Seen { session: SessionKey, state: SessionState, at: Timestamp },
     /// The session moved to a new seat.
     SeatTaken { session: SessionKey, seat: String },
     /// A bookmark may be due; that depends on the user's settings.

@@ -18,7 +18,7 @@ use crate::seat::{Seat, SeatLocation};
 use crate::session::{OpenDialog, Session, SessionState, SessionTurn, TurnOutcome, UserWait};
 use crate::text::SafeText;
 use crate::time::Timestamp;
-use effects::{announce, announce_bookmark, announce_seat};
+use effects::{announce, announce_bookmark, announce_look, announce_seat};
 use std::collections::BTreeSet;
 
 /// The stored state when an event arrives: its session, the seat of its scene, and the seat it occupied so far.
@@ -62,13 +62,14 @@ pub fn step(before: StepInput, event: &Event) -> StepOutput {
     let seat = take_seat(&mut session, before.seat, event);
     let left_seat =
         before.former_seat.filter(|_| seat.is_some()).and_then(|former| leave_seat(&session, former));
-    let since_bookmark = session.since_bookmark;
+    let (since_bookmark, was_seen) = (session.since_bookmark, session.seen);
     session.since_bookmark.count_event(event, session.context_tokens);
     let ended_turn = apply(&mut session, event);
     let bookmark = bookmark_set(&session, event, &since_bookmark);
     let ended_wait = previous.and_then(|(state, since)| ended_wait(state, since, &session, event));
     let mut effects = announce(previous.map(|(state, _)| state), &session, event);
     effects.extend(announce_seat(previous_seat.as_deref(), &session));
+    effects.extend(announce_look(was_seen, &session, event));
     effects.extend(announce_bookmark(&session, event));
     StepOutput { session: Some(session), seat, left_seat, ended_turn, ended_wait, bookmark, effects }
 }

@@ -65,6 +65,17 @@ impl Notification {
         Notification { to, icon: escape_for_terminal(&BarStyle::default().light_style(light).icon), values }
     }
 
+    /// A look of the user at a session that had stopped in this state; where it leads is called `seen`.
+    pub fn of_look(seat: &SeatView, from: SessionState) -> Notification {
+        let mut look = Notification::of(seat, Some(from), from);
+        for (name, value) in PLACEHOLDERS.iter().zip(&mut look.values) {
+            if matches!(*name, "to" | "state") {
+                "seen".clone_into(value);
+            }
+        }
+        look
+    }
+
     /// Empty for a placeholder that does not exist.
     pub fn value(&self, placeholder: &str) -> &str {
         let at = PLACEHOLDERS.iter().position(|name| *name == placeholder);

@@ -19,6 +19,14 @@ pub fn announce(from: Option<SessionState>, session: &Session, event: &Event) ->
     vec![Effect::StateChanged { session, seat, from, to, at: event.at, about }]
 }
 
+/// Only a look that turns off a light; a dialog stays open when it was seen.
+pub fn announce_look(is_seen: bool, session: &Session, event: &Event) -> Option<Effect> {
+    let has_stopped =
+        matches!(session.state, SessionState::Completed | SessionState::Interrupted | SessionState::Limited);
+    let is_look = event.happening == EventKind::Seen && has_stopped && !is_seen;
+    is_look.then(|| Effect::Seen { session: session.key.clone(), state: session.state, at: event.at })
+}
+
 pub fn announce_bookmark(session: &Session, event: &Event) -> Option<Effect> {
     let key = session.key.clone();
     if is_marker(session, event) || matches!(event.happening, EventKind::BookmarkSet(_)) {

@@ -31,8 +31,11 @@ pub fn carry_out(env: &Env, config: &Config, store: &Store, effects: &[Effect]) 
     let is_shown = |effect: &Effect| match effect {
         Effect::StateChanged { seat, .. } => seat.is_some(),
         Effect::SeatTaken { .. } | Effect::HopEnded { .. } => true,
-        // Bookmarks are set by `settle`, whose caller applies again.
-        Effect::PointReached(_) | Effect::BookmarkMade { .. } | Effect::MarkerWanted { .. } => false,
+        // Bookmarks are set by `settle`, whose caller applies again; whoever records a look shows it.
+        Effect::PointReached(_)
+        | Effect::BookmarkMade { .. }
+        | Effect::MarkerWanted { .. }
+        | Effect::Seen { .. } => false,
     };
     bookmarks::type_markers(env, config, effects);
     await_limits(config, effects);

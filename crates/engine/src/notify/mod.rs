@@ -54,6 +54,7 @@ pub fn changes(env: &Env, config: &Config, store: &Store, effects: &[Effect]) ->
         wake_alert_process(&env.home);
     }
     for effect in effects {
+        notifier.tell_look(effect)?;
         notifier.tell_hop(effect)?;
     }
     Ok(())
@@ -152,11 +153,30 @@ impl Notifier<'_> {
         }
         let Some(novelty) = self.remember(change) else { return Ok(false) };
         let telling = Notification::of(&seat, change.from, change.to);
-        let books = [("notify.on_", &self.notify.commands), ("@towline-on-", &of_tmux)];
-        for (name, words) in commands(change.to, novelty, books) {
-            self.start(&Errand::new(name, words, &telling));
-        }
+        self.run(change.to, novelty, &of_tmux, &telling);
         Ok(true)
+    }
+
+    /// A look at a session that had stopped is a change of its light, not of its state: only `transition` runs.
+    fn tell_look(&mut self, effect: &Effect) -> Result<(), StoreError> {
+        let Effect::Seen { session, state, at } = effect else { return Ok(()) };
+        if self.env.now.since_ms(*at) > FRESH_MS {
+            return Ok(());
+        }
+        let Some(seat) = seat_of(self.store, session)? else { return Ok(()) };
+        if !self.notify.is_muted(seat.project.as_deref()) {
+            let of_tmux = self.tmux_commands(Some(&seat.seat));
+            let telling = Notification::of_look(&seat, *state);
+            self.run(*state, Novelty::Repeated, &of_tmux, &telling);
+        }
+        Ok(())
+    }
+
+    fn run(&self, to: SessionState, novelty: Novelty, of_tmux: &Commands, telling: &Notification) {
+        let books = [("notify.on_", &self.notify.commands), ("@towline-on-", of_tmux)];
+        for (name, words) in commands(to, novelty, books) {
+            self.start(&Errand::new(name, words, telling));
+        }
     }
 
     /// Announces a failed automatic continuation on desktop and phone at once: no user was there to see it.

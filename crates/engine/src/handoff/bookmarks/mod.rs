@@ -98,7 +98,10 @@ fn open_points(effects: &[Effect]) -> BTreeMap<&SessionKey, &BookmarkPoint> {
             Effect::BookmarkMade { session } | Effect::MarkerWanted { session, .. } => {
                 open.remove(session);
             }
-            Effect::StateChanged { .. } | Effect::SeatTaken { .. } | Effect::HopEnded { .. } => {}
+            Effect::StateChanged { .. }
+            | Effect::Seen { .. }
+            | Effect::SeatTaken { .. }
+            | Effect::HopEnded { .. } => {}
         }
     }
     open
