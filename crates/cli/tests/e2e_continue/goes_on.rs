@@ -140,6 +140,17 @@ fn three_hops_follow_each_other(client: Client) {
 }
 
 #[test]
+fn a_hop_that_the_cooldown_held_back_was_passed_over_in_silence() {
+    let desk = Desk::set_up(CLAUDE);
+    desk.set("continue.cooldown_s", "3600");
+    desk.model.add(CLAUDE.full(GO_ON, "And on it goes."));
+    desk.pane.say("paint the heron");
+    desk.wait_hop("done");
+    desk.pane.wait_screen("the one before was a moment ago");
+    assert_eq!(desk.hops().len(), 1);
+}
+
+#[test]
 fn a_compaction_is_typed_where_that_is_wanted() {
     a_compaction_is_typed(CLAUDE);
 }

@@ -77,8 +77,10 @@ pub struct TurnEndInput<'a> {
 pub enum HopBarrier {
     #[error("the one before has not ended")]
     Open,
-    #[error("the one before was a moment ago")]
-    Cooldown,
+    #[error(
+        "the one before was a moment ago; the next may begin in {left_s} s, at the end of a turn (`continue.cooldown_s`)"
+    )]
+    Cooldown { left_s: i64 },
     #[error("as many followed each other as `continue.most_hops` allows")]
     Chain,
     #[error("there were as many in the last hour as `continue.per_hour` allows")]
@@ -90,9 +92,9 @@ pub enum HopBarrier {
 }
 
 impl HopBarrier {
-    /// Whether to notify the user: a reached limit needs them, the other barriers pass by themselves.
-    pub fn is_a_limit(self) -> bool {
-        matches!(self, HopBarrier::Chain | HopBarrier::Hour | HopBarrier::Day)
+    /// Whether to notify the user: they see a full context and nothing happens. The other barriers pass by themselves.
+    pub fn is_told(self) -> bool {
+        !matches!(self, HopBarrier::Open | HopBarrier::OwnDoing)
     }
 }
 
@@ -128,11 +130,11 @@ pub fn at_turns_end(moment: &TurnEndInput<'_>) -> HopDecision {
 fn barrier(moment: &TurnEndInput<'_>) -> Option<HopBarrier> {
     let (past, limits, now) = (moment.past, moment.limits, moment.now);
     let count_within = |ms: i64| past.begun.iter().filter(|at| now.since_ms(**at) < ms).count();
-    let is_cooling = past.last_moved.is_some_and(|at| now.since_ms(at) < limits.cooldown_ms);
+    let left_ms = past.last_moved.map_or(0, |at| limits.cooldown_ms - now.since_ms(at));
     [
         (past.is_open, HopBarrier::Open),
         (!was_prompted_since(moment), HopBarrier::OwnDoing),
-        (is_cooling, HopBarrier::Cooldown),
+        (left_ms > 0, HopBarrier::Cooldown { left_s: (left_ms + 999) / 1000 }),
         (past.ordinal > limits.most_hops, HopBarrier::Chain),
         (count_within(HOUR_MS) >= limits.per_hour as usize, HopBarrier::Hour),
         (count_within(DAY_MS) >= limits.per_day as usize, HopBarrier::Day),

@@ -94,7 +94,7 @@ fn a_full_context_after_a_finished_turn_begins_a_hop() {
 #[test]
 fn the_cooldown_alone_bars() {
     let moved = |ms: i64| SeatHistory { last_moved: Some(NOW.plus_ms(-ms)), ..past() };
-    check(moved(59_999), HopDecision::Barred(HopBarrier::Cooldown));
+    check(moved(59_999), HopDecision::Barred(HopBarrier::Cooldown { left_s: 1 }));
     check(moved(60_000), ASKED);
 }
 

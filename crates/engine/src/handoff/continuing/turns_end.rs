@@ -245,9 +245,8 @@ impl TurnEndHandler<'_> {
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// Only a limit that was reached is announced; other barriers pass by themselves.
 fn barred(barrier: HopBarrier, percent: Option<u8>) -> Outcome {
-    if !barrier.is_a_limit() {
+    if !barrier.is_told() {
         return Outcome::default();
     }
     let percent = percent.unwrap_or(0);
