@@ -232,6 +232,17 @@ fn a_marker_of_the_users_own_is_one_too() {
 }
 
 #[test]
+fn the_default_marker_was_a_bookmark_beside_the_users_own() {
+    for agent in ["claude", "codex"] {
+        let desk = Desk::of(agent);
+        desk.set("[bookmarks]\nmarker = \"~\"");
+        desk.ask("paint the mast");
+        assert!(!desk.ask("·").contains("bookmark"));
+        assert_eq!(desk.bookmarks(&[]).len(), 0);
+    }
+}
+
+#[test]
 fn a_marker_is_wanted_where_it_can_be_typed_and_else_the_bookmark_is_silent() {
     let desk = Desk::of("claude");
     desk.set("[bookmarks]\nmode = \"typed\"\nmin_tool_calls = 1");

@@ -133,7 +133,7 @@ impl Desk {
             (second[1]["reason"].as_str(), second[1]["dirty"].as_bool()),
             (Some("16 tool calls"), Some(true))
         );
-        self.type_marker();
+        self.type_marker("·", "ok then");
         let all = self.wait_bookmarks(3);
         assert_eq!(all[2]["how"], "typed");
         all
@@ -141,14 +141,14 @@ impl Desk {
 
     /// Types the marker by hand, and waits until the model has answered it.
     #[track_caller]
-    fn type_marker(&self) {
-        self.model.add(Rule::when("·").then(Step::text("ok then")));
-        self.pane.paste("·");
+    fn type_marker(&self, marker: &str, answer: &str) {
+        self.model.add(Rule::when(marker).then(Step::text(answer)));
+        self.pane.paste(marker);
         self.pane.wait_screen_for("the marker in the input", |screen| {
-            screen.lines().any(|line| line.trim_start_matches(['❯', '›']).trim() == "·")
+            screen.lines().any(|line| line.trim_start_matches(['❯', '›']).trim() == marker)
         });
         self.pane.keys(&["Enter"]);
-        self.pane.wait_screen("ok then");
+        self.pane.wait_screen(answer);
         self.wait_idle();
     }
 
@@ -189,7 +189,7 @@ impl Desk {
         self.pane.wait_screen("(current)");
         self.pane.wait_screen_for("markers in the list", |screen| {
             let list = screen.lines().skip_while(|line| line.trim() != "Rewind");
-            list.into_iter().filter(|line| line.trim_matches(['❯', ' ']) == "·").count() >= 2
+            list.into_iter().filter(|line| line.trim_matches(['❯', ' ']) == "·").count() >= number
         });
         self.pane.keys(&["Escape"]);
     }

@@ -10,6 +10,7 @@ use std::path::Path;
 use towline_agents::Agent;
 use towline_core::capture::{CaptureLimits, CaptureRules};
 use towline_core::deed::ToolAction;
+use towline_core::event::PromptOrigin;
 use towline_core::forget::ForgottenParts;
 use towline_core::project::ProjectIdentity;
 use towline_core::text::SecretPolicy;
@@ -68,8 +69,8 @@ impl Wishes {
         }
     }
 
-    pub(super) fn is_marker(&self, prompt: &str) -> bool {
-        self.config.bookmarks.is_marker(prompt)
+    pub(super) fn origin(&self, said: PromptOrigin, prompt: &str) -> PromptOrigin {
+        self.config.bookmarks.origin(said, prompt)
     }
 
     /// Whether secrets are redacted before anything is stored.

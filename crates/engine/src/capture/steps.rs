@@ -135,13 +135,13 @@ impl<'w> Steps<'w> {
         let (private, path) = (&mut *self.private, &self.path);
         let mut began_privately = |session: &str, at: Timestamp| private.started(agent, path, session, at);
         let (mut rows, gone) = wishes.with_rules(agent, self.gone.take(), |rules| {
-            let is_marker = |prompt: &str| wishes.is_marker(prompt);
+            let origin = |said, prompt: &str| wishes.origin(said, prompt);
             let mut gathering = LineGatherer {
                 memory,
                 packer,
                 rules,
                 gone_of: &gone_of,
-                is_marker: &is_marker,
+                origin: &origin,
                 began_privately: &mut began_privately,
             };
             let rows = gathering.rows(block.lines);
@@ -202,7 +202,7 @@ struct LineGatherer<'g, 'r, 'f> {
     packer: &'g mut Packer,
     rules: &'g mut CaptureRules<'r, 'f>,
     gone_of: &'g dyn Fn(&str, Option<&str>) -> Option<ForgottenParts<'f>>,
-    is_marker: &'g dyn Fn(&str) -> bool,
+    origin: &'g dyn Fn(PromptOrigin, &str) -> PromptOrigin,
     /// Whether a private turn of this session started the subagent that began at this time.
     began_privately: &'g mut dyn FnMut(&str, Timestamp) -> bool,
 }
@@ -220,10 +220,8 @@ impl LineGatherer<'_, '_, '_> {
             // An unparsable line yields no pieces, but still counts as a line.
             let _ = self.memory.reader.read(line, &mut found);
             for mut piece in found.drain(..) {
-                if let PieceContent::Prompt { text, origin: origin @ PromptOrigin::Human } = &mut piece.what
-                    && (self.is_marker)(text)
-                {
-                    *origin = PromptOrigin::Bookmark;
+                if let PieceContent::Prompt { text, origin } = &mut piece.what {
+                    *origin = (self.origin)(*origin, text);
                 }
                 if let PieceContent::Opened { session, folder, .. } = &piece.what {
                     self.rules.gone = (self.gone_of)(session, folder.as_deref());

@@ -26,7 +26,7 @@ use std::panic::PanicHookInfo;
 use std::path::Path;
 use std::process::ExitCode;
 use towline_agents::{Agent, BEFORE_TOOL, HookEvent, PayloadError};
-use towline_core::event::{Event, EventKind, EventScene, PromptOrigin, Urgency};
+use towline_core::event::{Event, EventKind, EventScene, Urgency};
 use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::inherit::{Fallback, InheritSettings, OnClear};
 use towline_core::reply::Reply;
@@ -219,13 +219,10 @@ impl HookCall {
         EventKind::SessionStarted { by, wishes: InheritSettings { on_clear, fallback } }
     }
 
-    /// A prompt equal to the user's marker counts as a bookmark, whatever the agent reports.
+    /// Only a prompt equal to the user's marker counts as a bookmark, whatever the agent's adapter takes for one.
     fn know_marker(&self, happening: &mut EventKind) {
-        if let EventKind::PromptSubmitted { prompt, origin: origin @ PromptOrigin::Human, own: None } =
-            happening
-            && self.config.bookmarks.is_marker(prompt.as_str())
-        {
-            *origin = PromptOrigin::Bookmark;
+        if let EventKind::PromptSubmitted { prompt, origin, own: None } = happening {
+            *origin = self.config.bookmarks.origin(*origin, prompt.as_str());
         }
     }
 

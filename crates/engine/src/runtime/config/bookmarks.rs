@@ -5,6 +5,7 @@
 use super::rules::require;
 use super::values::{Values, key};
 use towline_core::bookmark::{BookmarkMode, BookmarkRules};
+use towline_core::event::PromptOrigin;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bookmarks {
@@ -30,8 +31,15 @@ impl Bookmarks {
         Bookmarks { rules, marker: values.get(key!("bookmarks.marker")) }
     }
 
-    pub fn is_marker(&self, prompt: &str) -> bool {
-        prompt.trim() == self.marker
+    /// The origin of a prompt from the input box: the agents' adapters know only the default marker.
+    pub fn origin(&self, said: PromptOrigin, prompt: &str) -> PromptOrigin {
+        match said {
+            PromptOrigin::Human | PromptOrigin::Bookmark if prompt.trim() == self.marker => {
+                PromptOrigin::Bookmark
+            }
+            PromptOrigin::Bookmark => PromptOrigin::Human,
+            said => said,
+        }
     }
 }
 
