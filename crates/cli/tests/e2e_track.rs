@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use serde_json::json;
+use towline_core::time::Timestamp;
 use towline_testkit::{Claude, Gate, Model, Pane, Rule, Step, TestEnv, Tmux, wait};
 
 #[test]
@@ -52,6 +53,31 @@ fn the_bar_of_an_attached_client_follows_the_agent_and_next_leads_to_the_one_tha
     env.wait_states(&[]);
     watched.wait_screen("[]");
     env.tow(&["status"]).ok().prints("no agent sits anywhere");
+}
+
+#[test]
+fn the_timer_of_the_bar_goes_on_while_no_hook_runs() {
+    let claude = Claude::V2_1_325;
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    claude.seed(&env);
+    env.tow(&["install", "--agent", "claude"]).ok();
+    let model = Model::start([Rule::when("ask me")
+        .then(Step::tool("Bash", json!({"command": "touch made", "description": "make"})))]);
+    let tmux = Tmux::start(&env);
+    let pane = claude.interactive(&tmux, &model, &[]);
+    tmux.run(&["set-option", "-g", "@towline-status-interval", "1"]);
+    env.tow(&["tmux", "load", "--socket", &tmux.socket().display().to_string()]).ok();
+    let watched = Tmux::named(&env, "outer").attach_to(&tmux);
+    pane.say("ask me");
+    env.wait_states(&["blocked"]);
+    watched.wait_screen("1!");
+    let since = Timestamp::parse_utc(env.only_seat()["since"].as_str().unwrap()).unwrap();
+    for (minutes, shown) in [(1, "1!1m"), (2, "1!2m"), (59, "1!59m"), (60, "1!1h")] {
+        // What the server runs has this clock; hooks of the client keep theirs, and none runs.
+        let now = since.plus_ms(minutes * 60_000 + 500).0.to_string();
+        tmux.run(&["set-environment", "-g", "TOWLINE_NOW", &now]);
+        watched.wait_screen(shown);
+    }
 }
 
 #[test]
