@@ -46,6 +46,11 @@ impl Seat {
 
     /// The payload as it was recorded, of this session and in the project of the test.
     fn tell(&self, recorded: &str, session: &str, fields: Value) -> String {
+        self.tell_by("tow", recorded, session, fields)
+    }
+
+    /// The same to a program that the shell finds under this name.
+    fn tell_by(&self, tow: &str, recorded: &str, session: &str, fields: Value) -> String {
         let file = format!("../agents/fixtures/{}/{}/{recorded}.json", self.agent, self.version);
         let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
         let mut payload: Value = serde_json::from_str(&text).unwrap();
@@ -56,7 +61,7 @@ impl Seat {
         let number = self.told.get() + 1;
         let file = self.folder().join(format!("{number}.json"));
         std::fs::write(&file, payload.to_string()).unwrap();
-        self.run(&format!("tow hook {} < {}", self.agent, file.display()))
+        self.run(&format!("{tow} hook {} < {}", self.agent, file.display()))
     }
 
     /// Runs a command below the agent, and gives what it said.
@@ -120,6 +125,25 @@ fn check_clear(agent: &'static str, version: &'static str) {
     let store = common::store_in(&towline_store::DataFolder::at(env.data_dir()));
     let before = store.session(&common::key(&format!("{agent}:s-1"))).unwrap().unwrap();
     assert_eq!(before.answer.unwrap().as_str(), "the work is done");
+}
+
+#[test]
+fn a_program_in_a_folder_with_blanks_and_quotes_was_named_to_the_model_unquoted() {
+    let (env, tmux) = bench();
+    let folder = env.root().join("it's a place");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_tow"), folder.join("tow")).unwrap();
+    let quoted = format!("'{}/it'\\''s a place/tow'", env.root().display());
+    let seat = Seat::open(&tmux, "claude", "2.1.325");
+    seat.work("s-1");
+    seat.clear("s-1", "s-2");
+    let said = seat.tell_by(&quoted, "UserPromptSubmit", "s-2", json!({"prompt": "go on"}));
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let context = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let command = context.split('`').find(|part| part.contains(" turns ")).expect("a command for the model");
+    assert!(command.starts_with(&format!("{quoted} turns ")), "{command}");
+    let ran = Run::of(env.command("sh").args(["-c", &command.replace(" turns ", " turns --help ")]), b"");
+    ran.ok().prints("Usage: tow turns");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use towline_agents::settings::PLACES;
+use towline_agents::settings::{PLACES, quote};
 use towline_core::id::Uid;
 use towline_core::patience;
 use towline_core::time::Timestamp;
@@ -196,12 +196,12 @@ fn is_program(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// The name of our command: `tow` if the PATH resolves it to this program, else its full path. Resolved once.
+/// Our command for a shell: `tow` if the PATH resolves it to this program, else its full path, quoted. Resolved once.
 pub fn program() -> String {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     let real = |path: Option<std::path::PathBuf>| path.and_then(|path| std::fs::canonicalize(path).ok());
     let find = || match own_program() {
-        Some(path) if real(find_in_path("tow")) != real(Some(path.clone())) => path.display().to_string(),
+        Some(path) if real(find_in_path("tow")) != real(Some(path.clone())) => quote(&path.to_string_lossy()),
         Some(_) | None => "tow".to_owned(),
     };
     PROGRAM.get_or_init(find).clone()
