@@ -52,6 +52,20 @@ fn the_five_stages_of_a_host_become_a_session_with_its_turn() {
 }
 
 #[test]
+fn every_prompt_of_a_host_that_does_not_count_was_the_first() {
+    let world = World::new(&["--write"]);
+    let ask = |prompt: &str| {
+        let prompt = json!({"userPrompt": prompt, "cwd": world.env.project()});
+        world.tell("/sessions/ide-7/init", &prompt).is(200).json()["promptNumber"].as_u64()
+    };
+    assert_eq!([ask("one"), ask("two")], [Some(1), Some(2)]);
+    world.tell("/api/sessions/complete", &json!({"claudeSessionId": "ide-7", "reason": "exit"})).is(200);
+    assert_eq!(ask("three"), Some(3), "a session that goes on counts on");
+    let counted = json!({"userPrompt": "four", "promptNumber": 9});
+    assert_eq!(world.tell("/sessions/ide-7/init", &counted).is(200).json()["promptNumber"], 9);
+}
+
+#[test]
 fn nothing_of_a_private_turn_of_a_host_is_kept_or_exported() {
     let world = World::new(&["--write"]);
     let folder = world.env.project();

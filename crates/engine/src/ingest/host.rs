@@ -7,6 +7,7 @@
 //! has captured it.
 
 use crate::capture::{self, Transcript, Wishes};
+use crate::ingest::live;
 use crate::runtime::{Env, spawn};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -74,6 +75,13 @@ impl<'a> HostSession<'a> {
             HostContext { session: &self.id, folder: self.folder, transcript: &transcript, at, uid };
         append(&self.file, &lines(context, event))?;
         spawn::hook(Agent::OF_HOSTS.name(), &payload(context, event))
+    }
+
+    /// How many prompts of the session were recorded so far, also of an earlier run of it.
+    pub fn prompts(&self) -> u32 {
+        let store = live::fold(self.env).ok().flatten();
+        let known = self.session().zip(store).and_then(|(key, store)| store.session(&key).ok().flatten());
+        known.map_or(0, |session| session.turns)
     }
 
     /// Whether the running turn is private.

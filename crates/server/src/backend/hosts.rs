@@ -1,7 +1,7 @@
 //! Hosts without hooks: their events take the path of every hook.
 //!
 //! Names and shapes are those that another product documents; the engine keeps the sessions. No answer to an event holds
-//! anything that is stored: the events token only writes. Queries need the viewer's token.
+//! anything that is stored but the number of the session's prompts: the events token only writes. Queries need the viewer's token.
 
 use super::refusal::{bad_request, env};
 use super::{reads, views};
@@ -40,9 +40,11 @@ pub fn begin(given: &Given) -> Result<Answer, Refusal> {
     let prompt = redacted_prompt(given.text("userPrompt").or(given.text("prompt")).unwrap_or_default());
     let event =
         if prompt.trim().is_empty() { HostEvent::Begun } else { HostEvent::Asked { prompt: &prompt } };
+    // A host that counts itself is believed.
+    let number = given.number("promptNumber").unwrap_or_else(|| i64::from(host.prompts()) + 1);
     host.record(event).map_err(not_recorded)?;
     let answer = json!({
-        "sessionDbId": session_name(given), "promptNumber": given.number("promptNumber").unwrap_or(1),
+        "sessionDbId": session_name(given), "promptNumber": number,
         "skipped": false, "contextInjected": false, "context": null, "status": "initialized",
     });
     Ok(Answer::Json(answer.to_string()))
