@@ -42,6 +42,25 @@ fn a_task_comes_when_it_is_asked_for_and_goes_without_a_trace() {
 }
 
 #[test]
+fn a_task_that_runs_when_the_folder_is_opened_could_not_be_asked_for() {
+    let desk = Desk::new();
+    let written = || serde_json::from_slice::<Value>(&fs::read(desk.file()).unwrap()).unwrap();
+    let run_on = || written()["tasks"][0]["runOptions"]["runOn"].clone();
+    desk.run(&["install", "--on-open"]).exits(2).complains("--vscode");
+    desk.run(&["install", "--vscode"]).ok();
+    assert_eq!(run_on(), Value::Null, "only on request");
+    desk.run(&["install", "--vscode", "--on-open"]).ok();
+    assert_eq!((run_on(), written()["tasks"].as_array().unwrap().len()), ("folderOpen".into(), 1));
+    desk.run(&["install", "--vscode"]).ok().prints("the task is there already");
+    assert_eq!(run_on(), "folderOpen", "what was asked for stays");
+    desk.run(&["uninstall", "--vscode"]).ok();
+    desk.run(&["install", "--vscode", "--on-open"]).ok();
+    assert_eq!(run_on(), "folderOpen");
+    desk.run(&["uninstall", "--vscode"]).ok();
+    assert!(!desk.env.project().join(".vscode").exists());
+}
+
+#[test]
 fn a_file_with_comments_keeps_them_and_is_given_back_byte_for_byte() {
     let desk = Desk::new();
     fs::create_dir(desk.env.project().join(".vscode")).unwrap();

@@ -19,6 +19,7 @@ use super::target::absolute_command;
 const KEY: &str = "tasks";
 const VERB: &str = "monitor";
 const LABEL: &str = "tow monitor";
+const RUN_OPTIONS: &str = "runOptions";
 
 /// A new file, as the editor would create it.
 const EMPTY: &str = "{\n    \"version\": \"2.0.0\"\n}\n";
@@ -28,6 +29,16 @@ const EMPTY: &str = "{\n    \"version\": \"2.0.0\"\n}\n";
 pub struct EditorTasks {
     file: PathBuf,
     command: String,
+    start: TaskStart,
+}
+
+/// When the editor runs the task.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TaskStart {
+    #[default]
+    ByHand,
+    /// Whenever the folder is opened; the editor asks the user once.
+    FolderOpen,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +54,13 @@ impl EditorTasks {
     pub fn in_folder(folder: &Path, tow: &Path) -> Result<Self, EditRefusal> {
         let file = folder.join(".vscode").join("tasks.json");
         let command = absolute_command(&file, tow)?;
-        Ok(Self { file, command })
+        Ok(Self { file, command, start: TaskStart::ByHand })
+    }
+
+    /// The same task, started so. One that is there already keeps its own start unless this is asked for.
+    #[must_use]
+    pub fn started(self, start: TaskStart) -> Self {
+        Self { start, ..self }
     }
 
     pub fn inspect_file(&self, pace: RetryPace) -> Result<TaskState, EditRefusal> {
@@ -84,11 +101,16 @@ impl EditorTasks {
             return added(edit::append(strict, &list.value, &Addition::Item(&self.entry()), &layout));
         };
         let Some(command) = json::member(strict, &task.value, "command") else { return Ok(None) };
-        if json::value(strict, &command.value) == self.command.as_str() {
+        let edited = if json::value(strict, &command.value) != self.command.as_str() {
+            edit::replace(strict, &command.value, &Node::Text(self.command.clone()), &layout)
+        } else if self.start == TaskStart::FolderOpen
+            && json::member(strict, &task.value, RUN_OPTIONS).is_none()
+        {
+            edit::append(strict, &task.value, &Addition::Member(RUN_OPTIONS, &on_open()), &layout)
+        } else {
             return Ok(None);
-        }
+        };
         let was = strict[task.value.clone()].to_owned();
-        let edited = edit::replace(strict, &command.value, &Node::Text(self.command.clone()), &layout);
         Ok(Some((opened.follow(&edited)?, EntryChange::Upgraded { event: event(), was })))
     }
 
@@ -112,14 +134,18 @@ impl EditorTasks {
     fn entry(&self) -> Node {
         let text = |text: &str| Node::Text(text.to_owned());
         let presentation = vec![("reveal", text("always")), ("panel", text("dedicated"))];
-        Node::Object(vec![
+        let mut fields = vec![
             ("label", text(LABEL)),
             ("type", text("process")),
             ("command", text(&self.command)),
             ("args", Node::Array(vec![text(VERB)])),
             ("presentation", Node::Object(presentation)),
             ("problemMatcher", Node::Array(vec![])),
-        ])
+        ];
+        if self.start == TaskStart::FolderOpen {
+            fields.push((RUN_OPTIONS, on_open()));
+        }
+        Node::Object(fields)
     }
 }
 
@@ -168,6 +194,10 @@ impl ManagedContent for EditorTasks {
         };
         Ok(Containers::of_lists(tasks(strict).filter(is_theirs).map(|_| KEY.to_owned())))
     }
+}
+
+fn on_open() -> Node {
+    Node::Object(vec![("runOn", Node::Text("folderOpen".to_owned()))])
 }
 
 fn event() -> String {

@@ -36,7 +36,7 @@ pub use apply::{Applied, RetryPace};
 pub use archive::OriginalsArchive;
 pub use block::{BlockState, MarkedBlock};
 pub use change::{Containers, EditPlan, EntryChange};
-pub use editor_tasks::{EditorTasks, TaskState};
+pub use editor_tasks::{EditorTasks, TaskStart, TaskState};
 pub use inspect::{FileEntry, Inspection};
 pub use ours::EntryFault;
 pub use page::{OwnedFile, OwnedFileState};

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use towline_agents::Agent;
-use towline_agents::settings::{EditPlan, OriginalsArchive, RetryPace, Target};
+use towline_agents::settings::{EditPlan, OriginalsArchive, RetryPace, Target, TaskStart};
 use towline_engine::memory::gotchas;
 use towline_engine::runtime::env::{find_in_path, own_program};
 use towline_engine::runtime::{Config, Failure, settings, variable};
@@ -28,7 +28,8 @@ Examples:
 
 The files' original bytes are kept below the data folder; `tow uninstall` gives them back.";
 
-/// Register `tow hook` and `tow mcp` with the agents, and add skills: `tow`, `tow-detail` and `tow-memory`.
+/// Register `tow hook` and `tow mcp` with the agents, and add skills: `tow`, `tow-detail`, `tow-memory`,
+/// `tow-status` and `tow-trim`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -43,6 +44,9 @@ pub struct Arguments {
     /// Add a task for `tow monitor` to .vscode/tasks.json of this folder; install the rest only if named.
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
     vscode: Option<PathBuf>,
+    /// Let VS Code run that task whenever it opens the folder; it asks you once.
+    #[arg(long, requires = "vscode")]
+    on_open: bool,
     /// Do not offer models the tools of `tow mcp`.
     #[arg(long)]
     no_mcp: bool,
@@ -90,7 +94,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.tmux {
         outcomes.tmux = Some(conf::install(&scope.env, &tow, choice.writing()));
     }
-    outcomes.task = arguments.vscode.as_ref().map(|folder| edit.editor_task(folder));
+    let start = if arguments.on_open { TaskStart::FolderOpen } else { TaskStart::ByHand };
+    outcomes.task = arguments.vscode.as_ref().map(|folder| edit.editor_task(folder, start));
     if outcomes.agents.is_empty() && !is_task_alone && !choice.json {
         scope.out.line(NO_AGENT);
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use towline_agents::Agent;
 use towline_agents::settings::{
     EditPlan, EditRefusal, EditorTasks, ManagedContent, McpServerEntry, OriginalsArchive, OwnedFile,
-    OwnedFileState, RetryPace, TaskState,
+    OwnedFileState, RetryPace, TaskStart, TaskState,
 };
 use towline_engine::runtime::env::places;
 use towline_engine::runtime::{Failure, chain, variable};
@@ -70,9 +70,9 @@ impl ManagedEdit<'_> {
         edits
     }
 
-    pub fn editor_task(&self, folder: &Path) -> Result<EditPlan, Failure> {
+    pub fn editor_task(&self, folder: &Path, start: TaskStart) -> Result<EditPlan, Failure> {
         let tasks = EditorTasks::in_folder(&existing(folder)?, self.tow).map_err(refused)?;
-        self.edit(&tasks, RetryPace::USUAL).map_err(refused)
+        self.edit(&tasks.started(start), RetryPace::USUAL).map_err(refused)
     }
 }
 

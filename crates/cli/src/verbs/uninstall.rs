@@ -8,7 +8,7 @@ use crate::scope::Scope;
 use clap::Args;
 use std::path::PathBuf;
 use towline_agents::Agent;
-use towline_agents::settings::RetryPace;
+use towline_agents::settings::{RetryPace, TaskStart};
 use towline_engine::runtime::Failure;
 use towline_engine::status::tmux::conf::{self, Outcome};
 
@@ -49,7 +49,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let with_tmux = arguments.tmux || choice.agents.is_empty() && !is_part;
     let tmux = with_tmux.then(|| conf::uninstall(&scope.env, choice.writing()));
     let tmux = tmux.filter(|outcome| arguments.tmux || is_news(outcome));
-    let task = arguments.vscode.as_ref().map(|folder| edit.editor_task(folder));
+    let task = arguments.vscode.as_ref().map(|folder| edit.editor_task(folder, TaskStart::default()));
     let outcomes = Outcomes { agents, tmux, task };
     if outcomes.agents.is_empty() && !is_part && !choice.json {
         scope.out.line(NO_AGENT);
