@@ -206,6 +206,19 @@ fn cnt_6_the_agents_own_file_counts_only_if_it_was_written_since() {
 }
 
 #[test]
+fn a_handoff_file_without_front_matter_ended_the_row_although_its_presence_was_to_count() {
+    let desk = Desk::new();
+    let file = desk.env.project().join(".claude/handoff.md");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    for (by_presence, state) in [("false", "stopped"), ("true", "clearing")] {
+        desk.set("continue.file_by_presence", by_presence).asked();
+        fs::write(&file, "## Task\nFrom the file.\n## Remaining\nAll.\n").unwrap();
+        desk.stop("It is in the file.", true);
+        assert_eq!(desk.hops()[0]["state"], state);
+    }
+}
+
+#[test]
 fn a_person_who_goes_on_instead_ends_it_and_hears_of_it_once() {
     let desk = Desk::new();
     desk.asked();

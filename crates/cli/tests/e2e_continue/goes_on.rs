@@ -151,6 +151,43 @@ fn a_hop_that_the_cooldown_held_back_was_passed_over_in_silence() {
 }
 
 #[test]
+fn a_handoff_file_that_was_there_was_not_taken_up() {
+    let desk = Desk::set_up(CLAUDE);
+    desk.set("guard.strategy", "off");
+    let file = desk.env.project().join(".claude/handoff.md");
+    let write = || {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "## Task\nPaint the stork.\n## Remaining\nIts beak, in slate-4712.\n").unwrap();
+    };
+    let ask = |prompt: &str| {
+        desk.pane.say(prompt);
+        let request = desk.model.wait_prompt(prompt);
+        desk.env.wait_states(&["completed"]);
+        Claude::V2_1_325.wait_idle(&desk.pane);
+        request.holds("slate-4712")
+    };
+    let clear = || {
+        let before = desk.env.only_seat()["session"].clone();
+        desk.pane.say("/clear");
+        wait::until("a new session", wait::PATIENCE, || {
+            (desk.env.only_seat()["session"] != before).then_some(())
+        });
+        Claude::V2_1_325.wait_idle(&desk.pane);
+    };
+    write();
+    clear();
+    assert!(!ask("one heron"), "only on request");
+    desk.set("continue.file_by_presence", "true");
+    write();
+    assert!(!ask("two herons"), "the session had begun before");
+    clear();
+    assert!(ask("three herons"));
+    desk.pane.wait_screen("given the handoff in .claude/handoff.md");
+    clear();
+    assert!(!ask("four herons"), "it is given once");
+}
+
+#[test]
 fn a_compaction_is_typed_where_that_is_wanted() {
     a_compaction_is_typed(CLAUDE);
 }

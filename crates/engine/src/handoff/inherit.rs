@@ -4,6 +4,7 @@
 //! only whether memories are due: once per context, and never after a fresh start.
 
 use crate::capture;
+use crate::handoff::continuing::TakenFile;
 use crate::handoff::{continuing, past};
 use crate::memory::recall;
 use crate::runtime::{Config, Env, env, record};
@@ -65,14 +66,39 @@ impl Giver<'_> {
         let hop = continuing::handoff_of(store, from)?;
         if let Some(hop) = &hop {
             continuing::insert_handoff(&mut material, hop);
+            return self.hand(Some(hop), material, archive);
         }
-        self.hand(hop.as_ref(), material, archive)
+        let file = continuing::taken_file(self.config, store, self.session)?;
+        if let (Some(past), Some(file)) = (&mut material.past, &file) {
+            past.handoff = Some(file.handoff.clone());
+        }
+        Ok(self.hand(None, material, archive)?.merge(file_notice(file)))
+    }
+
+    /// The handoff file of the folder, for a session that inherits nothing else.
+    fn file_alone(&self) -> Result<Option<(ComposeInput, TakenFile)>, StoreError> {
+        let Some(file) = continuing::taken_file(self.config, self.store, self.session)? else {
+            return Ok(None);
+        };
+        let from = file.writer.as_ref().unwrap_or(&self.session.key);
+        let hot = file.writer.as_ref().map(|_| self.store);
+        let mut material = past::material(None, hot, from, "its handoff file".to_owned(), self.env.now)?;
+        if let Some(past) = &mut material.past {
+            past.handoff = Some(file.handoff.clone());
+        }
+        Ok(Some((material, file)))
     }
 
     /// For a session that inherits no work: the handoff of the hop that started it, and the memories, unless
     /// its model was given those already.
     pub fn remembered(&self) -> Result<Reply, StoreError> {
         let alone = continuing::handoff_only(self.env, self.store, &self.session.key, self.open)?;
+        if alone.is_none()
+            && let Some((material, file)) = self.file_alone()?
+        {
+            let archive = Archive::open_snapshot(&self.env.home, PATIENCE)?;
+            return Ok(self.hand(None, material, archive)?.merge(file_notice(Some(file))));
+        }
         if alone.is_none() && self.session.recalled_at.is_some() {
             return Ok(Reply::default());
         }
@@ -126,6 +152,10 @@ impl Giver<'_> {
         let notices = due.map(told).unwrap_or_default();
         Ok(Reply { notices, ..said(composed) })
     }
+}
+
+fn file_notice(file: Option<TakenFile>) -> Reply {
+    Reply { notices: file.map(|file| file.notice).into_iter().collect(), ..Reply::default() }
 }
 
 /// Whether the session belongs to another user: a baton from the hub does not change its owner.

@@ -2,15 +2,13 @@
 //!
 //! Reacts only to its own hops: a turn kept alive by another hook means nothing. At most one block per hop.
 
+use super::file::present_file;
 use super::hop::{Journey, begin, is_allowed, kept, start_hop};
 use super::untold::{Afoot, failure_line};
 use crate::handoff::guard::Gauge;
 use crate::handoff::typing;
 use crate::runtime::record::{append_or_fault, event};
 use crate::runtime::{Config, Env, chain, faults, spawn};
-use crate::status::probe::written_at;
-use std::fs;
-use std::path::Path;
 use towline_agents::{Agent, StopDetails};
 use towline_core::continuing::{
     HandoffAuthor, Hop, HopBarrier, HopDecision, HopRequest, HopStage, SeatHistory, TurnEndInput,
@@ -227,6 +225,9 @@ impl TurnEndHandler<'_> {
         let said = stop.ending.handoff.as_deref().map(|said| form::read(said, &hop.short()));
         match (said, self.file_since(hop.began_at)) {
             (Some(Ok(read)), _) => (Ok(read), HandoffAuthor::Agent),
+            (_, Some(text)) if self.config.continuing.file_by_presence => {
+                (form::read_present(&text), HandoffAuthor::File)
+            }
             (_, Some(text)) => (form::read_file(&text), HandoffAuthor::File),
             (Some(Err(flaw)), None) => (Err(flaw), HandoffAuthor::Agent),
             (None, None) => (Err(form::HandoffFlaw::Missing), HandoffAuthor::Agent),
@@ -235,11 +236,8 @@ impl TurnEndHandler<'_> {
 
     fn file_since(&self, asked: Timestamp) -> Option<String> {
         let agent = Agent::from_name(self.session.key.agent.as_str())?;
-        let path = Path::new(self.session.folder.as_deref()?).join(agent.handoff_file()?);
-        let meta = fs::metadata(&path).ok()?;
-        let is_since = written_at(&path).is_some_and(|at| at >= asked);
-        let is_small = meta.is_file() && meta.len() <= 4 * form::LONGEST_BYTES as u64;
-        if is_since && is_small { fs::read_to_string(&path).ok() } else { None }
+        let (text, at) = present_file(self.session.folder.as_deref()?, agent.handoff_file()?)?;
+        (at >= asked).then_some(text)
     }
 }
 

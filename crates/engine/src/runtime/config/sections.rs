@@ -97,6 +97,7 @@ section! {
         written: HandoffMethod = |values| {
             values.named(key!("continue.handoff"), HandoffMethod::named).unwrap_or(HandoffMethod::Asked)
         },
+        file_by_presence: bool,
         limits: HopLimits = |values| HopLimits {
             most_hops: values.get(key!("continue.most_hops")),
             per_hour: values.get(key!("continue.per_hour")),
@@ -155,10 +156,11 @@ mod tests {
     fn all_of_continuing_can_be_set() {
         let found = layered(
             "[continue]\nat_percent = 60\nhandoff = 'mechanical'\nmost_hops = 2\nper_hour = 3\n\
-             per_day = 4\ncooldown_s = 5",
+             per_day = 4\ncooldown_s = 5\nfile_by_presence = true",
         );
         assert_eq!(found.mistakes, []);
         let found = found.config.continuing;
+        assert!(found.file_by_presence && !Config::compiled_in().continuing.file_by_presence);
         let limits = HopLimits { most_hops: 2, per_hour: 3, per_day: 4, cooldown_ms: 5_000 };
         assert_eq!(
             (found.at_percent, found.written, found.limits),
