@@ -22,9 +22,14 @@ impl Agent {
             collect(&folder.join(place), DEEPEST, &mut found);
         }
         found.retain(|path| self.is_transcript(path));
-        let is_subagent =
-            |path: &Path| path.parent().and_then(Path::file_name).is_some_and(|folder| folder == SUBAGENTS);
         found.sort_by_key(|path| (is_subagent(path), path.file_name().map(ToOwned::to_owned), path.clone()));
+        found
+    }
+
+    /// The same without those of subagents in files of their own.
+    pub fn main_transcripts(self, folder: &Path) -> Vec<PathBuf> {
+        let mut found = self.transcripts(folder);
+        found.retain(|path| !is_subagent(path));
         found
     }
 
@@ -77,6 +82,10 @@ impl Agent {
 
 const SUBAGENTS: &str = "subagents";
 const CODEX_PLACES: [&str; 2] = ["sessions", "archived_sessions"];
+
+fn is_subagent(path: &Path) -> bool {
+    path.parent().and_then(Path::file_name).is_some_and(|folder| folder == SUBAGENTS)
+}
 
 fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

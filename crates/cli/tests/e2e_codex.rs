@@ -5,7 +5,7 @@ mod told;
 
 use serde_json::json;
 use told::{told, wait_told};
-use towline_testkit::{Codex, Daemon, Gate, Model, Rule, Step, TestEnv, Tmux};
+use towline_testkit::{Codex, Daemon, Gate, Model, Rule, Step, TestEnv, Tmux, wait};
 
 const CODEX: Codex = Codex::V0_166_0;
 
@@ -33,6 +33,30 @@ fn headless_session_with_tools_and_a_subagent() {
     let env = installed(&model, Daemon::Off);
     CODEX.headless(&env, "work", &[]).ok().prints("all done");
     insta::assert_snapshot!(told(&env, &[]));
+}
+
+#[test]
+fn a_thread_that_was_not_captured_was_no_matter_for_the_doctor() {
+    let model = Model::start([Rule::when("").then(Step::text("done"))]);
+    let env = installed(&model, Daemon::Off);
+    CODEX.headless(&env, "first", &[]).ok();
+    wait::until_evident("the thread to be captured", wait::PATIENCE, || {
+        let told = env.tow(&["doctor"]).stdout;
+        if told.contains("the current session") && told.contains(" is captured") { Ok(()) } else { Err(told) }
+    });
+    let captured = env.tow(&["sessions", "--json"]).ok().json();
+    let captured = captured["sessions"][0]["id"].as_str().unwrap().to_owned();
+    // A thread whose hooks did not run, a minute later.
+    env.tow(&["uninstall", "--agent", "codex"]).ok();
+    CODEX.headless(&env, "second", &[]).ok();
+    env.set_now(4_000_000_000_000);
+    let told = env.tow(&["doctor"]);
+    told.prints("are not captured")
+        .prints(&format!("the last captured one is {captured}"))
+        .prints("tow import");
+    env.unset("TOWLINE_NOW");
+    env.tow(&["import"]).ok();
+    env.tow(&["doctor"]).prints(" is captured");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod agents;
 mod archive;
+mod capture;
 mod check;
 mod data;
 mod editor;
@@ -47,6 +48,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     checks.extend(tmux::all(scope));
     checks.extend(data::all(scope));
     checks.push(archive::check(scope));
+    checks.extend(capture::all(scope));
     checks.push(models::check(scope));
     checks.push(search::check(scope));
     checks.extend(hub::check(scope));
