@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use towline_testkit::{Claude, Codex, Daemon, Model, Recorder, TestEnv, Tmux};
 
 const BATON: &str = "will go on from this one";
+const STATUS: &str = "who waits for the person and for what";
+const TRIM: &str = "what would be cut of this session, and what would be given instead";
 const DETAIL: &str = "answer from what it prints";
 
 fn skill(env: &TestEnv, agent: &str, name: &str) -> PathBuf {
@@ -21,7 +23,7 @@ fn install_writes_them_and_uninstall_gives_the_folders_back() {
     assert!(!env.home().join(".claude").exists(), "a dry run writes nothing");
     env.tow(&both).ok().prints("SKILL.md");
     for agent in [".claude", ".codex"] {
-        for name in ["tow", "tow-detail", "tow-memory"] {
+        for name in ["tow", "tow-detail", "tow-memory", "tow-status", "tow-trim"] {
             let file = skill(&env, agent, name);
             assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o644);
         }
@@ -31,7 +33,7 @@ fn install_writes_them_and_uninstall_gives_the_folders_back() {
             "{text}"
         );
     }
-    env.tow(&["doctor"]).prints("3 in ");
+    env.tow(&["doctor"]).prints("5 in ");
     env.tow(&["uninstall", "--agent", "claude", "--agent", "codex"]).ok();
     assert!(!env.home().join(".claude").exists() && !env.home().join(".codex").exists());
 }
@@ -96,13 +98,20 @@ fn reach_the_model(claude: Claude) {
     let request = model.wait_request("the detail's text", |request| request.holds(DETAIL));
     assert!(request.holds("detail 'yesterday 14:05'"));
     claude.wait_idle(&pane);
+    assert!(!model.saw(STATUS) && !model.saw(TRIM));
+    for (said, text) in [("/tow-status", STATUS), ("/tow-trim", TRIM)] {
+        pane.say(said);
+        model.wait_request(said, |request| request.holds(text));
+        claude.wait_idle(&pane);
+    }
     let prompts: Vec<String> = recorder
         .payloads()
         .into_iter()
         .filter(|payload| payload["hook_event_name"] == "UserPromptSubmit")
         .map(|payload| payload["prompt"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(prompts, ["hello", "/tow fresh", "/tow-detail yesterday 14:05"], "as the hook sees them");
+    let said = ["hello", "/tow fresh", "/tow-detail yesterday 14:05", "/tow-status", "/tow-trim"];
+    assert_eq!(prompts, said, "as the hook sees them");
 }
 
 #[test]
@@ -119,4 +128,8 @@ fn the_baton_and_the_detail_reach_the_model_of_codex() {
     model.wait_request("the baton's text", |request| request.holds(BATON));
     codex.headless(&env, "$tow-detail 14:05", &[]).ok();
     model.wait_request("the detail's text", |request| request.holds(DETAIL));
+    for (said, text) in [("$tow-status", STATUS), ("$tow-trim", TRIM)] {
+        codex.headless(&env, said, &[]).ok();
+        model.wait_request(said, |request| request.holds(text));
+    }
 }
