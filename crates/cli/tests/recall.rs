@@ -240,6 +240,7 @@ fn who_meets_it_for_the_first_time_is_told_what_it_is_and_never_again() {
     let (given, hint) = first.split_once('\n').unwrap();
     assert!(given.contains("gave 1 thing") && hint.lines().count() == 1, "{first}");
     assert!(hint.contains("tow config set memory.give false"), "{hint}");
+    assert!(hint.contains("`tow open` shows all of it in a browser"), "the viewer is mentioned once: {hint}");
     fs::remove_file(desk.env.data_dir().join("towline.db")).unwrap();
     assert_eq!(notice("two").lines().count(), 1);
 }

@@ -211,7 +211,8 @@ fn hint(env: &Env) -> Option<String> {
     once.write(true).create_new(true).mode(0o600).open(env.home.hinted()).ok()?;
     Some(
         "towline: what earlier sessions here learnt is given to new ones, by rules, on this machine. You are told this \
-         once. Off: `tow config set memory.give false`; without such lines: `tow config set memory.notice false`."
+         once. `tow open` shows all of it in a browser. Off: `tow config set memory.give false`; without such lines: \
+         `tow config set memory.notice false`."
             .to_owned(),
     )
 }
