@@ -33,12 +33,10 @@ impl Bookmarks {
 
     /// The origin of a prompt from the input box: the agents' adapters know only the default marker.
     pub fn origin(&self, said: PromptOrigin, prompt: &str) -> PromptOrigin {
-        match said {
-            PromptOrigin::Human | PromptOrigin::Bookmark if prompt.trim() == self.marker => {
-                PromptOrigin::Bookmark
-            }
-            PromptOrigin::Bookmark => PromptOrigin::Human,
-            said => said,
+        match (said, prompt.trim() == self.marker) {
+            (PromptOrigin::Human | PromptOrigin::Bookmark, true) => PromptOrigin::Bookmark,
+            (PromptOrigin::Bookmark, false) => PromptOrigin::Human,
+            (said, _) => said,
         }
     }
 }
