@@ -148,7 +148,7 @@ fn a_turn_of_a_single_answer_was_measured_one_turn_late_in_2_1_325() {
 }
 
 #[test]
-fn a_turn_of_a_single_answer_was_measured_one_turn_late_in_codex() {
+fn a_turn_of_a_single_answer_is_measured_at_its_end_in_codex() {
     let model = Model::start([Rule::when("first").then(says("ANSWER-1", 130_000))]);
     let env = installed_codex(&model);
     let tmux = Tmux::start(&env);
