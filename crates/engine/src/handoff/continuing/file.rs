@@ -57,7 +57,8 @@ pub fn taken_file(
 /// The text of a handoff file of at most usual size, and when it was written.
 pub fn present_file(folder: &str, name: &str) -> Option<(String, Timestamp)> {
     let path = Path::new(folder).join(name);
-    let meta = fs::metadata(&path).ok()?;
-    let is_small = meta.is_file() && meta.len() <= 4 * form::LONGEST_BYTES as u64;
-    Some((fs::read_to_string(&path).ok().filter(|_| is_small)?, written_at(&path)?))
+    let is_small = |meta: &fs::Metadata| meta.is_file() && meta.len() <= 4 * form::LONGEST_BYTES as u64;
+    // Before it is opened: reading a pipe would not end.
+    fs::metadata(&path).ok().filter(is_small)?;
+    Some((fs::read_to_string(&path).ok()?, written_at(&path)?))
 }
