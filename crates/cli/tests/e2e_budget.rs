@@ -32,6 +32,7 @@ fn composed(words: &str, budget: ContextBudget) -> String {
         branch: None,
         model: None,
         last_active: "14:05:10".into(),
+        first: None,
         turns_in_all: 500,
         turns: (441..=500).map(turn).collect(),
         older: vec![],
@@ -40,8 +41,7 @@ fn composed(words: &str, budget: ContextBudget) -> String {
         away: None,
         summary: None,
     };
-    let material =
-        ComposeInput { past: Some(past), compaction: None, remembered: vec![], program: "tow".into() };
+    let material = ComposeInput { past: Some(past), program: "tow".into(), ..ComposeInput::default() };
     let ComposedContext { text, .. } = compose(&material, budget);
     assert!(
         budget.size_of(&text) * 5 > budget.limit() * 4,

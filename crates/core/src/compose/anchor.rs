@@ -1,9 +1,10 @@
 //! The anchor: the state of the work, as the user's last directive and the agent's last answer.
 //!
-//! Messages quoted here are not repeated in the later sections.
+//! Small talk is no directive. Messages quoted here are not repeated in the later sections.
 
 use super::budget::ContextBudget;
 use super::cut::{Fitted, fitted, missing, one_line};
+use super::directive::directives;
 use super::lines::end_of;
 use super::material::{PastSession, PastTurn, TurnMessage};
 use super::section::{ContextPartKind, ContextPartState, ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
@@ -18,6 +19,7 @@ const RULE: &str = "A short message of the person now (up to 50 characters, as \
 
 /// The anchor, cut to fit.
 pub struct WorkAnchor<'a> {
+    past: &'a PastSession,
     messages: LastMessages<'a>,
     /// `None` if there was no room for it, or the session has no message.
     given: Option<ContextSection>,
@@ -45,20 +47,30 @@ impl<'a> WorkAnchor<'a> {
         // An anchor without details is better than no anchor.
         let fit = |end: &str| messages.fitted(past, program, end, room);
         let given = fit(&end).or_else(|| fit(""));
-        WorkAnchor { messages, given }
+        WorkAnchor { past, messages, given }
     }
 
-    /// Whether the anchor quotes this message of this turn.
-    pub fn covers(&self, turn: usize, word: usize) -> bool {
+    /// Whether the anchor quotes this message of this turn of `past`.
+    pub fn covers(&self, past: &PastSession, turn: usize, word: usize) -> bool {
         let quotes_it = |quote: Option<Quote<'_>>| {
             quote.is_some_and(|quote| quote.turn == turn && quote.word == Some(word))
         };
-        self.given.is_some() && (quotes_it(self.messages.directive) || quotes_it(self.messages.answer))
+        self.is_given_of(past) && (quotes_it(self.messages.directive) || quotes_it(self.messages.answer))
     }
 
     /// Whether the anchor includes how this turn ended and its details.
-    pub fn includes_end_of(&self, turn: usize) -> bool {
-        self.given.is_some() && self.messages.latest().is_some_and(|quote| quote.turn == turn)
+    pub fn includes_end_of(&self, past: &PastSession, turn: usize) -> bool {
+        self.is_given_of(past) && self.messages.latest().is_some_and(|quote| quote.turn == turn)
+    }
+
+    /// Whether the anchor quotes the directive of this turn.
+    pub fn quotes(&self, turn: &PastTurn) -> bool {
+        let quoted = self.messages.directive.and_then(|quote| self.past.turns.get(quote.turn));
+        self.given.is_some() && quoted.is_some_and(|quoted| quoted.id == turn.id)
+    }
+
+    fn is_given_of(&self, past: &PastSession) -> bool {
+        self.given.is_some() && self.past.session == past.session
     }
 
     pub fn section(&self) -> ContextSection {
@@ -72,9 +84,9 @@ impl<'a> WorkAnchor<'a> {
 
 impl<'a> LastMessages<'a> {
     fn of(past: &'a PastSession) -> LastMessages<'a> {
-        let by_person = |turn: &PastTurn| matches!(turn.origin, PromptOrigin::Human | PromptOrigin::Command);
-        let directive = last_quote(past, Speaker::Person, by_person)
-            .or_else(|| last_quote(past, Speaker::Person, |turn| turn.origin == PromptOrigin::Continuation));
+        // Small talk is better than nothing.
+        let directive =
+            last_directive(past).or_else(|| last_quote(past, Speaker::Person, |turn| turn.origin.is_work()));
         // The end of a background task, which the user did not prompt, may have caused the agent's last answer.
         let answer = last_quote(past, Speaker::Agent, |turn| turn.origin != PromptOrigin::Bookmark);
         LastMessages { directive, answer: reported_by_hook(past, answer).or(answer) }
@@ -162,6 +174,13 @@ fn line(text: &str, how: &str, room: ContextBudget) -> Option<Fitted> {
 fn id_of(past: &PastSession, quote: Quote<'_>) -> String {
     let session = past.session.to_string();
     one_line(past.turns.get(quote.turn).map_or(&session, |turn| &turn.id), MAX_NAME_CHARS).into_owned()
+}
+
+fn last_directive(past: &PastSession) -> Option<Quote<'_>> {
+    past.turns.iter().enumerate().rev().find_map(|(index, turn)| {
+        let word = directives(turn).next_back()?;
+        Some(Quote { turn: index, word: Some(word), text: &turn.words[word].text })
+    })
 }
 
 fn last_quote(

@@ -3,7 +3,7 @@
 //! Uses a third of the budget: the client's own summary covers the rest.
 
 use super::budget::ContextBudget;
-use super::lines::{Listing, older, turns_to_give};
+use super::lines::{Listing, TurnLine, older};
 use super::material::Compaction;
 use super::section::{ComposedContext, ContextDraft, ContextPartKind};
 use crate::id::SessionKey;
@@ -12,8 +12,8 @@ const BUDGET_DIVISOR: usize = 3;
 
 pub fn compose_lost_turns(compaction: &Compaction, program: &str, budget: ContextBudget) -> ComposedContext {
     let session = &compaction.session;
-    let listed = turns_to_give(&compaction.turns).count();
-    let in_all = listed.max(compaction.turns_in_all as usize);
+    let newest_first: Vec<TurnLine<'_>> = older(&compaction.turns).collect();
+    let in_all = newest_first.len().max(compaction.turns_in_all as usize);
     let draft = ContextDraft::open(budget.share(1, BUDGET_DIVISOR), &header(session, program, in_all));
     let Some(mut draft) = draft.filter(|_| in_all > 0) else { return ComposedContext::default() };
     let listing = Listing {
@@ -21,7 +21,7 @@ pub fn compose_lost_turns(compaction: &Compaction, program: &str, budget: Contex
         why: "what the compaction took away, a line for each turn",
         title: "\nThose turns, oldest first:\n".into(),
         session,
-        newest_first: older(session, &compaction.turns),
+        newest_first,
         in_all,
     };
     draft.push(listing.section(program, draft.room()));

@@ -4,32 +4,50 @@
 
 use super::anchor::WorkAnchor;
 use super::budget::ContextBudget;
-use super::cut::one_line;
-use super::material::{MemorySection, PastSession, RemoteMachine};
+use super::cut::{one_line, plain};
+use super::directive::Directive;
+use super::material::{ComposeInput, MemorySection, PastSession, RemoteMachine};
+use super::opening::Opening;
 use super::section::{ComposedContext, ContextDraft, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
-use super::{handoff, lines, remembered, turns};
+use super::{chain, directive, handoff, lines, remembered, turns};
+use std::iter;
 
 /// The text for a session that continues another session's work.
 pub fn continued_session(
     past: &PastSession,
-    beside: &[MemorySection],
+    material: &ComposeInput,
     program: &str,
     budget: ContextBudget,
 ) -> ComposedContext {
-    let Some(mut draft) = ContextDraft::open(budget, &header(past, program)) else {
+    let (chain, beside) = (&material.chain, &material.remembered);
+    let Some(mut draft) = ContextDraft::open(budget, &(header(past, program) + &chain::names(chain))) else {
         return ComposedContext::default();
     };
-    draft.push(handoff::section(past, program, draft.room().share(1, 2)));
-    let anchor = WorkAnchor::of(past, program, draft.room().share(2, 5));
-    draft.push(anchor.section());
-    draft.push(handoff::summary(past, program, draft.room().share(2, 5)));
-    let room = draft.room();
+    let handed_over = handoff::section(past, program, draft.room().share(1, 2));
+    let is_task = |first: &Directive<'_>| handed_over.text.contains(&*plain(first.text));
+    let room = draft.room().of(draft.room().limit() - handed_over.size);
+    // Where nothing was asked for but small talk, the work stands where the session before left it.
+    let subject = iter::once(past).chain(chain).find(|past| directive::last(past).is_some()).unwrap_or(past);
+    let anchor = WorkAnchor::of(subject, program, room.share(2, 5));
+    let opening = Opening::of(past, chain).without(|first| anchor.quotes(first.turn) || is_task(first));
+    let opening_room = room.share(1, 6);
+    let anchor_section = anchor.section();
+    let room = room.of(room.limit() - opening.section(program, opening_room).size - anchor_section.size);
+    let summary = handoff::summary(past, program, room.share(2, 5));
+    let room = room.of(room.limit() - summary.size);
     let memory_size = remembered::section(beside, room.share(3, 10)).size;
-    let lines_size = lines::needed_size(past, room.share(1, 4));
+    let is_given = |own: &Directive<'_>| anchor.quotes(own.turn) || opening.gives(own);
+    let heads = chain::heads(chain, &is_given, program, room.share(1, 5));
+    let kept_size = memory_size + chain::size(&heads, room);
+    let lines_size = lines::needed_size(past, program, room);
     let (whole, first) =
-        turns::section(past, &anchor, program, room.of(room.limit() - memory_size - lines_size));
-    draft.push(whole);
-    draft.push(lines::section(past, first, program, room.of(draft.room().limit() - memory_size)));
+        turns::section(past, &anchor, program, room.of(room.limit().saturating_sub(kept_size + lines_size)));
+    let opening = opening.without(|own| turns::gives_whole(&whole, &past.turns[first..], own.turn));
+    for section in [handed_over, opening.section(program, opening_room), anchor_section, summary, whole] {
+        draft.push(section);
+    }
+    draft.push(lines::section(past, first, program, room.of(draft.room().limit() - kept_size)));
+    draft.push(chain::section(chain, &heads, program, room.of(draft.room().limit() - memory_size)));
     draft.push(remembered::section(beside, draft.room()));
     draft.close()
 }

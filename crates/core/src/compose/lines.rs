@@ -1,6 +1,6 @@
-//! Lines about turns: older turns with one line each, the newest kept and the oldest printed first; how a turn ended.
+//! Lines about turns: older turns with one line each, shortened to fit and printed oldest first; how a turn ended.
 //!
-//! A line above them counts the turns that were left out and names the command that lists them.
+//! If not even short lines fit, the oldest are left out: a line counts them and names the command that lists them.
 
 use super::budget::ContextBudget;
 use super::cut::one_line;
@@ -17,66 +17,92 @@ pub const MAX_LINE_CHARS: usize = 200;
 const MAX_DETAIL_KINDS: usize = 12;
 const MAX_SUFFIX_CHARS: usize = 160;
 
+/// Widths of a line in characters, tried from the longest: lines are shortened before one is left out.
+const WIDTHS: [usize; 8] = [MAX_LINE_CHARS, 140, 100, 70, 50, 36, 24, NARROWEST];
+const NARROWEST: usize = 16;
+
+/// Shorter lines go without the time.
+const MIN_CHARS_WITH_CLOCK: usize = 50;
+
+const TITLE: &str = "\nOlder turns, oldest first:\n";
+
+/// A turn to be listed.
+#[derive(Clone, Copy)]
+pub struct TurnLine<'a> {
+    id: &'a str,
+    clock: &'a str,
+    line: &'a str,
+}
+
 /// Lines of one session's turns, to be listed.
-pub struct Listing<'a, I: Iterator<Item = String>> {
+pub struct Listing<'a> {
     pub what: ContextPartKind,
     pub why: &'static str,
     pub title: String,
     pub session: &'a SessionKey,
-    pub newest_first: I,
+    pub newest_first: Vec<TurnLine<'a>>,
     /// Number of turns in all, listed or not.
     pub in_all: usize,
 }
 
-impl<I: Iterator<Item = String>> Listing<'_, I> {
-    /// As many lines as `room` holds.
+impl Listing<'_> {
+    /// A line for each turn, as long as `room` allows. If not even short ones fit, the oldest are left out.
     pub fn section(self, program: &str, room: ContextBudget) -> ContextSection {
         if self.in_all == 0 {
             return ContextSection::default();
         }
-        let session = self.session.short();
-        let earlier = |number: usize| format!("({number} earlier: {program} turns {session})\n");
-        let frame = room.size_of(&self.title) + room.size_of(&earlier(self.in_all));
+        let frame = room.size_of(&self.title) + room.size_of(&earlier(self.session, program, self.in_all));
         let Some(left) = room.limit().checked_sub(frame) else {
             return ContextSection::left_out(self.what, self.why);
         };
-        let kept = fitting(self.newest_first, room.of(left));
+        let kept = fitting(self.session, &self.newest_first, room.of(left));
         let missing = self.in_all.saturating_sub(kept.lines.len());
-        let (more, state) = match missing {
-            0 => (String::new(), ContextPartState::Whole),
-            missing => (earlier(missing), ContextPartState::Cut),
-        };
+        let more = if missing == 0 { String::new() } else { earlier(self.session, program, missing) };
+        let state =
+            if missing == 0 && !kept.is_shortened { ContextPartState::Whole } else { ContextPartState::Cut };
         let size = room.size_of(&self.title) + room.size_of(&more) + kept.size;
         let text = [self.title, more].into_iter().chain(kept.lines).collect();
         ContextSection::of(self.what, self.why, text, size, state)
     }
 }
 
-/// The size of the lines of all turns, as far as `room` reaches.
-pub fn needed_size(past: &PastSession, room: ContextBudget) -> usize {
-    fitting(newest_first(past, past.turns.len()), room).size
+/// The line that counts the turns left out.
+fn earlier(session: &SessionKey, program: &str, number: usize) -> String {
+    format!("({number} earlier: {program} turns {})\n", session.short())
+}
+
+/// The room to reserve for the lines of all turns: a third of `room`, or half of it if that keeps every turn.
+pub fn needed_size(past: &PastSession, program: &str, room: ContextBudget) -> usize {
+    let lines: Vec<TurnLine<'_>> = of_session(past, past.turns.len()).collect();
+    let frame = room.size_of(TITLE) + room.size_of(&earlier(&past.session, program, lines.len()));
+    let share = |whole: usize| room.of(room.share(1, whole).limit().saturating_sub(frame));
+    let in_third = fitting(&past.session, &lines, share(3));
+    let in_half = || fitted_at(&past.session, &lines, NARROWEST, share(2));
+    let kept = if in_third.lines.len() < lines.len() { in_half() } else { in_third };
+    if kept.lines.len() < lines.len() { room.share(1, 3).limit() } else { kept.size + frame }
 }
 
 /// The lines of the turns before `first`, as many as `room` holds.
 pub fn section(past: &PastSession, first: usize, program: &str, room: ContextBudget) -> ContextSection {
-    let is_worth = |turn: &&PastTurn| turn.origin.is_work();
-    let given = past.turns[first..].iter().filter(is_worth).count();
-    let listed = past.turns[..first].iter().filter(is_worth).count() + turns_to_give(&past.older).count();
+    let given = past.turns[first..].iter().filter(|turn| turn.origin.is_work()).count();
+    let newest_first: Vec<TurnLine<'_>> = of_session(past, first).collect();
     let listing = Listing {
         what: ContextPartKind::OlderLines,
         why: "what was done before, a line for each turn",
-        title: "\nOlder turns, oldest first:\n".into(),
+        title: TITLE.into(),
         session: &past.session,
-        newest_first: newest_first(past, first),
-        in_all: (past.turns_in_all as usize).saturating_sub(given).max(listed),
+        in_all: (past.turns_in_all as usize).saturating_sub(given).max(newest_first.len()),
+        newest_first,
     };
     listing.section(program, room)
 }
 
 /// A turn on one line. Its number is enough of an id if the session is clear from the context.
-pub fn line(session: &SessionKey, id: &str, clock: &str, line: &str) -> String {
-    let (clock, line) = (one_line(clock, MAX_CLOCK_CHARS), one_line(line, MAX_LINE_CHARS));
-    [&number(session, id), " ", &clock, " ", &line, "\n"].concat()
+fn line(session: &SessionKey, turn: TurnLine<'_>, width: usize) -> String {
+    let clock = if width < MIN_CHARS_WITH_CLOCK { "" } else { turn.clock };
+    let (clock, line) = (one_line(clock, MAX_CLOCK_CHARS), one_line(turn.line, width));
+    let space = if clock.is_empty() { "" } else { " " };
+    [&number(session, turn.id), space, &clock, " ", &line, "\n"].concat()
 }
 
 /// `#12` for a turn of this session, else its id.
@@ -85,30 +111,56 @@ pub fn number<'a>(session: &SessionKey, id: &'a str) -> Cow<'a, str> {
     one_line(number.unwrap_or(id), MAX_NAME_CHARS)
 }
 
-pub fn older<'a>(session: &'a SessionKey, turns: &'a [OlderTurn]) -> impl Iterator<Item = String> + 'a {
-    turns_to_give(turns).rev().map(|turn| line(session, &turn.id, &turn.clock, &turn.line))
+/// The turns with a request, newest first.
+pub fn older(turns: &[OlderTurn]) -> impl Iterator<Item = TurnLine<'_>> {
+    let worth = turns.iter().rev().filter(|turn| turn.origin.is_work());
+    worth.map(|turn| TurnLine { id: &turn.id, clock: &turn.clock, line: &turn.line })
 }
 
-pub fn turns_to_give(turns: &[OlderTurn]) -> impl DoubleEndedIterator<Item = &OlderTurn> {
-    turns.iter().filter(|turn| turn.origin.is_work())
-}
-
-/// The lines of the turns before `first`, newest first.
-fn newest_first(past: &PastSession, first: usize) -> impl Iterator<Item = String> + '_ {
+/// The turns before `first`, newest first.
+pub fn of_session(past: &PastSession, first: usize) -> impl Iterator<Item = TurnLine<'_>> {
     let worth = past.turns[..first].iter().rev().filter(|turn| turn.origin.is_work());
-    let turns = worth.map(|turn| line(&past.session, &turn.id, &turn.clock, &turn.line));
-    turns.chain(older(&past.session, &past.older))
+    let turns = worth.map(|turn| TurnLine { id: &turn.id, clock: &turn.clock, line: &turn.line });
+    turns.chain(older(&past.older))
 }
 
 struct FittedLines {
     lines: Vec<String>,
     size: usize,
+    is_shortened: bool,
 }
 
-/// The longest prefix of `newest_first` that fits, reversed into reading order.
-fn fitting(newest_first: impl Iterator<Item = String>, room: ContextBudget) -> FittedLines {
-    let mut kept = FittedLines { lines: vec![], size: 0 };
-    for line in newest_first {
+/// All lines in the greatest width in which they fit, else as many of the shortest ones as fit; in reading order. Room that
+/// is left then lengthens the newest.
+fn fitting(session: &SessionKey, newest_first: &[TurnLine<'_>], room: ContextBudget) -> FittedLines {
+    let all_at = |width: &usize| {
+        let fitted = fitted_at(session, newest_first, *width, room);
+        (fitted.lines.len() == newest_first.len()).then_some(fitted)
+    };
+    let narrowest = || fitted_at(session, newest_first, NARROWEST, room);
+    let mut fitted = WIDTHS.iter().find_map(all_at).unwrap_or_else(narrowest);
+    let shortened = if fitted.is_shortened { &mut fitted.lines[..] } else { &mut [] };
+    for (short, turn) in shortened.iter_mut().rev().zip(newest_first) {
+        let long = line(session, *turn, MAX_LINE_CHARS);
+        let size = fitted.size + room.size_of(&long) - room.size_of(short);
+        if size > room.limit() {
+            break;
+        }
+        (*short, fitted.size) = (long, size);
+    }
+    fitted
+}
+
+/// The longest prefix of `newest_first` that fits in lines of this width, reversed into reading order.
+fn fitted_at(
+    session: &SessionKey,
+    newest_first: &[TurnLine<'_>],
+    width: usize,
+    room: ContextBudget,
+) -> FittedLines {
+    let mut kept = FittedLines { lines: vec![], size: 0, is_shortened: width < MAX_LINE_CHARS };
+    for turn in newest_first {
+        let line = line(session, *turn, width);
         let size = kept.size + room.size_of(&line);
         if size > room.limit() {
             break;

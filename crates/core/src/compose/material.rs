@@ -13,6 +13,8 @@ use crate::piece::StopReason;
 pub struct ComposeInput {
     /// The session whose work is continued.
     pub past: Option<PastSession>,
+    /// The sessions whose work led to `past`, newest first: each continued the next one.
+    pub chain: Vec<PastSession>,
     /// The turns that this session lost to a compaction. Its own past comes first: `past` is then ignored.
     pub compaction: Option<Compaction>,
     /// Memories from beside that session: finished parts, with the best items first.
@@ -34,6 +36,8 @@ pub struct PastSession {
     pub last_active: String,
     /// Number of turns that are worth giving: neither bookmarks nor notifications.
     pub turns_in_all: u32,
+    /// The turn of its first directive, if that is older than `turns`.
+    pub first: Option<PastTurn>,
     /// The newest turns with their messages, oldest first.
     pub turns: Vec<PastTurn>,
     /// The turns before those, oldest first.

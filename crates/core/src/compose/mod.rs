@@ -5,13 +5,16 @@
 
 mod anchor;
 mod budget;
+mod chain;
 mod compaction;
 mod cut;
+mod directive;
 pub mod fence;
 mod frame;
 mod handoff;
 mod lines;
 mod material;
+mod opening;
 mod remembered;
 mod section;
 pub mod tokens;
@@ -19,6 +22,7 @@ mod turns;
 
 pub use crate::capture::Speaker;
 pub use budget::ContextBudget;
+pub use directive::{GO_ON, SENT, directives, first as first_directive, is_typed, last as last_directive};
 pub use fence::CUT_TO_MAKE_ROOM;
 pub use material::{
     Compaction, ComposeInput, Handoff, MemorySection, MemorySectionKind, OlderTurn, PastSession, PastTurn,
@@ -34,7 +38,7 @@ pub fn compose(material: &ComposeInput, budget: ContextBudget) -> ComposedContex
     let program = cut::one_line(&material.program, MAX_PROGRAM_CHARS);
     match (&material.compaction, &material.past) {
         (Some(compaction), _) => compaction::compose_lost_turns(compaction, &program, budget),
-        (None, Some(past)) => frame::continued_session(past, &material.remembered, &program, budget),
+        (None, Some(past)) => frame::continued_session(past, material, &program, budget),
         (None, None) => frame::memories_only(&material.remembered, budget),
     }
 }

@@ -27,10 +27,12 @@ pub struct ContextPart {
 pub enum ContextPartKind {
     Header,
     Handoff,
+    Opening,
     Anchor,
     Summary,
     Turn,
     OlderLines,
+    Chain,
     LostLines,
     Remembered(MemorySectionKind),
 }
@@ -40,10 +42,12 @@ impl ContextPartKind {
         match self {
             ContextPartKind::Header => "header",
             ContextPartKind::Handoff => "handoff",
+            ContextPartKind::Opening => "opening",
             ContextPartKind::Anchor => "anchor",
             ContextPartKind::Summary => "summary",
             ContextPartKind::Turn => "turn",
             ContextPartKind::OlderLines => "older lines",
+            ContextPartKind::Chain => "chain",
             ContextPartKind::LostLines => "lost lines",
             ContextPartKind::Remembered(MemorySectionKind::Pinned) => "pinned",
             ContextPartKind::Remembered(MemorySectionKind::NextSteps) => "next steps",

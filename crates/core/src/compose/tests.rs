@@ -1,5 +1,7 @@
 //! Tests of the composer as a whole.
 
+mod whole_chain;
+
 use super::*;
 use crate::event::PromptOrigin;
 use crate::id::SessionKey;
@@ -11,7 +13,7 @@ const CHARACTERS: ContextBudget = ContextBudget::Characters(9_500);
 const TOKENS: ContextBudget = ContextBudget::Tokens(2_400);
 
 fn material(past: PastSession) -> ComposeInput {
-    ComposeInput { past: Some(past), compaction: None, remembered: vec![], program: "tow".into() }
+    ComposeInput { past: Some(past), program: "tow".into(), ..ComposeInput::default() }
 }
 
 fn past(number: usize) -> PastSession {
@@ -23,6 +25,7 @@ fn past(number: usize) -> PastSession {
         model: Some("model-5".into()),
         last_active: "14:05:10".into(),
         turns_in_all: u32::try_from(number).unwrap(),
+        first: (number > 60).then(|| turn(0)),
         turns: (number.saturating_sub(60)..number).map(turn).collect(),
         older: (0..number.saturating_sub(60)).map(older).collect(),
         answer_heard: None,
@@ -87,7 +90,7 @@ fn said(speaker: Speaker, text: &str) -> TurnMessage {
 
 #[test]
 fn empty_input_gives_empty_text() {
-    let material = ComposeInput { past: None, compaction: None, remembered: vec![], program: "tow".into() };
+    let material = ComposeInput { program: "tow".into(), ..ComposeInput::default() };
     assert_eq!(compose(&material, CHARACTERS).text, "");
 }
 
@@ -187,7 +190,7 @@ fn after_a_compaction_what_was_lost_is_offered_back_in_a_third_of_the_budget() {
     let PastSession { session, .. } = past(1);
     let compaction = Compaction { session, turns_in_all: 120, turns: (20..120).map(older).collect() };
     let material =
-        ComposeInput { past: None, compaction: Some(compaction), remembered: vec![], program: "tow".into() };
+        ComposeInput { compaction: Some(compaction), program: "tow".into(), ..ComposeInput::default() };
     let composed = compose(&material, CHARACTERS);
     assert!(CHARACTERS.size_of(&composed.text) <= 9_500 / 3);
     insta::assert_snapshot!(shown(&material, CHARACTERS));
@@ -336,9 +339,9 @@ fn any_material() -> impl Strategy<Value = ComposeInput> {
         let (kind, title, why) = (MemorySectionKind::Memories, "Memories".into(), "of this project".into());
         ComposeInput {
             past: Some(past),
-            compaction: None,
             remembered: vec![MemorySection { kind, title, items, why }],
             program,
+            ..ComposeInput::default()
         }
     })
 }

@@ -45,19 +45,27 @@ pub fn section(
     (ContextSection { size, text: texts.concat(), parts }, first)
 }
 
+/// Whether the section gives this one of the turns from its first on uncut.
+pub fn gives_whole(section: &ContextSection, shown: &[PastTurn], turn: &PastTurn) -> bool {
+    let is_cut = section.parts.first().is_some_and(|part| part.state == ContextPartState::Cut);
+    shown.iter().skip(usize::from(is_cut)).any(|shown| shown.id == turn.id)
+}
+
 fn chosen(past: &PastSession, anchor: &WorkAnchor<'_>, program: &str, room: ContextBudget) -> ChosenTurns {
     let mut choice = ChosenTurns { texts: vec![], parts: vec![], first: past.turns.len() };
     let mut left = room.limit();
     for (index, turn) in past.turns.iter().enumerate().rev() {
         let mut state = ContextPartState::Whole;
-        if turn.origin.is_work() && !is_covered(turn, index, anchor) {
+        if turn.origin.is_work() && !is_covered(past, index, anchor) {
             let text = whole(past, index, anchor);
             let (text, size) = match room.of(left).size_if_held(&text) {
                 Some(size) => (text, size),
                 None if left < room.limit() / MIN_ROOM_DIVISOR => break,
                 None => {
                     state = ContextPartState::Cut;
-                    let Some(shorter) = cut(turn, &text, program, room.of(left)) else { break };
+                    let head = title(past, turn);
+                    let shorter = cut(turn, &text, program, room.of(left));
+                    let Some(shorter) = shorter.filter(|(text, _)| text.starts_with(&head)) else { break };
                     shorter
                 }
             };
@@ -73,9 +81,10 @@ fn chosen(past: &PastSession, anchor: &WorkAnchor<'_>, program: &str, room: Cont
     choice
 }
 
-fn is_covered(turn: &PastTurn, index: usize, anchor: &WorkAnchor<'_>) -> bool {
+fn is_covered(past: &PastSession, index: usize, anchor: &WorkAnchor<'_>) -> bool {
+    let turn = &past.turns[index];
     let is_given =
-        |(at, word): (usize, &TurnMessage)| anchor.covers(index, at) || word.text.trim().is_empty();
+        |(at, word): (usize, &TurnMessage)| anchor.covers(past, index, at) || word.text.trim().is_empty();
     !turn.words.is_empty() && turn.words.iter().enumerate().all(is_given)
 }
 
@@ -83,7 +92,7 @@ fn whole(past: &PastSession, index: usize, anchor: &WorkAnchor<'_>) -> String {
     let turn = &past.turns[index];
     let mut text = title(past, turn);
     for (at, words) in turn.words.iter().enumerate() {
-        if anchor.covers(index, at) {
+        if anchor.covers(past, index, at) {
             text.extend([speaker(words.speaker), ": (above)\n"]);
         } else if !words.text.trim().is_empty() {
             text.extend([speaker(words.speaker), ": ", &plain(&words.text), "\n"]);
@@ -92,7 +101,7 @@ fn whole(past: &PastSession, index: usize, anchor: &WorkAnchor<'_>) -> String {
     if turn.words.is_empty() {
         text.extend([&one_line(&turn.line, MAX_LINE_CHARS), "\n"]);
     }
-    if !anchor.includes_end_of(index) {
+    if !anchor.includes_end_of(past, index) {
         text.push_str(&end_of(turn));
     }
     text

@@ -5,8 +5,9 @@
 
 /// A hop's id as shown to agents and users.
 pub use super::hop::short as id;
-use crate::compose::Handoff;
+use crate::compose::{GO_ON, Handoff, SENT};
 use crate::id::Uid;
+use crate::text::clip;
 
 /// Larger handoffs are rejected.
 pub const LONGEST_BYTES: usize = 12 * 1024;
@@ -53,12 +54,13 @@ pub fn request(id: &str, percent: u8) -> String {
 
 /// The prompt typed into the successor.
 pub fn prompt(hop: Uid) -> String {
-    format!("Go on with the work as the handoff {} says.", id(hop))
+    let [before, after] = GO_ON;
+    format!("{before}{}{after}", id(hop))
 }
 
 /// The prompt for a handoff that the user sends by hand.
 pub fn sent(text: &str) -> String {
-    format!("Go on with this work of an earlier session. Its handoff:\n\n{text}")
+    format!("{SENT}{text}")
 }
 
 /// Parses the handoff with this id out of an answer.
@@ -114,6 +116,32 @@ pub fn parts(text: &str) -> Handoff {
     }
     let [task, completed, remaining, key_context] = fields.map(|field| field.trim().to_owned());
     Handoff { task, completed, remaining, key_context }
+}
+
+/// Bytes of a task as it is handed on: of the original, and of both together.
+const MAX_ORIGINAL_BYTES: usize = 2_000;
+const MAX_TASK_BYTES: usize = 3_000;
+
+/// Separates the task as it was first asked for from what it has become since.
+const SINCE: &str = "\n\nMost recently: ";
+
+/// A task as it is handed on: the original word for word, then what it has become.
+pub fn task(original: &str, now: &str) -> String {
+    let (original, now) = (clip(original.trim(), MAX_ORIGINAL_BYTES), now.trim());
+    match now.contains(original) {
+        true => clip(now, MAX_TASK_BYTES).to_owned(),
+        false => clip(&format!("{original}{SINCE}{now}"), MAX_TASK_BYTES).to_owned(),
+    }
+}
+
+/// The original of a task that was handed on.
+pub fn original(task: &str) -> &str {
+    task.split_once(SINCE).map_or(task, |(original, _)| original)
+}
+
+/// The other part of it: what the task has become.
+pub fn latest(task: &str) -> &str {
+    task.split_once(SINCE).map_or(task, |(_, latest)| latest)
 }
 
 /// The first validation error of a handoff, if any.

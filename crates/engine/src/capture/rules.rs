@@ -9,6 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use towline_agents::Agent;
 use towline_core::capture::{CaptureLimits, CaptureRules};
+use towline_core::compose::is_typed;
 use towline_core::deed::ToolAction;
 use towline_core::event::PromptOrigin;
 use towline_core::forget::ForgottenParts;
@@ -69,8 +70,14 @@ impl Wishes {
         }
     }
 
+    /// The origin of a prompt from the input box: Towline may have typed it.
     pub(super) fn origin(&self, said: PromptOrigin, prompt: &str) -> PromptOrigin {
-        self.config.bookmarks.origin(said, prompt)
+        match self.config.bookmarks.origin(said, prompt) {
+            PromptOrigin::Human if is_typed(prompt) || prompt.trim() == self.config.limits.words.trim() => {
+                PromptOrigin::Continuation
+            }
+            origin => origin,
+        }
     }
 
     /// Whether secrets are redacted before anything is stored.

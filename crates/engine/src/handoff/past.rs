@@ -10,18 +10,26 @@ use std::path::Path;
 use towline_agents::Agent;
 use towline_core::compose::{
     Compaction, ComposeInput, OlderTurn, PastSession, PastTurn, RemoteMachine, Speaker, TurnMessage,
+    directives, is_typed,
 };
 use towline_core::event::{OwnCommand, PromptOrigin};
 use towline_core::id::SessionKey;
 use towline_core::redact::HIDDEN;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
-use towline_store::archive::{Archive, Conversation, MessageRow, TurnRow};
+use towline_store::archive::{Archive, Conversation, MessageRow, TurnFilter, TurnQuery, TurnRow};
 use towline_store::{Store, StoreError};
 
 /// More turns than any agent's budget can hold.
 const WITH_WORDS: usize = 40;
 const AS_LINES: usize = 100;
+
+/// Sessions before the one that is continued: with it, six.
+const MOST_ANCESTORS: usize = 5;
+/// More turns than the property of a line per turn needs; an ancestor only gets room that is left.
+const LINES_OF_ANCESTOR: usize = 60;
+/// Turns that are read to find a directive among small talk.
+const TRIES: usize = 24;
 
 /// More text than any agent's budget can hold, in bytes.
 const ENOUGH: usize = 24 * 1024;
@@ -52,6 +60,7 @@ pub fn material(
     let mut past = PastSession {
         session: from.clone(),
         way,
+        first: None,
         project: heard
             .as_ref()
             .and_then(|session| session.project.as_ref())
@@ -67,13 +76,85 @@ pub fn material(
         away: None,
         summary: None,
     };
+    let mut chain = vec![];
     if let (Some(archive), Some(conversation)) = (archive, &conversation) {
         fill(&mut past, archive, conversation, now)?;
+        chain = hot.map_or(Ok(vec![]), |store| ancestors(archive, store, from, now))?;
     }
     if let Some(heard) = &heard {
         hear(&mut past, heard, conversation.as_ref(), now);
     }
-    Ok(ComposeInput { past: Some(past), program: program(), ..ComposeInput::default() })
+    Ok(ComposeInput { past: Some(past), chain, program: program(), ..ComposeInput::default() })
+}
+
+/// The sessions whose work led to this one, newest first, as far as they were captured on this machine.
+fn ancestors(
+    archive: &Archive,
+    store: &Store,
+    session: &SessionKey,
+    now: Timestamp,
+) -> Result<Vec<PastSession>, StoreError> {
+    let mut chain: Vec<PastSession> = vec![];
+    let mut next = store.predecessor_of(session)?;
+    while let Some(key) = next.take().filter(|_| chain.len() < MOST_ANCESTORS) {
+        let is_known = key == *session || chain.iter().any(|past| past.session == key);
+        let Some(conversation) = archive.conversation(&key)?.filter(|_| !is_known) else { break };
+        next = store.predecessor_of(&key)?;
+        chain.push(ancestor(archive, &conversation, now)?);
+    }
+    Ok(chain)
+}
+
+fn ancestor(
+    archive: &Archive,
+    conversation: &Conversation,
+    now: Timestamp,
+) -> Result<PastSession, StoreError> {
+    let (session, last_active) = (conversation.session.clone(), clock(conversation.last_at, now));
+    let mut past = PastSession {
+        session,
+        way: String::new(),
+        project: None,
+        branch: None,
+        model: None,
+        last_active,
+        turns_in_all: archive.turns_worth_giving(conversation)?,
+        first: first_directive(archive, conversation, now)?,
+        turns: vec![],
+        older: vec![],
+        answer_heard: None,
+        handoff: None,
+        away: None,
+        summary: None,
+    };
+    let mut older = archive.last_turns(conversation, LINES_OF_ANCESTOR)?;
+    // Up to the last directive: what came after it was small talk.
+    while past.turns.len() < TRIES && !past.turns.last().is_some_and(has_directive) {
+        let Some(turn) = older.pop() else { break };
+        past.turns.push(with_words(archive, conversation, turn, now)?);
+    }
+    past.turns.reverse();
+    past.older = older.iter().map(|turn| as_line(conversation, turn, now)).collect();
+    Ok(past)
+}
+
+/// The turn of the session's first directive, if that is among its first turns.
+fn first_directive(
+    archive: &Archive,
+    conversation: &Conversation,
+    now: Timestamp,
+) -> Result<Option<PastTurn>, StoreError> {
+    for turn in archive.turns_after(conversation, 0, &TurnQuery::last(TRIES, TurnFilter::Standing))? {
+        let turn = with_words(archive, conversation, turn, now)?;
+        if has_directive(&turn) && !only_hands_on(&conversation.session, &turn) {
+            return Ok(Some(turn));
+        }
+    }
+    Ok(None)
+}
+
+fn has_directive(turn: &PastTurn) -> bool {
+    directives(turn).next().is_some()
 }
 
 /// Notes that the session ran on another machine and which parts are missing here; its summary fills in.
@@ -109,16 +190,24 @@ fn fill(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let mut older = archive.last_turns(conversation, WITH_WORDS + AS_LINES)?;
-    let mut latest = vec![];
-    let mut bytes = 0;
-    while latest.len() < WITH_WORDS && bytes < ENOUGH {
+    let (mut bytes, mut is_found, mut ordinals) = (0, false, vec![]);
+    // Long answers to small talk must not hide the last directive.
+    while past.turns.len() < WITH_WORDS && (bytes < ENOUGH || !is_found) {
         let Some(turn) = older.pop() else { break };
-        let bodies = archive.bodies(&turn)?;
-        bytes += bodies.iter().map(|body| body.text.len()).sum::<usize>();
-        latest.push((turn, bodies));
+        ordinals.push(turn.ordinal);
+        let turn = with_words(archive, conversation, turn, now)?;
+        bytes += turn.words.iter().map(|word| word.text.len()).sum::<usize>();
+        is_found |= has_directive(&turn);
+        past.turns.push(turn);
     }
-    latest.reverse();
-    past.turns = with_words(archive, conversation, latest, now)?;
+    if let (Some(last), Some(first)) = (ordinals.first(), ordinals.last()) {
+        let mut tools = archive.tools(conversation, *first..=*last)?;
+        for (turn, ordinal) in past.turns.iter_mut().zip(&ordinals) {
+            turn.details = tools.remove(ordinal).unwrap_or_default();
+        }
+    }
+    past.turns.reverse();
+    past.first = first_directive(archive, conversation, now)?;
     let captured = past.turns.len();
     past.turns.retain(|turn| !only_hands_on(&conversation.session, turn));
     let passed_over = u32::try_from(captured - past.turns.len()).unwrap_or(0);
@@ -167,25 +256,29 @@ fn hear(past: &mut PastSession, heard: &Session, conversation: Option<&Conversat
     });
 }
 
+/// A turn with its messages, without its details.
 fn with_words(
     archive: &Archive,
     conversation: &Conversation,
-    turns: Vec<(TurnRow, Vec<MessageRow>)>,
+    turn: TurnRow,
     now: Timestamp,
-) -> Result<Vec<PastTurn>, StoreError> {
-    let (Some((first, _)), Some((last, _))) = (turns.first(), turns.last()) else { return Ok(vec![]) };
-    let mut tools = archive.tools(conversation, first.ordinal..=last.ordinal)?;
-    let said = |body: MessageRow| TurnMessage { speaker: body.speaker, text: body.text };
-    let turns = turns.into_iter().map(|(turn, bodies)| PastTurn {
+) -> Result<PastTurn, StoreError> {
+    let bodies = archive.bodies(&turn)?;
+    // Older versions captured what was typed in the user's place as the user's own.
+    let is_ours = |body: &MessageRow| body.speaker == Speaker::Person && is_typed(&body.text);
+    let origin = if bodies.iter().any(is_ours) { PromptOrigin::Continuation } else { turn.origin };
+    Ok(PastTurn {
         id: conversation.turn_id(&turn),
         clock: clock(turn.at, now),
-        origin: turn.origin,
-        words: bodies.into_iter().map(said).collect(),
-        details: tools.remove(&turn.ordinal).unwrap_or_default(),
+        origin,
+        words: bodies
+            .into_iter()
+            .map(|body| TurnMessage { speaker: body.speaker, text: body.text })
+            .collect(),
+        details: vec![],
         stopped: turn.stopped,
         line: turn.line,
-    });
-    Ok(turns.collect())
+    })
 }
 
 fn as_line(conversation: &Conversation, turn: &TurnRow, now: Timestamp) -> OlderTurn {

@@ -233,7 +233,7 @@ mod tests {
         let mut chosen = MemorySelection::default();
         chosen.parts.push(part);
         let remembered = chosen.parts.clone();
-        let material = ComposeInput { past: None, compaction: None, remembered, program: "tow".into() };
+        let material = ComposeInput { remembered, program: "tow".into(), ..ComposeInput::default() };
         let given = |limit| Given::of(&compose(&material, ContextBudget::Characters(limit)), &chosen).items;
         assert!((3..12).contains(&given(2_000)), "{}", given(2_000));
         assert_eq!((given(10), given(1_000_000)), (0, 99));

@@ -109,6 +109,12 @@ impl Store {
         Ok(self.newest_inheritance(heir)?.map(|newest| newest.way))
     }
 
+    /// The session of this machine whose work the session continues.
+    pub fn predecessor_of(&self, heir: &SessionKey) -> Result<Option<SessionKey>> {
+        let newest = self.newest_inheritance(heir)?.filter(|newest| newest.machine.is_none());
+        Ok(newest.and_then(|newest| newest.from))
+    }
+
     fn newest_inheritance(&self, heir: &SessionKey) -> Result<Option<Inheritance>> {
         let query = format!("{COLUMNS} {NEWEST_OF_HEIR}");
         self.db.first(&query, (heir.agent.as_str(), heir.id.as_str()))

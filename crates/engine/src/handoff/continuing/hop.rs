@@ -88,7 +88,9 @@ fn from_what_is_known(env: &Env, store: &Store, session: &Session) -> Result<Han
     capture::capture_if_quick(env, session);
     let archive = Archive::read(&env.home, PATIENCE)?;
     let material = past::material(archive.as_ref(), Some(store), &session.key, String::new(), env.now)?;
-    Ok(material.past.as_ref().map(mechanical).unwrap_or_default())
+    let handed = store.hop_to(&session.key)?.and_then(|hop| Some(form::parts(hop.text()?).task));
+    let past = material.past.as_ref();
+    Ok(past.map(|past| mechanical(past, &material.chain, handed.as_deref())).unwrap_or_default())
 }
 
 /// The agent is waiting: data that is not available at once is left out.

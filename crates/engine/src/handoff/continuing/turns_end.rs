@@ -171,6 +171,7 @@ impl TurnEndHandler<'_> {
     /// Takes the requested handoff, or the reason why it is missing. The text is kept even if it is invalid.
     fn take(&self, hop: &Hop, stop: &Stop<'_>) -> Outcome {
         let (found, by) = self.found(hop, stop);
+        let found = found.map(|read| self.with_original(hop, read));
         let text = match &found {
             Ok(read) => Some(form::render(&read.handoff)),
             Err(_) => stop.ending.handoff.clone(),
@@ -187,6 +188,15 @@ impl TurnEndHandler<'_> {
                 self.end(&Hop { stage: HopStage::Failed, why, handoff, ..hop.clone() })
             }
         }
+    }
+
+    /// The handoff with the task that the session was itself handed: each session words it anew, and less of it stays.
+    fn with_original(&self, hop: &Hop, mut read: form::ParsedHandoff) -> form::ParsedHandoff {
+        let led_here = self.store.hop_to(&hop.session).ok().flatten();
+        if let Some(task) = led_here.and_then(|hop| Some(form::parts(hop.text()?).task)) {
+            read.handoff.task = form::task(form::original(&task), form::latest(&read.handoff.task));
+        }
+        read
     }
 
     fn set_out(&self, hop: &Hop) -> Outcome {
