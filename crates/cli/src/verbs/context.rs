@@ -5,13 +5,14 @@
 
 use crate::scope::Scope;
 use clap::Args;
-use towline_engine::query::{ContextRequest, context};
+use towline_engine::query::{ContextRequest, SessionStart, context};
 use towline_engine::runtime::Failure;
 use towline_render::{context_json, context_parts_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow context                    what a new session here would be given of the one before it
+  tow context                    what a session that starts in this terminal after `/clear`, or takes the project's baton,
+                                 would be given; without either, what is remembered here
   tow context 1a2b3c4d           the same of a certain session
   tow context --fresh            what is remembered here, without any session's work
   tow context --why              a line for each part: what it is, its size, why it is there, and what it took to learn
@@ -20,11 +21,16 @@ Examples:
 To begin anew without it once: `tow fresh` before `/clear`. For good: `tow config set inherit.on_clear never` (work) and
 `tow config set memory.give false` (memories).";
 
+const NOTHING: &str = "\
+nothing: no session sits in this terminal, no baton waits in this project, and nothing is remembered here
+Run `tow sessions`, then `tow context ID` for what a certain session would pass on.
+";
+
 /// Show the context that a session would be given: the previous session's work and memories, and why.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The session whose work would go on; the latest of this folder's project if not given.
+    /// The session whose work would go on; the one in this terminal or the one whose baton waits if not given.
     #[arg(conflicts_with = "fresh")]
     session: Option<String>,
     /// As a session that inherits nothing: memories only.
@@ -50,6 +56,7 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let request = ContextRequest {
         session: arguments.session.clone(),
+        start: SessionStart::ThisTerminal,
         is_fresh: arguments.fresh,
         prompt: arguments.prompt.clone(),
         project: arguments.project.clone(),
@@ -58,6 +65,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let preview = context(&scope.env, &request)?;
     let text = || match arguments.why {
         true => context_parts_text(&preview),
+        false if preview.composed.text.is_empty() => NOTHING.to_owned(),
         false => preview.composed.text.clone(),
     };
     scope.out.print(arguments.json, || context_json(&preview), text);

@@ -5,8 +5,6 @@
 
 use crate::runtime::calendar::clock;
 use crate::runtime::env::program;
-use crate::runtime::{Env, projects, settings};
-use std::path::Path;
 use towline_agents::Agent;
 use towline_core::compose::{
     Compaction, ComposeInput, OlderTurn, PastSession, PastTurn, RemoteMachine, Speaker, TurnMessage,
@@ -33,19 +31,6 @@ const TRIES: usize = 24;
 
 /// More text than any agent's budget can hold, in bytes.
 const ENOUGH: usize = 24 * 1024;
-
-/// The most recent conversation in the project of a folder.
-pub fn latest_in(
-    env: &Env,
-    archive: &Archive,
-    folder: Option<&Path>,
-) -> Result<Option<Conversation>, StoreError> {
-    let Some(folder) = folder else { return Ok(None) };
-    let Some(project) = archive.project(&projects::traces(&settings(env), folder))? else {
-        return Ok(None);
-    };
-    Ok(archive.latest_conversations(Some(project), 1)?.into_iter().next())
-}
 
 /// All material about a session for its successor. `way` says how the work came there.
 pub fn material(

@@ -3,9 +3,10 @@
 //! Uses the hook's material and composer, and captures pending transcript lines first, as the hook does. It
 //! never takes a baton or marks anything as given.
 
-use super::{Chosen, is_path, project_called, unreadable_data};
+use super::{Chosen, is_path, ownership, project_called, unreadable_data};
 use crate::capture;
 use crate::handoff::past;
+use crate::ingest::live;
 use crate::memory::recall::{self, Asker, Given};
 use crate::runtime::env::{current_folder, program};
 use crate::runtime::{Env, Failure, projects, settings};
@@ -14,15 +15,18 @@ use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::{ComposeInput, ComposedContext, ContextBudget, compose};
 use towline_core::id::SessionKey;
+use towline_core::inherit::{OnClear, has_work};
 use towline_core::memory::choose::MemorySelection;
+use towline_core::session::{Session, SessionState};
 use towline_store::{Archive, Store, StoreError};
 
 const PATIENCE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug, Default)]
 pub struct ContextRequest {
-    /// The session whose work would go on; the latest of the project if not given.
+    /// The session whose work would go on; the one that a session would continue at `start` if not given.
     pub session: Option<String>,
+    pub start: SessionStart,
     /// As a session that inherits nothing: memories only.
     pub is_fresh: bool,
     /// The first prompt: memories are chosen by it.
@@ -31,6 +35,16 @@ pub struct ContextRequest {
     pub project: Option<String>,
     /// The session's own agent if not given.
     pub agent: Option<String>,
+}
+
+/// Where the session would start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SessionStart {
+    /// Somewhere in the project: it continues only a session whose baton waits.
+    #[default]
+    Anywhere,
+    /// In the terminal that this process runs in: it also continues the session that sits there, as after `/clear`.
+    ThisTerminal,
 }
 
 pub struct ContextPreview {
@@ -53,7 +67,11 @@ pub fn context(env: &Env, request: &ContextRequest) -> Result<ContextPreview, Fa
     let hot = Store::read(&env.home, PATIENCE)?;
     let folder = folder(archive.as_ref(), request)?;
     let sources = Sources { env, archive, hot, folder };
-    let from = if request.is_fresh { None } else { Some(sources.predecessor(request)?) };
+    let from = match &request.session {
+        Some(name) => Some(sources.named(name)?),
+        None if request.is_fresh => None,
+        None => sources.predecessor(request)?,
+    };
     let budget = agent(request, from.as_ref())?.budget();
     let mut material = match &from {
         Some(from) => sources.carried_over(from)?,
@@ -64,12 +82,6 @@ pub fn context(env: &Env, request: &ContextRequest) -> Result<ContextPreview, Fa
     material.remembered.clone_from(&chosen.parts);
     let composed = compose(&material, budget);
     Ok(ContextPreview { given: Given::of(&composed, &chosen), composed, budget })
-}
-
-/// Like `context`, but a project without a session to continue from gets its memories only.
-pub fn context_or_fresh(env: &Env, request: &ContextRequest) -> Result<ContextPreview, Failure> {
-    context(env, request)
-        .or_else(|_| context(env, &ContextRequest { is_fresh: true, session: None, ..request.clone() }))
 }
 
 /// The session's folder. A project given by name stands for the folder it was first seen in.
@@ -94,18 +106,12 @@ fn agent(request: &ContextRequest, from: Option<&SessionKey>) -> Result<Agent, F
 }
 
 impl Sources<'_> {
-    /// The session whose work would go on.
-    fn predecessor(&self, request: &ContextRequest) -> Result<SessionKey, Failure> {
+    fn named(&self, name: &str) -> Result<SessionKey, Failure> {
         let archive = self.archive.as_ref().ok_or_else(|| {
             Failure::input("nothing was captured yet")
                 .hint("Run `tow import` to take in what the agents have written so far.")
         })?;
-        let found = match &request.session {
-            Some(name) => archive.conversations_called(name.rsplit(':').next().unwrap_or(name)),
-            None => past::latest_in(self.env, archive, self.folder.as_deref())
-                .map(|latest| latest.into_iter().collect()),
-        };
-        match found?.as_slice() {
+        match archive.conversations_called(name.rsplit(':').next().unwrap_or(name))?.as_slice() {
             [one] => Ok(one.session.clone()),
             [] => Err(Failure::input("no such session was captured")
                 .hint("Run `tow sessions` to see those that were.")),
@@ -115,6 +121,51 @@ impl Sources<'_> {
                     .hint(format!("Give one of: {}.", names.join(", "))))
             }
         }
+    }
+
+    /// The session that one which starts now would continue, by the rules of `core::inherit`. Never guesses: a session of
+    /// another terminal passes its work on by a baton alone.
+    fn predecessor(&self, request: &ContextRequest) -> Result<Option<SessionKey>, Failure> {
+        let Some(store) = live::store(self.env)? else { return Ok(None) };
+        let is_here = request.start == SessionStart::ThisTerminal && request.project.is_none();
+        let sitting = if is_here { ownership::sitting_here(&store)? } else { None };
+        if sitting.as_ref().is_some_and(|session| session.fresh_at.is_some()) {
+            return Ok(None);
+        }
+        let mut batons = store.open_batons(self.env.now)?;
+        let is_withdrawn = |key: &SessionKey| {
+            store.session(key).map(|session| session.is_some_and(|session| session.fresh_at.is_some()))
+        };
+        for baton in std::mem::take(&mut batons) {
+            if !is_withdrawn(&baton.session)? {
+                batons.push(baton);
+            }
+        }
+        let seat = sitting.as_ref().and_then(|session| session.seat.as_ref());
+        if let Some(baton) = batons.iter().rfind(|baton| seat.is_some() && baton.seat.as_ref() == seat) {
+            return Ok(Some(baton.session.clone()));
+        }
+        let is_cleared = |session: &Session| {
+            session.state != SessionState::Ended
+                && has_work(session)
+                && session.wishes.on_clear == OnClear::Always
+        };
+        if let Some(session) = sitting.filter(is_cleared) {
+            return Ok(Some(session.key));
+        }
+        let project = self.project_name(&store)?;
+        let mut of_project = batons.into_iter().filter(|baton| project.is_some() && baton.project == project);
+        Ok(of_project.next().filter(|_| of_project.next().is_none()).map(|baton| baton.session))
+    }
+
+    /// The stored name of the folder's project.
+    fn project_name(&self, store: &Store) -> Result<Option<String>, StoreError> {
+        let Some(folder) = &self.folder else { return Ok(None) };
+        let traces = projects::traces(&settings(self.env), folder);
+        let mut known = store.projects()?.into_iter();
+        Ok(known
+            .find(|(_, root, remote)| traces.matches_project(root, remote.as_deref()))
+            .map(|(name, _, _)| name))
     }
 
     fn carried_over(&self, from: &SessionKey) -> Result<ComposeInput, StoreError> {

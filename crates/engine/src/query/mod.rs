@@ -28,7 +28,7 @@ mod waits;
 pub use bookmarks::{
     BookmarkList, BookmarksRequest, LabelledBookmark, ShownBookmark, bookmark, bookmark_reason, bookmarks,
 };
-pub use context::{ContextPreview, ContextRequest, context, context_or_fresh};
+pub use context::{ContextPreview, ContextRequest, SessionStart, context};
 pub use detail::{DetailRequest, Details, detail};
 pub use figures::Figures;
 pub use memories::{MemoriesRequest, MemoryFilter, MemoryList, memories};

@@ -54,15 +54,17 @@ pub fn of_caller(store: &Store) -> Result<Option<Session>, Failure> {
 /// The session of the agent above this process, else of the same terminal, else the only one open in the
 /// project.
 pub fn current_session(store: &Store, verb: &str) -> Result<Session, Failure> {
+    sitting_here(store)?.map_or_else(|| only_one(store, verb), Ok)
+}
+
+/// The session of the agent above this process, else the one that sits or sat last in the same terminal.
+pub fn sitting_here(store: &Store) -> Result<Option<Session>, Failure> {
     let line: Vec<Process> = ancestors(std::process::id()).collect();
     let found = match below_agent(store, &line)? {
         Some(key) => Some(key),
         None => in_terminal(store, &line)?,
     };
-    match found {
-        Some(key) => known(store, &key),
-        None => only_one(store, verb),
-    }
+    found.map(|key| known(store, &key)).transpose()
 }
 
 /// The stored name of the current folder's project, if anything was recorded of it.

@@ -25,11 +25,11 @@ pub fn event(given: &Given) -> Result<Answer, Refusal> {
     Ok(Answer::Json("{}".to_owned()))
 }
 
-/// The context for a new session; empty if nothing is known.
+/// The context for a new session: memories, and the work of a session whose baton waits. Empty if nothing is known.
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
     let project = given.owned("project").or(given.owned("projects"));
     let request = ContextRequest { project, agent: given.owned("agent"), ..ContextRequest::default() };
-    let preview = query::context_or_fresh(&env()?, &request);
+    let preview = query::context(&env()?, &request);
     Ok(Answer::Text(preview.map(|preview| preview.composed.text).unwrap_or_default()))
 }
 

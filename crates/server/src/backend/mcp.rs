@@ -6,8 +6,8 @@
 use crate::mcp::{Call, SearchCall, TimelineCall, ToolBackend};
 use towline_engine::curate::{Actor, RememberRequest, dismiss, remember};
 use towline_engine::query::{
-    ContextRequest, DetailRequest, ProjectScope, Reader, SearchRequest, ShowRequest, Thinking,
-    TimelineRequest, context_or_fresh, detail, search, show, timeline,
+    ContextRequest, DetailRequest, ProjectScope, Reader, SearchRequest, SessionStart, ShowRequest, Thinking,
+    TimelineRequest, context, detail, search, show, timeline,
 };
 use towline_engine::runtime::config::McpProjects;
 use towline_engine::runtime::env::Env;
@@ -65,8 +65,10 @@ fn answer(call: Call) -> Result<String, Failure> {
                  `tow forget {id}`.\n"
             ))
         }
-        // A new project has no session to continue from.
-        Call::Context => Ok(context_or_fresh(&env, &ContextRequest::default())?.composed.text),
+        Call::Context => {
+            let request = ContextRequest { start: SessionStart::ThisTerminal, ..ContextRequest::default() };
+            Ok(context(&env, &request)?.composed.text)
+        }
     }
 }
 

@@ -167,20 +167,16 @@ pub fn around(anchor: Option<&str>, given: &Given, before: &str, after: &str) ->
     Ok(timeline_json(&query::timeline(&env()?, &request).map_err(not_found)?))
 }
 
-/// A new project has no session to continue from.
 pub fn context(given: &Given) -> Result<Answer, Refusal> {
     let request = ContextRequest {
         session: given.owned("session"),
-        is_fresh: false,
         prompt: given.owned("prompt"),
         project: given.owned("project"),
         agent: given.owned("agent"),
+        ..ContextRequest::default()
     };
-    let preview = match request.session {
-        Some(_) => query::context(&env()?, &request).map_err(not_found),
-        None => query::context_or_fresh(&env()?, &request).map_err(bad_request),
-    };
-    Ok(json_answer(&context_json(&preview?)))
+    let refused = if request.session.is_some() { not_found } else { bad_request };
+    Ok(json_answer(&context_json(&query::context(&env()?, &request).map_err(refused)?)))
 }
 
 pub fn bookmarks(given: &Given) -> Result<Answer, Refusal> {
