@@ -279,6 +279,25 @@ fn a_session_is_found_by_its_pane_its_project_and_its_id_and_never_guessed() {
     assert!(std::fs::read_to_string(&said).unwrap().contains("claude:session-left"));
 }
 
+/// It once showed the newest session of the project, wherever that was live.
+#[test]
+fn the_context_is_of_the_session_that_sits_here_or_passed_the_baton_and_of_no_other() {
+    let (env, tmux) = bench();
+    let (left, right) = (Seat::open(&tmux, "claude", "2.1.325"), Seat::open(&tmux, "claude", "2.1.325"));
+    left.work("session-left");
+    right.work("session-right");
+    assert!(left.run("tow context").contains("claude:session-left (as `tow context` was asked)"));
+    assert!(right.run("tow context").contains("claude:session-right (as `tow context` was asked)"));
+    env.tow(&["context"]).ok().prints("nothing: no session sits in this terminal");
+    right.run("tow baton");
+    env.tow(&["context"]).ok().prints("claude:session-right (as `tow context` was asked)");
+    left.run("tow baton");
+    env.tow(&["context"]).ok().prints("nothing: no session sits in this terminal");
+    right.run("tow fresh");
+    assert!(right.run("tow context").contains("nothing: no session"));
+    env.tow(&["context"]).ok().prints("claude:session-left (as `tow context` was asked)");
+}
+
 #[test]
 fn the_context_shows_what_the_transcript_holds_though_nobody_captured_it_yet() {
     let env = hermetic();

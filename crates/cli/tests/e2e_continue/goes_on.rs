@@ -7,7 +7,9 @@ use crate::desk::{ASKED, Desk, GO_ON};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, Instant};
-use towline_testkit::{Claude, wait};
+use towline_core::event::PromptOrigin;
+use towline_store::{Archive, DataFolder};
+use towline_testkit::{Claude, Request, wait};
 
 #[test]
 fn the_work_goes_on_in_claude_2_1_197() {
@@ -185,6 +187,53 @@ fn a_handoff_file_that_was_there_was_not_taken_up() {
     desk.pane.wait_screen("given the handoff in .claude/handoff.md");
     clear();
     assert!(!ask("four herons"), "it is given once");
+}
+
+#[test]
+fn after_five_mechanical_handoffs_the_task_is_still_the_one_that_was_asked_for() {
+    the_task_survives_five_hops(CLAUDE, "mechanical");
+}
+
+#[test]
+fn after_five_mechanical_handoffs_the_task_is_still_the_one_that_was_asked_for_in_codex() {
+    the_task_survives_five_hops(CODEX, "mechanical");
+}
+
+#[test]
+fn after_five_handoffs_in_the_agents_words_the_task_is_given_in_the_users_too() {
+    the_task_survives_five_hops(CLAUDE, "ask");
+}
+
+/// Its handoff said "Task: Go on with the work as the handoff … says": what was typed was captured as the user's own.
+fn the_task_survives_five_hops(client: Client, author: &str) {
+    const TASK: &str = "paint the heron, both wings and the beak, and keep its eyes black";
+    let desk = Desk::set_up(client);
+    desk.set("continue.handoff", author);
+    desk.set("continue.most_hops", "5");
+    desk.set("continue.per_hour", "20");
+    desk.model.add(client.full(GO_ON, "And on it goes."));
+    desk.pane.say(TASK);
+    let is_first = |request: &Request| request.prompt.contains(GO_ON) && request.step == 0;
+    let first = wait::until_evident("the first prompts of five successors", wait::PATIENCE * 5, || {
+        let mut first = desk.model.requests();
+        first.retain(is_first);
+        // Each names its own handoff; a client may ask more than once in a turn.
+        first.dedup_by(|one, other| one.prompt == other.prompt);
+        if first.len() == 5 { Ok(first) } else { Err(format!("{:#?}\n{}", desk.hops(), desk.pane.screen())) }
+    });
+    for (hop, request) in (1..).zip(&first) {
+        assert!(request.holds(TASK), "hop {hop}: {:#}", request.body);
+        assert!(!request.holds("Task: Go on with the work"), "hop {hop}: {:#}", request.body);
+    }
+    let archive =
+        Archive::read(&DataFolder::at(desk.env.data_dir()), Duration::from_secs(5)).unwrap().unwrap();
+    let mut origins = vec![];
+    for conversation in archive.latest_conversations(None, 9).unwrap() {
+        origins.extend(archive.turns(&conversation, 1, 1).unwrap().into_iter().map(|turn| turn.origin));
+    }
+    origins.sort_by_key(|origin| origin.name());
+    origins.dedup();
+    assert_eq!(origins, [PromptOrigin::Continuation, PromptOrigin::Human]);
 }
 
 #[test]

@@ -126,3 +126,13 @@ fn a_prompt_that_was_interrupted_before_a_clear_is_where_the_work_stood_in_2_1_1
 fn a_prompt_that_was_interrupted_before_a_clear_is_where_the_work_stood_in_2_1_325() {
     scenes::interrupted(NEWER);
 }
+
+#[test]
+fn after_fifty_turns_each_has_a_line_and_a_thank_you_hides_none_of_them_in_2_1_325() {
+    long::fifty_turns_and_a_thank_you(NEWER);
+}
+
+#[test]
+fn a_session_that_is_live_in_another_pane_is_nobodys_to_go_on_with_in_2_1_325() {
+    scenes::live_elsewhere(NEWER);
+}

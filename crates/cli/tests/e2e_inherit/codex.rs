@@ -87,3 +87,13 @@ fn tl_14_of_five_hundred_turns_the_client_cuts_nothing_in_codex() {
 fn a_prompt_that_was_interrupted_before_a_clear_is_where_the_work_stood_in_codex() {
     scenes::interrupted(ALONE);
 }
+
+#[test]
+fn after_fifty_turns_each_has_a_line_and_a_thank_you_hides_none_of_them_in_codex() {
+    long::fifty_turns_and_a_thank_you(ALONE);
+}
+
+#[test]
+fn a_session_that_is_live_in_another_pane_is_nobodys_to_go_on_with_in_codex() {
+    scenes::live_elsewhere(ALONE);
+}

@@ -1,6 +1,7 @@
-//! A conversation of five hundred turns: what is carried over of it is as much as the client takes, and never cut by it.
+//! Long conversations: what is carried over of them is as much as the client takes, a line for each turn while that is
+//! possible, and never cut by the client.
 
-use crate::desk::{Client, Desk, given_once, holds_all};
+use crate::desk::{Client, Desk, Seat, given_once, holds_all};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,22 +11,10 @@ use towline_core::id::SessionKey;
 
 const TURNS: u32 = 500;
 
-/// One real turn, written down again and again in the client's own file with other names; then resumed, worked with,
-/// cleared and asked.
+/// Five hundred turns and one more, cleared and asked.
 pub fn five_hundred_turns(client: Client) {
     let desk = Desk::with(&[client]);
-    let seat = desk.sit(client);
-    let answer = "The coat is on, and it took longer than the last one did. ".repeat(4);
-    let paint = client.runs("echo a coat of paint");
-    seat.ask("coat number 1 of the mast", [paint], &format!("dried mast: {answer}"));
-    let session = desk.first_session();
-    wait_turns(&desk, &session, 1);
-    seat.leave();
-    multiply(&desk.transcript(&session), TURNS - 1);
-
-    let seat = desk.resume(client, &session);
-    seat.ask("last of all polish the mast", [], "polished mast: shall I go on?");
-    wait_turns(&desk, &session, TURNS + 1);
+    let (seat, session) = painted(&desk, client, TURNS);
     seat.clear();
     let request = seat.ask("what was I doing?", [], "painting: yes");
     let text = given_once(&request);
@@ -40,6 +29,66 @@ pub fn five_hundred_turns(client: Client) {
     );
     assert!(!request.holds("saved to"), "the client cut it");
     check_same(&desk, client, &session, &text);
+}
+
+/// Fifty turns, cleared, a thank-you, cleared again: 31 turns had no line and the first directive was gone, and after the
+/// thank-you nothing was known of the work.
+pub fn fifty_turns_and_a_thank_you(client: Client) {
+    let desk = Desk::with(&[client]);
+    let (seat, session) = painted(&desk, client, 49);
+    seat.clear();
+    let request = seat.ask("thanks", [], "welcome aboard the mast");
+    let text = given_once(&request);
+    let opening = "\ncoat number 1 of the mast\n";
+    holds_all(&text, &["turns: 50.", "The first directive (", opening, "\nlast of all polish the mast\n"]);
+    let unlisted: Vec<u32> = (1..50).filter(|number| !is_listed(&text, *number)).collect();
+    assert_eq!(unlisted, Vec::<u32>::new(), "turns without a line in\n{text}");
+    assert!(!text.contains(" earlier: ") && !request.holds("saved to"), "{text}");
+
+    seat.clear();
+    let request = seat.ask("what was I doing?", [], "painting: yes");
+    let text = given_once(&request);
+    let short = session.short();
+    holds_all(
+        &text,
+        &[
+            "(cleared in the same seat)",
+            &format!("It went on from: {short}.\n"),
+            &format!("The first directive of this work ({short}#1, "),
+            "\ncoat number 1 of the mast\n",
+            &format!("The person's last directive ({short}#50, "),
+            "\nlast of all polish the mast\n",
+            "\npolished mast: shall I go on?\n",
+            "Person: thanks\nAgent: welcome aboard the mast\n",
+            &format!("turns: 50: `tow turns {short}`)"),
+        ],
+    );
+    let listed = (1..=50).filter(|number| is_listed(&text, *number)).count();
+    assert!(listed >= 49, "{listed} lines of the session before in\n{text}");
+    assert!(!request.holds("saved to"), "the client cut it");
+}
+
+/// Whether a turn has a line or is given whole.
+fn is_listed(text: &str, number: u32) -> bool {
+    let heads = [format!("#{number} "), format!("[#{number} ")];
+    text.lines().any(|line| heads.iter().any(|head| line.starts_with(head)))
+}
+
+/// One real turn, written down again and again in the client's own file with other names; then resumed and asked once more.
+fn painted(desk: &Desk, client: Client, turns: u32) -> (Seat<'_>, SessionKey) {
+    let seat = desk.sit(client);
+    let answer = "The coat is on, and it took longer than the last one did. ".repeat(4);
+    let paint = client.runs("echo a coat of paint");
+    seat.ask("coat number 1 of the mast", [paint], &format!("dried mast: {answer}"));
+    let session = desk.first_session();
+    wait_turns(desk, &session, 1);
+    seat.leave();
+    multiply(&desk.transcript(&session), turns - 1);
+
+    let seat = desk.resume(client, &session);
+    seat.ask("last of all polish the mast", [], "polished mast: shall I go on?");
+    wait_turns(desk, &session, turns + 1);
+    (seat, session)
 }
 
 /// What `tow context` shows of the session is what was given of it, but for the words on how it came there.

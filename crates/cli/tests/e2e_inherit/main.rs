@@ -6,8 +6,14 @@
 
 mod across;
 mod claude;
+#[expect(dead_code, reason = "these tests ask less than the server answers")]
+#[path = "../serve/client.rs"]
+mod client;
 mod codex;
 mod desk;
 mod kept;
 mod long;
 mod scenes;
+#[expect(dead_code, reason = "these tests serve data of their own")]
+#[path = "../serve/world.rs"]
+mod world;

@@ -2,6 +2,7 @@
 
 use crate::desk::{Client, Desk, Seat, given, given_once, holds_all};
 use crate::kept;
+use crate::world::{World, serve};
 use serde_json::json;
 use towline_testkit::{Claude, Gate, Request, Rule, Step};
 
@@ -81,6 +82,36 @@ pub fn two_seats(client: Client) {
     holds_all(&of_left, &["now paint the mast\n", "looked at mast: fine"]);
     assert!(!of_right.contains("mast") && !of_left.contains("keel"), "{of_right}\n{of_left}");
     assert_eq!(desk.ways(), ["clear", "clear"]);
+}
+
+/// A session that works in a pane: who asks elsewhere for the context of a new session, by the verb or as a host without
+/// hooks, gets none of its work until it passes the baton.
+pub fn live_elsewhere(client: Client) {
+    const OURS: &str = "The person goes on with that work here";
+    let desk = Desk::with(&[client]);
+    let seat = desk.sit(client);
+    seat.work_on("mast");
+    desk.wait_captured("the turns", |archive| {
+        let turns = desk.conversations(archive).first().map_or(0, |conversation| conversation.turns);
+        if turns == 3 { Ok(()) } else { Err(format!("{turns} turns")) }
+    });
+    let world = World { server: serve(&desk.env, &[]), env: desk.env.clone() };
+    let asked = || {
+        let project = desk.env.project().display().to_string();
+        let injected = world.get(&format!("/api/context/inject?project={project}")).is(200).body;
+        [
+            injected,
+            world.get(&format!("/v1/context?project={project}")).is(200).body,
+            desk.env.tow(&["context"]).ok().stdout,
+        ]
+    };
+    for text in asked() {
+        assert!(!text.contains(OURS), "{text}");
+    }
+    seat.own_command("");
+    for text in asked() {
+        assert!(text.contains(OURS) && text.contains("now paint the mast"), "{text}");
+    }
 }
 
 /// Starts that nobody asks anything of: cleared again, opened beside it, opened in its place.

@@ -11,6 +11,10 @@ fn the_five_stages_of_a_host_become_a_session_with_its_turn() {
     let folder = world.env.project();
     let context = world.get("/api/context/inject?project=project").is(200);
     assert!(context.body.contains("The mast is painted white"), "{context:?}");
+    assert!(
+        !context.body.contains("The person goes on with that work here"),
+        "nobody passed it on: {context:?}"
+    );
     assert!(context.header("content-type").unwrap().starts_with("text/plain"));
 
     let secret = format!("ghp_{}", "a1B2".repeat(9));
