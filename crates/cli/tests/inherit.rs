@@ -279,6 +279,47 @@ fn a_session_is_found_by_its_pane_its_project_and_its_id_and_never_guessed() {
     assert!(std::fs::read_to_string(&said).unwrap().contains("claude:session-left"));
 }
 
+/// An entry of a transcript that follows the entry `parent`.
+fn entry(role: &str, id: &str, parent: Option<&str>, text: &str) -> String {
+    let message = json!({"role": role, "id": format!("m-{id}"), "model": "m", "content": text});
+    let entry = json!({
+        "type": role, "uuid": id, "parentUuid": parent, "sessionId": "s-1", "isSidechain": false,
+        "timestamp": "2026-11-15T11:00:00.000Z", "promptId": format!("p-{id}"), "message": message,
+    });
+    format!("{entry}\n")
+}
+
+/// The hook had reported an answer that the user took back; the prompt after it had none yet.
+#[test]
+fn an_answer_that_was_taken_back_is_not_where_the_work_stood() {
+    let (env, tmux) = bench();
+    let seat = Seat::open(&tmux, "claude", "2.1.325");
+    let file = env.root().join("transcript.jsonl");
+    let lines = [
+        entry("user", "u1", None, "measure the mast"),
+        entry("assistant", "a1", Some("u1"), "It is four metres."),
+        entry("user", "u2", Some("a1"), "paint it with quicksilver"),
+        entry("assistant", "a2", Some("u2"), "The quicksilver is on."),
+        entry("user", "u3", Some("a1"), "paint it white"),
+    ];
+    std::fs::write(&file, lines.concat()).unwrap();
+    let path = json!({"transcript_path": file});
+    let with = |fields: Value| {
+        let mut all = path.clone();
+        all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        all
+    };
+    seat.tell("SessionStart.startup", "s-1", path.clone());
+    seat.tell("UserPromptSubmit", "s-1", with(json!({"prompt": "paint it with quicksilver"})));
+    seat.tell("Stop", "s-1", with(json!({"last_assistant_message": "The quicksilver is on."})));
+    seat.tell("UserPromptSubmit", "s-1", with(json!({"prompt": "paint it white"})));
+    env.tow(&["capture", "claude", &file.display().to_string()]).ok();
+    seat.clear("s-1", "s-2");
+    let said = seat.prompt("s-2", "what was I doing?");
+    assert!(said.contains("paint it white") && said.contains("It is four metres."), "{said}");
+    assert!(!said.contains("quicksilver"), "{said}");
+}
+
 /// It once showed the newest session of the project, wherever that was live.
 #[test]
 fn the_context_is_of_the_session_that_sits_here_or_passed_the_baton_and_of_no_other() {

@@ -4,12 +4,13 @@
 
 use super::budget::ContextBudget;
 use super::cut::{Fitted, fitted, missing, one_line};
-use super::directive::directives;
+use super::directive::{directives, is_at_work};
 use super::lines::end_of;
 use super::material::{PastSession, PastTurn, TurnMessage};
 use super::section::{ContextPartKind, ContextPartState, ContextSection, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
 use crate::capture::Speaker;
 use crate::event::PromptOrigin;
+use std::iter;
 
 const WHY: &str = "where the work stood: the last directive and the last answer";
 
@@ -19,7 +20,6 @@ const RULE: &str = "A short message of the person now (up to 50 characters, as \
 
 /// The anchor, cut to fit.
 pub struct WorkAnchor<'a> {
-    past: &'a PastSession,
     messages: LastMessages<'a>,
     /// `None` if there was no room for it, or the session has no message.
     given: Option<ContextSection>,
@@ -33,44 +33,61 @@ struct LastMessages<'a> {
 
 #[derive(Clone, Copy)]
 struct Quote<'a> {
+    past: &'a PastSession,
     turn: usize,
     /// `None` for a message that only a hook reported.
     word: Option<usize>,
     text: &'a str,
 }
 
+impl<'a> Quote<'a> {
+    fn turn(&self) -> Option<&'a PastTurn> {
+        self.past.turns.get(self.turn)
+    }
+
+    fn is_in(&self, past: &PastSession, turn: usize) -> bool {
+        self.turn == turn && self.past.session == past.session
+    }
+
+    fn id(&self) -> String {
+        let session = self.past.session.to_string();
+        one_line(self.turn().map_or(&session, |turn| &turn.id), MAX_NAME_CHARS).into_owned()
+    }
+}
+
 impl<'a> WorkAnchor<'a> {
-    pub fn of(past: &'a PastSession, program: &str, room: ContextBudget) -> WorkAnchor<'a> {
-        let messages = LastMessages::of(past);
-        let last_turn = messages.latest().and_then(|quote| past.turns.get(quote.turn));
+    /// Of `past`; where it lacks a directive or nothing was done in it, of the session before.
+    pub fn of(
+        past: &'a PastSession,
+        chain: &'a [PastSession],
+        program: &str,
+        room: ContextBudget,
+    ) -> WorkAnchor<'a> {
+        let messages = LastMessages::of(past, chain);
+        let last_turn = messages.latest().and_then(|quote| quote.turn());
         let end = last_turn.map(end_of).unwrap_or_default();
         // An anchor without details is better than no anchor.
-        let fit = |end: &str| messages.fitted(past, program, end, room);
+        let fit = |end: &str| messages.fitted(program, end, room);
         let given = fit(&end).or_else(|| fit(""));
-        WorkAnchor { past, messages, given }
+        WorkAnchor { messages, given }
     }
 
     /// Whether the anchor quotes this message of this turn of `past`.
     pub fn covers(&self, past: &PastSession, turn: usize, word: usize) -> bool {
-        let quotes_it = |quote: Option<Quote<'_>>| {
-            quote.is_some_and(|quote| quote.turn == turn && quote.word == Some(word))
-        };
-        self.is_given_of(past) && (quotes_it(self.messages.directive) || quotes_it(self.messages.answer))
+        let quotes_it =
+            |quote: Option<Quote<'_>>| quote.is_some_and(|it| it.is_in(past, turn) && it.word == Some(word));
+        self.given.is_some() && (quotes_it(self.messages.directive) || quotes_it(self.messages.answer))
     }
 
     /// Whether the anchor includes how this turn ended and its details.
     pub fn includes_end_of(&self, past: &PastSession, turn: usize) -> bool {
-        self.is_given_of(past) && self.messages.latest().is_some_and(|quote| quote.turn == turn)
+        self.given.is_some() && self.messages.latest().is_some_and(|quote| quote.is_in(past, turn))
     }
 
     /// Whether the anchor quotes the directive of this turn.
     pub fn quotes(&self, turn: &PastTurn) -> bool {
-        let quoted = self.messages.directive.and_then(|quote| self.past.turns.get(quote.turn));
+        let quoted = self.messages.directive.and_then(|quote| quote.turn());
         self.given.is_some() && quoted.is_some_and(|quoted| quoted.id == turn.id)
-    }
-
-    fn is_given_of(&self, past: &PastSession) -> bool {
-        self.given.is_some() && self.past.session == past.session
     }
 
     pub fn section(&self) -> ContextSection {
@@ -83,13 +100,16 @@ impl<'a> WorkAnchor<'a> {
 }
 
 impl<'a> LastMessages<'a> {
-    fn of(past: &'a PastSession) -> LastMessages<'a> {
+    fn of(past: &'a PastSession, chain: &'a [PastSession]) -> LastMessages<'a> {
+        let sessions = || iter::once(past).chain(chain);
         // Small talk is better than nothing.
-        let directive =
-            last_directive(past).or_else(|| last_quote(past, Speaker::Person, |turn| turn.origin.is_work()));
+        let directive = sessions()
+            .find_map(last_directive)
+            .or_else(|| last_quote(past, Speaker::Person, |turn| turn.origin.is_work()));
+        let at_work = sessions().find(|past| past.turns.iter().any(is_at_work)).unwrap_or(past);
         // The end of a background task, which the user did not prompt, may have caused the agent's last answer.
-        let answer = last_quote(past, Speaker::Agent, |turn| turn.origin != PromptOrigin::Bookmark);
-        LastMessages { directive, answer: reported_by_hook(past, answer).or(answer) }
+        let answer = last_quote(at_work, Speaker::Agent, |turn| turn.origin != PromptOrigin::Bookmark);
+        LastMessages { directive, answer: reported_by_hook(at_work, answer).or(answer) }
     }
 
     /// The latest message of all.
@@ -99,21 +119,17 @@ impl<'a> LastMessages<'a> {
 
     fn is_answered(&self) -> bool {
         match (self.directive, self.answer) {
-            (Some(directive), Some(answer)) => answer.turn >= directive.turn,
+            (Some(directive), Some(answer)) => {
+                answer.turn >= directive.turn || answer.past.session != directive.past.session
+            }
             (None, answer) => answer.is_some(),
             (Some(_), None) => false,
         }
     }
 
-    fn fitted(
-        &self,
-        past: &PastSession,
-        program: &str,
-        end: &str,
-        room: ContextBudget,
-    ) -> Option<ContextSection> {
+    fn fitted(&self, program: &str, end: &str, room: ContextBudget) -> Option<ContextSection> {
         self.latest()?;
-        let [opening, between] = self.titles(past);
+        let [opening, between] = self.titles();
         let (between, closing) = match self.is_answered() {
             true => (between, format!("{end}{RULE}")),
             false => (format!("{end}{between}"), String::new()),
@@ -122,7 +138,7 @@ impl<'a> LastMessages<'a> {
         let left = room.limit().checked_sub(around)?;
         let fit = |quote: Option<Quote<'_>>, left: usize| match quote {
             Some(quote) => {
-                line(quote.text, &format!("{program} detail {}", id_of(past, quote)), room.of(left))
+                line(quote.text, &format!("{program} detail {}", quote.id()), room.of(left))
             }
             None => Some(Fitted { text: String::new(), is_cut: false }),
         };
@@ -144,10 +160,10 @@ impl<'a> LastMessages<'a> {
     }
 
     /// The titles above the directive and above the answer.
-    fn titles(&self, past: &PastSession) -> [String; 2] {
+    fn titles(&self) -> [String; 2] {
         let source = |quote: Quote<'_>| {
-            let clock = past.turns.get(quote.turn).map_or(&past.last_active, |turn| &turn.clock);
-            format!("{}, {}", id_of(past, quote), one_line(clock, MAX_CLOCK_CHARS))
+            let clock = quote.turn().map_or(&quote.past.last_active, |turn| &turn.clock);
+            format!("{}, {}", quote.id(), one_line(clock, MAX_CLOCK_CHARS))
         };
         let opening = match self.directive {
             Some(quote) => format!("\nThe person's last directive ({}):\n", source(quote)),
@@ -171,15 +187,10 @@ fn line(text: &str, how: &str, room: ContextBudget) -> Option<Fitted> {
     Some(Fitted { text: fitted.text + "\n", ..fitted })
 }
 
-fn id_of(past: &PastSession, quote: Quote<'_>) -> String {
-    let session = past.session.to_string();
-    one_line(past.turns.get(quote.turn).map_or(&session, |turn| &turn.id), MAX_NAME_CHARS).into_owned()
-}
-
 fn last_directive(past: &PastSession) -> Option<Quote<'_>> {
     past.turns.iter().enumerate().rev().find_map(|(index, turn)| {
         let word = directives(turn).next_back()?;
-        Some(Quote { turn: index, word: Some(word), text: &turn.words[word].text })
+        Some(Quote { past, turn: index, word: Some(word), text: &turn.words[word].text })
     })
 }
 
@@ -191,7 +202,7 @@ fn last_quote(
     past.turns.iter().enumerate().rev().filter(|(_, turn)| accepts(turn)).find_map(|(index, turn)| {
         let matches_speaker = |word: &TurnMessage| word.speaker == speaker && !word.text.trim().is_empty();
         let word = turn.words.iter().rposition(matches_speaker)?;
-        Some(Quote { turn: index, word: Some(word), text: &turn.words[word].text })
+        Some(Quote { past, turn: index, word: Some(word), text: &turn.words[word].text })
     })
 }
 
@@ -200,7 +211,7 @@ fn reported_by_hook<'a>(past: &'a PastSession, captured: Option<Quote<'a>>) -> O
     let text = past.answer_heard.as_deref().filter(|text| !text.trim().is_empty())?;
     let last = past.turns.iter().rposition(|turn| turn.origin != PromptOrigin::Bookmark);
     let is_captured = captured.is_some_and(|quote| Some(quote.turn) == last || is_same(quote.text, text));
-    (!is_captured).then_some(Quote { turn: last.unwrap_or(usize::MAX), word: None, text })
+    (!is_captured).then_some(Quote { past, turn: last.unwrap_or(usize::MAX), word: None, text })
 }
 
 /// The hook's text may have been cut, which its trailing ellipsis shows.

@@ -2,7 +2,7 @@
 //!
 //! Judges by the words alone: by origin, by fixed phrases and by the forms of our own prompts. No model, no guess at intent.
 
-use super::material::{PastSession, PastTurn};
+use super::material::{PastSession, PastTurn, TurnMessage};
 use crate::capture::Speaker;
 use crate::event::PromptOrigin;
 use crate::line::words::is_filler;
@@ -66,6 +66,13 @@ pub fn directives(turn: &PastTurn) -> impl DoubleEndedIterator<Item = usize> + '
     let words = turn.words.iter().enumerate();
     let said = words.filter(|(_, word)| word.speaker == Speaker::Person && !word.text.trim().is_empty());
     said.filter(move |(_, word)| counts(&word.text)).map(|(at, _)| at)
+}
+
+/// Whether a turn is more than small talk: it has a directive, or goes on with the work as it was typed to.
+pub fn is_at_work(turn: &PastTurn) -> bool {
+    let is_ours = |word: &TurnMessage| word.speaker == Speaker::Person && is_typed(&word.text);
+    let goes_on = turn.origin == PromptOrigin::Continuation || turn.words.iter().any(is_ours);
+    goes_on || directives(turn).next().is_some()
 }
 
 /// A directive, and the turn that it began.

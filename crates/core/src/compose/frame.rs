@@ -9,8 +9,7 @@ use super::directive::Directive;
 use super::material::{ComposeInput, MemorySection, PastSession, RemoteMachine};
 use super::opening::Opening;
 use super::section::{ComposedContext, ContextDraft, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
-use super::{chain, directive, handoff, lines, remembered, turns};
-use std::iter;
+use super::{chain, handoff, lines, remembered, turns};
 
 /// The text for a session that continues another session's work.
 pub fn continued_session(
@@ -26,9 +25,7 @@ pub fn continued_session(
     let handed_over = handoff::section(past, program, draft.room().share(1, 2));
     let is_task = |first: &Directive<'_>| handed_over.text.contains(&*plain(first.text));
     let room = draft.room().of(draft.room().limit() - handed_over.size);
-    // Where nothing was asked for but small talk, the work stands where the session before left it.
-    let subject = iter::once(past).chain(chain).find(|past| directive::last(past).is_some()).unwrap_or(past);
-    let anchor = WorkAnchor::of(subject, program, room.share(2, 5));
+    let anchor = WorkAnchor::of(past, chain, program, room.share(2, 5));
     let opening = Opening::of(past, chain).without(|first| anchor.quotes(first.turn) || is_task(first));
     let opening_room = room.share(1, 6);
     let anchor_section = anchor.section();

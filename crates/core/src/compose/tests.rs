@@ -237,6 +237,31 @@ fn a_reported_answer_of_an_older_turn_is_not_given_twice() {
     assert!(text.contains("had not answered that"), "{text}");
 }
 
+/// A session with one turn: this prompt and this answer.
+fn single_turn(number: usize, prompt: &str, answer: &str) -> PastSession {
+    let session = SessionKey::parse(&format!("agent:0c9f6b2e-4d7a-4b1c-9e57-0000{number:08}")).unwrap();
+    let words = vec![said(Speaker::Person, prompt), said(Speaker::Agent, answer)];
+    let turns = vec![PastTurn { id: format!("{}#1", session.short()), words, ..turn(0) }];
+    PastSession { session, turns, ..past(1) }
+}
+
+/// It was once the session of the thank-you that the work stood in.
+#[test]
+fn after_a_thank_you_the_work_stands_where_the_session_before_left_it() {
+    let material = ComposeInput { chain: vec![past(8)], ..material(single_turn(2, "thanks", "You are welcome.")) };
+    insta::assert_snapshot!(shown(&material, CHARACTERS));
+}
+
+#[test]
+fn after_a_hop_the_last_answer_is_of_the_session_that_went_on_by_itself() {
+    let typed = "Go on with the work as the handoff 9f3c1a2b says.";
+    let material = ComposeInput { chain: vec![past(2)], ..material(single_turn(2, typed, "The beak is slate.")) };
+    let text = compose(&material, CHARACTERS).text;
+    let directive = "The person's last directive (1a2b3c4d#2, 09:01):\nPlease look into the port list";
+    assert!(text.contains(directive), "{text}");
+    assert!(text.contains("The agent's last answer (00000002#1, 09:00):\nThe beak is slate."), "{text}");
+}
+
 #[test]
 fn no_message_of_the_anchor_is_given_twice() {
     let material = material(past(20));

@@ -29,6 +29,9 @@ const LINES_OF_ANCESTOR: usize = 60;
 /// Turns that are read to find a directive among small talk.
 const TRIES: usize = 24;
 
+/// Turns among which one that was taken back may be the last that a hook reported.
+const LATELY: usize = 8;
+
 /// More text than any agent's budget can hold, in bytes.
 const ENOUGH: usize = 24 * 1024;
 
@@ -68,6 +71,9 @@ pub fn material(
     }
     if let Some(heard) = &heard {
         hear(&mut past, heard, conversation.as_ref(), now);
+    }
+    if let (Some(archive), Some(conversation)) = (archive, &conversation) {
+        forget_rewound(&mut past, archive, conversation)?;
     }
     Ok(ComposeInput { past: Some(past), chain, program: program(), ..ComposeInput::default() })
 }
@@ -239,6 +245,17 @@ fn hear(past: &mut PastSession, heard: &Session, conversation: Option<&Conversat
         details: vec![],
         stopped: None,
     });
+}
+
+/// Drops the answer that a hook reported if turns were taken back lately: it may be of one of them.
+fn forget_rewound(
+    past: &mut PastSession,
+    archive: &Archive,
+    conversation: &Conversation,
+) -> Result<(), StoreError> {
+    let latest = archive.turns_of(conversation, &TurnQuery::last(LATELY, TurnFilter::All))?;
+    past.answer_heard = past.answer_heard.take().filter(|_| !latest.iter().any(|turn| turn.reverted));
+    Ok(())
 }
 
 /// A turn with its messages, without its details.
