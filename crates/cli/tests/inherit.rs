@@ -279,30 +279,39 @@ fn a_session_is_found_by_its_pane_its_project_and_its_id_and_never_guessed() {
     assert!(std::fs::read_to_string(&said).unwrap().contains("claude:session-left"));
 }
 
-/// An entry of a transcript that follows the entry `parent`.
-fn entry(role: &str, id: &str, parent: Option<&str>, text: &str) -> String {
-    let message = json!({"role": role, "id": format!("m-{id}"), "model": "m", "content": text});
-    let entry = json!({
-        "type": role, "uuid": id, "parentUuid": parent, "sessionId": "s-1", "isSidechain": false,
-        "timestamp": "2026-11-15T11:00:00.000Z", "promptId": format!("p-{id}"), "message": message,
-    });
-    format!("{entry}\n")
+/// Sunday, 15 November 2026, 12:00 in universal time.
+const NOON: i64 = 1_794_744_000_000;
+
+/// The entries of a transcript, each with its role, its id, the entry that it follows and its text.
+fn transcript(env: &TestEnv, entries: &[(&str, &str, Option<&str>, &str)]) -> String {
+    let entry = |(second, (role, id, parent, text)): (usize, &(&str, &str, Option<&str>, &str))| {
+        let content = if *role == "user" { json!(text) } else { json!([{"type": "text", "text": text}]) };
+        let message = json!({"role": role, "id": format!("m-{id}"), "model": "m", "content": content});
+        let entry = json!({
+            "type": role, "uuid": id, "parentUuid": parent, "sessionId": "s-1", "isSidechain": false,
+            "cwd": env.project(), "timestamp": format!("2026-11-15T11:59:{:02}.000Z", 50 + second), "message": message,
+        });
+        format!("{entry}\n")
+    };
+    entries.iter().enumerate().map(entry).collect()
 }
 
 /// The hook had reported an answer that the user took back; the prompt after it had none yet.
 #[test]
 fn an_answer_that_was_taken_back_is_not_where_the_work_stood() {
-    let (env, tmux) = bench();
+    let env = hermetic();
+    env.set_now(NOON);
+    let tmux = Tmux::start(&env);
     let seat = Seat::open(&tmux, "claude", "2.1.325");
     let file = env.root().join("transcript.jsonl");
-    let lines = [
-        entry("user", "u1", None, "measure the mast"),
-        entry("assistant", "a1", Some("u1"), "It is four metres."),
-        entry("user", "u2", Some("a1"), "paint it with quicksilver"),
-        entry("assistant", "a2", Some("u2"), "The quicksilver is on."),
-        entry("user", "u3", Some("a1"), "paint it white"),
+    let entries = [
+        ("user", "u1", None, "measure the mast"),
+        ("assistant", "a1", Some("u1"), "It is four metres."),
+        ("user", "u2", Some("a1"), "paint it with quicksilver"),
+        ("assistant", "a2", Some("u2"), "The quicksilver is on."),
+        ("user", "u3", Some("a1"), "paint it white"),
     ];
-    std::fs::write(&file, lines.concat()).unwrap();
+    std::fs::write(&file, transcript(&env, &entries)).unwrap();
     let path = json!({"transcript_path": file});
     let with = |fields: Value| {
         let mut all = path.clone();

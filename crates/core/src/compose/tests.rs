@@ -248,14 +248,16 @@ fn single_turn(number: usize, prompt: &str, answer: &str) -> PastSession {
 /// It was once the session of the thank-you that the work stood in.
 #[test]
 fn after_a_thank_you_the_work_stands_where_the_session_before_left_it() {
-    let material = ComposeInput { chain: vec![past(8)], ..material(single_turn(2, "thanks", "You are welcome.")) };
+    let material =
+        ComposeInput { chain: vec![past(8)], ..material(single_turn(2, "thanks", "You are welcome.")) };
     insta::assert_snapshot!(shown(&material, CHARACTERS));
 }
 
 #[test]
 fn after_a_hop_the_last_answer_is_of_the_session_that_went_on_by_itself() {
     let typed = "Go on with the work as the handoff 9f3c1a2b says.";
-    let material = ComposeInput { chain: vec![past(2)], ..material(single_turn(2, typed, "The beak is slate.")) };
+    let material =
+        ComposeInput { chain: vec![past(2)], ..material(single_turn(2, typed, "The beak is slate.")) };
     let text = compose(&material, CHARACTERS).text;
     let directive = "The person's last directive (1a2b3c4d#2, 09:01):\nPlease look into the port list";
     assert!(text.contains(directive), "{text}");
