@@ -2,7 +2,7 @@
 //! killed. What counts is the request that their model gets.
 //!
 //! Nothing is told to our hooks but by the clients; nothing is read but the model's requests and what surfaces could read.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests report by panicking")]
 
 mod across;
 mod claude;
