@@ -32,6 +32,12 @@ fn there_and_back(one: Client, other: Client) {
     let back = given_once(&desk.sit(one).ask("here again", [], "welcome: back"));
     let header = format!("from session {}:", other.agent());
     holds_all(&back, &[&header, "what was I doing?", "painting: yes"]);
-    assert!(!back.contains("now paint the mast"), "only what the session before it did: {back}");
+    // The session before that one is of the other agent, and still part of the work.
+    let opening = "\nfirst measure the mast\n";
+    holds_all(
+        &back,
+        &["The first directive of this work (", opening, "last directive: “now paint the mast”"],
+    );
+    assert!(!back.contains("noted "), "passing it on is not the work: {back}");
     assert_eq!(desk.ways(), ["baton", "baton"]);
 }

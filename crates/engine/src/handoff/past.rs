@@ -122,7 +122,12 @@ fn ancestor(
     // Up to the last directive: what came after it was small talk.
     while past.turns.len() < TRIES && !past.turns.last().is_some_and(has_directive) {
         let Some(turn) = older.pop() else { break };
-        past.turns.push(with_words(archive, conversation, turn, now)?);
+        let turn = with_words(archive, conversation, turn, now)?;
+        if only_hands_on(&conversation.session, &turn) {
+            past.turns_in_all = past.turns_in_all.saturating_sub(1);
+        } else {
+            past.turns.push(turn);
+        }
     }
     past.turns.reverse();
     past.older = older.iter().map(|turn| as_line(conversation, turn, now)).collect();
