@@ -131,7 +131,7 @@ fn next_steps(
 ) -> Result<Vec<String>, StoreError> {
     let Some(project) = project else { return Ok(vec![]) };
     let mut steps = vec![];
-    let latest = archive.latest_summaries(Some(project), LOOKED_AT)?;
+    let latest = archive.recent_summaries(project, LOOKED_AT)?;
     for kept in latest.into_iter().filter(|kept| !not_of(&kept.session)).take(SESSIONS) {
         let lines =
             kept.summary.next_steps.lines().map(|line| line.trim_start_matches(['-', '*', ' ']).trim());

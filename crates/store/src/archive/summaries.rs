@@ -32,6 +32,9 @@ const PUT: &str = "
         next_steps = excluded.next_steps, notes = excluded.notes, maker = excluded.maker, trust = excluded.trust,
         at = excluded.at";
 
+/// How many of a project's latest sessions count as recent.
+const RECENT: u32 = 100;
+
 pub(super) const SUMMARY: &str = "
     select s.request, s.investigated, s.learned, s.completed, s.next_steps, s.notes, c.agent || ':' || c.session, s.turn,
         s.maker, s.trust, s.at, c.person is not null
@@ -72,6 +75,17 @@ impl Archive {
     pub fn latest_summaries(&self, project: Option<i64>, most: u32) -> Result<Vec<KeptSummary>> {
         let query = format!(
             "{SUMMARY} where (?1 is null or c.project = ?1) and c.person is null order by c.last_at desc limit ?2"
+        );
+        let found = self.db.all::<Option<KeptSummary>>(&query, (project, most))?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// As `latest_summaries`, among the latest sessions of the project alone: an agent waits, and most sessions may have
+    /// no summary.
+    pub fn recent_summaries(&self, project: i64, most: u32) -> Result<Vec<KeptSummary>> {
+        let query = format!(
+            "{SUMMARY} where c.id in (select id from conversations where project = ?1 order by last_at desc limit {RECENT})
+                and c.person is null order by c.last_at desc limit ?2"
         );
         let found = self.db.all::<Option<KeptSummary>>(&query, (project, most))?;
         Ok(found.into_iter().flatten().collect())
