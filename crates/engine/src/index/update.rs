@@ -67,7 +67,7 @@ fn begin(
     let last = archive.last_change()?;
     updated.anew = true;
     documents::each(archive, &mut |document| {
-        writer.add(&document)?;
+        writer.add_new(&document)?;
         updated.documents += 1;
         seen(updated.documents);
         Ok(())

@@ -42,6 +42,11 @@ impl<'a> IndexWriter<'a> {
     /// Adds a document, replacing one with the same id.
     pub fn add(&self, document: &Document) -> Result<()> {
         self.remove(document.id);
+        self.add_new(document)
+    }
+
+    /// Adds a document whose id the index does not have. In bulk this saves memory: every removal is kept until the commit.
+    pub fn add_new(&self, document: &Document) -> Result<()> {
         self.writer.add_document(self.indexed(document)).map_err(IndexError::write)?;
         Ok(())
     }
