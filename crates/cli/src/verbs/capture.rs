@@ -11,12 +11,14 @@ use towline_agents::Agent;
 use towline_core::fault::FaultKind;
 use towline_engine::capture::{Transcript, Wishes};
 use towline_engine::handoff::bookmarks::{Looked, look};
-use towline_engine::memory::{distil, enrich};
+use towline_engine::memory::distil::{self, Distilled};
+use towline_engine::memory::enrich;
 use towline_engine::runtime::archive::Writable;
 use towline_engine::runtime::config::JournalSync;
 use towline_engine::runtime::env::leave_folder;
 use towline_engine::runtime::faults::record_here;
-use towline_engine::runtime::{Failure, chain, record, settings, spawn};
+use towline_engine::runtime::spawn::at_low_priority;
+use towline_engine::runtime::{Env, Failure, chain, record, settings, spawn};
 use towline_engine::{capture, sync};
 use towline_store::archive::TakenRows;
 
@@ -47,7 +49,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let files = arguments.transcripts()?;
     leave_folder();
     let looked = if arguments.place { look(&scope.env) } else { vec![] };
-    let taken_in = taken_in(scope, arguments, &files).and_then(|open| distilled(scope, open));
+    let env = &scope.env;
+    let distilled =
+        at_low_priority(|| taken_in(env, arguments, &files).and_then(|open| distilled(env, open)));
     Looked::append_all(looked, &scope.env);
     if settings(&scope.env).journal_sync == JournalSync::Turn {
         record::sync(&scope.env);
@@ -56,18 +60,20 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         enrich::nudge(&scope.env);
         sync::nudge(&scope.env);
     }
-    if let Err(detail) = taken_in {
-        record_here(&scope.env, FaultKind::Store, detail);
+    match distilled {
+        Ok(done) if done.is_drained => {}
+        Ok(_) => spawn::start_detached(),
+        Err(detail) => record_here(env, FaultKind::Store, detail),
     }
     Ok(())
 }
 
 /// Returns the open archive if something was captured.
-fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Result<Option<Writable>, String> {
-    let wishes = Wishes::load(&scope.env).map_err(|failure| failure.what)?;
+fn taken_in(env: &Env, arguments: &Arguments, files: &[Transcript]) -> Result<Option<Writable>, String> {
+    let wishes = Wishes::load(env).map_err(|failure| failure.what)?;
     let captured = match arguments.at_once {
-        true => capture::capture(&scope.env, &wishes, files),
-        false => capture::capture_settled(&scope.env, &wishes, files),
+        true => capture::capture(env, &wishes, files),
+        false => capture::capture_settled(env, &wishes, files),
     };
     let captured = captured.map_err(|error| chain(&error))?;
     Ok(captured.filter(|it| it.taken != TakenRows::default()).map(|it| it.writable))
@@ -76,10 +82,6 @@ fn taken_in(scope: &Scope, arguments: &Arguments, files: &[Transcript]) -> Resul
 /// How long this process distils captured turns; `tow work` does the rest.
 const DISTILLING: Duration = Duration::from_secs(3);
 
-fn distilled(scope: &Scope, open: Option<Writable>) -> Result<(), String> {
-    let done = distil::pending(&scope.env, &settings(&scope.env).distil, open, DISTILLING);
-    if !done.map_err(|error| chain(&error))?.is_drained {
-        spawn::start_detached();
-    }
-    Ok(())
+fn distilled(env: &Env, open: Option<Writable>) -> Result<Distilled, String> {
+    distil::pending(env, &settings(env).distil, open, DISTILLING).map_err(|error| chain(&error))
 }

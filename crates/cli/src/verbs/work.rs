@@ -17,8 +17,8 @@ use towline_engine::ingest::effects;
 use towline_engine::memory::model::{Drained, Left};
 use towline_engine::memory::{distil, enrich};
 use towline_engine::runtime::faults::record_here;
-use towline_engine::runtime::spawn::place_detached;
-use towline_engine::runtime::{Failure, chain, settings};
+use towline_engine::runtime::spawn::{at_low_priority, place_detached};
+use towline_engine::runtime::{Env, Failure, chain, settings};
 use towline_engine::status::push;
 use towline_engine::{capture, index, sync};
 use towline_store::lock::{ProjectionLock, WorkLock, pauses};
@@ -120,21 +120,28 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         if std::mem::take(&mut rebuilding) {
             rebuild(scope)?;
         }
+        // At the usual priority: hooks wait for this lock.
         apply_and_tidy(scope, arguments, &mut report)?;
-        forget::finish_interrupted(&scope.env)?;
-        distil_pending(scope, &mut report)?;
-        let next = ask_model(scope, &mut report);
+        let env = &scope.env;
+        let next = at_low_priority(|| {
+            forget::finish_interrupted(env)?;
+            distil_pending(env, &mut report)?;
+            Ok::<_, Failure>(ask_model(env, &mut report))
+        })?;
         drop(lock);
         if next == NextRound::Leave {
             break;
         }
     }
     // Last, because a search in the meantime works without it.
-    index(scope);
-    if sync::exchange_if_due(&scope.env) {
-        index(scope);
-    }
-    report.made_vectors = vectors(scope, &report);
+    let env = &scope.env;
+    report.made_vectors = at_low_priority(|| {
+        index(env);
+        if sync::exchange_if_due(env) {
+            index(env);
+        }
+        vectors(env, &report)
+    });
     if arguments.json {
         scope.out.json(&report);
     } else if !arguments.quiet {
@@ -156,28 +163,28 @@ enum NextRound {
 }
 
 /// Errors are recorded as faults and do not stop the other work.
-fn ask_model(scope: &Scope, report: &mut WorkReport) -> NextRound {
-    match enrich::run(&scope.env) {
+fn ask_model(env: &Env, report: &mut WorkReport) -> NextRound {
+    match enrich::run(env) {
         Ok(Some(drained)) => {
             report.distilled.get_or_insert_default().add(&drained);
             match drained.left {
                 Left::More => NextRound::Again,
-                Left::Nothing if enrich::waits(&scope.env) => NextRound::Again,
+                Left::Nothing if enrich::waits(env) => NextRound::Again,
                 Left::Nothing | Left::Budget | Left::Trouble(_) | Left::Busy => NextRound::Leave,
             }
         }
         Ok(None) => NextRound::Leave,
         Err(error) => {
-            record_here(&scope.env, FaultKind::Store, chain(&error));
+            record_here(env, FaultKind::Store, chain(&error));
             NextRound::Leave
         }
     }
 }
 
 /// Distils the turns that captures and imports left; a process that arrives meanwhile leaves its turns to us.
-fn distil_pending(scope: &Scope, report: &mut WorkReport) -> Result<(), Failure> {
-    let config = settings(&scope.env).distil;
-    let done = distil::pending(&scope.env, &config, None, Duration::MAX)
+fn distil_pending(env: &Env, report: &mut WorkReport) -> Result<(), Failure> {
+    let config = settings(env).distil;
+    let done = distil::pending(env, &config, None, Duration::MAX)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     report.distilled_turns += done.turns;
     report.made_memories += done.memories;
@@ -185,39 +192,38 @@ fn distil_pending(scope: &Scope, report: &mut WorkReport) -> Result<(), Failure>
 }
 
 /// Updates the search index. On failure the next search does it; the fault is recorded.
-fn index(scope: &Scope) {
-    let home = &scope.env.home;
+fn index(env: &Env) {
+    let home = &env.home;
     let updated = Archive::read(home, Duration::from_secs(5))
         .map_err(FindError::from)
         .and_then(|archive| archive.map(|archive| index::update(home, &archive, &mut |_| {})).transpose());
     let dropped = match updated {
         // While another process updates the index, the position it will resume from is unknown.
-        Ok(Some(updated)) if !updated.busy => changes::drop_read(&scope.env).map_err(FindError::from),
+        Ok(Some(updated)) if !updated.busy => changes::drop_read(env).map_err(FindError::from),
         other => other.map(drop),
     };
     if let Err(error) = dropped {
-        record_here(&scope.env, FaultKind::Store, chain(&error));
+        record_here(env, FaultKind::Store, chain(&error));
     }
 }
 
 /// Computes embeddings within a time limit; the next run continues.
-fn vectors(scope: &Scope, report: &WorkReport) -> u64 {
-    let home = &scope.env.home;
+fn vectors(env: &Env, report: &WorkReport) -> u64 {
+    let home = &env.home;
     let make = || -> Result<u64, index::FindError> {
         let Some(archive) = Archive::read(home, Duration::from_secs(5))? else { return Ok(0) };
         if report.expired_conversations > 0 {
             embeddings::remove_deleted(home, &archive)?;
         }
-        let Standing::Ready(model) = embeddings::standing(home, &settings(&scope.env).search) else {
+        let Standing::Ready(model) = embeddings::standing(home, &settings(env).search) else {
             return Ok(0);
         };
-        enrich::lower_priority();
-        let began = scope.env.elapsed();
-        let mut has_time = |_| scope.env.elapsed().saturating_sub(began) < VECTORS_FOR;
+        let began = env.elapsed();
+        let mut has_time = |_| env.elapsed().saturating_sub(began) < VECTORS_FOR;
         Ok(embeddings::embed(home, &archive, &model, Extent::New, &mut has_time)?.documents)
     };
     make().unwrap_or_else(|error| {
-        record_here(&scope.env, FaultKind::Store, chain(&error));
+        record_here(env, FaultKind::Store, chain(&error));
         0
     })
 }

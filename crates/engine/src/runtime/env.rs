@@ -3,10 +3,10 @@
 //! All other code receives values. Tests replace clock and randomness with `TOWLINE_NOW` and `TOWLINE_SEED`;
 //! `TOWLINE_PATIENCE` multiplies every limit on waiting, for slow machines.
 
-use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use towline_agents::settings::{PLACES, quote};
 use towline_core::id::Uid;
@@ -29,7 +29,7 @@ pub struct Env {
     /// The sub-millisecond part of the time that `now` does not show, in 4096ths.
     fraction: u16,
     begun: Instant,
-    drawn: Cell<u16>,
+    drawn: AtomicU16,
 }
 
 impl Env {
@@ -51,7 +51,7 @@ impl Env {
             now,
             fraction,
             begun: begun(),
-            drawn: Cell::new(0),
+            drawn: AtomicU16::new(0),
         })
     }
 
@@ -59,7 +59,7 @@ impl Env {
     #[cfg(test)]
     pub fn at(home: DataFolder, config_file: PathBuf) -> Env {
         let (now, fraction) = now();
-        Env { home, config_file, now, fraction, begun: begun(), drawn: Cell::new(0) }
+        Env { home, config_file, now, fraction, begun: begun(), drawn: AtomicU16::new(0) }
     }
 
     /// The same environment at the current time. A clock fixed by a test advances from its fixed value.
@@ -73,7 +73,7 @@ impl Env {
             now: ran_on.max(read),
             fraction,
             begun: begun(),
-            drawn: Cell::new(0),
+            drawn: AtomicU16::new(0),
         }
     }
 
@@ -82,7 +82,7 @@ impl Env {
     pub fn uid(&self) -> Uid {
         let mut random = [0; 10];
         random[2..].copy_from_slice(&self.draw().to_le_bytes());
-        random[..2].copy_from_slice(&(self.fraction + self.drawn.get()).to_be_bytes());
+        random[..2].copy_from_slice(&(self.fraction + self.drawn.load(Ordering::Relaxed)).to_be_bytes());
         Uid::v7(self.now, random)
     }
 
@@ -97,12 +97,12 @@ impl Env {
 
     /// `RandomState` is seeded from the kernel once per process, so no random number crate is needed.
     fn draw(&self) -> u64 {
-        self.drawn.set(self.drawn.get() + 1);
+        let drawn = self.drawn.fetch_add(1, Ordering::Relaxed) + 1;
         if let Some(seed) = variable("TOWLINE_SEED").and_then(|seed| seed.parse::<u64>().ok()) {
-            return seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.drawn.get().into());
+            return seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(drawn.into());
         }
         let mut hasher = RandomState::new().build_hasher();
-        hasher.write_u16(self.drawn.get());
+        hasher.write_u16(drawn);
         hasher.finish()
     }
 }

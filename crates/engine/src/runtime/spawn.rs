@@ -119,6 +119,30 @@ pub fn start_without_waiting(arguments: &[&str]) {
     }
 }
 
+/// Runs background work below everything that a user or an agent waits for, in a thread of its own: a thread cannot raise
+/// its priority again, and processes started by the others keep the usual one.
+#[expect(unsafe_code, reason = "the I/O priority is set by a bare system call")]
+pub fn at_low_priority<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let lowered = || {
+        let usual = rustix::process::getpriority_process(None).unwrap_or(0);
+        let _ = rustix::process::setpriority_process(None, usual.max(LOW_PRIORITY));
+        // SAFETY: the call takes three numbers and changes nothing but the priority of this thread.
+        let _ = unsafe { libc::syscall(libc::SYS_ioprio_set, THIS_THREAD, 0, LOWEST_BEST_EFFORT) };
+        work()
+    };
+    std::thread::scope(|scope| match scope.spawn(lowered).join() {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+/// As a nice value: about a tenth of the processor while others need it, so that a lock is still released in time.
+const LOW_PRIORITY: i32 = 10;
+
+/// `IOPRIO_WHO_PROCESS` with the id 0, and the last level of the class `IOPRIO_CLASS_BE`: the idle class might wait for ever.
+const THIS_THREAD: libc::c_int = 1;
+const LOWEST_BEST_EFFORT: libc::c_int = (2 << 13) | 7;
+
 /// Replaces this process by a new run of the same command, with `mark` set. Returns only if that fails.
 #[expect(clippy::disallowed_methods, reason = "the one place that starts our own program")]
 pub fn restart(mark: &str) {

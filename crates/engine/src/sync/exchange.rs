@@ -11,7 +11,6 @@ use super::meaning::Sense;
 use super::outgoing::{self, Batch, OutgoingError, Sending};
 use super::{Sharing, is_due, machine, seats, state, words};
 use crate::capture::Wishes;
-use crate::memory::enrich::lower_priority;
 use crate::runtime::archive::Writable;
 use crate::runtime::faults::record_here;
 use crate::runtime::{Env, Failure, archive, chain};
@@ -292,9 +291,6 @@ impl Exchange<'_> {
         projects: &[SharedProject],
         wishes: &Wishes,
     ) -> Result<(), NoExchange> {
-        if self.amount == Amount::AWhile {
-            lower_priority();
-        }
         let began = self.env.elapsed();
         projects
             .iter()

@@ -42,7 +42,6 @@ pub fn run(env: &Env) -> Result<Option<Drained>, StoreError> {
     if !wanted.is_on() || !env.home.archive().exists() {
         return Ok(None);
     }
-    lower_priority();
     let Some(writable) = archive::open(env, PATIENCE)? else {
         return Ok(Some(Drained { left: Left::Busy, ..Drained::default() }));
     };
@@ -119,9 +118,4 @@ pub fn standing(env: &Env) -> Result<Option<Standing>, StoreError> {
 
 fn today(now: Timestamp) -> String {
     now.to_utc()[..10].to_owned()
-}
-
-/// Lowers the priority below interactive processes. The I/O priority follows unless set otherwise.
-pub fn lower_priority() {
-    let _ = rustix::process::nice(10);
 }
