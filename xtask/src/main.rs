@@ -70,6 +70,12 @@ enum Task {
         #[arg(long, value_name = "N", default_value_t = 200)]
         count: u32,
     },
+    /// Clear and prompt many real clients at once, three times: each gets its own work with its first prompt
+    Cleared {
+        /// How many clients, a quarter of them Codex
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        clients: u32,
+    },
     /// Kill processes, damage files, set the clock and fill the disk at random over a year of data: what the user wrote
     /// must survive
     Injuries {
@@ -118,6 +124,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
         Task::Killed { count } => more::run(&more::KILLS, *count, &repository, out),
         Task::Crowd { count } => more::run(&more::CROWD, *count, &repository, out),
+        Task::Cleared { clients } => more::run(&more::CLEARED, *clients, &repository, out),
         Task::Injuries { trials, only } => {
             let iterations = more::Iterations { count: *trials, only: *only };
             more::run(&more::INJURIES, iterations, &repository, out)

@@ -1,4 +1,4 @@
-//! `cargo xtask killed`, `schedules`, `crowd` and `injuries`: the suite's randomised tests, with more iterations.
+//! `cargo xtask killed`, `schedules`, `crowd`, `cleared` and `injuries`: the suite's randomised tests, with more iterations.
 //!
 //! Must run the suite's own tests with another count, so that both assert the same.
 
@@ -31,6 +31,13 @@ pub const CROWD: Campaign = Campaign {
     variable: "TOWLINE_CROWD",
     only: None,
     figures: " accepted,",
+};
+pub const CLEARED: Campaign = Campaign {
+    binary: "e2e_inherit",
+    test: "a_crowd_of_clients",
+    variable: "TOWLINE_CLEARED",
+    only: None,
+    figures: " with the first prompt,",
 };
 pub const INJURIES: Campaign = Campaign {
     binary: "broken_world",

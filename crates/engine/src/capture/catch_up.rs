@@ -3,8 +3,9 @@
 //! Costs one `stat` per file if nothing is new. Never waits long and never fails: the next capture takes the
 //! rest.
 
-use super::{CaptureError, Transcript, Wishes, known, open, take_in_while};
+use super::{CaptureError, Transcript, Wishes, known, take_in_while};
 use crate::runtime::Env;
+use crate::runtime::archive::open;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;

@@ -25,7 +25,7 @@ pub use rules::Wishes;
 pub use settle::capture_settled;
 use steps::{Kit, Steps};
 
-use crate::runtime::archive::{Writable, open};
+use crate::runtime::archive::{self, Writable};
 use crate::runtime::faults::record_here;
 use crate::runtime::{Env, chain};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ pub struct Captured {
 /// Captures what is new in these files. `None` if another writer held the archive for too long.
 pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Captured>, CaptureError> {
     let files: Vec<&Transcript> = files.iter().filter(|file| may_be_opened(env, file)).collect();
-    let Some(writable) = open(env, PATIENCE)? else { return Ok(None) };
+    let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(None) };
     let mut taken = TakenRows::default();
     for file in files {
         taken = taken.plus(capture_one(&writable, wishes, file, env.now)?);
@@ -95,19 +95,36 @@ fn may_be_opened(env: &Env, file: &Transcript) -> bool {
     }
 }
 
-/// Captures a session's transcript while its agent waits, but only if that is quick.
-pub fn capture_if_quick(env: &Env, session: &Session) {
+/// The archive with the rest of this session's transcript, as far as that can be captured quickly: an agent waits.
+pub fn snapshot_with(
+    env: &Env,
+    session: Option<&Session>,
+    patience: Duration,
+) -> Result<Option<Archive>, StoreError> {
+    let archive = Archive::read(&env.home, patience)?;
+    if let Some(session) = session {
+        capture_if_quick(env, session, archive.as_ref());
+    }
+    let Some(archive) = archive else { return Archive::open_snapshot(&env.home, patience) };
+    archive.begin_read()?;
+    Ok(Some(archive))
+}
+
+/// Captures a session's transcript while its agent waits, but only if that is quick. `open` tells without a lock whether
+/// there is anything new.
+pub fn capture_if_quick(env: &Env, session: &Session, open: Option<&Archive>) {
     let agent = Agent::from_name(session.key.agent.as_str());
     let (Some(agent), Some(path)) = (agent, &session.transcript) else { return };
     let file = Transcript { agent, path: path.into() };
     let quickly = || -> Result<(), CaptureError> {
-        let Ok(wishes) = Wishes::load(env) else { return Ok(()) };
-        if !may_be_opened(env, &file) {
+        let size = fs::metadata(&file.path).map_or(0, |meta| meta.len());
+        let is_read = |archive| known(archive, &file).is_ok_and(|source| source.reading.offset == size);
+        if open.is_some_and(is_read) || !may_be_opened(env, &file) {
             return Ok(());
         }
-        let Some(writable) = open(env, HURRY)? else { return Ok(()) };
+        let Ok(wishes) = Wishes::load(env) else { return Ok(()) };
+        let Some(writable) = archive::open(env, HURRY)? else { return Ok(()) };
         let read = known(&writable.archive, &file)?.reading.offset;
-        let size = fs::metadata(&file.path).map_or(0, |meta| meta.len());
         if size.saturating_sub(read) <= QUICKLY_READ {
             take_in(&writable, &wishes, &file, env.now)?;
         }
@@ -128,7 +145,7 @@ pub fn check_memory_log(env: &Env) -> Result<(), StoreError> {
     if !env.home.archive().exists() && !env.home.memory_log().exists() {
         return Ok(());
     }
-    open(env, Duration::ZERO)?.map_or(Ok(()), |writable| writable.archive.check_log())
+    archive::open(env, Duration::ZERO)?.map_or(Ok(()), |writable| writable.archive.check_log())
 }
 
 /// Deletes rows past their retention, unless another process is writing.
@@ -136,7 +153,7 @@ pub fn expire(env: &Env, retention: ArchiveRetention) -> Result<u32, StoreError>
     if !env.home.archive().exists() {
         return Ok(0);
     }
-    let Some(writable) = open(env, Duration::ZERO)? else { return Ok(0) };
+    let Some(writable) = archive::open(env, Duration::ZERO)? else { return Ok(0) };
     let changed = writable.archive.expire(retention, env.now)?;
     writable.archive.tidy()?;
     Ok(changed)

@@ -35,7 +35,7 @@ pub struct Giver<'a> {
 }
 
 impl Giver<'_> {
-    /// The inheritance of a prompted session. Called with the apply lock held, so that it is given once.
+    /// The inheritance of a prompted session. Needs no lock: one hook at a time answers the prompts of a session.
     pub fn inherited(&self) -> Result<Reply, StoreError> {
         let Some(due) = self.store.inheritance_to_give(&self.session.key)? else { return self.remembered() };
         let reply = match &due.from {
@@ -45,17 +45,14 @@ impl Giver<'_> {
                 self.remembered()?.merge(notices)
             }
         };
-        mark_given(self.env, self.store, &due)?;
+        mark_given(self.env, &due);
         Ok(reply)
     }
 
     /// The work of the previous session, as much of it as the heir's agent accepts.
     fn carried_over(&self, from: &SessionKey, due: &Inheritance) -> Result<Reply, StoreError> {
         let Giver { env, store, .. } = *self;
-        if let Some(before) = store.session(from)? {
-            capture::capture_if_quick(env, &before);
-        }
-        let archive = Archive::open_snapshot(&env.home, PATIENCE)?;
+        let archive = capture::snapshot_with(env, store.session(from)?.as_ref(), PATIENCE)?;
         if due.machine.is_some() && is_anothers(archive.as_ref(), from)? {
             return self.remembered();
         }
@@ -183,10 +180,8 @@ fn came_by(way: InheritRule) -> String {
 
 /// Offers a session the turns that it lost to a compaction.
 pub fn offer_lost_turns(env: &Env, store: &Store, session: &SessionKey) -> Result<Reply, StoreError> {
-    if let Some(known) = store.session(session)? {
-        capture::capture_if_quick(env, &known);
-    }
-    let Some(archive) = Archive::open_snapshot(&env.home, PATIENCE)? else { return Ok(Reply::default()) };
+    let archive = capture::snapshot_with(env, store.session(session)?.as_ref(), PATIENCE)?;
+    let Some(archive) = archive else { return Ok(Reply::default()) };
     let material = past::compacted(&archive, session, env.now)?;
     let agent = Agent::from_name(session.agent.as_str());
     let composed = material.zip(agent).map(|(material, agent)| compose(&material, agent.budget()));
@@ -198,15 +193,12 @@ fn said(composed: ComposedContext) -> Reply {
     Reply { context, ..Reply::default() }
 }
 
-/// The agent is waiting: data that is not available at once is left out.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long to wait for a database that another process migrates or recovers.
+const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Marks the inheritance as given, in the store and in the journal, from which a lost database is rebuilt.
-pub fn mark_given(env: &Env, store: &Store, due: &Inheritance) -> Result<(), StoreError> {
-    store.mark_given(due.uid, env.now)?;
+fn mark_given(env: &Env, due: &Inheritance) {
     let happening = EventKind::InheritanceGiven { decision: due.uid };
     record::append_or_fault(env, [record::event(env, &due.heir, happening)]);
-    Ok(())
 }
 
 /// The notice to a user who typed one of our commands.

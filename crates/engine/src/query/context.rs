@@ -171,7 +171,7 @@ impl Sources<'_> {
     fn carried_over(&self, from: &SessionKey) -> Result<ComposeInput, StoreError> {
         let (archive, hot) = (self.archive.as_ref(), self.hot.as_ref());
         if let Some(known) = hot.map(|hot| hot.session(from)).transpose()?.flatten() {
-            capture::capture_if_quick(self.env, &known);
+            capture::capture_if_quick(self.env, &known, archive);
         }
         archive.map_or(Ok(()), Archive::begin_read)?;
         let way = "as `tow context` was asked".to_owned();

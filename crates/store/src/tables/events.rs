@@ -6,7 +6,7 @@ use crate::columns::from_row;
 use crate::query::Query;
 use crate::{Result, Store};
 use towline_core::event::Event;
-use towline_core::id::SessionKey;
+use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
 
 /// Ignores an existing event: a journal that is read twice must not count twice.
@@ -16,6 +16,10 @@ const ADD: &str = "
 
 /// The first six bytes of a uid are its time, so expiry scans only each session's oldest rows.
 const EXPIRE: &str = "delete from events where session = ?1 and uid < ?2";
+
+const HAS: &str = "
+    select exists (select 1 from events where uid = ?3 and session =
+        (select id from sessions where agent = ?1 and session = ?2))";
 
 const OF_SESSION: &str = "
     select e.kind, e.tool, e.at, e.subagent from events e join sessions s on s.id = e.session
@@ -53,6 +57,11 @@ impl Store {
             }
         }
         Ok(expired)
+    }
+
+    /// Whether this event of a session was applied.
+    pub fn has_event(&self, session: &SessionKey, event: Uid) -> Result<bool> {
+        self.db.value(HAS, (session.agent.as_str(), session.id.as_str(), event.0))
     }
 
     /// The events of a session in order.

@@ -26,12 +26,7 @@ const NEWEST_OF_HEIR: &str = "where i.heir = (select id from sessions where agen
 
 /// Keeps the first delivery time if the journal repeats it.
 const GIVE: &str = "
-    update inheritances set revision = revision + 1, given_at = ?2 where uid = ?1 and given_at is null returning heir";
-
-/// Not if a later decision exists: that one is still due.
-const SETTLE: &str = "
-    update sessions set inheriting = 'settled' where id = ?1 and inheriting = 'due' and ?2 =
-        (select uid from inheritances where heir = ?1 order by decided_at desc, uid desc limit 1)";
+    update inheritances set revision = revision + 1, given_at = ?2 where uid = ?1 and given_at is null";
 
 const LAST_HEIR: &str = "
     select h.agent || ':' || h.session, i.decided_at from inheritances i join sessions h on h.id = i.heir
@@ -90,18 +85,9 @@ impl Store {
         Ok(newest.filter(|newest| newest.given_at.is_none() && newest.way.is_to_be_given()))
     }
 
-    /// Marks a decision as delivered. The caller holds the apply lock, so that it is delivered once, and appends it to
-    /// the journal too, for a rebuilt database.
-    pub fn mark_given(&self, decision: Uid, at: Timestamp) -> Result<()> {
-        if let Some(heir) = self.mark_decision_given(decision, at)? {
-            self.db.change(SETTLE, (heir, decision.0))?;
-        }
-        Ok(())
-    }
-
-    /// Marks only the decision; returns the heir's row if it was not delivered before. Applying updates sessions itself.
-    pub(crate) fn mark_decision_given(&self, decision: Uid, at: Timestamp) -> Result<Option<i64>> {
-        self.db.first(GIVE, (decision.0, at.0))
+    /// Marks only the decision, not its heir.
+    pub(crate) fn mark_decision_given(&self, decision: Uid, at: Timestamp) -> Result<()> {
+        self.db.run(GIVE, (decision.0, at.0))
     }
 
     /// The way in which the session's inheritance was last decided.

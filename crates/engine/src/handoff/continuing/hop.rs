@@ -14,7 +14,7 @@ use towline_core::id::{SessionKey, Uid};
 use towline_core::session::Session;
 use towline_core::text::{CleanText, SafeText, SecretPolicy, TextPolicy};
 use towline_core::typing::{IntentPurpose, IntentRequest};
-use towline_store::{Archive, Store, StoreError};
+use towline_store::{Store, StoreError};
 
 #[derive(Clone, Copy)]
 pub struct Journey<'a> {
@@ -85,8 +85,7 @@ pub fn start_hop(env: &Env, config: &Config, journey: Journey<'_>) -> Vec<Event>
 }
 
 fn from_what_is_known(env: &Env, store: &Store, session: &Session) -> Result<Handoff, StoreError> {
-    capture::capture_if_quick(env, session);
-    let archive = Archive::read(&env.home, PATIENCE)?;
+    let archive = capture::snapshot_with(env, Some(session), PATIENCE)?;
     let material = past::material(archive.as_ref(), Some(store), &session.key, String::new(), env.now)?;
     let handed = store.hop_to(&session.key)?.and_then(|hop| Some(form::parts(hop.text()?).task));
     let past = material.past.as_ref();

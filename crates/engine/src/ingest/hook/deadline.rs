@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 use towline_core::patience::stretch;
 
@@ -17,6 +18,14 @@ const UNTIL_APPENDED_MS: u64 = 2500;
 
 /// Path and line of the fault record, built beforehand: a signal handler may not allocate.
 static TRACE: OnceLock<(CString, Vec<u8>)> = OnceLock::new();
+
+/// What the hook says to its agent when it runs out of time: made beforehand as well, and replaced by leaking a new one.
+static LAST_WORDS: AtomicPtr<String> = AtomicPtr::new(ptr::null_mut());
+
+/// Sets what is printed if the time runs out from here on.
+pub fn say_at_last(words: String) {
+    LAST_WORDS.store(Box::into_raw(Box::new(words)), Ordering::Release);
+}
 
 /// Starts the timer. When it expires, `line` is appended to `log`.
 #[expect(unsafe_code, reason = "a signal handler and a timer exist only as system calls")]
@@ -39,6 +48,11 @@ extern "C" fn give_up(_: libc::c_int) {
             let log = libc::open(path.as_ptr(), flags, 0o600);
             libc::write(log, line.as_ptr().cast(), line.len());
         }
+    }
+    // SAFETY: the pointer is null or was leaked by `say_at_last`; nothing changes the string afterwards.
+    if let Some(words) = unsafe { LAST_WORDS.load(Ordering::Acquire).as_ref() } {
+        // SAFETY: `write` is async-signal-safe, the length is the text's.
+        unsafe { libc::write(libc::STDOUT_FILENO, words.as_ptr().cast(), words.len()) };
     }
     // SAFETY: `_exit` is async-signal-safe and does not return.
     unsafe { libc::_exit(0) }

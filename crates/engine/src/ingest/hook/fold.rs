@@ -1,9 +1,10 @@
 //! Applies the journal at the end of a hook, and collects the reply that results from it.
 //!
 //! A hook that finds the lock taken leaves its event to the holder, which looks again after releasing it: no
-//! event waits longer than one pass, and no hook waits for another unless its agent needs the reply.
+//! event waits longer than one pass, and no hook waits for another unless its agent needs the reply. Context for the
+//! model is composed after the lock is released, and without it if another process applied the prompt.
 
-use super::{HookCall, PayloadSource, scene};
+use super::{HookCall, LATE, PayloadSource, scene};
 use crate::handoff::bookmarks::{Bookmarked, reply_to_marker};
 use crate::handoff::continuing::{Afoot, Known, Stop};
 use crate::handoff::guard::Gauge;
@@ -16,14 +17,18 @@ use crate::runtime::{chain, spawn};
 use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
+use towline_core::continuing::Hop;
 use towline_core::effect::Effect;
 use towline_core::event::{Event, EventKind, SessionPresence, StartedBy, Urgency};
 use towline_core::fault::FaultKind;
 use towline_core::inherit::InheritState;
 use towline_core::reply::Reply;
-use towline_core::session::SessionState;
+use towline_core::session::{Session, SessionState};
 use towline_store::lock::{ProjectionLock, pauses};
 use towline_store::{Projected, ProjectionLimits, Store, StoreError, journal, upkeep};
+
+/// Time that composing may take, in milliseconds: nothing is waited for any more when this is left.
+const COMPOSING_MS: u64 = 1000;
 
 /// How often a lock holder checks the journal again before it leaves the rest to the next hook.
 const ROUNDS: usize = 3;
@@ -40,28 +45,31 @@ pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply
         let is_asked = round == 0 && call.source == PayloadSource::Agent;
         let asked = if is_asked { ReplyScope::All(told) } else { rest };
         let lock = match take_lock(call, urgency, asked) {
-            Ok(Some(lock)) => lock,
-            Ok(None) => break,
+            Ok(Turn::Apply(lock)) => lock,
+            Ok(Turn::Read(context)) => {
+                reply = reply.merge(context);
+                break;
+            }
+            Ok(Turn::Leave) => break,
             Err(error) => {
                 call.fault(FaultKind::Store, format!("could not take the fold lock: {error}"));
                 break;
             }
         };
         let seen = journal::unsealed_bytes(&call.env.home);
-        let done = match fold_once(call, asked, &lock) {
+        let done = match fold_once(call, asked, lock) {
             Ok(done) => done,
             Err(error) => {
                 report(call, &error);
                 break;
             }
         };
-        drop(lock);
         rest = ReplyScope::Nothing;
         if look_for_missing_seat(call, event, done.missing) == Decided::Later {
             rest = ReplyScope::Inheritance(event);
         }
         reply = reply.merge(done.reply);
-        if done.refolded.is_some() {
+        if done.bookmarked == Bookmarked::Something {
             bookmarked = Bookmarked::Something;
         }
         if journal::unsealed_bytes(&call.env.home) == done.refolded.unwrap_or(seen) {
@@ -71,10 +79,20 @@ pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply
     (reply, bookmarked)
 }
 
+/// How a round goes on.
+enum Turn {
+    Apply(ProjectionLock),
+    /// Another process applied the event; this is what its agent is due.
+    Read(Reply),
+    /// Whoever holds the lock applies the event.
+    Leave,
+}
+
 /// Work that one pass leaves for after the lock is released.
 struct PassOutcome {
     reply: Reply,
     missing: Missing,
+    bookmarked: Bookmarked,
     /// Journal size when the events that the first pass caused were applied in turn.
     refolded: Option<u64>,
 }
@@ -114,14 +132,65 @@ fn report(call: &HookCall, error: &StoreError) {
 
 /// Only an agent that needs a reply waits for the lock. For an event that is merely shown: only if a notice goes to
 /// the agent's terminal, or the turn may be continued.
-fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Result<Option<ProjectionLock>> {
+fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Result<Turn> {
     let patience = match (asked, urgency) {
         (ReplyScope::Nothing, _) => Duration::ZERO,
         (ReplyScope::Inheritance(_), _) | (ReplyScope::All(_), Urgency::Answered) => patience(call),
         (ReplyScope::All(told), Urgency::Shown) if is_answered(call, told.event) => patience(call),
         (ReplyScope::All(_), Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever) => Duration::ZERO,
     };
-    ProjectionLock::take_within(&call.env.home, pauses(patience))
+    let waiting =
+        event_of(asked).filter(|event| event.subagent.is_none() && call.carries_context(&event.happening));
+    loop {
+        if let Some(lock) = ProjectionLock::take_within(&call.env.home, pauses(patience))? {
+            return Ok(Turn::Apply(lock));
+        }
+        let Some(event) = waiting else { return Ok(Turn::Leave) };
+        match context_by_reading(call, event) {
+            Ok(Some(context)) => return Ok(Turn::Read(context)),
+            Ok(None) if call.left_ms() > COMPOSING_MS => {}
+            Ok(None) => return Ok(Turn::Read(too_late(call, event))),
+            Err(error) => {
+                report(call, &error);
+                return Ok(Turn::Read(too_late(call, event)));
+            }
+        }
+    }
+}
+
+/// The context that a prompt is due, without the lock. `None` while the prompt is not applied.
+fn context_by_reading(call: &HookCall, event: &Event) -> Result<Option<Reply>, StoreError> {
+    let Some(store) = Store::read(&call.env.home, patience(call))? else { return Ok(None) };
+    let Some(session) = store.session(&event.session)? else { return Ok(None) };
+    let is_settled = matches!(session.inheriting, InheritState::Nothing | InheritState::Settled);
+    if is_settled && session.recalled_at.is_some() {
+        return Ok(Some(Reply::default()));
+    }
+    if !store.has_event(&event.session, event.uid)? {
+        return Ok(None);
+    }
+    if session.inheriting == InheritState::Prompted {
+        look_for_missing_seat(call, event, Missing::SeatToDecideBy);
+        return Ok(None);
+    }
+    let afoot = Afoot::at(&call.env, &store, event)?;
+    inherited(call, &store, &session, &afoot.open).map(Some)
+}
+
+fn event_of<'a>(asked: ReplyScope<'a>) -> Option<&'a Event> {
+    match asked {
+        ReplyScope::All(told) => Some(told.event),
+        ReplyScope::Inheritance(event) => Some(event),
+        ReplyScope::Nothing => None,
+    }
+}
+
+/// Tells user and doctor that nothing was carried over yet.
+fn too_late(call: &HookCall, event: &Event) -> Reply {
+    let waited = call.env.elapsed_ms();
+    let detail = format!("the first prompt of {} waited {waited} ms and got no context", event.session);
+    call.fault(FaultKind::Deadline, detail);
+    Reply { notices: vec![LATE.to_owned()], ..Reply::default() }
 }
 
 /// Whether the reply may depend on the applied state.
@@ -133,13 +202,13 @@ fn is_answered(call: &HookCall, event: &Event) -> bool {
 fn fold_once(
     call: &HookCall,
     asked: ReplyScope<'_>,
-    lock: &ProjectionLock,
+    lock: ProjectionLock,
 ) -> Result<PassOutcome, StoreError> {
     let patience = patience(call);
     let has_time = || call.env.elapsed() < patience;
     let new_machine = call.env.uid();
     let pace = ProjectionLimits { has_time: &has_time, now: call.env.now, new_machine, patience };
-    let (store, folded) = Store::open_and_apply(&call.env.home, lock, &pace)?;
+    let (store, folded) = Store::open_and_apply(&call.env.home, &lock, &pace)?;
     let known = known(call, asked, &store, &folded)?;
     let missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
@@ -149,28 +218,37 @@ fn fold_once(
         _ => continuing::Outcome::default(),
     };
     let news = news(&folded.effects, asked, &went_on);
-    let refolded = match effects::settle(&call.env, &call.config, &store, &news)? {
+    let bookmarked = effects::settle(&call.env, &call.config, &store, &news)?;
+    let mut refolded = match bookmarked {
         Bookmarked::Nothing => None,
         Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
     };
-    let reply = match (asked, known) {
-        (ReplyScope::All(Stop { event, .. }), Some(known)) => reply_to(call, event, &store, &known.afoot)?
-            .merge(went_on.reply)
-            .merge(inherited(call, event, &store, &known)?)
-            .merge(
-                known
-                    .gauge
-                    .map_or_else(Reply::default, |gauge| guard::reply(&call.env, &call.config, gauge, event)),
-            ),
-        (ReplyScope::Inheritance(event), Some(known)) => inherited(call, event, &store, &known)?,
-        _ => Reply::default(),
-    };
+    let heir = known.as_ref().zip(event_of(asked)).and_then(|(known, event)| heir(known, event));
+    let (mut reply, mut measured, mut open) = (Reply::default(), Reply::default(), vec![]);
+    if let Some(known) = known {
+        if let ReplyScope::All(Stop { event, .. }) = asked {
+            reply = reply_to(call, event, &store, &known.afoot)?.merge(went_on.reply);
+            let guarded = |gauge| guard::reply(&call.env, &call.config, gauge, event);
+            measured = known.gauge.map(guarded).unwrap_or_default();
+        }
+        open = known.afoot.open;
+    }
     upkeep::shrink_if_huge(&store)?;
     if upkeep::is_due(&store, call.env.now)? {
         spawn::start_detached();
     }
+    drop(lock);
+    // Composing takes longer than applying, and only reads.
+    if let Some(heir) = heir {
+        reply = reply.merge(inherited(call, &store, &heir, &open)?);
+        // On the open connection: another round would cost more.
+        if let Ok(Some(_lock)) = ProjectionLock::try_take(&call.env.home) {
+            refolded = Some(fold_again(call, &store, &pace)?);
+        }
+    }
+    let reply = reply.merge(measured);
     store.exit_without_close();
-    Ok(PassOutcome { reply, missing, refolded })
+    Ok(PassOutcome { reply, missing, bookmarked, refolded })
 }
 
 /// Applies the records that we appended ourselves, on the open connection: another round would cost more.
@@ -233,8 +311,7 @@ fn news<'e>(
 
 /// At most half of the time left until the deadline.
 fn patience(call: &HookCall) -> Duration {
-    let left = call.config.deadline_ms.saturating_sub(call.env.elapsed_ms());
-    Duration::from_millis(call.config.patience_ms.min(left / 2))
+    Duration::from_millis(call.config.patience_ms.min(call.left_ms() / 2))
 }
 
 /// A session first seen in the middle has no recorded seat: a prompt is the time to look. The finding goes
@@ -251,19 +328,21 @@ fn look_for_missing_seat(call: &HookCall, event: &Event, missing: Missing) -> De
     if is_waited_for { Decided::Later } else { Decided::Already }
 }
 
-/// Adds the inheritance to the first prompt at which it is due, with the memories. Most prompts have none and
-/// skip the lookup.
-fn inherited(call: &HookCall, event: &Event, store: &Store, known: &Known) -> Result<Reply, StoreError> {
+/// The prompted session, if it may be due something. Most prompts are due nothing.
+fn heir(known: &Known, event: &Event) -> Option<Session> {
     let is_asked = event.subagent.is_none() && event.happening.is_real_prompt();
-    let gauge = known.gauge.as_ref().filter(|_| is_asked);
-    let Some(session) = gauge.map(|gauge| &gauge.session) else { return Ok(Reply::default()) };
-    let giver = Giver { env: &call.env, config: &call.config, store, session, open: &known.afoot.open };
-    match session.inheriting {
-        InheritState::Due => giver.inherited(),
-        // The seat is looked for first.
-        InheritState::Prompted => Ok(Reply::default()),
-        InheritState::Nothing | InheritState::Undecided | InheritState::Settled => giver.remembered(),
-    }
+    let session = known.gauge.as_ref().map(|gauge| &gauge.session).filter(|_| is_asked)?;
+    let is_due = session.inheriting == InheritState::Due
+        || session.recalled_at.is_none()
+        || !known.afoot.open.is_empty();
+    // Prompted: the seat is looked for first.
+    (is_due && session.inheriting != InheritState::Prompted).then(|| session.clone())
+}
+
+/// The inheritance at the first prompt at which it is due, with the memories.
+fn inherited(call: &HookCall, store: &Store, heir: &Session, open: &[Hop]) -> Result<Reply, StoreError> {
+    let giver = Giver { env: &call.env, config: &call.config, store, session: heir, open };
+    if heir.inheriting == InheritState::Due { giver.inherited() } else { giver.remembered() }
 }
 
 /// Merges the features' notices and answers; `fold_once` adds the continuation, the inheritance and the context guard.

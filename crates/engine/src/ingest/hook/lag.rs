@@ -24,8 +24,7 @@ pub(super) fn wait_for_transcript(call: &HookCall, heard: &HookEvent) {
     if call.source == PayloadSource::Host || !is_needed(call, heard) {
         return;
     }
-    let left = call.config.deadline_ms.saturating_sub(call.env.elapsed_ms());
-    for pause in pauses(Duration::from_millis(LONGEST_MS.min(left / 2))) {
+    for pause in pauses(Duration::from_millis(LONGEST_MS.min(call.left_ms() / 2))) {
         let Ok((end, _)) = last_bytes(Path::new(path), END) else { return };
         if call.agent.has_written(&end, words) {
             return;

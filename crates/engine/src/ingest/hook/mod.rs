@@ -19,7 +19,7 @@ use crate::memory::gotchas;
 use crate::runtime::config::{JournalSync, Mistake, layered};
 use crate::runtime::env::GUARD;
 use crate::runtime::{Config, Env, chain, faults, privacy, record, spawn, variable};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
 use std::panic::PanicHookInfo;
@@ -43,6 +43,11 @@ const LARGEST_PAYLOAD: u64 = 64 << 20;
 const USUAL_PAYLOAD: usize = 16 << 10;
 const ROOM_FOR_MORE: usize = 8 << 20;
 
+/// When the hook of a prompt ends: below the 5 s after which the agents go on without it.
+const CONTEXT_MS: u64 = 4000;
+
+const LATE: &str = "towline: there was no time to look for work to carry over. Your next prompt carries it.";
+
 /// Where a payload comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PayloadSource {
@@ -58,6 +63,8 @@ struct HookCall {
     source: PayloadSource,
     env: Env,
     config: Config,
+    /// How long this hook may take, in milliseconds.
+    limit_ms: Cell<u64>,
     /// The agent above this hook, found on first use.
     process: OnceCell<Option<Process>>,
 }
@@ -89,7 +96,8 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
     arm_deadline(&env);
     let payload = read_payload();
     let (config, mistake) = load_config(&env);
-    let call = HookCall { agent, source, env, config, process: OnceCell::new() };
+    let limit_ms = Cell::new(config.deadline_ms);
+    let call = HookCall { agent, source, env, config, limit_ms, process: OnceCell::new() };
     if payload.len() as u64 == LARGEST_PAYLOAD {
         return call.unreadable(&PayloadError::TooLarge(LARGEST_PAYLOAD));
     }
@@ -129,9 +137,28 @@ fn arm_deadline(env: &Env) {
 }
 
 impl HookCall {
-    /// Limits everything that may wait, from here on, to the configured deadline.
+    /// Limits everything that may wait, from here on, to the deadline.
     fn set_deadline(&self) {
-        deadline::set(self.config.deadline_ms.saturating_sub(self.env.elapsed_ms()).max(1));
+        deadline::set(self.left_ms().max(1));
+    }
+
+    fn left_ms(&self) -> u64 {
+        self.limit_ms.get().saturating_sub(self.env.elapsed_ms())
+    }
+
+    /// A prompt may carry context to the model, which is worth a longer wait. If time runs out all the same, the user is
+    /// told, and the next prompt carries it.
+    fn wait_longer_for_context(&self, heard: &HookEvent) {
+        if !self.carries_context(&heard.happening) || heard.subagent.is_some() {
+            return;
+        }
+        self.limit_ms.set(self.config.deadline_ms.max(CONTEXT_MS));
+        let late = Reply { notices: vec![LATE.to_owned()], ..Reply::default() };
+        deadline::say_at_last(self.agent.render_reply(&heard.event, &late).unwrap_or_default());
+    }
+
+    fn carries_context(&self, happening: &EventKind) -> bool {
+        self.source == PayloadSource::Agent && happening.is_real_prompt()
     }
 
     /// Limits an event received over HTTP to a session of hosts, without commands of ours, and to the transcript that we
@@ -148,6 +175,7 @@ impl HookCall {
     }
 
     fn say(&self, event: &str, reply: &Reply) {
+        deadline::say_at_last(String::new());
         if let Some(said) = self.agent.render_reply(event, reply) {
             // A closed pipe means that the agent no longer reads.
             let _ = io::stdout().write_all(said.as_bytes());
@@ -191,6 +219,7 @@ impl HookCall {
         if !is_appended || settled {
             return None;
         }
+        self.wait_longer_for_context(heard);
         self.set_deadline();
         self.look_for_seat(&event, heard);
         lag::wait_for_transcript(self, heard);

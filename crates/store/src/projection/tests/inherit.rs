@@ -395,12 +395,12 @@ fn a_delivered_inheritance_is_not_due_again_even_after_a_rebuild() {
     let store = bench.apply_all().0;
     assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, InheritState::Due);
     let due = store.inheritance_to_give(&key("a:2")).unwrap().unwrap();
-    store.mark_given(due.uid, Timestamp(77)).unwrap();
-    assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, InheritState::Settled);
-    assert_eq!(store.inheritance_to_give(&key("a:2")).unwrap(), None);
     drop(store);
     bench.accept_in_project("a:2", EventKind::InheritanceGiven { decision: due.uid });
-    assert_eq!(bench.decisions()[0].given_at, Some(Timestamp(77)), "once is enough");
+    let given_at = bench.decisions()[0].given_at;
+    assert!(given_at.is_some());
+    bench.accept_in_project("a:2", EventKind::InheritanceGiven { decision: due.uid });
+    assert_eq!(bench.decisions()[0].given_at, given_at, "once is enough");
     forget_database(&bench);
     let store = bench.apply_all().0;
     assert_eq!(store.session(&key("a:2")).unwrap().unwrap().inheriting, InheritState::Settled);
