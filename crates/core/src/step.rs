@@ -21,12 +21,15 @@ use crate::time::Timestamp;
 use effects::{announce, announce_bookmark, announce_look, announce_seat};
 use std::collections::BTreeSet;
 
-/// The stored state when an event arrives: its session, the seat of its scene, and the seat it occupied so far.
+/// The stored state when an event arrives: its session, the seat of its scene, and the seat it occupied so far. At the end
+/// of a session that is open in two panes, the latter is the pane that goes on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepInput {
     pub session: Option<Session>,
     pub seat: Option<Seat>,
     pub former_seat: Option<Seat>,
+    /// Whether the session was ever resumed while it was open.
+    pub is_shared: bool,
 }
 
 /// The state to store afterwards. Absent means unchanged.
@@ -37,6 +40,8 @@ pub struct StepOutput {
     /// The seat it took, and the one it left for it.
     pub seat: Option<Seat>,
     pub left_seat: Option<Seat>,
+    /// It was resumed while it was open.
+    pub is_shared: bool,
     /// A turn that this event ended; the open one is part of the session.
     pub ended_turn: Option<SessionTurn>,
     /// A wait for the user that this event ended.
@@ -59,9 +64,17 @@ pub fn step(before: StepInput, event: &Event) -> StepOutput {
     if let Some(scene) = &event.scene {
         apply_scene(&mut session, scene);
     }
+    if let Some(other) = pane_that_goes_on(&session, &before.former_seat, event) {
+        session.seat = Some(other);
+        return StepOutput { session: Some(session), ..StepOutput::default() };
+    }
+    let is_shared = is_resumed_beside_itself(&session, event);
     let seat = take_seat(&mut session, before.seat, event);
-    let left_seat =
-        before.former_seat.filter(|_| seat.is_some()).and_then(|former| leave_seat(&session, former));
+    let stays = |former: &Seat| before.is_shared && is_in_both(&session, former, event);
+    let left_seat = before
+        .former_seat
+        .filter(|former| seat.is_some() && !stays(former))
+        .and_then(|former| leave_seat(&session, former));
     let (since_bookmark, was_seen) = (session.since_bookmark, session.seen);
     session.since_bookmark.count_event(event, session.context_tokens);
     let ended_turn = apply(&mut session, event);
@@ -71,7 +84,36 @@ pub fn step(before: StepInput, event: &Event) -> StepOutput {
     effects.extend(announce_seat(previous_seat.as_deref(), &session));
     effects.extend(announce_look(was_seen, &session, event));
     effects.extend(announce_bookmark(&session, event));
-    StepOutput { session: Some(session), seat, left_seat, ended_turn, ended_wait, bookmark, effects }
+    StepOutput {
+        session: Some(session),
+        seat,
+        left_seat,
+        is_shared,
+        ended_turn,
+        ended_wait,
+        bookmark,
+        effects,
+    }
+}
+
+/// The key of the seat in which the session is still open after it ended in the one that the event names.
+fn pane_that_goes_on(session: &Session, other: &Option<Seat>, event: &Event) -> Option<String> {
+    let EventKind::SessionEnded { .. } = event.happening else { return None };
+    let (other, ended_in) = (other.as_ref()?, event.scene.as_ref()?.place.as_ref()?);
+    let goes_on = other.place.key != ended_in.key && other.current.as_ref() == Some(&session.key);
+    goes_on.then(|| other.place.key.clone())
+}
+
+/// Whether the session was resumed while, as far as known, another process has it open: its seat is found later.
+fn is_resumed_beside_itself(session: &Session, event: &Event) -> bool {
+    let is_resumed = matches!(event.happening, EventKind::SessionStarted { by: StartedBy::Resume, .. });
+    is_resumed && session.seat.is_some() && session.ended.is_none()
+}
+
+/// Whether a session that may be open in two panes was found in the other one.
+fn is_in_both(session: &Session, former: &Seat, event: &Event) -> bool {
+    let place = event.scene.as_ref().and_then(|scene| scene.place.as_ref());
+    former.current.as_ref() == Some(&session.key) && place.is_some_and(|place| place.pid != former.place.pid)
 }
 
 /// Any event of the agent creates its session, except its end: a session only seen ending is not recorded. So does what

@@ -78,6 +78,8 @@ paths! {
     pub notified_file = "told",
     /// Which gotchas each session was warned of.
     pub warned = "warned",
+    /// Which sessions were open in two panes.
+    pub(crate) shared = "shared",
     /// Which sessions have a private turn.
     pub private = "private",
     /// Exists once the user was told that sessions are given memory.

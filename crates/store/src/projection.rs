@@ -8,7 +8,7 @@ use crate::home::DataFolder;
 use crate::journal::{self, JournalChunk, JournalRecord};
 use crate::lock::ProjectionLock;
 use crate::tables::sessions::StoredSession;
-use crate::{Result, Store, StoreError, marks};
+use crate::{Result, Store, StoreError, marks, shared};
 use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -186,6 +186,9 @@ impl<'a> ProjectionBatch<'a> {
         let inheriting = before.session.as_ref().map_or(InheritState::Nothing, |session| session.inheriting);
         let was_fresh = before.session.as_ref().and_then(|session| session.fresh_at).is_some();
         let after = step(before, event);
+        if after.is_shared {
+            shared::make(&self.store.home, &event.session);
+        }
         self.effects.extend(after.effects);
         for seat in after.seat.into_iter().chain(after.left_seat) {
             let key = seat.place.key.clone();
@@ -223,13 +226,19 @@ impl<'a> ProjectionBatch<'a> {
             return Ok(StepInput { session, ..StepInput::default() });
         };
         let seat = self.seat(&place.key)?;
+        if let (EventKind::SessionEnded { .. }, Some(session)) = (&event.happening, &session) {
+            let other = self.other_seat(&session.key, &place.key)?;
+            let session = Some(session.clone());
+            return Ok(StepInput { session, seat, former_seat: other, is_shared: true });
+        }
         let former =
             session.as_ref().and_then(|session| session.seat.clone()).filter(|key| *key != place.key);
         let former_seat = match former {
             Some(key) => self.seat(&key)?,
             None => None,
         };
-        Ok(StepInput { session, seat, former_seat })
+        let is_shared = former_seat.is_some() && shared::is_shared(&self.store.home, &event.session);
+        Ok(StepInput { session, seat, former_seat, is_shared })
     }
 
     fn load_session(&mut self, key: &SessionKey) -> Result<()> {
@@ -248,6 +257,19 @@ impl<'a> ProjectionBatch<'a> {
             self.seats.insert(key.to_owned(), stored);
         }
         Ok(self.seats.get(key).map(|(_, seat)| seat.clone()))
+    }
+
+    /// Another seat in which the session is open.
+    fn other_seat(&mut self, session: &SessionKey, but: &str) -> Result<Option<Seat>> {
+        let keys = self.store.seats_of(session)?;
+        for key in keys.iter().filter(|key| *key != but) {
+            // This batch may have changed it.
+            let seat = self.seat(key)?;
+            if seat.as_ref().is_some_and(|seat| seat.current.as_ref() == Some(session)) {
+                return Ok(seat);
+            }
+        }
+        Ok(None)
     }
 
     /// Caches a session until the end of the batch; inserts the row of a new one, and its first event, immediately.

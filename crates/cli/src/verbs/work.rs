@@ -24,7 +24,7 @@ use towline_engine::{capture, index, sync};
 use towline_store::lock::{ProjectionLock, WorkLock, pauses};
 use towline_store::upkeep::ClockTrust;
 use towline_store::{
-    Archive, ProjectionLimits, Store, StoreError, journal, meters, private, told, upkeep, warned,
+    Archive, ProjectionLimits, Store, StoreError, journal, meters, private, shared, told, upkeep, warned,
 };
 
 const EXAMPLES: &str = "\
@@ -283,6 +283,7 @@ fn tidy(scope: &Scope, store: &Store, clock: ClockTrust, report: &mut WorkReport
     told::forget(&scope.env.home, scope.env.now.plus_ms(-86_400_000));
     meters::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     warned::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
+    shared::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     if done.held_until.is_none() {
         private::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     }

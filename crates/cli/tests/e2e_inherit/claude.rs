@@ -43,6 +43,11 @@ fn tl_16_a_start_that_nobody_asks_anything_of_takes_nothing_in_2_1_197() {
 }
 
 #[test]
+fn one_session_in_two_panes_goes_on_in_each_with_what_that_pane_showed_in_2_1_325() {
+    scenes::resumed_twice(NEWER);
+}
+
+#[test]
 fn tl_16_a_start_that_nobody_asks_anything_of_takes_nothing_in_2_1_325() {
     scenes::ghosts(NEWER);
 }

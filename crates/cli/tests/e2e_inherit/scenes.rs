@@ -3,7 +3,7 @@
 use crate::desk::{Client, Desk, Seat, given, given_once, holds_all};
 use crate::kept;
 use crate::world::{World, serve};
-use serde_json::json;
+use serde_json::{Value, json};
 use towline_testkit::{Claude, Gate, Request, Rule, Step};
 
 /// Work, clear, next prompt.
@@ -112,6 +112,38 @@ pub fn live_elsewhere(client: Client) {
     for text in asked() {
         assert!(text.contains(OURS) && text.contains("now paint the mast"), "{text}");
     }
+}
+
+/// One session in two panes: each goes on with what it showed last, whichever is cleared first.
+pub fn resumed_twice(client: Client) {
+    let desk = Desk::with(&[client]);
+    let left = desk.sit(client);
+    left.ask("first measure the mast", [], "measured mast: four");
+    let right = desk.resume(client, &desk.first_session());
+    left.ask("now paint the left mast", [], "painted left mast: done");
+    right.ask("now caulk the right keel", [], "caulked right keel: done");
+    left.ask("and varnish the left mast", [], "varnished left mast: shall I go on?");
+    right.ask("and tar the right keel", [], "tarred right keel: shall I go on?");
+    let shown = |desk: &Desk| -> Vec<(String, String)> {
+        let word = |seat: &Value, name: &str| seat[name].as_str().unwrap_or_default().to_owned();
+        let mut panes: Vec<_> =
+            desk.env.seats().iter().map(|seat| (word(seat, "pane"), word(seat, "session"))).collect();
+        panes.sort();
+        panes
+    };
+    let session = desk.first_session().to_string();
+    let both = [&left, &right].map(|seat| (seat.pane.id.clone(), session.clone()));
+    assert_eq!(shown(&desk), both);
+
+    left.clear();
+    let of_left = given_once(&left.ask("what was on the left?", [], "left: back"));
+    holds_all(&of_left, &["varnish the left mast", "painted left mast", "first measure the mast"]);
+    assert_eq!(shown(&desk)[1], both[1], "the other pane still shows it");
+    right.clear();
+    let of_right = given_once(&right.ask("what was on the right?", [], "right: back"));
+    holds_all(&of_right, &["tar the right keel", "caulked right keel", "first measure the mast"]);
+    assert!(!of_left.contains("keel") && !of_right.contains("left mast"), "{of_left}\n{of_right}");
+    assert_eq!(desk.ways(), ["clear", "clear"]);
 }
 
 /// Starts that nobody asks anything of: cleared again, opened beside it, opened in its place.

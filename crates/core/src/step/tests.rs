@@ -9,13 +9,14 @@ use crate::project::ProjectIdentity;
 use crate::seat::{SeatKind, SeatProof};
 use crate::text::{SecretPolicy, TextPolicy};
 use crate::time::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Applies events one by one, as the store does.
 #[derive(Default)]
 struct World {
     sessions: BTreeMap<SessionKey, Session>,
     seats: BTreeMap<String, Seat>,
+    shared: BTreeSet<SessionKey>,
     ended: Vec<SessionTurn>,
     waits: Vec<UserWait>,
     clock: i64,
@@ -37,8 +38,12 @@ impl World {
             session,
             seat: seat_key.as_ref().and_then(|key| self.seats.get(key).cloned()),
             former_seat: former.as_ref().and_then(|key| self.seats.get(key).cloned()),
+            is_shared: self.shared.contains(&event.session),
         };
         let after = step(before, &event);
+        if after.is_shared {
+            self.shared.insert(event.session.clone());
+        }
         self.ended.extend(after.ended_turn);
         self.waits.extend(after.ended_wait);
         for seat in after.seat.into_iter().chain(after.left_seat) {
@@ -297,6 +302,32 @@ fn resuming_elsewhere_leaves_the_old_seat_free() {
     assert_eq!(moved.seat.as_deref(), Some("tmux:%2"));
     assert_eq!(world.seats["tmux:%1"].current, None);
     assert_eq!(world.seats["tmux:%2"].current, Some(SessionKey::parse("a:1").unwrap()));
+}
+
+/// Its first pane was once shown as an agent without hooks, and the end in one pane ended both.
+#[test]
+fn a_session_that_is_resumed_beside_itself_sits_in_both_panes_until_it_ends_in_each() {
+    let mut world = World::default();
+    let resume = EventKind::SessionStarted { by: StartedBy::Resume, wishes: InheritSettings::default() };
+    let in_pane = |happening, pane: &str| {
+        let mut event = at_pane(event("a:1", happening), pane, SessionPresence::Terminal);
+        let place = event.scene.as_mut().and_then(|scene| scene.place.as_mut()).unwrap();
+        place.pid = pane.trim_start_matches('%').parse().unwrap();
+        event
+    };
+    let ended = || EventKind::SessionEnded { by: EndedBy::Clear };
+    let is_in = |world: &World, pane: &str| world.seats[pane].current.is_some();
+    world.feed_event(in_pane(start(), "%1"));
+    world.feed("a:1", resume);
+    world.feed_event(in_pane(EventKind::SeatFound, "%2"));
+    assert!(is_in(&world, "tmux:%1") && is_in(&world, "tmux:%2"));
+    let found = world.feed_event(in_pane(EventKind::SeatFound, "%1"));
+    assert_eq!(found.seat.as_deref(), Some("tmux:%1"));
+    assert!(is_in(&world, "tmux:%1") && is_in(&world, "tmux:%2"));
+    let left = world.feed_event(in_pane(ended(), "%2"));
+    assert_eq!((left.state, left.seat.as_deref()), (SessionState::Idle, Some("tmux:%1")));
+    let left = world.feed_event(in_pane(ended(), "%1"));
+    assert_eq!(left.state, SessionState::Ended);
 }
 
 #[test]

@@ -57,6 +57,7 @@ impl Giver<'_> {
             return self.remembered();
         }
         let mut material = past::material(archive.as_ref(), Some(store), from, came_by(due.way), env.now)?;
+        self.narrow_to_pane(&mut material, archive.as_ref())?;
         if let Some(machine) = &due.machine {
             past::mark_remote(&mut material, archive.as_ref(), machine.clone())?;
         }

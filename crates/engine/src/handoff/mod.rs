@@ -7,5 +7,6 @@ pub mod bookmarks;
 pub mod continuing;
 pub mod guard;
 pub mod inherit;
+mod panes;
 pub mod past;
 pub mod typing;

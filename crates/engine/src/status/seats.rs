@@ -1,12 +1,14 @@
 //! The seats as the store has them: one list for every surface.
 //!
-//! Only reads the store. Applying the journal and probing the seats is `ingest::live`.
+//! Reads the store, and whether the process in a second pane of a session is still there. Applying the journal and probing
+//! the seats is `ingest::live`.
 
 use super::scan::{self, Stray};
 use towline_core::seat::SeatLocation;
 use towline_core::session::Session;
 use towline_core::shown::{SeatView, by_urgency};
-use towline_store::{Store, StoreError};
+use towline_store::{Store, StoreError, shared};
+use towline_terminal::process::Process;
 
 /// How thoroughly the seats are probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +44,24 @@ pub struct Seated {
     pub displaced: Vec<Session>,
 }
 
+/// The seats of live sessions; a session that is open in two panes is listed twice.
 pub fn sitting(store: &Store) -> Result<Vec<(Session, SeatLocation)>, StoreError> {
-    Ok(seated(store)?.sitting)
+    let mut sitting = seated(store)?.sitting;
+    let is_shared = |(session, _): &&(Session, SeatLocation)| shared::is_shared(store.home(), &session.key);
+    let open_twice: Vec<Session> =
+        sitting.iter().filter(is_shared).map(|(session, _)| session.clone()).collect();
+    for session in open_twice {
+        for key in store.seats_of(&session.key)?.into_iter().filter(|key| session.seat.as_ref() != Some(key))
+        {
+            let there = |place: &SeatLocation| {
+                Process::read(place.pid).is_some_and(|process| process.started == place.started)
+            };
+            if let Some(place) = store.seat(&key)?.map(|seat| seat.place).filter(there) {
+                sitting.push((Session { seat: Some(key), ..session.clone() }, place));
+            }
+        }
+    }
+    Ok(sitting)
 }
 
 pub fn seated(store: &Store) -> Result<Seated, StoreError> {

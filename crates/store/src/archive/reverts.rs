@@ -2,7 +2,7 @@
 //!
 //! Deletes no turn: a reverted turn is marked, whether it is read before the revert or after it.
 
-use super::Archive;
+use super::{Archive, Conversation};
 use crate::Result;
 use crate::query::Query;
 use towline_core::time::Timestamp;
@@ -22,7 +22,18 @@ const STAND: &str = "
     where conversation = ?1 and reverted = 1 and not exists (
         select 1 from reverts r where r.conversation = ?1 and r.from_place <= turns.place and r.at > turns.at)";
 
+/// A turn is reverted by a later prompt that went back to before it.
+const REVERTED_BY: &str = "
+    select t.ordinal, r.at from turns t join reverts r
+        on r.conversation = t.conversation and r.from_place <= t.place and r.at > t.at
+    where t.conversation = ?1 and t.reverted = 1";
+
 impl Archive {
+    /// The reverted turns of a conversation, with the time of each prompt that reverted them.
+    pub fn reverted_by(&self, conversation: &Conversation) -> Result<Vec<(u32, Timestamp)>> {
+        self.db.all(REVERTED_BY, [conversation.id])
+    }
+
     pub(super) fn revert(&self, conversation: i64, from: u64, at: Timestamp) -> Result<()> {
         let row = (conversation, from.cast_signed(), at.0);
         self.db.change(ADD_REVERT, row)?;

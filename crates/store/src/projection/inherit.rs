@@ -112,9 +112,17 @@ impl ProjectionBatch<'_> {
     /// The previous sessions in its seat, up to and including the first that counts.
     fn chain(&mut self, heir: &SessionKey) -> Result<Vec<Predecessor>> {
         let mut chain = vec![];
-        let mut next = self.sessions.get(heir).and_then(|stored| stored.session.previous.clone());
+        let heir = self.sessions.get(heir).map(|stored| &stored.session);
+        let (mut next, seat) =
+            heir.map(|heir| (heir.previous.clone(), heir.seat.clone())).unwrap_or_default();
         while let Some(key) = next.take().filter(|_| chain.len() < DEEPEST_CHAIN) {
-            let Some(candidate) = self.candidate(&key)? else { break };
+            let Some(mut candidate) = self.candidate(&key)? else { break };
+            if let Some((successor, _)) = candidate.heir.clone()
+                && self.seat_of(&successor)? != seat
+            {
+                // It was open in two panes, and cleared in the other.
+                candidate.heir = None;
+            }
             if is_skipped(&candidate.session) {
                 next.clone_from(&candidate.session.previous);
             }
@@ -151,6 +159,11 @@ impl ProjectionBatch<'_> {
             nearby.extend(self.candidate(key)?);
         }
         Ok(nearby)
+    }
+
+    fn seat_of(&mut self, session: &SessionKey) -> Result<Option<String>> {
+        self.load_session(session)?;
+        Ok(self.sessions.get(session).and_then(|stored| stored.session.seat.clone()))
     }
 
     fn candidate(&mut self, key: &SessionKey) -> Result<Option<Predecessor>> {

@@ -5,7 +5,7 @@
 use crate::columns::from_row;
 use crate::query::Query;
 use crate::{Result, Store};
-use towline_core::event::Event;
+use towline_core::event::{Event, EventKind};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::time::Timestamp;
 
@@ -16,6 +16,12 @@ const ADD: &str = "
 
 /// The first six bytes of a uid are its time, so expiry scans only each session's oldest rows.
 const EXPIRE: &str = "delete from events where session = ?1 and uid < ?2";
+
+/// A hook that answers a prompt gives both events the same time.
+const PROMPTED_SEATS: &str = "
+    select f.at, f.tool, h.prompt from events f join heard_turns h on h.session = f.session and h.started_at = f.at
+    where f.session = (select id from sessions where agent = ?1 and session = ?2)
+        and f.kind = 'seat_found' and f.tool is not null order by f.uid";
 
 const HAS: &str = "
     select exists (select 1 from events where uid = ?3 and session =
@@ -36,10 +42,27 @@ pub struct EventRow {
 
 from_row!(EventRow { kind, tool, at, subagent });
 
+/// A prompt whose seat is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeatPrompt {
+    pub at: Timestamp,
+    pub seat: String,
+    pub prompt: String,
+}
+
+from_row!(SeatPrompt { at, seat, prompt });
+
+/// The key of the seat that an event found; stored in the place of a tool's name.
+fn found_seat(event: &Event) -> Option<&str> {
+    let place = event.scene.as_ref()?.place.as_ref()?;
+    (event.happening == EventKind::SeatFound).then_some(place.key.as_str())
+}
+
 impl Store {
     /// Returns whether the event is new.
     pub(crate) fn add_event(&self, session: i64, event: &Event) -> Result<bool> {
         let tool = event.happening.tool().filter(|tool| !tool.is_blank()).map(|tool| tool.as_str());
+        let tool = tool.or_else(|| found_seat(event));
         let subagent = event.subagent.as_ref().map(|id| id.as_str());
         let row = (session, event.uid.0, event.at.0, event.happening.name(), tool, subagent);
         Ok(self.db.change(ADD, row)? == 1)
@@ -57,6 +80,11 @@ impl Store {
             }
         }
         Ok(expired)
+    }
+
+    /// In which seats a session was prompted, as far as its hooks said so, in order.
+    pub fn prompted_seats(&self, session: &SessionKey) -> Result<Vec<SeatPrompt>> {
+        self.db.all(PROMPTED_SEATS, (session.agent.as_str(), session.id.as_str()))
     }
 
     /// Whether this event of a session was applied.

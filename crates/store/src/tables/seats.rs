@@ -5,7 +5,7 @@
 use crate::columns::{from_row, values};
 use crate::query::Query;
 use crate::{Result, Store};
-use towline_core::id::Uid;
+use towline_core::id::{SessionKey, Uid};
 use towline_core::seat::{Seat, SeatLocation};
 
 const COLUMNS: &str =
@@ -32,6 +32,11 @@ impl Store {
     /// All seats ever seen, oldest first.
     pub fn seats(&self) -> Result<Vec<Seat>> {
         self.db.all(&format!("select {COLUMNS} from seats order by id"), [])
+    }
+
+    /// The seats in which a session is open, the latest first.
+    pub fn seats_of(&self, session: &SessionKey) -> Result<Vec<String>> {
+        self.db.all("select key from seats where current = ?1 order by last_seen desc", [session.to_string()])
     }
 
     pub(crate) fn save_seat(&self, uid: Uid, seat: &Seat) -> Result<()> {

@@ -10,6 +10,7 @@ use towline_agents::{Agent, HookEvent, ProcessContext};
 use towline_core::event::{Event, EventKind, EventScene, SessionPresence, StartedBy};
 use towline_core::seat::SeatLocation;
 use towline_core::text::clip;
+use towline_store::shared;
 use towline_terminal::place::{AgentMatcher, TypedPrompt, agent_above, seat_of, seat_of_prompt};
 use towline_terminal::process::{Environment, Process, ancestors};
 
@@ -28,13 +29,20 @@ pub(super) fn of(call: &HookCall, heard: &HookEvent) -> EventScene {
         folder: heard.folder.as_deref().map(bounded),
         transcript: heard.transcript.as_deref().map(bounded),
         model: heard.model.as_deref().map(bounded),
-        place: None,
+        place: ending_in(call, heard, presence),
         project: heard
             .folder
             .as_deref()
             .filter(|_| tells_project(&heard.happening))
             .map(|folder| projects::traces(&call.config, Path::new(folder))),
     }
+}
+
+/// The pane in which a session ended that may go on in another.
+fn ending_in(call: &HookCall, heard: &HookEvent, presence: SessionPresence) -> Option<SeatLocation> {
+    let is_end = matches!(heard.happening, EventKind::SessionEnded { .. });
+    let is_one_of_two = is_end && shared::is_shared(&call.env.home, &heard.session);
+    if is_one_of_two { own_seat(call, presence) } else { None }
 }
 
 /// The session's seat, if this kind of event reveals it.
@@ -44,7 +52,11 @@ pub(super) fn seat(call: &HookCall, event: &Event, heard: &HookEvent) -> Option<
         return if by == StartedBy::Compact { None } else { own_seat(call, presence) };
     }
     if let (EventKind::PromptSubmitted { .. }, SessionPresence::Terminal) = (&heard.happening, presence) {
-        return typed_in(call, heard.typed.as_deref()?, heard.folder.as_deref()?);
+        let is_one_of_two = || heard.subagent.is_none() && shared::is_shared(&call.env.home, &heard.session);
+        let typed = heard.typed.as_deref().zip(heard.folder.as_deref());
+        return typed
+            .and_then(|(prompt, folder)| typed_in(call, prompt, folder))
+            .or_else(|| is_one_of_two().then(|| own_seat(call, presence)).flatten());
     }
     None
 }
