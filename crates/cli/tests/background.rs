@@ -1,0 +1,116 @@
+//! Background work: it runs below everything that a user or an agent waits for, within its bound on memory, and ends.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::disallowed_methods, reason = "starts a process and watches it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+use towline_store::DataFolder;
+use towline_store::lock::WorkLock;
+use towline_testkit::{Run, TestEnv, wait};
+
+/// The bound that docs/troubleshooting.md states, in KiB of private memory.
+const BOUND_KIB: u32 = 200 * 1024;
+
+fn entry(kind: &str, number: usize, content: Value) -> String {
+    let (id, at) = (format!("{kind}-{number}"), format!("2026-11-01T10:{:02}:00.000Z", number % 60));
+    let message = json!({"id": id, "type": "message", "role": kind, "model": "m", "content": content,
+        "usage": {"input_tokens": 10, "output_tokens": 20}});
+    let entry = json!({"type": kind, "uuid": id, "sessionId": "s-1", "cwd": "/home/dev/project", "timestamp": at,
+        "isSidechain": false, "message": message});
+    format!("{entry}\n")
+}
+
+/// A transcript of this many turns, each with an answer of this many bytes.
+fn transcript(env: &TestEnv, turns: usize, bytes: usize) -> PathBuf {
+    let answer = "The third case needed a longer wait. ".repeat(bytes / 37 + 1);
+    let turn = |number| {
+        let text = json!([{"type": "text", "text": format!("Part {number}: {answer}")}]);
+        entry("user", number, json!(format!("look into part {number}"))) + &entry("assistant", number, text)
+    };
+    let path = env.root().join("s-1.jsonl");
+    fs::write(&path, (0..turns).map(turn).collect::<String>()).unwrap();
+    path
+}
+
+fn start(env: &TestEnv, words: &[&str]) -> Child {
+    env.command("tow").args(words).stdout(Stdio::null()).spawn().unwrap()
+}
+
+/// The nice value of a thread: field 19, behind the name in parentheses.
+fn nice_of(task: &Path) -> Option<i32> {
+    let stat = fs::read_to_string(task.join("stat")).ok()?;
+    stat.rsplit_once(')')?.1.split(' ').nth(17)?.parse().ok()
+}
+
+/// The nice value of the main thread, which children inherit, and the nice value and the I/O priority of a thread with
+/// a lower one, if there is one now.
+fn priorities(env: &TestEnv, pid: u32) -> Option<(i32, i32, String)> {
+    let tasks = PathBuf::from(format!("/proc/{pid}/task"));
+    let main = nice_of(&tasks.join(pid.to_string()))?;
+    let all = fs::read_dir(tasks).ok()?.flatten().map(|entry| entry.path());
+    let low = all.into_iter().find(|task| nice_of(task).is_some_and(|nice| nice > main))?;
+    let name = low.file_name()?.to_string_lossy().into_owned();
+    let io = Run::of(env.command("ionice").args(["-p", &name]), b"").stdout.trim().to_owned();
+    Some((main, nice_of(&low)?, io)).filter(|(.., io)| !io.is_empty())
+}
+
+#[track_caller]
+fn check_priorities(env: &TestEnv, words: &[&str]) {
+    let main = nice_of(Path::new("/proc/self")).unwrap();
+    let seen = wait::until("a thread with a low priority", wait::PATIENCE, || {
+        // So that there is something to do each time.
+        let _ = fs::remove_dir_all(env.data_dir().join("index"));
+        let mut child = start(env, words);
+        let seen = wait::holds_within(wait::PATIENCE, || {
+            priorities(env, child.id()).is_some() || child.try_wait().unwrap().is_some()
+        });
+        let found = seen.then(|| priorities(env, child.id())).flatten();
+        child.wait().unwrap();
+        found
+    });
+    assert_eq!(seen, (main, main.max(10), "best-effort: prio 7".to_owned()), "{words:?}");
+}
+
+#[test]
+fn a_capture_ran_beside_agents_with_their_priority() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let path = transcript(&env, 1, 100).display().to_string();
+    check_priorities(&env, &["capture", "claude", &path]);
+}
+
+#[test]
+fn the_work_after_a_capture_ran_beside_agents_with_their_priority() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let path = transcript(&env, 2_000, 100).display().to_string();
+    env.tow(&["capture", "--at-once", "claude", &path]).ok();
+    check_priorities(&env, &["work", "--quiet"]);
+}
+
+#[test]
+fn one_worker_at_a_time_works_and_another_leaves() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    env.tow(&["work"]).ok();
+    let _held = WorkLock::try_take(&DataFolder::at(env.data_dir())).unwrap().unwrap();
+    let report = env.tow(&["work", "--quiet"]).ok();
+    report.is_silent();
+}
+
+/// Building an index of a million turns once took 1.7 GB: it kept a removal for every document until the end. These twenty
+/// thousand turns took more than 80 MiB.
+#[test]
+fn capturing_and_indexing_a_large_transcript_stay_within_their_bound_on_memory() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let path = transcript(&env, 20_000, 40).display().to_string();
+    let bounded = |kib: u32, words: &str| {
+        let script = format!("ulimit -d {kib} && exec tow {words}");
+        Run::of(env.command("sh").args(["-c", &script]), b"").ok()
+    };
+    bounded(BOUND_KIB, &format!("capture --at-once claude {path}"));
+    bounded(80 * 1024, "work --quiet");
+    env.wait_no_process();
+    let found = env.tow(&["sessions", "--all-projects", "--json"]).ok().json().to_string();
+    assert!(found.contains("20000"), "{found}");
+}
