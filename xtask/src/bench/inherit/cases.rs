@@ -1,4 +1,5 @@
-//! The cases measured against `/bin/true`: the end of a turn in a long transcript, a context, a detail.
+//! The cases measured against `/bin/true`: the first prompt after a clear, the end of a turn in a long transcript, a
+//! context, a detail.
 //!
 //! No case may run while a process that another case started is still running.
 
@@ -12,10 +13,12 @@ use crate::bench::report::Judgement;
 use crate::bench::rounds::Case;
 use crate::outcome::{Result, output_of};
 
-use super::many::{LONG, LongSession, ManySessions};
+use super::many::{LONG, LongSession, ManySessions, merged};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
+    /// The hook that composes what the session inherits.
+    FirstPrompt,
     /// The hook that the agent waits for.
     Stop,
     /// The background process that the hook starts; the agent does not wait for it.
@@ -27,7 +30,8 @@ enum What {
 }
 
 /// Each case with its name and the bound on `× true`, if it has one.
-const CASES: [(What, &str, Option<f64>); 6] = [
+const CASES: [(What, &str, Option<f64>); 7] = [
+    (What::FirstPrompt, "first prompt after a clear, 1 M turns behind it", Some(8.0)),
     (What::Stop, "Stop hook, 100 MB transcript that grew by 50 kB", Some(4.0)),
     (What::Capture, "capture of those 50 kB, which nobody waits for", None),
     (What::Context, "tow context, 10 k sessions", Some(5.0)),
@@ -57,6 +61,7 @@ impl Measured<'_> {
     fn command(&self) -> Command {
         let (many, name) = (&self.many.home, self.many.short_name());
         match self.what {
+            What::FirstPrompt => many.tow(&["hook", "claude"]),
             What::Stop => self.long.home.tow(&["hook", "claude"]),
             What::Capture => self.capture(),
             What::Context => many.tow(&["context", &name]),
@@ -72,13 +77,10 @@ impl Measured<'_> {
     }
 
     fn payload(&self, event: &Value) -> Vec<u8> {
-        let mut payload = json!({
+        let own = json!({
             "session_id": LONG, "transcript_path": self.long.transcript(), "cwd": self.long.home.user(),
         });
-        if let (Some(payload), Some(event)) = (payload.as_object_mut(), event.as_object()) {
-            payload.extend(event.clone());
-        }
-        payload.to_string().into_bytes()
+        merged(own, event.clone()).to_string().into_bytes()
     }
 }
 
@@ -90,6 +92,9 @@ impl Case for Measured<'_> {
     /// Before a hook or a capture, a prompt was submitted, and the transcript has grown.
     fn process(&self, round: usize) -> Result<(Command, Vec<u8>)> {
         let mut stdin = vec![];
+        if self.what == What::FirstPrompt {
+            stdin = self.many.clear_one(round)?;
+        }
         if self.what == What::Stop {
             let prompt = format!("look into part {round} of the work");
             let prompt = self.payload(&json!({ "hook_event_name": "UserPromptSubmit", "prompt": prompt }));

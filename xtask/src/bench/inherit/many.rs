@@ -7,14 +7,19 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use crate::bench::home::Home;
-use crate::bench::seed::{session_id, stamp};
+use crate::bench::host::{wait_for_captures, wait_for_work};
+use crate::bench::measure::cost_of;
+use crate::bench::seed::{self, session_id, stamp};
 use crate::bench::setup::Setup;
 use crate::files;
 use crate::outcome::{Failure, Result};
 
 const TURNS_EACH: usize = 100;
 const YEAR: usize = 2026;
+const MEMORIES: u64 = 5_000;
 
 pub struct ManySessions {
     pub home: Home,
@@ -38,7 +43,38 @@ impl ManySessions {
         many.home.import()?;
         // The archive holds everything imported: the transcripts can be removed.
         files::remove_folder(&many.home.user().join(".claude"))?;
+        seed::memories(&many.home.data(), MEMORIES)?;
         Ok(many)
+    }
+
+    /// A session that works and is cleared; returns the payload of the next one's first prompt.
+    pub fn clear_one(&self, round: usize) -> Result<Vec<u8>> {
+        let [before, heir] = ["before", "heir"].map(|name| format!("{name}-{round}"));
+        let path = self.home.user().join(format!("{before}.jsonl"));
+        let mut text = String::new();
+        prompt(&mut text, &before, 0, self.sessions * 2_600 + round * 60);
+        answer(&mut text, &before, 0, self.sessions * 2_600 + round * 60 + 9);
+        files::write(&path, &text)?;
+        let payload = |session: &str, event: Value| {
+            let path = self.home.user().join(format!("{session}.jsonl"));
+            let own = json!({ "session_id": session, "transcript_path": path, "cwd": "/home/dev/project" });
+            merged(own, event).to_string().into_bytes()
+        };
+        for event in [
+            payload(&before, json!({ "hook_event_name": "SessionStart", "source": "startup" })),
+            payload(&before, json!({ "hook_event_name": "UserPromptSubmit", "prompt": "paint the mast" })),
+            payload(
+                &before,
+                json!({ "hook_event_name": "Stop", "last_assistant_message": "It is painted." }),
+            ),
+            payload(&before, json!({ "hook_event_name": "SessionEnd", "reason": "clear" })),
+            payload(&heir, json!({ "hook_event_name": "SessionStart", "source": "clear" })),
+        ] {
+            cost_of(&mut self.home.tow(&["hook", "claude"]), &event)?;
+        }
+        wait_for_captures(&self.home.data());
+        wait_for_work(&self.home.data());
+        Ok(payload(&heir, json!({ "hook_event_name": "UserPromptSubmit", "prompt": "what was I doing?" })))
     }
 
     /// The short name of a session in the middle.
@@ -115,6 +151,14 @@ impl LongSession {
         answer(&mut text, LONG, turn, turn * 20 + 15);
         text
     }
+}
+
+/// The payload with the fields of an event.
+pub fn merged(mut payload: Value, event: Value) -> Value {
+    if let (Some(payload), Value::Object(event)) = (payload.as_object_mut(), event) {
+        payload.extend(event);
+    }
+    payload
 }
 
 fn prompt(text: &mut String, session: &str, turn: usize, seconds: usize) {
