@@ -181,11 +181,12 @@ struct Ranked {
 }
 
 fn ranked(memories: Vec<Memory>, here: &CurrentWork) -> Vec<Ranked> {
-    let words: Vec<BTreeSet<String>> = memories.iter().map(|memory| words(&memory.content.text())).collect();
-    let rarity = WordRarity::of(&words);
-    let prompt_words = self::words(&here.prompt);
-    let scored = memories.into_iter().zip(&words).map(|(memory, words)| {
-        let fit = rarity.shared(&prompt_words, words) + place_score(&memory, here);
+    let prompt_words = words(&here.prompt);
+    let shared: Vec<BTreeSet<&str>> =
+        memories.iter().map(|memory| shared_words(&memory.content.text(), &prompt_words)).collect();
+    let rarity = WordRarity::of(&shared);
+    let scored = memories.into_iter().zip(&shared).map(|(memory, shared)| {
+        let fit = rarity.weight(shared) + place_score(&memory, here);
         Ranked { fits: fit > 0, score: fit * 100 + base_score(&memory), memory }
     });
     let mut ranked: Vec<Ranked> = scored.collect();
@@ -225,30 +226,44 @@ fn base_score(memory: &Memory) -> u64 {
     by_type + by_trust + u64::from(memory.confidence.as_percent()) / 10 + u64::from(memory.found.min(5))
 }
 
-/// Document frequency of words among the candidates: a word that all contain carries no information.
-struct WordRarity {
-    frequency: BTreeMap<String, usize>,
+/// Document frequency of the prompt's words among the candidates: a word that all contain carries no information.
+struct WordRarity<'a> {
+    frequency: BTreeMap<&'a str, usize>,
     all: usize,
 }
 
-impl WordRarity {
-    fn of(words: &[BTreeSet<String>]) -> WordRarity {
+impl<'a> WordRarity<'a> {
+    fn of(shared: &[BTreeSet<&'a str>]) -> WordRarity<'a> {
         let mut frequency = BTreeMap::new();
-        for word in words.iter().flatten() {
-            *frequency.entry(word.clone()).or_insert(0) += 1;
+        for word in shared.iter().flatten() {
+            *frequency.entry(*word).or_insert(0) += 1;
         }
-        WordRarity { frequency, all: words.len() }
+        WordRarity { frequency, all: shared.len() }
     }
 
-    /// The score of the words two texts share, each weighted by its rarity.
-    fn shared(&self, prompt_words: &BTreeSet<String>, words: &BTreeSet<String>) -> u64 {
-        let weight = |word: &&String| {
+    /// The score of the words that a memory shares with the prompt, each weighted by its rarity.
+    fn weight(&self, shared: &BTreeSet<&str>) -> u64 {
+        let weight = |word: &&str| {
             let frequency = self.frequency.get(*word).copied().unwrap_or(0);
             let is_rare = frequency * 3 <= self.all.max(3);
             if is_rare { 3 } else { u64::from(frequency * 2 <= self.all) }
         };
-        prompt_words.intersection(words).map(|word| weight(&word)).sum()
+        shared.iter().map(weight).sum()
     }
+}
+
+/// Those of the prompt's words that a text contains. An agent waits: nothing is allocated for the others.
+fn shared_words<'a>(text: &str, prompt_words: &'a BTreeSet<String>) -> BTreeSet<&'a str> {
+    let (mut shared, mut stem) = (BTreeSet::new(), String::new());
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        stem.clear();
+        stem.extend(word.chars().flat_map(char::to_lowercase).take(STEM));
+        if let Some(known) = prompt_words.get(&stem).filter(|_| !STOP_WORDS.contains(&&*word.to_lowercase()))
+        {
+            shared.insert(known.as_str());
+        }
+    }
+    shared
 }
 
 /// Words of three letters and more without stop words, cut to `STEM` characters so that forms of one word match.

@@ -28,7 +28,7 @@ const HAS: &str = "
         (select id from sessions where agent = ?1 and session = ?2))";
 
 const OF_SESSION: &str = "
-    select e.kind, e.tool, e.at, e.subagent from events e join sessions s on s.id = e.session
+    select e.kind, case e.kind when 'seat_found' then null else e.tool end, e.at, e.subagent from events e join sessions s on s.id = e.session
     where s.agent = ?1 and s.session = ?2 order by e.uid";
 
 /// One applied event, with the fields that are kept.
