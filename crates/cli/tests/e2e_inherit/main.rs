@@ -3,7 +3,6 @@
 //!
 //! Nothing is told to our hooks but by the clients; nothing is read but the model's requests and what surfaces could read.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests report by panicking")]
-#![expect(clippy::print_stdout, reason = "says what the figures of a crowd were")]
 
 mod across;
 mod claude;

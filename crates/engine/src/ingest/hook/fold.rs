@@ -30,6 +30,9 @@ use towline_store::{Projected, ProjectionLimits, Store, StoreError, journal, upk
 /// Time that composing may take, in milliseconds: nothing is waited for any more when this is left.
 const COMPOSING_MS: u64 = 1000;
 
+/// The least time between two looks at the database without the lock.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
 /// How often a lock holder checks the journal again before it leaves the rest to the next hook.
 const ROUNDS: usize = 3;
 
@@ -48,7 +51,9 @@ pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply
             Ok(Turn::Apply(lock)) => lock,
             Ok(Turn::Read(context)) => {
                 reply = reply.merge(context);
-                break;
+                // What was given is recorded now: apply it, unless the lock is still taken.
+                rest = ReplyScope::Nothing;
+                continue;
             }
             Ok(Turn::Leave) => break,
             Err(error) => {
@@ -141,6 +146,7 @@ fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Re
     };
     let waiting =
         event_of(asked).filter(|event| event.subagent.is_none() && call.carries_context(&event.happening));
+    let patience = if waiting.is_some() { patience.max(BETWEEN_LOOKS) } else { patience };
     loop {
         if let Some(lock) = ProjectionLock::take_within(&call.env.home, pauses(patience))? {
             return Ok(Turn::Apply(lock));

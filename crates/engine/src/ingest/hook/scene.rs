@@ -38,7 +38,8 @@ pub(super) fn of(call: &HookCall, heard: &HookEvent) -> EventScene {
     }
 }
 
-/// The pane in which a session ended that may go on in another.
+/// The pane in which a session ended that may go on in another. Located before the event is accepted: only the event itself
+/// can say where it ended. Such sessions are rare.
 fn ending_in(call: &HookCall, heard: &HookEvent, presence: SessionPresence) -> Option<SeatLocation> {
     let is_end = matches!(heard.happening, EventKind::SessionEnded { .. });
     let is_one_of_two = is_end && shared::is_shared(&call.env.home, &heard.session);
