@@ -255,7 +255,8 @@ impl<'a> WordRarity<'a> {
 /// Those of the prompt's words that a text contains. An agent waits: nothing is allocated for the others.
 fn shared_words<'a>(text: &str, prompt_words: &'a BTreeSet<String>) -> BTreeSet<&'a str> {
     let (mut shared, mut stem) = (BTreeSet::new(), String::new());
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
+    let letters = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= 3);
+    for word in letters.take_while(|_| !prompt_words.is_empty()) {
         stem.clear();
         stem.extend(word.chars().flat_map(char::to_lowercase).take(STEM));
         if let Some(known) = prompt_words.get(&stem).filter(|_| !STOP_WORDS.contains(&&*word.to_lowercase()))

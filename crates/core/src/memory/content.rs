@@ -215,15 +215,22 @@ const READ: usize = 64;
 /// Redacts before the lines are joined: some secrets are recognised by the line they stand on.
 fn single_line(raw: &str, longest: usize) -> String {
     let safe = CleanText::redacted(window(raw, READ * longest));
-    bounded(&safe.as_str().split_whitespace().collect::<Vec<_>>().join(" "), longest)
+    let joined = safe.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+    if joined == safe.as_str() { cut_clean(&safe, longest) } else { bounded(&joined, longest) }
 }
 
-/// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised. Redacts again after
-/// control characters are removed, which may have split a secret.
+/// Redacts first and cuts afterwards: a secret that is cut in half would no longer be recognised.
 fn bounded(raw: &str, longest: usize) -> String {
-    let safe = CleanText::redacted(window(raw, READ * longest));
-    let plain: String = safe.as_str().chars().filter(|c| *c == '\n' || !c.is_control()).collect();
-    let safe = CleanText::redacted(&plain);
+    cut_clean(&CleanText::redacted(window(raw, READ * longest)), longest)
+}
+
+/// Redacts again after control characters are removed, which may have split a secret; usually there are none.
+fn cut_clean(safe: &CleanText<'_>, longest: usize) -> String {
+    let is_removed = |c: char| c != '\n' && c.is_control();
+    if safe.as_str().contains(is_removed) {
+        let plain = safe.as_str().replace(is_removed, "");
+        return cut_clean(&CleanText::redacted(&plain), longest);
+    }
     let cut = clip(safe.as_str(), longest);
     if cut.len() == safe.as_str().len() { cut.to_owned() } else { format!("{}…", cut.trim_end()) }
 }

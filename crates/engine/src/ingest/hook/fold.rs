@@ -216,7 +216,7 @@ fn fold_once(
     let pace = ProjectionLimits { has_time: &has_time, now: call.env.now, new_machine, patience };
     let (store, folded) = Store::open_and_apply(&call.env.home, &lock, &pace)?;
     let known = known(call, asked, &store, &folded)?;
-    let missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
+    let mut missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
         (ReplyScope::All(told), Some(known)) => {
             continuing::at_turns_end(&call.env, &call.config, &store, told, known)?
@@ -229,7 +229,7 @@ fn fold_once(
         Bookmarked::Nothing => None,
         Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
     };
-    let heir = known.as_ref().zip(event_of(asked)).and_then(|(known, event)| heir(known, event));
+    let mut heir = known.as_ref().zip(event_of(asked)).and_then(|(known, event)| heir(known, event));
     let (mut reply, mut measured, mut open) = (Reply::default(), Reply::default(), vec![]);
     if let Some(known) = known {
         if let ReplyScope::All(Stop { event, .. }) = asked {
@@ -244,6 +244,14 @@ fn fold_once(
         spawn::start_detached();
     }
     drop(lock);
+    if let (Missing::SeatToDecideBy, Some(event)) = (missing, event_of(asked)) {
+        look_for_missing_seat(call, event, missing);
+        if let Ok(Some(_lock)) = ProjectionLock::take_within(&call.env.home, pauses(patience)) {
+            refolded = Some(fold_again(call, &store, &pace)?);
+            let decided = |session: &Session| session.inheriting != InheritState::Prompted;
+            (missing, heir) = (Missing::Nothing, store.session(&event.session)?.filter(decided));
+        }
+    }
     // Composing takes longer than applying, and only reads.
     if let Some(heir) = heir {
         reply = reply.merge(inherited(call, &store, &heir, &open)?);
