@@ -72,12 +72,9 @@ impl Wishes {
 
     /// The origin of a prompt from the input box: Towline may have typed it.
     pub(super) fn origin(&self, said: PromptOrigin, prompt: &str) -> PromptOrigin {
-        match self.config.bookmarks.origin(said, prompt) {
-            PromptOrigin::Human if is_typed(prompt) || prompt.trim() == self.config.limits.words.trim() => {
-                PromptOrigin::Continuation
-            }
-            origin => origin,
-        }
+        let origin = self.config.bookmarks.origin(said, prompt);
+        let is_ours = || is_typed(prompt) || prompt.trim() == self.config.limits.words.trim();
+        if origin == PromptOrigin::Human && is_ours() { PromptOrigin::Continuation } else { origin }
     }
 
     /// Whether secrets are redacted before anything is stored.

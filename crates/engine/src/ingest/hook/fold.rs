@@ -254,9 +254,11 @@ fn fold_once(
     }
     // Composing takes longer than applying, and only reads.
     if let Some(heir) = heir {
+        let before = journal::unsealed_bytes(&call.env.home);
         reply = reply.merge(inherited(call, &store, &heir, &open)?);
+        let is_recorded = journal::unsealed_bytes(&call.env.home) != before;
         // On the open connection: another round would cost more.
-        if let Ok(Some(_lock)) = ProjectionLock::try_take(&call.env.home) {
+        if is_recorded && let Ok(Some(_lock)) = ProjectionLock::try_take(&call.env.home) {
             refolded = Some(fold_again(call, &store, &pace)?);
         }
     }
