@@ -70,10 +70,13 @@ fn a_whole_day(claude: Claude) {
 
     pane.say("hello");
     wait_told(&env, &seats, |text| tells(text, "turn_ended", 1));
+    // The hook of the end may still wait for the transcript, and what is typed meanwhile is queued.
+    claude.wait_idle(&pane);
     pane.say("ask me");
     wait_told(&env, &seats, |text| text.contains(": blocked"));
     pane.answer("Do you want to proceed?", &["Enter"]);
     wait_told(&env, &seats, |text| tells(text, "turn_ended", 2) && text.contains(": completed"));
+    claude.wait_idle(&pane);
     pane.say("/compact");
     wait_told(&env, &seats, |text| text.contains("1 compactions"));
     claude.wait_idle(&pane);
