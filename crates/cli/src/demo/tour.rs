@@ -56,7 +56,8 @@ const CLEAR: TourPage = TourPage {
     title: "3  Inherit: /clear, and the next session goes on mid-thought",
     text: "In the window `shop` somebody has typed /clear, and then only: go on.\n\
            The new session was given what the last one knew, with its first prompt:",
-    commands: &[&["inherit", "log"], &["context"]],
+    // The cleared session, by the id that the line above shows.
+    commands: &[&["inherit", "log"], &["context", "4982a668"]],
 };
 
 const AFTER: [TourPage; 2] = [
