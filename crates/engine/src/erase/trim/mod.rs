@@ -69,7 +69,10 @@ pub fn memory(
         let stays: BTreeSet<String> = stays.map(|turn| conversation.turn_id(&turn)).collect();
         past.turns.retain(|turn| !stays.contains(&turn.id));
         past.older.retain(|turn| !stays.contains(&turn.id));
+        past.first = past.first.take().filter(|turn| !stays.contains(&turn.id));
         past.turns_in_all = past.turns_in_all.saturating_sub(u32::try_from(stays.len()).unwrap_or(u32::MAX));
+        // Given with the first turn, which stays.
+        material.chain.clear();
     }
     Ok(compose(&material, agent.budget()))
 }
