@@ -101,9 +101,10 @@ impl Case for Measured<'_> {
             cost_of(&mut self.command(), &prompt)?;
             // A hook that finds another process applying the journal leaves its event to it, and is fast.
             wait_for_work(&self.long.home.data());
-            self.long.grow(2 * round)?;
+            // With words that the transcript does not hold, the hook would wait for them.
+            let words = self.long.grow(2 * round)?;
             stdin = self.payload(&json!({
-                "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": "It is done.",
+                "hook_event_name": "Stop", "stop_hook_active": false, "last_assistant_message": words,
             }));
         }
         if self.what == What::Capture {

@@ -120,11 +120,13 @@ impl LongSession {
         self.home.user().join(format!(".claude/projects/-p/{LONG}.jsonl"))
     }
 
-    /// Appends a turn of 50 kB.
-    pub fn grow(&self, round: usize) -> Result<()> {
+    /// Appends a turn of 50 kB, and returns its last words.
+    pub fn grow(&self, round: usize) -> Result<String> {
         let path = self.transcript();
         let mut file = OpenOptions::new().append(true).open(&path).map_err(Failure::write(&path))?;
-        file.write_all(self.more(1_000_000 + round).as_bytes()).map_err(Failure::write(&path))
+        let turn = 1_000_000 + round;
+        file.write_all(self.more(turn).as_bytes()).map_err(Failure::write(&path))?;
+        Ok(last_words(turn))
     }
 
     /// One turn with ten tool calls, 50 kB in all.
@@ -170,10 +172,16 @@ fn prompt(text: &mut String, session: &str, turn: usize, seconds: usize) {
     );
 }
 
+/// The answer that ends a turn.
+fn last_words(turn: usize) -> String {
+    format!("Part {turn} was looked into; the third case needed a longer wait.")
+}
+
 fn answer(text: &mut String, session: &str, turn: usize, seconds: usize) {
+    let words = last_words(turn);
     let at = stamp(YEAR, seconds);
     let _ = writeln!(
         text,
-        r#"{{"type":"assistant","uuid":"a{turn}","parentUuid":"p{turn}","sessionId":"{session}","cwd":"/home/dev/project","timestamp":"{at}","isSidechain":false,"message":{{"id":"msg_{turn}","type":"message","role":"assistant","model":"m","content":[{{"type":"text","text":"Part {turn} was looked into; the third case needed a longer wait."}}],"usage":{{"input_tokens":10,"output_tokens":20}}}}}}"#
+        r#"{{"type":"assistant","uuid":"a{turn}","parentUuid":"p{turn}","sessionId":"{session}","cwd":"/home/dev/project","timestamp":"{at}","isSidechain":false,"message":{{"id":"msg_{turn}","type":"message","role":"assistant","model":"m","content":[{{"type":"text","text":"{words}"}}],"usage":{{"input_tokens":10,"output_tokens":20}}}}}}"#
     );
 }
