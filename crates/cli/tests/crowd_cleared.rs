@@ -87,7 +87,7 @@ impl Member {
         self.folder.join(file).exists()
     }
 
-    /// What its model was given with the first prompt.
+    /// The context that its model was given with the first prompt.
     fn given(&self) -> String {
         let said = fs::read_to_string(self.folder.join("said")).unwrap();
         let said: Value = serde_json::from_str(&said).unwrap_or_default();

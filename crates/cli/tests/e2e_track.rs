@@ -73,8 +73,7 @@ fn the_timer_of_the_bar_goes_on_while_no_hook_runs() {
     watched.wait_screen("1!");
     let since = Timestamp::parse_utc(env.only_seat()["since"].as_str().unwrap()).unwrap();
     for (minutes, shown) in [(1, "1!1m"), (2, "1!2m"), (59, "1!59m"), (60, "1!1h")] {
-        // What the server runs has this clock; hooks of the client keep theirs, and none runs. The printed time is cut
-        // to its second.
+        // Commands that the tmux server runs get this clock; no hook runs. The printed time is cut to its second.
         let now = since.plus_ms(minutes * 60_000 + 1000).0.to_string();
         tmux.run(&["set-environment", "-g", "TOWLINE_NOW", &now]);
         watched.wait_screen(shown);

@@ -95,7 +95,7 @@ impl Crowd<'_> {
         self.desk().tmux.run(&keys[..keys.len() - 1]);
     }
 
-    /// What each model was given with its prompt.
+    /// The context that each model was given with its prompt.
     fn given(&self, prompts: &[String]) -> Vec<String> {
         let model = &self.desk().model;
         let first = |prompt: &String| {

@@ -22,7 +22,7 @@ const SMALL_WORDS: Phrases = Phrases(
     toll|ty|und|vale|very|vielen|weiter|well|yeah|yep|yes|you|yup|続けて|続けてください|继续|请继续|谢谢|繼續|계속|감사합니다",
 );
 
-/// What is typed after a usage limit unless the user chose other words, as older versions captured it.
+/// The default prompt that is typed after a usage limit, as older versions captured it.
 const RESUME: &str = "Continue where you left off.";
 
 /// More than this is no small talk, in bytes.

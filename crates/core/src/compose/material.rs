@@ -51,6 +51,28 @@ pub struct PastSession {
     pub summary: Option<SummaryDraft>,
 }
 
+impl PastSession {
+    /// A session of which nothing is known yet.
+    pub fn new(session: SessionKey) -> PastSession {
+        PastSession {
+            session,
+            way: String::new(),
+            project: None,
+            branch: None,
+            model: None,
+            last_active: String::new(),
+            turns_in_all: 0,
+            first: None,
+            turns: vec![],
+            older: vec![],
+            answer_heard: None,
+            handoff: None,
+            away: None,
+            summary: None,
+        }
+    }
+}
+
 /// Another machine that a session ran on, and the data that is only there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteMachine {

@@ -34,7 +34,7 @@ pub fn mechanical(past: &PastSession, chain: &[PastSession], handed: Option<&str
     Handoff { task, completed: completed(past), remaining, key_context: key_context(past) }
 }
 
-/// What a directive asks for: of a handoff that was sent by hand, its task.
+/// The task of a directive: of a handoff that was sent by hand, the task that it names.
 fn asked(directive: &str) -> String {
     let sent = directive.strip_prefix(SENT).map(|handoff| form::parts(handoff).task);
     sent.filter(|task| !task.is_empty()).unwrap_or_else(|| directive.trim().to_owned())
@@ -78,20 +78,9 @@ mod tests {
 
     fn past() -> PastSession {
         PastSession {
-            session: SessionKey::parse("agent:one").unwrap(),
-            way: String::new(),
             project: Some("app".into()),
             branch: Some("main".into()),
-            model: None,
-            last_active: String::new(),
-            turns_in_all: 0,
-            first: None,
-            turns: vec![],
-            older: vec![],
-            answer_heard: None,
-            handoff: None,
-            away: None,
-            summary: None,
+            ..PastSession::new(SessionKey::parse("agent:one").unwrap())
         }
     }
 

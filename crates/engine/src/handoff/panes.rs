@@ -4,6 +4,7 @@
 //! prompt from then on. Changes only the material of such a session, and decides nothing about inheritance.
 
 use crate::handoff::inherit::Giver;
+use crate::handoff::past::TOGETHER_MS;
 use crate::runtime::calendar::clock;
 use std::collections::BTreeSet;
 use towline_core::compose::{ComposeInput, OlderTurn, PastTurn, Speaker, TurnMessage};
@@ -15,9 +16,6 @@ use towline_store::{SeatPrompt, StoreError, shared};
 /// Turns that are read, and those that are given with their words.
 const MOST: usize = 200;
 const WITH_WORDS: usize = 40;
-
-/// How far a prompt's hook and its transcript entry may lie apart in time.
-const TOGETHER_MS: i64 = 10_000;
 
 /// How much earlier than its hook a prompt may be written, on a machine that is not overloaded.
 const LAG_MS: i64 = 1_000;

@@ -46,9 +46,7 @@ pub fn material(
     let heard = hot.map(|store| store.session(from)).transpose()?.flatten();
     let conversation = archive.map(|archive| archive.conversation(from)).transpose()?.flatten();
     let mut past = PastSession {
-        session: from.clone(),
         way,
-        first: None,
         project: heard
             .as_ref()
             .and_then(|session| session.project.as_ref())
@@ -56,13 +54,7 @@ pub fn material(
         branch: heard.as_ref().and_then(|session| session.project.as_ref()).and_then(|it| it.branch.clone()),
         model: heard.as_ref().and_then(|session| session.model.clone()),
         last_active: heard.as_ref().map_or(String::new(), |session| clock(session.last_event_at, now)),
-        turns_in_all: 0,
-        turns: vec![],
-        older: vec![],
-        answer_heard: None,
-        handoff: None,
-        away: None,
-        summary: None,
+        ..PastSession::new(from.clone())
     };
     let mut chain = vec![];
     if let (Some(archive), Some(conversation)) = (archive, &conversation) {
@@ -101,22 +93,11 @@ fn ancestor(
     conversation: &Conversation,
     now: Timestamp,
 ) -> Result<PastSession, StoreError> {
-    let (session, last_active) = (conversation.session.clone(), clock(conversation.last_at, now));
     let mut past = PastSession {
-        session,
-        way: String::new(),
-        project: None,
-        branch: None,
-        model: None,
-        last_active,
+        last_active: clock(conversation.last_at, now),
         turns_in_all: archive.turns_worth_giving(conversation)?,
         first: first_directive(archive, conversation, now)?,
-        turns: vec![],
-        older: vec![],
-        answer_heard: None,
-        handoff: None,
-        away: None,
-        summary: None,
+        ..PastSession::new(conversation.session.clone())
     };
     let mut older = archive.last_turns(conversation, LINES_OF_ANCESTOR)?;
     // Up to the last directive: what came after it was small talk.
@@ -229,7 +210,7 @@ fn only_hands_on(session: &SessionKey, turn: &PastTurn) -> bool {
 }
 
 /// How far a prompt's hook and its transcript entry may lie apart in time.
-const TOGETHER_MS: i64 = 10_000;
+pub(super) const TOGETHER_MS: i64 = 10_000;
 
 /// Adds the last prompt and the last answer from hooks, if the transcript does not hold them yet.
 fn hear(past: &mut PastSession, heard: &Session, conversation: Option<&Conversation>, now: Timestamp) {

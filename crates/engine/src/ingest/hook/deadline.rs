@@ -19,7 +19,7 @@ const UNTIL_APPENDED_MS: u64 = 2500;
 /// Path and line of the fault record, built beforehand: a signal handler may not allocate.
 static TRACE: OnceLock<(CString, Vec<u8>)> = OnceLock::new();
 
-/// What the hook says to its agent when it runs out of time: made beforehand as well, and replaced by leaking a new one.
+/// The reply to the agent when the hook runs out of time. Rendered beforehand; setting another one leaks the last.
 static LAST_WORDS: AtomicPtr<String> = AtomicPtr::new(ptr::null_mut());
 
 /// Sets what is printed if the time runs out from here on.

@@ -48,14 +48,14 @@ pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply
         let is_asked = round == 0 && call.source == PayloadSource::Agent;
         let asked = if is_asked { ReplyScope::All(told) } else { rest };
         let lock = match take_lock(call, urgency, asked) {
-            Ok(Turn::Apply(lock)) => lock,
-            Ok(Turn::Read(context)) => {
+            Ok(RoundStart::Apply(lock)) => lock,
+            Ok(RoundStart::Read(context)) => {
                 reply = reply.merge(context);
-                // What was given is recorded now: apply it, unless the lock is still taken.
+                // Giving it was recorded: apply that record, unless the lock is still taken.
                 rest = ReplyScope::Nothing;
                 continue;
             }
-            Ok(Turn::Leave) => break,
+            Ok(RoundStart::Leave) => break,
             Err(error) => {
                 call.fault(FaultKind::Store, format!("could not take the fold lock: {error}"));
                 break;
@@ -84,12 +84,12 @@ pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply
     (reply, bookmarked)
 }
 
-/// How a round goes on.
-enum Turn {
+/// How a round begins.
+enum RoundStart {
     Apply(ProjectionLock),
     /// Another process applied the event; this is what its agent is due.
     Read(Reply),
-    /// Whoever holds the lock applies the event.
+    /// The holder of the lock applies the event.
     Leave,
 }
 
@@ -137,7 +137,7 @@ fn report(call: &HookCall, error: &StoreError) {
 
 /// Only an agent that needs a reply waits for the lock. For an event that is merely shown: only if a notice goes to
 /// the agent's terminal, or the turn may be continued.
-fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Result<Turn> {
+fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Result<RoundStart> {
     let patience = match (asked, urgency) {
         (ReplyScope::Nothing, _) => Duration::ZERO,
         (ReplyScope::Inheritance(_), _) | (ReplyScope::All(_), Urgency::Answered) => patience(call),
@@ -149,16 +149,16 @@ fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Re
     let patience = if waiting.is_some() { patience.max(BETWEEN_LOOKS) } else { patience };
     loop {
         if let Some(lock) = ProjectionLock::take_within(&call.env.home, pauses(patience))? {
-            return Ok(Turn::Apply(lock));
+            return Ok(RoundStart::Apply(lock));
         }
-        let Some(event) = waiting else { return Ok(Turn::Leave) };
+        let Some(event) = waiting else { return Ok(RoundStart::Leave) };
         match context_by_reading(call, event) {
-            Ok(Some(context)) => return Ok(Turn::Read(context)),
+            Ok(Some(context)) => return Ok(RoundStart::Read(context)),
             Ok(None) if call.left_ms() > COMPOSING_MS => {}
-            Ok(None) => return Ok(Turn::Read(too_late(call, event))),
+            Ok(None) => return Ok(RoundStart::Read(too_late(call, event))),
             Err(error) => {
                 report(call, &error);
-                return Ok(Turn::Read(too_late(call, event)));
+                return Ok(RoundStart::Read(too_late(call, event)));
             }
         }
     }
