@@ -55,10 +55,13 @@ impl Columns<'_> {
         Ok(self.text()?.and_then(parse))
     }
 
-    /// Reads the last column once more.
-    pub fn reread<T: FromRow>(&mut self) -> rusqlite::Result<T> {
-        self.next -= 1;
-        self.get()
+    pub fn skip(&mut self, columns: usize) {
+        self.next += columns;
+    }
+
+    /// A column out of order.
+    pub fn named<T: FromSql>(&self, name: &str) -> rusqlite::Result<T> {
+        self.row.get(name)
     }
 
     /// The error about the column that was read last.

@@ -7,6 +7,7 @@ use crate::database::set_aside;
 use crate::home::DataFolder;
 use crate::journal::{self, JournalChunk, JournalRecord};
 use crate::lock::ProjectionLock;
+use crate::tables::projects::StoredProject;
 use crate::tables::sessions::StoredSession;
 use crate::{Result, Store, StoreError, marks, shared};
 use rusqlite::{Transaction, TransactionBehavior};
@@ -17,6 +18,7 @@ use towline_core::event::{Event, EventKind};
 use towline_core::fault::{FaultKind, FaultRecord};
 use towline_core::id::{SessionKey, Uid};
 use towline_core::inherit::InheritState;
+use towline_core::project::ProjectIdentity;
 use towline_core::seat::Seat;
 use towline_core::session::{Session, SessionState};
 use towline_core::step::{StepInput, step};
@@ -39,6 +41,8 @@ pub struct Projected {
     pub effects: Vec<Effect>,
     /// Whether every record of the journal is now in the database.
     pub caught_up: bool,
+    /// The sessions of the last events, as their rows are now.
+    pub sessions: BTreeMap<SessionKey, Session>,
 }
 
 /// Bytes of journal per transaction: small enough to stop in time, large enough to be fast.
@@ -111,6 +115,7 @@ impl Store {
         }
         applied.events += batch.events;
         applied.effects.append(&mut batch.effects);
+        applied.sessions = batch.sessions.into_iter().map(|(key, stored)| (key, stored.session)).collect();
         Ok(chunk.ended_by != journal::ChunkEnd::Limit)
     }
 
@@ -273,11 +278,15 @@ impl<'a> ProjectionBatch<'a> {
     }
 
     /// Caches a session until the end of the batch; inserts the row of a new one, and its first event, immediately.
-    fn cache_session(&mut self, session: Session, event: &Event) -> Result<i64> {
+    fn cache_session(&mut self, mut session: Session, event: &Event) -> Result<i64> {
         let known = self.sessions.get(&event.session);
         let mut project = known.and_then(|stored| stored.project);
         if let Some(traces) = event.scene.as_ref().and_then(|scene| scene.project.as_ref()) {
-            project = Some(self.store.project(traces, event.uid, event.at)?);
+            let StoredProject { id, root, remote, name } = self.store.project(traces, event.uid, event.at)?;
+            project = Some(id);
+            // As it would be loaded: a second clone is the project that was seen first.
+            let branch = traces.branch.clone();
+            session.project = Some(ProjectIdentity { root, remote, name: Some(name), branch });
         }
         let id = match known {
             Some(stored) => stored.id,

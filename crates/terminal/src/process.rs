@@ -215,15 +215,22 @@ pub fn lock_holder(file: &Path) -> Option<Process> {
 }
 
 /// The name may contain spaces and parentheses: it ends at the last closing one.
+/// The field of `stat` that tells the start time, counted from the state.
+const STARTED: usize = 19;
+
 fn parse_stat(stat: &str) -> Option<Process> {
     let (pid, rest) = stat.split_once(" (")?;
     let (name, rest) = rest.rsplit_once(") ")?;
-    let fields: Vec<&str> = rest.split(' ').collect();
+    // Up to the last field that is read: there are fifty, and a hook reads them of every process above it.
+    let mut fields = [""; STARTED + 1];
+    for (field, text) in fields.iter_mut().zip(rest.split(' ')) {
+        *field = text;
+    }
     // A zombie does nothing any more.
-    if matches!(fields.first(), Some(&("Z" | "X"))) {
+    if matches!(fields[0], "Z" | "X") {
         return None;
     }
-    let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    let number = |index: usize| fields[index].parse::<u64>().ok();
     let id = |index: usize| u32::try_from(number(index)?).ok();
     Some(Process {
         pid: pid.parse().ok()?,
@@ -234,7 +241,7 @@ fn parse_stat(stat: &str) -> Option<Process> {
         // Negative without a terminal.
         terminal: id(4).unwrap_or(0),
         front: id(5),
-        started: number(19)?,
+        started: number(STARTED)?,
     })
 }
 

@@ -89,12 +89,15 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// `None` for events at which the guard neither replies nor measures.
-    pub fn at(store: &Store, event: &Event) -> Result<Option<Gauge>, StoreError> {
+    /// `None` for events at which the guard neither replies nor measures. `applied` is the session if it was just applied.
+    pub fn at(store: &Store, event: &Event, applied: Option<&Session>) -> Result<Option<Gauge>, StoreError> {
         if event.subagent.is_some() || !is_occasion(&event.happening) {
             return Ok(None);
         }
-        let session = store.session(&event.session)?;
+        let session = match applied {
+            Some(session) => Some(session.clone()),
+            None => store.session(&event.session)?,
+        };
         Ok(session.map(|session| Gauge { session, news: vec![], is_read: false }))
     }
 

@@ -147,7 +147,7 @@ impl Store {
             self.db.change(OVER, (came.baton.0, count, heir, is_taken, at.0))?;
             return Ok(());
         }
-        let project = self.project(&came.project, came.baton, at)?;
+        let project = self.project(&came.project, came.baton, at)?.id;
         self.db.run(
             CAME,
             values! {

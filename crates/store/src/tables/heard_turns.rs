@@ -5,13 +5,13 @@
 use crate::columns::{Columns, from_row, values};
 use crate::query::Query;
 use crate::{Result, Store};
-use towline_core::id::SessionKey;
+use towline_core::id::{SessionKey, Uid};
 use towline_core::session::{SessionTurn, TurnOutcome};
 use towline_core::text::SafeText;
 use towline_core::time::Timestamp;
 
-const COLUMNS: &str =
-    "uid, ordinal, turn, origin, prompt, started_at, ended_at, outcome, tool_calls, tool_failures, steered";
+/// All columns in the order of the table: hooks parse the names of columns at each prompt.
+const FROM: &str = "select * from heard_turns";
 
 /// An existing row means that the journal was read twice: it is left as it is.
 const ADD: &str = "
@@ -59,9 +59,7 @@ impl Store {
         if last_ordinal == 0 {
             return Ok(None);
         }
-        let query = format!(
-            "select {COLUMNS} from heard_turns where session = ?1 and ordinal = ?2 and ended_at is null"
-        );
+        let query = format!("{FROM} where session = ?1 and ordinal = ?2 and ended_at is null");
         self.db.first(&query, (session, last_ordinal))
     }
 
@@ -73,14 +71,26 @@ impl Store {
 
     /// The turns of a session in order, as reported by its hooks.
     pub fn hook_turns(&self, session: &SessionKey) -> Result<Vec<SessionTurn>> {
-        let query = format!("select {COLUMNS} from heard_turns {OF_SESSION} order by ordinal");
+        let query = format!("{FROM} {OF_SESSION} order by ordinal");
         self.db.all(&query, (session.agent.as_str(), session.id.as_str()))
     }
 }
 
 from_row! { SessionTurn {
-    uid, ordinal, id, origin, prompt, started_at, ended: ended, tool_calls, tool_failures, steered
+    uid: uid, ordinal: ordinal, id, origin, prompt, started_at, ended: ended, tool_calls, tool_failures, steered
 } }
+
+/// Behind the row's `id`.
+fn uid(columns: &mut Columns<'_>) -> rusqlite::Result<Uid> {
+    columns.skip(1);
+    columns.get()
+}
+
+/// Behind `machine`, `revision` and `session`.
+fn ordinal(columns: &mut Columns<'_>) -> rusqlite::Result<u32> {
+    columns.skip(3);
+    columns.get()
+}
 
 fn ended(columns: &mut Columns<'_>) -> rusqlite::Result<Option<(Timestamp, TurnOutcome)>> {
     let at: Option<Timestamp> = columns.get()?;

@@ -19,11 +19,11 @@ const CHANGE: &str =
     "update projects set revision = revision + 1, remote = ?2, name = ?3, root = ?4 where id = ?1";
 const NAMES: &str = "select name, root, remote from projects order by id";
 
-struct StoredProject {
-    id: i64,
-    root: String,
-    remote: Option<String>,
-    name: String,
+pub(crate) struct StoredProject {
+    pub id: i64,
+    pub root: String,
+    pub remote: Option<String>,
+    pub name: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,16 +43,20 @@ pub(crate) struct ProjectTable<'a> {
 }
 
 impl ProjectTable<'_> {
-    /// The project's row, inserted or updated. `uid` is its id if it is new.
+    /// The id of the project's row, inserted or updated. `uid` is its id if it is new.
     pub fn row(&self, traces: &ProjectIdentity, uid: Uid, at: Timestamp) -> Result<i64> {
-        match self.lookup(traces)? {
-            Some(known) => self.refresh_project(&known, traces),
-            None => {
-                let row = (uid.0, self.machine.0, &traces.root, &traces.remote, traces.display_name(), at.0);
-                self.db.change(ADD, row)?;
-                Ok(self.db.last_insert_rowid())
-            }
+        Ok(self.stored(traces, uid, at)?.id)
+    }
+
+    /// The project's row, inserted or updated.
+    pub fn stored(&self, traces: &ProjectIdentity, uid: Uid, at: Timestamp) -> Result<StoredProject> {
+        if let Some(known) = self.lookup(traces)? {
+            return self.refresh_project(known, traces);
         }
+        let ProjectIdentity { root, remote, .. } = traces;
+        self.db.change(ADD, (uid.0, self.machine.0, root, remote, traces.display_name(), at.0))?;
+        let (id, name) = (self.db.last_insert_rowid(), traces.display_name().to_owned());
+        Ok(StoredProject { id, root: root.clone(), remote: remote.clone(), name })
     }
 
     pub fn all(&self) -> Result<Vec<ProjectLocation>> {
@@ -61,7 +65,7 @@ impl ProjectTable<'_> {
 
     /// Stores a remote that was added or changed, a new name, and the new root of a repository that was moved;
     /// a second clone changes nothing.
-    fn refresh_project(&self, known: &StoredProject, traces: &ProjectIdentity) -> Result<i64> {
+    fn refresh_project(&self, known: StoredProject, traces: &ProjectIdentity) -> Result<StoredProject> {
         let is_elsewhere = known.root != traces.root;
         let was_moved =
             is_elsewhere && !Path::new(&known.root).exists() && !self.db.exists(BY_ROOT, [&traces.root])?;
@@ -69,10 +73,11 @@ impl ProjectTable<'_> {
         let remote = traces.remote.as_ref().or(known.remote.as_ref());
         let keeps_name = is_elsewhere && !was_moved && traces.name.is_none();
         let name = if keeps_name { &known.name } else { traces.display_name() };
-        if remote != known.remote.as_ref() || name != known.name || *root != known.root {
-            self.db.change(CHANGE, (known.id, remote, name, root))?;
+        if remote == known.remote.as_ref() && name == known.name && *root == known.root {
+            return Ok(known);
         }
-        Ok(known.id)
+        self.db.change(CHANGE, (known.id, remote, name, root))?;
+        Ok(StoredProject { id: known.id, root: root.clone(), remote: remote.cloned(), name: name.to_owned() })
     }
 
     /// The project's row, if it exists.
@@ -90,8 +95,8 @@ impl ProjectTable<'_> {
 }
 
 impl Store {
-    pub(crate) fn project(&self, traces: &ProjectIdentity, uid: Uid, at: Timestamp) -> Result<i64> {
-        ProjectTable { db: &self.db, machine: self.machine }.row(traces, uid, at)
+    pub(crate) fn project(&self, traces: &ProjectIdentity, uid: Uid, at: Timestamp) -> Result<StoredProject> {
+        ProjectTable { db: &self.db, machine: self.machine }.stored(traces, uid, at)
     }
 
     /// Name, root and remote of every project.

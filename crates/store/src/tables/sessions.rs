@@ -2,7 +2,7 @@
 //!
 //! An unknown name of a newer version in a column is an error.
 
-use crate::columns::{Columns, FromRow, from_row};
+use crate::columns::{Columns, from_row};
 use crate::query::Query;
 use crate::{Result, Store};
 use rusqlite::params_from_iter;
@@ -18,15 +18,6 @@ use towline_core::session::{OpenDialog, Session, SessionState};
 use towline_core::text::SafeText;
 use towline_core::time::Timestamp;
 
-/// Columns are unqualified unless `projects` has, in any version, a column of the same name: a table prefix makes three
-/// tokens of one, and a hook spends most of its time parsing SQL.
-const COLUMNS: &str = "s.id, project, s.uid, agent || ':' || session, state, reason, since, seen, started_at, started_by,
-    last_event_at, ended_at, ended_by, presence, folder, transcript, model, p.root, p.remote, p.name, branch, seat, previous,
-    prompt, prompted_at, answer, inheriting, on_clear, fallback, fresh_at, asked_tool, asked_subagent, asked_at,
-    limited_until, recalled_at, tasks, subagents, background, context_tokens, context_window, context_exact,
-    context_source, context_at, told_model, told_person, compacted_at, compacted_percent, compactions, turns,
-    since_bookmark";
-
 /// A session with its row ids.
 #[derive(Clone)]
 pub(crate) struct StoredSession {
@@ -35,7 +26,11 @@ pub(crate) struct StoredSession {
     pub session: Session,
 }
 
-const FROM: &str = "from sessions s left join projects p on p.id = s.project";
+/// All columns in the order of the table, to which migrations only append: a hook spends most of its time parsing SQL, and
+/// naming them and joining their project took 75 k more instructions, of two million.
+const FROM: &str = "select * from sessions";
+
+const PROJECT: &str = "select root, remote, name from projects where id = ?1";
 
 const ACTIVE_BETWEEN: &str = "
     select agent || ':' || session from sessions where project = ?1 and last_event_at between ?2 and ?3
@@ -48,20 +43,18 @@ const NAMED: &str = "
     order by id limit 20";
 
 /// The condition of the partial index, so that ended sessions are not scanned.
-const LIVE: &str = "where s.state <> 'ended' and s.seat is not null order by s.last_event_at";
+const LIVE: &str = "where state <> 'ended' and seat is not null order by last_event_at";
 
 /// Scans the whole history: only for callers that list it.
 const ENDED: &str =
-    "where s.state = 'ended' and s.presence <> 'headless' order by s.last_event_at desc, s.id desc limit ?1";
+    "where state = 'ended' and presence <> 'headless' order by last_event_at desc, id desc limit ?1";
 
 impl Store {
     /// A session with its row ids and its open turn.
     pub(crate) fn load_session(&self, key: &SessionKey) -> Result<Option<StoredSession>> {
-        let query = format!("select {COLUMNS} {FROM} where agent = ?1 and session = ?2");
+        let query = format!("{FROM} where agent = ?1 and session = ?2");
         let found = self.db.first::<StoredSession>(&query, (key.agent.as_str(), key.id.as_str()))?;
-        let Some(mut stored) = found else { return Ok(None) };
-        stored.session.open_turn = self.open_turn(stored.id, stored.session.turns)?;
-        Ok(Some(stored))
+        found.map(|stored| self.with_open_turn(self.with_project(stored)?)).transpose()
     }
 
     pub fn session(&self, key: &SessionKey) -> Result<Option<Session>> {
@@ -70,24 +63,37 @@ impl Store {
 
     /// All sessions, oldest first, without their open turns.
     pub fn sessions(&self) -> Result<Vec<Session>> {
-        let query = format!("select {COLUMNS} {FROM} order by s.id");
-        self.db.all_with(&query, [], |row| Ok(StoredSession::of(row)?.session))
+        let rows = self.db.all(&format!("{FROM} order by id"), [])?;
+        rows.into_iter().map(|stored| Ok(self.with_project(stored)?.session)).collect()
     }
 
     /// Sessions that have a seat and have not ended, with their open turns, ordered by their last event, oldest first.
     pub fn live_sessions(&self) -> Result<Vec<Session>> {
-        let rows = self.db.all(&format!("select {COLUMNS} {FROM} {LIVE}"), [])?;
-        let with_turn = |mut stored: StoredSession| {
-            stored.session.open_turn = self.open_turn(stored.id, stored.session.turns)?;
-            Ok(stored.session)
-        };
-        rows.into_iter().map(with_turn).collect()
+        let rows = self.db.all(&format!("{FROM} {LIVE}"), [])?;
+        let whole = |stored| Ok(self.with_open_turn(self.with_project(stored)?)?.session);
+        rows.into_iter().map(whole).collect()
     }
 
     /// Ended sessions that were not headless, latest first, without their open turns.
     pub fn ended_sessions(&self, most: u32) -> Result<Vec<Session>> {
-        let query = format!("select {COLUMNS} {FROM} {ENDED}");
-        self.db.all_with(&query, [most], |row| Ok(StoredSession::of(row)?.session))
+        let rows = self.db.all(&format!("{FROM} {ENDED}"), [most])?;
+        rows.into_iter().map(|stored| Ok(self.with_project(stored)?.session)).collect()
+    }
+
+    /// Adds what the project's own row holds; the session's row has only the branch.
+    fn with_project(&self, mut stored: StoredSession) -> Result<StoredSession> {
+        let branch = stored.session.project.take().and_then(|project| project.branch);
+        if let Some(id) = stored.project
+            && let Some((root, remote, name)) = self.db.first::<(String, _, _)>(PROJECT, [id])?
+        {
+            stored.session.project = Some(ProjectIdentity { root, remote, name, branch });
+        }
+        Ok(stored)
+    }
+
+    fn with_open_turn(&self, mut stored: StoredSession) -> Result<StoredSession> {
+        stored.session.open_turn = self.open_turn(stored.id, stored.session.turns)?;
+        Ok(stored)
     }
 
     /// The sessions of a project whose last event is between `from` and `to`.
@@ -107,7 +113,10 @@ impl Store {
 
     /// Inserts a session and its open turn; returns its row id.
     pub(crate) fn add_session(&self, session: &Session, project: Option<i64>) -> Result<i64> {
-        let cells = cells(session, project);
+        // Each column costs: most of a new session's have no value yet.
+        let has_value =
+            |cell: &(_, ToSqlOutput<'_>)| !matches!(cell.1, ToSqlOutput::Borrowed(ValueRef::Null));
+        let cells: Vec<_> = cells(session, project).into_iter().filter(has_value).collect();
         let names: Vec<&str> = cells.iter().map(|(name, _)| *name).collect();
         let statement = format!(
             "insert into sessions (uid, machine, revision, agent, session, started_at, {}) values (?, ?, 1, ?, ?, ?{})",
@@ -222,17 +231,35 @@ fn number(value: Option<i64>) -> ToSqlOutput<'static> {
     ToSqlOutput::Borrowed(value.map_or(ValueRef::Null, ValueRef::Integer))
 }
 
-from_row!(StoredSession { id, project, session });
-// The open turn has a row of its own.
+from_row!(StoredSession { id, session, project: project_row });
+// In the order of the table's columns. The open turn has a row of its own, and so has the project.
 from_row! { Session {
-    uid, key, state: state, since, seen, started_at, started_by, last_event_at, ended: ended, presence,
-    folder, transcript, model, project: project, seat, previous, prompt, prompted_at, answer, inheriting,
-    wishes, fresh_at, asked: asked, limited_until, recalled_at, tasks, subagents: subagents, background,
-    context_tokens, meter, compactions, turns, since_bookmark: bookmark_counters, open_turn = None
+    uid, key: key, state: state, since, seen, started_at, started_by, last_event_at, ended: ended, presence,
+    folder, transcript, model, project: branch, seat, previous, prompt, subagents: subagents, background,
+    context_tokens, compactions, turns, asked: asked, limited_until, tasks, answer, prompted_at, inheriting,
+    wishes, fresh_at, since_bookmark: bookmark_counters, meter, recalled_at, open_turn = None
 } }
 from_row!(InheritSettings { on_clear, fallback });
 from_row!(UsageMeter { last: fill, told, compacted_at, compacted_percent });
 from_row!(NotifiedThresholds { model, person });
+
+/// Behind the columns that only other machines need: `machine` and `revision`.
+fn key(columns: &mut Columns<'_>) -> rusqlite::Result<SessionKey> {
+    columns.skip(2);
+    let (agent, id): (String, String) = columns.get()?;
+    SessionKey::parse(&format!("{agent}:{id}")).map_err(|_| columns.unknown())
+}
+
+/// The branch, which `Store::with_project` completes. The row id of the project follows it.
+fn branch(columns: &mut Columns<'_>) -> rusqlite::Result<Option<ProjectIdentity>> {
+    let branch = columns.get()?;
+    columns.skip(1);
+    Ok(Some(ProjectIdentity { root: String::new(), remote: None, name: None, branch }))
+}
+
+fn project_row(columns: &mut Columns<'_>) -> rusqlite::Result<Option<i64>> {
+    columns.named("project")
+}
 
 fn state(columns: &mut Columns<'_>) -> rusqlite::Result<SessionState> {
     let (state, reason): (String, Option<String>) = columns.get()?;
@@ -263,9 +290,10 @@ fn bookmark_counters(columns: &mut Columns<'_>) -> rusqlite::Result<BookmarkCoun
 }
 
 fn fill(columns: &mut Columns<'_>) -> rusqlite::Result<Option<(ContextUsage, Timestamp)>> {
-    let (tokens, window): (Option<u64>, Option<u64>) = (columns.reread()?, columns.get()?);
+    let window: Option<u64> = columns.get()?;
     let (exact, source, at): (Option<Exactness>, Option<UsageSource>, Option<Timestamp>) = columns.get()?;
-    let (Some(tokens), Some(window)) = (tokens, window) else { return Ok(None) };
+    let tokens = if window.is_some() { columns.named::<Option<i64>>("context_tokens")? } else { None };
+    let (Some(tokens), Some(window)) = (tokens.map(i64::cast_unsigned), window) else { return Ok(None) };
     let (Some(exact), Some(source), Some(at)) = (exact, source, at) else { return Err(columns.unknown()) };
     Ok(Some((ContextUsage { tokens, window, exact, source }, at)))
 }
@@ -273,11 +301,6 @@ fn fill(columns: &mut Columns<'_>) -> rusqlite::Result<Option<(ContextUsage, Tim
 fn asked(columns: &mut Columns<'_>) -> rusqlite::Result<Option<OpenDialog>> {
     let (tool, subagent, at): (Option<SafeText>, _, Option<Timestamp>) = columns.get()?;
     Ok(tool.map(|tool| OpenDialog { tool, subagent, at: at.unwrap_or_default() }))
-}
-
-fn project(columns: &mut Columns<'_>) -> rusqlite::Result<Option<ProjectIdentity>> {
-    let (root, remote, name, branch): (Option<String>, _, _, _) = columns.get()?;
-    Ok(root.map(|root| ProjectIdentity { root, remote, name, branch }))
 }
 
 #[cfg(test)]
@@ -393,7 +416,7 @@ mod tests {
     }
 
     fn stored(store: &Store, number: u8) -> StoredSession {
-        let project = store.project(&project(number), Uid([number; 16]), Timestamp(1)).unwrap();
+        let project = store.project(&project(number), Uid([number; 16]), Timestamp(1)).unwrap().id;
         StoredSession { id: 1, project: Some(project), session: session(number) }
     }
 
