@@ -51,9 +51,12 @@ pub enum ClockTrust {
 
 /// Whether upkeep should run soon.
 pub fn is_due(store: &Store, now: Timestamp) -> Result<bool> {
-    Ok(size(&store.home.write_ahead_log()) > WAL_NEEDS_UPKEEP
-        || journal::unsealed_bytes(&store.home) > SEAL_AT
-        || store.has_due_job(now)?)
+    Ok(is_large(store) || store.has_due_job(now)?)
+}
+
+/// Whether upkeep should run soon because of the size of a file.
+pub fn is_large(store: &Store) -> bool {
+    size(&store.home.write_ahead_log()) > WAL_NEEDS_UPKEEP || journal::unsealed_bytes(&store.home) > SEAL_AT
 }
 
 /// Keeps the WAL from growing without bound even if upkeep never runs.

@@ -36,6 +36,10 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// How often a lock holder checks the journal again before it leaves the rest to the next hook.
 const ROUNDS: usize = 3;
 
+/// The prompts of a session at which a missing seat is looked for: an agent that has none at its first prompts gets none, and
+/// the walk over its processes costs a tenth of a prompt.
+const LOOKS_FOR_SEAT: u32 = 3;
+
 /// Applies the journal and returns the reply to the agent. Not inlined: most hooks only append, and its locals would
 /// cost each of them pages of stack.
 #[inline(never)]
@@ -240,7 +244,7 @@ fn fold_once(
         open = known.afoot.open;
     }
     upkeep::shrink_if_huge(&store)?;
-    if upkeep::is_due(&store, call.env.now)? {
+    if is_upkeep_due(call, asked, &store)? {
         spawn::start_detached();
     }
     drop(lock);
@@ -267,6 +271,15 @@ fn fold_once(
     Ok(PassOutcome { reply, missing, bookmarked, refolded })
 }
 
+/// A prompt does not look for jobs: they are due every few hours, and its turn ends soon.
+fn is_upkeep_due(call: &HookCall, asked: ReplyScope<'_>, store: &Store) -> Result<bool, StoreError> {
+    let is_prompt = |event: &Event| matches!(event.happening, EventKind::PromptSubmitted { .. });
+    if event_of(asked).is_some_and(is_prompt) {
+        return Ok(upkeep::is_large(store));
+    }
+    upkeep::is_due(store, call.env.now)
+}
+
 /// Applies the records that we appended ourselves, on the open connection: another round would cost more.
 fn fold_again(call: &HookCall, store: &Store, pace: &ProjectionLimits<'_>) -> Result<u64, StoreError> {
     let seen = journal::unsealed_bytes(&call.env.home);
@@ -285,7 +298,7 @@ fn missing(known: &Known, asked: ReplyScope<'_>) -> Missing {
     match gauge.session.inheriting {
         _ if !is_prompt => Missing::Nothing,
         InheritState::Prompted => Missing::SeatToDecideBy,
-        _ if gauge.session.seat.is_none() => Missing::Seat,
+        _ if gauge.session.seat.is_none() && gauge.session.turns <= LOOKS_FOR_SEAT => Missing::Seat,
         InheritState::Nothing | InheritState::Undecided | InheritState::Due | InheritState::Settled => {
             Missing::Nothing
         }
@@ -305,7 +318,7 @@ fn known(
         ReplyScope::Inheritance(event) => (event, false),
     };
     let afoot = Afoot::at(&call.env, store, event)?;
-    let mut gauge = Gauge::at(store, event)?;
+    let mut gauge = Gauge::at(store, event, folded.sessions.get(&event.session))?;
     if let Some(gauge) = gauge.as_mut().filter(|_| measures) {
         gauge.read(&call.env);
     }
