@@ -30,6 +30,12 @@ pub(crate) struct Columns<'r> {
     next: usize,
 }
 
+impl<'r> Columns<'r> {
+    pub fn of_row(row: &'r Row<'r>) -> Columns<'r> {
+        Columns { row, next: 0 }
+    }
+}
+
 impl Columns<'_> {
     pub fn get<T: FromRow>(&mut self) -> rusqlite::Result<T> {
         T::read(self)
@@ -75,7 +81,7 @@ pub(crate) trait FromRow: Sized {
     fn read(columns: &mut Columns<'_>) -> rusqlite::Result<Self>;
 
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Self::read(&mut Columns { row, next: 0 })
+        Self::read(&mut Columns::of_row(row))
     }
 }
 

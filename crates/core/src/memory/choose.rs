@@ -3,11 +3,15 @@
 //! Every line states the level of its trust. Pure and deterministic. Recency decides only between equal scores. Never
 //! selects superseded or quarantined memories.
 
+mod ranking;
+
 use super::{Memory, MemoryTrust};
 use crate::compose::{MemorySection, MemorySectionKind};
 use crate::id::SessionKey;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
+
+pub use ranking::{BestMemories, Candidate, Ranking};
 
 /// The current work of the session that receives memories.
 #[derive(Clone, Debug, Default)]
@@ -68,9 +72,6 @@ impl MemorySelection {
     }
 }
 
-/// Maximum number of memories with facts; the others are listed by title.
-const WITH_FACTS: usize = 12;
-const LISTED: usize = 40;
 const FACTS: usize = 3;
 
 /// Selects from `candidates`. `next_steps` are the open steps of earlier sessions, newest first.
@@ -80,13 +81,35 @@ pub fn choose(
     here: &CurrentWork,
     wording: MemoryFormatter<'_>,
 ) -> MemorySelection {
-    let standing: Vec<Memory> = candidates.into_iter().filter(Memory::is_current).collect();
-    let (pinned, rest): (Vec<Memory>, Vec<Memory>) =
-        standing.into_iter().partition(|memory| memory.pinned_at.is_some());
-    let ranked = ranked(rest, here);
-    let (fitting, others) = ranked.split_at(ranked.iter().take(WITH_FACTS).filter(|it| it.fits).count());
-    let others = &others[..others.len().min(LISTED)];
-    let whole = pinned.iter().chain(fitting.iter().map(|it| &it.memory));
+    let standing = candidates.into_iter().filter(Memory::is_current);
+    let (pinned, rest): (Vec<Memory>, Vec<Memory>) = standing.partition(|memory| memory.pinned_at.is_some());
+    let mut ranking = Ranking::new(here);
+    rest.iter().for_each(|memory| ranking.add_memory(memory));
+    let best = ranking.best();
+    let mut rest: BTreeMap<i64, Memory> = rest.into_iter().map(|memory| (memory.number, memory)).collect();
+    let mut take = |numbers: &[i64]| numbers.iter().filter_map(|number| rest.remove(number)).collect();
+    let chosen = ChosenMemories { pinned, fitting: take(&best.fitting), others: take(&best.others) };
+    select(&chosen, next_steps, wording)
+}
+
+/// Memories to give, in order.
+#[derive(Debug, Default)]
+pub struct ChosenMemories {
+    pub pinned: Vec<Memory>,
+    /// Related to the current work: given with their facts.
+    pub fitting: Vec<Memory>,
+    /// Listed by title.
+    pub others: Vec<Memory>,
+}
+
+/// Puts the chosen memories into words.
+pub fn select(
+    chosen: &ChosenMemories,
+    next_steps: &[String],
+    wording: MemoryFormatter<'_>,
+) -> MemorySelection {
+    let ChosenMemories { pinned, fitting, others } = chosen;
+    let whole = pinned.iter().chain(fitting);
     let learnt = whole.filter_map(learning_cost).collect();
     let program = wording.program;
     let more = format!(
@@ -110,13 +133,13 @@ pub fn choose(
             MemorySectionKind::Memories,
             &format!("Memories that may matter here ({more})"),
             "they share words, files or the branch with the work at hand",
-            fitting.iter().map(|it| wording.whole(&it.memory)),
+            fitting.iter().map(|memory| wording.whole(memory)),
         ),
         part(
             MemorySectionKind::Index,
             &format!("Other memories of this project ({more})"),
             "the rest, newest first",
-            others.iter().map(|it| wording.in_short(&it.memory)),
+            others.iter().map(|memory| wording.in_short(memory)),
         ),
     ];
     MemorySelection { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), learnt }
@@ -172,117 +195,6 @@ impl MemoryFormatter<'_> {
         if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) }
     }
 }
-
-struct Ranked {
-    memory: Memory,
-    score: u64,
-    /// Whether it is related to the current work.
-    fits: bool,
-}
-
-fn ranked(memories: Vec<Memory>, here: &CurrentWork) -> Vec<Ranked> {
-    let prompt_words = words(&here.prompt);
-    let shared: Vec<BTreeSet<&str>> =
-        memories.iter().map(|memory| shared_words(&memory.content.text(), &prompt_words)).collect();
-    let rarity = WordRarity::of(&shared);
-    let scored = memories.into_iter().zip(&shared).map(|(memory, shared)| {
-        let fit = rarity.weight(shared) + place_score(&memory, here);
-        Ranked { fits: fit > 0, score: fit * 100 + base_score(&memory), memory }
-    });
-    let mut ranked: Vec<Ranked> = scored.collect();
-    let newest = |it: &Ranked| (it.memory.made_at, it.memory.number);
-    ranked.sort_by_key(|it| std::cmp::Reverse((it.fits, it.score, newest(it))));
-    // Unrelated memories only form the index, which is sorted by time.
-    let first_other = ranked.iter().position(|it| !it.fits).unwrap_or(ranked.len());
-    ranked[first_other..].sort_by_key(|it| std::cmp::Reverse(newest(it)));
-    ranked
-}
-
-/// Scores shared files high, and a shared branch that is not the trunk a little.
-fn place_score(memory: &Memory, here: &CurrentWork) -> u64 {
-    let files = memory.content.files.iter().filter(|(path, _)| here.files.contains(path)).count() as u64;
-    let branch = memory.source.as_ref().and_then(|source| source.branch.as_deref());
-    let is_trunk = |branch: &str| matches!(branch, "main" | "master" | "trunk" | "develop");
-    let same = branch.is_some_and(|branch| !is_trunk(branch) && here.branch.as_deref() == Some(branch));
-    files.min(3) * 4 + u64::from(same) * 3
-}
-
-/// The base score: decisions, preferences and traps above plain changes.
-fn base_score(memory: &Memory) -> u64 {
-    let by_type = match memory.content.kind.as_str() {
-        "preference" => 40,
-        "decision" | "gotcha" => 30,
-        "security" => 25,
-        "discovery" | "bugfix" => 15,
-        _ => 5,
-    };
-    let by_trust = match memory.trust {
-        MemoryTrust::Person => 20,
-        MemoryTrust::Agent => 10,
-        MemoryTrust::Team => 7,
-        MemoryTrust::Tool => 5,
-        MemoryTrust::Web => 0,
-    };
-    by_type + by_trust + u64::from(memory.confidence.as_percent()) / 10 + u64::from(memory.found.min(5))
-}
-
-/// Document frequency of the prompt's words among the candidates: a word that all contain carries no information.
-struct WordRarity<'a> {
-    frequency: BTreeMap<&'a str, usize>,
-    all: usize,
-}
-
-impl<'a> WordRarity<'a> {
-    fn of(shared: &[BTreeSet<&'a str>]) -> WordRarity<'a> {
-        let mut frequency = BTreeMap::new();
-        for word in shared.iter().flatten() {
-            *frequency.entry(*word).or_insert(0) += 1;
-        }
-        WordRarity { frequency, all: shared.len() }
-    }
-
-    /// The score of the words that a memory shares with the prompt, each weighted by its rarity.
-    fn weight(&self, shared: &BTreeSet<&str>) -> u64 {
-        let weight = |word: &&str| {
-            let frequency = self.frequency.get(*word).copied().unwrap_or(0);
-            let is_rare = frequency * 3 <= self.all.max(3);
-            if is_rare { 3 } else { u64::from(frequency * 2 <= self.all) }
-        };
-        shared.iter().map(weight).sum()
-    }
-}
-
-/// Those of the prompt's words that a text contains. An agent waits: nothing is allocated for the others.
-fn shared_words<'a>(text: &str, prompt_words: &'a BTreeSet<String>) -> BTreeSet<&'a str> {
-    let (mut shared, mut stem) = (BTreeSet::new(), String::new());
-    let letters = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= 3);
-    for word in letters.take_while(|_| !prompt_words.is_empty()) {
-        stem.clear();
-        stem.extend(word.chars().flat_map(char::to_lowercase).take(STEM));
-        if let Some(known) = prompt_words.get(&stem).filter(|_| !STOP_WORDS.contains(&&*word.to_lowercase()))
-        {
-            shared.insert(known.as_str());
-        }
-    }
-    shared
-}
-
-/// Words of three letters and more without stop words, cut to `STEM` characters so that forms of one word match.
-fn words(text: &str) -> BTreeSet<String> {
-    let split = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    let kept = split.filter(|word| word.chars().count() >= 3 && !STOP_WORDS.contains(&word.as_str()));
-    kept.map(|word| word.chars().take(STEM).collect()).collect()
-}
-
-/// Length of the shared prefix of a word's forms.
-const STEM: usize = 6;
-
-const STOP_WORDS: [&str; 48] = [
-    "the", "and", "for", "that", "this", "with", "from", "are", "was", "were", "not", "you", "your", "can",
-    "has", "have", "had", "but", "all", "any", "its", "our", "out", "use", "used", "now", "one", "two",
-    "how", "why", "what", "when", "where", "which", "who", "will", "would", "should", "could", "please",
-    "make", "made", "into", "then", "than", "there", "also", "like",
-];
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use crate::index;
 use crate::runtime::calendar::clock;
 use crate::runtime::{Config, Env, env, record};
 use stale::Staleness;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -18,7 +18,9 @@ use towline_core::compose::{ComposedContext, tokens};
 use towline_core::event::{EndedBy, EventKind};
 use towline_core::id::SessionKey;
 use towline_core::memory::Memory;
-use towline_core::memory::choose::{CurrentWork, MemoryFormatter, MemorySelection, SelectionCost, choose};
+use towline_core::memory::choose::{
+    ChosenMemories, CurrentWork, MemoryFormatter, MemorySelection, Ranking, SelectionCost, select,
+};
 use towline_core::project::ProjectIdentity;
 use towline_core::session::Session;
 use towline_store::archive::Archive;
@@ -68,28 +70,63 @@ pub fn gather(
         return Ok(MemorySelection::default());
     }
     let project = asker.project.map(|traces| archive.project(traces)).transpose()?.flatten();
-    let mut memories = archive.pinned_memories(project)?;
-    if let Some(project) = project {
-        let newest = archive.newest_memories(project, NEWEST)?;
-        let mut older = older(env, config, archive, &newest, asker.prompt)?;
-        // The index knows a project by its name, which another one may have, too.
-        older.retain(|memory| archive.memory_project(memory.number).is_ok_and(|of| of == Some(project)));
-        let both = newest.into_iter().chain(older);
-        memories.extend(both.filter(|memory| memory.pinned_at.is_none()));
-    }
     let here = CurrentWork {
         branch: asker.project.and_then(|traces| traces.branch.clone()),
         files: files_lately(archive, project)?,
         prompt: asker.prompt.to_owned(),
     };
-    let staleness = Staleness::of(&memories, asker);
+    let mut chosen = match project {
+        Some(project) => best(env, config, archive, project, &here)?,
+        None => ChosenMemories::default(),
+    };
+    chosen.pinned = archive.pinned_memories(project)?;
+    let all = chosen.pinned.iter().chain(&chosen.fitting).chain(&chosen.others);
+    let staleness = Staleness::of(all, asker);
     let program = env::program();
     let wording = MemoryFormatter {
         program: &program,
         clock: &|at| clock(at, env.now),
         stale: &|memory| staleness.why(memory),
     };
-    Ok(choose(memories, &next_steps(archive, project, asker.not_of)?, &here, wording))
+    Ok(select(&chosen, &next_steps(archive, project, asker.not_of)?, wording))
+}
+
+/// The best of a project's memories that are not pinned. Only those are read as a whole.
+fn best(
+    env: &Env,
+    config: &Config,
+    archive: &Archive,
+    project: i64,
+    here: &CurrentWork,
+) -> Result<ChosenMemories, StoreError> {
+    let (mut ranking, mut newest) = (Ranking::new(here), vec![]);
+    archive.newest_memories(project, NEWEST, &mut |candidate, pinned_at| {
+        newest.push(candidate.number);
+        if pinned_at.is_none() {
+            ranking.add(candidate);
+        }
+    })?;
+    let oldest = newest.iter().min().copied().unwrap_or(0);
+    for path in &here.files {
+        archive.memories_about(path, oldest)?.into_iter().for_each(|number| ranking.add_file(number));
+    }
+    let mut known = BTreeMap::new();
+    for memory in older(env, config, archive, &newest, &here.prompt)? {
+        // The index knows a project by its name, which another one may have, too.
+        if memory.pinned_at.is_none() && archive.memory_project(memory.number)? == Some(project) {
+            ranking.add_memory(&memory);
+            known.insert(memory.number, memory);
+        }
+    }
+    let best = ranking.best();
+    let mut read = |numbers: &[i64]| -> Result<Vec<Memory>, StoreError> {
+        let mut one = |number: &i64| match known.remove(number) {
+            Some(memory) => Ok(Some(memory)),
+            None => archive.memory(*number),
+        };
+        numbers.iter().filter_map(|number| one(number).transpose()).collect()
+    };
+    Ok(ChosenMemories { pinned: vec![], fitting: read(&best.fitting)?, others: read(&best.others)? })
 }
 
 /// Older memories that the index finds for the prompt. A project with fewer than `NEWEST` memories has none.
@@ -97,15 +134,15 @@ fn older(
     env: &Env,
     config: &Config,
     archive: &Archive,
-    newest: &[Memory],
+    newest: &[i64],
     prompt: &str,
 ) -> Result<Vec<Memory>, StoreError> {
-    let Some(oldest) = newest.last().filter(|_| newest.len() == NEWEST as usize) else { return Ok(vec![]) };
-    let project = oldest.project.as_deref().filter(|_| config.memory.older && !prompt.trim().is_empty());
+    let are_wanted = newest.len() == NEWEST as usize && config.memory.older && !prompt.trim().is_empty();
+    let Some(oldest) = newest.last().filter(|_| are_wanted) else { return Ok(vec![]) };
+    let project = archive.memory(*oldest)?.and_then(|memory| memory.project);
     let Some(project) = project else { return Ok(vec![]) };
-    let known: BTreeSet<i64> = newest.iter().map(|memory| memory.number).collect();
-    let numbers = index::memories_for(&env.home, prompt, project, OLDER);
-    let unknown = numbers.into_iter().filter(|number| !known.contains(number));
+    let numbers = index::memories_for(&env.home, prompt, &project, OLDER);
+    let unknown = numbers.into_iter().filter(|number| !newest.contains(number));
     let found = unknown.map(|number| archive.memory(number)).collect::<Result<Vec<_>, _>>()?;
     Ok(found.into_iter().flatten().filter(Memory::is_current).collect())
 }
@@ -183,11 +220,16 @@ pub struct Given {
 
 impl Given {
     pub fn of(composed: &ComposedContext, chosen: &MemorySelection) -> Given {
-        let begins = |item: &String| format!("\n- {}", item.chars().take(RECOGNISED).collect::<String>());
+        let mut lines: Vec<&str> = composed.text.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+        lines.sort_unstable();
+        let is_given = |start: &str| {
+            lines.get(lines.partition_point(|line| *line < start)).is_some_and(|line| line.starts_with(start))
+        };
+        let begins = |item: &str| item.chars().take(RECOGNISED).collect::<String>();
         let items = chosen.parts.iter().flat_map(|part| &part.items);
-        let given: Vec<&String> = items.filter(|item| composed.text.contains(&begins(item))).collect();
+        let given: Vec<&String> = items.filter(|item| is_given(&begins(item))).collect();
         let bytes: usize = given.iter().map(|item| item.len()).sum();
-        let took = chosen.cost_of(&|name| composed.text.contains(&format!("\n- {name} ")));
+        let took = chosen.cost_of(&|name| is_given(&format!("{name} ")));
         Given { items: given.len(), tokens: bytes.div_ceil(tokens::BYTES_PER_TOKEN), took }
     }
 }

@@ -14,15 +14,18 @@ use crate::Result;
 use crate::columns::values;
 use crate::query::Query;
 use listing::listing;
-use rusqlite::{Transaction, TransactionBehavior, params_from_iter};
+use rusqlite::{Row, Transaction, TransactionBehavior, params_from_iter};
 use std::fmt;
+use std::ops::ControlFlow;
 use towline_core::forget::{PieceSource, project_marks};
 use towline_core::id::{SessionKey, Uid};
+use towline_core::memory::choose::Candidate;
 use towline_core::memory::{ConfidencePercent, Memory, MemoryAuthor, MemoryContent, MemoryTrust, MemoryType};
 use towline_core::share::Visibility;
 use towline_core::time::Timestamp;
 
 pub use history::MemoryTrace;
+use row::candidate;
 pub(super) use row::{MEMORY, fingerprint, list, marks_of};
 
 #[derive(Clone, Debug)]
@@ -106,6 +109,12 @@ const ADD: &str = "
 /// In the order of the index on creation time: by number, all memories of the project would have to be sorted.
 const NEWEST: &str = "where m.project = ?1 and m.superseded_at is null and m.quarantine is null
     order by m.made_at desc, m.id desc limit ?2";
+/// The columns of `Candidate`; only a session's memory has a branch.
+const CANDIDATES: &str = "select m.id, m.made_at, m.trust, m.person is not null, m.confidence, m.found, m.type,
+        case when m.session is null then null else m.branch end, m.title, m.subtitle, m.facts, m.narrative, m.pinned_at
+    from memories m";
+/// The memories about a file, from a number on.
+const ABOUT: &str = "select memory from memory_files where path = ?1 and memory >= ?2";
 /// Pinned memories are few and have their own index; by default the planner reads the whole project.
 const PINNED: &str = "where m.id in (
         select id from memories indexed by memories_pinned where pinned_at is not null and project is null
@@ -204,10 +213,26 @@ impl Archive {
         self.db.all(&query, params_from_iter(values))
     }
 
-    /// The newest standing memories of a project. An agent waits for this: the cost does not depend on their number.
-    pub fn newest_memories(&self, project: i64, most: u32) -> Result<Vec<Memory>> {
-        let query = format!("{MEMORY} {NEWEST}");
-        self.db.all(&query, (project, most))
+    /// Passes the newest standing memories of a project to be ranked, with the time at which each was pinned. An agent waits
+    /// for this: the cost does not depend on their number.
+    pub fn newest_memories(
+        &self,
+        project: i64,
+        most: u32,
+        each: &mut dyn FnMut(Candidate<'_>, Option<Timestamp>),
+    ) -> Result<()> {
+        let query = format!("{CANDIDATES} {NEWEST}");
+        let mut pass = |row: &Row<'_>| -> Result<ControlFlow<()>> {
+            let (candidate, pinned_at) = candidate(row)?;
+            each(candidate, pinned_at);
+            Ok(ControlFlow::Continue(()))
+        };
+        self.db.each(&query, (project, most), &mut pass).map(drop)
+    }
+
+    /// The numbers of the memories about a file, from a number on.
+    pub fn memories_about(&self, path: &str, from: i64) -> Result<Vec<i64>> {
+        self.db.all(ABOUT, (path, from))
     }
 
     /// The memories pinned in the project and those pinned globally, oldest first.

@@ -26,10 +26,10 @@ pub struct Staleness {
 }
 
 impl Staleness {
-    pub fn of(memories: &[Memory], asker: Asker<'_>) -> Staleness {
+    pub fn of<'m>(memories: impl Iterator<Item = &'m Memory>, asker: Asker<'_>) -> Staleness {
         let folders = folders(asker);
         let branch = asker.project.and_then(|traces| traces.branch.as_deref());
-        let sources = memories.iter().filter_map(|memory| memory.source.as_ref());
+        let sources = memories.filter_map(|memory| memory.source.as_ref());
         let foreign = sources.filter(|source| source.branch.is_some() && source.branch.as_deref() != branch);
         let commits: Vec<&str> =
             foreign.filter_map(|source| source.commit.as_deref()).take(COMMITS).collect();

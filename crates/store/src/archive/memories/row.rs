@@ -3,8 +3,10 @@
 //! Reads only; a row whose words a newer version wrote is an error.
 
 use crate::columns::{Columns, from_row};
+use rusqlite::Row;
 use towline_core::capture::FileAccess;
 use towline_core::id::{IdHash, SessionKey, Uid};
+use towline_core::memory::choose::Candidate;
 use towline_core::memory::{Citation, Memory, MemoryContent, MemoryDraft, MemoryTrust, Supersession};
 use towline_core::share::Visibility;
 use towline_core::time::Timestamp;
@@ -17,6 +19,19 @@ pub(crate) const MEMORY: &str = "
         m.changed_at, m.valid_from, m.superseded_at, m.superseded_by, m.superseded_why, m.pinned_at, m.proposed_at,
         m.quarantine, m.found
     from memories m left join projects p on p.id = m.project";
+
+/// A row of `CANDIDATES`. The facts stay JSON: their words are the same.
+pub(super) fn candidate<'r>(row: &'r Row<'_>) -> rusqlite::Result<(Candidate<'r>, Option<Timestamp>)> {
+    let text = |column: usize| row.get_ref(column)?.as_str().map_err(rusqlite::Error::from);
+    let branch = row.get_ref(7)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+    let mut columns = Columns::of_row(row);
+    let (number, made_at) = columns.get()?;
+    let (trust, confidence, found) = (trust(&mut columns)?, columns.get()?, columns.get()?);
+    let texts = [text(8)?, text(9)?, text(10)?, text(11)?];
+    let pinned_at: Option<i64> = row.get(12)?;
+    let candidate = Candidate { number, made_at, kind: text(6)?, trust, confidence, found, branch, texts };
+    Ok((candidate, pinned_at.map(Timestamp)))
+}
 
 /// A hash of title and facts that ignores case, spacing and punctuation.
 pub(crate) fn fingerprint(content: &MemoryContent) -> IdHash {
