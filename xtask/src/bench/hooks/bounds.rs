@@ -23,7 +23,7 @@ const BOUNDS: [Bound; 5] = [
 ];
 
 /// Maximum difference in cost between the smallest and the largest history.
-const MOVES_LESS_THAN_PERCENT: f64 = 15.0;
+const MOVES_LESS_THAN_PERCENT: f64 = 10.0;
 
 /// The measurement of one subject.
 pub struct Measured {
@@ -163,8 +163,8 @@ mod tests {
         assert_eq!(
             lines(vec![beside(Hub::None, 4.0), beside(Hub::Down, 4.1), beside(Hub::Silent, 5.0)]),
             [
-                "PASS  claude Stop, 100 k events, a hub that is down: +2.5 %, +0.0 % instructions (less than 15 %)",
-                "FAIL  claude Stop, 100 k events, a hub that never answers: +25.0 %, +0.0 % instructions (less than 15 %)",
+                "PASS  claude Stop, 100 k events, a hub that is down: +2.5 %, +0.0 % instructions (less than 10 %)",
+                "FAIL  claude Stop, 100 k events, a hub that never answers: +25.0 %, +0.0 % instructions (less than 10 %)",
             ]
         );
     }
@@ -184,15 +184,15 @@ mod tests {
     fn movement_is_judged_either_way() {
         let all = vec![
             measured("Stop", None, 1_000, 2.0),
-            measured("Stop", None, 1_000_000, 2.2),
+            measured("Stop", None, 1_000_000, 2.1),
             measured("SessionEnd", None, 1_000, 2.0),
             measured("SessionEnd", None, 1_000_000, 1.6),
         ];
         assert_eq!(
             lines(all),
             [
-                "PASS  claude Stop, 1 k events → 1 M: +10.0 %, +0.0 % instructions (less than 15 %)",
-                "FAIL  claude SessionEnd, 1 k events → 1 M: -20.0 %, +0.0 % instructions (less than 15 %)",
+                "PASS  claude Stop, 1 k events → 1 M: +5.0 %, +0.0 % instructions (less than 10 %)",
+                "FAIL  claude SessionEnd, 1 k events → 1 M: -20.0 %, +0.0 % instructions (less than 10 %)",
             ]
         );
     }
