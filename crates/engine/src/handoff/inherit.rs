@@ -146,8 +146,11 @@ impl Giver<'_> {
         if let Some(hop) = hop.filter(|_| composed.parts.iter().any(is_in)) {
             continuing::mark_given(env, hop, &session.key);
         }
-        let told = |_| recall::given(env, config, session, &composed, &chosen);
-        let notices = due.map(told).unwrap_or_default();
+        let mut notices = vec![];
+        if let Some(archive) = due {
+            notices = recall::given(env, config, session, &composed, &chosen);
+            archive.exit_without_close();
+        }
         Ok(Reply { notices, ..said(composed) })
     }
 }

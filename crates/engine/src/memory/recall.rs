@@ -9,7 +9,7 @@ use crate::index;
 use crate::runtime::calendar::clock;
 use crate::runtime::{Config, Env, env, record};
 use stale::Staleness;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -79,7 +79,7 @@ pub fn gather(
         Some(project) => best(env, config, archive, project, &here)?,
         None => ChosenMemories::default(),
     };
-    chosen.pinned = archive.pinned_memories(project)?;
+    chosen.pinned = archive.memories_numbered(&archive.pinned_memories(project)?)?;
     let all = chosen.pinned.iter().chain(&chosen.fitting).chain(&chosen.others);
     let staleness = Staleness::of(all, asker);
     let program = env::program();
@@ -110,22 +110,14 @@ fn best(
     for path in &here.files {
         archive.memories_about(path, oldest)?.into_iter().for_each(|number| ranking.add_file(number));
     }
-    let mut known = BTreeMap::new();
     for memory in older(env, config, archive, &newest, &here.prompt)? {
         // The index knows a project by its name, which another one may have, too.
         if memory.pinned_at.is_none() && archive.memory_project(memory.number)? == Some(project) {
             ranking.add_memory(&memory);
-            known.insert(memory.number, memory);
         }
     }
     let best = ranking.best();
-    let mut read = |numbers: &[i64]| -> Result<Vec<Memory>, StoreError> {
-        let mut one = |number: &i64| match known.remove(number) {
-            Some(memory) => Ok(Some(memory)),
-            None => archive.memory(*number),
-        };
-        numbers.iter().filter_map(|number| one(number).transpose()).collect()
-    };
+    let read = |numbers: &[i64]| archive.memories_numbered(numbers);
     Ok(ChosenMemories { pinned: vec![], fitting: read(&best.fitting)?, others: read(&best.others)? })
 }
 

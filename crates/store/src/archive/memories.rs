@@ -11,10 +11,10 @@ mod row;
 use super::Archive;
 use super::share::{Burial, TombFate};
 use crate::Result;
-use crate::columns::values;
+use crate::columns::{FromRow, values};
 use crate::query::Query;
 use listing::listing;
-use rusqlite::{Row, Transaction, TransactionBehavior, params_from_iter};
+use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params_from_iter};
 use std::fmt;
 use std::ops::ControlFlow;
 use towline_core::forget::{PieceSource, project_marks};
@@ -116,10 +116,12 @@ const CANDIDATES: &str = "select m.id, m.made_at, m.trust, m.person is not null,
 /// The memories about a file, from a number on.
 const ABOUT: &str = "select memory from memory_files where path = ?1 and memory >= ?2";
 /// Pinned memories are few and have their own index; by default the planner reads the whole project.
-const PINNED: &str = "where m.id in (
-        select id from memories indexed by memories_pinned where pinned_at is not null and project is null
-        union all select id from memories indexed by memories_pinned where pinned_at is not null and project = ?1)
-    and m.superseded_at is null and m.quarantine is null order by m.id limit 100";
+const PINNED: &str = "
+    select id from memories indexed by memories_pinned
+    where pinned_at is not null and project is null and superseded_at is null and quarantine is null
+    union all select id from memories indexed by memories_pinned
+    where pinned_at is not null and project = ?1 and superseded_at is null and quarantine is null
+    order by id limit 100";
 
 const ADD_FILE: &str = "insert or ignore into memory_files (memory, path, how) values (?1, ?2, ?3)";
 const ADD_CONCEPT: &str = "insert or ignore into memory_concepts (memory, concept) values (?1, ?2)";
@@ -235,10 +237,20 @@ impl Archive {
         self.db.all(ABOUT, (path, from))
     }
 
-    /// The memories pinned in the project and those pinned globally, oldest first.
-    pub fn pinned_memories(&self, project: Option<i64>) -> Result<Vec<Memory>> {
-        let query = format!("{MEMORY} {PINNED}");
-        self.db.all(&query, [project])
+    /// The numbers of the memories pinned in the project and of those pinned globally, oldest first.
+    pub fn pinned_memories(&self, project: Option<i64>) -> Result<Vec<i64>> {
+        self.db.all(PINNED, [project])
+    }
+
+    /// The memories with these numbers, in their order; missing ones are left out. One statement for all: looking up a cached
+    /// one costs as much as reading the row.
+    pub fn memories_numbered(&self, numbers: &[i64]) -> Result<Vec<Memory>> {
+        if numbers.is_empty() {
+            return Ok(vec![]);
+        }
+        let mut statement = self.db.cached(&format!("{MEMORY} where m.id = ?1"))?;
+        let one = |number: &i64| statement.query_row([number], Memory::of).optional().transpose();
+        Ok(numbers.iter().filter_map(one).collect::<rusqlite::Result<_>>()?)
     }
 
     /// The numbers of the memories that this one superseded.

@@ -229,6 +229,11 @@ impl Archive {
         &self.forgotten
     }
 
+    /// Skips closing the connection, as `Store::exit_without_close` does: for hooks only.
+    pub fn exit_without_close(self) {
+        std::mem::forget(self.db);
+    }
+
     /// The row of the project that a folder's traces lead to, if anything was captured there.
     pub fn project(&self, traces: &ProjectIdentity) -> Result<Option<i64>> {
         ProjectTable { db: &self.db, machine: self.machine }.find(traces)

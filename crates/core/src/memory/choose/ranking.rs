@@ -189,9 +189,8 @@ impl PromptWords {
         if self.stems.is_empty() {
             return shared;
         }
-        let words = texts.into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
         let mut stem = String::new();
-        for word in words.filter(|word| word.len() >= 3 && self.firsts & first_bit(word) != 0) {
+        for word in texts.into_iter().flat_map(words).filter(|word| self.firsts & first_bit(word) != 0) {
             stem.clear();
             stem.extend(word.chars().flat_map(char::to_lowercase).take(STEM));
             if let Ok(known) = self.stems.binary_search(&stem)
@@ -203,6 +202,19 @@ impl PromptWords {
         }
         shared
     }
+}
+
+/// The words of three bytes and more. A byte beyond ASCII counts as a letter here: such a word is split by its characters.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_between = |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
+    let runs = text.as_bytes().split(is_between).filter(|run| run.len() >= 3);
+    // Runs end at ASCII, which is never a part of a character.
+    let runs = runs.filter_map(|run| str::from_utf8(run).ok());
+    runs.flat_map(|run| {
+        let (plain, other) = if run.is_ascii() { (Some(run), "") } else { (None, run) };
+        let split = other.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= 3);
+        plain.into_iter().chain(split)
+    })
 }
 
 /// A bit for the first letter; letters beyond ASCII share one.

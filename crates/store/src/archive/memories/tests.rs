@@ -496,10 +496,12 @@ fn memories_are_given_out_and_taken_in_with_all_that_became_of_them() {
 #[test]
 fn memories_an_agent_waits_for_are_read_by_an_index() {
     let bench = Bench::new();
-    let newest = bench.plan(&format!("{MEMORY} {NEWEST}"));
+    let newest = bench.plan(&format!("{CANDIDATES} {NEWEST}"));
     assert!(newest.contains("memories_by_project") && !newest.contains("TEMP B-TREE"), "{newest}");
-    let pinned = bench.plan(&format!("{MEMORY} {PINNED}"));
+    let pinned = bench.plan(PINNED);
     assert!(pinned.contains("memories_pinned") && !pinned.contains("memories_by_project"), "{pinned}");
+    let about = bench.plan(ABOUT);
+    assert!(about.contains("memory_files_by_path (path=? AND memory>?)"), "{about}");
 }
 
 #[test]
