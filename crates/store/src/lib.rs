@@ -6,6 +6,8 @@
 mod alloc;
 pub mod archive;
 mod columns;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod copy;
 mod database;
 pub mod erase;
 pub mod foreign;

@@ -18,9 +18,10 @@ use crate::outcome::{Failure, Result};
 
 use super::case::{Case, QUICK_HISTORIES, Subject, groups};
 
-/// The start of the C library is part of every process.
+/// The start of the C library is part of every process, and so is copying.
 const OPENING: &str = "/* Written by `cargo xtask bench layout`: the functions that hooks run, most common first. */\n\
-    SECTIONS {\n  .text.hooks : {\n    *crt1.o(.text .text.*)\n    *libc.a:*(.text .text.*)\n";
+    SECTIONS {\n  .text.hooks : {\n    *crt1.o(.text .text.*)\n    *libc.a:*(.text .text.*)\n    \
+    *(.text.memcpy)\n";
 const CLOSING: &str = "  }\n}\nINSERT BEFORE .text;\n";
 
 /// Runs every event once and writes the script. `setup.tow` must have its symbols.
