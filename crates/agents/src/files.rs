@@ -22,7 +22,9 @@ impl Agent {
             collect(&folder.join(place), DEEPEST, &mut found);
         }
         found.retain(|path| self.is_transcript(path));
-        found.sort_by_key(|path| (is_subagent(path), path.file_name().map(ToOwned::to_owned), path.clone()));
+        found.sort_by_cached_key(|path| {
+            (is_subagent(path), path.file_name().map(ToOwned::to_owned), path.clone())
+        });
         found
     }
 

@@ -4,11 +4,13 @@
 //! field of an unexpected type counts as absent, because a newer agent may change fields we do not rely on. Half a
 //! surrogate pair becomes `\u{fffd}`: agents cut their texts anywhere. Reads 196 MB/s or more per core.
 
+use crate::skim::{skip_space, value_end};
 use memchr::memchr;
-use serde::de::{Deserialize, Deserializer, Visitor};
+use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
+use std::iter;
 
 /// A value as it is written; empty if it is absent or `null`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,12 +31,25 @@ impl<'a> RawValue<'a> {
 
     /// The value parsed as `T`, if it has that shape.
     pub fn parse_as<T: Deserialize<'a>>(self) -> Option<T> {
-        serde_json::from_str(self.0).ok()
+        T::deserialize(Validated(self.0)).ok()
     }
 
     /// A field of an object; empty if there is none. A struct reads several fields at once.
     pub fn get(self, name: &str) -> RawValue<'a> {
-        self.fields::<BTreeMap<Cow<'a, str>, RawValue<'a>>>().remove(name).unwrap_or_default()
+        let mut found = RawValue::default();
+        if self.0.starts_with('{') {
+            let mut parts = Parts::of(self.0);
+            while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
+                if RawValue(key).text().is_some_and(|key| key == name) {
+                    found = RawValue::written(value);
+                }
+            }
+        }
+        found
+    }
+
+    fn written(raw: &'a str) -> Self {
+        RawValue(if raw == "null" { "" } else { raw })
     }
 
     /// The fields of an object; those of any other value are empty.
@@ -47,7 +62,7 @@ impl<'a> RawValue<'a> {
         if memchr(b'\\', inner.as_bytes()).is_none() {
             return Some(Cow::Borrowed(inner));
         }
-        Some(Cow::Owned(serde_json::from_str(self.0).unwrap_or_else(|_| lossy(self.0))))
+        Some(Cow::Owned(unescaped(inner)))
     }
 
     /// The parts of a list; a single string is a list of one.
@@ -72,27 +87,132 @@ impl<'a> RawValue<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for RawValue<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&'de serde_json::value::RawValue>::deserialize(deserializer)?.get();
-        Ok(RawValue(if raw == "null" { "" } else { raw }))
+        <&'de serde_json::value::RawValue>::deserialize(deserializer).map(|raw| RawValue::written(raw.get()))
     }
 }
 
-/// A string with half a surrogate pair, which only the byte interface of `serde_json` accepts. It encodes the half in
-/// three bytes, none of them valid.
-fn lossy(raw: &str) -> String {
-    struct Bytes;
-    impl Visitor<'_> for Bytes {
-        type Value = Vec<u8>;
+/// The text of a valid string, written without its quotes.
+fn unescaped(inner: &str) -> String {
+    let mut text = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..at]);
+        let escape = &rest[at + 1..];
+        let (character, length) = match escape.as_bytes().first() {
+            Some(b'n') => ('\n', 1),
+            Some(b't') => ('\t', 1),
+            Some(b'r') => ('\r', 1),
+            Some(b'b') => ('\u{8}', 1),
+            Some(b'f') => ('\u{c}', 1),
+            Some(b'u') => unit(escape),
+            first => (first.copied().map_or('\u{fffd}', char::from), 1),
+        };
+        text.push(character);
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    text.push_str(rest);
+    text
+}
 
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a string")
+/// The character of an escape `uXXXX`, or of two for a surrogate pair, and how many bytes it is written in.
+fn unit(escape: &str) -> (char, usize) {
+    let code = |from: usize| u32::from_str_radix(escape.get(from..from + 4)?, 16).ok();
+    let first = code(1).unwrap_or(0xfffd);
+    let second = if escape.get(5..7) == Some("\\u") { code(7) } else { None };
+    match (first, second) {
+        (0xd800..0xdc00, Some(second @ 0xdc00..0xe000)) => {
+            let pair = 0x1_0000 + ((first - 0xd800) << 10 | (second - 0xdc00));
+            (char::from_u32(pair).unwrap_or('\u{fffd}'), 11)
         }
-        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-            Ok(bytes.to_vec())
+        _ => (char::from_u32(first).unwrap_or('\u{fffd}'), 5),
+    }
+}
+
+/// Deserializes a value that `serde_json` has already validated: what nobody requests is skipped by its quotes and
+/// brackets, and nothing is checked again. A text is scanned once for each value around it, at several bytes a cycle.
+struct Validated<'de>(&'de str);
+
+impl<'de> Deserializer<'de> for Validated<'de> {
+    type Error = serde_json::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.0.as_bytes().first() {
+            Some(b'{') => visitor.visit_map(Parts::of(self.0)),
+            Some(b'[') => visitor.visit_seq(Parts::of(self.0)),
+            _ => serde_json::Deserializer::from_str(self.0).deserialize_any(visitor),
         }
     }
-    let bytes = serde_json::Deserializer::from_str(raw).deserialize_bytes(Bytes).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).replace("\u{fffd}\u{fffd}\u{fffd}", "\u{fffd}")
+
+    /// Only `serde_json`'s raw value is one: a map from that name to the text.
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        visitor.visit_map(MapDeserializer::new(iter::once((name, BorrowedStrDeserializer::new(self.0)))))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        if self.0 == "null" { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq
+        tuple tuple_struct map struct enum identifier
+    }
+}
+
+/// The elements of a valid list, or the keys and values of a valid object in turn, each as it is written.
+struct Parts<'de> {
+    text: &'de str,
+    offset: usize,
+}
+
+impl<'de> Parts<'de> {
+    fn of(text: &'de str) -> Self {
+        Parts { text, offset: 1 }
+    }
+
+    fn next(&mut self) -> Option<&'de str> {
+        let bytes = self.text.as_bytes();
+        let mut start = skip_space(bytes, self.offset);
+        if matches!(bytes.get(start), Some(b',' | b':')) {
+            start = skip_space(bytes, start + 1);
+        }
+        self.offset = value_end(bytes, start)?;
+        self.text.get(start..self.offset)
+    }
+}
+
+impl<'de> MapAccess<'de> for Parts<'de> {
+    type Error = serde_json::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Self::Error> {
+        let Some(key) = self.next() else { return Ok(None) };
+        match key.get(1..key.len() - 1).filter(|key| !key.contains('\\')) {
+            Some(plain) => seed.deserialize(BorrowedStrDeserializer::new(plain)).map(Some),
+            None => seed.deserialize(Validated(key)).map(Some),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
+        seed.deserialize(Validated(self.next().unwrap_or("null")))
+    }
+}
+
+impl<'de> SeqAccess<'de> for Parts<'de> {
+    type Error = serde_json::Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Self::Error> {
+        self.next().map(|element| seed.deserialize(Validated(element))).transpose()
+    }
 }
 
 /// A string; any other type counts as absent.
@@ -154,6 +274,8 @@ pub(crate) fn newest_first<'a, T: Deserialize<'a>>(text: &'a [u8]) -> impl Itera
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::Value;
+    use std::collections::BTreeMap;
 
     fn text(json: &str) -> Cow<'_, str> {
         serde_json::from_str::<OptText<'_>>(json).unwrap().0.unwrap()
@@ -182,7 +304,39 @@ mod tests {
         }
     }
 
+    fn any_json() -> impl Strategy<Value = Value> {
+        let text = "(\\PC|[\n\"\\\\{}\\[\\],:😀]){0,80}";
+        let plain = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            text.prop_map(Value::from),
+        ];
+        plain.prop_recursive(4, 40, 6, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::btree_map(text, inner, 0..6)
+                    .prop_map(|fields| fields.into_iter().collect()),
+            ]
+        })
+    }
+
     proptest! {
+        #[test]
+        fn a_validated_value_reads_as_serde_json_reads_it(value in any_json()) {
+            for json in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+                let raw: RawValue<'_> = serde_json::from_str(&json).unwrap();
+                let read = raw.present().map(|_| raw.parse_as::<Value>().unwrap());
+                let expected = serde_json::from_str::<Value>(&json).unwrap();
+                for (key, field) in expected.as_object().into_iter().flatten() {
+                    let found = raw.get(key).present().map_or(Value::Null, |raw| serde_json::from_str(raw).unwrap());
+                    prop_assert_eq!(&found, field);
+                }
+                prop_assert_eq!(read.unwrap_or_default(), expected);
+            }
+        }
+
         #[test]
         fn every_text_comes_back_as_it_was_written(written in "(\\PC|[\n\t\"\\\\😀]){0,80}") {
             let json = serde_json::to_string(&written).unwrap();

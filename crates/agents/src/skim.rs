@@ -4,7 +4,7 @@
 //! Hand-written because `serde_json` validates every byte that it skips: with it alone, parsing a payload of 2 MB takes
 //! 1.67 ms instead of 0.86 ms, which is more than 5 % of the hook.
 
-use memchr::{memchr, memchr3};
+use memchr::memchr3;
 use std::borrow::Cow;
 
 /// Smaller payloads are parsed as they are.
@@ -72,19 +72,61 @@ pub(crate) fn value_end(bytes: &[u8], offset: usize) -> Option<usize> {
     }
 }
 
-/// The offset after the string whose opening quote is at `offset`. Searches for quotes and then counts the backslashes
-/// before each one: quotes are rarer than escaped line ends.
+/// The offset after the string whose opening quote is at `offset`. Takes 64 bytes at a time: a search for each quote
+/// takes four times as many instructions in the output of tools, which is full of escaped ones.
 pub(crate) fn string_end(bytes: &[u8], offset: usize) -> Option<usize> {
     let mut from = offset + 1;
-    loop {
-        let rest = bytes.get(from..)?;
-        let quote = memchr(b'"', rest)?;
-        let escapes = rest[..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
-        from += quote + 1;
-        if escapes % 2 == 0 {
-            return Some(from);
+    let mut is_escaped = 0;
+    let (blocks, rest) = bytes.get(from..)?.as_chunks::<BLOCK>();
+    for block in blocks {
+        let quotes = places(block, b'"') & !escaped(places(block, b'\\'), &mut is_escaped);
+        if quotes != 0 {
+            return Some(from + quotes.trailing_zeros() as usize + 1);
         }
+        from += BLOCK;
     }
+    let mut is_escaped = is_escaped != 0;
+    for (at, byte) in rest.iter().enumerate() {
+        if *byte == b'"' && !is_escaped {
+            return Some(from + at + 1);
+        }
+        is_escaped = *byte == b'\\' && !is_escaped;
+    }
+    None
+}
+
+const BLOCK: usize = 64;
+
+/// One bit for each byte of the block that is `wanted`.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "only the processor's own instructions make one bit of each byte")]
+fn places(block: &[u8; BLOCK], wanted: u8) -> u64 {
+    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
+    block.as_chunks::<16>().0.iter().rev().fold(0, |places, part| {
+        // SAFETY: every x86-64 processor has SSE2, and the part has the 16 bytes that are read.
+        let equal = unsafe {
+            let bytes = _mm_loadu_si128(part.as_ptr().cast());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted.cast_signed())))
+        };
+        places << 16 | u64::from(equal.cast_unsigned())
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn places(block: &[u8; BLOCK], wanted: u8) -> u64 {
+    block.iter().rev().fold(0, |places, byte| places << 1 | u64::from(*byte == wanted))
+}
+
+/// The places that a backslash escapes: those after an odd number of backslashes. `is_escaped` is 1 if the previous block
+/// escapes the first place of this one, and becomes 1 if this block escapes the first of the next.
+fn escaped(backslashes: u64, is_escaped: &mut u64) -> u64 {
+    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+    // A subtraction carries through each run of backslashes and leaves every second place (simdjson's method).
+    let starting = backslashes & !*is_escaped;
+    let alternating = ((starting << 1) | ODD).wrapping_sub(starting) ^ ODD;
+    let escaped = alternating ^ (backslashes | *is_escaped);
+    *is_escaped = (alternating & backslashes) >> 63;
+    escaped
 }
 
 /// The offset after the bracket that closes the one at `offset`. Brackets of the other kind need no counting:
@@ -110,6 +152,7 @@ fn nested_end(bytes: &[u8], offset: usize, open: u8, close: u8) -> Option<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[track_caller]
     fn check(payload: &str, expected: &str) {
@@ -123,6 +166,27 @@ mod tests {
         check(&format!(r#"{{ "a" : "{bulk}", "b":[1,{{"c":"]"}}] }}"#), r#"{"a":null,"b":[1,{"c":"]"}]}"#);
         check(&format!(r#"{{"a":{{"deep":[["{bulk}"]]}},"b":true}}"#), r#"{"a":null,"b":true}"#);
         check(&format!(r#"{{"a":[["{bulk}"],[]],"b":-1.5e3}}"#), r#"{"a":null,"b":-1.5e3}"#);
+    }
+
+    /// The same byte by byte.
+    fn plain_end(text: &[u8]) -> Option<usize> {
+        let mut bytes = text.iter().enumerate().skip(1);
+        while let Some((at, byte)) = bytes.next() {
+            match byte {
+                b'\\' => drop(bytes.next()),
+                b'"' => return Some(at + 1),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_ends_at_its_first_unescaped_quote(text in "(\\\\{1,70}|[a-zü]{1,70}|\"){0,6}") {
+            let text = format!("\"{text}");
+            prop_assert_eq!(string_end(text.as_bytes(), 0), plain_end(text.as_bytes()));
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ struct Bound {
 
 const BOUNDS: [Bound; 5] = [
     Bound { event: "PostToolUse", bytes: Some(USUAL_SIZE), at_most: 0.7 },
-    Bound { event: "PostToolUse", bytes: Some(2048 * KB), at_most: 8.0 },
+    Bound { event: "PostToolUse", bytes: Some(2048 * KB), at_most: 6.0 },
     Bound { event: "UserPromptSubmit", bytes: None, at_most: 2.5 },
     Bound { event: "Stop", bytes: None, at_most: 2.5 },
     Bound { event: "PermissionRequest", bytes: None, at_most: 2.5 },
