@@ -4,7 +4,7 @@
 //! A cut states how much is missing and the command that shows it. Grapheme clusters are not split.
 
 use super::budget::ContextBudget;
-use super::fence::escape_guarded_tags;
+use super::fence::{escape_guarded_tags, may_open_tag};
 use crate::escape::{is_bidi_mark, is_one_line};
 use crate::text::{clip, clip_start};
 use std::borrow::Cow;
@@ -45,8 +45,10 @@ fn is_plain(text: &str) -> bool {
 
 /// Returns `text` on one line, at most `max_chars` characters of it.
 pub fn one_line(text: &str, max_chars: usize) -> Cow<'_, str> {
-    if text.len() <= max_chars && is_one_line(text) {
-        return escape_guarded_tags(text);
+    // More than `max_chars` characters, whatever they are: enough to cut a text that needs no other change.
+    let head = clip(text, max_chars.saturating_mul(4).saturating_add(8)).trim_end_matches(' ');
+    if is_one_line(head) && !may_open_tag(head) {
+        return shortened(head, max_chars);
     }
     let text = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let mut line = String::new();
@@ -59,11 +61,15 @@ pub fn one_line(text: &str, max_chars: usize) -> Cow<'_, str> {
             break;
         }
     }
-    let line = escape_guarded_tags(&line);
+    Cow::Owned(shortened(&escape_guarded_tags(&line), max_chars).into_owned())
+}
+
+fn shortened(line: &str, max_chars: usize) -> Cow<'_, str> {
     if line.len() <= max_chars || line.chars().count() <= max_chars {
-        return Cow::Owned(line.into_owned());
+        return Cow::Borrowed(line);
     }
-    Cow::Owned(line.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect())
+    let end = line.char_indices().nth(max_chars.saturating_sub(1)).map_or(0, |(end, _)| end);
+    Cow::Owned([&line[..end], "…"].concat())
 }
 
 /// Returns `text` if `room` holds it, else its beginning and end around a note about the cut. The note ends with `how`,
@@ -208,6 +214,7 @@ fn start_between_words(tail: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[track_caller]
     fn check(text: &str, longest: usize, expected: &str) {
@@ -278,5 +285,21 @@ mod tests {
         assert_eq!(one_line(" a\r\n\tb\0c  d ", 20), "a b c d");
         assert_eq!(one_line("abcdef", 4), "abc…");
         assert_eq!(one_line(&"word ".repeat(100_000), 9), "word wor…");
+    }
+
+    proptest! {
+        /// The words, joined and cut one by one.
+        #[test]
+        fn one_line_is_the_same_whether_or_not_it_needs_joining(
+            text in "([a-zé “<＜]{0,12}|[\n\t ]|x\u{202e}|</?towline){0,12}", max_chars in 1_usize..40
+        ) {
+            let kept: String = text.chars().filter(|c| !is_bidi_mark(*c)).collect();
+            let line = escape_guarded_tags(&kept.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
+            let expected = match line.chars().count() {
+                count if count <= max_chars => line,
+                _ => line.chars().take(max_chars - 1).chain(['…']).collect(),
+            };
+            prop_assert_eq!(one_line(&text, max_chars), expected);
+        }
     }
 }

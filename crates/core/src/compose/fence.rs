@@ -63,6 +63,11 @@ pub(super) fn escape_guarded_tags(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// Whether `text` holds a byte with which a tag may begin. Reads it to its end, so that the loop vectorises.
+pub(super) fn may_open_tag(text: &str) -> bool {
+    text.bytes().fold(false, |found, byte| found | (byte == b'<') | (byte == WIDE_LEAD_BYTE))
+}
+
 /// Byte positions of guarded tags, each with its opening character.
 fn guarded_tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
     // Most text contains no candidate; scanning bytes shows that much faster than scanning characters.

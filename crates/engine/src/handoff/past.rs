@@ -174,7 +174,7 @@ fn fill(
         ordinals.push(turn.ordinal);
         let turn = with_words(archive, conversation, turn, now)?;
         bytes += turn.words.iter().map(|word| word.text.len()).sum::<usize>();
-        is_found |= has_directive(&turn);
+        is_found = is_found || has_directive(&turn);
         past.turns.push(turn);
     }
     if let (Some(last), Some(first)) = (ordinals.first(), ordinals.last()) {
