@@ -1,8 +1,8 @@
-//! Cuts large values out of a payload before parsing: tool output may be megabytes and not even valid UTF-8.
+//! Finds the ends of JSON values, and cuts large ones out of a payload before parsing: tool output may be megabytes and
+//! not even valid UTF-8.
 //!
-//! Scans the top-level object only, and validates nothing: malformed input stays unchanged for the parser to refuse.
-//! Hand-written because `serde_json` validates every byte that it skips: with it alone, parsing a payload of 2 MB takes
-//! 1.67 ms instead of 0.86 ms, which is more than 5 % of the hook.
+//! Validates nothing: malformed input stays unchanged for the parser to refuse. Hand-written because `serde_json` validates
+//! every byte that it skips: it takes 1.67 ms for a payload of 2 MB, and this takes 0.12 ms.
 
 use memchr::memchr3;
 use std::borrow::Cow;
