@@ -95,6 +95,15 @@ pub(crate) fn string_end(bytes: &[u8], offset: usize) -> Option<usize> {
     None
 }
 
+/// The first place of a byte. Unlike `memchr`, it does not ask for the processor's abilities: on a virtual machine the
+/// answer takes 20 µs, a tenth of a tool result's hook.
+pub(crate) fn find(wanted: u8, bytes: &[u8]) -> Option<usize> {
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let in_block = |block| Some(places(block, wanted).trailing_zeros() as usize).filter(|at| *at < BLOCK);
+    let found = blocks.iter().enumerate().find_map(|(index, block)| Some(index * BLOCK + in_block(block)?));
+    found.or_else(|| Some(bytes.len() - rest.len() + rest.iter().position(|byte| *byte == wanted)?))
+}
+
 const BLOCK: usize = 64;
 
 /// One bit for each byte of the block that is `wanted`.
@@ -186,6 +195,7 @@ mod tests {
         fn a_string_ends_at_its_first_unescaped_quote(text in "(\\\\{1,70}|[a-zü]{1,70}|\"){0,6}") {
             let text = format!("\"{text}");
             prop_assert_eq!(string_end(text.as_bytes(), 0), plain_end(text.as_bytes()));
+            prop_assert_eq!(find(b'\\', text.as_bytes()), text.find('\\'));
         }
     }
 
