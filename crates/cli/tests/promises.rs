@@ -49,14 +49,15 @@ fn session(env: &TestEnv, number: u32) {
             "timestamp": "2026-11-15T11:00:00.000Z", "isSidechain": false, "message": message,
         })
     };
-    let said = json!([{"type": "text", "text": "It leans because frame 3 was cut."}]);
+    let answer = "It leans because frame 3 was cut.";
+    let said = json!([{"type": "text", "text": answer}]);
     let lines = [entry("user", json!("why does the mast lean?")), entry("assistant", said)];
     fs::write(&transcript, lines.map(|line| format!("{line}\n")).concat()).unwrap();
     for (event, key, value) in [
         ("SessionStart", "source", "startup"),
         ("UserPromptSubmit", "prompt", "why does the mast lean?"),
         ("PostToolUse", "tool_name", "Bash"),
-        ("Stop", "last_assistant_message", "It leans."),
+        ("Stop", "last_assistant_message", answer),
         ("SessionEnd", "reason", "other"),
     ] {
         let payload = json!({

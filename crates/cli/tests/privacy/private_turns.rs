@@ -104,6 +104,7 @@ impl Teller<'_> {
             let report = format!("<task-notification>\n{}\n</task-notification>", said("notification"));
             self.hook("UserPromptSubmit", json!({"prompt": report}));
             self.script.prompt(&report).answer(&said("comment"));
+            self.save();
             self.hook("Stop", json!({"last_assistant_message": said("comment")}));
         }
         self.script.summary(&said("summary"));

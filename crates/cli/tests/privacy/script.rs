@@ -85,8 +85,13 @@ impl Script {
     pub fn answer(&mut self, text: &str) -> &mut Self {
         match self.shape {
             Shape::Claude => self.said(json!({"type": "text", "text": text})),
-            Shape::Codex => self.item(json!({"type": "message", "role": "assistant", "status": "completed",
-                    "content": [{"type": "output_text", "text": text, "annotations": []}]})),
+            Shape::Codex => {
+                self.item(json!({"type": "message", "role": "assistant", "status": "completed",
+                    "content": [{"type": "output_text", "text": text, "annotations": []}]}));
+                // The end of a turn waits for this count.
+                let info = json!({"last_token_usage": {"total_tokens": 12}, "model_context_window": 258_400});
+                self.line(json!({"type": "event_msg", "payload": {"type": "token_count", "info": info}}))
+            }
         }
     }
 

@@ -122,13 +122,14 @@ fn tell(world: &World, shape: Shape, (number, sample): (usize, &Sample)) -> Stri
     let mut script = Script::new(shape, &format!("{}-told-{number:08}", shape.agent()), &world.env.project());
     world.hook(&script, "SessionStart", json!({}));
     world.hook(&script, "UserPromptSubmit", json!({"prompt": format!("use this:\n{text}\n")}));
-    script.prompt(&format!("use this:\n{text}\n")).answer(text).save(&world.env.home());
+    let answer = format!("used:\n{text}\n");
+    script.prompt(&format!("use this:\n{text}\n")).answer(&answer).save(&world.env.home());
     world.hook(
         &script,
         "PostToolUse",
         json!({"tool_name": "Bash", "tool_input": {"command": text}, "tool_response": text}),
     );
-    world.hook(&script, "Stop", json!({"last_assistant_message": format!("used:\n{text}\n")}));
+    world.hook(&script, "Stop", json!({"last_assistant_message": answer}));
     script.session
 }
 
