@@ -61,7 +61,15 @@ impl Desk {
         self.tell("UserPromptSubmit", json!({"prompt": text}))
     }
 
+    /// The end of a turn whose answer the transcript holds: a hook waits for one that it does not hold.
     fn stop(&self, answer: &str, is_active: bool) -> Value {
+        let mut line: Value = serde_json::from_str(&fs::read_to_string(self.transcript()).unwrap()).unwrap();
+        line["message"]["content"][0]["text"] = json!(answer);
+        fs::write(self.transcript(), format!("{line}\n")).unwrap();
+        self.tell_stop(answer, is_active)
+    }
+
+    fn tell_stop(&self, answer: &str, is_active: bool) -> Value {
         let fields =
             json!({"background_tasks": [], "last_assistant_message": answer, "stop_hook_active": is_active});
         self.tell("Stop", fields)
@@ -136,7 +144,7 @@ fn a_transcript_that_is_written_after_the_end_was_told_is_waited_for() {
             });
             fs::write(&transcript, Desk::answer(150_000)).unwrap();
         });
-        let said = desk.stop("I have painted a wing.", false);
+        let said = desk.tell_stop("I have painted a wing.", false);
         client.join().unwrap();
         said
     });
