@@ -4,22 +4,22 @@
 
 use serde_json::{Value, json};
 use towline_core::usage::{Cost, CostEstimate, UsageTotal};
-use towline_engine::query::usage::{Group, UsageReport, total};
+use towline_engine::query::usage::{By, Group, UsageReport, total};
 use towline_engine::runtime::config::listed;
 
 pub fn usage_json(report: &UsageReport) -> Value {
-    let rows: Vec<Value> = report.sums.iter().map(|(group, spent)| row(group, spent)).collect();
+    let rows: Vec<Value> = report.sums.iter().map(|(group, spent)| row(report.by, group, spent)).collect();
     json!({
         "by": report.by.name(), "since": report.times.start.to_utc(), "until": report.times.end.to_utc(),
         "prices_dated": listed().dated, "rows": rows, "total": spent_json(&total(&report.sums)),
     })
 }
 
-fn row(group: &Group, spent: &UsageTotal) -> Value {
+fn row(by: By, group: &Group, spent: &UsageTotal) -> Value {
     let mut row = spent_json(spent);
     match group {
-        Group::Day(begins, name) => {
-            row["day"] = json!(name.split_once(' ').map_or("", |(_, date)| date));
+        Group::Period(begins, name) => {
+            row[by.name()] = json!(name.rsplit(' ').next());
             row["begins"] = json!(begins.to_utc());
         }
         Group::Project(project) => row["project"] = json!(project.as_ref().map(|project| &project.name)),

@@ -31,6 +31,7 @@ mod app_server;
 mod browser;
 mod browser_keys;
 mod browser_wire;
+mod ccusage;
 mod claude;
 mod clients;
 mod codex;
@@ -52,6 +53,7 @@ mod tmux;
 pub mod wait;
 
 pub use browser::{Barrier, Browser, Theme};
+pub use ccusage::ccusage;
 pub use claude::Claude;
 pub use codex::{Codex, Daemon};
 pub use cut::Cut;

@@ -15,34 +15,40 @@ use towline_render::usage_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow usage                                  the last seven days, day by day
-  tow usage --by project --since 30d
-  tow usage --by session --project app --limit 5
-  tow usage --by model --since 2026-11-01 --chart
-  tow usage --since all --json | jq '.total.cost_usd'
+  tow usage                        the last seven days, day by day
+  tow usage today                  by project; also: week, month, all
+  tow usage month --by model       also: day, week, month, session, agent
+  tow usage 30d --by session --project app --limit 5
+  tow usage all --chart            bars, month by month
+  tow usage all --json | jq '.total.cost_usd'
 
-Tokens are those that the agents' own records tell of: each message once, however often it was written down or copied by a
-fork, helpers included. Costs are estimates at the vendors' list prices; a subscription is not billed by them. `?` is a model
-without a price, `>` stands where a part has none: give it one with [prices] in config.toml (`tow config path`).
-Days are those of your own clock (TZ).";
+A week begins on Monday, and days are those of your own clock (TZ). Tokens
+come from the agents' own records. Each response counts once, however often
+it was written or copied by a fork; subagents count with their session.
+Costs are estimates at list prices; a subscription is not billed by them.
+`?` is the cost of a model without a price, `>` of a sum with such a part:
+set a price with [prices] in config.toml (`tow config path`).";
 
 /// Show the tokens used and their cost.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The grouping of the rows.
-    #[arg(long, default_value = By::Day.name(), value_parser = By::ALL.map(By::name))]
-    by: String,
-    /// Since this time: 7d (seven days, today included), 12h, a time or a date, or `all`.
-    #[arg(long, value_name = "TIME", default_value = "7d", allow_hyphen_values = true)]
-    since: String,
+    /// today, week, month, all, or what --since takes [default: 7d]
+    #[arg(value_name = "TIME", conflicts_with = "since")]
+    time: Option<String>,
+    /// The grouping of the rows; without it, one that suits the time.
+    #[arg(long, value_parser = By::ALL.map(By::name))]
+    by: Option<String>,
+    /// Since this time: today, week, month, 7d (seven days, today included), 12h, a time or a date, or `all`.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    since: Option<String>,
     /// Only this project, by name or by a folder in it.
     #[arg(long, value_name = "NAME|PATH")]
     project: Option<String>,
     /// Only this agent.
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
-    /// Show at most N rows; days are always all shown.
+    /// Show at most N rows; days, weeks and months are always all shown.
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Draw bars instead of the table.
@@ -54,14 +60,17 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let by = By::from_name(&arguments.by).unwrap_or(By::Day);
+    let by = arguments.by.as_deref().and_then(By::from_name);
+    let since = arguments.time.as_deref().or(arguments.since.as_deref()).unwrap_or("7d");
     let (project, agent) = (arguments.project.clone(), arguments.agent.clone());
-    let shown = usage::report(&scope.env, &UsageRequest { by, since: &arguments.since, project, agent })?;
+    let shown = usage::report(&scope.env, &UsageRequest { by, since, project, agent })?;
     if arguments.json {
         scope.out.json(&usage_json(&shown));
     } else if usage::total(&shown.sums).messages == 0 {
         scope.out.line("nothing was used in that time, as far as was captured");
-        scope.out.line("next: --since all looks further back, `tow import` takes in what the agents wrote");
+        scope
+            .out
+            .line("next: `tow usage all` looks further back, `tow import` takes in what the agents wrote");
     } else if arguments.chart {
         chart(scope, &cut(&shown, arguments.limit));
         notes(scope, &shown);
@@ -76,7 +85,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
 fn cut(shown: &UsageReport, limit: usize) -> Vec<(String, UsageTotal)> {
     let named = |(group, spent): &(Group, UsageTotal)| (escape_for_terminal(&group.name()), spent.clone());
     let mut rows: Vec<(String, UsageTotal)> = shown.sums.iter().map(named).collect();
-    if shown.by != By::Day && rows.len() > limit {
+    if !shown.by.is_period() && rows.len() > limit {
         let rest = rows.split_off(limit.max(1));
         let sum = rest.iter().fold(UsageTotal::default(), |sum, (_, spent)| sum.plus(spent));
         rows.push((format!("{} more", rest.len()), sum));
@@ -182,6 +191,9 @@ fn chart(scope: &Scope, rows: &[(String, UsageTotal)]) {
         let space = if bar.is_empty() { "" } else { " " };
         scope.out.line(&format!("{}  {bar}{space}{label}", pad(name, name_width)));
     }
+    let total = rows.iter().fold(UsageTotal::default(), |total, (_, spent)| total.plus(spent));
+    let tokens = short_count(total.tokens.total());
+    scope.out.line(&format!("{}  {}, {tokens} tokens", pad("total", name_width), total.bill().display()));
 }
 
 /// Explains the figures, and which prices are missing.

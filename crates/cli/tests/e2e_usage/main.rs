@@ -2,6 +2,7 @@
 //! month, however it was captured.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
+mod ccusage;
 mod clients;
 mod month;
 mod reference;
@@ -218,4 +219,33 @@ fn what_is_asked_for_can_be_narrowed_and_what_is_no_time_is_named() {
     env.tow(&["usage", "--since", "12h"]).ok().prints("nothing was used in that time");
     env.tow(&["usage", "--since", "soonish"]).complains("soonish");
     env.tow(&["usage", "--project", "no-such"]).complains("no-such");
+}
+
+#[test]
+fn today_week_month_and_all_had_one_row_per_day_however_many_days() {
+    let env = some_work();
+    // Sunday, 15 November 2026, noon in UTC.
+    env.set_now(1_794_744_000_000);
+    let shown = |arguments: &[&str]| {
+        let told = env.tow(&[&["usage", "--json"], arguments].concat()).ok().json();
+        let by = told["by"].as_str().unwrap().to_owned();
+        let rows = told["rows"].as_array().unwrap();
+        (
+            rows[0][&by].as_str().unwrap().to_owned(),
+            by,
+            rows.len(),
+            told["total"]["messages"].as_u64().unwrap(),
+        )
+    };
+    let expected =
+        |name: &str, by: &str, rows: usize, messages: u64| (name.to_owned(), by.to_owned(), rows, messages);
+    assert_eq!(shown(&["today"]), expected("site", "project", 1, 1));
+    assert_eq!(shown(&["week"]), expected("2026-11-09", "day", 7, 3));
+    assert_eq!(shown(&["month"]), expected("2026-11-01", "day", 15, 3));
+    assert_eq!(shown(&["--since", "all"]), expected("2026-11", "month", 1, 3));
+    assert_eq!(shown(&["all", "--by", "week"]), expected("2026-11-09", "week", 1, 3));
+    assert_eq!(shown(&["100d"]).1, "month");
+    env.tow(&["usage", "today", "--since", "7d"]).complains("--since");
+    env.set("COLUMNS", "80");
+    env.tow(&["usage", "all"]).ok().prints("2026-11 ");
 }

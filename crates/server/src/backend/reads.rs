@@ -207,7 +207,7 @@ pub fn report(given: &Given) -> Result<Answer, Refusal> {
 
 pub fn usage(given: &Given) -> Result<Answer, Refusal> {
     let request = UsageRequest {
-        by: given.text("by").and_then(By::from_name).unwrap_or(By::Day),
+        by: given.text("by").and_then(By::from_name).or(Some(By::Day)),
         since: given.text("from").unwrap_or("7d"),
         project: given.owned("project"),
         agent: given.owned("agent"),

@@ -1,12 +1,14 @@
-//! Cost of work by day, project, model, session or agent: the store's sums at the prices in force.
+//! Cost of work by day, week, month, project, model, session or agent: the store's sums at the prices in force.
 //!
 //! Combines the sums of `store` with the prices of `core::usage`; counts nothing itself and prints nothing.
 
+mod periods;
 mod report;
 
 pub use report::{UsageReport, UsageRequest, report};
 
-use crate::runtime::{Env, calendar, settings};
+use crate::runtime::{Env, settings};
+use periods::periods;
 use std::collections::HashMap;
 use std::ops::Range;
 use towline_core::id::SessionKey;
@@ -22,6 +24,8 @@ named_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum By as from_name {
         Day = "day",
+        Week = "week",
+        Month = "month",
         Project = "project",
         Model = "model",
         Session = "session",
@@ -32,8 +36,8 @@ named_enum! {
 /// The group that one sum belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
-    /// A day in local time: its start and its name.
-    Day(Timestamp, String),
+    /// A day, week or month in local time: its start and its name.
+    Period(Timestamp, String),
     /// `None`: work outside any project.
     Project(Option<UsageProject>),
     /// `None`: an unnamed model.
@@ -47,27 +51,24 @@ pub fn prices(env: &Env) -> ModelPrices {
     settings(env).all_prices()
 }
 
-/// Sums by group: days in order, all others by descending cost.
+/// Sums by group: periods in order, all others by descending cost.
 pub fn sums(
     archive: &Archive,
     prices: &ModelPrices,
     by: By,
     asked: &UsageQuery,
 ) -> Result<Vec<(Group, UsageTotal)>, StoreError> {
-    let days = match by {
-        By::Day => days_of(&asked.times),
-        By::Project | By::Model | By::Session | By::Agent => vec![],
-    };
+    let periods = periods(&asked.times, by);
     let mut found: HashMap<Group, UsageTotal> = HashMap::new();
     for times in stretches(&asked.times, prices) {
         let at = times.start;
         for (of, used) in archive.usage_sums(in_store(by), &UsageQuery { times, ..asked.clone() })? {
-            let Some(group) = group(of, used.model.as_ref(), &days) else { continue };
+            let Some(group) = group(of, used.model.as_ref(), &periods) else { continue };
             found.entry(group).or_default().add(&used, prices, at);
         }
     }
-    for LedgerDay { name, begins, .. } in days {
-        found.entry(Group::Day(begins, name)).or_default();
+    for LedgerDay { name, begins, .. } in periods {
+        found.entry(Group::Period(begins, name)).or_default();
     }
     Ok(in_order(found))
 }
@@ -91,7 +92,7 @@ pub fn total(sums: &[(Group, UsageTotal)]) -> UsageTotal {
 
 fn in_store(by: By) -> UsageGroupBy {
     match by {
-        By::Day => UsageGroupBy::Quarter,
+        By::Day | By::Week | By::Month => UsageGroupBy::Quarter,
         By::Project => UsageGroupBy::Project,
         By::Model => UsageGroupBy::Model,
         By::Session => UsageGroupBy::Session,
@@ -107,24 +108,11 @@ fn stretches(times: &Range<Timestamp>, prices: &ModelPrices) -> Vec<Range<Timest
     bounds.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
-/// Upper bound of a table's rows.
-const MOST_DAYS: u32 = 40_000;
-const DAY_MS: i64 = 86_400_000;
-
-/// The days that overlap the requested time.
-fn days_of(times: &Range<Timestamp>) -> Vec<LedgerDay> {
-    let last = times.end.plus_ms(-1);
-    let number = u32::try_from(last.since_ms(times.start) / DAY_MS + 2).unwrap_or(MOST_DAYS);
-    let mut days = calendar::last_days(last, number.min(MOST_DAYS));
-    days.retain(|day| day.ends > times.start);
-    days
-}
-
-fn group(of: UsageGroup, model: Option<&String>, days: &[LedgerDay]) -> Option<Group> {
+fn group(of: UsageGroup, model: Option<&String>, periods: &[LedgerDay]) -> Option<Group> {
     Some(match of {
         UsageGroup::Quarter(at) => {
-            let day = days.get(days.partition_point(|day| day.ends <= at))?;
-            Group::Day(day.begins, day.name.clone())
+            let period = periods.get(periods.partition_point(|period| period.ends <= at))?;
+            Group::Period(period.begins, period.name.clone())
         }
         UsageGroup::Project(project) => Group::Project(project),
         UsageGroup::Model => Group::Model(model.cloned()),
@@ -136,7 +124,7 @@ fn group(of: UsageGroup, model: Option<&String>, days: &[LedgerDay]) -> Option<G
 fn in_order(found: HashMap<Group, UsageTotal>) -> Vec<(Group, UsageTotal)> {
     let mut sums: Vec<(Group, UsageTotal)> = found.into_iter().collect();
     sums.sort_by(|(a, spent), (b, other)| match (a, b) {
-        (Group::Day(a, _), Group::Day(b, _)) => a.cmp(b),
+        (Group::Period(a, _), Group::Period(b, _)) => a.cmp(b),
         (_, _) => {
             let size = |spent: &UsageTotal| (spent.cost, spent.tokens.total());
             size(other).cmp(&size(spent)).then_with(|| a.name().cmp(&b.name()))
@@ -145,11 +133,18 @@ fn in_order(found: HashMap<Group, UsageTotal>) -> Vec<(Group, UsageTotal)> {
     sums
 }
 
+impl By {
+    /// Rows of these follow each other in time, and none is left out.
+    pub fn is_period(self) -> bool {
+        matches!(self, By::Day | By::Week | By::Month)
+    }
+}
+
 impl Group {
     /// Display name.
     pub fn name(&self) -> String {
         match self {
-            Group::Day(_, name) => name.clone(),
+            Group::Period(_, name) => name.clone(),
             Group::Project(project) => {
                 project.as_ref().map_or_else(|| "no project".to_owned(), |project| project.name.clone())
             }
@@ -178,14 +173,5 @@ mod tests {
         let cut = at("2026-09-01T00:00:00Z");
         assert_eq!(stretches(&times, &list), [times.start..cut, cut..times.end]);
         assert_eq!(stretches(&(cut..times.end), &list), [cut..times.end]);
-    }
-
-    #[test]
-    fn the_days_of_a_time_are_all_that_it_touches() {
-        let now = Timestamp(1_794_708_799_999);
-        let today = calendar::last_days(now, 1).remove(0);
-        assert_eq!(days_of(&(today.begins..today.ends)).len(), 1);
-        let days = days_of(&(today.begins.plus_ms(-1)..now));
-        assert_eq!((days.len(), days[1].begins), (2, today.begins));
     }
 }

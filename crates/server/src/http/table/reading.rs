@@ -93,7 +93,7 @@ routes! {
         AGENT,
     ] "How long agents waited for the person: `tow report --json`";
     get Usage "/v1/usage" [
-        query( "by", Kind::OneOf(&["day", "model", "project", "session", "agent"]), "What is added up together; day if not given"),
+        query( "by", Kind::OneOf(&["day", "week", "month", "model", "project", "session", "agent"]), "What is added up together; day if not given"),
         SINCE,
         PROJECT,
         AGENT,
