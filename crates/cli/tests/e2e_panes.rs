@@ -84,10 +84,10 @@ fn the_users_options_decide_how_the_bar_looks() {
     let (_env, tmux) = world();
     let sitter = Sitter::sit(&tmux, "one");
     for (option, value) in [
-        ("icon-working", "W"),
-        ("icon-idle", "#(touch x)"),
-        ("colour-completed", "blue"),
-        ("colour-blocked", "red]#(touch x)"),
+        ("icon-working", "#(touch x)"),
+        ("colour-working", "blue"),
+        ("colour-idle", "red]#(touch x)"),
+        ("background", "white"),
         ("show-project", "on"),
     ] {
         tmux.run(&["set-option", "-g", &format!("@towline-{option}"), value]);
@@ -96,7 +96,9 @@ fn the_users_options_decide_how_the_bar_looks() {
     tmux.run(&["run-shell", "tow menu || true"]);
     sitter.prompt("go");
     let project = sitter.pane.format("#{b:pane_current_path}");
-    let bar = format!("0##(touch x) 1W #[fg=blue]0+#[default] #[fg=red]0!#[default] @{project}");
+    let bar = format!(
+        "#[default,fg=blue,bg=white] 1##(touch x)#[default,fg=colour250,bg=white] @{project}#[noreverse] #[default]"
+    );
     wait::until_evident("the bar", wait::PATIENCE, || {
         let shown = tmux.run(&["show-options", "-gqv", "@towline-status"]);
         if shown.trim() == bar { Ok(()) } else { Err(shown) }
@@ -227,7 +229,7 @@ fn a_server_that_hangs_does_not_hold_up_the_bars_of_others() {
     first.pane.wait_format("#{@towline-state}", "blocked");
     first.stop();
     first.pane.wait_format("#{@towline-state}", "completed");
-    assert!(bar().contains("1* #[fg=green]1+"), "{}", bar());
+    assert!(bar().contains(" 1*#[default,fg=colour114,bg=colour235] 1+#["), "{}", bar());
     signal("-CONT");
     // What it missed is made up for.
     wait::until_evident("the other bar", wait::PATIENCE, || {

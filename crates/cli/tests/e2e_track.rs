@@ -27,22 +27,22 @@ fn the_bar_of_an_attached_client_follows_the_agent_and_next_leads_to_the_one_tha
 
     env.wait_states(&["idle"]);
     pane.say("think");
-    watched.wait_screen("[0. 1* 0+ 0!]");
+    watched.wait_screen("[ 1* ]");
     env.wait_states(&["working"]);
     gate.open();
-    watched.wait_screen("[0. 0* 1+ 0!]");
+    watched.wait_screen("[ 1+ ]");
     env.wait_states(&["completed"]);
     pane.say("ask me");
-    watched.wait_screen("[0. 0* 0+ 1!]");
+    watched.wait_screen("[ 1! ]");
     assert_eq!(env.seats()[0]["reason"], "permission");
     pane.answer("Do you want to proceed?", &["Enter"]);
-    watched.wait_screen("[0. 0* 1+ 0!]");
+    watched.wait_screen("[ 1+ ]");
 
     let elsewhere = inner.open(&["bash"], &[]);
     inner.run(&["select-window", "-t", &elsewhere.id]);
     env.tow(&["next"]).ok();
     assert_eq!(inner.run(&["display-message", "-p", "#{pane_id}"]).trim(), pane.id);
-    watched.wait_screen("[1. 0* 0+ 0!]");
+    watched.wait_screen("[ 1. ]");
     assert_eq!((env.states(), env.seats()[0]["seen"].as_bool()), (vec!["completed".to_owned()], Some(true)));
     env.tow(&["next"]).ok().prints("nobody waits for you");
 
@@ -107,10 +107,10 @@ fn what_no_hook_tells(claude: Claude) {
     tmux.run(&["set-option", "-g", "status-right", "[#{@towline-status}#(tow bar --refresh)]"]);
     let watched = Tmux::named(&env, "outer").attach_to(&tmux);
     pane.say("talk");
-    watched.wait_screen("[0. 1* 0+ 0!]");
+    watched.wait_screen("[ 1* ]");
     pane.wait_screen("● start");
     pane.keys(&["Escape"]);
-    watched.wait_screen("[0. 0* 0+ 1x 0!]");
+    watched.wait_screen("[ 1x ]");
     env.wait_states(&["interrupted"]);
     env.tow(&["why", &pane.id]).ok().prints("is interrupted").prints("decided by:");
 

@@ -1,6 +1,7 @@
 //! The text of the tmux status bar: seats counted by state, the longest wait, and open proposals.
 //!
-//! Uses tmux's own colour markup. Names are escaped, so tmux expands none of their content.
+//! Uses tmux's own colour markup, with a background of its own: colours chosen for one theme are unreadable on another.
+//! Names are escaped, so tmux expands none of their content.
 
 use crate::escape::{fit_to_width, for_tmux};
 use crate::shown::{SeatLight, SeatView, age};
@@ -14,10 +15,12 @@ pub struct BarStyle {
     pub completed: LightStyle,
     pub stopped: LightStyle,
     pub blocked: LightStyle,
+    /// The background of all counts; empty for plain text without markup.
+    pub background: String,
     pub project: ProjectNameDisplay,
 }
 
-/// Appearance of one light. An empty colour leaves the bar's own.
+/// Appearance of one light. An empty colour leaves the status line's own colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LightStyle {
     pub icon: String,
@@ -35,11 +38,12 @@ impl Default for BarStyle {
     fn default() -> Self {
         let look = |icon: &str, colour: &str| LightStyle { icon: icon.into(), colour: colour.into() };
         BarStyle {
-            idle: look(".", ""),
-            working: look("*", ""),
-            completed: look("+", "green"),
-            stopped: look("x", "yellow"),
-            blocked: look("!", "red"),
+            idle: look(".", "colour250"),
+            working: look("*", "colour255"),
+            completed: look("+", "colour114"),
+            stopped: look("x", "colour221"),
+            blocked: look("!", "colour210"),
+            background: "colour235".into(),
             project: ProjectNameDisplay::Hidden,
         }
     }
@@ -48,10 +52,19 @@ impl Default for BarStyle {
 impl BarStyle {
     /// For a bar that would print colour markup literally.
     pub fn without_colours(mut self) -> BarStyle {
-        let looks =
-            [&mut self.idle, &mut self.working, &mut self.completed, &mut self.stopped, &mut self.blocked];
-        looks.into_iter().for_each(|look| look.colour.clear());
+        self.background.clear();
         self
+    }
+
+    /// The text as one part of the bar. `Blocked` is reversed: it waits for the user.
+    fn painted(&self, light: SeatLight, text: &str) -> String {
+        let colour = &self.light_style(light).colour;
+        let emphasis = if light == SeatLight::Blocked { "#[bold,reverse]" } else { "" };
+        match (self.background.as_str(), colour.as_str()) {
+            ("", _) => text.to_owned(),
+            (_, "") => format!("#[default] {text}"),
+            (background, colour) => format!("#[default,fg={colour},bg={background}] {emphasis}{text}"),
+        }
     }
 
     pub fn light_style(&self, light: SeatLight) -> &LightStyle {
@@ -75,26 +88,29 @@ pub fn bar(seats: &[SeatView], proposals: u32, style: &BarStyle, now: Timestamp)
     }
     let counted = SeatLight::ALL.iter().filter_map(|light| count(seats, *light, style, now));
     let mut parts: Vec<String> = counted.collect();
-    parts.extend((proposals > 0).then(|| format!("{proposals}?")));
+    parts.extend((proposals > 0).then(|| style.painted(SeatLight::Idle, &format!("{proposals}?"))));
     if style.project == ProjectNameDisplay::Shown {
         let most_urgent = seats.first().and_then(|seat| seat.project.as_deref());
-        parts.extend(most_urgent.map(|name| format!("@{}", for_tmux(&fit_to_width(name, MAX_NAME_WIDTH)))));
+        let named = |name| format!("@{}", for_tmux(&fit_to_width(name, MAX_NAME_WIDTH)));
+        parts.extend(most_urgent.map(|name| style.painted(SeatLight::Idle, &named(name))));
     }
-    parts.join(" ")
+    match style.background.as_str() {
+        "" => parts.join(" "),
+        _ => format!("{}#[noreverse] #[default]", parts.concat()),
+    }
 }
 
-/// A light with no seats still shows its zero, so that positions are stable; `Stopped` is rare and is left out.
+/// `None` for a light without seats: a zero asks for nothing.
 fn count(seats: &[SeatView], light: SeatLight, style: &BarStyle, now: Timestamp) -> Option<String> {
     let members = || seats.iter().filter(|seat| seat.light() == light);
     let number = members().count();
-    if number == 0 && light == SeatLight::Stopped {
+    if number == 0 {
         return None;
     }
     let longest = members().map(|seat| now.since_ms(seat.since)).max().unwrap_or(0);
     let timer = if light == SeatLight::Blocked { age(longest) } else { String::new() };
-    let look = style.light_style(light);
-    let text = format!("{number}{}{timer}", for_tmux(&look.icon));
-    Some(if look.colour.is_empty() { text } else { format!("#[fg={}]{text}#[default]", look.colour) })
+    let icon = for_tmux(&style.light_style(light).icon);
+    Some(style.painted(light, &format!("{number}{icon}{timer}")))
 }
 
 #[cfg(test)]
@@ -128,24 +144,33 @@ mod tests {
                 seat(SessionState::Working, 1),
                 seat(SessionState::Completed, 1),
             ],
-            "0. 1* #[fg=green]1+#[default] #[fg=red]2!1h#[default]",
+            "#[default,fg=colour255,bg=colour235] 1*#[default,fg=colour114,bg=colour235] 1+\
+             #[default,fg=colour210,bg=colour235] #[bold,reverse]2!1h#[noreverse] #[default]",
         );
         check(
             &[seat(SessionState::Interrupted, 1)],
-            "0. 0* #[fg=green]0+#[default] #[fg=yellow]1x#[default] #[fg=red]0!#[default]",
+            "#[default,fg=colour221,bg=colour235] 1x#[noreverse] #[default]",
         );
+    }
+
+    #[test]
+    fn a_light_without_a_colour_has_those_of_the_status_line() {
+        let mut style = BarStyle::default();
+        style.idle.colour.clear();
+        let drawn = bar(&[seat(SessionState::Idle, 1)], 0, &style, Timestamp(0));
+        assert_eq!(drawn, "#[default] 1.#[noreverse] #[default]");
     }
 
     #[test]
     fn open_proposals_are_counted_behind_the_seats() {
         let style = BarStyle::default().without_colours();
-        assert_eq!(bar(&[seat(SessionState::Idle, 1)], 2, &style, Timestamp(0)), "1. 0* 0+ 0! 2?");
+        assert_eq!(bar(&[seat(SessionState::Idle, 1)], 2, &style, Timestamp(0)), "1. 2?");
         assert_eq!(bar(&[], 2, &style, Timestamp(0)), "");
     }
 
     #[test]
     fn a_project_is_named_harmlessly() {
         let style = BarStyle { project: ProjectNameDisplay::Shown, ..BarStyle::default() };
-        assert!(bar(&[seat(SessionState::Idle, 1)], 0, &style, Timestamp(0)).ends_with("@##(touch x)"));
+        assert!(bar(&[seat(SessionState::Idle, 1)], 0, &style, Timestamp(0)).contains(" @##(touch x)#["));
     }
 }

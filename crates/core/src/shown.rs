@@ -53,7 +53,11 @@ impl SeatView {
         SeatView { seat: seat.into(), agent: agent.into(), since, seen: true, ..SeatView::default() }
     }
 
-    /// The state as a word; `idle` once the user has looked at it.
+    /// What `state_name` returns, the most urgent first.
+    pub const STATES_BY_URGENCY: [&str; 6] =
+        ["blocked", "limited", "interrupted", "completed", "working", "idle"];
+
+    /// The state as a word, the same on every surface; `idle` once the user has looked at it.
     pub fn state_name(&self) -> &'static str {
         if self.light() == SeatLight::Idle { SessionState::Idle.name() } else { self.state.name() }
     }

@@ -195,7 +195,8 @@ pub fn gauge(percent: u8, thresholds: &[u8], cells: usize) -> String {
 fn state(row: &MonitorRow) -> String {
     let style = BarStyle::default();
     let mark = if row.has_ended() { "-" } else { style.light_style(row.shown.light()).icon.as_str() };
-    format!("{mark} {}", row.shown.state.name())
+    let name = if row.has_ended() { row.shown.state.name() } else { row.shown.state_name() };
+    format!("{mark} {name}")
 }
 
 pub fn state_style(row: &MonitorRow, model: &MonitorModel) -> Style {

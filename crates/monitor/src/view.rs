@@ -11,7 +11,7 @@ use crate::style::{CHOSEN, FAINT, STRONG};
 use ratatui::style::Style;
 use towline_core::bar::BarStyle;
 use towline_core::escape::{fit_to_width, width};
-use towline_core::shown::{SeatLight, age};
+use towline_core::shown::{SeatLight, SeatView, age};
 use towline_core::usage::UsageTotal;
 
 /// A part of the screen.
@@ -90,18 +90,17 @@ fn split_body(model: &MonitorModel, body: Area) -> (Area, Option<Area>) {
 fn draw_title(frame: &mut Frame, model: &MonitorModel, columns: u16) {
     let style = BarStyle::default();
     let mut x = 0;
-    for light in SeatLight::ALL.into_iter().rev() {
-        let in_state = || model.all().iter().filter(|row| !row.has_ended() && row.shown.light() == light);
+    for state in SeatView::STATES_BY_URGENCY {
+        let in_state =
+            || model.all().iter().filter(|row| !row.has_ended() && row.shown.state_name() == state);
+        let Some(light) = in_state().next().map(|row| row.shown.light()) else { continue };
         let number = in_state().count();
-        if number == 0 {
-            continue;
-        }
         let longest = in_state().map(|row| model.now.since_ms(row.shown.since)).max().unwrap_or(0);
         let timer = if light == SeatLight::Blocked { age(longest) } else { String::new() };
         let text = match columns {
             ..70 => format!("{number}{}{timer}  ", style.light_style(light).icon),
-            70.. if timer.is_empty() => format!("{number} {}  ", light.name()),
-            70.. => format!("{number} {} {timer}  ", light.name()),
+            70.. if timer.is_empty() => format!("{number} {state}  "),
+            70.. => format!("{number} {state} {timer}  "),
         };
         let text = fit_to_width(&text, usize::from(columns.saturating_sub(x)));
         frame.write_text(x, 0, &text, columns, model.colours.light(light));
@@ -204,7 +203,7 @@ const HELP: [(&str, &str); 12] = [
     ("r", "look again at once"),
     ("?", "this help"),
     ("q", "quit"),
-    ("", "marks: ! blocked  x stopped  + completed  * working  . idle  - ended"),
+    ("", "! blocked  x interrupted, limited  + completed  * working  . idle  - ended"),
 ];
 
 fn draw_help(frame: &mut Frame, area: Area) {

@@ -9,14 +9,8 @@ import { go, to } from "./route.js";
 
 export const TITLE = "Board";
 
-const GROUPS = [
-  ["blocked", "Waiting for you"],
-  ["limited", "At a usage limit"],
-  ["interrupted", "Interrupted"],
-  ["completed", "Done"],
-  ["working", "Working"],
-  ["idle", "Idle"],
-];
+// The names of the bar, the monitor and `tow status`, the most urgent first.
+const STATES = ["blocked", "limited", "interrupted", "completed", "working", "idle"];
 
 export function show(main, place, { listen, server, signal }) {
   const body = h("div", { class: "board" });
@@ -46,7 +40,7 @@ async function refresh(board, signal) {
 
 function paint({ body, says, server }, seats) {
   const focused = document.activeElement?.closest?.("[data-seat]")?.dataset.seat;
-  const groups = GROUPS.map(([state, title]) => [state, title, seats.filter((seat) => seat.state === state)]);
+  const groups = STATES.map((state) => [state, seats.filter((seat) => shownState(seat) === state)]);
   const waiting = seats.filter((seat) => seat.state === "blocked").length;
   document.title = `${waiting ? `(${waiting}) ` : ""}${TITLE} · Towline`;
   says.textContent = inShort(groups);
@@ -54,25 +48,22 @@ function paint({ body, says, server }, seats) {
     return void fill(body, empty("No agent sits anywhere.", "tow install, then start an agent in a terminal"));
   fill(
     body,
-    groups.filter(([, , all]) => all.length).map((group) => section(group, server)),
+    groups.filter(([, all]) => all.length).map((group) => section(group, server)),
   );
   if (focused) body.querySelector(`[data-seat="${CSS.escape(focused)}"]`)?.focus();
 }
 
+// A turn that the user has looked at counts as idle, as in the bar.
+function shownState({ state, seen }) {
+  return seen && ["completed", "interrupted", "limited"].includes(state) ? "idle" : state;
+}
+
 function inShort(groups) {
-  const words = {
-    blocked: "waiting for you",
-    limited: "at a limit",
-    interrupted: "interrupted",
-    completed: "done",
-    working: "working",
-    idle: "idle",
-  };
-  const parts = groups.filter(([, , all]) => all.length).map(([state, , all]) => `${all.length} ${words[state]}`);
+  const parts = groups.filter(([, all]) => all.length).map(([state, all]) => `${all.length} ${state}`);
   return parts.join(" · ") || "Nobody is here";
 }
 
-function section([state, title, seats], server) {
+function section([state, seats], server) {
   const sorted = [...seats].sort((one, other) => (ms(one.since) ?? 0) - (ms(other.since) ?? 0));
   return h(
     "section",
@@ -81,7 +72,7 @@ function section([state, title, seats], server) {
       "h2",
       {},
       h("span", { class: "dot", "aria-hidden": "true" }),
-      title,
+      state[0].toUpperCase() + state.slice(1),
       h("span", { class: "many" }, String(seats.length)),
     ),
     h(

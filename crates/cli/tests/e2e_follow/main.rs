@@ -19,11 +19,12 @@ use towline_testkit::{Pane, TestEnv, Tmux, wait};
 /// Runs until the test lets it end, and not unasked.
 const WAITING_TOOL: &str = "touch begun; until [ -e go ]; do sleep 0.2; done";
 
-const IDLE: &str = "1. 0* 0+ 0!";
-const WORKING: &str = "0. 1* 0+ 0!";
-const COMPLETED: &str = "0. 0* 1+ 0!";
-const STOPPED: &str = "0. 0* 0+ 1x 0!";
-const BLOCKED: &str = "0. 0* 0+ 1!";
+const IDLE: &str = "1.";
+const WORKING: &str = "1*";
+const COMPLETED: &str = "1+";
+const STOPPED: &str = "1x";
+const BLOCKED: &str = "1!";
+const COUNTS: [&str; 5] = [IDLE, WORKING, COMPLETED, STOPPED, BLOCKED];
 
 /// A person's tmux: a shell in the first window, agents in the next ones, and a client that shows it.
 struct Desk {
@@ -69,12 +70,14 @@ impl Desk {
     /// Waits until the status line of the attached client shows this bar.
     #[track_caller]
     fn wait_bar(&self, bar: &str) {
-        self.wait_status_line(bar, |line| line.contains(&format!("{bar} ")));
+        self.wait_status_line(bar, |line| line.contains(&format!(" {bar} ")));
     }
 
     #[track_caller]
     fn wait_no_bar(&self) {
-        self.wait_status_line("no bar", |line| !line.contains("0+") && !line.contains("1+"));
+        self.wait_status_line("no bar", |line| {
+            !COUNTS.iter().any(|count| line.contains(&format!(" {count} ")))
+        });
     }
 
     #[track_caller]

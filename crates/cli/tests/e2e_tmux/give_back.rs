@@ -37,7 +37,7 @@ fn check_given_back(settings: &[&[&str]]) {
     assert_eq!(everything(&tmux), loaded, "a second load changes nothing");
     tmux.run(&["set-option", "-p", "-t", "%0", "@towline-state", "completed"]);
     tmux.run(&["set-option", "-w", "-t", "%0", "@towline-mark", "+"]);
-    tmux.run(&["set-option", "-g", "@towline-status", "0. 0* 1+ 0!"]);
+    tmux.run(&["set-option", "-g", "@towline-status", "1+"]);
     tow_tmux(&tmux, "unload").ok().prints("taken out of");
     assert_same(&everything(&tmux), &before);
     tow_tmux(&tmux, "unload").ok().prints("nothing of ours");

@@ -5,6 +5,7 @@ mod conf;
 mod focus;
 mod give_back;
 mod start;
+mod themes;
 
 use std::path::PathBuf;
 use towline_testkit::{Run, TestEnv, Tmux, wait};

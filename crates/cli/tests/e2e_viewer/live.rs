@@ -40,10 +40,10 @@ fn a_hook_shows_on_the_board_at_once() {
     assert!(late < MOST_MS, "{late} ms");
     println!("a permission was on the board {late:.0} ms after its hook had ended");
     desk.browser.wait_text("wants Bash");
-    desk.browser.wait_text("1 waiting for you");
+    desk.browser.wait_text("1 blocked");
     desk.browser.wait_for("the title", "document.title.startsWith('(1) ')");
     sitter.stop();
-    desk.browser.wait_text("1 done");
+    desk.browser.wait_text("1 completed");
     desk.was_well_behaved();
 }
 

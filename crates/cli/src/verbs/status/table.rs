@@ -17,7 +17,7 @@ pub fn table(seats: &[SeatView], now: Timestamp, style: Style) -> Vec<String> {
 
 fn line(seat: &SeatView, now: Timestamp, style: Style) -> String {
     let columns = style.columns;
-    let state = fit_to_width(&pad(seat.state.name(), 12), columns);
+    let state = fit_to_width(&pad(seat.state_name(), 12), columns);
     let waited = pad(&age(now.since_ms(seat.since)), 4);
     let rest = if columns < NARROW {
         format!("{waited} {}", project(seat))

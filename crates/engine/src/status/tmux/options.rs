@@ -65,7 +65,7 @@ impl Default for Options {
 }
 
 /// Every option, without the `@towline-` prefix.
-pub const NAMES: [&str; 29] = [
+pub const NAMES: [&str; 30] = [
     "icon-idle",
     "icon-working",
     "icon-completed",
@@ -76,6 +76,7 @@ pub const NAMES: [&str; 29] = [
     "colour-completed",
     "colour-stopped",
     "colour-blocked",
+    "background",
     "show-project",
     "key",
     "key-jump",
@@ -161,6 +162,7 @@ fn parse(values: &BTreeMap<String, String>) -> (Options, Vec<Mistake>) {
         completed: reader.look(SeatLight::Completed, &usual),
         stopped: reader.look(SeatLight::Stopped, &usual),
         blocked: reader.look(SeatLight::Blocked, &usual),
+        background: reader.background(&usual.background),
         project: if reader.is_on("show-project") {
             ProjectNameDisplay::Shown
         } else {
@@ -201,15 +203,24 @@ impl OptionReader<'_> {
 
     fn look(&mut self, light: SeatLight, usual: &BarStyle) -> LightStyle {
         let usual = usual.light_style(light);
-        let colour = format!("colour-{}", light.name());
-        let wanted = self.text(&colour, &usual.colour);
-        // The colour is inserted into a tmux format: any other character could end the style.
-        let sound = wanted.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#');
-        if !sound {
-            self.mistaken(&colour, "a colour's name");
-        }
-        let colour = if sound { wanted } else { usual.colour.clone() };
+        let colour = self.colour(&format!("colour-{}", light.name()), &usual.colour);
         LightStyle { icon: self.text(&format!("icon-{}", light.name()), &usual.icon), colour }
+    }
+
+    /// An empty one means the status line's own.
+    fn background(&mut self, usual: &str) -> String {
+        let wanted = self.colour("background", usual);
+        if wanted.is_empty() { "default".to_owned() } else { wanted }
+    }
+
+    fn colour(&mut self, name: &str, usual: &str) -> String {
+        let wanted = self.text(name, usual);
+        // The colour is inserted into a tmux format: any other character could end the style.
+        if wanted.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#') {
+            return wanted;
+        }
+        self.mistaken(name, "a colour's name");
+        usual.to_owned()
     }
 
     fn is_on(&mut self, name: &str) -> bool {
@@ -292,6 +303,7 @@ mod tests {
             ("icon-blocked", "🔥"),
             ("colour-idle", "colour245"),
             ("colour-blocked", "#ff0000"),
+            ("background", ""),
             ("key", ""),
             ("show-project", "on"),
             ("window-marker", "1"),
@@ -301,6 +313,7 @@ mod tests {
         assert_eq!(mistakes, []);
         assert_eq!(options.style.blocked, LightStyle { icon: "🔥".into(), colour: "#ff0000".into() });
         assert_eq!((options.style.idle.colour.as_str(), options.keys.menu.as_str()), ("colour245", ""));
+        assert_eq!(options.style.background, "default");
         assert_eq!(
             (options.style.project, options.window_marker),
             (ProjectNameDisplay::Shown, WindowMarker::Shown)
@@ -328,6 +341,7 @@ mod tests {
             ("items-per-page", "many"),
             ("status-interval", "0"),
             ("colour-idle", "red]#(touch x)"),
+            ("background", "red,blink"),
             ("show-project", "perhaps"),
         ]);
         assert_eq!(options, Options::default());
@@ -336,6 +350,7 @@ mod tests {
             named,
             [
                 "@towline-colour-idle",
+                "@towline-background",
                 "@towline-show-project",
                 "@towline-items-per-page",
                 "@towline-status-interval"
