@@ -13,6 +13,7 @@ mod more;
 mod outcome;
 mod pictures;
 mod plugin;
+mod release;
 mod repository;
 mod scan;
 mod secrets;
@@ -48,6 +49,8 @@ enum Task {
     Licences,
     /// Write the folder `plugin`, from which agents load Towline
     Plugin,
+    /// Build the files of a release: binary, archive, Debian package, SBOM, checksums
+    Release(release::Options),
     /// Record the day that `tow demo` plays, with the real clients
     Day(Program),
     /// Make the pictures of the documentation from the real programs
@@ -118,6 +121,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Structure(options) => structure::run(options, &repository, out),
         Task::Licences => licences::run(&repository, out),
         Task::Plugin => plugin::run(&repository, out),
+        Task::Release(options) => release::run(options, &repository, out),
         Task::Day(program) => day::run(&program.tow, &repository, out),
         Task::Pictures(program) => pictures::run(&program.tow, &repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),

@@ -23,7 +23,7 @@ Examples:
 
 /// See, resume and search everything your coding agents do.
 #[derive(Debug, Parser)]
-#[command(name = "tow", version, about, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "tow", version = env!("TOWLINE_VERSION"), about, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     verb: Verb,
