@@ -9,7 +9,9 @@ mod sbom;
 #[cfg(test)]
 mod tests;
 
+use std::fs::Permissions;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -61,8 +63,12 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     let folder = repository.root().join(&options.out);
     files::create_folder(&folder)?;
     for Product { name, bytes } in &products {
-        std::fs::write(folder.join(name), bytes).map_err(Failure::write(&folder.join(name)))?;
-        writeln!(out, "{}  {:>9}  {}", checksum(bytes), bytes.len(), folder.join(name).display())?;
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).map_err(Failure::write(&path))?;
+        if name.starts_with("tow-") {
+            std::fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(Failure::write(&path))?;
+        }
+        writeln!(out, "{}  {:>9}  {}", checksum(bytes), bytes.len(), path.display())?;
     }
     let sums = products.iter().map(|product| format!("{}  {}\n", checksum(&product.bytes), product.name));
     files::write(&folder.join("SHA256SUMS"), sums.collect::<String>())?;

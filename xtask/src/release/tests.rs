@@ -1,7 +1,6 @@
 //! The files of a release are read back by the programs that users have: tar, gzip, ar and dpkg.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 
