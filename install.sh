@@ -237,4 +237,4 @@ status=0
 if [ "$status" -ne 0 ]; then
   say "warning: \`tow doctor\` ended with $status. What it lists above is worth fixing; towline itself is installed."
 fi
-say "done in $SECONDS s"
+say "done in $SECONDS s. Next: $bin/tow setup asks about tmux, notifications, completions and your past sessions."

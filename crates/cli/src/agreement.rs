@@ -12,11 +12,21 @@ pub fn is_interactive() -> bool {
 
 /// Prints the question and reads one line. Anything but a yes is a no.
 pub fn confirm(question: &str) -> Result<bool, Failure> {
-    complain(&format!("{question} [y/N] "));
+    Ok(["y", "yes"].contains(&answer(question, "[y/N]")?.as_str()))
+}
+
+/// The same for harmless steps: Enter alone is a yes.
+pub fn agree(question: &str) -> Result<bool, Failure> {
+    Ok(["", "y", "yes"].contains(&answer(question, "[Y/n]")?.as_str()))
+}
+
+fn answer(question: &str, choice: &str) -> Result<String, Failure> {
+    complain(&format!("{question} {choice} "));
     let mut answer = String::new();
-    io::stdin()
+    let read = io::stdin()
         .lock()
         .read_line(&mut answer)
         .map_err(|error| Failure::about("could not read the answer", &error))?;
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+    // The end of the input is no answer: Ctrl-D agrees to nothing.
+    Ok(if read == 0 { "no".to_owned() } else { answer.trim().to_lowercase() })
 }

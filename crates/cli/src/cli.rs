@@ -57,6 +57,7 @@ macro_rules! commands {
 commands! {
     // Setup and health checks.
     Hook = hook;
+    Setup = setup with Cli::command();
     Install = install;
     Uninstall = uninstall;
     Doctor = doctor;

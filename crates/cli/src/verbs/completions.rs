@@ -1,11 +1,14 @@
-//! `tow completions`: prints shell completions and the man page, generated from the clap grammar.
+//! `tow completions`: prints shell completions and the man page, generated from the clap grammar; for `tow setup`, puts them
+//! where the shell looks.
 //!
 //! Contains no hand-written text, so the output cannot go out of date.
 
 use crate::scope::Scope;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
-use towline_engine::runtime::Failure;
+use std::fs;
+use std::path::{Path, PathBuf};
+use towline_engine::runtime::{Failure, variable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +42,49 @@ pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result
     }
     scope.out.text(&String::from_utf8_lossy(&text));
     Ok(())
+}
+
+/// The first line of a file that `tow setup` wrote: only such a file is removed.
+const ADDED: &str = "# added by `tow setup`";
+
+/// The file in which the user's shell looks for completions of `tow`; `None` for a shell without such a folder.
+fn file_of_shell() -> Option<(Shell, PathBuf)> {
+    let home = PathBuf::from(variable("HOME")?);
+    let folder = |name: &str, usual: &str| variable(name).map_or_else(|| home.join(usual), PathBuf::from);
+    match Path::new(&variable("SHELL")?).file_name()?.to_str()? {
+        "bash" => Some((
+            Shell::Bash,
+            folder("XDG_DATA_HOME", ".local/share").join("bash-completion/completions/tow"),
+        )),
+        "fish" => Some((Shell::Fish, folder("XDG_CONFIG_HOME", ".config").join("fish/completions/tow.fish"))),
+        _ => None,
+    }
+}
+
+/// That file, if there is none yet.
+pub fn missing_file() -> Option<PathBuf> {
+    file_of_shell().map(|(_, file)| file).filter(|file| !file.exists())
+}
+
+pub fn install(scope: &Scope, file: &Path, mut grammar: Command) -> Result<(), Failure> {
+    let Some((shell, _)) = file_of_shell() else { return Ok(()) };
+    let mut text = format!("{ADDED}\n").into_bytes();
+    clap_complete::generate(shell, &mut grammar, "tow", &mut text);
+    let folder = file.parent().unwrap_or(file);
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(file, text))
+        .map_err(|error| Failure::about(format!("could not write {}", file.display()), &error))?;
+    scope.out.line(&format!("completions: made {}", file.display()));
+    Ok(())
+}
+
+/// Removes the file that `install` wrote.
+pub fn uninstall(scope: &Scope) {
+    let Some((_, file)) = file_of_shell() else { return };
+    let is_ours = fs::read_to_string(&file).is_ok_and(|text| text.starts_with(ADDED));
+    if is_ours && fs::remove_file(&file).is_ok() {
+        scope.out.line(&format!("completions: removed {}", file.display()));
+    }
 }
 
 /// One page for the program and all its verbs: the front matter once, then the options of each verb.

@@ -137,6 +137,21 @@ fn set(scope: &Scope, key: &str, value: &str) -> Result<(), Failure> {
     change(&scope.env, &[(key, Some(value))])
 }
 
+/// Sets several keys in one change of the file, if the caller may.
+pub fn set_all(scope: &Scope, values: &[(&str, &str)]) -> Result<(), Failure> {
+    values.iter().try_for_each(|(key, _)| require_person_for(scope, key))?;
+    let value = |text: &str| text.parse().unwrap_or_else(|_| Value::from(text));
+    let changes: Vec<(&str, Option<Value>)> =
+        values.iter().map(|(key, text)| (*key, Some(value(text)))).collect();
+    change(&scope.env, &changes)
+}
+
+/// Whether none of the keys has a value other than its default.
+pub fn are_usual(scope: &Scope, keys: &[&str]) -> Result<bool, Failure> {
+    let user = read(&scope.env.config_file)?;
+    Ok(keys.iter().all(|key| value_at(&user, key) == value_at("", key)))
+}
+
 fn unset(scope: &Scope, user: &str, key: &str) -> Result<(), Failure> {
     let mut document = parse(&scope.env, user)?;
     let (table, name) = key.split_once('.').unwrap_or((key, ""));

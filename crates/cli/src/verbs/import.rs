@@ -40,7 +40,7 @@ Examples:
 It may be stopped at any time and run again. What is read is not changed by it.";
 
 /// Import what the agents have written so far, and the databases of other products.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Only from this source: an agent, another product, or a file written by `tow export`.
@@ -108,6 +108,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     report.show(scope, arguments.json);
     let is_bad = arguments.from.is_some() && report.databases.iter().any(|done| done.problem.is_some());
     Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Imports all that is found, as `tow import` does.
+pub fn everything(scope: &Scope) -> Result<ExitCode, Failure> {
+    run(scope, &Arguments::default())
 }
 
 /// Distils the imported turns in a detached process, so that the user does not wait for it.
@@ -189,7 +194,7 @@ impl Sources {
     }
 }
 
-fn transcripts(agent: Agent) -> Vec<PathBuf> {
+pub fn transcripts(agent: Agent) -> Vec<PathBuf> {
     agent.folder(&variable).map(|folder| agent.transcripts(&folder)).unwrap_or_default()
 }
 

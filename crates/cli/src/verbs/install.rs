@@ -30,7 +30,7 @@ The files' original bytes are kept below the data folder; `tow uninstall` gives 
 
 /// Register `tow hook` and `tow mcp` with the agents, and add skills: `tow`, `tow-detail`, `tow-memory`,
 /// `tow-status` and `tow-trim`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Also load Towline from tmux.conf: the bar, the menu's key, and tracking of panes you have seen.
     #[arg(long)]
     tmux: bool,
+    /// The menu's key that `tow setup` agreed on with the user.
+    #[arg(skip)]
+    tmux_key: Option<String>,
     /// Also draw the status line of agents that have one, next to yours, and read exact numbers from it.
     #[arg(long)]
     statusline: bool,
@@ -52,8 +55,15 @@ pub struct Arguments {
     no_mcp: bool,
 }
 
+impl Arguments {
+    /// Every agent that is found, and tmux if its menu is to have a key.
+    pub fn everything(choice: Choice, tmux_key: Option<String>) -> Arguments {
+        Arguments { choice, tmux: tmux_key.is_some(), tmux_key, ..Arguments::default() }
+    }
+}
+
 /// Which agents, and whether anything is written.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Choice {
     /// Only this agent (may be given more than once).
     #[arg(long = "agent", value_name = "NAME")]
@@ -92,7 +102,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         task: None,
     };
     if arguments.tmux {
-        outcomes.tmux = Some(conf::install(&scope.env, &tow, choice.writing()));
+        outcomes.tmux =
+            Some(conf::install(&scope.env, &tow, arguments.tmux_key.as_deref(), choice.writing()));
     }
     let start = if arguments.on_open { TaskStart::FolderOpen } else { TaskStart::ByHand };
     outcomes.task = arguments.vscode.as_ref().map(|folder| edit.editor_task(folder, start));

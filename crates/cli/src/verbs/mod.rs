@@ -57,6 +57,7 @@ pub mod scrub;
 pub mod search;
 pub mod serve;
 pub mod sessions;
+pub mod setup;
 pub mod show;
 pub mod status;
 pub mod statusline;

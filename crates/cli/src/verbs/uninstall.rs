@@ -2,6 +2,7 @@
 //!
 //! Byte for byte if only we changed them, otherwise by removing exactly our entries. Keeps the data folder.
 
+use super::completions;
 use super::install::{Choice, Edited, NO_AGENT, Outcomes, chosen, command_to_register, edit_all, folder_of};
 use super::managed::{Change, ManagedEdit, refused};
 use crate::scope::Scope;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use towline_agents::Agent;
 use towline_agents::settings::{RetryPace, TaskStart};
 use towline_engine::runtime::Failure;
-use towline_engine::status::tmux::conf::{self, Outcome};
+use towline_engine::status::tmux::conf::{self, Outcome, Writing};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,6 +56,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         scope.out.line(NO_AGENT);
     }
     outcomes.report(scope, choice, NOTHING);
+    if choice.agents.is_empty() && !is_part && !choice.json && choice.writing() == Writing::Done {
+        completions::uninstall(scope);
+    }
     if arguments.tmux && !choice.json && outcomes.tmux.as_ref().is_some_and(|outcome| !is_news(outcome)) {
         scope.out.line(&format!("tmux: {NOTHING}"));
     }

@@ -7,12 +7,13 @@ use super::load::{self, Changed, Presence};
 use crate::runtime::env::find_in_path;
 use crate::runtime::{Env, Failure, variable};
 use crate::status::push;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use towline_agents::settings::{
     BlockState, EditPlan, EditRefusal, ManagedContent, MarkedBlock, OriginalsArchive, RetryPace, quote,
 };
 use towline_terminal::tmux::TmuxServer;
-use towline_terminal::tmux_settings;
+use towline_terminal::tmux_settings::{self, TmuxChange};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
@@ -35,10 +36,15 @@ pub struct Outcome {
 const OWNER: &str = "tmux";
 
 /// Adds our block to the tmux.conf, and loads Towline into the user's current server.
-pub fn install(env: &Env, tow: &Path, writing: Writing) -> Result<Outcome, Failure> {
+///
+/// With a `key`, the menu is on that key; without one, on that of an earlier `install` or the user's options.
+pub fn install(env: &Env, tow: &Path, key: Option<&str>, writing: Writing) -> Result<Outcome, Failure> {
     let server = current_server();
     load::version(server.as_ref())?;
-    let block = MarkedBlock::new(OWNER, file_to_edit()?, lines(tow)?);
+    let file = file_to_edit()?;
+    let key = key.filter(|key| *key != USUAL_KEY);
+    let key_line = key.map(key_line).or_else(|| chosen_key(&file));
+    let block = MarkedBlock::new(OWNER, file, lines(tow, key_line)?);
     let archive = OriginalsArchive::new(env.home.backups());
     let plan = match writing {
         Writing::Planned => block.preview(RetryPace::USUAL).map_err(refused)?,
@@ -47,8 +53,13 @@ pub fn install(env: &Env, tow: &Path, writing: Writing) -> Result<Outcome, Failu
     let mut outcome = Outcome { plans: vec![plan], ..Outcome::default() };
     match server {
         Some(server) => {
+            let option =
+                key.map(|key| TmuxChange::Set { option: KEY_OPTION.to_owned(), value: key.to_owned() });
             let loaded = match writing {
-                Writing::Done => load::load(env, &server, tow),
+                Writing::Done => {
+                    server.change(option.as_slice());
+                    load::load(env, &server, tow)
+                }
                 Writing::Planned => Ok(planned(&server)),
             };
             outcome.note(server, loaded, "tow tmux load");
@@ -123,7 +134,7 @@ fn planned(server: &TmuxServer) -> load::Outcome {
 /// The file that has our block or would get it, and the state of the block there.
 pub fn standing(tow: &Path) -> Result<(PathBuf, BlockState), Failure> {
     let file = file_to_edit()?;
-    let block = MarkedBlock::new(OWNER, file.clone(), lines(tow)?);
+    let block = MarkedBlock::new(OWNER, file.clone(), lines(tow, chosen_key(&file))?);
     Ok((file, block.inspect_file(RetryPace::USUAL).map_err(refused)?))
 }
 
@@ -139,10 +150,60 @@ pub fn current_server() -> Option<TmuxServer> {
 }
 
 /// A missing program stays silent: tmux would show the error to the user at every start.
-fn lines(tow: &Path) -> Result<String, Failure> {
+fn lines(tow: &Path, key_line: Option<String>) -> Result<String, Failure> {
     let tow = load::word(tow)?;
     let command = format!("test ! -x {tow} || {tow} tmux load >/dev/null 2>&1 || true");
-    Ok(format!("run-shell -b {}", tmux_settings::quote(&command)))
+    let run = format!("run-shell -b {}", tmux_settings::quote(&command));
+    Ok(key_line.into_iter().chain([run]).collect::<Vec<_>>().join("\n"))
+}
+
+/// The key of the menu: a free one, and what `prefix a` does if it is not free.
+pub struct MenuKey {
+    pub key: String,
+    pub taken: Option<String>,
+}
+
+const KEY_OPTION: &str = "@towline-key";
+const USUAL_KEY: &str = "a";
+/// The keys to try; tmux binds none of them by default.
+const KEYS: [&str; 5] = [USUAL_KEY, "A", "y", "Y", "M-a"];
+/// Ends the line of our block that sets the key.
+const CHOSEN: &str = "# chosen in tow setup";
+
+fn key_line(key: &str) -> String {
+    format!("set-option -g {KEY_OPTION} {} {CHOSEN}", tmux_settings::quote(key))
+}
+
+/// The line of an earlier `install` that sets the key.
+fn chosen_key(file: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(file).ok()?;
+    text.lines().find(|line| line.ends_with(CHOSEN)).map(str::to_owned)
+}
+
+/// A key for the menu that the user has not bound. `None` if tmux is missing, or has our block already.
+pub fn menu_key() -> Option<MenuKey> {
+    let bound = is_worth_a_hint().then(bound_keys)?;
+    let free = KEYS.into_iter().find(|key| !bound.contains_key(*key)).unwrap_or_default();
+    Some(MenuKey { key: free.to_owned(), taken: bound.get(USUAL_KEY).cloned() })
+}
+
+/// The bindings of the prefix table: those of the server that this process runs in, else those in the tmux.conf.
+fn bound_keys() -> BTreeMap<String, String> {
+    if let Some(bindings) = current_server().and_then(|server| server.bindings()) {
+        return bindings.into_iter().map(|(key, binding)| (key, binding.text)).collect();
+    }
+    let files = candidates().unwrap_or_default();
+    let texts = files.iter().filter_map(|file| std::fs::read_to_string(file).ok());
+    let lines: Vec<String> =
+        texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    lines.iter().filter_map(|line| Some((bound_key(line)?.to_owned(), line.trim().to_owned()))).collect()
+}
+
+/// The key of a line `bind-key [-r] [-N note] KEY …` for the prefix table.
+fn bound_key(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace();
+    matches!(words.next(), Some("bind" | "bind-key")).then_some(())?;
+    words.find(|word| !word.starts_with('-') || word.len() == 1)
 }
 
 /// The file with our block, else the first existing one, else the default.

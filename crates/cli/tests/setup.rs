@@ -1,0 +1,78 @@
+//! `tow setup`: one command from nothing to hooks, bar, notifications, completions and the past.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+
+use serde_json::json;
+use std::fs;
+use std::path::PathBuf;
+use towline_testkit::{TestEnv, Tmux};
+
+/// The home of somebody who has used an agent, in bash, and nothing of ours.
+fn newcomer() -> TestEnv {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let folder = env.home().join(".claude/projects/-src-app");
+    fs::create_dir_all(&folder).unwrap();
+    let entry = json!({"type": "user", "uuid": "u1", "sessionId": "session-1", "cwd": "/src/app", "isSidechain": false,
+        "timestamp": "2026-11-14T10:00:00.000Z", "message": {"role": "user", "content": "build the lighthouse"}});
+    fs::write(folder.join("session-1.jsonl"), format!("{entry}\n")).unwrap();
+    env.set("SHELL", "/bin/bash");
+    env
+}
+
+fn completions(env: &TestEnv) -> PathBuf {
+    env.home().join(".local/share/bash-completion/completions/tow")
+}
+
+#[test]
+fn a_newcomer_needed_five_commands_where_one_is_enough() {
+    let env = newcomer();
+    let run = env.unattended(&["setup", "--yes"]).ok().prints("1 transcript,").prints("ready: 1 session,");
+    assert!(run.stdout.contains("notifications: not changed"), "only a person sets them: {run:#?}");
+    assert!(fs::read_to_string(env.home().join(".claude/settings.json")).unwrap().contains("tow"));
+    assert!(fs::read_to_string(completions(&env)).unwrap().contains("_tow"));
+    env.tow(&["search", "lighthouse", "--all-projects"]).ok().prints("lighthouse");
+    let again = env.person(&["setup", "--yes"]).ok().prints("registered already").prints("bell and desktop");
+    let config = fs::read_to_string(env.home().join(".config/towline/config.toml")).unwrap();
+    assert!(config.contains("\"bell\"") && config.contains("desktop_after_s = 30"), "{config}");
+    assert!(!again.stdout.contains("completions:"), "{again:#?}");
+    env.tow(&["uninstall"]).ok().prints("completions: removed");
+    assert!(!completions(&env).exists());
+}
+
+#[test]
+fn without_a_terminal_nothing_is_set_up_unless_it_was_agreed_to() {
+    let env = newcomer();
+    env.unattended(&["setup"]).exits(2).complains("tow setup --yes");
+    env.unattended(&["setup", "--dry-run"]).ok().prints("hooks, skills and tools").prints("+++");
+    assert!(!env.home().join(".claude/settings.json").exists() && !completions(&env).exists());
+}
+
+#[test]
+fn the_menu_took_a_key_that_the_user_had_bound() {
+    let env = newcomer();
+    let inner = Tmux::start(&env);
+    let pane = inner.open(&["bash"], &[]);
+    inner.run(&["bind-key", "a", "display-message", "mine"]);
+    pane.say("tow setup");
+    for question in [
+        "Set this up?",
+        "prefix A? (prefix a is yours",
+        "Notify you",
+        "Complete `tow`",
+        "Import 1 transcript,",
+    ] {
+        pane.wait_screen(question);
+        pane.keys(&["Enter"]);
+    }
+    pane.wait_screen("ready: 1 session,");
+    let keys = inner.run(&["list-keys", "-T", "prefix"]);
+    let bound =
+        |key: &str| keys.lines().find(|line| line.split_whitespace().nth(3) == Some(key)).unwrap_or_default();
+    assert!(bound("a").contains("mine") && bound("A").contains("menu"), "{keys}");
+    let conf = fs::read_to_string(env.home().join(".tmux.conf")).unwrap();
+    assert!(conf.contains("set-option -g @towline-key 'A' # chosen in tow setup"), "{conf}");
+    // A repair of the block keeps the key.
+    pane.say("tow install --tmux");
+    pane.wait_screen("the bar is loaded already");
+    env.tow(&["uninstall"]).ok();
+    assert!(!fs::read_to_string(env.home().join(".tmux.conf")).unwrap_or_default().contains("towline"));
+}
