@@ -1,197 +1,149 @@
-//! The command-line grammar, and the dispatch from a verb to its file.
+//! From the arguments to a command: earlier names, parsing, suggestions, dispatch.
 //!
-//! Each command is declared once, in `commands!`, and has one file. Help, completions and the man page derive
-//! from the grammar.
+//! `commands` has the names and the grammar. Knows nothing about any command but `mcp`, whose output is a protocol.
 
+use crate::commands::{self, CommandRow, Names};
 use crate::output::{Output, complain};
 use crate::scope::Scope;
-use crate::verbs;
-use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::process::{ExitCode, Termination};
+use crate::{suggest, verbs};
+use clap::{ArgMatches, Command};
+use rustix::process::geteuid;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::ExitCode;
+use towline_core::escape::lines_for_terminal;
 use towline_engine::index::damage::recover_from_damage;
-use towline_engine::runtime::{Env, Failure, Kind, env};
+use towline_engine::runtime::config::mistakes;
+use towline_engine::runtime::{Env, Failure, Kind, env, variable};
 use towline_terminal::child::collect_children;
-
-const EXAMPLES: &str = "\
-Examples:
-  tow install               hook into every agent that is found
-  tow install --tmux        the same, and the bar in tmux
-  tow install --dry-run     show what would be changed
-  tow status                what every agent is doing, and which one waits for you
-  tow doctor                check everything, with the command that mends it
-  tow config set keep.events_days 30";
-
-/// See, resume and search everything your coding agents do.
-#[derive(Debug, Parser)]
-#[command(name = "tow", version = env!("TOWLINE_VERSION"), about, after_help = EXAMPLES, max_term_width = 100)]
-pub struct Cli {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-type Grammar = fn(Command) -> Command;
-
-/// Declares each command once, as `Name = module`: the enum that clap parses, the dispatch to the module's
-/// `run` (with extra arguments after `with`), which returns nothing or an exit code, and the table `OFTEN` of the commands marked `often`.
-macro_rules! commands {
-    ($($(#[$attribute:meta])* $command:ident = $module:ident
-        $(with $extra:expr)? $(, often $name:literal)?;)*) => {
-        #[derive(Debug, Subcommand)]
-        enum Verb {
-            $($(#[$attribute])* $command(verbs::$module::Arguments),)*
-        }
-
-        /// Commands that programs and agents call many times a day. Parsing one builds only its own grammar.
-        const OFTEN: &[(&str, Grammar)] =
-            &[$($(($name, verbs::$module::Arguments::augment_args as Grammar),)?)*];
-
-        fn run_command(cli: &Cli, scope: &Scope) -> Result<ExitCode, Failure> {
-            match &cli.verb {
-                $(Verb::$command(arguments) =>
-                    verbs::$module::run(scope, arguments $(, $extra)?).map(Termination::report),)*
-            }
-        }
-    };
-}
-
-commands! {
-    // Setup and health checks.
-    Hook = hook;
-    Setup = setup with Cli::command();
-    Install = install;
-    Uninstall = uninstall;
-    Doctor = doctor;
-
-    // Agent status and usage.
-    Status = status, often "status";
-    Monitor = monitor;
-    Statusline = statusline;
-    Bar = bar, often "bar";
-    Menu = menu;
-    Meter = meter, often "meter";
-    Goto = goto;
-    Why = why;
-    Next = next;
-    Scan = scan;
-    Cleanup = cleanup;
-    Popup = popup;
-    Report = report;
-    Usage = usage;
-
-    // Handing work on: to the next session, from a bookmark, automatically.
-    Baton = baton;
-    Fresh = fresh;
-    Inherit = inherit;
-    Bookmark = bookmark;
-    Bookmarks = bookmarks;
-    Rewind = rewind;
-    Notify = notify;
-    Handoff = handoff;
-    Continue = continue_now;
-    Typed = typed;
-    Pause = pause;
-    Resume = resume;
-    Tmux = tmux;
-    Context = context, often "context";
-    Trim = trim;
-    Repair = repair;
-
-    // The archive: conversations, memories, search, and the hub.
-    Detail = detail, often "detail";
-    Turns = turns, often "turns";
-    Sessions = sessions;
-    Show = show, often "show";
-    Search = search, often "search";
-    Reindex = reindex;
-    Model = model;
-    Mcp = mcp;
-    Serve = serve;
-    Open = open;
-    Remember = remember;
-    Memories = memories;
-    Timeline = timeline;
-    Edit = edit;
-    Pin = pin;
-    Proposals = proposals;
-    Supersede = supersede;
-    Undo = undo;
-    Hold = hold;
-    Release = release;
-    Forget = forget;
-    Scrub = scrub;
-    Import = import;
-    Export = export;
-    Hub = hub;
-
-    // The program's own configuration and background work.
-    Config = config;
-    Work = work, often "work";
-    Jobs = jobs;
-    Demo = demo;
-    Completions = completions with Cli::command();
-
-    // Verbs that only the program itself starts.
-    #[command(hide = true)]
-    Capture = capture, often "capture";
-    #[command(hide = true)]
-    GiveBack = give_back;
-    #[command(hide = true)]
-    Alert = alert, often "alert";
-    #[command(hide = true)]
-    Type = type_in, often "type";
-    #[command(hide = true)]
-    Wake = wake;
-}
 
 pub fn run() -> ExitCode {
     collect_children();
-    let cli =
-        env::arguments().nth(1).and_then(|verb| parsed_alone(verb.to_str()?)).unwrap_or_else(Cli::parse);
-    match dispatch(&cli) {
-        Ok(code) => code,
-        Err(failure) => {
-            complain(&failure.render());
-            failure.kind.exit_code()
-        }
+    let typed: Vec<OsString> = env::arguments().collect();
+    let arguments = by_present_names(typed.clone());
+    let done = match arguments.len() {
+        0 | 1 => scope().and_then(|scope| {
+            warn_of_config(&scope.env);
+            verbs::bare::run(&scope)
+        }),
+        _ => match grammar_for(&arguments).try_get_matches_from(&arguments) {
+            Ok(matches) => dispatch(&matches),
+            Err(error) => return explain(&error, &typed),
+        },
+    };
+    done.unwrap_or_else(|failure| complain_about(&failure))
+}
+
+/// Replaces an earlier name by the words that name the command now.
+fn by_present_names(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let word = |index: usize| arguments.get(index).and_then(|word| word.to_str());
+    let Some(row) = word(1).and_then(commands::find_old) else { return arguments };
+    let (group, _) = row.words();
+    // `tow bookmark set LABEL` was a command, and `bookmark` is a group now.
+    let in_group =
+        |second: &str| is_question(second) || commands::find(&format!("{group} {second}")).is_some();
+    if word(1) == Some(group) && word(2).is_some_and(in_group) {
+        return arguments;
+    }
+    arguments.splice(1..2, row.path.split(' ').map(OsString::from));
+    arguments
+}
+
+fn is_question(word: &str) -> bool {
+    matches!(word, "-h" | "--help" | "help")
+}
+
+/// The grammar of one command if the first words name one, else the whole grammar.
+fn grammar_for(arguments: &[OsString]) -> Command {
+    let word = |index: usize| arguments.get(index).and_then(|word| word.to_str()).unwrap_or_default();
+    let row = match commands::is_group(word(1)) {
+        true => commands::find(&format!("{} {}", word(1), word(2))),
+        false => commands::find(word(1)),
+    };
+    row.map_or_else(|| commands::grammar(Names::All), CommandRow::grammar_alone)
+}
+
+fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let unknown = || Failure::input("no command was named").hint("Run `tow --help`.");
+    let (name, own) = matches.subcommand().ok_or_else(unknown)?;
+    let nested = own
+        .subcommand()
+        .and_then(|(second, inner)| Some((commands::find(&format!("{name} {second}"))?, inner)));
+    let (row, own) = match nested {
+        Some(nested) => nested,
+        None => (commands::find(name).ok_or_else(unknown)?, own),
+    };
+    let scope = scope()?;
+    recover_from_damage(row.path != "mcp");
+    // These two report it themselves; hidden commands are run by programs, and hooks tell the agent's user.
+    if row.is_shown() && !["config", "doctor"].contains(&row.path) {
+        warn_of_config(&scope.env);
+    }
+    (row.run)(&scope, own)
+}
+
+/// Prints help where it was asked for, else what is wrong and the next command.
+fn explain(error: &clap::Error, typed: &[OsString]) -> ExitCode {
+    if error.kind() == clap::error::ErrorKind::InvalidSubcommand {
+        return complain_about(&suggest::unknown_command(typed));
+    }
+    drop(error.print());
+    // `tow resume SESSION`: a word where the command of that name takes none.
+    let has_word = typed.get(2).is_some_and(|word| !word.to_string_lossy().starts_with('-'));
+    if let Some(hint) = suggest::instead(typed).filter(|_| error.use_stderr() && has_word) {
+        complain(&format!("hint: {hint}\n"));
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Says what is wrong in the configuration file, and that the defaults apply instead.
+fn warn_of_config(env: &Env) {
+    let mistakes = mistakes(env);
+    for mistake in &mistakes {
+        let line = format!("warning: {}: {mistake}; the default applies\n", env.config_file.display());
+        complain(&lines_for_terminal(&line));
+    }
+    if !mistakes.is_empty() {
+        complain("hint: Run `tow config edit`, then `tow config` to check it.\n");
     }
 }
 
-/// Parses with the grammar of one verb. `None` on help or an error, which the whole grammar then reports.
-fn parsed_alone(verb: &str) -> Option<Cli> {
-    let (name, grammar) = OFTEN.iter().find(|(name, _)| *name == verb)?;
-    let only = Command::new("tow").subcommand(grammar(Command::new(*name)));
-    Cli::from_arg_matches(&only.try_get_matches_from(env::arguments()).ok()?).ok()
+fn complain_about(failure: &Failure) -> ExitCode {
+    complain(&failure.render());
+    failure.kind.exit_code()
 }
 
-fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
+fn scope() -> Result<Scope, Failure> {
     let env = Env::new().ok_or_else(no_home)?;
-    recover_from_damage(!matches!(cli.verb, Verb::Mcp(_)));
-    run_command(cli, &Scope { env, out: Output::new() })
+    refuse_foreign(env.home.folder())?;
+    Ok(Scope { env, out: Output::new() })
+}
+
+/// Refuses the data folder of another user: nothing of it could be read, and every list would look empty.
+fn refuse_foreign(folder: &Path) -> Result<(), Failure> {
+    let (user, shown) = (geteuid(), folder.display());
+    let what = match folder.metadata() {
+        Ok(found) if found.uid() == user.as_raw() || user.is_root() => return Ok(()),
+        Ok(found) => format!("the data folder {shown} belongs to another user (number {})", found.uid()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            format!("the data folder {shown} cannot be reached by this user: permission denied")
+        }
+        Err(_) => return Ok(()),
+    };
+    let failure = Failure { kind: Kind::Failed, ..Failure::input(what) };
+    Err(match variable("TOWLINE_HOME") {
+        Some(_) => failure.hint("Unset TOWLINE_HOME, or set it to a folder of your own."),
+        None => failure.hint("Set HOME to your own home folder, or run this as its owner."),
+    })
 }
 
 fn no_home() -> Failure {
-    let failure = Failure::input("there is no home folder: HOME is not set and the user has no entry");
-    Failure { kind: Kind::Failed, ..failure }.hint("Set HOME, or TOWLINE_HOME to an absolute path.")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_grammar_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_verb_that_is_called_often_has_the_grammar_that_it_has_among_all() {
-        let all = Cli::command();
-        for (name, grammar) in OFTEN {
-            let among_all = all.find_subcommand(name).unwrap();
-            let names = |command: &Command| {
-                command.get_arguments().map(|it| it.get_id().to_string()).collect::<Vec<_>>()
-            };
-            assert_eq!(names(&grammar(Command::new(*name))), names(among_all), "{name}");
-        }
-    }
+    let what = match variable("HOME") {
+        Some(home) => format!("there is no home folder: HOME is `{home}`, which is not an absolute path"),
+        None => "there is no home folder: HOME is not set and the user has no entry".to_owned(),
+    };
+    Failure { kind: Kind::Failed, ..Failure::input(what) }
+        .hint("Set HOME, or TOWLINE_HOME to an absolute path.")
 }

@@ -4,13 +4,18 @@
 
 mod agreement;
 mod cli;
+mod commands;
 mod demo;
+mod help;
+mod launch;
 mod monitor;
 mod output;
+mod pick;
 mod progress;
 mod projects;
 mod scope;
 mod strokes;
+mod suggest;
 mod verbs;
 
 use std::process::ExitCode;

@@ -169,7 +169,7 @@ fn a_shell_that_has_the_terminal_again_after_a_kill_keeps_it_as_it_set_it() {
     for round in 3..6 {
         pane.say(&format!("sh -c 'echo $$ > {}/pid; exec tow monitor'", env.root().display()));
         pane.wait_format("#{alternate_on} #{cursor_flag}", "1 0");
-        pane.wait_screen("no agent sits anywhere");
+        pane.wait_screen("no agent is running");
         let pid = fs::read_to_string(env.root().join("pid")).unwrap();
         Run::of(env.command("kill").args(["-KILL", pid.trim()]), b"").ok();
         pane.wait_format("#{alternate_on} #{cursor_flag} #{wrap_flag}", "0 1 1");
@@ -274,7 +274,7 @@ fn the_popup_with_the_monitor_closes_where_it_led() {
     let agent = tmux.scripted_agent("one", "do it");
     let shell = tmux.open(&["bash", "--norc"], &[]);
     let outer = Tmux::named(&env, "outer").attach_to(&tmux);
-    shell.say("tow popup --monitor; echo closed-$?");
+    shell.say("tow tmux popup --monitor; echo closed-$?");
     outer.wait_screen("? help  Enter go");
     outer.wait_screen(". idle");
     outer.keys(&["Enter"]);

@@ -46,13 +46,13 @@ fn the_bar_of_an_attached_client_follows_the_agent_and_next_leads_to_the_one_tha
     assert_eq!((env.states(), env.seats()[0]["seen"].as_bool()), (vec!["completed".to_owned()], Some(true)));
     env.tow(&["next"]).ok().prints("nobody waits for you");
 
-    env.tow(&["goto", "nowhere"]).exits(2).complains("no agent sits at `nowhere`");
+    env.tow(&["goto", "nowhere"]).exits(2).complains("no agent and no past session fits `nowhere`");
     claude.wait_idle(&pane);
     pane.say("/exit");
     pane.wait_end();
     env.wait_states(&[]);
     watched.wait_screen("[]");
-    env.tow(&["status"]).ok().prints("no agent sits anywhere");
+    env.tow(&["status"]).ok().prints("no agent is running");
 }
 
 #[test]

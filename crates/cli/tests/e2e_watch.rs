@@ -23,7 +23,7 @@ fn watch(tmux: &Tmux, arguments: &[&str]) -> Pane {
     program.extend(arguments);
     let pane = tmux.open(&program, &[]);
     pane.wait_screen_for("the watch", |screen| {
-        screen.contains("no agent sits anywhere") || screen.contains("idle")
+        screen.contains("no agent is running") || screen.contains("idle")
     });
     pane
 }
@@ -32,7 +32,7 @@ fn watch(tmux: &Tmux, arguments: &[&str]) -> Pane {
 fn the_list_and_the_title_follow_the_agent_and_the_bell_rings_when_it_waits() {
     let (_env, tmux) = bench();
     let watched = watch(&tmux, &[]);
-    watched.wait_screen("no agent sits anywhere");
+    watched.wait_screen("no agent is running");
     watched.wait_format("#{pane_title}", "no agents");
     let agent = agent(&tmux, "one");
     watched.wait_screen("idle");
@@ -52,7 +52,7 @@ fn the_list_and_the_title_follow_the_agent_and_the_bell_rings_when_it_waits() {
     watched.wait_screen("completed");
 
     tmux.env().command("kill").args(["-9", &agent.program_pid().to_string()]).status().unwrap();
-    watched.wait_screen("no agent sits anywhere");
+    watched.wait_screen("no agent is running");
 }
 
 /// What a shell finds before and after: modes of the terminal, its screen, its title.

@@ -183,7 +183,7 @@ fn help_covers_the_list() {
 #[test]
 fn a_page_is_all_of_it_as_text() {
     insta::assert_snapshot!(page(&crowd(), 120));
-    assert!(page(&model(vec![]), 40).contains("no agent sits anywhere"));
+    assert!(page(&model(vec![]), 40).contains("no agent is running"));
 }
 
 #[test]
@@ -354,5 +354,5 @@ fn open_proposals_are_named_in_the_last_line() {
     let model = update(model(vec![]), MonitorInput::Proposals(2)).0;
     let size = ScreenSize { columns: 80, rows: 10 };
     let last = view(&model, size).text().lines().last().unwrap_or_default().to_owned();
-    assert!(last.starts_with("2 proposals: tow proposals  ? help"), "{last}");
+    assert!(last.starts_with("2 proposals: tow memory proposals  ? help"), "{last}");
 }

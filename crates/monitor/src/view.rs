@@ -166,9 +166,9 @@ fn draw_row(frame: &mut Frame, model: &MonitorModel, row: &MonitorRow, placed: &
 fn empty_text(model: &MonitorModel) -> &'static str {
     match &model.rows {
         None => "looking …",
-        Some(rows) if rows.is_empty() => "no agent sits anywhere",
+        Some(rows) if rows.is_empty() => "no agent is running",
         Some(_) if !model.filter.is_empty() => "nothing fits the filter",
-        Some(_) => "no agent sits anywhere; a shows what has ended",
+        Some(_) => "no agent is running; a shows what has ended",
     }
 }
 
@@ -240,8 +240,8 @@ fn draw_status_line(frame: &mut Frame, model: &MonitorModel, hidden: usize, area
 fn hint(model: &MonitorModel, hidden: usize) -> String {
     let proposals = match model.proposals {
         0 => String::new(),
-        1 => "1 proposal: tow proposals  ".to_owned(),
-        open => format!("{open} proposals: tow proposals  "),
+        1 => "1 proposal: tow memory proposals  ".to_owned(),
+        open => format!("{open} proposals: tow memory proposals  "),
     };
     let more = if hidden > 0 { format!("+{hidden} more  ") } else { String::new() };
     let filter = if model.filter.is_empty() {

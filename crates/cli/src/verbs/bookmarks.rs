@@ -1,6 +1,6 @@
-//! `tow bookmarks`: lists bookmarks, newest first; shows, deletes and restores one.
+//! `tow bookmark list`: lists bookmarks, newest first; shows, deletes and restores one.
 //!
-//! Deleting only hides a bookmark: `tow forget` alone removes it for good.
+//! Deleting only hides a bookmark: `tow data forget` alone removes it for good.
 
 use crate::output::Tone;
 use crate::scope::Scope;
@@ -16,23 +16,23 @@ use towline_render::{bookmark_json, bookmark_text, bookmarks_json};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow bookmarks                        of the project of this folder
-  tow bookmarks --session 1a2b3c4d
-  tow bookmarks --search mast --all-projects
-  tow bookmarks --json
-  tow bookmarks show 5e6f7a8b
-  tow bookmarks delete 5e6f7a8b
-  tow bookmarks delete 5e6f7a8b --restore";
+  tow bookmark list                        of the project of this folder
+  tow bookmark list --session 1a2b3c4d
+  tow bookmark list --search mast --all-projects
+  tow bookmark list --json
+  tow bookmark show 5e6f7a8b
+  tow bookmark delete 5e6f7a8b
+  tow bookmark delete 5e6f7a8b --restore";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
-  tow bookmarks show 5e6f7a8b
-  tow bookmarks show 5e6f7a8b --json";
+  tow bookmark show 5e6f7a8b
+  tow bookmark show 5e6f7a8b --json";
 
 const DELETE_EXAMPLES: &str = "\
 Examples:
-  tow bookmarks delete 5e6f7a8b
-  tow bookmarks delete 5e6f7a8b --restore    it is listed again";
+  tow bookmark delete 5e6f7a8b
+  tow bookmark delete 5e6f7a8b --restore    it is listed again";
 
 /// List the points you can go back to.
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ struct List {
 /// Show one bookmark, with the work done since the one before.
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_EXAMPLES)]
-struct Show {
+pub struct Show {
     /// How the bookmark's id ends or begins.
     id: String,
     /// Print one JSON object.
@@ -89,7 +89,7 @@ struct Show {
 /// Take a bookmark out of the list.
 #[derive(Debug, Args)]
 #[command(after_help = DELETE_EXAMPLES)]
-struct Delete {
+pub struct Delete {
     /// How the bookmark's id ends or begins.
     id: String,
     /// List the bookmark again.
@@ -103,6 +103,18 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         Some(BookmarksAction::Show(show)) => show_one(scope, show),
         Some(BookmarksAction::Delete(delete)) => change(scope, delete),
     }
+}
+
+/// `tow bookmark show`.
+pub mod show {
+    pub use super::Show as Arguments;
+    pub use super::show_one as run;
+}
+
+/// `tow bookmark delete`.
+pub mod delete {
+    pub use super::Delete as Arguments;
+    pub use super::change as run;
 }
 
 fn list(scope: &Scope, arguments: &List) -> Result<(), Failure> {
@@ -127,10 +139,10 @@ fn list(scope: &Scope, arguments: &List) -> Result<(), Failure> {
         Some(latest) => {
             let id = short(latest.row.bookmark.uid);
             format!(
-                "next: `tow rewind {id}` says how to get back there, `tow bookmarks show {id}` what was done"
+                "next: `tow bookmark rewind {id}` says how to get back there, `tow bookmark show {id}` what was done"
             )
         }
-        None => format!("no bookmarks found; looked in: {}. `tow bookmark LABEL` sets one", list.looked),
+        None => format!("no bookmarks found; looked in: {}. `tow bookmark set LABEL` sets one", list.looked),
     });
     Ok(())
 }
@@ -142,7 +154,7 @@ fn print(scope: &Scope, bookmark: &LabelledBookmark) {
     scope.out.line(&scope.out.tint(Tone::Faint, &details));
 }
 
-fn show_one(scope: &Scope, show: &Show) -> Result<(), Failure> {
+pub fn show_one(scope: &Scope, show: &Show) -> Result<(), Failure> {
     let shown = bookmark(&scope.env, &show.id)?;
     let known = &shown.bookmark.row;
     if show.json {
@@ -159,17 +171,17 @@ fn show_one(scope: &Scope, show: &Show) -> Result<(), Failure> {
     }
     shown.lines.iter().for_each(|line| scope.out.line(&format!("  {}", escape_for_terminal(line))));
     let id = short(known.bookmark.uid);
-    scope.out.line(&format!("next: `tow rewind {id}` says how to get back there"));
+    scope.out.line(&format!("next: `tow bookmark rewind {id}` says how to get back there"));
     Ok(())
 }
 
-fn change(scope: &Scope, delete: &Delete) -> Result<(), Failure> {
+pub fn change(scope: &Scope, delete: &Delete) -> Result<(), Failure> {
     let listing = if delete.restore { BookmarkListing::Listed } else { BookmarkListing::Hidden };
     let id = list_bookmark(&scope.env, &delete.id, listing)?;
     scope.out.line(&match listing {
         BookmarkListing::Listed => format!("bookmark {id} is listed again"),
         BookmarkListing::Hidden => {
-            format!("bookmark {id} is deleted; `tow bookmarks delete {id} --restore` takes that back")
+            format!("bookmark {id} is deleted; `tow bookmark delete {id} --restore` takes that back")
         }
     });
     Ok(())

@@ -1,8 +1,9 @@
-//! `tow completions`: prints shell completions and the man page, generated from the clap grammar; for `tow setup`, puts them
-//! where the shell looks.
+//! `tow config completions`: prints shell completions and the man page, generated from the clap grammar; for `tow setup`,
+//! puts them where the shell looks.
 //!
 //! Contains no hand-written text, so the output cannot go out of date.
 
+use crate::commands::{self, Names};
 use crate::scope::Scope;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
@@ -12,10 +13,10 @@ use towline_engine::runtime::{Failure, variable};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow completions bash > ~/.local/share/bash-completion/completions/tow
-  tow completions zsh > ~/.zfunc/_tow
-  tow completions fish > ~/.config/fish/completions/tow.fish
-  tow completions man > ~/.local/share/man/man1/tow.1";
+  tow config completions bash > ~/.local/share/bash-completion/completions/tow
+  tow config completions zsh > ~/.zfunc/_tow
+  tow config completions fish > ~/.config/fish/completions/tow.fish
+  tow config completions man > ~/.local/share/man/man1/tow.1";
 
 /// Print completions for a shell, or the man page.
 #[derive(Debug, Args)]
@@ -32,8 +33,8 @@ enum CompletionTarget {
     Man,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments, mut grammar: Command) -> Result<(), Failure> {
-    let mut text = Vec::new();
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
+    let (mut text, mut grammar) = (Vec::new(), commands::grammar(Names::Shown));
     match arguments.target {
         CompletionTarget::Bash => clap_complete::generate(Shell::Bash, &mut grammar, "tow", &mut text),
         CompletionTarget::Zsh => clap_complete::generate(Shell::Zsh, &mut grammar, "tow", &mut text),
@@ -66,10 +67,10 @@ pub fn missing_file() -> Option<PathBuf> {
     file_of_shell().map(|(_, file)| file).filter(|file| !file.exists())
 }
 
-pub fn install(scope: &Scope, file: &Path, mut grammar: Command) -> Result<(), Failure> {
+pub fn install(scope: &Scope, file: &Path) -> Result<(), Failure> {
     let Some((shell, _)) = file_of_shell() else { return Ok(()) };
     let mut text = format!("{ADDED}\n").into_bytes();
-    clap_complete::generate(shell, &mut grammar, "tow", &mut text);
+    clap_complete::generate(shell, &mut commands::grammar(Names::Shown), "tow", &mut text);
     let folder = file.parent().unwrap_or(file);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(file, text))
@@ -87,17 +88,22 @@ pub fn uninstall(scope: &Scope) {
     }
 }
 
-/// One page for the program and all its verbs: the front matter once, then the options of each verb.
+/// One page for the program and all its commands: the front matter once, then the options of each command.
 fn man(grammar: &mut Command, text: &mut Vec<u8>) -> std::io::Result<()> {
     grammar.build();
     clap_mangen::Man::new(grammar.clone()).render(text)?;
-    for verb in grammar.get_subcommands().filter(|verb| !verb.is_hide_set()) {
-        let title = format!(".SH TOW {}\n", verb.get_name().to_uppercase());
-        text.extend(title.into_bytes());
-        let page = clap_mangen::Man::new(verb.clone());
+    sections(grammar, "TOW", text)
+}
+
+fn sections(grammar: &Command, path: &str, text: &mut Vec<u8>) -> std::io::Result<()> {
+    for command in grammar.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help") {
+        let path = format!("{path} {}", command.get_name().to_uppercase());
+        text.extend(format!(".SH {path}\n").into_bytes());
+        let page = clap_mangen::Man::new(command.clone());
         page.render_description_section(text)?;
         page.render_options_section(text)?;
         page.render_extra_section(text)?;
+        sections(command, &path, text)?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ Examples:
 The day was recorded with the real clients and is played through the real hooks, in a home and a tmux server of its own
 below TMPDIR. Both are gone when the tour ends, however it ends.";
 
-/// Show Towline on a recorded day: no agent needed, nothing of yours is touched.
+/// Play a recorded day: no agent needed, nothing of yours is touched.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

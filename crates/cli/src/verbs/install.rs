@@ -26,10 +26,10 @@ Examples:
   tow install --dry-run         show the changes as a diff, write nothing
   tow install --agent NAME      one agent, found or not
 
-The files' original bytes are kept below the data folder; `tow uninstall` gives them back.";
+It registers `tow hook` and `tow mcp`, and adds the skills `tow`, `tow-detail`, `tow-memory`, `tow-status` and
+`tow-trim`. The files' original bytes are kept below the data folder; `tow uninstall` gives them back.";
 
-/// Register `tow hook` and `tow mcp` with the agents, and add skills: `tow`, `tow-detail`, `tow-memory`,
-/// `tow-status` and `tow-trim`.
+/// Hook into your agents: events, skills and tools.
 #[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -213,7 +213,11 @@ pub fn chosen(choice: &Choice) -> Result<Vec<Agent>, Failure> {
 
 /// Whether the agent's folder or its program exists.
 pub fn is_found(agent: Agent) -> bool {
-    agent.folder(&variable).is_some_and(|folder| folder.is_dir()) || find_in_path(agent.name()).is_some()
+    agent.folder(&variable).is_some_and(|folder| folder.is_dir()) || has_program(agent)
+}
+
+pub fn has_program(agent: Agent) -> bool {
+    find_in_path(agent.name()).is_some()
 }
 
 pub fn folder_of(agent: Agent) -> Result<PathBuf, Failure> {

@@ -1,4 +1,4 @@
-//! `tow menu`: the agents as a tmux menu; choosing a line jumps to the agent.
+//! `tow tmux menu`: the agents as a tmux menu; choosing a line jumps to the agent.
 //!
 //! Only draws. Labels are escaped; a line runs `tow goto` with a session id or a pane, which are plain names.
 
@@ -20,8 +20,8 @@ use towline_terminal::tmux_settings::quote;
 
 const EXAMPLES: &str = "\
 Examples:
-  bind-key a run-shell -b 'tow menu'     in ~/.tmux.conf, or `tow install --tmux`
-  tow menu --page 2";
+  bind-key a run-shell -b 'tow tmux menu'     in ~/.tmux.conf, or `tow install --tmux`
+  tow tmux menu --page 2";
 
 /// Choose an agent from a tmux menu and go there.
 #[derive(Debug, Args)]
@@ -33,6 +33,11 @@ pub struct Arguments {
     /// Lines on a page [default: @towline-items-per-page, else 10].
     #[arg(long)]
     items: Option<usize>,
+}
+
+/// Opens the first page.
+pub fn open(scope: &Scope) -> Result<(), Failure> {
+    run(scope, &Arguments { page: 1, items: None })
 }
 
 /// Longest label, in columns.
@@ -53,7 +58,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let items: Vec<MenuItem> = lines.into_iter().map(|line| line.for_tmux(&tow)).collect();
     if !server.menu(&title, &items) {
         return Err(
-            Failure::input("tmux did not open the menu").hint("Run it from a key: `tow menu --help`.")
+            Failure::input("tmux did not open the menu").hint("Run it from a key: `tow tmux menu --help`.")
         );
     }
     Ok(())
@@ -99,7 +104,7 @@ fn lines(seats: &[SeatView], now: Timestamp, page: &MenuPage, style: &BarStyle) 
         (Some(_), None, None) | (None, _, _) => MenuLine::inert(&label(seat, now, style)),
     };
     let lines: Vec<MenuLine> = shown.zip(keys).map(line).collect();
-    if lines.is_empty() { vec![MenuLine::inert("no agent sits anywhere")] } else { lines }
+    if lines.is_empty() { vec![MenuLine::inert("no agent is running")] } else { lines }
 }
 
 /// The lines below the agents.

@@ -1,4 +1,4 @@
-//! `tow meter`: the context fill of every agent, and how exact it is.
+//! `tow session meter`: the context fill of every agent, and how exact it is.
 //!
 //! Shows figures from the store and the transcripts. Decides nothing and notifies no one.
 
@@ -16,8 +16,8 @@ use towline_engine::status::probe;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow meter             how full each context is; ~ stands before what is only estimated
-  tow meter --json | jq '.sessions[] | select(.percent >= 60) | .session'
+  tow session meter             how full each context is; ~ stands before what is only estimated
+  tow session meter --json | jq '.sessions[] | select(.percent >= 60)'
 
 Numbers are exact if the agent says them itself: by its status line (`tow install --statusline`), its transcript or its
 hooks. See also `tow config get guard.thresholds`.";
@@ -40,7 +40,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         let rows: Vec<Value> = metered.iter().map(|(session, fill)| row(scope, session, *fill)).collect();
         scope.out.json(&json!({"sessions": rows}));
     } else if metered.is_empty() {
-        scope.out.line("no agent sits anywhere");
+        scope.out.line("no agent is running");
     } else {
         metered.iter().for_each(|(session, fill)| scope.out.line(&line(scope, session, *fill)));
     }

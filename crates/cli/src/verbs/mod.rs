@@ -4,6 +4,7 @@
 
 pub mod alert;
 pub mod bar;
+pub mod bare;
 pub mod baton;
 pub mod bookmark;
 pub mod bookmarks;
@@ -38,6 +39,7 @@ pub mod menu;
 pub mod meter;
 pub mod model;
 pub mod monitor;
+pub mod new;
 pub mod next;
 pub mod notify;
 pub mod open;
@@ -56,6 +58,7 @@ pub mod scan;
 pub mod scrub;
 pub mod search;
 pub mod serve;
+pub mod session_resume;
 pub mod sessions;
 pub mod setup;
 pub mod show;

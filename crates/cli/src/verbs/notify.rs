@@ -1,4 +1,4 @@
-//! `tow notify`: lists the notification channels, and sends a sample through each.
+//! `tow config notify`: lists the notification channels, and sends a sample through each.
 //!
 //! Runs nothing without `--test`. With it, reports the result of every channel, successful or not.
 
@@ -22,13 +22,13 @@ use towline_store::told::NotifyChannel;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow notify                                     what is set up
-  tow notify --test                              send one sample through every way
+  tow config notify                                     what is set up
+  tow config notify --test                              send one sample through every way
   tow config set notify.terminal bell            ring in the agent's own terminal, at once
   tow config set notify.desktop_after_s 30       the desktop, of what was not seen for 30 seconds
-  tow config set notify.phone '[\"curl\", \"-sS\", \"-d\", \"{summary}\", \"https://ntfy.sh/my-topic\"]'
+  tow config set notify.phone '[\"curl\", \"-sS\", \"-d\", \"{summary}\", \"ntfy.sh/me\"]'
   tow config set notify.phone_after_s 300        the phone, of what was not seen for five minutes
-  tow config set notify.on_blocked '[\"paplay\", \"/usr/share/sounds/freedesktop/stereo/bell.oga\"]'
+  tow config set notify.on_blocked '[\"paplay\", \"/usr/share/sounds/bell.oga\"]'
   tow config set notify.mute_projects '[\"playground\"]'";
 
 /// Show how you are notified when an agent waits for you, and test it.
@@ -197,7 +197,7 @@ fn sample(occasion: &str) -> Notification {
         seen: false,
         project: Some("towline".into()),
         branch: Some("main".into()),
-        prompt: Some("A sample of `tow notify --test`".into()),
+        prompt: Some("A sample of `tow config notify --test`".into()),
         ..SeatView::at("sample", "sample", towline_core::time::Timestamp(0))
     };
     Notification::of(&seat, Some(SessionState::Working), state)

@@ -23,7 +23,7 @@ Examples:
 
 What was recorded stays in the data folder; `tow doctor` says where that is.";
 
-/// Remove our hooks, skills and tools from the agents, and the bar from tmux.
+/// Remove hooks, skills and tools from the agents and from tmux.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -54,6 +54,15 @@ pub fn all() -> Vec<Check> {
     checks
 }
 
+/// Whether an agent has an entry or a plugin of ours. Unreadable settings count as none.
+pub fn is_any_agent_hooked() -> bool {
+    let has_entry = |found: &Inspection| !found.right.is_empty() || !found.stale.is_empty();
+    let has_plugin = |folder: PathBuf, agent: Agent| agent.enabled_plugin(&folder).is_some();
+    Agent::ALL.into_iter().filter(|agent| is_found(*agent)).any(|agent| {
+        inspected(agent).is_ok_and(|(folder, found)| has_entry(&found) || has_plugin(folder, agent))
+    })
+}
+
 fn of_one(agent: Agent) -> Vec<Check> {
     let inspected = inspected(agent);
     let line = inspected.as_ref().ok().and_then(|(_, inspection)| inspection.line.as_ref());

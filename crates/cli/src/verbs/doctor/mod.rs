@@ -13,6 +13,8 @@ mod models;
 mod search;
 mod tmux;
 
+pub use agents::is_any_agent_hooked;
+
 use crate::output::Tone;
 use crate::scope::Scope;
 use check::{Check, Status};
@@ -30,7 +32,7 @@ Examples:
 
 Exits with 1 if anything is bad; warnings alone exit with 0.";
 
-/// Check the set-up and the data, with the command that fixes each finding.
+/// Check set-up and data, with the command that fixes each finding.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -63,6 +63,6 @@ fn print(scope: &Scope, machine: &FleetMachine) {
         scope.out.line(fit_to_width(&line, scope.out.columns()).trim_end());
     }
     if machine.seats.is_empty() {
-        scope.out.line(&scope.out.tint(Tone::Faint, "  no agent sits anywhere"));
+        scope.out.line(&scope.out.tint(Tone::Faint, "  no agent is running"));
     }
 }

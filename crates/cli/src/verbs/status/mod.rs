@@ -9,6 +9,7 @@ mod table;
 use crate::monitor::{Channel, MonitorOptions, SeatFilter, SessionFilter, play, require_terminal};
 use crate::output::Tone;
 use crate::scope::Scope;
+use crate::verbs::doctor::is_any_agent_hooked;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -67,16 +68,23 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.watch {
         return watch(scope, arguments);
     }
-    let mut seats = live::seats(&scope.env, Glance::Thorough)?;
-    seats.retain(|seat| arguments.filter.fits(seat));
+    let all = live::seats(&scope.env, Glance::Thorough)?;
+    let seats: Vec<SeatView> = all.iter().filter(|seat| arguments.filter.fits(seat)).cloned().collect();
     if arguments.json {
         scope.out.json(&status_json(&seats));
+    } else if seats.is_empty() && arguments.filter.is_narrow() {
+        scope.out.line(&arguments.filter.nobody(scope, &all)?);
     } else {
-        print(scope, &seats);
-        say_pause(scope);
-        say_hops(scope)?;
+        show(scope, &seats)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the agents, a pause of typing, and continuations.
+pub fn show(scope: &Scope, seats: &[SeatView]) -> Result<(), Failure> {
+    print(scope, seats);
+    say_pause(scope);
+    say_hops(scope)
 }
 
 /// Keeps the list on the screen, or prints its changes.
@@ -121,7 +129,10 @@ fn is_worth_saying(hop: &Hop, now: Timestamp) -> bool {
 
 fn print(scope: &Scope, seats: &[SeatView]) {
     if seats.is_empty() {
-        return scope.out.line("no agent sits anywhere");
+        return scope.out.line(match is_any_agent_hooked() {
+            true => "no agent is running",
+            false => "Towline is not set up yet: no agent is hooked. Run `tow setup`.",
+        });
     }
     for line in table::table(seats, scope.env.now, scope.out.style()) {
         scope.out.line(line.trim_end());
