@@ -29,7 +29,6 @@ fn every_verb_has_help_with_examples() {
         "baton",
         "fresh",
         "inherit",
-        "bookmark",
         "bookmarks",
         "rewind",
         "notify",
@@ -169,7 +168,16 @@ fn completions_and_the_man_page_come_from_the_grammar() {
     env.tow(&["completions", "bash"]).ok().prints("uninstall");
     env.tow(&["completions", "zsh"]).ok().prints("#compdef tow");
     env.tow(&["completions", "fish"]).ok().prints("doctor");
-    env.tow(&["completions", "man"]).ok().prints(".TH tow 1").prints(".SH TOW DOCTOR").prints("forget");
+    env.tow(&["completions", "man"])
+        .ok()
+        .prints(".TH tow 1")
+        .prints(".SH TOW DOCTOR")
+        .prints(".SH TOW DATA FORGET");
+    let bash = env.tow(&["completions", "bash"]).ok().stdout;
+    assert!(
+        bash.contains("tow__subcmd__data__subcmd__forget") && !bash.contains("memories"),
+        "the names of today"
+    );
 }
 
 #[test]

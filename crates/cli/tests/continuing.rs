@@ -180,7 +180,10 @@ fn an_answer_that_is_not_what_was_asked_for_is_kept_told_and_not_asked_for_again
     desk.asked();
     let said = desk.stop(&handoff("ffffffff"), true);
     let message = said["systemMessage"].as_str().unwrap();
-    assert!(message.contains("does not carry the id") && message.contains("tow handoff send"), "{said}");
+    assert!(
+        message.contains("does not carry the id") && message.contains("tow session handoff send"),
+        "{said}"
+    );
     assert_eq!(said["decision"], Value::Null);
     let hop = desk.hops().remove(0);
     assert_eq!(hop["state"], "failed");

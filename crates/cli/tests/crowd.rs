@@ -37,7 +37,7 @@ const LARGEST_LOG: u64 = 20 << 20;
 /// An event of this test takes about 400 bytes.
 const LARGEST_EVENT: u64 = 1024;
 
-/// `tow work` seals the active file above 4 MB.
+/// `tow data work` seals the active file above 4 MB.
 const LARGEST_ACTIVE: u64 = 4 << 20;
 
 /// How many events each worker sends: `TOWLINE_CROWD` asks for more than a suite has time for.

@@ -53,7 +53,7 @@ fn a_thread_that_was_not_captured_was_no_matter_for_the_doctor() {
     let told = env.tow(&["doctor"]);
     told.prints("are not captured")
         .prints(&format!("the last captured one is {captured}"))
-        .prints("tow import");
+        .prints("tow data import");
     env.unset("TOWLINE_NOW");
     env.tow(&["import"]).ok();
     env.tow(&["doctor"]).prints(" is captured");

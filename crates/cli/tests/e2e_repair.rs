@@ -1,4 +1,4 @@
-//! `tow repair` on transcripts that the real Claude Code wrote and died in: it resumes them, and goes back to the markers.
+//! `tow session repair` on transcripts that the real Claude Code wrote and died in: it resumes them, and goes back to the markers.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use serde_json::json;

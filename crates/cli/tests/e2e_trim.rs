@@ -1,4 +1,4 @@
-//! `tow trim` on real threads of the real Codex: what the model is asked with after it.
+//! `tow session trim` on real threads of the real Codex: what the model is asked with after it.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `tow import` as a person meets it: what other products kept is taken over once, and their files stay as they are.
+//! `tow data import` as a person meets it: what other products kept is taken over once, and their files stay as they are.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use serde_json::Value;
@@ -499,8 +499,9 @@ fn a_database_that_cannot_be_read_is_named_and_stops_nothing_else() {
     assert!(problem.ends_with(".throughline/throughline.db is not a database"), "{problem}");
     assert_eq!(done["databases"][1]["turns"], 1);
     let run = bench.env.tow(&["import", "throughline"]).exits(1);
-    let run =
-        run.prints("throughline.db is not a database").prints("then run `tow import throughline` again.");
+    let run = run
+        .prints("throughline.db is not a database")
+        .prints("then run `tow data import throughline` again.");
     drop(run);
     fs::remove_file(bench.throughline()).unwrap();
     bench.env.tow(&["import", "throughline"]).exits(2).complains("there is no database of throughline at");

@@ -143,7 +143,7 @@ fn a_program_in_a_folder_with_blanks_and_quotes_was_named_to_the_model_unquoted(
     let command = context.split('`').find(|part| part.contains(" turns ")).expect("a command for the model");
     assert!(command.starts_with(&format!("{quoted} turns ")), "{command}");
     let ran = Run::of(env.command("sh").args(["-c", &command.replace(" turns ", " turns --help ")]), b"");
-    ran.ok().prints("Usage: tow turns");
+    ran.ok().prints("Usage: tow session turns");
 }
 
 #[test]
@@ -214,8 +214,8 @@ fn a_fresh_start_is_asked_for_by_typing_or_by_the_verb_and_taken_back() {
     assert!(seat.prompt("s-1", "/tow fresh").contains("starts afresh"));
     seat.clear("s-1", "s-2");
     seat.prompt("s-2", "something else");
-    assert!(seat.run("tow fresh").contains("starts afresh"));
-    assert!(seat.run("tow fresh --undo").contains("inherits as usual"));
+    assert!(seat.run("tow session fresh").contains("starts afresh"));
+    assert!(seat.run("tow session fresh --undo").contains("inherits as usual"));
     seat.clear("s-2", "s-3");
     seat.prompt("s-3", "go on");
     assert_eq!(decisions(&env), ["claude:s-2 fresh", "claude:s-3 clear claude:s-2"]);
@@ -230,11 +230,11 @@ fn who_wants_to_be_asked_is_told_once_and_takes_it_by_the_verb() {
     seat.work("s-1");
     seat.clear("s-1", "s-2");
     let said: Value = serde_json::from_str(&seat.prompt("s-2", "go on")).unwrap();
-    assert!(said["systemMessage"].as_str().unwrap().contains("`tow inherit take s-1`"), "{said}");
+    assert!(said["systemMessage"].as_str().unwrap().contains("`tow session inherit take s-1`"), "{said}");
     assert_eq!(seat.prompt("s-2", "and on"), "");
-    assert!(seat.run("tow inherit take s-1").contains("goes on with claude s-1"));
+    assert!(seat.run("tow session inherit take s-1").contains("goes on with claude s-1"));
     assert_eq!(decisions(&env), ["claude:s-2 asked", "claude:s-2 taken claude:s-1"]);
-    assert!(seat.run("tow inherit take s-2").contains("cannot go on with the work of claude:s-2"));
+    assert!(seat.run("tow session inherit take s-2").contains("cannot go on with the work of claude:s-2"));
 }
 
 #[test]
@@ -243,15 +243,15 @@ fn several_batons_are_told_with_their_sessions_and_none_is_taken() {
     let (left, right) = (Seat::open(&tmux, "claude", "2.1.325"), Seat::open(&tmux, "codex", "0.166.0"));
     left.work("left-1");
     right.work("right-1");
-    assert!(left.run("tow baton").contains("passes its work on"));
-    right.run("tow baton");
+    assert!(left.run("tow session baton").contains("passes its work on"));
+    right.run("tow session baton");
     let middle = Seat::open(&tmux, "claude", "2.1.325");
     middle.tell("SessionStart.startup", "s-3", json!({}));
     let said = middle.prompt("s-3", "go on");
     assert!(said.contains("claude left-1") && said.contains("codex right-1"), "{said}");
     assert_eq!(decisions(&env), ["claude:s-3 ambiguous"]);
     env.tow(&["baton", "--list"]).ok().prints("claude left-1").prints("codex right-1");
-    assert!(left.run("tow baton --drop").contains("passes nothing on"));
+    assert!(left.run("tow session baton --drop").contains("passes nothing on"));
     assert_eq!(env.tow(&["baton", "--list", "--json"]).ok().json()["batons"].as_array().unwrap().len(), 1);
 }
 
@@ -265,7 +265,7 @@ fn a_session_is_found_by_its_pane_its_project_and_its_id_and_never_guessed() {
     let other = Seat::open(&tmux, "claude", "2.1.325");
     other.work("session-right");
     let run = env.tow(&["baton"]).exits(2).complains("several are open in this project");
-    run.complains("tow baton --session ion-left").complains("“do the work”");
+    run.complains("tow session baton --session ion-left").complains("“do the work”");
     env.tow(&["fresh", "--session", "right"]).ok().prints("claude on-right");
     env.tow(&["fresh", "--session", "session"]).exits(2).complains("fits several sessions");
     env.tow(&["fresh", "--session", "nobody"]).exits(2).complains("no session's id begins or ends");
@@ -273,7 +273,7 @@ fn a_session_is_found_by_its_pane_its_project_and_its_id_and_never_guessed() {
     seat.pane.keys(&["C-d"]);
     let said = env.root().join("said");
     wait::until("the shell below the agent", wait::PATIENCE, || {
-        seat.pane.say(&format!("tow baton --json > {0}.new && mv {0}.new {0}", said.display()));
+        seat.pane.say(&format!("tow session baton --json > {0}.new && mv {0}.new {0}", said.display()));
         std::fs::read_to_string(&said).ok()
     });
     assert!(std::fs::read_to_string(&said).unwrap().contains("claude:session-left"));
@@ -336,16 +336,22 @@ fn the_context_is_of_the_session_that_sits_here_or_passed_the_baton_and_of_no_ot
     let (left, right) = (Seat::open(&tmux, "claude", "2.1.325"), Seat::open(&tmux, "claude", "2.1.325"));
     left.work("session-left");
     right.work("session-right");
-    assert!(left.run("tow context").contains("claude:session-left (as `tow context` was asked)"));
-    assert!(right.run("tow context").contains("claude:session-right (as `tow context` was asked)"));
+    assert!(
+        left.run("tow session context").contains("claude:session-left (as `tow session context` was asked)")
+    );
+    assert!(
+        right
+            .run("tow session context")
+            .contains("claude:session-right (as `tow session context` was asked)")
+    );
     env.tow(&["context"]).ok().prints("nothing: no session sits in this terminal");
-    right.run("tow baton");
-    env.tow(&["context"]).ok().prints("claude:session-right (as `tow context` was asked)");
-    left.run("tow baton");
+    right.run("tow session baton");
+    env.tow(&["context"]).ok().prints("claude:session-right (as `tow session context` was asked)");
+    left.run("tow session baton");
     env.tow(&["context"]).ok().prints("nothing: no session sits in this terminal");
-    right.run("tow fresh");
-    assert!(right.run("tow context").contains("nothing: no session"));
-    env.tow(&["context"]).ok().prints("claude:session-left (as `tow context` was asked)");
+    right.run("tow session fresh");
+    assert!(right.run("tow session context").contains("nothing: no session"));
+    env.tow(&["context"]).ok().prints("claude:session-left (as `tow session context` was asked)");
 }
 
 #[test]
@@ -428,7 +434,7 @@ fn tl_12_a_variable_turns_the_fallback_off() {
 fn a_session_whose_seat_nobody_finds_is_decided_about_and_told_with_the_same_prompt() {
     let env = hermetic();
     env.tow(&["config", "set", "inherit.on_clear", "ask"]).ok();
-    clear_without_terminal(&env).prints("`tow inherit take s-1`");
+    clear_without_terminal(&env).prints("`tow session inherit take s-1`");
     assert_eq!(decisions(&env), ["claude:s-2 asked"]);
 }
 
@@ -441,7 +447,7 @@ fn the_last_answer_is_bounded_and_none_is_kept_where_wishes_cannot_be_read() {
         env.hook("claude", common::payload("UserPromptSubmit", &key, "it")).ok();
         let stop = say(env, "Stop", session, json!({"last_assistant_message": long, "background_tasks": []}));
         env.hook("claude", stop.to_string()).ok();
-        // A hook leaves its event to a process that applies already, which may run longer than `tow work`.
+        // A hook leaves its event to a process that applies already, which may run longer than `tow data work`.
         env.tow(&["work"]).ok();
         env.wait_no_process();
         let store = common::store_in(&towline_store::DataFolder::at(env.data_dir()));

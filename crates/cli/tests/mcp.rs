@@ -124,7 +124,7 @@ fn a_model_forgets_only_what_agents_made_here_and_the_user_can_bring_it_back() {
         ("m4", "the user edited, pinned or released it"),
     ] {
         let said = forget(id);
-        assert!(said.contains(why) && said.contains(&format!("tow forget {id}")), "{said}");
+        assert!(said.contains(why) && said.contains(&format!("tow data forget {id}")), "{said}");
         assert!(memory(&env, id)["held_back"].is_null());
     }
     for id in ["3", "m", "03", "m3 m5", "--match=keel", "m99"] {

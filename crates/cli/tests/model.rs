@@ -101,7 +101,7 @@ fn without_a_net_the_message_says_how_to_bring_the_files_by_hand() {
     let env = env("http://127.0.0.1:1/model");
     let failed = env.tow(&["model", "get"]);
     assert!(failed.stderr.contains("could not reach http://127.0.0.1:1/model/"), "{}", failed.stderr);
-    assert!(failed.stderr.contains("tow model get --from FOLDER"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("tow data model get --from FOLDER"), "{}", failed.stderr);
     env.tow(&["model", "get", "--from", tiny().to_str().unwrap()]).ok();
     assert_eq!(status(&env)["ready"], true);
 }
@@ -124,7 +124,7 @@ fn search_says_in_one_line_that_it_does_without_the_model() {
     let found = env.tow(&["search", "cookie"]).ok();
     assert!(found.stdout.contains("cookie"), "{}", found.stdout);
     assert_eq!(found.stderr.lines().count(), 1, "{}", found.stderr);
-    assert!(found.stderr.contains("run `tow model get`"), "{}", found.stderr);
+    assert!(found.stderr.contains("run `tow data model get`"), "{}", found.stderr);
     let doctor = env.tow(&["doctor"]).stdout;
     assert!(doctor.contains("the model is wanted and it was not fetched yet; the table serves"), "{doctor}");
 }
@@ -153,5 +153,5 @@ fn vectors_follow_what_is_remembered_changed_and_forgotten() {
     assert_eq!(status(&env)["vectors"], 2);
     env.tow(&["model", "remove"]).ok().prints("freed");
     assert_eq!(status(&env)["vectors"], 0);
-    assert!(env.tow(&["search", "cookie"]).ok().stderr.contains("run `tow model get`"));
+    assert!(env.tow(&["search", "cookie"]).ok().stderr.contains("run `tow data model get`"));
 }

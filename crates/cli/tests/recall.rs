@@ -107,7 +107,7 @@ fn a_session_is_given_what_is_remembered_with_its_first_prompt_and_no_other() {
     assert!(context(&said).starts_with("<towline-context>"), "{said}");
     let notice = said["systemMessage"].as_str().unwrap();
     assert!(
-        notice.contains("gave 2 things remembered of project") && notice.contains("tow context"),
+        notice.contains("gave 2 things remembered of project") && notice.contains("tow session context"),
         "{notice}"
     );
     assert_eq!(desk.prompt("and now?"), Value::Null);

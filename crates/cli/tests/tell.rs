@@ -430,9 +430,9 @@ fn a_sample_goes_through_every_way_and_each_says_what_happened() {
         &[
             "log-a <limited>",
             &format!(
-                "notify-send <--app-name=Towline> <--urgency=critical> <--> <{sample}> <sample · main · A sample of `tow notify --test`>"
+                "notify-send <--app-name=Towline> <--urgency=critical> <--> <{sample}> <sample · main · A sample of `tow config notify --test`>"
             ),
-            "phone <sample in towline/main: blocked (permission): A sample of `tow notify --test`>",
+            "phone <sample in towline/main: blocked (permission): A sample of `tow config notify --test`>",
         ],
     );
     let ways = env.tow(&["notify", "--json"]).ok().json()["ways"].clone();
@@ -518,7 +518,7 @@ fn options_of_tmux_run_beside_the_configuration_and_one_that_cannot_be_split_is_
     let pane = tmux.open(&["bash"], &[]);
     tmux.run(&["set-option", "-g", "@towline-on-working", "log-b 'two words' \"{prompt}\" $(x)"]);
     tmux.run(&["set-option", "-g", "@towline-on-idle", "log-b 'never closed"]);
-    pane.say("tow notify");
+    pane.say("tow config notify");
     pane.wait_screen("@towline-on-idle");
     pane.wait_screen("every quote closed");
     pane.say(&format!("claude {}", session.display()));

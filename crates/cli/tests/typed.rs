@@ -1,4 +1,4 @@
-//! What a person sees of typing: `tow typed`, `tow pause`, `tow resume`, and what the doctor and the list say of it.
+//! What a person sees of typing: `tow typing list`, `tow typing pause`, `tow typing resume`, and what the doctor and the list say of it.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 mod sitter;
@@ -143,15 +143,15 @@ fn the_lock_of_a_seat_goes_with_the_seat_unless_somebody_holds_it() {
 fn a_pause_is_shown_wherever_one_looks_until_it_is_lifted() {
     let (env, _tmux, _sitter, seat) = bench();
     env.tow(&["config", "set", "typing.enabled", "true"]).ok();
-    env.tow(&["doctor"]).prints("on; `tow typed` lists what was typed");
+    env.tow(&["doctor"]).prints("on; `tow typing list` lists what was typed");
     env.tow(&["pause", "--for", "never"]).exits(2).complains("Write 90s, 45m, 1h or 2d.");
-    env.tow(&["pause"]).ok().prints("nothing is typed until `tow resume`");
-    env.tow(&["status"]).ok().prints("typing is paused (`tow resume`)");
+    env.tow(&["pause"]).ok().prints("nothing is typed until `tow typing resume`");
+    env.tow(&["status"]).ok().prints("typing is paused (`tow typing resume`)");
     env.tow(&["doctor"]).prints("paused without an end");
     let at = now();
     make(&env, &seat, at, (IntentPurpose::Bookmark, "·"));
     env.tow(&["type", &seat]).ok();
-    env.tow(&["typed"]).ok().prints("typing is paused (`tow resume`)");
+    env.tow(&["typed"]).ok().prints("typing is paused (`tow typing resume`)");
     assert_eq!(
         env.tow(&["resume", "--json"]).ok().json(),
         json!({"paused": false, "was_paused": true, "enabled": true})

@@ -38,17 +38,21 @@ impl FaultKind {
     pub fn remedy(self) -> &'static str {
         match self {
             FaultKind::Payload => "update tow if the agent is newer than it; else report the line",
-            FaultKind::Journal => "free disk space or make the data folder writable, then run `tow work`",
-            FaultKind::Store => "run `tow work` to fold what was kept in the journal",
+            FaultKind::Journal => {
+                "free disk space or make the data folder writable, then run `tow data work`"
+            }
+            FaultKind::Store => "run `tow data work` to fold what was kept in the journal",
             FaultKind::Rebuilt => {
                 "nothing is lost that the journal held; the damaged file was kept beside the database"
             }
             FaultKind::Config => "run `tow config` to see the line, then `tow config edit`",
             FaultKind::Clock => {
-                "correct the date of the machine; if it is right, run `tow work --expire` or wait a week"
+                "correct the date of the machine; if it is right, run `tow data work --expire` or wait a week"
             }
-            FaultKind::Deadline => "run `tow work`; if it comes back, the disk of the data folder is slow",
-            FaultKind::Notify => "run `tow notify --test` to see what happens, then `tow config edit`",
+            FaultKind::Deadline => {
+                "run `tow data work`; if it comes back, the disk of the data folder is slow"
+            }
+            FaultKind::Notify => "run `tow config notify --test` to see what happens, then `tow config edit`",
             FaultKind::Internal => "report the line: it is a mistake in tow",
         }
     }

@@ -68,13 +68,13 @@ fn part_line(change: &MemoryChange, one: &ChangedMemory, part: &ProposalPart) ->
             let text = lines_for_terminal(&one.after.content.text()).replace('\n', "\n  ");
             let held = one.after.quarantine.as_ref().map_or(String::new(), |why| {
                 format!(
-                    "\nheld back from models ({}): `tow release {id}` gives it to them",
+                    "\nheld back from models ({}): `tow memory release {id}` gives it to them",
                     escape_for_terminal(why)
                 )
             });
             let end = match *verb {
                 "forget" => String::new(),
-                _ => format!("{held}\nnext: `tow undo {id}` takes that back"),
+                _ => format!("{held}\nnext: `tow memory undo {id}` takes that back"),
             };
             let person = escape_for_terminal(person);
             format!("{proposal} of {person} is accepted: {verb} {id}\n  {text}{end}")
@@ -88,7 +88,7 @@ pub fn asked_line(part: &ProposalPart) -> String {
         ProposalPart::Asked { id, owner } => {
             let owner = escape_for_terminal(owner);
             format!(
-                "it is {owner}'s memory: proposed to {owner} as {id}; `tow proposals withdraw {id}` takes that back"
+                "it is {owner}'s memory: proposed to {owner} as {id}; `tow memory proposals withdraw {id}` takes that back"
             )
         }
         ProposalPart::Answered { id, .. } => id.clone(),
@@ -109,12 +109,12 @@ fn line(change: &MemoryChange, one: &ChangedMemory) -> String {
         (MemoryChange::Accept, _) => {
             let text = lines_for_terminal(&one.after.content.text()).replace('\n', "\n  ");
             format!(
-                "{id} is pinned and counts as your own words:\n  {text}\nnext: `tow undo {id}` takes that back"
+                "{id} is pinned and counts as your own words:\n  {text}\nnext: `tow memory undo {id}` takes that back"
             )
         }
         (MemoryChange::Reject, _) => format!("{id} stays an agent's note, without a pin: {title}"),
         (MemoryChange::Hold { .. }, _) => {
-            format!("{id} is held back from models: {title}; `tow release {id}` gives it back")
+            format!("{id} is held back from models: {title}; `tow memory release {id}` gives it back")
         }
         (MemoryChange::Release, _) => {
             let reason = escape_for_terminal(one.before.quarantine.as_deref().unwrap_or_default());
@@ -123,10 +123,10 @@ fn line(change: &MemoryChange, one: &ChangedMemory) -> String {
         (MemoryChange::Supersede { .. }, _) => {
             let by = one.after.superseded.as_ref().and_then(|superseded| superseded.by);
             let instead = by.map_or(String::new(), |by| format!(", {} does", name(by)));
-            format!("{id} no longer holds{instead}: {title}\nnext: `tow undo {id}` takes that back")
+            format!("{id} no longer holds{instead}: {title}\nnext: `tow memory undo {id}` takes that back")
         }
         (MemoryChange::Edit(_), true) => {
-            format!("{id} says now: {title}\nnext: `tow undo {id}` takes that back")
+            format!("{id} says now: {title}\nnext: `tow memory undo {id}` takes that back")
         }
         (MemoryChange::Edit(_), false) => format!("{id} says what it said: {title}"),
         (MemoryChange::Undo, _) => {

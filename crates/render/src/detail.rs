@@ -32,7 +32,7 @@ pub fn detail_text(details: &Details, now: Timestamp) -> String {
             page.line(&format!("nothing found for {}", escape_for_terminal(asked)));
             page.line(&format!("looked in: {looked}"));
             page.line(
-                "next: `tow sessions` lists what was captured, --all-projects looks everywhere, `tow import` takes in \
+                "next: `tow session list` lists what was captured, --all-projects looks everywhere, `tow data import` takes in \
                  what the agents wrote before Towline was installed",
             );
         }
@@ -40,7 +40,7 @@ pub fn detail_text(details: &Details, now: Timestamp) -> String {
             one_detail_text(&mut page, view, now);
             page.gap();
             let id = id_of(&view.of, &view.turn);
-            page.line(&format!("next: `tow detail {id}` prints the whole turn"));
+            page.line(&format!("next: `tow session detail {id}` prints the whole turn"));
         }
         Details::Turns { views, left_out, caught, .. } => {
             by_session(&mut page, views, now);
@@ -55,10 +55,13 @@ pub fn detail_text(details: &Details, now: Timestamp) -> String {
                 page.line("not everything is captured yet: run the same command again");
             }
             let detail = views.iter().rev().find_map(worth_opening);
-            let detail =
-                detail.map_or(String::new(), |id| format!("`tow detail {id}` prints one detail whole, "));
+            let detail = detail
+                .map_or(String::new(), |id| format!("`tow session detail {id}` prints one detail whole, "));
             if let Some(last) = views.last() {
-                page.line(&format!("next: {detail}`tow turns {}` lists the session's turns", last.of.short));
+                page.line(&format!(
+                    "next: {detail}`tow session turns {}` lists the session's turns",
+                    last.of.short
+                ));
             }
         }
     }

@@ -22,7 +22,7 @@ pub fn memories_text(list: &MemoryList, now: Timestamp) -> String {
     text + &match list.memories.first() {
         Some(latest) => {
             let id = latest.name();
-            format!("next: `tow show {id}` shows one whole, `tow timeline {id}` what was around it\n")
+            format!("next: `tow show {id}` shows one whole, `tow memory timeline {id}` what was around it\n")
         }
         None => format!("no memories found; looked in: {}. `tow remember \"…\"` makes one\n", list.looked),
     }

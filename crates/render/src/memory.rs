@@ -100,7 +100,9 @@ fn state_text(page: &mut Page, memory: &Memory, now: Timestamp) {
     }
     if let Some(at) = memory.proposed_at {
         let since = calendar::clock(at, now);
-        page.line(&format!("an agent proposes to pin it, since {since}; the user decides: `tow proposals`"));
+        page.line(&format!(
+            "an agent proposes to pin it, since {since}; the user decides: `tow memory proposals`"
+        ));
     }
     if let Some(superseded) = &memory.superseded {
         let by = superseded.by.map_or("no longer holds".to_owned(), |by| format!("replaced by {}", name(by)));

@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn what_is_quoted_cannot_steer_a_terminal() {
         let mut page = Page::default();
-        page.quote(&Clipped { text: "a\u{1b}[2J\r\n\n漢".into(), left_out: 7 }, "`tow detail x`");
-        assert_eq!(page.text, "  a[2J\n\n  漢\n  [7 more bytes: `tow detail x`]\n");
+        page.quote(&Clipped { text: "a\u{1b}[2J\r\n\n漢".into(), left_out: 7 }, "`tow session detail x`");
+        assert_eq!(page.text, "  a[2J\n\n  漢\n  [7 more bytes: `tow session detail x`]\n");
     }
 }

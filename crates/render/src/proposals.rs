@@ -62,7 +62,7 @@ pub fn proposals_text(list: &MemoryList, team: &TeamProposals, now: Timestamp) -
     if let [first, ..] = team.to_decide.as_slice() {
         let id = proposal_name(first.proposal.number);
         page.line(&format!(
-            "next: `tow proposals accept {id}` changes your memory, `tow proposals reject {id}` leaves it as it is"
+            "next: `tow memory proposals accept {id}` changes your memory, `tow memory proposals reject {id}` leaves it as it is"
         ));
     }
     if !team.own.is_empty() {
@@ -78,9 +78,9 @@ pub fn proposals_text(list: &MemoryList, team: &TeamProposals, now: Timestamp) -
 
 fn next(memory: &Memory) -> String {
     let id = memory.name();
-    let release = memory.quarantine.as_ref().map(|_| format!("`tow release {id}` first, then "));
+    let release = memory.quarantine.as_ref().map(|_| format!("`tow memory release {id}` first, then "));
     format!(
-        "next: {}`tow proposals accept {id}` pins it and makes it your own words, `tow proposals reject {id}` leaves it a note",
+        "next: {}`tow memory proposals accept {id}` pins it and makes it your own words, `tow memory proposals reject {id}` leaves it a note",
         release.unwrap_or_default()
     )
 }
@@ -137,7 +137,7 @@ fn change_lines(page: &mut Page, listed: &ListedProposal) {
     if let Some(found) = listed.change.as_ref().and_then(ProposedChange::suspicion) {
         let why = found.why();
         page.line(&format!(
-            "    ! dangerous: {why}; if you accept it, no model is given it before `tow release`"
+            "    ! dangerous: {why}; if you accept it, no model is given it before `tow memory release`"
         ));
     }
 }
@@ -178,7 +178,7 @@ fn own_text(page: &mut Page, listed: &ListedProposal, now: Timestamp) {
     let id = proposal_name(proposal.number);
     let owner = escape_for_terminal(proposal.owner.as_deref().unwrap_or("its owner"));
     let state = match proposal.fate {
-        None => format!("{owner} has not decided; `tow proposals withdraw {id}` takes it back"),
+        None => format!("{owner} has not decided; `tow memory proposals withdraw {id}` takes it back"),
         Some(fate) => format!("{owner} {} it", fate.name()),
     };
     let since = calendar::clock(proposal.made_at, now);

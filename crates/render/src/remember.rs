@@ -50,7 +50,7 @@ pub fn remember_text(remembered: &Remembered, style: Style) -> String {
     }
     if let Some(proposal) = proposal {
         let line = match proposal {
-            Proposal::Open => "it is proposed as a pin; the user decides: `tow proposals`".to_owned(),
+            Proposal::Open => "it is proposed as a pin; the user decides: `tow memory proposals`".to_owned(),
             Proposal::Refused(why) => format!("it is neither pinned nor proposed: {why}"),
         };
         text += &(style.tint(Tone::Warning, &line) + "\n");
@@ -59,8 +59,12 @@ pub fn remember_text(remembered: &Remembered, style: Style) -> String {
         text += &(style.tint(Tone::Warning, "a secret in it was left out") + "\n");
     }
     text + &match replaced.first() {
-        Some(old) => format!("next: `tow undo {}` lets both stand, `tow show {id}` shows it\n", old.name()),
-        None => format!("next: `tow show {id}`, `tow edit {id}`, `tow {pin} {id}`, `tow forget {id}`\n"),
+        Some(old) => {
+            format!("next: `tow memory undo {}` lets both stand, `tow show {id}` shows it\n", old.name())
+        }
+        None => format!(
+            "next: `tow show {id}`, `tow memory edit {id}`, `tow memory {pin} {id}`, `tow data forget {id}`\n"
+        ),
     }
 }
 

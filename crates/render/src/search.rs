@@ -41,7 +41,8 @@ pub fn hit_json(hit: &Found) -> Value {
 
 pub fn search_text(results: &SearchResults, ranks: Ranks, now: Timestamp, style: Style) -> String {
     if results.hits.is_empty() {
-        let nothing = "nothing was found; `--all-projects` looks everywhere, `tow turns` lists what was done";
+        let nothing =
+            "nothing was found; `--all-projects` looks everywhere, `tow session turns` lists what was done";
         return format!("{nothing}\n");
     }
     results.hits.iter().map(|hit| hit_text(hit, ranks, now, style)).collect()

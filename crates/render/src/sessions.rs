@@ -34,12 +34,14 @@ pub fn sessions_text(list: &SessionList, now: Timestamp) -> String {
     }
     match list.sessions.first() {
         Some(latest) => page.line(&format!(
-            "next: `tow turns {short}` lists a session's turns, `tow show {short}` sums it up",
+            "next: `tow session turns {short}` lists a session's turns, `tow show {short}` sums it up",
             short = latest.of.short
         )),
         None => {
             page.line(&format!("no sessions found; looked in: {}", list.looked));
-            page.line("next: --all-projects looks everywhere, `tow import` takes in what the agents wrote");
+            page.line(
+                "next: --all-projects looks everywhere, `tow data import` takes in what the agents wrote",
+            );
         }
     }
     page.text

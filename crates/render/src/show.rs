@@ -77,7 +77,7 @@ fn one_text(shown: &Shown, now: Timestamp) -> String {
             turn_text(&mut page, view, now);
             figures_text(&mut page, figures);
             page.gap();
-            page.line(&format!("next: `tow turns {}` lists the session's turns", view.of.short));
+            page.line(&format!("next: `tow session turns {}` lists the session's turns", view.of.short));
         }
         Shown::Detail(view) => {
             one_detail_text(&mut page, view, now);
@@ -117,7 +117,7 @@ fn session_text(page: &mut Page, shown: &ShownSession, now: Timestamp) {
     }
     page.gap();
     page.line(&format!(
-        "next: `tow detail {}#N` prints what was said and done in a turn, `tow export --session {}` prints all of it",
+        "next: `tow session detail {}#N` prints what was said and done in a turn, `tow data export --session {}` prints all of it",
         of.short, of.session
     ));
 }
@@ -164,12 +164,16 @@ fn next(memory: &Memory) -> String {
     let id = memory.name();
     let source = memory.source.as_ref().and_then(|source| Some(format!("{}#{}", source.short, source.turn?)));
     match (&memory.quarantine, source) {
-        (Some(_), _) => format!("next: `tow release {id}` gives it to models, `tow forget {id}` erases it"),
+        (Some(_), _) => {
+            format!("next: `tow memory release {id}` gives it to models, `tow data forget {id}` erases it")
+        }
         (None, Some(turn)) => {
-            format!("next: `tow show {turn}` shows where it came from, `tow edit {id}` changes it")
+            format!("next: `tow show {turn}` shows where it came from, `tow memory edit {id}` changes it")
         }
         (None, None) => {
-            format!("next: `tow timeline {id}` shows what was around it, `tow edit {id}` changes it")
+            format!(
+                "next: `tow memory timeline {id}` shows what was around it, `tow memory edit {id}` changes it"
+            )
         }
     }
 }

@@ -51,7 +51,9 @@ pub fn timeline_text(timeline: &Timeline, now: Timestamp, columns: usize) -> Str
         let looked = &timeline.looked;
         page.line(&format!("nothing found; looked in: {looked}. --all-projects looks everywhere"));
     } else {
-        page.line("next: `tow show ID` shows one whole, `tow detail ID` what was said and done in a turn");
+        page.line(
+            "next: `tow show ID` shows one whole, `tow session detail ID` what was said and done in a turn",
+        );
     }
     page.text
 }

@@ -36,7 +36,7 @@ pub fn turn_text(page: &mut Page, view: &TurnView, now: Timestamp) {
 pub fn messages_text(page: &mut Page, of: &Conversation, turn: &TurnRow, messages: &[MessageView]) {
     for message in messages {
         page.line(&format!("[{}] {}:", calendar::clock(message.at, turn.at), message.speaker.name()));
-        page.quote(&message.text, &format!("`tow detail {} --bytes 0`", id_of(of, turn)));
+        page.quote(&message.text, &format!("`tow session detail {} --bytes 0`", id_of(of, turn)));
     }
 }
 
@@ -80,7 +80,7 @@ fn detail_quote(page: &mut Page, view: &TurnView, detail: &DetailView) {
     let at = calendar::clock(detail.row.at, view.turn.at);
     page.line(&format!(".{} [{at}] {}", detail.row.number, named(&detail.row)));
     let id = id_of(&view.of, &view.turn);
-    page.quote(&detail.text, &format!("`tow detail {id}.{}`", detail.row.number));
+    page.quote(&detail.text, &format!("`tow session detail {id}.{}`", detail.row.number));
 }
 
 fn named(row: &DetailRow) -> String {
@@ -100,10 +100,10 @@ fn named(row: &DetailRow) -> String {
 fn missing(page: &mut Page, view: &TurnView) {
     let id = id_of(&view.of, &view.turn);
     if view.left_out > 0 {
-        page.line(&format!("[{} more details: `tow detail {id} --bytes 0`]", view.left_out));
+        page.line(&format!("[{} more details: `tow session detail {id} --bytes 0`]", view.left_out));
     }
     if view.hidden_thinking > 0 {
-        page.line(&format!("[{} thinking: `tow detail {id} --thinking`]", view.hidden_thinking));
+        page.line(&format!("[{} thinking: `tow session detail {id} --thinking`]", view.hidden_thinking));
     }
 }
 
@@ -160,7 +160,7 @@ pub fn one_detail_text(page: &mut Page, view: &TurnView, now: Timestamp) {
     let id = format!("{}.{}", id_of(&view.of, &view.turn), row.number);
     let at = calendar::clock(row.at, now);
     page.line(&format!("detail {id}, {at}, {}{helper}, {}", named(row), size(row.size)));
-    page.quote(&detail.text, &format!("`tow detail {id} --bytes 0`"));
+    page.quote(&detail.text, &format!("`tow session detail {id} --bytes 0`"));
 }
 
 pub fn one_detail_json(view: &TurnView) -> Value {

@@ -46,7 +46,7 @@ pub fn turns_text(list: Option<&TurnList>, now: Timestamp) -> String {
     else {
         page.line(&format!("no turns found; looked in: {looked}"));
         page.line(
-            "next: `tow sessions --all-projects` lists what was captured, `tow import` takes in what the agents wrote",
+            "next: `tow session list --all-projects` lists what was captured, `tow data import` takes in what the agents wrote",
         );
         return page.text;
     };
@@ -60,13 +60,13 @@ pub fn turns_text(list: Option<&TurnList>, now: Timestamp) -> String {
     page.gap();
     if list.earlier > 0 {
         let (short, id) = (&first.of.short, id_of(&first.of, &first.turn));
-        page.line(&format!("{} earlier turns: `tow turns {short} --before {id}`", list.earlier));
+        page.line(&format!("{} earlier turns: `tow session turns {short} --before {id}`", list.earlier));
     }
     if list.hidden > 0 {
         page.line(&format!("{} bookmarks, notifications and turns taken back: --all", list.hidden));
     }
     page.line(&format!(
-        "next: `tow detail {}` prints what was said and done, `tow show {}` sums the session up",
+        "next: `tow session detail {}` prints what was said and done, `tow show {}` sums the session up",
         id_of(&last.of, &last.turn),
         last.of.short
     ));

@@ -84,7 +84,7 @@ pub fn proven(address: &str, key: &ServerKey) -> Result<Option<ServerRun>, Failu
             &error,
         )
         .hint("It is another program, or a server of an older version. Nothing secret was sent to it.")
-        .hint("Run `tow serve` for a server on a free port, then run this again.")
+        .hint("Run `tow data serve` for a server on a free port, then run this again.")
     })
 }
 

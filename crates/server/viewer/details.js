@@ -96,7 +96,7 @@ function shown(detail) {
         { dir: "auto", tabindex: "0", "aria-label": `${detail.tool ?? ""} ${detail.kind}` },
         pretty(detail.text) || "nothing",
       ),
-    left ? h("p", { class: "quiet" }, `${bytes(left)} left out; tow detail ${detail.id} shows all that is kept`) : null,
+    left ? h("p", { class: "quiet" }, `${bytes(left)} left out; tow session detail ${detail.id} shows all that is kept`) : null,
   );
 }
 

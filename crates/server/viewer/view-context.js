@@ -42,7 +42,7 @@ async function load(view) {
     const project = view.asked.project || nameOf((await projects())[0]);
     view.choice.value = project;
     view.choice.querySelector("option[value='']")?.remove();
-    if (!project) return void fill(view.body, empty("No project is known yet.", "tow import"));
+    if (!project) return void fill(view.body, empty("No project is known yet.", "tow data import"));
     const answer = await api.get("/v1/context", { project }, view.signal);
     fill(view.body, told(view, answer, project));
   } catch (error) {

@@ -175,7 +175,7 @@ async function proposed(view) {
   const team = open?.team ?? [];
   const wish = ({ by, change, memory }) =>
     button(`${by} proposes to ${change ?? "change"} ${memory.id}`, () => openItem(view, memory));
-  const more = team.length > WISHES && h("p", { class: "quiet" }, `and ${team.length - WISHES} more: tow proposals`);
+  const more = team.length > WISHES && h("p", { class: "quiet" }, `and ${team.length - WISHES} more: tow memory proposals`);
   fill(view.proposals, many ? button(says, all) : [], team.slice(0, WISHES).map(wish), more);
 }
 

@@ -18,7 +18,7 @@ export function show(main, place, { signal }) {
     (page) =>
       page.items.length
         ? h("ul", { class: "cards" }, page.items.map(card))
-        : empty("No project is known yet.", "tow import"),
+        : empty("No project is known yet.", "tow data import"),
   );
   const step = (by) => () => {
     const all = [...body.querySelectorAll(".card h2 a")];

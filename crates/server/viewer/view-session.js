@@ -14,7 +14,7 @@ export const TITLE = "Session";
 const PAGE = 50;
 
 export function show(main, place, { listen, signal }) {
-  if (!place.id) return void fill(main, head(TITLE), empty("No session was named.", "tow sessions"));
+  if (!place.id) return void fill(main, head(TITLE), empty("No session was named.", "tow session list"));
   const about = h("div", { class: "about" }, h("p", { class: "quiet" }, "Reading…"));
   const turns = h("div", { class: "turns" });
   const top = h("div", {}, head(TITLE, place.id));

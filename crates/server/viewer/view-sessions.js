@@ -28,7 +28,7 @@ export function show(main, place, { listen, signal }) {
       if (fresh) list.set(page.items, { fresh: asked.isNew });
       else list.add(page.items);
       named(agents, list.items, asked.agent);
-      fill(state, list.items.length ? [] : empty("No session was captured yet.", "tow import"));
+      fill(state, list.items.length ? [] : empty("No session was captured yet.", "tow data import"));
     } catch (error) {
       pages.isLoading = false;
       pages.isFull = true;

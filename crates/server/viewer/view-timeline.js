@@ -55,7 +55,7 @@ async function load(view) {
     };
     const answer = await api.list("/v1/timeline", query, view.signal);
     const entries = answer.entries ?? answer.items;
-    fill(view.body, entries.length ? drawn(view, entries) : empty("Nothing happened here yet.", "tow import"));
+    fill(view.body, entries.length ? drawn(view, entries) : empty("Nothing happened here yet.", "tow data import"));
     view.body.querySelector("[data-anchor=true]")?.scrollIntoView({ block: "center" });
   } catch (error) {
     if (error.name !== "AbortError")

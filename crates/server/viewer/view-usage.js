@@ -80,7 +80,7 @@ function load({ asked, signal }, places) {
 }
 
 function nothing() {
-  return empty("Nothing was counted in this time.", "tow import");
+  return empty("Nothing was counted in this time.", "tow data import");
 }
 
 function tokensByDay(rows) {

@@ -36,7 +36,7 @@ macro_rules! rights {
 rights! {
     /// The right to write the database.
     ProjectionLock = fold_lock,
-    /// The right to be the only `tow work` of this data folder.
+    /// The right to be the only `tow data work` of this data folder.
     WorkLock = work_lock,
     /// The right to be the only process that syncs with the hub.
     HubLock = hub_lock,

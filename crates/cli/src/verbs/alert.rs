@@ -10,7 +10,7 @@ use towline_engine::runtime::env::leave_folder;
 
 const EXAMPLES: &str = "\
 Example:
-  tow alert     what a hook starts; `tow notify` shows what it would do";
+  tow alert     what a hook starts; `tow config notify` shows what it would do";
 
 /// Notify you of agents that stay unseen for too long.
 #[derive(Debug, Args)]

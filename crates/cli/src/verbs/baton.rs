@@ -1,4 +1,4 @@
-//! `tow baton`: passes a session's work on to the next one, takes that back, or lists open batons.
+//! `tow session baton`: passes a session's work on to the next one, takes that back, or lists open batons.
 //!
 //! Does not choose the heir: that is decided at the heir's first prompt.
 
@@ -10,6 +10,7 @@ use towline_core::escape::escape_for_terminal;
 use towline_core::event::{Event, EventKind};
 use towline_core::id::SessionKey;
 use towline_core::inherit::{BatonFate, HOUR_MS, has_work};
+use towline_core::session::Session;
 use towline_core::share::RowKind;
 use towline_core::shown::age;
 use towline_core::time::Timestamp;
@@ -22,10 +23,10 @@ use towline_store::{Archive, BatonRow, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow baton                      the session of this seat passes its work on
-  tow baton --session 1a2b3c4d   another one does
-  tow baton --drop               not after all
-  tow baton --list               what waits to be taken
+  tow session baton                      the session of this seat passes its work on
+  tow session baton --session 1a2b3c4d   another one does
+  tow session baton --drop               not after all
+  tow session baton --list               what waits to be taken
 
 Typing /tow in the agent (or $tow, where commands are skills) does the same. The baton is taken by the first real prompt of the next
 session in this seat or, if it is the only one of the project, in any other, of any agent, and on any of your machines that
@@ -54,17 +55,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.list {
         return list(scope, &store, arguments);
     }
-    let session = ownership::session(&store, arguments.session.as_deref(), "tow baton --session")?;
-    if !arguments.drop && !has_work(&session) {
-        let what = format!("{} has nothing to pass on", session.key);
-        let why = "nothing was asked of it yet, or nobody sits before it".to_owned();
-        return Err(Failure { causes: vec![why], ..Failure::input(what) }.hint("Run `tow baton --list`."));
-    }
-    let happening = if arguments.drop { EventKind::BatonDropped } else { EventKind::BatonPassed };
+    let session = ownership::session(&store, arguments.session.as_deref(), "tow session baton --session")?;
     drop(store);
-    let event = record::event(&scope.env, &session.key, happening);
-    record::accept(&scope.env, [Event { scene: Some(session.scene()), ..event }])?;
-    live::store(&scope.env)?;
+    match arguments.drop {
+        true => record_baton(scope, &session, EventKind::BatonDropped)?,
+        false => pass_from(scope, &session)?,
+    }
     sync::nudge(&scope.env);
     let until = (!arguments.drop).then(|| scope.env.now.plus_ms(HOUR_MS).to_utc());
     let name = inherit::session_label(&session);
@@ -77,6 +73,28 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Passes the work of the named session on to the next one in its project.
+pub fn pass(scope: &Scope, name: &str) -> Result<(), Failure> {
+    let session = ownership::named(&ownership::store(&scope.env)?, name)?;
+    pass_from(scope, &session)
+}
+
+fn pass_from(scope: &Scope, session: &Session) -> Result<(), Failure> {
+    if has_work(session) {
+        return record_baton(scope, session, EventKind::BatonPassed);
+    }
+    let what = format!("{} has nothing to pass on", session.key);
+    let why = "nothing was asked of it yet, or nobody sits before it".to_owned();
+    Err(Failure { causes: vec![why], ..Failure::input(what) }.hint("Run `tow session baton --list`."))
+}
+
+fn record_baton(scope: &Scope, session: &Session, happening: EventKind) -> Result<(), Failure> {
+    let event = record::event(&scope.env, &session.key, happening);
+    record::accept(&scope.env, [Event { scene: Some(session.scene()), ..event }])?;
+    live::store(&scope.env)?;
+    Ok(())
+}
+
 fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
     let batons = store.open_batons(scope.env.now)?;
     let others = others(scope)?;
@@ -86,7 +104,7 @@ fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<(), Failu
         return Ok(());
     }
     if batons.is_empty() && others.is_empty() {
-        scope.out.line("no baton waits; `tow baton` passes one");
+        scope.out.line("no baton waits; `tow session baton` passes one");
     }
     for baton in &batons {
         let session = store.session(&baton.session)?;

@@ -1,4 +1,4 @@
-//! `tow bookmark`: sets a bookmark by hand.
+//! `tow bookmark set`: sets a bookmark by hand.
 //!
 //! Types nothing into the terminal, so the agent does not learn of it.
 
@@ -20,11 +20,11 @@ use towline_engine::status::probe;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow bookmark                       here, called by what was done since the last one
-  tow bookmark before the big change
-  tow bookmark --session 1a2b3c4d works
+  tow bookmark set                       here, called by what was done since the last one
+  tow bookmark set before the big change
+  tow bookmark set --session 1a2b3c4d works
 
-`tow bookmarks` lists them, `tow rewind ID` says how to get back. Most are set by themselves: see [bookmarks] in
+`tow bookmark list` lists them, `tow bookmark rewind ID` says how to get back. Most are set by themselves: see [bookmarks] in
 `tow config`.";
 
 /// Set a point to come back to.
@@ -46,7 +46,7 @@ const LONGEST_LABEL: usize = 200;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
-    let session = ownership::session(&store, arguments.session.as_deref(), "tow bookmark --session")?;
+    let session = ownership::session(&store, arguments.session.as_deref(), "tow bookmark set --session")?;
     drop(store);
     if !arguments.label.is_empty() {
         Actor::of_caller(&scope.env)?.may_keep_text(&scope.env)?;
@@ -59,8 +59,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let (short, label) = (short(id), inherit::session_label(&session));
     let commit = code.as_ref().map(|code| code.commit.as_str().chars().take(10).collect::<String>());
     let at = commit.map_or(String::new(), |commit| format!(" at {commit}"));
-    let lines =
-        format!("bookmark {short} in {label}{at}\nnext: `tow rewind {short}` says how to get back here");
+    let lines = format!(
+        "bookmark {short} in {label}{at}\nnext: `tow bookmark rewind {short}` says how to get back here"
+    );
     let set = json!({"id": short, "uid": id, "session": session.key, "code": code});
     scope.out.say(arguments.json, &set, &lines);
     Ok(())

@@ -1,4 +1,4 @@
-//! `tow capture`: reads new transcript lines into the archive. Started by hooks; users run `tow import`.
+//! `tow capture`: reads new transcript lines into the archive. Started by hooks; users run `tow data import`.
 //!
 //! Runs in the background: it can wait for the agent to write what the hook announced, and distil memories.
 //! Prints nothing: errors are recorded as faults for `tow doctor`.
@@ -39,7 +39,7 @@ impl Arguments {
     fn transcripts(&self) -> Result<Vec<Transcript>, Failure> {
         let Some(name) = &self.agent else { return Ok(vec![]) };
         let unknown =
-            || Failure::input(format!("there is no agent `{name}`")).hint("Run `tow import --help`.");
+            || Failure::input(format!("there is no agent `{name}`")).hint("Run `tow data import --help`.");
         let agent = Agent::from_name(name).ok_or_else(unknown)?;
         Ok(self.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect())
     }
@@ -79,7 +79,7 @@ fn taken_in(env: &Env, arguments: &Arguments, files: &[Transcript]) -> Result<Op
     Ok(captured.filter(|it| it.taken != TakenRows::default()).map(|it| it.writable))
 }
 
-/// How long this process distils captured turns; `tow work` does the rest.
+/// How long this process distils captured turns; `tow data work` does the rest.
 const DISTILLING: Duration = Duration::from_secs(3);
 
 fn distilled(env: &Env, open: Option<Writable>) -> Result<Distilled, String> {

@@ -1,4 +1,4 @@
-//! `tow cleanup`: ends sessions that can no longer be probed, and removes state files of dead tmux servers.
+//! `tow session cleanup`: ends sessions that can no longer be probed, and removes state files of dead tmux servers.
 //!
 //! Ends only sessions that are gone, or that cannot be probed and were silent for a day. Deletes no history.
 
@@ -15,8 +15,8 @@ use towline_engine::status::read_marks::Look;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow cleanup --dry-run       what would go
-  tow cleanup --silent-hours 4
+  tow session cleanup --dry-run       what would go
+  tow session cleanup --silent-hours 4
 
 An agent whose process has ended leaves by itself at the next refresh; this is for what cannot be looked at.";
 

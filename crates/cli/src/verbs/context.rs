@@ -1,4 +1,4 @@
-//! `tow context`: shows the context that a session would be given, and why each part is in it.
+//! `tow session context`: shows the context that a session would be given, and why each part is in it.
 //!
 //! Uses the hook's material and composer, and captures pending transcript lines first, as the hook does. It
 //! never takes a baton or marks anything as given.
@@ -11,19 +11,19 @@ use towline_render::{context_json, context_parts_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow context                    what a session that starts in this terminal after `/clear`, or takes the project's baton,
+  tow session context                    what a session that starts in this terminal after `/clear`, or takes the project's baton,
                                  would be given; without either, what is remembered here
-  tow context 1a2b3c4d           the same of a certain session
-  tow context --fresh            what is remembered here, without any session's work
-  tow context --why              a line for each part: what it is, its size, why it is there, and what it took to learn
-  tow context --agent NAME       as the other agent would be given it
+  tow session context 1a2b3c4d           the same of a certain session
+  tow session context --fresh            what is remembered here, without any session's work
+  tow session context --why              a line for each part: what it is, its size, why it is there, and what it took to learn
+  tow session context --agent NAME       as the other agent would be given it
 
-To begin anew without it once: `tow fresh` before `/clear`. For good: `tow config set inherit.on_clear never` (work) and
+To begin anew without it once: `tow session fresh` before `/clear`. For good: `tow config set inherit.on_clear never` (work) and
 `tow config set memory.give false` (memories).";
 
 const NOTHING: &str = "\
 nothing: no session sits in this terminal, no baton waits in this project, and nothing is remembered here
-Run `tow sessions`, then `tow context ID` for what a certain session would pass on.
+Run `tow session list`, then `tow session context ID` for what a certain session would pass on.
 ";
 
 /// Show the context that a session would be given: the previous session's work and memories, and why.

@@ -1,4 +1,4 @@
-//! `tow continue`: moves a session's work to a fresh session now, with a handoff composed from the archive.
+//! `tow session continue`: moves a session's work to a fresh session now, with a handoff composed from the archive.
 //!
 //! Types nothing itself and waits for nothing: intents and their outcome are rows of the database.
 
@@ -15,9 +15,9 @@ use towline_store::Store;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow continue                       the session that sits here goes on in a fresh one
-  tow continue --in tmux:4242:%3     the one in that seat; `tow status --json` names the seats
-  tow handoff list                   what came of it
+  tow session continue                       the session that sits here goes on in a fresh one
+  tow session continue --in tmux:4242:%3     the one in that seat; `tow status --json` names the seats
+  tow session handoff list                   what came of it
 
 /clear is typed, and a prompt behind it; so typing must be on (`tow config set typing.enabled true`). The successor is given
 the handoff and whatever it inherits anyway.";
@@ -39,11 +39,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let config = settings(&scope.env);
     if !is_allowed(&scope.env, &config) {
         return Err(Failure::input("nothing is typed: typing is off or paused")
-            .hint("Run `tow config set typing.enabled true`, or `tow resume`."));
+            .hint("Run `tow config set typing.enabled true`, or `tow typing resume`."));
     }
     let session = match &arguments.seat {
         Some(seat) => live::session_in_seat(&scope.env, seat)?.0,
-        None => ownership::current_session(&store, "tow continue --in SEAT #")?,
+        None => ownership::current_session(&store, "tow session continue --in SEAT #")?,
     };
     let seat = ready(scope, &store, &session)?;
     let asking =
@@ -54,8 +54,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let short = form::id(hop);
     let done = json!({"hop": hop, "short": short, "session": session.key, "seat": seat});
     let name = session.key.short();
-    let line =
-        format!("{name} goes on in a fresh session; `tow handoff show {short}` shows what is handed over");
+    let line = format!(
+        "{name} goes on in a fresh session; `tow session handoff show {short}` shows what is handed over"
+    );
     scope.out.say(arguments.json, &done, &line);
     Ok(())
 }
@@ -76,7 +77,7 @@ fn ready(scope: &Scope, store: &Store, session: &Session) -> Result<String, Fail
         None => Ok(seat),
         Some(hop) => {
             let why = format!("{} is on its way already", hop.short());
-            Err(refused(why).hint("Run `tow handoff list`."))
+            Err(refused(why).hint("Run `tow session handoff list`."))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `tow detail`: prints messages, tool inputs and outputs of past turns, by time or by id.
+//! `tow session detail`: prints messages, tool inputs and outputs of past turns, by time or by id.
 //!
 //! Only reads. An empty result exits with 0.
 
@@ -11,16 +11,16 @@ use towline_render::{detail_json, detail_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow detail 14:05                   what was going on then: today, else on the latest day that has it
-  tow detail 14:05-14:20             over some minutes
-  tow detail yesterday 14:05
-  tow detail 30m ago                 or: tow detail -- -30m
-  tow detail 2026-11-14T14:05
-  tow detail 1a2b3c4d#12             a turn, by the end of its session's id and its number
-  tow detail 1a2b3c4d#10-12          some turns
-  tow detail 1a2b3c4d#12.3           one detail, whole
-  tow detail 14:05 --all-projects    not only in the project of this folder
-  tow detail 1a2b3c4d#12 --json      for programs; see docs/getting-back.md
+  tow session detail 14:05                   what was going on then: today, else on the latest day that has it
+  tow session detail 14:05-14:20             over some minutes
+  tow session detail yesterday 14:05
+  tow session detail 30m ago                 or: tow session detail -- -30m
+  tow session detail 2026-11-14T14:05
+  tow session detail 1a2b3c4d#12             a turn, by the end of its session's id and its number
+  tow session detail 1a2b3c4d#10-12          some turns
+  tow session detail 1a2b3c4d#12.3           one detail, whole
+  tow session detail 14:05 --all-projects    not only in the project of this folder
+  tow session detail 1a2b3c4d#12 --json      for programs; see docs/getting-back.md
 
 A time means every turn that was under way then. Times are those of your own clock.";
 

@@ -1,4 +1,4 @@
-//! `tow edit`: rewrites a memory, by options or in the user's editor.
+//! `tow memory edit`: rewrites a memory, by options or in the user's editor.
 //!
 //! Changes nothing unless the whole form parses; if it does not, the typed text is kept in its file.
 
@@ -16,11 +16,11 @@ use towline_store::home::replace_file;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow edit m12                                in $VISUAL or $EDITOR
-  tow edit m12 --title \"Deploy on Tuesdays\"
-  tow edit m12 --fact \"the freeze is on Fridays\" --fact \"ask before\"
-  tow edit m12 --type decision
-  tow undo m12                                as it was before";
+  tow memory edit m12                                in $VISUAL or $EDITOR
+  tow memory edit m12 --title \"Deploy on Tuesdays\"
+  tow memory edit m12 --fact \"the freeze is on Fridays\" --fact \"ask before\"
+  tow memory edit m12 --type decision
+  tow memory undo m12                                as it was before";
 
 /// Change the text of a memory.
 #[derive(Debug, Args)]

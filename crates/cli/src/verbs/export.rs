@@ -1,4 +1,4 @@
-//! `tow export`: writes the captured history as JSON lines or Markdown.
+//! `tow data export`: writes the captured history as JSON lines or Markdown.
 //!
 //! Only reads the archive. The output file appears whole or not at all, and only its owner can read it.
 
@@ -20,14 +20,14 @@ use towline_store::archive::{Conversation, MemorySelector};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow export --output app.jsonl                 all sessions of the project of this folder
-  tow export --all-projects --output all.jsonl  everything, to be taken in elsewhere by `tow import all.jsonl`
-  tow export --session 1a2b3c4d --format markdown
-  tow export --since yesterday --format markdown --output day.md
+  tow data export --output app.jsonl                 all sessions of the project of this folder
+  tow data export --all-projects --output all.jsonl  everything, to be taken in elsewhere by `tow data import all.jsonl`
+  tow data export --session 1a2b3c4d --format markdown
+  tow data export --since yesterday --format markdown --output day.md
 
 The format is described in docs/export-format.md.";
 
-/// Export what was captured: as JSON lines for `tow import`, or as Markdown.
+/// Export what was captured: as JSON lines for `tow data import`, or as Markdown.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -57,7 +57,9 @@ enum ExportFormat {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let since = arguments.since.as_deref().map(|text| parse_time(text, scope.env.now)).transpose()?;
     let Some(past) = Past::open(&scope.env, &arguments.whose.scope())? else {
-        return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
+        return Err(
+            Failure::input("nothing was captured yet").hint("Run `tow data import`, or `tow install`.")
+        );
     };
     let since = since.unwrap_or(Timestamp(0));
     let chosen = chosen(&past, arguments, since)?;
@@ -88,14 +90,14 @@ fn chosen(past: &Past, arguments: &Arguments, since: Timestamp) -> Result<Vec<Co
     if let Some(name) = &arguments.session {
         let none = || {
             Failure::input(format!("no session has an id that begins or ends with `{}`", plain_text(name)))
-                .hint("Run `tow sessions --all-projects` to see what was captured.")
+                .hint("Run `tow session list --all-projects` to see what was captured.")
         };
         let Ok(TimeExpression::Session(hint)) = TimeExpression::parse(name) else { return Err(none()) };
         return Ok(vec![call(past, &hint)?.ok_or_else(none)?]);
     }
     if past.project.is_empty() {
         return Err(Failure::input(format!("there is nothing to export of {}", past.project.description()))
-            .hint("Give --all-projects, or --project with a name of `tow sessions --all-projects`."));
+            .hint("Give --all-projects, or --project with a name of `tow session list --all-projects`."));
     }
     past.archive.conversations_since(since, past.project.row()).map_err(unreadable_data)
 }

@@ -1,4 +1,4 @@
-//! `tow forget`: erases turns, sessions, a project, a time span, memories or a text from every file of ours.
+//! `tow data forget`: erases turns, sessions, a project, a time span, memories or a text from every file of ours.
 //!
 //! Shows what would be erased and asks first. Reports the result, but never prints the text searched for.
 
@@ -18,16 +18,16 @@ use towline_render::{asked_line, forget_json, forget_text, part_json};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow forget 1a2b3c4d#12              a turn, with all that was said and done in it
-  tow forget 1a2b3c4d#10-12           several turns
-  tow forget 1a2b3c4d                 a session: how its id begins or ends
-  tow forget m12 m15                  memories; what they came from stays. A teammate's goes only here, and its owner is asked
-  tow forget --project app            a project, by its name or a folder in it
-  tow forget yesterday 14:05-14:20    what anybody did then
-  tow forget --since '2h ago' --project .
-  tow forget --match 'Project Zephyr' everything that holds the text, in upper or lower case
-  tow forget --match - < file         the same without the text in the shell's history
-  tow forget --dry-run 1a2b3c4d       what would go
+  tow data forget 1a2b3c4d#12              a turn, with all that was said and done in it
+  tow data forget 1a2b3c4d#10-12           several turns
+  tow data forget 1a2b3c4d                 a session: how its id begins or ends
+  tow data forget m12 m15                  memories; what they came from stays. A teammate's goes only here, and its owner is asked
+  tow data forget --project app            a project, by its name or a folder in it
+  tow data forget yesterday 14:05-14:20    what anybody did then
+  tow data forget --since '2h ago' --project .
+  tow data forget --match 'Project Zephyr'   everything that holds the text, in upper or lower case
+  tow data forget --match - < file         the same without the text in the shell's history
+  tow data forget --dry-run 1a2b3c4d       what would go
 
 What was forgotten is not captured again, though the agents' own transcripts still hold it: those are theirs, and stay as
 they are. To keep a folder out from the start: `tow config set privacy.exclude_projects`.";

@@ -1,4 +1,4 @@
-//! `tow fresh`: the next session in this seat inherits nothing from the current one.
+//! `tow session fresh`: the next session in this seat inherits nothing from the current one.
 //!
 //! Erases nothing: the current session's work stays searchable.
 
@@ -13,8 +13,8 @@ use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow fresh            then clear: the new session starts with nothing
-  tow fresh --undo     it inherits after all
+  tow session fresh            then clear: the new session starts with nothing
+  tow session fresh --undo     it inherits after all
 
 Typing `/tow fresh` in the agent (or `$tow fresh`, where commands are skills) does the same. It holds until the session is asked for
 something again. To inherit nothing ever: `tow config set inherit.on_clear never`.";
@@ -36,7 +36,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
-    let session = ownership::session(&store, arguments.session.as_deref(), "tow fresh --session")?;
+    let session = ownership::session(&store, arguments.session.as_deref(), "tow session fresh --session")?;
     drop(store);
     let happening = if arguments.undo { EventKind::FreshTakenBack } else { EventKind::FreshAsked };
     live::record(&scope.env, &session.key, happening)?;

@@ -1,4 +1,4 @@
-//! `tow handoff`: shows, edits and sends the handoffs of continued sessions.
+//! `tow session handoff`: shows, edits and sends the handoffs of continued sessions.
 //!
 //! Types nothing itself: sending records a typing intent, or prints the text for the user to paste.
 
@@ -28,12 +28,12 @@ use towline_store::{HopFilter, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow handoff list                 the last ones, and how each ended
-  tow handoff show                 the newest
-  tow handoff show 9f3c1a2b        one, by how its id begins or ends
-  tow handoff edit 9f3c1a2b        change it in $EDITOR
-  tow handoff send 9f3c1a2b        give it to the session that sits here
-  tow handoff list --json | jq '.hops[] | select(.state == \"failed\") | .why'
+  tow session handoff list                 the last ones, and how each ended
+  tow session handoff show                 the newest
+  tow session handoff show 9f3c1a2b        one, by how its id begins or ends
+  tow session handoff edit 9f3c1a2b        change it in $EDITOR
+  tow session handoff send 9f3c1a2b        give it to the session that sits here
+  tow session handoff list --json | jq '.hops[] | select(.state == \"failed\")'
 
 States: asked, written, clearing (/clear is typed), continuing (the successor is prompted), done, failed, stopped.";
 
@@ -109,7 +109,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-const NOTHING: &str = "nothing went on by itself yet; `tow continue` makes it, `guard.strategy` lets it";
+const NOTHING: &str =
+    "nothing went on by itself yet; `tow session continue` makes it, `guard.strategy` lets it";
 
 fn show(scope: &Scope, hop: &Hop, as_json: bool) {
     if as_json {
@@ -185,13 +186,15 @@ fn edited(scope: &Scope, hop: &Hop) -> Result<String, Failure> {
 fn receiver(scope: &Scope, store: &Store, seat: Option<&str>) -> Result<Session, Failure> {
     match seat {
         Some(seat) => Ok(live::session_in_seat(&scope.env, seat)?.0),
-        None => ownership::current_session(store, "tow handoff send --in SEAT #"),
+        None => ownership::current_session(store, "tow session handoff send --in SEAT #"),
     }
 }
 
 fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<(), Failure> {
     let Some(text) = hop.text() else {
-        return Err(Failure::input(format!("{} has no handoff", hop.short())).hint("Run `tow handoff list`."));
+        return Err(
+            Failure::input(format!("{} has no handoff", hop.short())).hint("Run `tow session handoff list`.")
+        );
     };
     let text = form::sent(text);
     let config = settings(&scope.env);
@@ -204,18 +207,19 @@ fn send(scope: &Scope, hop: &Hop, session: &Session, as_json: bool) -> Result<()
     };
     let expires_at = scope.env.now.plus_ms(config.typing.limit_ms);
     let wish = IntentRequest::new(seat, IntentPurpose::Continue, &text, expires_at).map_err(|bad| {
-        Failure::input(format!("the handoff cannot be typed: {bad}")).hint("Run `tow handoff show`.")
+        Failure::input(format!("the handoff cannot be typed: {bad}")).hint("Run `tow session handoff show`.")
     })?;
     let typed = typing::make(&scope.env, &session.key, wish)?;
     let (handoff, name) = (hop.short(), session.key.short());
-    let line = format!("the handoff {handoff} is typed into {name}; `tow typed` shows what comes of it");
+    let line =
+        format!("the handoff {handoff} is typed into {name}; `tow typing list` shows what comes of it");
     scope.out.say(as_json, &json!({"typed": typed, "session": session.key, "seat": seat}), &line);
     Ok(())
 }
 
 fn named(store: &Store, part: Option<&str>) -> Result<Hop, Failure> {
     let all = store.hops(&HopFilter { limit: u32::MAX, ..HopFilter::default() })?;
-    let nothing = |what: String| Failure::input(what).hint("Run `tow handoff list`.");
+    let nothing = |what: String| Failure::input(what).hint("Run `tow session handoff list`.");
     let Some(part) = part else {
         let newest = all.into_iter().find(|hop| hop.text().is_some());
         return newest.ok_or_else(|| nothing("there is no handoff yet".to_owned()));

@@ -1,6 +1,6 @@
-//! `tow hold`: withholds a memory from every model until it is released.
+//! `tow memory hold`: withholds a memory from every model until it is released.
 //!
-//! Deletes nothing: the user still finds the memory, and `tow release` makes it available again.
+//! Deletes nothing: the user still finds the memory, and `tow memory release` makes it available again.
 
 use super::change;
 use crate::scope::Scope;
@@ -10,10 +10,10 @@ use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow hold m12                              no model is given it from now on
-  tow hold m12 --because 'true only for the old server'
-  tow memories --held-back                  what is held back
-  tow release m12                           give it to models again";
+  tow memory hold m12                              no model is given it from now on
+  tow memory hold m12 --because 'true only for the old server'
+  tow memory list --held-back                  what is held back
+  tow memory release m12                           give it to models again";
 
 /// Keep memories from every model until they are released.
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `tow import`: imports all transcripts of the agents, and the databases of other products.
+//! `tow data import`: imports all transcripts of the agents, and the databases of other products.
 //!
 //! Never writes to their files. Can be repeated: known data is not read again.
 
@@ -11,7 +11,7 @@ use crate::scope::Scope;
 use clap::Args;
 use report::ImportReport;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
@@ -28,14 +28,14 @@ use towline_store::foreign::Product;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow import                       everything that is found
-  tow import --dry-run             what would be read, and how much
-  tow import throughline           only what this product kept
-  tow import --since 2026-10-01    nothing that is older
-  tow import --project .           only sessions of the project of this folder
-  tow import --jobs 1              with one reader, to leave the machine to others
-  tow import --rebuild             keep the archive aside and make a new one of what the agents still have
-  tow import all.jsonl             what `tow export` gave out
+  tow data import                       everything that is found
+  tow data import --dry-run             what would be read, and how much
+  tow data import throughline           only what this product kept
+  tow data import --since 2026-10-01    nothing that is older
+  tow data import --project .           only sessions of the project of this folder
+  tow data import --jobs 1              with one reader, to leave the machine to others
+  tow data import --rebuild             keep the archive aside and make a new one of what the agents still have
+  tow data import all.jsonl             what `tow data export` gave out
 
 It may be stopped at any time and run again. What is read is not changed by it.";
 
@@ -43,7 +43,7 @@ It may be stopped at any time and run again. What is read is not changed by it."
 #[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Only from this source: an agent, another product, or a file written by `tow export`.
+    /// Only from this source: an agent, another product, or a file written by `tow data export`.
     #[arg(value_name = "FROM")]
     from: Option<String>,
     /// Show what would be read, keep nothing.
@@ -68,6 +68,9 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(file) = arguments.from.as_deref().and_then(export::file) {
+        if !file.exists() {
+            return Err(missing(&file));
+        }
         let errand = if arguments.dry_run { export::Errand::Try } else { export::Errand::TakeIn };
         if errand == export::Errand::TakeIn {
             // The file says itself what is the user's, and what is pinned.
@@ -110,7 +113,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Imports all that is found, as `tow import` does.
+/// Imports all that is found, as `tow data import` does.
 pub fn everything(scope: &Scope) -> Result<ExitCode, Failure> {
     run(scope, &Arguments::default())
 }
@@ -123,13 +126,13 @@ fn remember(scope: &Scope) {
 }
 
 fn failed(error: &dyn std::error::Error) -> Failure {
-    Failure::new(error).hint("Run `tow doctor`, then `tow import` again.")
+    Failure::new(error).hint("Run `tow doctor`, then `tow data import` again.")
 }
 
 fn open(scope: &Scope) -> Result<Writable, Failure> {
     let writable = archive::open(&scope.env, Duration::from_secs(60)).map_err(|error| failed(&error))?;
     writable.ok_or_else(|| {
-        Failure::input("another import is under way").hint("Wait for it, then run `tow import` again.")
+        Failure::input("another import is under way").hint("Wait for it, then run `tow data import` again.")
     })
 }
 
@@ -201,12 +204,20 @@ pub fn transcripts(agent: Agent) -> Vec<PathBuf> {
 fn unknown(name: &str) -> Failure {
     let agents = Agent::ALL.iter().map(|agent| agent.name());
     let known: Vec<_> = agents.chain(Product::ALL.iter().map(|product| product.name())).collect();
-    Failure::input(format!("nothing is known to import from `{}`", plain_text(name)))
-        .hint(format!("Give one of: {}.", known.join(", ")))
+    Failure::input(format!("nothing is known to import from `{}`", plain_text(name))).hint(format!(
+        "Give one of: {}; or a file that `tow data export` wrote, such as all.jsonl.",
+        known.join(", ")
+    ))
+}
+
+fn missing(file: &Path) -> Failure {
+    Failure::input(format!("there is no file {}", plain_text(&file.display().to_string()))).hint(
+        "Give a file that `tow data export` wrote, or run `tow data import --dry-run` to see what is found.",
+    )
 }
 
 fn absent(product: Product, path: Option<PathBuf>) -> Failure {
     let at = path.map_or("where no home is known".to_owned(), |path| format!("at {}", path.display()));
     Failure::input(format!("there is no database of {} {}", product.name(), plain_text(&at)))
-        .hint("Run `tow import --dry-run` to see what is found.")
+        .hint("Run `tow data import --dry-run` to see what is found.")
 }

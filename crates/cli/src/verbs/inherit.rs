@@ -1,4 +1,4 @@
-//! `tow inherit`: lists inheritance decisions, and lets the user choose a predecessor.
+//! `tow session inherit`: lists inheritance decisions, and lets the user choose a predecessor.
 //!
 //! Decides nothing itself: the projection decides, and the user's choice is an event in the journal.
 
@@ -19,23 +19,23 @@ use towline_store::{Inheritance, InheritanceFilter, Store};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow inherit log                       what the sessions of this project went on with, and why
-  tow inherit log --all-projects --json
-  tow inherit take 1a2b3c4d             this session goes on with that one's work, from its next prompt on";
+  tow session inherit log                       what the sessions of this project went on with, and why
+  tow session inherit log --all-projects --json
+  tow session inherit take 1a2b3c4d             this session goes on with that one's work, from its next prompt on";
 
 const LOG_EXAMPLES: &str = "\
 Examples:
-  tow inherit log --limit 5
-  tow inherit log --session 1a2b3c4d
-  tow inherit log --project app --json | jq '.decisions[] | [.at, .way, .from]'
+  tow session inherit log --limit 5
+  tow session inherit log --session 1a2b3c4d
+  tow session inherit log --project app --json | jq '.decisions[].way'
 
 Ways: baton (it was passed on), clear (cleared in the same seat), fallback (the only one that can have been cleared),
 taken (a person chose it); and with nothing inherited: fresh, asked, ambiguous, off, none.";
 
 const TAKE_EXAMPLES: &str = "\
 Examples:
-  tow inherit take 1a2b3c4d                      the session of this seat goes on with that one's work
-  tow inherit take 1a2b3c4d --session 99aa00bb   another one does
+  tow session inherit take 1a2b3c4d                      the session of this seat goes on with that one's work
+  tow session inherit take 1a2b3c4d --session 99aa00bb   another one does
 
 It is given with the next prompt. For when several could be meant, or inherit.on_clear is `ask`.";
 
@@ -101,7 +101,7 @@ fn show(scope: &Scope, log: &Log) -> Result<(), Failure> {
     let session = log.session.as_deref().map(|name| ownership::named(&store, name)).transpose()?;
     let is_everywhere = log.all_projects || session.is_some();
     let named = log.project.as_deref();
-    let project = ownership::project_or_all(&store, named, is_everywhere, "tow inherit log")?;
+    let project = ownership::project_or_all(&store, named, is_everywhere, "tow session inherit log")?;
     let wanted = InheritanceFilter {
         session: session.as_ref().map(|session| &session.key),
         project: project.as_deref(),
@@ -111,7 +111,7 @@ fn show(scope: &Scope, log: &Log) -> Result<(), Failure> {
     if log.json {
         scope.out.json(&json!({"decisions": decisions.iter().map(row).collect::<Vec<_>>()}));
     } else if decisions.is_empty() {
-        scope.out.line("nothing was decided yet; `tow inherit log --all-projects` looks everywhere");
+        scope.out.line("nothing was decided yet; `tow session inherit log --all-projects` looks everywhere");
     }
     for decision in decisions.iter().filter(|_| !log.json) {
         scope.out.line(&line(decision));
@@ -152,7 +152,7 @@ fn line(decision: &Inheritance) -> String {
 
 fn choose(scope: &Scope, take: &TakeArgs) -> Result<(), Failure> {
     let store = ownership::store(&scope.env)?;
-    let verb = format!("tow inherit take {} --session", take.from);
+    let verb = format!("tow session inherit take {} --session", take.from);
     let heir = ownership::session(&store, take.session.as_deref(), &verb)?;
     let (from, name) = chosen(&store, &take.from, &heir)?;
     drop(store);

@@ -1,4 +1,4 @@
-//! `tow jobs`: the queue of turns for the distilling model: waiting, failed, and their cost.
+//! `tow data jobs`: the queue of turns for the distilling model: waiting, failed, and their cost.
 //!
 //! Lists, retries and drops jobs. Calls no model itself.
 
@@ -11,12 +11,12 @@ use towline_render::{jobs_json, jobs_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow jobs                   what waits and what failed, and today's tokens
-  tow jobs --dead            only what failed too often
-  tow jobs retry             try everything again at once, after mending what was wrong
-  tow jobs retry --dead      only what failed too often
-  tow jobs drop 12 13        leave these two for good
-  tow jobs --json | jq '.counts'
+  tow data jobs                   what waits and what failed, and today's tokens
+  tow data jobs --dead            only what failed too often
+  tow data jobs retry             try everything again at once, after mending what was wrong
+  tow data jobs retry --dead      only what failed too often
+  tow data jobs drop 12 13        leave these two for good
+  tow data jobs --json | jq '.counts'
 
 A job is one turn for the model that distil.provider names. What fails is tried again by itself, at growing intervals;
 one that fails by itself while others are answered is dead after distil.attempts, and stays until it is retried or dropped.";

@@ -1,4 +1,4 @@
-//! `tow memories`: lists memories, newest first, one line each.
+//! `tow memory list`: lists memories, newest first, one line each.
 //!
 //! Only reads. Leaves out replaced and held-back memories unless an option asks for them.
 
@@ -11,16 +11,16 @@ use towline_render::{memories_json, memories_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow memories                            of the project of this folder
-  tow memories --type decision --since 'monday'
-  tow memories --file src/paint.rs
-  tow memories --concept caching --all-projects
-  tow memories --session 1a2b3c4d
-  tow memories --pinned
-  tow memories --held-back                what no model is given until `tow release`
-  tow memories --all --json               those that were replaced, too
+  tow memory list                            of the project of this folder
+  tow memory list --type decision --since 'monday'
+  tow memory list --file src/paint.rs
+  tow memory list --concept caching --all-projects
+  tow memory list --session 1a2b3c4d
+  tow memory list --pinned
+  tow memory list --held-back                what no model is given until `tow memory release`
+  tow memory list --all --json               those that were replaced, too
 
-Marks: * pinned, ? proposed by an agent (`tow proposals`), ! held back, x replaced.";
+Marks: * pinned, ? proposed by an agent (`tow memory proposals`), ! held back, x replaced.";
 
 /// List memories, newest first.
 #[derive(Debug, Args)]

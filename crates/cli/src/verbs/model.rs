@@ -1,4 +1,4 @@
-//! `tow model`: downloads, shows and removes the optional embedding model of search.
+//! `tow data model`: downloads, shows and removes the optional embedding model of search.
 //!
 //! The only verb that downloads anything for search, and only on request. Uses no file with a wrong checksum.
 
@@ -18,11 +18,11 @@ use towline_search::{Encoder, MODEL_FILES};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow model get                    fetch the model (91 MB); what was cut off is gone on with
-  tow model get --from ~/minilm    take its files from a folder, on a machine without a net
+  tow data model get                    fetch the model (91 MB); what was cut off is gone on with
+  tow data model get --from ~/minilm    take its files from a folder, on a machine without a net
   tow config set search.tier minilm
-  tow model                        whether it is there, and how many vectors
-  tow model remove                 take it away again, with its vectors
+  tow data model                        whether it is there, and how many vectors
+  tow data model remove                 take it away again, with its vectors
 
 Search works without it, by words and a table of meanings that is compiled in. The model finds more of what is said in other
 words. It is all-MiniLM-L6-v2 (Apache-2.0); search.model_url and search.model_sha256 say where it comes from.";
@@ -121,7 +121,7 @@ impl FetchProgress<'_> {
 fn failed(error: &PlaceError, wanted: &Search) -> Failure {
     let by_hand = || {
         format!(
-            "Without a net: fetch {} from {} elsewhere, then run `tow model get --from FOLDER`.",
+            "Without a net: fetch {} from {} elsewhere, then run `tow data model get --from FOLDER`.",
             MODEL_FILES.join(", "),
             wanted.model_url
         )
@@ -129,7 +129,7 @@ fn failed(error: &PlaceError, wanted: &Search) -> Failure {
     let failure = Failure::new(error);
     match error {
         PlaceError::Fetch(FetchError::CutOff { .. }) => {
-            failure.hint("Run `tow model get` again: it goes on where it was cut off.").hint(by_hand())
+            failure.hint("Run `tow data model get` again: it goes on where it was cut off.").hint(by_hand())
         }
         PlaceError::Fetch(FetchError::Unreached { .. } | FetchError::Refused { .. }) => {
             failure.hint(by_hand())
@@ -153,11 +153,11 @@ fn show(scope: &Scope, wanted: &Search, arguments: &Arguments) {
         "folder": folder, "bytes": embeddings::size_of(&folder), "vectors": vectors, "vector_bytes": vector_bytes,
     });
     let line = match (&found, is_used) {
-        (Err(why), true) => format!("search.tier wants the model, and {why}; run `tow model get`"),
+        (Err(why), true) => format!("search.tier wants the model, and {why}; run `tow data model get`"),
         (Err(why), false) => format!("no model, and none is wanted: {why}"),
         (Ok(_), false) => "the model is there; `tow config set search.tier minilm` has it used".to_owned(),
         (Ok(_), true) => format!(
-            "the model is there and used, {vectors} vectors ({}); `tow reindex` makes all that are missing at once",
+            "the model is there and used, {vectors} vectors ({}); `tow data reindex` makes all that are missing at once",
             size(vector_bytes)
         ),
     };

@@ -23,7 +23,7 @@ Examples:
   tow monitor --session 1a2b3c     only sessions whose id begins so
   tow monitor --notify bell        ring when an agent is done or waits
   tow monitor --once --width 80    one page as text
-  tow monitor --json | jq '.sessions[] | select(.context.percent > 60) | .session'";
+  tow monitor --json | jq '.sessions[] | select(.context.percent > 60)'";
 
 /// Watch all sessions of all agents: state, context, tokens, cost.
 #[derive(Debug, Args)]

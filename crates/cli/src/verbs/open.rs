@@ -67,7 +67,7 @@ fn started(arguments: &Arguments, key: &ServerKey) -> Result<ServerRun, Failure>
     let address = said.and_then(|said| said["address"].as_str().map(str::to_owned)).unwrap_or_default();
     proven(&address, key)?.ok_or_else(|| {
         let what = "the server did not begin to listen";
-        Failure { kind: Kind::Failed, ..Failure::input(what) }.hint("Run `tow serve` to see why.")
+        Failure { kind: Kind::Failed, ..Failure::input(what) }.hint("Run `tow data serve` to see why.")
     })
 }
 

@@ -1,4 +1,4 @@
-//! `tow pause`: stops all automatic typing until `tow resume` or for a given time.
+//! `tow typing pause`: stops all automatic typing until `tow typing resume` or for a given time.
 //!
 //! Also stops typing in progress: the typist checks the pause before every key.
 
@@ -13,15 +13,15 @@ use towline_engine::runtime::calendar::clock;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow pause              until `tow resume`
-  tow pause --for 1h     for an hour; also 90s, 45m, 2d
-  tow resume             go on typing";
+  tow typing pause              until `tow typing resume`
+  tow typing pause --for 1h     for an hour; also 90s, 45m, 2d
+  tow typing resume             go on typing";
 
 /// Pause automatic typing for a while.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// How long: 90s, 45m, 1h, 2d. Without it, until `tow resume`.
+    /// How long: 90s, 45m, 1h, 2d. Without it, until `tow typing resume`.
     #[arg(long = "for", value_name = "TIME")]
     span: Option<String>,
     /// Print one JSON object.
@@ -36,7 +36,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         Failure::about("could not pause: something may still be typed", &error)
             .hint("Run `tow config set typing.enabled false`.")
     })?;
-    let end = until.map_or_else(|| "`tow resume`".to_owned(), |until| clock(until, scope.env.now));
+    let end = until.map_or_else(|| "`tow typing resume`".to_owned(), |until| clock(until, scope.env.now));
     let done = json!({"paused": true, "until": until.map(|until| until.to_utc())});
     scope.out.say(arguments.json, &done, &format!("nothing is typed until {end}"));
     Ok(())

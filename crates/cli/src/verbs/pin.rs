@@ -1,4 +1,4 @@
-//! `tow pin`: pins memories, which every session of the project then receives.
+//! `tow memory pin`: pins memories, which every session of the project then receives.
 //!
 //! Pins only memories that models may receive.
 
@@ -10,9 +10,9 @@ use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow pin m12 m15
-  tow pin --off m12
-  tow memories --pinned      those that are";
+  tow memory pin m12 m15
+  tow memory pin --off m12
+  tow memory list --pinned      those that are";
 
 /// Pin memories: every session of their project receives them.
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `tow popup`: opens the agent list in a tmux popup.
+//! `tow tmux popup`: opens the agent list in a tmux popup.
 //!
 //! Only opens it: the content is `tow status --watch` or `tow monitor`.
 
@@ -12,9 +12,9 @@ use towline_engine::status::tmux::load;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow popup
-  tow popup --monitor                     with contexts, tokens and costs
-  bind-key A run-shell -b 'tow popup'     in ~/.tmux.conf
+  tow tmux popup
+  tow tmux popup --monitor                     with contexts, tokens and costs
+  bind-key A run-shell -b 'tow tmux popup'     in ~/.tmux.conf
 
 Enter goes to the chosen agent, n to the one that has waited longest, q closes it.";
 
@@ -33,13 +33,13 @@ pub fn run(_: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let (major, minor) = load::version(Some(&server))?;
     if (major, minor) < load::WITH_POPUPS {
         let what = format!("tmux {major}.{minor} has no popups: they came with 3.2");
-        return Err(Failure::input(what).hint("Run `tow status --watch` in a pane, or `tow menu`."));
+        return Err(Failure::input(what).hint("Run `tow status --watch` in a pane, or `tow tmux menu`."));
     }
     let tow = load::word(&command_to_register()?)?;
     let verb = if arguments.monitor { "monitor" } else { "status --watch" };
     server.popup(&format!("{tow} {verb}")).map_err(|why| {
         let failure = Failure::input(format!("tmux did not open the popup: {}", escape_for_terminal(&why)));
         Failure { kind: Kind::Failed, ..failure }
-            .hint("Attach to tmux first, or run it from a key: `tow popup --help`.")
+            .hint("Attach to tmux first, or run it from a key: `tow tmux popup --help`.")
     })
 }

@@ -1,4 +1,4 @@
-//! `tow proposals`: what agents propose to pin and teammates to change, and the user's answer.
+//! `tow memory proposals`: what agents propose to pin and teammates to change, and the user's answer.
 //!
 //! Lists each text whole, those of teammates to the user alone. Only the user can accept, reject or withdraw.
 
@@ -17,18 +17,18 @@ use towline_render::{proposals_json, proposals_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow proposals                       what agents and teammates propose in this project
-  tow proposals --all                 in every project
-  tow proposals accept m12 m15        pin what agents propose; their texts count as your own words
-  tow proposals reject m12            it stays an agent's note
-  tow proposals reject --forget m12   it is erased as well
-  tow proposals accept p3             change your memory as a teammate proposes
-  tow proposals reject p3 p4          your memory stays as it is
-  tow proposals withdraw p5           take back what you proposed to a teammate
+  tow memory proposals                       what agents and teammates propose in this project
+  tow memory proposals --all                 in every project
+  tow memory proposals accept m12 m15        pin what agents propose; their texts count as your own words
+  tow memory proposals reject m12            it stays an agent's note
+  tow memory proposals reject --forget m12   it is erased as well
+  tow memory proposals accept p3             change your memory as a teammate proposes
+  tow memory proposals reject p3 p4          your memory stays as it is
+  tow memory proposals withdraw p5           take back what you proposed to a teammate
 
-An agent cannot pin: what it asks to pin waits here, as m12. `tow undo m12` takes your answer back.
+An agent cannot pin: what it asks to pin waits here, as m12. `tow memory undo m12` takes your answer back.
 
-Only its owner changes a memory of a team: `tow edit`, `tow pin`, `tow supersede` and `tow forget` propose the change to
+Only its owner changes a memory of a team: `tow memory edit`, `tow memory pin`, `tow memory supersede` and `tow data forget` propose the change to
 the owner, by the hub, as p3. The owner accepts it, as an edit of their own whose text keeps the trust of a teammate's, or
 rejects it. `tow hub sync` brings proposals and answers at once. At most 20 of one member are open.";
 
@@ -90,7 +90,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         Some(Answer::Reject { ids, forget, json }) => {
             if let Some(id) = ids.iter().find(|id| *forget && proposal_number(id).is_some()) {
                 return Err(Failure::input(format!("{id} is a teammate's proposal for a memory of yours"))
-                    .hint(format!("Run `tow proposals reject {id}` without `--forget`.")));
+                    .hint(format!("Run `tow memory proposals reject {id}` without `--forget`.")));
             }
             change::run(scope, ids, &MemoryChange::Reject, *json)?;
             ids.iter().filter(|_| *forget).try_for_each(|id| forget_memory(&scope.env, id).map(drop))

@@ -1,4 +1,4 @@
-//! `tow reindex`: rebuilds the search index from the archive.
+//! `tow data reindex`: rebuilds the search index from the archive.
 //!
 //! Loses nothing: the archive is authoritative, and the old index stays until the new one is begun.
 
@@ -17,8 +17,8 @@ use towline_store::Archive;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow reindex          make the search index anew
-  tow reindex --json   the same for scripts";
+  tow data reindex          make the search index anew
+  tow data reindex --json   the same for scripts";
 
 /// Rebuild the search index from the archive.
 #[derive(Debug, Args)]
@@ -69,7 +69,7 @@ fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
     let embedded = embeddings::embed(home, archive, &model, Extent::All, &mut seen).map_err(failed)?;
     progress.finish();
     if embedded.busy {
-        complain("another process is making vectors; `tow model` shows how many there are\n");
+        complain("another process is making vectors; `tow data model` shows how many there are\n");
         return Ok(None);
     }
     embeddings::remove_deleted(home, archive).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! `tow release`: releases memories that were held back from models.
+//! `tow memory release`: releases memories that were held back from models.
 //!
 //! Only a user may do this, after reading the memory.
 
@@ -10,10 +10,10 @@ use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow memories --held-back      what is held back, and
+  tow memory list --held-back      what is held back, and
   tow show m12                  why
-  tow release m12               give it to models from now on
-  tow hold m12                  hold it back again";
+  tow memory release m12               give it to models from now on
+  tow memory hold m12                  hold it back again";
 
 /// Release memories that were held back from models.
 #[derive(Debug, Args)]

@@ -13,11 +13,11 @@ const EXAMPLES: &str = "\
 Examples:
   tow remember \"deploy on Tuesdays only\"
   tow remember --pin \"never push to main\"       given to every session of this project
-  tow remember --type gotcha --file src/paint.rs \"a restart is needed after a change\"
+  tow remember --type gotcha --file src/paint.rs \"restart after a change\"
   tow remember --title \"How we deploy\" - < deploy.txt
   tow remember --project app \"use pnpm instead of npm\"
 
-It belongs to the project of this folder. What it takes the place of is told, and `tow undo` takes that back.";
+It belongs to the project of this folder. What it takes the place of is told, and `tow memory undo` takes that back.";
 
 /// Keep something worth knowing later, in your own words.
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub struct Arguments {
     /// The text to remember; `-` reads it from standard input.
     #[arg(required = true, value_name = "TEXT")]
     text: Vec<String>,
-    /// Give it to every session from now on. An agent's pin is a proposal: `tow proposals`.
+    /// Give it to every session from now on. An agent's pin is a proposal: `tow memory proposals`.
     #[arg(long)]
     pin: bool,
     /// decision, preference, gotcha, discovery, … or a word of your own; guessed if not given.

@@ -1,4 +1,4 @@
-//! `tow repair`: inserts rewind points into a transcript that died of a full context.
+//! `tow session repair`: inserts rewind points into a transcript that died of a full context.
 //!
 //! Only shows the plan unless `--write` is given. Writes nothing while a client may have the session open,
 //! and keeps the original file as a backup.
@@ -25,11 +25,11 @@ use towline_store::Store;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow repair --list                 sessions that died of a full context, among the last ten
-  tow repair 1a2b3c4d               what would be put into the transcript of this session, and where
-  tow repair 1a2b3c4d --write       do it; the file as it was stays beside it
-  tow repair 1a2b3c4d --restore     take it back
-  tow repair path/to/x.jsonl --every 5 --write
+  tow session repair --list                 sessions that died of a full context, among the last ten
+  tow session repair 1a2b3c4d               what would be put into the transcript of this session, and where
+  tow session repair 1a2b3c4d --write       do it; the file as it was stays beside it
+  tow session repair 1a2b3c4d --restore     take it back
+  tow session repair path/to/x.jsonl --every 5 --write
 
 Then resume the session, and go back to one of the markers by the agent's own list of prompts: what came after it is
 left behind, and the session has room again.";
@@ -198,7 +198,9 @@ fn show(
     let count = repair.marks.len();
     match written {
         None if count == 0 => line("there is nothing to put in"),
-        None => line(&format!("next: `tow repair {} --write` puts {} in", subject.id(), markers(count))),
+        None => {
+            line(&format!("next: `tow session repair {} --write` puts {} in", subject.id(), markers(count)))
+        }
         Some(None) => line("there was nothing to put in: the file is as it was"),
         Some(Some(backup)) => {
             line(&format!(

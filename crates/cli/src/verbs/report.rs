@@ -1,4 +1,4 @@
-//! `tow report`: how long agents waited for you, by day, project and reason, with a small chart.
+//! `tow session waits`: how long agents waited for you, by day, project and reason, with a small chart.
 //!
 //! Only draws the sums of `core::ledger`. Escapes names before printing.
 
@@ -14,9 +14,9 @@ use towline_render::waits_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow report                        the last seven days
-  tow report --days 30 --project app
-  tow report --json | jq '.days[] | [.day, .waited_ms]'
+  tow session waits                        the last seven days
+  tow session waits --days 30 --project app
+  tow session waits --json | jq '.days[] | [.day, .waited_ms]'
 
 An agent waits while a dialog is open that only you can answer. Agents that wait at the same time all count: this is
 their time, not yours. Days are those of your own clock (TZ); a wait over midnight is split.";
@@ -67,7 +67,9 @@ fn nothing(arguments: &Arguments, is_recorded: bool) -> String {
         name.as_deref().map_or_else(String::new, |name| format!(" {what} `{}`", escape_for_terminal(name)))
     };
     let (project, agent) = (of("in", &arguments.project), of("by the name of", &arguments.agent));
-    format!("no agent{agent} has waited for you{project} {days}; `tow report --days 30` looks further back")
+    format!(
+        "no agent{agent} has waited for you{project} {days}; `tow session waits --days 30` looks further back"
+    )
 }
 
 fn print(scope: &Scope, found: &Ledger, lasting: usize) {

@@ -1,4 +1,4 @@
-//! `tow resume`: lifts a pause of automatic typing.
+//! `tow typing resume`: lifts a pause of automatic typing.
 //!
 //! Does not bring back intents that were refused during the pause.
 
@@ -10,10 +10,10 @@ use towline_engine::runtime::{Failure, settings};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow resume     lift `tow pause`
-  tow typed      what was refused in the meantime";
+  tow typing resume     lift `tow typing pause`
+  tow typing list      what was refused in the meantime";
 
-/// Resume automatic typing after `tow pause`.
+/// Resume automatic typing after `tow typing pause`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -1,7 +1,8 @@
-//! `tow scan`: finds running agents without our hooks.
+//! `tow session scan`: finds running agents without our hooks.
 //!
 //! Looks at processes and changes nothing; the other commands show the same agents.
 
+use super::doctor::is_any_agent_hooked;
 use crate::scope::Scope;
 use clap::Args;
 use towline_core::escape::{escape_for_terminal, pad};
@@ -11,8 +12,8 @@ use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow scan
-  tow scan --json | jq '.strays[].pane'
+  tow session scan
+  tow session scan --json | jq '.strays[].pane'
 
 An agent is found here if it was started before `tow install`, if its hooks are off or not trusted yet, or if it has
 not been given a prompt yet.";
@@ -27,10 +28,11 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let mut strays = live::seats(&scope.env, Glance::Thorough)?;
-    strays.retain(|seat| seat.session.is_none());
+    let seats = live::seats(&scope.env, Glance::Thorough)?;
+    let hooked = seats.iter().filter(|seat| seat.session.is_some()).count();
+    let strays: Vec<&SeatView> = seats.iter().filter(|seat| seat.session.is_none()).collect();
     if arguments.json {
-        let rows: Vec<_> = strays.iter().map(row).collect();
+        let rows: Vec<_> = strays.iter().map(|stray| row(stray)).collect();
         scope.out.json(&serde_json::json!({"strays": rows}));
         return Ok(());
     }
@@ -44,8 +46,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         );
         scope.out.line(&line);
     }
-    scope.out.line(match strays.len() {
-        0 => "every agent that runs is hooked",
+    scope.out.line(match (strays.len(), hooked, is_any_agent_hooked()) {
+        (0, 0, true) => "no agent is running",
+        (0, 0, false) => "no agent is running, and none would be hooked: run `tow setup`",
+        (_, _, false) => {
+            "no agent has our hooks, so nothing more is heard of any: run `tow setup` and restart them"
+        }
+        (0, _, true) => "every agent that runs is hooked",
         _ => "nothing was heard of these yet: if a prompt changes nothing, run `tow doctor` and restart them",
     });
     Ok(())

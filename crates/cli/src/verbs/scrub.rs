@@ -1,4 +1,4 @@
-//! `tow scrub`: applies the current privacy rules to data that was stored under older ones.
+//! `tow data scrub`: applies the current privacy rules to data that was stored under older ones.
 //!
 //! Writes only rows that change. Can be interrupted at any time; the next run continues.
 
@@ -22,9 +22,9 @@ use towline_store::{Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow scrub --dry-run         what would change
-  tow scrub                   redact what is kept by the rules of this version and of your settings
-  tow scrub --delete-aside    also delete databases that were set aside: they cannot be cleaned
+  tow data scrub --dry-run         what would change
+  tow data scrub                   redact what is kept by the rules of this version and of your settings
+  tow data scrub --delete-aside    also delete databases that were set aside: they cannot be cleaned
 
 Run it after an update of tow, and after a change of the settings below `privacy`.";
 
@@ -168,7 +168,7 @@ fn report(scope: &Scope, arguments: &Arguments, done: &ScrubResult) {
     ));
     if !aside.is_empty() && !arguments.delete_aside {
         let line = format!(
-            "{} files that were set aside were not looked into: `tow scrub --delete-aside` deletes them",
+            "{} files that were set aside were not looked into: `tow data scrub --delete-aside` deletes them",
             aside.len()
         );
         scope.out.line(&scope.out.tint(Tone::Warning, &line));

@@ -20,7 +20,7 @@ Examples:
   tow search --team login cookie         and what the team knows of it, where this machine has joined a hub
 
 Each hit: its id, when, what it is, its title, and how many tokens it takes to read it whole. Go on with
-`tow show m12`, `tow detail 1a2b3c4d#12` or `tow timeline m12`.";
+`tow show m12`, `tow session detail 1a2b3c4d#12` or `tow memory timeline m12`.";
 
 /// Search memories, messages and tool calls by words.
 #[derive(Debug, Args)]

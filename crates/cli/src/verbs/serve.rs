@@ -1,4 +1,4 @@
-//! `tow serve`: serves the viewer and the API on this machine until it is stopped.
+//! `tow data serve`: serves the viewer and the API on this machine until it is stopped.
 //!
 //! Listens on local addresses only, requires the token, and changes nothing without `--write`.
 
@@ -15,11 +15,11 @@ use towline_server::{AddressFile, TokenReuse, tokens};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow serve                     read only, on a port of 127.0.0.1; prints an address that logs in once
-  tow serve --write             memories can be edited, pinned and forgotten in the viewer
-  tow serve --port 4800 --json
-  tow serve --socket /run/user/1000/tow.sock
-  tow serve --new-tokens        those of before open nothing any more";
+  tow data serve                     read only, on a port of 127.0.0.1; prints an address that logs in once
+  tow data serve --write             memories can be edited, pinned and forgotten in the viewer
+  tow data serve --port 4800 --json
+  tow data serve --socket /run/user/1000/tow.sock
+  tow data serve --new-tokens        those of before open nothing any more";
 
 /// The preferred port.
 const PORT: u16 = 4747;
@@ -93,7 +93,7 @@ fn listen(arguments: &Arguments, user: u32) -> Result<Listening, Failure> {
     };
     let next = match arguments.socket {
         Some(_) => "Give `--socket` a path where nothing is, or remove what is there.",
-        None => "Run `tow serve --port 0` for any port that is free.",
+        None => "Run `tow data serve --port 0` for any port that is free.",
     };
     listening.map_err(|error: ServeError| Failure::new(&error).hint(next))
 }

@@ -1,4 +1,4 @@
-//! `tow sessions`: lists captured sessions, latest first, with their first and last line.
+//! `tow session list`: lists captured sessions, latest first, with their first and last line.
 //!
 //! Only reads, and no more than it lists.
 
@@ -11,10 +11,10 @@ use towline_render::{sessions_json, sessions_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow sessions                       of the project of this folder
-  tow sessions --all-projects
-  tow sessions --since yesterday --limit 50
-  tow sessions --json";
+  tow session list                       of the project of this folder
+  tow session list --all-projects
+  tow session list --since yesterday --limit 50
+  tow session list --json";
 
 /// List captured sessions, latest first.
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
-//! `tow supersede`: marks a memory as no longer valid, and names its replacement.
+//! `tow memory supersede`: marks a memory as no longer valid, and names its replacement.
 //!
-//! Erases nothing: the memory is shown as replaced, no session receives it, and `tow undo` restores it.
+//! Erases nothing: the memory is shown as replaced, no session receives it, and `tow memory undo` restores it.
 
 use super::change;
 use crate::scope::Scope;
@@ -10,9 +10,9 @@ use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow supersede m12 --by m15
-  tow supersede m12 --because \"we moved to Valkey\"
-  tow undo m12                     it holds again";
+  tow memory supersede m12 --by m15
+  tow memory supersede m12 --because \"we moved to Valkey\"
+  tow memory undo m12                     it holds again";
 
 /// Mark a memory as no longer valid.
 #[derive(Debug, Args)]

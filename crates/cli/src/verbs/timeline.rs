@@ -1,4 +1,4 @@
-//! `tow timeline`: memories, turns, summaries and bookmarks around a time, in order.
+//! `tow memory timeline`: memories, turns, summaries and bookmarks around a time, in order.
 //!
 //! Only reads, and no more than it shows. Every entry has an id and its size in tokens, to continue from.
 
@@ -13,13 +13,13 @@ use towline_render::{timeline_json, timeline_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow timeline                      the latest of the project of this folder
-  tow timeline m12                  around a memory
-  tow timeline 1a2b3c4d#12          around a turn
-  tow timeline yesterday 14:05      around a time
-  tow timeline login cookie         around what `tow search` finds first by these words
-  tow timeline m12 --before 3 --after 10
-  tow timeline --all-projects --json
+  tow memory timeline                      the latest of the project of this folder
+  tow memory timeline m12                  around a memory
+  tow memory timeline 1a2b3c4d#12          around a turn
+  tow memory timeline yesterday 14:05      around a time
+  tow memory timeline login cookie         around what `tow search` finds first by these words
+  tow memory timeline m12 --before 3 --after 10
+  tow memory timeline --all-projects --json
 
 Each line: time, id, what it is, what it says, and how many tokens it takes to read it whole.";
 

@@ -1,4 +1,4 @@
-//! `tow trim`: frees context in a nearly full session, through the agent's own server.
+//! `tow session trim`: frees context in a nearly full session, through the agent's own server.
 //!
 //! Only shows the plan unless `--execute` is given. Types nothing, and edits no file of the agent itself.
 
@@ -24,10 +24,10 @@ use towline_store::{Archive, Store};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow trim                        what would be cut of the session here, and what would be given instead
-  tow trim 1a2b3c4d --preflight   only check whether it could be trimmed
-  tow trim 1a2b3c4d --execute     do it
-  tow trim 1a2b3c4d --keep 3 --execute
+  tow session trim                        what would be cut of the session here, and what would be given instead
+  tow session trim 1a2b3c4d --preflight   only check whether it could be trimmed
+  tow session trim 1a2b3c4d --execute     do it
+  tow session trim 1a2b3c4d --keep 3 --execute
 
 The turns are taken back in the conversation alone: files stay as they are. The old history stays in its file.
 What a session's screen shows is not redrawn: the model no longer knows what was cut, except by the memory of it.";
@@ -79,7 +79,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         let what =
             format!("sessions of {} cannot be trimmed: no server of it can take turns back", agent.title());
         Failure::input(what)
-            .hint(format!("Run `/compact` there, or `tow context {}` and `/clear`.", key.short()))
+            .hint(format!("Run `/compact` there, or `tow session context {}` and `/clear`.", key.short()))
     })?;
     let mut client = Client::open(&scope.env, agent, &address)?;
     let survey = survey(agent, &mut client, &key.id).map_err(|error| unknown(&error, &key))?;
@@ -99,7 +99,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// A known session, or the full id of an unknown one.
 fn subject(scope: &Scope, arguments: &Arguments) -> Result<(Agent, SessionKey), Failure> {
     let name = arguments.thread.as_deref().or(arguments.session.as_deref());
-    let found = ownership::store(&scope.env).and_then(|store| ownership::session(&store, name, "tow trim"));
+    let found =
+        ownership::store(&scope.env).and_then(|store| ownership::session(&store, name, "tow session trim"));
     let key = match (found, name) {
         (Ok(session), _) => session.key,
         (Err(failure), name) => name.and_then(whole_id).ok_or(failure)?,
@@ -182,8 +183,10 @@ fn allowed(plan: &TrimPlan) -> Result<&Cut, Failure> {
         Some(_) | None => {
             let mut failure = Failure::input(format!("{} is not trimmed, and nothing was changed", plan.key));
             failure.causes = wrong;
-            Err(failure
-                .hint(format!("Run `tow trim {} --preflight` when that has changed.", plan.key.short())))
+            Err(failure.hint(format!(
+                "Run `tow session trim {} --preflight` when that has changed.",
+                plan.key.short()
+            )))
         }
     }
 }
@@ -226,7 +229,7 @@ fn show_plan(scope: &Scope, plan: &TrimPlan) {
         line(&scope.out.tint(Tone::Faint, &format!("  {}", escape_for_terminal(text))));
     }
     line("");
-    line(&format!("next: `tow trim {} --execute` does it; nothing was changed", plan.key.short()));
+    line(&format!("next: `tow session trim {} --execute` does it; nothing was changed", plan.key.short()));
 }
 
 fn turns(count: usize) -> String {
@@ -281,7 +284,9 @@ fn how_to_go_on(scope: &Scope, plan: &TrimPlan, outcome: &Outcome) {
     let line = |text: &str| scope.out.line(text);
     let id = plan.key.short();
     if let Half::NotDone { .. } = outcome.reverted {
-        return line(&format!("Nothing was changed. Run `tow trim {id} --preflight`, then try again."));
+        return line(&format!(
+            "Nothing was changed. Run `tow session trim {id} --preflight`, then try again."
+        ));
     }
     let before =
         plan.survey.thread.path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();

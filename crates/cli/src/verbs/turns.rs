@@ -1,4 +1,4 @@
-//! `tow turns`: one line per turn, of a session or of a project since a time.
+//! `tow session turns`: one line per turn, of a session or of a project since a time.
 //!
 //! Only reads. Leaves out markers, notifications and reverted turns unless `--all` is given.
 
@@ -11,12 +11,12 @@ use towline_render::{turns_json, turns_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow turns                            the last turns of the latest session of this project
-  tow turns 1a2b3c4d                   of this session
-  tow turns --before 1a2b3c4d#40       those before that turn
-  tow turns --since '2h ago'           of all sessions of this project
-  tow turns 1a2b3c4d --last 5 --words  with all that was said
-  tow turns --json
+  tow session turns                            the last turns of the latest session of this project
+  tow session turns 1a2b3c4d                   of this session
+  tow session turns --before 1a2b3c4d#40       those before that turn
+  tow session turns --since '2h ago'           of all sessions of this project
+  tow session turns 1a2b3c4d --last 5 --words  with all that was said
+  tow session turns --json
 
 Marks: > a person, / a command, + a continuation, ! a notification, * a bookmark, x taken back.";
 

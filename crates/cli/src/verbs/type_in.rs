@@ -1,6 +1,6 @@
 //! `tow type`: types what is queued for a pane, and exits. Started by the process that queues an intent.
 //!
-//! Prints nothing: the result of each intent is in its row, and `tow typed` shows it. A failure of the whole
+//! Prints nothing: the result of each intent is in its row, and `tow typing list` shows it. A failure of the whole
 //! run is recorded as a fault for `tow doctor`.
 
 use crate::scope::Scope;
@@ -13,7 +13,7 @@ use towline_engine::runtime::faults::record_here;
 
 const EXAMPLES: &str = "\
 Example:
-  tow type tmux:4242:%3     what is started when something is to be typed; `tow typed` shows what came of it";
+  tow type tmux:4242:%3     what is started when something is to be typed; `tow typing list` shows what came of it";
 
 /// Type what is queued for a pane.
 #[derive(Debug, Args)]

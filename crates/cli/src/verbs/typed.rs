@@ -1,4 +1,4 @@
-//! `tow typed`: the log of automatic typing: when, why, and with which result.
+//! `tow typing list`: the log of automatic typing: when, why, and with which result.
 //!
 //! Lists rows and types nothing. The only change it makes is to drop a waiting intent.
 
@@ -19,14 +19,14 @@ use towline_store::{IntentFilter, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow typed                        the last ones, newest first
-  tow typed --since yesterday      all since then
-  tow typed --session 1a2b3c4d     only what was for one session
-  tow typed --drop 9f3c            take back one that waits
-  tow typed --json | jq '.intents[] | select(.state == \"refused\") | .why'
+  tow typing list                        the last ones, newest first
+  tow typing list --since yesterday      all since then
+  tow typing list --session 1a2b3c4d     only what was for one session
+  tow typing list --drop 9f3c            take back one that waits
+  tow typing list --json | jq '.intents[] | select(.state == \"refused\") | .why'
 
 States: waiting, typing, typed (Enter was pressed), confirmed (the agent told of it), refused, expired, dropped. What is
-refused or expired is never typed again. `tow pause` stops everything at once.";
+refused or expired is never typed again. `tow typing pause` stops everything at once.";
 
 /// Show what was typed automatically, and with which result.
 #[derive(Debug, Args)]
@@ -107,16 +107,15 @@ fn named(store: &Store, part: &str) -> Result<Intent, Failure> {
         AmbiguousName::Several => {
             Failure::input(format!("`{part}` fits several intents")).hint("Give more of the id.")
         }
-        AmbiguousName::None => {
-            Failure::input(format!("no intent's id begins or ends with `{part}`")).hint("Run `tow typed`.")
-        }
+        AmbiguousName::None => Failure::input(format!("no intent's id begins or ends with `{part}`"))
+            .hint("Run `tow typing list`."),
     })
 }
 
 fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<(), Failure> {
     if !intent.stage.can_advance_to(IntentStage::Dropped) {
         let what = format!("{} is {} and cannot be taken back", short(intent.uid), intent.stage.name());
-        return Err(Failure::input(what).hint("`tow pause` keeps anything more from being typed."));
+        return Err(Failure::input(what).hint("`tow typing pause` keeps anything more from being typed."));
     }
     let why = Some("taken back by hand".to_owned());
     typing::accept_move(&scope.env, &intent.session, intent, IntentStage::Dropped, why)?;
@@ -125,9 +124,8 @@ fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<()
         Some(known) if arguments.json => scope.out.json(&row(&known)),
         Some(known) => scope.out.line(&format!("{} is not typed", short(known.uid))),
         None => {
-            return Err(
-                Failure::input(format!("{} was begun meanwhile", short(intent.uid))).hint("Run `tow typed`.")
-            );
+            return Err(Failure::input(format!("{} was begun meanwhile", short(intent.uid)))
+                .hint("Run `tow typing list`."));
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `tow undo`: reverts the last change of a memory.
+//! `tow memory undo`: reverts the last change of a memory.
 //!
 //! One step per call. A forgotten memory is gone and cannot be restored.
 
@@ -10,7 +10,7 @@ use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow undo m12            the last of: edited, pinned, replaced, found again, released
+  tow memory undo m12            the last of: edited, pinned, replaced, found again, released
   tow show m12            what became of it, step by step";
 
 /// Revert the last change of memories.

@@ -68,9 +68,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         scope.out.json(&usage_json(&shown));
     } else if usage::total(&shown.sums).messages == 0 {
         scope.out.line("nothing was used in that time, as far as was captured");
-        scope
-            .out
-            .line("next: `tow usage all` looks further back, `tow import` takes in what the agents wrote");
+        scope.out.line(
+            "next: `tow usage all` looks further back, `tow data import` takes in what the agents wrote",
+        );
     } else if arguments.chart {
         chart(scope, &cut(&shown, arguments.limit));
         notes(scope, &shown);

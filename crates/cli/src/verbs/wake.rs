@@ -10,7 +10,7 @@ use towline_engine::runtime::env::leave_folder;
 
 const EXAMPLES: &str = "\
 Example:
-  tow wake     what a hook starts when a usage limit is met; `tow typed` shows what came of it";
+  tow wake     what a hook starts when a usage limit is met; `tow typing list` shows what came of it";
 
 /// Wait for the end of usage limits, and go on then.
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `tow work`: runs background work that no caller should wait for, then exits.
+//! `tow data work`: runs background work that no caller should wait for, then exits.
 //!
 //! Hooks start it when there is work; at most one runs at a time. Never stays resident.
 
@@ -29,10 +29,10 @@ use towline_store::{
 
 const EXAMPLES: &str = "\
 Examples:
-  tow work            fold what is left in the journal, tidy up, say what was done
-  tow work --json     the same for scripts
-  tow work --expire   delete what is past its retention now: the date of this machine is right
-  tow work --rebuild  keep the database aside and make a new one from the journal";
+  tow data work            fold what is left in the journal, tidy up, say what was done
+  tow data work --json     the same for scripts
+  tow data work --expire   delete what is past its retention now: the date of this machine is right
+  tow data work --rebuild  keep the database aside and make a new one from the journal";
 
 /// Apply the journal to the database, tidy the data folder, and run the jobs that are due.
 #[derive(Debug, Args)]
@@ -151,7 +151,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn busy() -> Failure {
-    Failure::busy("another `tow work` is under way, and nothing was done")
+    Failure::busy("another `tow data work` is under way, and nothing was done")
         .hint("Run the command again once it has ended.")
 }
 
@@ -329,7 +329,7 @@ fn lock(scope: &Scope) -> Result<Option<ProjectionLock>, StoreError> {
 
 fn describe(report: &WorkReport) -> String {
     if report.busy {
-        return "another `tow work` or a fold is under way".to_owned();
+        return "another `tow data work` or a fold is under way".to_owned();
     }
     let made = match report.made_memories {
         0 => String::new(),

@@ -26,7 +26,7 @@ fn check_rebuilt(damage: impl FnOnce(Vec<u8>) -> Vec<u8>) {
     let database = world.data().database();
     let damaged = damage(fs::read(&database).expect("it can be read"));
     fs::write(&database, &damaged).expect("it can be written");
-    world.doctor().names(&["database", "damaged", "tow work"]);
+    world.doctor().names(&["database", "damaged", "tow data work"]);
     world.hook("UserPromptSubmit", &session());
     world.insist_on_events(&session(), sent + 1);
     let aside = set_aside(&world.data());

@@ -25,7 +25,11 @@ fn a_search_that_meets_a_damaged_index_file_answers_or_names_the_remedy() {
         fs::write(&file, &bytes).expect("it can be written");
         let found = world.env.tow(&["search", "larch"]);
         let is_answered = found.status.success() && found.stdout.contains("is made of larch");
-        assert!(is_answered || found.stderr.contains("Run `tow reindex`"), "{}: {found:?}", file.display());
+        assert!(
+            is_answered || found.stderr.contains("Run `tow data reindex`"),
+            "{}: {found:?}",
+            file.display()
+        );
         damaged.push(ending(&file));
     }
     assert!(damaged.len() > 4, "{damaged:?}");

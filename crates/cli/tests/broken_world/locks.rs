@@ -29,11 +29,11 @@ fn a_database_that_is_locked_for_ten_seconds_delays_nobody_and_loses_nothing() {
         sent += world.hooks_of_all_kinds(&session());
     }
     assert!(sent < 60, "each of the {sent} hooks waits for its patience, and no longer");
-    world.doctor().names(&["journal", "not folded yet", "tow work"]);
+    world.doctor().names(&["journal", "not folded yet", "tow data work"]);
     holder.release();
     world.hook("Stop", &session());
     world.insist_on_events(&session(), sent + 2);
-    world.doctor().is_sound().names(&["fault: store", "in use by another process", "tow work"]);
+    world.doctor().is_sound().names(&["fault: store", "in use by another process", "tow data work"]);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_fold_that_hangs_is_not_waited_for() {
     world.hook("SessionStart", &session());
     let holder = Holder::lock_file(&world.env, &world.data().folder().join("fold.lock"));
     let sent = world.hooks_of_all_kinds(&session());
-    world.doctor().names(&["journal", "not folded yet", "tow work"]).names(&[
+    world.doctor().names(&["journal", "not folded yet", "tow data work"]).names(&[
         "lock",
         "fold.lock is held by",
         "kill ",
@@ -72,7 +72,7 @@ fn a_fold_that_hangs_before_there_is_a_database_is_seen_by_the_doctor() {
     world.data().create().expect("the home is writable");
     let holder = Holder::lock_file(&world.env, &world.data().folder().join("fold.lock"));
     let sent = world.hooks_of_all_kinds(&session());
-    world.doctor().names(&["journal", "not folded yet", "tow work"]);
+    world.doctor().names(&["journal", "not folded yet", "tow data work"]);
     holder.release();
     world.work();
     world.insist_on_events(&session(), sent);
@@ -118,7 +118,7 @@ fn a_record_larger_than_one_transaction_is_folded() {
     world.insist_on_events(&session(), 1);
 }
 
-/// The doctor says `tow work --rebuild` beside a `tow work` that a hook has started.
+/// The doctor says `tow data work --rebuild` beside a `tow data work` that a hook has started.
 #[test]
 fn a_rebuild_beside_a_running_tow_work_was_dropped_without_a_word() {
     let world = World::plain();

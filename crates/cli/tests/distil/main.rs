@@ -1,4 +1,4 @@
-//! From a transcript to memories: by `tow capture`, by `tow work` after an import, again and again, killed or not.
+//! From a transcript to memories: by `tow capture`, by `tow data work` after an import, again and again, killed or not.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 mod written;

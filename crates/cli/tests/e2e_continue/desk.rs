@@ -114,7 +114,7 @@ impl Desk {
         let hop = self.wait_hop("failed");
         assert!(hop["why"].as_str().unwrap().contains(why), "{hop:#}");
         assert!(hop["text"].as_str().unwrap().contains("slate-4711"), "{hop:#}");
-        self.env.tow(&["status"]).ok().prints("does not go on by itself").prints("tow handoff send");
+        self.env.tow(&["status"]).ok().prints("does not go on by itself").prints("tow session handoff send");
         let went_on = |intent: &Value| intent["purpose"] == "continue" && intent["state"] == "confirmed";
         assert!(!self.typed().iter().any(went_on) && !self.model.saw(GO_ON), "{:#?}", self.typed());
         assert_eq!(self.hops().len(), 1, "not tried again");

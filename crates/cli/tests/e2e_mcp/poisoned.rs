@@ -70,7 +70,7 @@ fn obeys_a_page(client: Client) {
     steps.push(client.shell("bash server.sh > server.out 2>&1"));
     let told = desk.ask(client, "read issue 7 and do what it says", steps);
     let [kept, refused, bare] = answers(&told).try_into().unwrap_or_else(|all| panic!("{all:#?}"));
-    assert!(kept.contains("m3 ") && kept.contains("the user decides: `tow proposals`"), "{kept}");
+    assert!(kept.contains("m3 ") && kept.contains("the user decides: `tow memory proposals`"), "{kept}");
     assert!(refused.contains("m1 stays: the user wrote it"), "{refused}");
     assert!(bare.contains("`1` is no memory"), "{bare}");
     desk.env.wait_no_process();

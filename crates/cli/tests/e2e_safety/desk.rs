@@ -113,7 +113,7 @@ pub struct Wanted {
     pub text: String,
 }
 
-/// How an intent ended, as `tow typed` tells it.
+/// How an intent ended, as `tow typing list` tells it.
 #[derive(Debug)]
 pub struct Ended {
     pub state: String,
@@ -162,7 +162,7 @@ impl Desk {
         desk
     }
 
-    /// Insists that it is not typed, that nothing has changed, and that `tow typed` says why.
+    /// Insists that it is not typed, that nothing has changed, and that `tow typing list` says why.
     #[track_caller]
     pub fn refuses(&self, scenario: &str, why: &[&str]) {
         let wanted = self.next_wanted();

@@ -7,11 +7,11 @@ fn empty_views_say_what_to_run() {
     let desk = Desk::empty();
     for (place, command) in [
         ("board", "tow install"),
-        ("sessions", "tow import"),
+        ("sessions", "tow data import"),
         ("memories", "tow remember"),
-        ("timeline", "tow import"),
-        ("context", "tow import"),
-        ("projects", "tow import"),
+        ("timeline", "tow data import"),
+        ("context", "tow data import"),
+        ("projects", "tow data import"),
     ] {
         desk.open(place);
         desk.browser.wait_text(command);

@@ -22,7 +22,8 @@ fn an_outage_is_told_once_with_what_mends_it_and_ends_by_itself() {
     by_chat(&env, &broken.url());
     env.tow(&["work"]).ok();
     let said = said_at_start(&env, "s-1");
-    for part in ["`openai`", "not logged in", "2026-11-15T12:00:00Z", "distil.key_env", "tow jobs retry"] {
+    for part in ["`openai`", "not logged in", "2026-11-15T12:00:00Z", "distil.key_env", "tow data jobs retry"]
+    {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert_eq!(said_at_start(&env, "s-2"), "", "it is told once");

@@ -1,4 +1,4 @@
-//! `tow detail` (TL-18): times and ids, days that have them, what is printed and what is left out.
+//! `tow session detail` (TL-18): times and ids, days that have them, what is printed and what is left out.
 
 use crate::world::{CODEX, DAY, HEADLESS, NOON, WORDS, claude, empty, shown, small, world};
 use serde_json::json;
@@ -87,7 +87,7 @@ fn a_turn_is_printed_with_outputs_beside_their_inputs_and_helpers_by_their_id() 
 fn tl18_thinking_is_printed_only_when_it_is_asked_for() {
     let env = world();
     let turn = format!("{CODEX}#1");
-    let hidden = env.tow(&["detail", &turn]).ok().prints("[1 thinking: `tow detail").stdout;
+    let hidden = env.tow(&["detail", &turn]).ok().prints("[1 thinking: `tow session detail").stdout;
     assert!(!hidden.contains("**Thinking**"));
     env.tow(&["detail", &turn, "--thinking"]).ok().prints("thinking:\n.2").prints("**Thinking** of it");
 }
@@ -147,8 +147,8 @@ fn what_there_is_no_room_for_is_counted_with_the_command_that_shows_it() {
     let env = world();
     let turn = format!("{WORDS}#19");
     let cut = env.tow(&["detail", &turn, "--bytes", "900"]).ok();
-    let cut = cut.prints(&format!("more bytes: `tow detail {turn}.3`]"));
-    cut.prints(&format!("more details: `tow detail {turn} --bytes 0`]"));
+    let cut = cut.prints(&format!("more bytes: `tow session detail {turn}.3`]"));
+    cut.prints(&format!("more details: `tow session detail {turn} --bytes 0`]"));
     let whole = env.tow(&["detail", &turn, "--bytes", "0"]).ok().stdout;
     assert!(!whole.contains("more bytes") && !whole.contains("more details"), "{whole}");
     let few = env.tow(&["detail", "06:36-06:40", "--limit", "3"]).ok();

@@ -1,4 +1,4 @@
-//! `tow export` and what takes it in: the same bytes again, nothing twice, no secrets.
+//! `tow data export` and what takes it in: the same bytes again, nothing twice, no secrets.
 
 use crate::world::{HEADLESS, NOON, claude, codex, empty, recorded, shown, small, world};
 use std::fs;
@@ -105,7 +105,7 @@ fn what_is_no_export_or_a_later_one_is_refused_and_nothing_is_kept() {
     import("").exits(1).complains("it is no export of `tow`");
     import("{\"type\":\"user\"}\n").exits(1).complains("it is no export of `tow`");
     import("{\"kind\":\"export\",\"format\":9}\n").exits(1).complains("format 9");
-    env.tow(&["import", "nosuch.jsonl"]).exits(1).complains("could not take in nosuch.jsonl");
+    env.tow(&["import", "nosuch.jsonl"]).exits(2).complains("there is no file nosuch.jsonl");
     assert!(!env.data_dir().join("archive.db").exists());
     import("{\"kind\":\"export\",\"format\":1}\n{\"kind\":\"turn\"}\n")
         .exits(1)

@@ -1,4 +1,4 @@
-//! `tow sessions` (TL-20): what was captured, the latest first.
+//! `tow session list` (TL-20): what was captured, the latest first.
 
 use crate::world::{CODEX, HEADLESS, WORDS, shown, world};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `tow turns` (TL-19): the lines and the words of turns, before a turn or a time, so many of them.
+//! `tow session turns` (TL-19): the lines and the words of turns, before a turn or a time, so many of them.
 
 use crate::world::{CODEX, HEADLESS, WORDS, empty, shown, world};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn tl19_the_last_so_many_before_a_turn_or_a_time_that_is_not_included() {
     let before = ids(&env, &[WORDS, "--before", "2026-11-15T06:38:25Z"]);
     assert_eq!(before, [format!("{WORDS}#1"), format!("{WORDS}#3")]);
     let run = env.tow(&["turns", WORDS, "--last", "3"]).ok();
-    run.prints(&format!("16 earlier turns: `tow turns {WORDS} --before {WORDS}#19`"));
+    run.prints(&format!("16 earlier turns: `tow session turns {WORDS} --before {WORDS}#19`"));
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn tl19_words_are_printed_whole_within_bounds() {
     insta::assert_snapshot!("turns_with_words", shown(&env, &["turns", HEADLESS, "--last", "2", "--words"]));
     let found = env.tow(&["turns", HEADLESS, "--last", "1", "--words", "--json"]).ok().json();
     assert_eq!(found["turns"][0]["words"][0]["text"], "/init");
-    env.tow(&["turns", HEADLESS, "--words", "--bytes", "10"]).ok().prints("more bytes: `tow detail");
+    env.tow(&["turns", HEADLESS, "--words", "--bytes", "10"]).ok().prints("more bytes: `tow session detail");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! An environment with the agents' recorded transcripts in it, taken in by `tow import`.
+//! An environment with the agents' recorded transcripts in it, taken in by `tow data import`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -115,7 +115,7 @@ fn an_edit_is_proposed_and_accepted(server: Server) {
     assert_eq!((crew.rows_of_ann(), counted(desk)), (hers, "1".to_owned()));
     let listed = desk.tow(&["proposals"]).ok();
     let listed = listed.prints("bob proposes 1 change of your memories").prints("- The painter is of hemp");
-    listed.prints("+ The painter is of wire").prints("tow proposals accept p1");
+    listed.prints("+ The painter is of wire").prints("tow memory proposals accept p1");
     let told = desk.unattended(&["proposals"]).ok().stdout + &given(desk, "before");
     assert!(told.contains("hemp") && !told.contains("wire"), "no model reads it before: {told}");
     let done = desk.tow(&["proposals", "accept", &waiting(desk)]).ok();
@@ -227,7 +227,10 @@ fn the_twenty_first_open_proposal_is_refused_before_it_is_sent() {
         crew.cabin.tow(&["edit", &painter, "--title", &format!("The painter is of {number} strands")])
     };
     (0..20).for_each(|number| drop(propose(number).ok()));
-    propose(20).exits(2).complains("20 of your proposals are open").complains("tow proposals withdraw");
+    propose(20)
+        .exits(2)
+        .complains("20 of your proposals are open")
+        .complains("tow memory proposals withdraw");
     crew.cabin.tow(&["proposals", "withdraw", "p7"]).ok();
     propose(21).ok().prints("proposed to ann as p21");
     crew.sync_both();

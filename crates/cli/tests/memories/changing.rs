@@ -32,10 +32,13 @@ fn a_memory_that_no_longer_holds_is_given_to_nobody_and_can_be_taken_back() {
     env.tow(&["supersede", &new, "--by", &old]).exits(2).complains("by itself or by what it replaced");
     env.tow(&["supersede", &new, "--by", &new]).exits(2);
     env.tow(&["supersede", &new, "--by", "m9"]).exits(2).complains("no memory m9");
-    env.tow(&["pin", &old]).exits(2).complains("Pin m2, or run `tow undo m1` first.");
+    env.tow(&["pin", &old]).exits(2).complains("Pin m2, or run `tow memory undo m1` first.");
     env.tow(&["undo", &old]).ok();
     assert_eq!(listed(&env, &[]).len(), 2);
-    env.tow(&["undo", &old]).exits(2).complains("nothing of m1 can be taken back").complains("tow forget m1");
+    env.tow(&["undo", &old])
+        .exits(2)
+        .complains("nothing of m1 can be taken back")
+        .complains("tow data forget m1");
     env.tow(&["supersede", &old, "--json"]).ok();
     assert_eq!(listed(&env, &[]), [new]);
 }
@@ -91,8 +94,8 @@ fn what_is_held_back_is_released_by_hand() {
     env.tow(&["show", &id])
         .ok()
         .prints("held back from every model: it asks for secrets")
-        .prints("tow release m1");
-    env.tow(&["pin", &id]).exits(2).complains("tow release m1");
+        .prints("tow memory release m1");
+    env.tow(&["pin", &id]).exits(2).complains("tow memory release m1");
     env.tow(&["release", &id]).ok().prints("m1 is released (it was held back: it asks for secrets)");
     assert_eq!(listed(&env, &[]), [id.as_str()]);
     env.tow(&["undo", &id]).ok();

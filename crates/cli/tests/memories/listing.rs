@@ -1,4 +1,4 @@
-//! `tow memories`, `tow show` and `tow timeline`: what is there, and what was around it.
+//! `tow memory list`, `tow show` and `tow memory timeline`: what is there, and what was around it.
 
 use crate::world::{MINUTE, NOON, SHORT, empty, hold_back, listed, remember, session, world};
 use serde_json::json;
@@ -33,7 +33,7 @@ fn memories_are_listed_by_what_is_asked_for() {
     m3 12:10:00 ! discovery ignore all that was said (6 tokens)
     m2 12:10:00 * decision we sail on Mondays (5 tokens)
     m1 12:00:00   gotcha paint dries slowly (5 tokens)
-    next: `tow show m3` shows one whole, `tow timeline m3` what was around it
+    next: `tow show m3` shows one whole, `tow memory timeline m3` what was around it
     ");
     env.tow(&["memories", "--limit", "1"]).ok().prints("there are older ones: --limit 5");
     env.tow(&["memories", "--session", "nobody"]).exits(2).complains("no session has an id");
@@ -77,11 +77,11 @@ fn a_memory_is_shown_whole_with_what_became_of_it() {
       12:00:00 pinned
       12:00:00 edited
 
-    next: `tow timeline m1` shows what was around it, `tow edit m1` changes it
+    next: `tow memory timeline m1` shows what was around it, `tow memory edit m1` changes it
     ");
     let both = env.tow(&["show", &id, SHORT, "--json"]).ok().json();
     assert_eq!((&both["shown"][0]["kind"], &both["shown"][1]["kind"]), (&"memory".into(), &"session".into()));
-    env.tow(&["show", "m77"]).exits(2).complains("there is no memory m77").complains("tow memories");
+    env.tow(&["show", "m77"]).exits(2).complains("there is no memory m77").complains("tow memory list");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_timeline_puts_everything_into_the_order_of_time() {
       11:15:00 m1 memory, person, discovery: the paint is blue (5 tokens)
       11:30:00 1a2b3c4d#2 turn Now the boom — done: "Done with: Now the boom" (10 tokens)
     > 12:00:00 m2 memory, person, discovery: the boom is red (4 tokens)
-    next: `tow show ID` shows one whole, `tow detail ID` what was said and done in a turn
+    next: `tow show ID` shows one whole, `tow session detail ID` what was said and done in a turn
     "#);
     for wrong in ["m99", "1a2b3c4d#9", "never ever", "ffffffff"] {
         env.tow(&["timeline", wrong]).exits(2);

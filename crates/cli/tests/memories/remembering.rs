@@ -44,7 +44,7 @@ fn what_is_known_is_told_and_what_is_replaced_too() {
     remember(&env, &["Use Redis"]);
     env.tow(&["remember", "--pin", "use redis"]).ok().prints("m1 says this already, pinned: Use Redis");
     let run = env.tow(&["remember", "Use Valkey instead of Redis"]).ok();
-    run.prints("it replaces m1").prints("`tow undo m1` lets both stand");
+    run.prints("it replaces m1").prints("`tow memory undo m1` lets both stand");
     assert_eq!(listed(&env, &[]), ["m2"]);
     assert!(memory(&env, "m2")["pinned_at"].is_string(), "the pin goes on");
     assert_eq!(memory(&env, "m1")["superseded"]["by"], "m2");

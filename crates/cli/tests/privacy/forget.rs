@@ -1,4 +1,4 @@
-//! `tow forget` by every scope: what was meant is in no file, everything else stays, and nothing comes back.
+//! `tow data forget` by every scope: what was meant is in no file, everything else stays, and nothing comes back.
 
 use crate::script::Shape;
 use crate::world::{PATIENCE, Words, World, padded};

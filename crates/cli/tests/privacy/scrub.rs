@@ -1,4 +1,4 @@
-//! `tow scrub`: what was kept before a rule was made is as if the rule had been there.
+//! `tow data scrub`: what was kept before a rule was made is as if the rule had been there.
 
 use crate::samples::{Sample, SeededRng, keys};
 use crate::script::{Script, Shape};

@@ -46,7 +46,7 @@ fn a_squatter_on_the_port_of_a_killed_server_gets_nothing_secret_from_open() {
     let squatter = squat(port, |_| "HTTP/1.1 200 OK\r\n\r\n{\"server\":\"x\",\"proof\":\"x\"}".to_owned());
     let refused = env.tow(&["open", "--print"]).exits(1);
     let refused = refused.complains(&format!("on 127.0.0.1:{port} did not prove that it is your server"));
-    let refused = refused.complains("serve/key").complains("Run `tow serve`");
+    let refused = refused.complains("serve/key").complains("Run `tow data serve`");
     let heard = squatter.join().unwrap();
     assert!(heard.starts_with("GET /v1/proof?nonce="), "{heard}");
     for secret in secrets(&env) {
@@ -331,7 +331,7 @@ fn a_server_that_only_reads_takes_no_events() {
     for (head, _) in routes(&world).iter().filter(|(_, access)| access == "events") {
         let refused =
             as_program(&world, &head.replace("/events", "/events?agent=claude"), &body).is(403).json();
-        assert_eq!(refused["error"]["next"], "Start it by `tow serve --write`.", "{head}");
+        assert_eq!(refused["error"]["next"], "Start it by `tow data serve --write`.", "{head}");
     }
     assert_eq!(world.journal(), before);
     assert!(!world.env.data_dir().join("serve/hosts").exists());

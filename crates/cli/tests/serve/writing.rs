@@ -9,7 +9,7 @@ fn a_server_that_only_reads_changes_nothing() {
     for head in ["POST /v1/memories/m1/pin", "DELETE /v1/memories/m1", "POST /v1/undo"] {
         let body = json!({"id": "m1"});
         let answer = world.ask(head, Some(&body)).is(403).json();
-        assert_eq!(answer["error"]["next"], "Start it by `tow serve --write`.", "{head}");
+        assert_eq!(answer["error"]["next"], "Start it by `tow data serve --write`.", "{head}");
     }
     assert_eq!(world.get("/v1/health").json()["write"], false);
     assert!(world.get("/v1/memories/m1").json()["memory"]["pinned_at"].is_null());

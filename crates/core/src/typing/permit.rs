@@ -82,7 +82,7 @@ pub enum TypingVerdict {
 pub enum TypingObstacle {
     #[error("typing is off (`tow config set typing.enabled true`)")]
     Off,
-    #[error("typing is paused{} (`tow resume`)", .0.end())]
+    #[error("typing is paused{} (`tow typing resume`)", .0.end())]
     Paused(TypingPause),
     #[error("its text was forgotten")]
     Forgotten,

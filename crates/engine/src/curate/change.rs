@@ -113,7 +113,8 @@ pub fn change(
     for (memory, _) in before.iter().zip(&steps).filter(|(_, step)| step.forgets()) {
         let id = memory.name();
         forget_memory(env, &id).map_err(|failure| {
-            failure.hint(format!("The proposal counts as accepted: run `tow forget {id}` to carry it out."))
+            failure
+                .hint(format!("The proposal counts as accepted: run `tow data forget {id}` to carry it out."))
         })?;
     }
     Ok(changed)
@@ -135,7 +136,7 @@ pub fn current(env: &Env, id: &str) -> Result<Memory, Failure> {
 
 pub(super) fn memory_named(archive: &Archive, id: &str) -> Result<Memory, Failure> {
     let mut found = memories_named(archive, &[id.to_owned()])?;
-    found.pop().ok_or_else(|| Failure::input("no memory was named").hint("Run `tow memories`."))
+    found.pop().ok_or_else(|| Failure::input("no memory was named").hint("Run `tow memory list`."))
 }
 
 fn action(change: &MemoryChange) -> &'static str {
@@ -158,7 +159,7 @@ fn undo(archive: &Archive, memories: &[Memory], now: Timestamp) -> Result<Vec<St
         let step = step.map_err(|error| failed(&MemoryChange::Undo, &error))?.ok_or_else(|| {
             let id = memory.name();
             let failure = Failure::input(format!("nothing of {id} can be taken back: it is as it was made"))
-                .hint(format!("Run `tow forget {id}` to be rid of it."));
+                .hint(format!("Run `tow data forget {id}` to be rid of it."));
             memories.iter().zip(&undone).fold(failure, |failure, (memory, step)| {
                 failure.hint(format!("{} is no longer \"{step}\".", memory.name()))
             })
@@ -241,7 +242,7 @@ pub(super) fn step(change: &MemoryChange, archive: &Archive, memory: &Memory) ->
         MemoryChange::Unpin => Ok(Step::Pin(false)),
         MemoryChange::Accept | MemoryChange::Reject if memory.proposed_at.is_none() => {
             Err(Failure::input(format!("no agent proposes to pin {id}"))
-                .hint("Run `tow proposals --all` to see what is proposed."))
+                .hint("Run `tow memory proposals --all` to see what is proposed."))
         }
         MemoryChange::Accept => may_be_pinned(memory).map(|()| Step::Accept),
         MemoryChange::Reject => Ok(Step::Reject),
@@ -256,7 +257,7 @@ pub(super) fn step(change: &MemoryChange, archive: &Archive, memory: &Memory) ->
         }
         MemoryChange::Release if memory.quarantine.is_none() => {
             Err(Failure::input(format!("{id} is not held back"))
-                .hint("Run `tow memories --held-back --all-projects` to see what is."))
+                .hint("Run `tow memory list --held-back --all-projects` to see what is."))
         }
         MemoryChange::Release => Ok(Step::Quarantine(None)),
         MemoryChange::Supersede { by, because } => {
@@ -282,12 +283,12 @@ pub(super) fn may_be_pinned(memory: &Memory) -> Result<(), Failure> {
         (Some(superseded), _) => {
             let failure = Failure::input(format!("{id} no longer holds, so no session is given it"));
             Err(match superseded.by {
-                Some(by) => failure.hint(format!("Pin {}, or run `tow undo {id}` first.", name(by))),
-                None => failure.hint(format!("Run `tow undo {id}` first.")),
+                Some(by) => failure.hint(format!("Pin {}, or run `tow memory undo {id}` first.", name(by))),
+                None => failure.hint(format!("Run `tow memory undo {id}` first.")),
             })
         }
         (None, Some(_)) => Err(Failure::input(format!("{id} is held back from every model"))
-            .hint(format!("Look at it by `tow show {id}`, then run `tow release {id}`."))),
+            .hint(format!("Look at it by `tow show {id}`, then run `tow memory release {id}`."))),
         (None, None) => Ok(()),
     }
 }
@@ -299,15 +300,16 @@ const LONGEST_CHAIN: usize = 1_000;
 pub(super) fn refuse_circle(archive: &Archive, old: &Memory, by: Option<i64>) -> Result<(), Failure> {
     let id = old.name();
     if old.superseded.is_some() {
-        return Err(Failure::input(format!("{id} no longer holds already"))
-            .hint(format!("Run `tow show {id}` for what took its place, `tow undo {id}` to begin again.")));
+        return Err(Failure::input(format!("{id} no longer holds already")).hint(format!(
+            "Run `tow show {id}` for what took its place, `tow memory undo {id}` to begin again."
+        )));
     }
     let mut next = by;
     let mut steps = 0;
     while let Some(number) = next {
         if number == old.number || steps > LONGEST_CHAIN {
             return Err(Failure::input(format!("{id} cannot be replaced by itself or by what it replaced"))
-                .hint("Run `tow memories --all` to see what replaced what."));
+                .hint("Run `tow memory list --all` to see what replaced what."));
         }
         let memory = archive.memory(number).map_err(unreadable_data)?;
         next = memory.and_then(|memory| memory.superseded).and_then(|superseded| superseded.by);

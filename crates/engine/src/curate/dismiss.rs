@@ -28,8 +28,9 @@ pub fn dismiss(env: &Env, actor: &Actor, id: &str) -> Result<Memory, Failure> {
     let archive = &writing.archive;
     for memory in memories_named(archive, &ids)? {
         if let Some(why) = objection(env, archive, &memory)?.filter(|_| !actor.is_person()) {
-            return Err(Failure::input(format!("{id} stays: {why}"))
-                .hint(format!("The user can run `tow forget {id}` or `tow hold {id}` in a terminal.")));
+            return Err(Failure::input(format!("{id} stays: {why}")).hint(format!(
+                "The user can run `tow data forget {id}` or `tow memory hold {id}` in a terminal."
+            )));
         }
         archive
             .quarantine_memory(memory.number, Some("an agent asked to forget it"), env.now)

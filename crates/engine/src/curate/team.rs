@@ -67,12 +67,14 @@ fn to_decide(archive: &Archive, number: i64) -> Result<Target, Failure> {
     if proposal.person.is_none() {
         let owner = proposal.owner.as_deref().unwrap_or("its owner");
         return Err(Failure::input(format!("{id} is your own proposal: {owner} decides on it"))
-            .hint(format!("Run `tow proposals withdraw {id}` to take it back.")));
+            .hint(format!("Run `tow memory proposals withdraw {id}` to take it back.")));
     }
     let memory = proposal.memory.filter(|_| proposal.owner.is_none());
     let memory = memory.map(|memory| archive.memory(memory)).transpose().map_err(unreadable_data)?;
     let Some(memory) = memory.flatten() else {
-        return Err(Failure::input(format!("{id} is about no memory of yours")).hint("Run `tow proposals`."));
+        return Err(
+            Failure::input(format!("{id} is about no memory of yours")).hint("Run `tow memory proposals`.")
+        );
     };
     Ok(Target { memory, proposal: Some(proposal) })
 }
@@ -82,12 +84,12 @@ fn open_proposal(archive: &Archive, number: i64) -> Result<TeamProposal, Failure
     let proposal = archive.team_proposal(number).map_err(unreadable_data)?;
     let proposal = proposal.ok_or_else(|| {
         Failure::input(format!("there is no proposal {id}"))
-            .hint("Run `tow proposals --all` to see what is proposed.")
+            .hint("Run `tow memory proposals --all` to see what is proposed.")
     })?;
     match proposal.fate {
         None => Ok(proposal),
         Some(fate) => Err(Failure::input(format!("{id} was {} already", fate.name()))
-            .hint("Run `tow proposals --all` to see what is open.")),
+            .hint("Run `tow memory proposals --all` to see what is open.")),
     }
 }
 
@@ -106,7 +108,7 @@ pub(super) fn answer(
     let id = proposal_name(proposal.number);
     let proposed = read_change(&proposal.change).ok_or_else(|| {
         Failure::input(format!("a newer version of Towline made {id}"))
-            .hint(format!("Update `tow`, or run `tow proposals reject {id}`."))
+            .hint(format!("Update `tow`, or run `tow memory proposals reject {id}`."))
     })?;
     let person = proposal.person.clone().unwrap_or_default();
     let then = accepted(archive, &target.memory, proposed, person)?;
@@ -184,7 +186,7 @@ fn refuse_flood(archive: &Archive, memory: Uid, words: &str) -> Result<(), Failu
         return Ok(());
     }
     Err(Failure::input(format!("{MOST_OPEN_PROPOSALS} of your proposals are open, and no more are taken"))
-        .hint("Wait for the answers, or take some back: `tow proposals`, `tow proposals withdraw p12`."))
+        .hint("Wait for the answers, or take some back: `tow memory proposals`, `tow memory proposals withdraw p12`."))
 }
 
 /// The proposal behind a step that was applied.
@@ -210,11 +212,12 @@ pub fn withdraw_proposals(env: &Env, actor: &Actor, ids: &[String]) -> Result<Ve
     for id in ids {
         let number = proposal_number(id).ok_or_else(|| {
             Failure::input(format!("`{}` is no proposal of yours", crate::runtime::text::plain_text(id)))
-                .hint("Give one such as p12; `tow proposals` lists them.")
+                .hint("Give one such as p12; `tow memory proposals` lists them.")
         })?;
         if let Some(person) = open_proposal(archive, number)?.person {
-            return Err(Failure::input(format!("{} is {person}'s proposal", proposal_name(number)))
-                .hint(format!("Run `tow proposals reject {}` to decline it.", proposal_name(number))));
+            return Err(Failure::input(format!("{} is {person}'s proposal", proposal_name(number))).hint(
+                format!("Run `tow memory proposals reject {}` to decline it.", proposal_name(number)),
+            ));
         }
         numbers.push(number);
     }

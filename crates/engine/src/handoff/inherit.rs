@@ -214,7 +214,7 @@ pub fn acknowledged(own: OwnCommand, session: &SessionKey, store: &Store) -> Res
         }
         OwnCommand::Baton => "towline: there is nothing to pass on yet: nothing was asked of this session.",
         OwnCommand::Fresh => {
-            "towline: the next session here starts afresh. `tow fresh --undo`, or another prompt, takes it back."
+            "towline: the next session here starts afresh. `tow session fresh --undo`, or another prompt, takes it back."
         }
         OwnCommand::Other => return Ok(Reply::default()),
     };
@@ -230,7 +230,7 @@ fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> 
         names.push(store.session(key)?.as_ref().map_or_else(bare, session_label));
     }
     let first = due.candidates.first().map_or("SESSION", SessionKey::short);
-    let take = |id: &str| format!("`tow inherit take {id}`, and the next prompt has its work");
+    let take = |id: &str| format!("`tow session inherit take {id}`, and the next prompt has its work");
     Ok(match due.way {
         InheritRule::Asked => {
             vec![format!("towline: to go on with {}, run {}.", names.join(", "), take(first))]

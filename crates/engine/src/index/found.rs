@@ -14,7 +14,7 @@ use towline_store::archive::{Archive, Conversation, IndexText, SearchTextKind};
 /// One search hit with its references.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// The id that `tow show`, `tow detail` or `tow bookmarks show` accepts.
+    /// The id that `tow show`, `tow session detail` or `tow bookmark show` accepts.
     pub id: String,
     pub kind: &'static str,
     pub title: String,

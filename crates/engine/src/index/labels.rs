@@ -55,7 +55,7 @@ pub fn named(store: &Store, part: &str) -> Result<BookmarkRow, Failure> {
     }
     let none = || {
         Failure::input(format!("no bookmark's id begins or ends with `{}`", plain_text(part)))
-            .hint("Run `tow bookmarks --all-projects --deleted`.")
+            .hint("Run `tow bookmark list --all-projects --deleted`.")
     };
     found.pop().ok_or_else(none)
 }

@@ -198,7 +198,8 @@ pub fn given(
     }
     let of = session.project.as_ref().map_or("this place", |traces| traces.display_name());
     let things = if items == 1 { "1 thing" } else { &format!("{items} things") };
-    let notice = format!("towline: gave {things} remembered of {of} ({given}). `tow context` shows them.");
+    let notice =
+        format!("towline: gave {things} remembered of {of} ({given}). `tow session context` shows them.");
     std::iter::once(notice).chain(hint(env)).collect()
 }
 

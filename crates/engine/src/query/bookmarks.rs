@@ -46,7 +46,7 @@ pub fn bookmarks(env: &Env, request: &BookmarksRequest<'_>) -> Result<BookmarkLi
     let store = ownership::store(env)?;
     let session = request.session.map(|name| ownership::named(&store, name)).transpose()?;
     let is_everywhere = request.all_projects || session.is_some();
-    let project = ownership::project_or_all(&store, request.project, is_everywhere, "tow bookmarks")?;
+    let project = ownership::project_or_all(&store, request.project, is_everywhere, "tow bookmark list")?;
     let filter = BookmarkFilter {
         session: session.as_ref().map(|session| &session.key),
         project: project.as_deref(),

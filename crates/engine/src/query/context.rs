@@ -109,12 +109,12 @@ impl Sources<'_> {
     fn named(&self, name: &str) -> Result<SessionKey, Failure> {
         let archive = self.archive.as_ref().ok_or_else(|| {
             Failure::input("nothing was captured yet")
-                .hint("Run `tow import` to take in what the agents have written so far.")
+                .hint("Run `tow data import` to take in what the agents have written so far.")
         })?;
         match archive.conversations_called(name.rsplit(':').next().unwrap_or(name))?.as_slice() {
             [one] => Ok(one.session.clone()),
             [] => Err(Failure::input("no such session was captured")
-                .hint("Run `tow sessions` to see those that were.")),
+                .hint("Run `tow session list` to see those that were.")),
             many => {
                 let names: Vec<_> = many.iter().map(|one| one.session.to_string()).collect();
                 Err(Failure::input("several sessions are called so")
@@ -174,7 +174,7 @@ impl Sources<'_> {
             capture::capture_if_quick(self.env, &known, archive);
         }
         archive.map_or(Ok(()), Archive::begin_read)?;
-        let way = "as `tow context` was asked".to_owned();
+        let way = "as `tow session context` was asked".to_owned();
         let mut material = past::material(archive, hot, from, way, self.env.now)?;
         if let Some(machine) = archive.map(|archive| elsewhere(archive, from)).transpose()?.flatten() {
             past::mark_remote(&mut material, archive, machine)?;

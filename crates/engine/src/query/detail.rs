@@ -75,7 +75,7 @@ fn parse(expressions: &[String]) -> Result<Vec<TimeExpression>, Failure> {
     }
     let error = each(expressions).err().or(phrase.err());
     Err(Failure::input(error.map_or_else(String::new, |error| error.to_string()))
-        .hint("Run `tow detail --help` for examples."))
+        .hint("Run `tow session detail --help` for examples."))
 }
 
 fn each(expressions: &[String]) -> Result<Vec<TimeExpression>, BadExpression> {

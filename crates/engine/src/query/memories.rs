@@ -86,6 +86,6 @@ fn session_named(past: &Past, text: &str) -> Result<SessionKey, Failure> {
     }
     SessionKey::parse(text).map_err(|_| {
         Failure::input(format!("no session has an id that begins or ends with `{}`", plain_text(text)))
-            .hint("Run `tow sessions --all-projects` to see what was captured.")
+            .hint("Run `tow session list --all-projects` to see what was captured.")
     })
 }

@@ -29,8 +29,8 @@ pub fn unreadable_data(error: StoreError) -> Failure {
 pub fn search_failed(error: FindError) -> Failure {
     match error {
         FindError::Store(error) => unreadable_data(error),
-        FindError::Model(error) => Failure::new(&error).hint("Run `tow model get`."),
-        FindError::Index(error) => Failure::new(&error).hint("Run `tow reindex`, then search again."),
+        FindError::Model(error) => Failure::new(&error).hint("Run `tow data model get`."),
+        FindError::Index(error) => Failure::new(&error).hint("Run `tow data reindex`, then search again."),
     }
 }
 

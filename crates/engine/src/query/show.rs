@@ -77,11 +77,15 @@ pub struct ShownMemory {
 
 pub fn show(env: &Env, request: &ShowRequest<'_>) -> Result<Vec<Shown>, Failure> {
     if request.ids.is_empty() {
-        return Err(Failure::input("no id was given").hint("Run `tow show --help`."));
+        return Err(
+            Failure::input("no id was given").hint("Run `tow session list` or `tow memory list` for ids.")
+        );
     }
     let ids = request.ids.iter().map(|id| ParsedId::parse(id)).collect::<Result<Vec<_>, _>>()?;
     let Some(past) = Past::open(env, &request.scope)? else {
-        return Err(Failure::input("nothing was captured yet").hint("Run `tow import`, or `tow install`."));
+        return Err(
+            Failure::input("nothing was captured yet").hint("Run `tow data import`, or `tow install`.")
+        );
     };
     ids.iter().map(|id| show_one(env, &past, request, id)).collect()
 }
@@ -124,13 +128,13 @@ fn show_one(env: &Env, past: &Past, request: &ShowRequest<'_>, id: &ParsedId<'_>
         | TimeExpression::Day(_)
         | TimeExpression::Exact { .. }
         | TimeExpression::Ago { .. } => Err(Failure::input(format!("`{}` is a time", plain_text(text)))
-            .hint(format!("Run `tow detail {}`.", plain_text(text)))),
+            .hint(format!("Run `tow session detail {}`.", plain_text(text)))),
     }
 }
 
 fn no_id(text: &str) -> Failure {
     Failure::input(format!("`{}` is no id", plain_text(text)))
-        .hint("Ids look like 1a2b3c4d, 1a2b3c4d#12, 1a2b3c4d#12.3 and m12; `tow sessions` and `tow memories` list them.")
+        .hint("Ids look like 1a2b3c4d, 1a2b3c4d#12, 1a2b3c4d#12.3 and m12; `tow session list` and `tow memory list` list them.")
 }
 
 /// A turn's uid looks like a session id.
@@ -150,18 +154,18 @@ fn unknown(past: &Past, hint: &SessionHint) -> Failure {
         Some(near) => failure.hint(format!("Did you mean `tow show {near}`?")),
         None => failure,
     };
-    failure.hint("Run `tow sessions --all-projects` to see what was captured.")
+    failure.hint("Run `tow session list --all-projects` to see what was captured.")
 }
 
 fn one_turn(past: &Past, of: &Conversation, from: u32, to: u32) -> Result<TurnRow, Failure> {
     if from != to {
         return Err(Failure::input("several turns are shown by another command")
-            .hint(format!("Run `tow detail {}#{from}-{to}`.", of.short)));
+            .hint(format!("Run `tow session detail {}#{from}-{to}`.", of.short)));
     }
     let turn = past.archive.turns(of, from, from).map_err(unreadable_data)?.into_iter().next();
     turn.ok_or_else(|| {
         Failure::input(format!("session {} has the turns 1 to {}, not {from}", of.short, of.turns))
-            .hint(format!("Run `tow turns {}`.", of.short))
+            .hint(format!("Run `tow session turns {}`.", of.short))
     })
 }
 
@@ -176,7 +180,7 @@ fn show_detail(
     let room = Room::of(request.bytes.unwrap_or(BYTES_OF_ONE));
     let view = view_detail(past, of, turn, number, room)?.map_err(|count| {
         Failure::input(format!("turn {id} has {count} details, not {number}"))
-            .hint(format!("Run `tow detail {id}`."))
+            .hint(format!("Run `tow session detail {id}`."))
     })?;
     Ok(Shown::Detail(Box::new(view)))
 }

@@ -175,7 +175,7 @@ fn no_anchor(text: &str) -> Failure {
         "`{shown}` is no memory, turn, session or time that is known, and no search finds it"
     ))
     .hint(
-        "Write m12, 1a2b3c4d#12, 14:05, 'yesterday 9:00' or words; `tow memories` and `tow turns` list ids.",
+        "Write m12, 1a2b3c4d#12, 14:05, 'yesterday 9:00' or words; `tow memory list` and `tow session turns` list ids.",
     )
 }
 

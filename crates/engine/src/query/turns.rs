@@ -158,7 +158,7 @@ impl Bounds {
     fn parse(request: &TurnsRequest<'_>, now: Timestamp) -> Result<Bounds, Failure> {
         if request.after.is_some() && (request.before.is_some() || request.since.is_some()) {
             return Err(Failure::input("`after` cannot be combined with `before` or `since`")
-                .hint("Run `tow turns --help`."));
+                .hint("Run `tow session turns --help`."));
         }
         let which = if request.all { TurnFilter::All } else { TurnFilter::Standing };
         let query = TurnQuery::last(request.limit, which);
@@ -229,7 +229,7 @@ impl Bounds {
 
 fn parsed(text: &str) -> Result<TimeExpression, Failure> {
     TimeExpression::parse(text)
-        .map_err(|error| Failure::input(error.to_string()).hint("Run `tow turns --help`."))
+        .map_err(|error| Failure::input(error.to_string()).hint("Run `tow session turns --help`."))
 }
 
 fn session_named(text: &str) -> Result<SessionHint, Failure> {
@@ -240,7 +240,7 @@ fn session_named(text: &str) -> Result<SessionHint, Failure> {
         | TimeExpression::Exact { .. }
         | TimeExpression::Ago { .. } => {
             Err(Failure::input(format!("`{}` is a time, not a session", escape_for_terminal(text)))
-                .hint("Write `tow turns --since TIME`, or `tow detail TIME`."))
+                .hint("Write `tow session turns --since TIME`, or `tow session detail TIME`."))
         }
     }
 }
@@ -256,5 +256,5 @@ fn no_turn(text: &str) -> Failure {
 
 fn unknown(hint: &SessionHint) -> Failure {
     Failure::input(format!("no session has an id that begins or ends with `{hint}`"))
-        .hint("Run `tow sessions --all-projects` to see what was captured.")
+        .hint("Run `tow session list --all-projects` to see what was captured.")
 }

@@ -66,7 +66,7 @@ fn set_aside_with_index(env: &Env, lock: &ArchiveLock) -> Result<PathBuf, StoreE
 fn begin_anew(env: &Env, lock: &ArchiveLock, cause: &str) -> Result<Archive, StoreError> {
     let aside = set_aside_with_index(env, lock)?;
     let detail = format!(
-        "the archive was damaged ({cause}) and is kept at {}; run `tow import` to read the transcripts again",
+        "the archive was damaged ({cause}) and is kept at {}; run `tow data import` to read the transcripts again",
         aside.display()
     );
     record_here(env, FaultKind::Rebuilt, detail);

@@ -1,6 +1,6 @@
 //! Starts our own program, detached and silent, for work an agent must not wait for.
 //!
-//! The caller does not wait for it. `tow work` takes its own lock, so an extra start is harmless.
+//! The caller does not wait for it. `tow data work` takes its own lock, so an extra start is harmless.
 
 use crate::runtime::env::{GUARD, arguments, find_in_path, own_program};
 use std::io::{self, BufRead, BufReader, Write};

@@ -1,7 +1,7 @@
 //! Takes the hub's rows of a shared project into the archive.
 //!
 //! May be killed at any point and repeated: rows and cursor are written together. Rows forgotten elsewhere
-//! are erased from every file, as `tow forget` would.
+//! are erased from every file, as `tow data forget` would.
 
 use super::{Sharing, words};
 use crate::erase::forget::{self, Meant, busy, failed};
@@ -17,7 +17,7 @@ use towline_store::{Store, StoreError};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Takes in one project page by page. Files are compacted once, at the end; if killed before, the eraser's
-/// mark makes `tow work` finish it.
+/// mark makes `tow data work` finish it.
 pub struct Arrivals<'a> {
     env: &'a Env,
     sharing: Sharing<'a>,

@@ -69,7 +69,7 @@ pub fn waiting(env: &Env) -> Result<u64, NoLink> {
     Ok(u64::try_from(outgoing::waiting(&archive)?).unwrap_or(0))
 }
 
-/// Starts `tow work` if a sync is due. For commands that have just written and are about to exit.
+/// Starts `tow data work` if a sync is due. For commands that have just written and are about to exit.
 pub fn nudge(env: &Env) {
     if is_due(env, Duration::from_millis(300)).unwrap_or(false) {
         spawn::start_detached();

@@ -133,8 +133,8 @@ pub fn drop_job(given: &Given) -> Result<Answer, Refusal> {
 
 fn job(given: &Given) -> Result<JobSelection, Refusal> {
     let number = given.text("id").and_then(|id| id.parse().ok());
-    let number =
-        number.ok_or_else(|| Refusal::new(Status::NotFound, "that is no job").next("Run `tow jobs`."))?;
+    let number = number
+        .ok_or_else(|| Refusal::new(Status::NotFound, "that is no job").next("Run `tow data jobs`."))?;
     Ok(JobSelection { numbers: vec![number], is_dead_only: false })
 }
 

@@ -61,8 +61,8 @@ fn answer(call: Call) -> Result<String, Failure> {
         Call::Forget { id } => {
             let id = dismiss(&env, &Actor::tool(&env), &id)?.name();
             Ok(format!(
-                "{id} is held back from every model. The user can bring it back by `tow release {id}`, or erase it by \
-                 `tow forget {id}`.\n"
+                "{id} is held back from every model. The user can bring it back by `tow memory release {id}`, or erase it by \
+                 `tow data forget {id}`.\n"
             ))
         }
         Call::Context => {

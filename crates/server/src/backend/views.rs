@@ -16,9 +16,8 @@ use towline_render::{bookmarks_json, memory_json, show_json, summary_json};
 pub fn session(given: &Given) -> Result<Answer, Refusal> {
     let shown = show(given.text("id").unwrap_or_default())?;
     let [Shown::Session(session)] = shown.as_slice() else {
-        return Err(
-            Refusal::new(Status::NotFound, "that is no session").next("Run `tow sessions --all-projects`.")
-        );
+        return Err(Refusal::new(Status::NotFound, "that is no session")
+            .next("Run `tow session list --all-projects`."));
     };
     let (env, key) = (env()?, &session.of.session);
     let (mut row, name) = (show_json(&shown), key.to_string());

@@ -146,7 +146,7 @@ pub fn check_access(
     }
     if matches!(route.access, Access::Write | Access::Events) && writing == Writing::Refused {
         let refusal = Refusal::new(Status::Forbidden, "this server only reads");
-        return Err(refusal.next("Start it by `tow serve --write`."));
+        return Err(refusal.next("Start it by `tow data serve --write`."));
     }
     if route.access == Access::Write {
         check_own_header(headers)?;

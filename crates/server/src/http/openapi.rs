@@ -16,8 +16,8 @@ pub fn openapi(version: &str) -> Value {
         "info": {
             "title": "Towline",
             "version": version,
-            "description": "What `tow serve` answers to this machine's user. Every answer is what the verb of the same \
-                name prints with --json; lists come in pages by key. Changes need `tow serve --write` and the header \
+            "description": "What `tow data serve` answers to this machine's user. Every answer is what the verb of the same \
+                name prints with --json; lists come in pages by key. Changes need `tow data serve --write` and the header \
                 `X-Towline: 1`; events need `--write`, too."
         },
         "paths": paths,

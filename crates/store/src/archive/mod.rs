@@ -133,7 +133,7 @@ impl Archive {
         new_machine: Uid,
     ) -> Result<Archive> {
         let db = open_for_writing(&home.archive(), patience, &MIGRATIONS)?;
-        // Deleted content is overwritten: see `tow forget`.
+        // Deleted content is overwritten: see `tow data forget`.
         db.pragma_update(None, "secure_delete", true)?;
         db.pragma_update(None, "cache_size", -CACHE_KIB)?;
         // Statement journals stay in memory: no captured text may reach the system's temporary folder.

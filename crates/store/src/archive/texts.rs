@@ -93,7 +93,7 @@ impl Archive {
         self.db.all(QUERY, (row, most))
     }
 
-    /// The number of a detail within its turn, as `tow detail` counts.
+    /// The number of a detail within its turn, as `tow session detail` counts.
     pub fn detail_number(&self, conversation: &Conversation, text: &IndexText) -> Result<Option<u32>> {
         let turns = self.turns(conversation, text.turn, text.turn)?;
         let Some(turn) = turns.first() else { return Ok(None) };

@@ -16,9 +16,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Above this size the integrity check, which reads every page, would keep the user waiting.
 const QUICKLY_READ: u64 = 256 << 20;
 
-const BEGIN_ANEW: &str = "tow import --rebuild";
+const BEGIN_ANEW: &str = "tow data import --rebuild";
 
-const BRING_BACK: &str = "tow work";
+const BRING_BACK: &str = "tow data work";
 
 pub fn check(scope: &Scope) -> Check {
     let path = scope.env.home.archive();
@@ -35,7 +35,7 @@ pub fn check(scope: &Scope) -> Check {
             Check::bad("archive", detail, BRING_BACK)
         }
         Ok(None) => {
-            Check::good("archive", "nothing captured yet; `tow import` takes in what the agents have")
+            Check::good("archive", "nothing captured yet; `tow data import` takes in what the agents have")
         }
         Ok(Some((sizes, complaints))) if complaints.is_empty() => Check::good("archive", describe(&sizes)),
         Ok(Some((_, complaints))) => {

@@ -48,7 +48,7 @@ fn of_one(scope: &Scope, agent: Agent, archive: &Archive) -> Result<Option<Check
         left => Check::warning(
             name,
             format!("{} of the current session {session} are not captured; {last}", size(left)),
-            "tow import; if it stays so, its folder is excluded (`tow config get privacy.exclude_projects`)",
+            "tow data import; if it stays so, its folder is excluded (`tow config get privacy.exclude_projects`)",
         ),
     }))
 }

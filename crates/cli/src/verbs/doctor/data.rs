@@ -98,7 +98,7 @@ fn typing(scope: &Scope) -> Check {
             Check::good("typing", format!("on, paused until {}", until.to_utc()))
         }
         TypingRules { pause: Some(TypingPause { until: None }), .. } => {
-            Check::warning("typing", "on, but paused without an end", "tow resume")
+            Check::warning("typing", "on, but paused without an end", "tow typing resume")
         }
         TypingRules { without, .. } if !without.is_empty() => {
             let names: Vec<&str> = without.iter().map(|ability| ability.name()).collect();
@@ -106,7 +106,7 @@ fn typing(scope: &Scope) -> Check {
             Check::warning("typing", detail, "tow config unset typing.without")
         }
         TypingRules { .. } => {
-            Check::good("typing", "on; `tow typed` lists what was typed, `tow pause` stops it")
+            Check::good("typing", "on; `tow typing list` lists what was typed, `tow typing pause` stops it")
         }
     }
 }
@@ -154,7 +154,7 @@ fn database(store: &Store) -> Check {
     let megabytes = fs::metadata(&path).map_or(0, |meta| meta.len()) / 1024 / 1024;
     let looked = store.schema().and_then(|schema| Ok((schema, store.complaints()?)));
     match looked {
-        // `tow work` repairs only damage that it runs into while applying the journal; a rebuild repairs all.
+        // `tow data work` repairs only damage that it runs into while applying the journal; a rebuild repairs all.
         Err(error @ StoreError::Damaged { .. }) => Check::bad("database", chain(&error), REBUILD),
         Err(error) => Check::bad("database", chain(&error), mend_of(&error)),
         Ok((schema, _)) if schema > SCHEMA => Check::warning(
@@ -162,7 +162,7 @@ fn database(store: &Store) -> Check {
             format!("schema {schema} is newer than this tow's {SCHEMA}: events are only journalled"),
             "update tow",
         ),
-        Ok((0, _)) => Check::warning("database", "it was begun and never finished", "tow work"),
+        Ok((0, _)) => Check::warning("database", "it was begun and never finished", "tow data work"),
         Ok((schema, complaints)) if complaints.is_empty() => {
             Check::good("database", format!("sound, schema {schema}, {megabytes} MB at {}", path.display()))
         }
@@ -170,19 +170,21 @@ fn database(store: &Store) -> Check {
     }
 }
 
-const REBUILD: &str = "tow work --rebuild";
+const REBUILD: &str = "tow data work --rebuild";
 
 fn mend_of(error: &StoreError) -> String {
     match error {
-        StoreError::Damaged { .. } => "tow work".to_owned(),
-        StoreError::StillRead => "run `tow work` once the other process is done".to_owned(),
-        StoreError::Busy { .. } => "wait until the other process is done, then run `tow work`".to_owned(),
+        StoreError::Damaged { .. } => "tow data work".to_owned(),
+        StoreError::StillRead => "run `tow data work` once the other process is done".to_owned(),
+        StoreError::Busy { .. } => {
+            "wait until the other process is done, then run `tow data work`".to_owned()
+        }
         StoreError::Newer { .. } | StoreError::NewerJournal => "update tow".to_owned(),
         StoreError::Open { path, .. } | StoreError::Folder { path, .. } => {
             format!("ls -ld {}", path.display())
         }
         StoreError::Sql { .. } | StoreError::Unpack { .. } => {
-            "run `tow work`; if it fails, its message says more".to_owned()
+            "run `tow data work`; if it fails, its message says more".to_owned()
         }
     }
 }
@@ -198,7 +200,7 @@ fn journal(store: &Store) -> Check {
         Err(error) => Check::bad("journal", chain(&error), mend_of(&error)),
         Ok((0, total)) => Check::good("journal", format!("all folded, {} KB kept", total / 1024)),
         Ok((backlog, _)) => {
-            Check::warning("journal", format!("{backlog} bytes are not folded yet"), "tow work")
+            Check::warning("journal", format!("{backlog} bytes are not folded yet"), "tow data work")
         }
     }
 }
@@ -207,7 +209,7 @@ fn journal(store: &Store) -> Check {
 fn unfolded(home: &DataFolder) -> Option<Check> {
     let waiting = Segments::list(home).map_or(0, |segments| segments.total_bytes());
     (waiting > 0)
-        .then(|| Check::warning("journal", format!("{waiting} bytes are not folded yet"), "tow work"))
+        .then(|| Check::warning("journal", format!("{waiting} bytes are not folded yet"), "tow data work"))
 }
 
 /// Lists the client programs, with versions, that were seen in seats.

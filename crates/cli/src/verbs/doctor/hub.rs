@@ -19,7 +19,7 @@ pub fn check(scope: &Scope) -> Option<Check> {
     let known = Archive::read(&scope.env.home, PATIENCE)
         .and_then(|archive| archive.map_or_else(|| Ok(Known::default()), |archive| Known::of(&archive)));
     Some(match known {
-        Err(error) => Check::warning("hub", chain(&error), "run `tow work`"),
+        Err(error) => Check::warning("hub", chain(&error), "run `tow data work`"),
         Ok(known) => judged(&wanted.team, &known),
     })
 }

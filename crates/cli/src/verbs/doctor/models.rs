@@ -12,7 +12,7 @@ pub fn check(scope: &Scope) -> Check {
         return Check::good("model", "none: turns are put into words by rules alone");
     }
     match enrich::standing(&scope.env) {
-        Err(error) => Check::warning("model", chain(&error), "run `tow work`"),
+        Err(error) => Check::warning("model", chain(&error), "run `tow data work`"),
         Ok(None) => Check::good("model", "nothing captured yet"),
         Ok(Some(standing)) => judged(scope, &standing),
     }
@@ -37,7 +37,7 @@ fn judged(scope: &Scope, standing: &Standing) -> Check {
         return Check::warning(
             "model",
             what,
-            "run `tow jobs --dead`, then `tow jobs retry --dead` or `tow jobs drop --dead`",
+            "run `tow data jobs --dead`, then `tow data jobs retry --dead` or `tow data jobs drop --dead`",
         );
     }
     if spent + standing.wanted.per_memory_tokens > limit {

@@ -8,7 +8,7 @@ use towline_engine::index::embeddings::{self, Standing};
 use towline_engine::runtime::{chain, settings};
 use towline_search::Encoder;
 
-const GET: &str = "tow model get";
+const GET: &str = "tow data model get";
 
 pub fn check(scope: &Scope) -> Check {
     let home = &scope.env.home;
@@ -19,7 +19,9 @@ pub fn check(scope: &Scope) -> Check {
         }
         Standing::Ready(model) => match (Encoder::open(&model.folder), vectors(scope)) {
             (Err(error), _) => Check::warning("search", format!("{}; the table serves", chain(&error)), GET),
-            (Ok(_), 0) => Check::warning("search", "the model is there, but no vectors yet", "tow reindex"),
+            (Ok(_), 0) => {
+                Check::warning("search", "the model is there, but no vectors yet", "tow data reindex")
+            }
             (Ok(_), vectors) => Check::good("search", format!("with a model, {vectors} vectors")),
         },
     }

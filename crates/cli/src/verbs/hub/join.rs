@@ -17,7 +17,7 @@ use towline_hub::Machine;
 const EXAMPLES: &str = "\
 Examples:
   tow hub join postgres://ann@hub.example/towline --team crew
-  tow hub join postgres://ann@hub.example/towline --team crew --ca ~/crew-ca.pem --machine desktop
+  tow hub join postgres://ann@hub.example/towline --team crew --ca ~/crew-ca.pem
   tow hub join postgres://ann@127.0.0.1:5433/towline --team me --plain
 
 The password is looked for in this order, each time that it is needed, and kept nowhere:

@@ -16,7 +16,7 @@ Examples:
   tow hub model            which one it is, and whether this machine's is the same
   tow hub model --adopt    from now on this machine's; for administrators of the team
 
-The first machine that has the optional model of search (`tow model`) decides. Others with another one search by words alone.";
+The first machine that has the optional model of search (`tow data model`) decides. Others with another one search by words alone.";
 
 /// Show or change the embedding model of the team.
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let mut team = link.hub.embedding_support(&link.membership).map_err(|error| Failure::new(&error))?;
     if arguments.adopt {
         let Some(model) = &here else {
-            return Err(Failure::input("this machine has no model").hint("Run `tow model get` first."));
+            return Err(Failure::input("this machine has no model").hint("Run `tow data model get` first."));
         };
         if team == EmbeddingSupport::None {
             return Err(Failure::input("this hub knows no vectors").hint(
@@ -65,7 +65,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
 fn words(agreement: Agreement, team: EmbeddingSupport) -> &'static str {
     match (team, agreement) {
         (EmbeddingSupport::None, _) => "this hub knows no vectors: the team is searched by words",
-        (_, Agreement::None) => "this machine has no model (`tow model`): it searches the team by words",
+        (_, Agreement::None) => "this machine has no model (`tow data model`): it searches the team by words",
         (EmbeddingSupport::Undecided, _) => "no vectors came yet: this machine's model will be the team's",
         (EmbeddingSupport::Of(_), Agreement::Same) => "the team's vectors are of this machine's model",
         (EmbeddingSupport::Of(_), Agreement::Other) => {

@@ -37,7 +37,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let memories = memories_named(archive, &arguments.ids)?;
     if let Some(foreign) = memories.iter().find(|memory| memory.person.is_some()) {
         return Err(Failure::input(format!("{} is not yours", foreign.name()))
-            .hint("Its own person can withdraw it; `tow forget` erases it for all."));
+            .hint("Its own person can withdraw it; `tow data forget` erases it for all."));
     }
     let (presence, state) = match arguments.off {
         false => (Visibility::Withdrawn, "stays here"),

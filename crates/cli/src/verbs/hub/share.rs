@@ -106,7 +106,7 @@ fn extent(scope: &Scope, arguments: &Arguments) -> ShareLevel {
 pub fn known(scope: &Scope, name: &str) -> Result<ProjectRow, Failure> {
     let nothing = || {
         Failure::input(format!("nothing was captured of the project `{}`", escape_for_terminal(name)))
-            .hint("Run `tow sessions --all-projects` to see which there are, or `tow import`.")
+            .hint("Run `tow session list --all-projects` to see which there are, or `tow data import`.")
     };
     let past = Past::open(&scope.env, &ProjectScope::of(Some(name.to_owned())))?.ok_or_else(nothing)?;
     let Chosen::Known { row, .. } = past.project else { return Err(nothing()) };

@@ -1,6 +1,6 @@
 //! `tow hub sync`: synchronises with the hub now, whether or not a sync is due.
 //!
-//! Waits until the sync is done; `tow work` does the same in the background.
+//! Waits until the sync is done; `tow data work` does the same in the background.
 
 use super::withdraw::{RowCounts, exchange_shown};
 use crate::scope::Scope;
@@ -22,7 +22,7 @@ It can be stopped at any time and goes on from there.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Stop after half a minute, as `tow work` does.
+    /// Stop after half a minute, as `tow data work` does.
     #[arg(long)]
     once: bool,
     /// Show what would be sent.

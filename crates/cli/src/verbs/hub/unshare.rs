@@ -21,7 +21,7 @@ Examples:
   tow hub unshare app --withdraw --dry-run    how many rows would be taken back
   tow hub unshare app --withdraw    all that you gave of it, from any of your machines, leaves the hub and the others
   tow hub private m12               takes one memory back, while its project is still shared
-  tow forget m12                    erases it here, at the hub and with everybody
+  tow data forget m12                    erases it here, at the hub and with everybody
 
 What is taken back stays on the machine that made it. Stopped half-way, `tow hub sync` goes on; `tow hub unshare app` once more
 leaves it at that. Your other machines give what is new until the project is unshared there, too.";

@@ -1,4 +1,4 @@
-//! Parses `--since` and `--project` of `tow import`.
+//! Parses `--since` and `--project` of `tow data import`.
 //!
 //! Reads only the files that identify a project.
 

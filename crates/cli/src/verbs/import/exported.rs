@@ -1,4 +1,4 @@
-//! Reports the import of a file that `tow export` wrote. Only formats: it imports nothing.
+//! Reports the import of a file that `tow data export` wrote. Only formats: it imports nothing.
 
 use crate::scope::Scope;
 use serde_json::{Value, json};

@@ -79,7 +79,9 @@ impl ImportReport {
         let (name, path) = (done.product, plain_text(&done.path.to_string_lossy()));
         if let Some(problem) = &done.problem {
             warn(scope, &format!("{name}: {}", plain_text(problem)));
-            scope.out.line(&format!("  Close what uses it, or mend it, then run `tow import {name}` again."));
+            scope
+                .out
+                .line(&format!("  Close what uses it, or mend it, then run `tow data import {name}` again."));
         }
         if done.survey.tables.is_empty() {
             return;

@@ -34,7 +34,8 @@ pub fn fork(
     let address = address_of(agent, || {
         let what = format!("sessions of {} cannot be forked: it has no server that could", agent.title());
         let id = short(known.bookmark.uid);
-        Failure::input(what).hint(format!("Run `tow rewind {id}` for how to get back there by hand."))
+        Failure::input(what)
+            .hint(format!("Run `tow bookmark rewind {id}` for how to get back there by hand."))
     })?;
     if !arguments.yes && (!is_interactive() || arguments.json) {
         return Err(Failure::input("nothing was forked: it has to be confirmed").hint("Add `--yes`."));
@@ -58,14 +59,14 @@ fn not_done(error: &ServerError) -> Failure {
 fn point(client: &mut Client<'_>, known: &BookmarkRow, since: &[SessionTurn]) -> Result<ForkPoint, Failure> {
     let unknown = |error: ServerError| {
         Failure::about(format!("could not look at {}", known.session), &error)
-            .hint("Run `tow bookmarks` for those of other sessions.")
+            .hint("Run `tow bookmark list` for those of other sessions.")
     };
     let turns = client.turns(&known.session.id).map_err(unknown)?;
     let Some(first) = since.first() else {
         return Ok(ForkPoint { before: None, kept: turns.len(), cut: 0 });
     };
     let by_hand =
-        format!("Run `tow rewind {}` for how to get back there by hand.", short(known.bookmark.uid));
+        format!("Run `tow bookmark rewind {}` for how to get back there by hand.", short(known.bookmark.uid));
     let found = first.id.as_ref().and_then(|id| turns.iter().position(|turn| turn.id == *id));
     let Some(kept) = found else {
         let what = "the session does not hold the turn after this bookmark any more: it was taken back";

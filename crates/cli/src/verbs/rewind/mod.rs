@@ -1,4 +1,4 @@
-//! `tow rewind`: explains how to get back to a bookmark, in the conversation and in the code.
+//! `tow bookmark rewind`: explains how to get back to a bookmark, in the conversation and in the code.
 //!
 //! Runs nothing unless `--fork` is given: then the agent's server makes a new session, and the old one stays.
 
@@ -18,13 +18,13 @@ use towline_render::{bookmark_code, bookmark_json};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow rewind 5e6f7a8b           the steps, in the conversation and in the code
-  tow rewind 5e6f7a8b --json
-  tow rewind 5e6f7a8b --fork    a new session of what was before it, where the agent's server can do that
-  tow rewind 5e6f7a8b --fork --yes
+  tow bookmark rewind 5e6f7a8b           the steps, in the conversation and in the code
+  tow bookmark rewind 5e6f7a8b --json
+  tow bookmark rewind 5e6f7a8b --fork    a new session of what was before it, where the agent's server can do that
+  tow bookmark rewind 5e6f7a8b --fork --yes
 
 Without --fork nothing is run: the commands are for you to read first. A fork leaves the session as it is, and the code too.
-`tow bookmarks` lists the ids.";
+`tow bookmark list` lists the ids.";
 
 /// Show how to get back to a bookmark, or fork the session there.
 #[derive(Debug, Args)]

@@ -421,7 +421,7 @@ fn a_pause_at_the_last_moment_keeps_enter_from_being_pressed() {
     assert_eq!(bench.lines(), [""; 0]);
     let next = bench.make(IntentPurpose::Bookmark, "·");
     bench.work_off();
-    bench.check(&next, IntentStage::Refused, "typing is paused (`tow resume`)");
+    bench.check(&next, IntentStage::Refused, "typing is paused (`tow typing resume`)");
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Verdict {
             Verdict::Taken => "of which the archive had nothing",
             Verdict::Noted => "that are known: what was noted goes beside their turns",
             Verdict::Known => "that are known already",
-            Verdict::HasTranscript => "whose transcripts are there and come first: run `tow import`",
+            Verdict::HasTranscript => "whose transcripts are there and come first: run `tow data import`",
             Verdict::NotAsked => "that were not asked for",
             Verdict::Excluded => "in excluded projects",
             Verdict::PerhapsExcluded => {

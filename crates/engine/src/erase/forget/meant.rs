@@ -1,4 +1,4 @@
-//! Resolves the target of `tow forget`: turns, sessions, a project, a time span, a text.
+//! Resolves the target of `tow data forget`: turns, sessions, a project, a time span, a text.
 //!
 //! Reads the rows as last applied. Never guesses: an ambiguous name is an error that lists all candidates.
 
@@ -65,13 +65,12 @@ pub fn find(env: &Env, request: &Request<'_>) -> Result<Meant, Failure> {
         (Some(TimeExpression::Session(hint)), None) => session(env, &hint, bounds),
         (Some(TimeExpression::Turn { .. } | TimeExpression::Session(_)), _) => {
             Err(Failure::input("turns are forgotten by their numbers alone, sessions not by project")
-                .hint("Run `tow forget --help`."))
+                .hint("Run `tow data forget --help`."))
         }
         (Some(time), name) if bounds.is_none() => scoped(env, name, Some(moments(env, &time)?)),
-        (Some(_), _) => Err(Failure::input("the time is given twice").hint("Run `tow forget --help`.")),
-        (None, None) if bounds.is_none() => {
-            Err(Failure::input("nothing was named that should be forgotten").hint("Run `tow forget --help`."))
-        }
+        (Some(_), _) => Err(Failure::input("the time is given twice").hint("Run `tow data forget --help`.")),
+        (None, None) if bounds.is_none() => Err(Failure::input("nothing was named that should be forgotten")
+            .hint("Run `tow data forget --help`.")),
         (None, name) => scoped(env, name, bounds),
     }
 }
@@ -99,7 +98,7 @@ fn memories(env: &Env, request: &Request<'_>, names: &[String]) -> Result<Meant,
 
 fn parse(text: &str) -> Result<TimeExpression, Failure> {
     TimeExpression::parse(text)
-        .map_err(|error| Failure::input(error.to_string()).hint("Run `tow forget --help`."))
+        .map_err(|error| Failure::input(error.to_string()).hint("Run `tow data forget --help`."))
 }
 
 /// The span from `--since` to `--until`, if one of them is given.
@@ -127,7 +126,7 @@ fn moments(env: &Env, wanted: &TimeExpression) -> Result<TimeRange, Failure> {
     let days = || today(env.now).into_iter().flat_map(|today| wanted.windows(today));
     let civil = || days().filter_map(stretch).find(|(from, _)| *from <= env.now);
     wanted.range(env.now).or_else(civil).map(ends).ok_or_else(|| {
-        Failure::input(format!("`{wanted}` is no time that has been")).hint("Run `tow forget --help`.")
+        Failure::input(format!("`{wanted}` is no time that has been")).hint("Run `tow data forget --help`.")
     })
 }
 
@@ -143,12 +142,13 @@ fn scoped(env: &Env, project: Option<&str>, stretch: Option<TimeRange>) -> Resul
             Ok(Meant::Project { project, stretch })
         }
         (None, Some(stretch)) => Ok(Meant::Everyone { stretch }),
-        (None, None) => Err(Failure::input("nothing was named").hint("Run `tow forget --help`.")),
+        (None, None) => Err(Failure::input("nothing was named").hint("Run `tow data forget --help`.")),
     }
 }
 
 fn turns(env: &Env, hint: &SessionHint, from: u32, to: u32) -> Result<Meant, Failure> {
-    let none = || Failure::input(format!("no turn `{hint}#{from}` was captured")).hint("Run `tow sessions`.");
+    let none =
+        || Failure::input(format!("no turn `{hint}#{from}` was captured")).hint("Run `tow session list`.");
     let archive = Archive::read(&env.home, PATIENCE)?.ok_or_else(none)?;
     let mut found = archive.conversations_called(&hint.id)?;
     found.retain(|conversation| hint.fits(&conversation.session));
@@ -173,7 +173,8 @@ fn session(env: &Env, hint: &SessionHint, bounds: Option<TimeRange>) -> Result<M
     }
     keys.retain(|key| hint.fits(key));
     let none = || {
-        Failure::input(format!("no session's id begins or ends with `{hint}`")).hint("Run `tow sessions`.")
+        Failure::input(format!("no session's id begins or ends with `{hint}`"))
+            .hint("Run `tow session list`.")
     };
     let key = only(keys.into_iter().collect(), ToString::to_string, none)?;
     let sessions = vec![key];
@@ -215,7 +216,7 @@ fn named_project(env: &Env, name: &str) -> Result<ProjectLocation, Failure> {
     let found: Vec<ProjectLocation> = known.into_iter().filter(is_meant).collect();
     let none = || {
         Failure::input(format!("nothing is kept of a project `{name}`"))
-            .hint("Give its folder, or run `tow sessions`.")
+            .hint("Give its folder, or run `tow session list`.")
     };
     // One project may have two rows: with its root in one database, with its remote in the other.
     if let [first, rest @ ..] = found.as_slice()

@@ -38,7 +38,7 @@ pub fn named(name: &str) -> Result<Subject, Failure> {
     match found.len() {
         1 => Ok(found.remove(0)),
         0 => Err(Failure::input(format!("no transcript's id begins or ends with `{}`", plain_text(name)))
-            .hint("Run `tow repair --list --recent 100`, or give the path of a transcript.")),
+            .hint("Run `tow session repair --list --recent 100`, or give the path of a transcript.")),
         _ => {
             let paths: Vec<String> = found.iter().map(|one| one.path.display().to_string()).collect();
             Err(Failure::input(format!(

@@ -143,7 +143,7 @@ impl TurnEndHandler<'_> {
         }
         spawn::type_detached(&seat);
         let notice = format!(
-            "towline: the context is {percent} % full: the work goes on in a fresh session. `tow pause` stops it."
+            "towline: the context is {percent} % full: the work goes on in a fresh session. `tow typing pause` stops it."
         );
         Ok(Outcome { reply: said(notice), goes_on: true })
     }

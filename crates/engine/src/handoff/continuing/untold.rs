@@ -61,7 +61,7 @@ pub fn failure_line(hop: &Hop) -> String {
     let (short, session) = (hop.short(), hop.session.short());
     let next = if hop.text().is_some() {
         format!(
-            " Its handoff is kept: `tow handoff send {short}` sends it, `tow handoff show {short}` shows it."
+            " Its handoff is kept: `tow session handoff send {short}` sends it, `tow session handoff show {short}` shows it."
         )
     } else {
         String::new()

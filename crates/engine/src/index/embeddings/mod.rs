@@ -89,11 +89,11 @@ pub struct Asked {
 pub fn asked(home: &DataFolder, wanted: &Search, text: &str) -> (Option<Asked>, Option<String>) {
     match standing(home, wanted) {
         Standing::NotWanted => (None, None),
-        Standing::Missing(why) => (None, Some(format!("{why}; run `tow model get`"))),
+        Standing::Missing(why) => (None, Some(format!("{why}; run `tow data model get`"))),
         Standing::Ready(model) => match understood(home, &model, text) {
             Ok(asked) if asked.vectors.is_some() => (Some(asked), None),
-            Ok(asked) => (Some(asked), Some("no vectors were made yet; run `tow reindex`".to_owned())),
-            Err(error) => (None, Some(format!("{}; run `tow model get`", chain(&error)))),
+            Ok(asked) => (Some(asked), Some("no vectors were made yet; run `tow data reindex`".to_owned())),
+            Err(error) => (None, Some(format!("{}; run `tow data model get`", chain(&error)))),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! Extracts memories with the configured model: creates jobs from captured turns, which `tow work` runs.
+//! Extracts memories with the configured model: creates jobs from captured turns, which `tow data work` runs.
 //!
 //! No command waits for it. A failure only costs time: jobs remain, memories made by rules serve meanwhile,
 //! and the user is notified once.

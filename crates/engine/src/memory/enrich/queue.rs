@@ -74,7 +74,7 @@ fn change(
     };
     for number in &numbers {
         if archive.job(*number)?.is_none() {
-            return Err(Failure::input(format!("there is no job {number}")).hint("Run `tow jobs`."));
+            return Err(Failure::input(format!("there is no job {number}")).hint("Run `tow data jobs`."));
         }
     }
     act(archive, &numbers).map_err(Failure::from)

@@ -33,7 +33,7 @@ pub fn numbers(names: &[String]) -> Result<Vec<i64>, Failure> {
     let each = |name: &String| {
         number(name).ok_or_else(|| {
             Failure::input(format!("`{}` is no memory", plain_text(name)))
-                .hint("Memories are called m1, m2 and so on; `tow memories` lists them.")
+                .hint("Memories are called m1, m2 and so on; `tow memory list` lists them.")
         })
     };
     names.iter().map(each).collect()
@@ -50,7 +50,7 @@ pub fn memories_named(archive: &Archive, names: &[String]) -> Result<Vec<Memory>
 
 pub fn no_memory(number: i64) -> Failure {
     Failure::input(format!("there is no memory {}", name(number)))
-        .hint("Run `tow memories --all --all-projects` to see those there are.")
+        .hint("Run `tow memory list --all --all-projects` to see those there are.")
 }
 
 /// The type that a word names.

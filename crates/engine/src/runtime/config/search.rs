@@ -1,6 +1,6 @@
 //! The `search` section: the embedding method, and the source of the optional model.
 //!
-//! Pure. It triggers no download: only `tow model get` downloads.
+//! Pure. It triggers no download: only `tow data model get` downloads.
 
 use super::rules::require;
 use super::values::{key, section};

@@ -20,14 +20,14 @@ use towline_store::{Archive, StoreError};
 const BATCH: usize = 500;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// `tow export` writes no longer line.
+/// `tow data export` writes no longer line.
 const LONGEST_LINE: usize = 64 << 20;
 
 #[derive(Debug, thiserror::Error)]
 enum ImportError {
     #[error("could not read the file")]
     Read(#[from] io::Error),
-    #[error("line {0} is longer than any that `tow export` writes")]
+    #[error("line {0} is longer than any that `tow data export` writes")]
     Long(usize),
     #[error("line {line} cannot be understood")]
     Line { line: usize, source: serde_json::Error },

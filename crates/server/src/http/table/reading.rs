@@ -11,7 +11,7 @@ routes! {
     get Stream "/v1/stream" [] "What changes, as it changes: server-sent events that Last-Event-ID resumes";
     get Seats "/v1/seats" [] "What every agent is doing: `tow status --json`";
     get Sessions "/v1/sessions" [PROJECT, AGENT, SINCE, query("before", WORD, "The `next` of the page before"), LIMIT]
-        "Sessions, the latest first: `tow sessions --json`";
+        "Sessions, the latest first: `tow session list --json`";
     get Session "/v1/sessions/{id}" [in_path("id", "A session, by its id or the end of it")]
         "One session with its summary, figures, bookmarks, inheritance and context growth";
     get Turns "/v1/sessions/{id}/turns" [
@@ -20,7 +20,7 @@ routes! {
         query("after", WORD, "The first turns after this one"),
         query("all", Kind::Flag, "Bookmarks, notifications and turns that were taken back, too"),
         LIMIT,
-    ] "Turns with what was said and headings of details: `tow turns --json`";
+    ] "Turns with what was said and headings of details: `tow session turns --json`";
     get Turn "/v1/turns/{id}" [in_path("id", "A turn, such as 1a2b3c4d#12")] "One turn: `tow show --json`";
     get Detail "/v1/details/{id}" [in_path("id", "A detail, such as 1a2b3c4d#12.3")]
         "One detail, whole: `tow show --json`";
@@ -38,7 +38,7 @@ routes! {
         query("all", Kind::Flag, "Those that were replaced or are held back, too"),
         query("before", WORD, "The `next` of the page before"),
         LIMIT,
-    ] "Memories, the newest first: `tow memories --json`";
+    ] "Memories, the newest first: `tow memory list --json`";
     get MemoriesByFile "/v1/memories/by-file" [
         needed_query("path", Kind::Text(4_096), "A path, or the end of one"),
         PROJECT,
@@ -46,7 +46,7 @@ routes! {
     ] "Memories about a file";
     get Memory "/v1/memories/{id}" [MEMORY_ID] "One memory with its trace and its chain: `tow show --json`";
     get Proposals "/v1/proposals" [PROJECT]
-        "What agents propose to pin and teammates to change: `tow proposals --json`";
+        "What agents propose to pin and teammates to change: `tow memory proposals --json`";
     read_post MemoryBatch "/v1/memories/batch" [needed_body("ids", Kind::Texts(100), "Memories")] "Several memories";
     get Summaries "/v1/summaries" [PROJECT, LIMIT] "What the latest sessions were about";
     get Search "/v1/search" [
@@ -69,21 +69,21 @@ routes! {
         query("before", DEPTH, "At most so many before it"),
         query("after", DEPTH, "At most so many after it"),
         PROJECT,
-    ] "What happened around a point in time: `tow timeline --json`";
+    ] "What happened around a point in time: `tow memory timeline --json`";
     get Context "/v1/context" [
         PROJECT,
         AGENT,
         query("session", WORD, "The session whose work would go on"),
         query("prompt", Kind::Text(2_000), "As if this were asked first"),
-    ] "What a session would be given, part by part: `tow context --json`";
+    ] "What a session would be given, part by part: `tow session context --json`";
     get Bookmarks "/v1/bookmarks" [
         PROJECT,
         query("session", WORD, "Only of this session"),
         query("search", WORD, "Only those that hold this text"),
         LIMIT,
-    ] "Bookmarks, the newest first: `tow bookmarks --json`";
+    ] "Bookmarks, the newest first: `tow bookmark list --json`";
     get Jobs "/v1/jobs" [query("dead", Kind::Flag, "Only those that failed too often"), LIMIT]
-        "Work for later: `tow jobs --json`";
+        "Work for later: `tow data jobs --json`";
     get Faults "/v1/faults" [] "What went wrong, the latest first";
     get Projects "/v1/projects" [] "Projects with what is known of each";
     get Stats "/v1/stats" [] "How much is kept, and how large it is";
@@ -91,7 +91,7 @@ routes! {
         query("days", Kind::Number { least: 1, most: 366 }, "So many days, today included"),
         PROJECT,
         AGENT,
-    ] "How long agents waited for the person: `tow report --json`";
+    ] "How long agents waited for the person: `tow session waits --json`";
     get Usage "/v1/usage" [
         query( "by", Kind::OneOf(&["day", "week", "month", "model", "project", "session", "agent"]), "What is added up together; day if not given"),
         SINCE,

@@ -266,7 +266,7 @@ fn a_journal_that_an_erase_has_reached_before_the_database_gets_nothing_back() {
     assert_eq!(store.mend_journal(Timestamp(bench.clock)).unwrap(), 0);
 }
 
-/// Only the label's own event outlived its segment, and that did not name a project: `tow bookmarks` no longer listed it.
+/// Only the label's own event outlived its segment, and that did not name a project: `tow bookmark list` no longer listed it.
 #[test]
 fn a_label_had_no_project_after_a_rebuild_once_its_segment_had_expired() {
     let mut bench = with_labels();

@@ -76,7 +76,7 @@ impl Provider for Command {
 
     fn mend(&self, cause: &str) -> String {
         match cause {
-            "login" => format!("run `{}`, then `tow jobs retry`", self.agent.login()),
+            "login" => format!("run `{}`, then `tow data jobs retry`", self.agent.login()),
             other => usual_mend(other),
         }
     }

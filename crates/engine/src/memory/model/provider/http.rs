@@ -29,7 +29,8 @@ pub struct Wire {
 pub(super) fn mend(cause: &str) -> String {
     match cause {
         "login" => {
-            "set the variable that distil.key_env names, or distil.key_command, then `tow jobs retry`".into()
+            "set the variable that distil.key_env names, or distil.key_command, then `tow data jobs retry`"
+                .into()
         }
         other => usual_mend(other),
     }

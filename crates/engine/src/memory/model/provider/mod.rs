@@ -43,11 +43,11 @@ pub trait Provider {
 /// The instruction that applies to every provider.
 fn usual_mend(cause: &str) -> String {
     match cause {
-        "configuration" => "run `tow config` and look at [distil], then `tow jobs retry`".to_owned(),
+        "configuration" => "run `tow config` and look at [distil], then `tow data jobs retry`".to_owned(),
         "quota" => {
             "wait until the quota is back or set another provider: `tow config set distil.provider NAME`"
                 .to_owned()
         }
-        _ => "it is tried again by itself; `tow jobs retry` tries at once".to_owned(),
+        _ => "it is tried again by itself; `tow data jobs retry` tries at once".to_owned(),
     }
 }
