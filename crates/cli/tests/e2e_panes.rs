@@ -125,7 +125,7 @@ fn an_agent_without_hooks_is_found_and_leaves_when_it_ends() {
     pane.wait_end();
     let left: Vec<Value> = env.seats().iter().map(|seat| seat["pane"].clone()).collect();
     assert_eq!(left, [json!(sitter.pane.id)]);
-    env.tow(&["scan"]).ok().prints("every agent that runs is hooked");
+    env.tow(&["scan"]).ok().prints("no agent has our hooks");
 }
 
 /// TRK-12, TRK-23: one agent per pane, and no ghosts.
@@ -316,7 +316,7 @@ fn a_pane_is_the_one_of_the_server_that_asks() {
     let other = Tmux::named(&env, "other");
     let (here, there) = (Sitter::sit(&tmux, "here"), Sitter::sit(&other, "there"));
     assert_eq!(here.pane.id, there.pane.id);
-    env.tow(&["why", &here.pane.id]).exits(2).complains("is the beginning of several");
+    env.tow(&["why", &here.pane.id]).exits(2).complains("several agents fit");
     tow_inside(&tmux, &format!("why {} > why.txt", here.pane.id));
     let said = std::fs::read_to_string(env.project().join("why.txt")).unwrap();
     assert!(said.contains("claude:here is idle"), "{said}");

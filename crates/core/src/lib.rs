@@ -9,6 +9,7 @@ mod named_enum;
 pub mod arbiter;
 pub mod bar;
 pub mod bookmark;
+pub mod called;
 pub mod capture;
 pub mod compose;
 pub mod continuing;

@@ -208,6 +208,14 @@ impl TmuxServer {
         if output.is_empty() { Ok(()) } else { Err(output) }
     }
 
+    /// Runs a program in a folder: in the pane if its program has ended, else in a new window, which is shown.
+    pub fn start(&self, pane: Option<&str>, folder: &str, program: &[&str]) -> bool {
+        let in_pane =
+            |pane: &str| self.ask(&[&["respawn-pane", "-t", pane, "-c", folder], program].concat()).is_some();
+        pane.is_some_and(|pane| in_pane(pane) && self.show(pane))
+            || self.ask(&[&["new-window", "-c", folder], program].concat()).is_some()
+    }
+
     /// Shows a message in the status line of the user who pressed a key.
     pub fn say(&self, text: &str) {
         let _shown = self.ask(&["display-message", &argument(text)]);

@@ -2,17 +2,20 @@
 //!
 //! Prints evidence and verdict as `core` returns them. Changes nothing.
 
+use super::goto;
 use crate::scope::Scope;
 use clap::Args;
 use towline_core::arbiter::{StateEvidence, resolve_state};
 use towline_core::escape::escape_for_terminal;
+use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
-use towline_engine::ingest::{goto, live};
 use towline_engine::runtime::Failure;
 use towline_engine::status::probe;
 
 const EXAMPLES: &str = "\
 Examples:
+  tow why             choose from all agents
+  tow why shop        the agent in the project `shop`
   tow why %3          the agent in this tmux pane
   tow why 01a1dd      the session whose id begins so";
 
@@ -20,8 +23,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A pane, or the beginning of a session's id.
-    seat: String,
+    /// A project, a branch, words of the prompt, a pane or the beginning of an id; without any, choose.
+    #[arg(value_name = "AGENT")]
+    words: Vec<String>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -29,7 +33,7 @@ pub struct Arguments {
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
-    let chosen = goto::choose(&seats, &arguments.seat)?;
+    let chosen = goto::chosen(scope, &seats, &arguments.words, "tow why")?;
     if chosen.session.is_none() {
         let what = format!("nothing was heard of the agent at {} yet", chosen.seat);
         return Err(Failure::input(what).hint("Give it a prompt; if that changes nothing, run `tow doctor`."));

@@ -9,16 +9,34 @@ use crate::status::push::server_of;
 use crate::status::read_marks::{self, Look};
 use crate::status::tmux::conf::current_server;
 use towline_agents::settings::quote;
+use towline_core::called::{self, Callable};
 use towline_core::shown::{SeatLight, SeatView};
 
-/// Goes to the agent in this pane, or whose session id has this prefix.
+/// Goes to the agent that the text means.
 pub fn goto(env: &Env, wanted: &str) -> Result<(), Failure> {
     let seats = live::seats(env, Glance::Thorough)?;
     go(env, choose(&seats, wanted)?)
 }
 
-/// The seat with this pane or session id prefix. Of panes with the same name, the current tmux server's wins.
+/// The only seat that the text may mean.
 pub fn choose<'a>(seats: &'a [SeatView], wanted: &str) -> Result<&'a SeatView, Failure> {
+    match matching(seats, wanted).as_slice() {
+        [] => {
+            Err(Failure::input(format!("no agent sits at `{wanted}`"))
+                .hint("Run `tow status` for all seats."))
+        }
+        [seat] => Ok(seat),
+        several => {
+            let names: Vec<&str> = several.iter().map(|seat| seat.name()).collect();
+            Err(Failure::input(format!("`{wanted}` fits several: {}", names.join(", ")))
+                .hint("Give more of the id, or the seat as `tow status --json` names it."))
+        }
+    }
+}
+
+/// The seats that a text may mean: a pane or the beginning of a session's id, else a project, a branch or words of the
+/// prompt. Of panes with the same name, the current tmux server's win.
+pub fn matching<'a>(seats: &'a [SeatView], wanted: &str) -> Vec<&'a SeatView> {
     let fits = |seat: &&SeatView| {
         let id = seat.session.as_deref().and_then(|session| session.split_once(':')).map(|(_, id)| id);
         seat.pane.as_deref() == Some(wanted)
@@ -31,19 +49,12 @@ pub fn choose<'a>(seats: &'a [SeatView], wanted: &str) -> Result<&'a SeatView, F
     if found.len() > 1 && found.iter().any(|seat| server_of(&seat.seat) == here) {
         found.retain(|seat| server_of(&seat.seat) == here);
     }
-    match found.as_slice() {
-        [] => {
-            Err(Failure::input(format!("no agent sits at `{wanted}`"))
-                .hint("Run `tow status` for all seats."))
-        }
-        [seat] => Ok(seat),
-        several => {
-            let names: Vec<&str> = several.iter().map(|seat| seat.name()).collect();
-            let what = format!("`{wanted}` is the beginning of several: {}", names.join(", "));
-            Err(Failure::input(what)
-                .hint("Give more of the id, or the seat as `tow status --json` names it."))
-        }
-    }
+    let callable = |seat: &'a SeatView| Callable {
+        project: seat.project.as_deref(),
+        branch: seat.branch.as_deref(),
+        words: seat.prompt.as_deref().unwrap_or_default(),
+    };
+    if found.is_empty() { called::best(seats, wanted, callable) } else { found }
 }
 
 /// Seats are sorted by urgency: the first that needs the user has waited longest.
