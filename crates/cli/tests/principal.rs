@@ -32,6 +32,7 @@ fn a_person_at_a_terminal_may_change_memories() {
 #[test]
 fn without_a_terminal_everything_of_the_users_is_refused_and_says_how() {
     let env = desk();
+    std::fs::write(env.project().join("forged.jsonl"), "").unwrap();
     for words in [
         &["pin", "m1"][..],
         &["edit", "m1", "--title", "The mast is pine"],

@@ -3,6 +3,7 @@
 //! Identifies an entry by its command, never by its position or by a marker beside it. Changes nothing.
 
 use serde_json::Value;
+use std::path::Path;
 
 use super::json::{self, ByteSpan, Element, ValueKind};
 use super::target::Target;
@@ -102,11 +103,19 @@ fn is_ours(handler: &Value, agent: &str) -> bool {
     }
 }
 
-/// Whether a program is `tow`, also under a name with a suffix such as `tow-0.2` or `tow.exe`.
+/// Whether a program is `tow`, also under a name with a suffix such as `tow-0.2` or `tow.exe`, or this very program under
+/// any name.
 pub(super) fn is_tow(program: &str) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
     let suffix = name.strip_prefix("towline").or_else(|| name.strip_prefix("tow"));
     suffix.is_some_and(|suffix| !suffix.starts_with(|letter: char| letter.is_alphanumeric()))
+        || is_this_program(Path::new(program))
+}
+
+fn is_this_program(path: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    path.is_absolute()
+        && std::env::current_exe().is_ok_and(|own| real(&own).is_some() && real(path) == real(&own))
 }
 
 fn fault(target: &Target, event: &str, handler: &Value, matcher: Option<&str>) -> Option<EntryFault> {

@@ -125,7 +125,7 @@ impl EditRefusal {
             RefusalCause::CannotBackUp { folder, .. } => again(format!("Make {} writable", folder.display())),
             RefusalCause::KeepsChanging => again("Close the program that rewrites it".to_owned()),
             RefusalCause::BadCommand { .. } => {
-                "Put `tow` under its own name at a path of plain UTF-8, such as ~/.local/bin/tow.".to_owned()
+                "Put it at a path of plain UTF-8, such as ~/.local/bin/tow.".to_owned()
             }
         }
     }
