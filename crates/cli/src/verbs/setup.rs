@@ -7,7 +7,7 @@ use super::{completions, config, import, install};
 use crate::agreement::{agree, is_interactive};
 use crate::output::Tone;
 use crate::scope::Scope;
-use clap::{Args, Command};
+use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;
@@ -26,7 +26,7 @@ Examples:
 Run it again at any time: what is set up stays as it is.
 `tow uninstall` takes everything out again.";
 
-/// Set up agents, tmux, notifications, completions, and the import of past sessions.
+/// Set up agents, tmux, notifications, completions and past sessions.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -49,7 +49,7 @@ struct Plan {
     transcripts: Vec<PathBuf>,
 }
 
-pub fn run(scope: &Scope, arguments: &Arguments, grammar: Command) -> Result<(), Failure> {
+pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let plan = Plan::made(scope)?;
     plan.show(scope);
     if arguments.dry_run {
@@ -80,7 +80,7 @@ pub fn run(scope: &Scope, arguments: &Arguments, grammar: Command) -> Result<(),
     if let Some(file) = &plan.completions
         && asked("Complete `tow` commands in your shell?")?
     {
-        completions::install(scope, file, grammar)?;
+        completions::install(scope, file)?;
     }
     if !plan.transcripts.is_empty() && asked(&format!("Import {}?", plan.past()))? {
         import::everything(scope)?;
@@ -151,7 +151,7 @@ const NOTIFICATIONS: [(&str, &str); 2] = [("notify.terminal", "bell"), ("notify.
 /// A refusal does not stop the rest: an agent may set everything up but this.
 fn notify(scope: &Scope) {
     match config::set_all(scope, &NOTIFICATIONS) {
-        Ok(()) => scope.out.line("notifications: bell and desktop; `tow notify --test` sends one"),
+        Ok(()) => scope.out.line("notifications: bell and desktop; `tow config notify --test` sends one"),
         Err(failure) => scope.out.line(
             &scope
                 .out

@@ -1,4 +1,4 @@
-//! The search text of `tow forget`: matched in any case, plain, inside JSON and inside JSON within JSON.
+//! The search text of `tow data forget`: matched in any case, plain, inside JSON and inside JSON within JSON.
 //!
 //! Never printed and never stored: the user wants it gone.
 
