@@ -59,7 +59,7 @@ fn memories_of_a_deleted_or_emptied_archive_were_gone_until_the_next_one_was_tol
         world.env.wait_no_process();
         lose();
         let mend = world.doctor().names(&["archive", "missing or empty", "memory log"]).mend("archive");
-        assert_eq!(mend, "tow work");
+        assert_eq!(mend, "tow data work");
         world.shell(&mend);
         assert_eq!(listed(), before);
     }
@@ -95,7 +95,7 @@ fn a_clock_three_years_ahead_deletes_nothing_and_the_doctor_says_so() {
     let report = Run::of(world.command("tow").args(["work", "--json"]), b"").ok().json();
     assert_eq!((&report["expired_events"], &report["expired_conversations"]), (&json!(0), &json!(0)));
     assert!(world.store().count_events().expect("they can be counted") > sent);
-    world.doctor().names(&["fault: clock", "1095 days", "tow work --expire"]);
+    world.doctor().names(&["fault: clock", "1095 days", "tow data work --expire"]);
     let forced = world.env.person(&["work", "--expire", "--json"]).ok().json();
     assert!(forced["expired_events"].as_u64() >= Some(sent), "{forced}");
 }

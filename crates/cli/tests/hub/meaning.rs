@@ -62,12 +62,13 @@ fn vectors(site: &Site) -> String {
 fn a_memory_of_a_teammate_is_found_by_its_meaning_without_a_common_word() {
     let site = Site::with_team(Server::Vectors);
     let (desk, cabin) = (site.sharing("ann_login", "desk"), site.sharing("bob_login", "cabin"));
-    let plain = site.sharing("bob_login", "bunk");
     install(&desk, &tiny());
     install(&cabin, &tiny());
     remember(&desk, "Halyard winch grease");
     sync(&desk);
     assert_eq!(found(&cabin), ["Halyard winch grease"]);
+    // A third machine shares a memory of its own, which the second may have found by now.
+    let plain = site.sharing("bob_login", "bunk");
     assert!(found(&plain).is_empty(), "without the model nothing changes");
     let status = cabin.tow(&["hub", "status", "--json"]).ok().json();
     assert_eq!(status["by_meaning"], true, "{status}");
