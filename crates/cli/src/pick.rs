@@ -12,7 +12,7 @@ use towline_engine::runtime::Failure;
 /// A list longer than a screen is no help.
 const MOST: usize = 15;
 
-/// What is chosen from, and by which command.
+/// The candidates of a choice, and the command that asks for it.
 pub struct Choice<'a> {
     /// Why there is a choice: "several agents fit `app`".
     pub why: String,

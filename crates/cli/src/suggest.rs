@@ -40,7 +40,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
 /// Towline does not replace its own binary.
 const UPDATING: &[&str] = &["update", "upgrade", "self-update"];
 
-/// What to run instead of these words, if they mean something that exists under another name.
+/// The command to run instead of these words, if they name something that has another name here.
 pub fn instead(arguments: &[OsString]) -> Option<String> {
     let word = arguments.get(1)?.to_str()?;
     if UPDATING.contains(&word) {

@@ -1,4 +1,4 @@
-//! What a person sees of typing: `tow typing list`, `tow typing pause`, `tow typing resume`, and what the doctor and the list say of it.
+//! Typing as a person sees it: `tow typing list`, `pause` and `resume`, the doctor and the list of agents.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 mod sitter;

@@ -2,7 +2,7 @@
 //!
 //! Pure. Returns every candidate that fits equally well; the caller asks which one is meant.
 
-/// What a user may call an agent or a session by.
+/// The words by which a user may name an agent or a session.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Callable<'a> {
     pub project: Option<&'a str>,

@@ -38,7 +38,7 @@ pub struct Arguments {
     dry_run: bool,
 }
 
-/// What was found here, hence what can be set up.
+/// The agents, programs and files found here, hence the steps that are possible.
 struct Plan {
     agents: Vec<Agent>,
     /// The key of the menu; `None` if tmux is missing or shows the bar already.
@@ -160,7 +160,7 @@ fn notify(scope: &Scope) {
     }
 }
 
-/// What there is now, which agents must be restarted, and what to try first.
+/// Sums up the result: sessions and agents, the agents to restart, the first commands to try.
 fn summary(scope: &Scope) -> Result<(), Failure> {
     let sessions = overview::counts(&scope.env)?.map_or(0, |counts| counts.sessions);
     let seats = live::seats(&scope.env, Glance::Cheap)?;

@@ -14,7 +14,7 @@ type Sums = BTreeMap<(String, String), [u64; 4]>;
 
 const AGENTS: [&str; 2] = ["claude", "codex"];
 
-/// What ccusage sums by the periods of a report, and by model.
+/// ccusage's sums by the periods of a report, and by model.
 fn theirs(env: &TestEnv, report: &str) -> (Sums, Sums) {
     let answer = ccusage(env, &[report, "--by-agent", "--timezone", "Europe/Berlin"]);
     let (mut periods, mut models) = (Sums::new(), Sums::new());

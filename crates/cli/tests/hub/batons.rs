@@ -127,8 +127,8 @@ fn with_its_session_a_baton_is_forgotten_everywhere_and_taken_nowhere() {
         forgetful.tow(&["forget", id, "--yes"]).ok();
         sync(forgetful);
         sync(other);
-        // What the others had to erase, such as the summary by the machine that captured the session, the hub hears with
-        // their next sync, which is due after a minute.
+        // The machine that captured the session withdraws its summary from the hub with its next sync, which is due after a
+        // minute.
         [&desk, &laptop].into_iter().for_each(|machine| work_later(machine, at + 2 * MINUTE));
         for machine in [&desk, &laptop] {
             machine.wait_no_process();

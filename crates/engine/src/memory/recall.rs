@@ -1,7 +1,7 @@
 //! Collects the memories for a session whose model has not received them yet.
 //!
-//! `core::memory::choose` selects among them. Reads the newest few hundred memories, older ones that the
-//! index finds for the prompt, and the files of those that are given: an agent waits.
+//! `core::memory::choose` selects among them. Ranks the newest few hundred memories and older ones that the index
+//! finds for the prompt; reads only the chosen ones, and checks their files: an agent waits.
 
 mod stale;
 

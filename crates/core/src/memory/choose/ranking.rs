@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const WITH_FACTS: usize = 12;
 const LISTED: usize = 40;
 
-/// What the score needs to know of a memory.
+/// The columns of a memory that its score depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
     pub number: i64,

@@ -23,7 +23,7 @@ pub fn effective(env: &Env) -> Result<EffectiveConfig, Failure> {
     Ok(EffectiveConfig { file: env.config_file.clone(), values, mistakes: layered(&user).mistakes })
 }
 
-/// What is wrong in the user's file, each with its line. A file that cannot be read is one mistake.
+/// The mistakes in the user's file, each with its line. A file that cannot be read is one mistake.
 pub fn mistakes(env: &Env) -> Vec<String> {
     match read(&env.config_file) {
         Ok(user) => layered(&user).mistakes.iter().map(ToString::to_string).collect(),
