@@ -5,6 +5,7 @@
 //! and `store`, to make a history for benchmarks.
 
 mod bench;
+mod corpus;
 mod day;
 mod files;
 mod fuzz;
@@ -55,6 +56,8 @@ enum Task {
     Day(Program),
     /// Make the pictures of the documentation from the real programs
     Pictures(Program),
+    /// Write the transcripts of a made-up heavy user, for benchmarks
+    Corpus(corpus::Options),
     /// Run a benchmark
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -124,6 +127,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Release(options) => release::run(options, &repository, out),
         Task::Day(program) => day::run(&program.tow, &repository, out),
         Task::Pictures(program) => pictures::run(&program.tow, &repository, out),
+        Task::Corpus(options) => corpus::run(options, &repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
         Task::Killed { count } => more::run(&more::KILLS, *count, &repository, out),
