@@ -4,10 +4,14 @@
 //! same facts, about the same files, with the same names and numbers. A replacement must say so, negate the old memory,
 //! or give another value for the same thing. All other pairs stay side by side.
 
+mod gist;
 mod replacing;
 mod words;
 
+pub use gist::Gist;
+
 use super::{MemoryContent, MemoryType};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use words::{Token, TokenKind, containment, content, of_kind, overlap, words};
 
@@ -25,20 +29,7 @@ pub enum Likeness {
 
 /// Compares two memories of one project.
 pub fn likeness(newer: &MemoryContent, older: &MemoryContent) -> Likeness {
-    let (newer, older) = (Tokenized::of(newer), Tokenized::of(older));
-    if !are_comparable(&newer.content.kind, &older.content.kind) {
-        return Likeness::Other;
-    }
-    if let Some(why) = replacing::explicit(&newer, &older) {
-        return Likeness::Replaces { why };
-    }
-    if is_apart(&newer, &older) {
-        return Likeness::Other;
-    }
-    if is_same(&newer, &older) {
-        return Likeness::Same;
-    }
-    replacing::by_value(&newer, &older).map_or(Likeness::Other, |why| Likeness::Replaces { why })
+    Tokenized::of(newer).likeness_to(&Tokenized::of(older))
 }
 
 /// The facts of `newer` that no fact of `older` states.
@@ -48,21 +39,47 @@ pub fn new_facts(newer: &MemoryContent, older: &MemoryContent) -> Vec<String> {
     newer.facts.iter().filter(is_new).cloned().collect()
 }
 
-/// A memory split into words.
-struct Tokenized<'c> {
+/// A memory split into words, as far as they are needed: most comparisons end with the titles.
+pub struct Tokenized<'c> {
     content: &'c MemoryContent,
     title: Vec<Token>,
-    facts: Vec<Vec<Token>>,
-    /// Everything but the title.
-    body: Vec<Token>,
+    facts: OnceCell<Vec<Vec<Token>>>,
+    body: OnceCell<Vec<Token>>,
 }
 
-impl Tokenized<'_> {
-    fn of(content: &MemoryContent) -> Tokenized<'_> {
-        let facts: Vec<Vec<Token>> = content.facts.iter().map(|fact| words(fact)).collect();
-        let beside = words(&format!("{}\n{}", content.subtitle, content.narrative));
-        let body = facts.iter().flatten().cloned().chain(beside).collect();
+impl<'c> Tokenized<'c> {
+    pub fn of(content: &'c MemoryContent) -> Tokenized<'c> {
+        let (facts, body) = (OnceCell::new(), OnceCell::new());
         Tokenized { content, title: words(&content.title), facts, body }
+    }
+
+    /// Compares this newer memory with an older one of the same project.
+    pub fn likeness_to(&self, older: &Tokenized<'_>) -> Likeness {
+        if !are_comparable(&self.content.kind, &older.content.kind) {
+            return Likeness::Other;
+        }
+        if let Some(why) = replacing::explicit(self, older) {
+            return Likeness::Replaces { why };
+        }
+        if is_apart(self, older) {
+            return Likeness::Other;
+        }
+        if is_same(self, older) {
+            return Likeness::Same;
+        }
+        replacing::by_value(self, older).map_or(Likeness::Other, |why| Likeness::Replaces { why })
+    }
+
+    fn facts(&self) -> &[Vec<Token>] {
+        self.facts.get_or_init(|| self.content.facts.iter().map(|fact| words(fact)).collect())
+    }
+
+    /// Everything but the title.
+    fn body(&self) -> &[Token] {
+        self.body.get_or_init(|| {
+            let beside = words(&format!("{}\n{}", self.content.subtitle, self.content.narrative));
+            self.facts().iter().flatten().cloned().chain(beside).collect()
+        })
     }
 }
 
@@ -109,7 +126,7 @@ fn is_same(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
     }
     let (ours, theirs) = (content(&newer.title), content(&older.title));
     if ours.len().min(theirs.len()) < MIN_TITLE_WORDS {
-        return ours == theirs && content(&newer.body) == content(&older.body);
+        return ours == theirs && content(newer.body()) == content(older.body());
     }
     let by_title = is_reworded(&newer.title, &older.title) && do_bodies_agree(newer, older);
     by_title || (overlap(&ours, &theirs) >= 0.34 && have_same_facts(newer, older))
@@ -153,17 +170,18 @@ fn in_order(one: &[Token], other: &[Token]) -> f64 {
 /// Two long bodies under one title are duplicates only if they share words.
 fn do_bodies_agree(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
     const LONG: usize = 5;
-    let (ours, theirs) = (content(&newer.body), content(&older.body));
+    let (ours, theirs) = (content(newer.body()), content(older.body()));
     ours.len().min(theirs.len()) < LONG || containment(&ours, &theirs) >= 0.3
 }
 
 /// Whether every fact of the memory with fewer facts is in the other, and the facts are more than a word or two.
 fn have_same_facts(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
     const ENOUGH: usize = 4;
-    let (fewer, more) = if newer.facts.len() <= older.facts.len() { (newer, older) } else { (older, newer) };
-    let is_known = |fact: &Vec<Token>| more.facts.iter().any(|other| says_same(fact, other));
-    let word_count: usize = fewer.facts.iter().map(|fact| content(fact).len()).sum();
-    word_count >= ENOUGH && fewer.facts.iter().all(is_known)
+    let (fewer, more) =
+        if newer.facts().len() <= older.facts().len() { (newer, older) } else { (older, newer) };
+    let is_known = |fact: &Vec<Token>| more.facts().iter().any(|other| says_same(fact, other));
+    let word_count: usize = fewer.facts().iter().map(|fact| content(fact).len()).sum();
+    word_count >= ENOUGH && fewer.facts().iter().all(is_known)
 }
 
 /// Whether two sentences say the same.
@@ -175,8 +193,10 @@ fn says_same(one: &[Token], other: &[Token]) -> bool {
 fn conflict(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> Option<(usize, usize)> {
     let is_own =
         |fact: &Vec<Token>, others: &[Vec<Token>]| !others.iter().any(|other| says_same(fact, other));
-    for (ours, fact) in newer.facts.iter().enumerate().filter(|(_, fact)| is_own(fact, &older.facts)) {
-        for (theirs, other) in older.facts.iter().enumerate().filter(|(_, fact)| is_own(fact, &newer.facts)) {
+    for (ours, fact) in newer.facts().iter().enumerate().filter(|(_, fact)| is_own(fact, older.facts())) {
+        for (theirs, other) in
+            older.facts().iter().enumerate().filter(|(_, fact)| is_own(fact, newer.facts()))
+        {
             if replacing::are_contradictory(fact, other) {
                 return Some((ours, theirs));
             }

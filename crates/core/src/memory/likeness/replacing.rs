@@ -62,12 +62,17 @@ pub(super) fn explicit(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> Option<S
     if is_negative(&older.title) {
         return None;
     }
-    let sentences = std::iter::once(&newer.title).chain(&newer.facts);
+    let sentences = std::iter::once(&newer.title).chain(newer.facts());
     let swaps: Vec<NameSwap> = sentences.filter_map(|sentence| find_swap(sentence)).collect();
     let swap =
         swaps.into_iter().find(|swap| is_for_replaced(older, swap) && same_subject(newer, older, swap))?;
     let before = swap.before.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
     Some(format!("it says what holds instead of \"{before}\""))
+}
+
+/// The names that a sentence says were replaced.
+pub(super) fn replaced_names(sentence: &[Token]) -> BTreeSet<String> {
+    find_swap(sentence).map(|swap| swap.before).unwrap_or_default()
 }
 
 /// Whether the older memory is for the replaced names, and not already for the new ones.
@@ -87,7 +92,7 @@ fn same_subject(newer: &Tokenized<'_>, older: &Tokenized<'_>, swap: &NameSwap) -
         |word: &&str| !swap.before.contains(*word) && !swap.now.contains(*word) && !verbs.contains(*word);
     let rest: BTreeSet<&str> = content(&older.title).into_iter().filter(is_rest).collect();
     let other_words: BTreeSet<&str> = content(&newer.title).into_iter().filter(is_rest).collect();
-    let all: BTreeSet<&str> = content(&newer.title).union(&content(&newer.body)).copied().collect();
+    let all: BTreeSet<&str> = content(&newer.title).union(&content(newer.body())).copied().collect();
     let covered = rest.iter().filter(|word| all.contains(**word)).count();
     if shared_concepts(newer, older) > 0 || shares_file(newer, older) {
         return true;
@@ -255,7 +260,6 @@ fn is_new_choice(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
         return false;
     }
     let chooses = |memory: &Tokenized<'_>| memory.title.iter().any(is_verb);
-    let is_change = |word: &Token| CHANGES.iter().any(|change| stem(change) == word.stem);
     let (reports_change, has_same_concepts) = (
         newer.title.iter().any(is_change),
         !ours.concepts.is_empty()
@@ -265,17 +269,23 @@ fn is_new_choice(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
     if !chooses(newer) || !chooses(older) {
         return false;
     }
-    let bare = |memory: &Tokenized<'_>| -> BTreeSet<String> {
-        let says = |word: &&Token| word.is_content() && !is_verb(word) && !is_change(word);
-        memory.title.iter().filter(says).map(|word| word.stem.clone()).collect()
-    };
-    let (new, old) = (bare(newer), bare(older));
+    let (new, old) = (bare(&newer.title), bare(&older.title));
     let (only_new, only_old) = (new.difference(&old).count(), old.difference(&new).count());
     let purpose = new.intersection(&old).count();
     let is_one_for_one = only_new == 1 && only_old == 1;
     let is_preference = ours.kind.as_str() == "preference" && theirs.kind.as_str() == "preference";
     is_one_for_one
         && ((reports_change && purpose > 0) || (is_preference && purpose == 0 && has_same_concepts))
+}
+
+fn is_change(word: &Token) -> bool {
+    CHANGES.iter().any(|change| stem(change) == word.stem)
+}
+
+/// The content words of a title that neither choose nor report a change.
+pub(super) fn bare(title: &[Token]) -> BTreeSet<String> {
+    let says = |word: &&Token| word.is_content() && !is_verb(word) && !is_change(word);
+    title.iter().filter(says).map(|word| word.stem.clone()).collect()
 }
 
 pub(super) fn is_negative(words: &[Token]) -> bool {

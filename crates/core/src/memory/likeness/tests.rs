@@ -38,6 +38,9 @@ fn with_concept(title: &str, concept: &str) -> MemoryContent {
 
 #[track_caller]
 fn check(newer: &MemoryContent, older: &MemoryContent, expected: &str) {
+    let is_related = likeness(newer, older) != Likeness::Other;
+    let may_relate = Gist::of(newer).may_relate(&Gist::of(older));
+    assert!(may_relate || !is_related, "told apart: {} / {}", newer.title, older.title);
     let found = match likeness(newer, older) {
         Likeness::Same => "same",
         Likeness::Replaces { .. } => "replaces",

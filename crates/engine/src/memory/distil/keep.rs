@@ -47,6 +47,7 @@ impl Work<'_> {
         let new = self.new_memories(turn, found)?;
         for kept in known.iter().filter(|kept| kept.is_ours && !new.iter().any(|new| kept.is(new))) {
             // The memories it had replaced hold again.
+            self.known_memories.forget();
             for replaced in self.archive.memories_replaced_by(kept.memory.number)? {
                 self.archive.undo_memory(replaced, turn.at)?;
             }
@@ -117,7 +118,7 @@ impl Work<'_> {
     /// Returns whether it is new. The same words in another turn count as found again, once per turn.
     fn add(&self, turn: &TurnRow, new: &NewMemory) -> Result<bool, StoreError> {
         let Some(number) = self.archive.find_same_memory(&new.content, new.project)? else {
-            let kept = remember::keep(self.archive, new, turn.at)?;
+            let kept = self.known_memories.keep(self.archive, new, turn.at)?;
             return Ok(!matches!(kept, remember::Kept::FoundAgain(_) | remember::Kept::Forgotten));
         };
         let is_counted = self.archive.memory_trace(number)?.iter().any(|trace| trace.at == turn.at);

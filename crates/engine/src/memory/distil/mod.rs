@@ -10,6 +10,7 @@ mod place;
 mod summing;
 
 use crate::memory::outside;
+use crate::memory::remember::KnownMemories;
 use crate::runtime::archive::Writable;
 use crate::runtime::config::Distil;
 use crate::runtime::{Env, archive};
@@ -48,32 +49,33 @@ impl Distilled {
 
 /// Distils changes since the last run for at most `most`; later runs take the rest. Starts with `open`, the
 /// archive of a caller that has just captured something.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a batch ends by the clock, and leaves the archive to others for a moment"
-)]
+#[expect(clippy::disallowed_methods, reason = "a batch ends by the clock")]
 pub fn pending(
     env: &Env,
     config: &Distil,
-    mut open: Option<Writable>,
+    open: Option<Writable>,
     most: Duration,
 ) -> Result<Distilled, StoreError> {
     let begun = Instant::now();
     let mut all = Distilled { is_drained: true, ..Distilled::default() };
-    while config.rules && (open.is_some() || is_pending(env)) {
-        let anew = || archive::open(env, PATIENCE);
-        let Some(writable) = open.take().map_or_else(anew, |open| Ok(Some(open)))? else {
-            return Ok(Distilled { is_drained: false, ..all });
-        };
-        let until = Instant::now() + BATCH;
-        all = all.plus(batch(&writable, config, &|| Instant::now() < until)?);
-        drop(writable);
-        if all.is_drained || begun.elapsed() >= most {
-            break;
-        }
-        std::thread::sleep(PAUSE);
+    if !config.rules || (open.is_none() && !is_pending(env)) {
+        return Ok(all);
     }
-    Ok(all)
+    let known = KnownMemories::default();
+    let mut next = open.map_or_else(|| archive::open(env, PATIENCE), |open| Ok(Some(open)))?;
+    while let Some(writable) = next {
+        let until = Instant::now() + BATCH;
+        known.check(&writable.archive)?;
+        let rest = Batch { archive: &writable.archive, config, known: &known };
+        all = all.plus(rest.distil(&|| Instant::now() < until)?);
+        if all.is_drained || begun.elapsed() >= most {
+            writable.archive.tidy()?;
+            return Ok(all);
+        }
+        writable.archive.tidy_at_times()?;
+        next = writable.let_others_write(env, PAUSE, PATIENCE)?;
+    }
+    Ok(Distilled { is_drained: false, ..all })
 }
 
 /// Whether changes are pending, or only opening the archive for writing can tell.
@@ -95,35 +97,43 @@ pub fn read_up_to(archive: &Archive) -> Result<Option<i64>, StoreError> {
     Ok(place::load(archive)?.map(|place| place.done))
 }
 
-/// Distils as much as time allows, in one transaction.
-fn batch(writable: &Writable, config: &Distil, has_time: &dyn Fn() -> bool) -> Result<Distilled, StoreError> {
-    let archive = &writable.archive;
-    archive.in_transaction(|| {
-        let mut done = Distilled::default();
-        let mut place = place::begin(archive)?;
-        while let Some(next) = place.next(archive, WINDOW)? {
-            if let Some(conversation) = archive.conversation_at(next.row)? {
-                let work = Work { archive, config, conversation: &conversation };
-                let reached = work.from(next.turn, &mut done, has_time)?;
-                if let Some(turn) = reached {
-                    place.mark_done_up_to(next.row, turn);
+struct Batch<'a> {
+    archive: &'a Archive,
+    config: &'a Distil,
+    known: &'a KnownMemories,
+}
+
+impl Batch<'_> {
+    /// Distils as much as time allows, in one transaction.
+    fn distil(&self, has_time: &dyn Fn() -> bool) -> Result<Distilled, StoreError> {
+        let Batch { archive, config, known } = *self;
+        archive.in_transaction(|| {
+            let mut done = Distilled::default();
+            let mut place = place::begin(archive)?;
+            while let Some(next) = place.next(archive, WINDOW)? {
+                if let Some(conversation) = archive.conversation_at(next.row)? {
+                    let work = Work { archive, config, known_memories: known, conversation: &conversation };
+                    if let Some(turn) = work.from(next.turn, &mut done, has_time)? {
+                        place.mark_done_up_to(next.row, turn);
+                        break;
+                    }
+                }
+                place.mark_done(next.row);
+                if !has_time() {
                     break;
                 }
             }
-            place.mark_done(next.row);
-            if !has_time() {
-                break;
-            }
-        }
-        done.is_drained = place.is_at_end(archive)?;
-        archive.set_fact(place::NAME, &place.to_string())?;
-        Ok(done)
-    })
+            done.is_drained = place.is_at_end(archive)?;
+            archive.set_fact(place::NAME, &place.to_string())?;
+            Ok(done)
+        })
+    }
 }
 
 struct Work<'a> {
     archive: &'a Archive,
     config: &'a Distil,
+    known_memories: &'a KnownMemories,
     conversation: &'a Conversation,
 }
 

@@ -87,7 +87,7 @@ pub fn waits(env: &Env) -> bool {
 /// Starts a detached worker for jobs that a capture may have created.
 pub fn nudge(env: &Env) {
     if settings(env).enrich.is_on() {
-        spawn::start_detached();
+        spawn::start_detached(env);
     }
 }
 

@@ -45,7 +45,7 @@ pub fn retry_jobs(env: &Env, selection: &JobSelection) -> Result<usize, Failure>
         archive.ask_providers_again()?;
         archive.retry_jobs(numbers, env.now)
     })?;
-    spawn::start_detached();
+    spawn::start_detached(env);
     Ok(retried)
 }
 

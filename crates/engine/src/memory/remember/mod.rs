@@ -5,14 +5,17 @@
 //! user's words are never merged into another source's. Each step leaves a trace that allows undo.
 
 mod form;
+mod known;
 mod named;
 
 pub use form::{form, read_form};
+pub use known::KnownMemories;
 pub use named::{is_memory_id, memories_named, no_memory, numbers, open, type_named};
 
 use std::collections::BTreeSet;
 use towline_core::memory::{
-    Likeness, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType, likeness, new_facts,
+    Likeness, Memory, MemoryAuthor, MemoryContent, MemoryDraft, MemoryTrust, MemoryType, Tokenized, likeness,
+    new_facts,
 };
 use towline_core::time::Timestamp;
 use towline_store::archive::{MemoryFilter, MemoryOccurrence, MemoryQuery, NewMemory};
@@ -108,12 +111,16 @@ const NAMES: usize = 6;
 
 /// Finds a memory that says the same, else all that the new one replaces or is replaced by.
 fn alike(archive: &Archive, new: &NewMemory) -> Result<Alike, StoreError> {
+    alike_among(archive, new, candidates(archive, new)?)
+}
+
+fn alike_among(archive: &Archive, new: &NewMemory, candidates: Vec<Memory>) -> Result<Alike, StoreError> {
     let mut found = Alike::default();
-    for memory in candidates(archive, new)? {
+    let ours = Tokenized::of(&new.content);
+    for memory in candidates {
         let is_newer = new.valid_from >= memory.valid_from;
-        let (newer, older) =
-            if is_newer { (&new.content, &memory.content) } else { (&memory.content, &new.content) };
-        match likeness(newer, older) {
+        let theirs = Tokenized::of(&memory.content);
+        match if is_newer { ours.likeness_to(&theirs) } else { theirs.likeness_to(&ours) } {
             Likeness::Same => return Ok(Alike { same: Some(memory), ..Alike::default() }),
             Likeness::Replaces { .. } if new.quarantine.is_some() => {}
             Likeness::Replaces { why } if is_newer => {
