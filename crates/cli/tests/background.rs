@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 use towline_store::DataFolder;
-use towline_store::lock::WorkLock;
+use towline_store::lock::{ArchiveLock, WorkLock};
 use towline_testkit::{Run, TestEnv, wait};
 
 /// Private memory that suffices for ten thousand turns, in KiB: far below the bound of 200 MB for any number of them.
@@ -120,4 +120,39 @@ fn capturing_and_indexing_a_large_transcript_stay_within_their_bound_on_memory()
     env.wait_no_process();
     let found = env.tow(&["sessions", "--all-projects", "--json"]).ok().json().to_string();
     assert!(found.contains("10000"), "{found}");
+}
+
+/// A capture that found the archive locked for ten seconds gave up, and 145 prompts were missing after a soak.
+#[test]
+fn a_transcript_that_no_capture_could_write_was_never_captured() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let path = transcript(&env, "s-1", 3, 100);
+    let prompt = json!({"session_id": "s-1", "transcript_path": path, "cwd": "/home/dev/project",
+        "hook_event_name": "UserPromptSubmit", "prompt": "look into part 2"});
+    env.hook("claude", prompt.to_string()).ok();
+    env.wait_no_process();
+    assert!(!env.data_dir().join("archive.db").exists(), "a prompt starts no capture");
+    env.tow(&["work"]).ok();
+    let turns = |env: &TestEnv| env.tow(&["sessions", "--all-projects", "--json"]).ok().json().to_string();
+    assert!(turns(&env).contains(r#""turns":3"#), "{}", turns(&env));
+}
+
+#[test]
+fn a_capture_that_found_the_archive_locked_left_its_transcript_to_nobody() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let path = transcript(&env, "s-1", 3, 100);
+    let home = DataFolder::at(env.data_dir());
+    home.create().unwrap();
+    let held = ArchiveLock::try_take(&home).unwrap().unwrap();
+    let stop = json!({"session_id": "s-1", "transcript_path": path, "cwd": "/home/dev/project",
+        "hook_event_name": "Stop", "stop_hook_active": false});
+    env.hook("claude", stop.to_string()).ok();
+    wait::until("the worker takes over", wait::PATIENCE, || {
+        let is_working = matches!(WorkLock::try_take(&home), Ok(None));
+        is_working.then_some(())
+    });
+    drop(held);
+    env.wait_no_process();
+    let found = env.tow(&["sessions", "--all-projects", "--json"]).ok().json().to_string();
+    assert!(found.contains(r#""turns":3"#), "{found}");
 }

@@ -116,6 +116,14 @@ pub(crate) fn complaints(db: &Connection) -> Result<Vec<String>> {
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
+/// Gives up to `most` free pages back to the file system. Every step of the statement releases one page.
+pub(crate) fn release_pages(db: &Connection, most: u32) -> Result<()> {
+    let mut statement = db.prepare(&format!("pragma incremental_vacuum({most})"))?;
+    let mut steps = statement.query([])?;
+    while steps.next()?.is_some() {}
+    Ok(())
+}
+
 /// How long erasing waits for other readers.
 const READERS_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -123,6 +131,12 @@ const READERS_TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) fn compact(db: &Connection) -> Result<()> {
     db.busy_timeout(stretch(READERS_TIMEOUT))?;
     db.execute_batch("vacuum")?;
+    empty_wal(db)
+}
+
+/// Writes the WAL back and truncates it; fails if another process still reads it.
+pub(crate) fn empty_wal(db: &Connection) -> Result<()> {
+    db.busy_timeout(stretch(READERS_TIMEOUT))?;
     let is_busy: bool = db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     if is_busy { Err(StoreError::StillRead) } else { Ok(()) }
 }

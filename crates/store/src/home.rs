@@ -104,6 +104,7 @@ paths! {
     pub fault_log = "faults.log",
     pub fold_lock = "fold.lock",
     pub(crate) work_lock = "work.lock",
+    pub(crate) work_request = "work.again",
     pub(crate) hub_lock = "hub.lock",
     pub(crate) machine = "machine",
 }
@@ -151,7 +152,7 @@ pub(crate) fn append_to(path: &Path) -> io::Result<File> {
 }
 
 /// Opens or creates a file for reading and writing in place that only its owner can read.
-pub(crate) fn open_or_make(path: &Path) -> io::Result<File> {
+pub fn open_or_make(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 

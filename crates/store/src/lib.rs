@@ -24,6 +24,7 @@ pub mod shared;
 mod sql_text;
 mod tables;
 pub mod told;
+mod unused;
 pub mod upkeep;
 pub mod warned;
 mod written;

@@ -44,6 +44,20 @@ rights! {
     ArchiveLock = archive_lock,
 }
 
+impl WorkLock {
+    /// Asks the holder for another round. Returns whether there is one: the request is recorded before the lock is
+    /// tested, and the holder looks for it after releasing the lock, so it is never lost.
+    pub fn ask_holder(home: &DataFolder) -> bool {
+        let is_held = || matches!(WorkLock::try_take(home), Ok(None));
+        is_held() && open_or_make(&home.work_request()).is_ok() && is_held()
+    }
+
+    /// Whether another round was requested since the last call.
+    pub fn was_asked(home: &DataFolder) -> bool {
+        fs::remove_file(home.work_request()).is_ok()
+    }
+}
+
 /// Locks a file, retrying after each of `pauses`. The lock lasts until the last duplicate of the returned file is
 /// closed, in whichever process that is.
 pub fn wait_for(path: &Path, pauses: impl IntoIterator<Item = Duration>) -> io::Result<Option<File>> {
@@ -112,6 +126,17 @@ mod tests {
         assert!(ProjectionLock::take_within(&home, [Duration::ZERO; 2]).unwrap().is_none());
         drop(first);
         assert!(ProjectionLock::try_take(&home).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_request_to_the_holder_of_the_work_lock_is_seen_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = DataFolder::at(folder.path());
+        assert!(!WorkLock::ask_holder(&home) && !WorkLock::was_asked(&home), "nobody works");
+        let held = WorkLock::try_take(&home).unwrap().unwrap();
+        assert!(WorkLock::ask_holder(&home));
+        drop(held);
+        assert!(WorkLock::was_asked(&home) && !WorkLock::was_asked(&home));
     }
 
     #[test]

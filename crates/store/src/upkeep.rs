@@ -2,6 +2,7 @@
 //!
 //! Every part may be interrupted and repeated at any point; none of them removes data within the retention period.
 
+use crate::database::release_pages;
 use crate::home::{DataFolder, size};
 use crate::lock::ProjectionLock;
 use crate::query::Query;
@@ -21,6 +22,8 @@ const SEAL_AT: u64 = 4 * 1024 * 1024;
 const EXPIRE_EVERY_MS: i64 = 6 * 3600 * 1000;
 /// One run deletes no more events than this, beyond those of one session.
 const MOST_EVENTS: usize = 20_000;
+/// One run gives no more pages back than this, since hooks wait meanwhile.
+const MOST_PAGES: u32 = 2_000;
 const DAY_MS: i64 = 86_400_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +159,7 @@ fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepR
     let expired_events = store.expire_events(before, MOST_EVENTS)?;
     store.bound_faults()?;
     transaction.commit()?;
-    store.db.execute_batch("pragma incremental_vacuum(1000)")?;
+    release_pages(&store.db, MOST_PAGES)?;
     let applied = store.applied_position(&store.segments()?)?;
     // A label without its project would not be listed there after a rebuild.
     let scene_of = |event: &Event| store.scene_of(&event.session).ok().flatten();

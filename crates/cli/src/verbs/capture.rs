@@ -62,7 +62,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     }
     match distilled {
         Ok(done) if done.is_drained => {}
-        Ok(_) => spawn::start_detached(),
+        Ok(_) => spawn::start_detached(env),
         Err(detail) => record_here(env, FaultKind::Store, detail),
     }
     Ok(())

@@ -121,7 +121,7 @@ pub fn everything(scope: &Scope) -> Result<ExitCode, Failure> {
 /// Distils the imported turns in a detached process, so that the user does not wait for it.
 fn remember(scope: &Scope) {
     if settings(&scope.env).distil.rules && distil::is_pending(&scope.env) {
-        spawn::start_detached();
+        spawn::start_detached(&scope.env);
     }
 }
 

@@ -83,7 +83,7 @@ fn get(scope: &Scope, wanted: &Search, from: Option<&PathBuf>) -> Result<(), Fai
     let opened = Encoder::open(&embeddings::folder(&scope.env.home));
     opened.map_err(|error| Failure::new(&error).hint("search.model_sha256 names files of another sort."))?;
     if wanted.tier == SearchTier::MiniLm {
-        spawn::start_detached();
+        spawn::start_detached(&scope.env);
     }
     Ok(())
 }

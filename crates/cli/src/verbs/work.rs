@@ -8,6 +8,7 @@ use std::time::Duration;
 use towline_core::fault::FaultKind;
 use towline_core::time::Timestamp;
 use towline_engine::background::{changes, typist};
+use towline_engine::capture::{Caught, Wishes};
 use towline_engine::curate::Actor;
 use towline_engine::erase::forget;
 use towline_engine::handoff::bookmarks::Bookmarked;
@@ -58,6 +59,9 @@ struct WorkReport {
     folded_events: usize,
     expired_events: usize,
     expired_journal_bytes: u64,
+    /// Whether the archive has to be pruned.
+    #[serde(skip)]
+    is_expiry_due: bool,
     /// Sessions that were pruned from the archive.
     expired_conversations: u32,
     /// The end of a hold on deletion, after a jump of the clock.
@@ -114,6 +118,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             if is_named {
                 return Err(busy());
             }
+            if !WorkLock::ask_holder(&scope.env.home) {
+                continue;
+            }
             report.busy = report.distilled.is_none();
             break;
         };
@@ -125,23 +132,22 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         let env = &scope.env;
         let next = at_low_priority(|| {
             forget::finish_interrupted(env)?;
+            if std::mem::take(&mut report.is_expiry_due) {
+                report.expired_conversations += capture::expire(env, settings(env).archive)?;
+            }
+            capture_overdue(env);
             distil_pending(env, &mut report)?;
-            Ok::<_, Failure>(ask_model(env, &mut report))
+            let next = ask_model(env, &mut report);
+            if next == NextRound::Leave {
+                make_searchable(env, &mut report);
+            }
+            Ok::<_, Failure>(next)
         })?;
         drop(lock);
-        if next == NextRound::Leave {
+        if next == NextRound::Leave && !WorkLock::was_asked(&env.home) {
             break;
         }
     }
-    // Last, because a search in the meantime works without it.
-    let env = &scope.env;
-    report.made_vectors = at_low_priority(|| {
-        index(env);
-        if sync::exchange_if_due(env) {
-            index(env);
-        }
-        vectors(env, &report)
-    });
     if arguments.json {
         scope.out.json(&report);
     } else if !arguments.quiet {
@@ -179,6 +185,33 @@ fn ask_model(env: &Env, report: &mut WorkReport) -> NextRound {
             NextRound::Leave
         }
     }
+}
+
+/// Captures what hooks announced and no capture could write. What is left is tried again by the next run.
+fn capture_overdue(env: &Env) {
+    let captured = Wishes::load(env)
+        .map_err(|failure| failure.what)
+        .and_then(|wishes| capture::capture_overdue(env, &wishes).map_err(|error| chain(&error)));
+    match captured {
+        Ok(Caught::Up) => {}
+        Ok(Caught::Behind) => {
+            let detail = "transcripts wait to be captured: another process held the archive for ten minutes";
+            record_here(env, FaultKind::Store, detail.to_owned());
+        }
+        Err(detail) => record_here(env, FaultKind::Store, detail),
+    }
+}
+
+/// Last, because a search in the meantime works without it.
+fn make_searchable(env: &Env, report: &mut WorkReport) {
+    if let Err(error) = index::purge(&env.home) {
+        record_here(env, FaultKind::Store, chain(&error));
+    }
+    index(env);
+    if sync::exchange_if_due(env) {
+        index(env);
+    }
+    report.made_vectors += vectors(env, report);
 }
 
 /// Distils the turns that captures and imports left; a process that arrives meanwhile leaves its turns to us.
@@ -274,9 +307,7 @@ fn tidy(scope: &Scope, store: &Store, clock: ClockTrust, report: &mut WorkReport
     if let Some(until) = done.held_until {
         hold_expiry(scope, until, done.jumped_days, report);
     }
-    if done.was_time_to_expire {
-        report.expired_conversations += capture::expire(&scope.env, config.archive)?;
-    }
+    report.is_expiry_due |= done.was_time_to_expire;
     report.expired_events += done.expired_events;
     report.expired_journal_bytes += done.expired_journal_bytes;
     // States older than this are never notified: see `notify::alert`.

@@ -74,15 +74,16 @@ fn live(env: &Env, project: Option<&ProjectIdentity>) -> Vec<Transcript> {
                 .is_some_and(|of| wanted.matches_project(&of.root, of.remote.as_deref()))
         })
     };
-    let known_agent = |transcript: LiveTranscript| {
-        let agent = Agent::from_name(&transcript.agent)?;
-        Some(Transcript { agent, path: PathBuf::from(transcript.path) })
-    };
-    found.into_iter().flatten().filter(is_meant).filter_map(known_agent).collect()
+    found.into_iter().flatten().filter(is_meant).filter_map(of_known_agent).collect()
+}
+
+pub(super) fn of_known_agent(transcript: LiveTranscript) -> Option<Transcript> {
+    let agent = Agent::from_name(&transcript.agent)?;
+    Some(Transcript { agent, path: PathBuf::from(transcript.path) })
 }
 
 /// The files, including those of subagents, whose size differs from the captured offset.
-fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
+pub(super) fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
     let with_helpers = |file: Transcript| {
         let helpers = file.agent.subagent_transcripts(&file.path);
         let of = move |path| Transcript { agent: file.agent, path };

@@ -10,6 +10,7 @@ mod door;
 mod foreign;
 mod lines;
 mod many;
+mod overdue;
 mod private;
 mod rules;
 mod settle;
@@ -21,13 +22,14 @@ pub use detached::{Bookmarked, capture_detached};
 pub use door::notify_capture;
 pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
+pub use overdue::capture_overdue;
 pub use rules::Wishes;
 pub use settle::capture_settled;
 use steps::{Kit, Steps};
 
 use crate::runtime::archive::{self, Writable};
 use crate::runtime::faults::record_here;
-use crate::runtime::{Env, chain};
+use crate::runtime::{Env, chain, spawn};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -39,8 +41,8 @@ use towline_store::archive::{ArchiveRetention, TakenRows, TranscriptSource};
 use towline_store::{Archive, StoreError};
 use towline_terminal::tail::open_file;
 
-/// How long one capture waits for another: the first one does the work of both.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long one capture waits for another.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
@@ -66,10 +68,24 @@ pub struct Captured {
     pub writable: Writable,
 }
 
-/// Captures what is new in these files. `None` if another writer held the archive for too long.
+/// Captures what is new in these files. `None` if another writer held the archive for too long: then `tow data work`
+/// captures them.
 pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Captured>, CaptureError> {
+    let captured = capture_within(env, wishes, files, PATIENCE)?;
+    if captured.is_none() {
+        spawn::start_detached(env);
+    }
+    Ok(captured)
+}
+
+fn capture_within(
+    env: &Env,
+    wishes: &Wishes,
+    files: &[Transcript],
+    patience: Duration,
+) -> Result<Option<Captured>, CaptureError> {
     let files: Vec<&Transcript> = files.iter().filter(|file| may_be_opened(env, file)).collect();
-    let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(None) };
+    let Some(writable) = archive::open(env, patience)? else { return Ok(None) };
     let mut taken = TakenRows::default();
     for file in files {
         taken = taken.plus(capture_one(&writable, wishes, file, env.now)?);
@@ -148,16 +164,28 @@ pub fn check_memory_log(env: &Env) -> Result<(), StoreError> {
     archive::open(env, Duration::ZERO)?.map_or(Ok(()), |writable| writable.archive.check_log())
 }
 
-/// Deletes rows past their retention, unless another process is writing.
+/// Deletes all rows past their retention and gives their space back, step by step: others may write in between. The next
+/// expiry does the rest if another process writes for long.
 pub fn expire(env: &Env, retention: ArchiveRetention) -> Result<u32, StoreError> {
     if !env.home.archive().exists() {
         return Ok(0);
     }
-    let Some(writable) = archive::open(env, Duration::ZERO)? else { return Ok(0) };
-    let changed = writable.archive.expire(retention, env.now)?;
-    writable.archive.tidy()?;
-    Ok(changed)
+    let (mut all, mut next) = (0, archive::open(env, PATIENCE)?);
+    while let Some(writable) = next {
+        let changed = writable.archive.expire(retention, env.now)?;
+        all += changed;
+        if changed == 0 && writable.archive.release_pages()? == 0 {
+            writable.archive.tidy()?;
+            break;
+        }
+        writable.archive.tidy_at_times()?;
+        next = writable.let_others_write(env, PAUSE, PATIENCE)?;
+    }
+    Ok(all)
 }
+
+/// How long background work leaves the archive to others between two steps.
+const PAUSE: Duration = Duration::from_millis(15);
 
 /// Captures one file and those of its session's subagents.
 fn capture_one(

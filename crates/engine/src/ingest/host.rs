@@ -105,7 +105,7 @@ impl<'a> HostSession<'a> {
             }
         }
         let _not_empty = fs::remove_dir(folder);
-        spawn::start_detached();
+        spawn::start_detached(self.env);
     }
 }
 

@@ -22,6 +22,35 @@ pub struct Writable {
     pub(crate) _lock: ArchiveLock,
 }
 
+impl Writable {
+    /// Removes the remains of erased rows from the files of the archive.
+    pub fn compact(self) -> Result<Writable, StoreError> {
+        let Writable { archive, _lock } = self;
+        Ok(Writable { archive: archive.compact(&_lock)?, _lock })
+    }
+
+    /// Releases the lock for a moment and keeps the connection: opening it anew reads the whole WAL. `None` if another
+    /// writer then holds the lock for longer than `patience`.
+    #[expect(clippy::disallowed_methods, reason = "others get the archive only while nobody holds it")]
+    pub fn let_others_write(
+        self,
+        env: &Env,
+        pause: Duration,
+        patience: Duration,
+    ) -> Result<Option<Writable>, StoreError> {
+        let Writable { mut archive, _lock } = self;
+        drop(_lock);
+        std::thread::sleep(pause);
+        let lock = ArchiveLock::take_within(&env.home, pauses(patience)).map_err(folder_error(env))?;
+        let Some(lock) = lock else { return Ok(None) };
+        if !archive.is_current() {
+            drop(archive);
+            archive = Archive::open(&env.home, &lock, PATIENCE, env.uid())?;
+        }
+        Ok(Some(Writable { archive, _lock: lock }))
+    }
+}
+
 /// Returns `None` if another writer holds the lock for longer than `patience`.
 pub fn open(env: &Env, patience: Duration) -> Result<Option<Writable>, StoreError> {
     env.home.create().map_err(folder_error(env))?;

@@ -1,18 +1,21 @@
 //! Starts our own program, detached and silent, for work an agent must not wait for.
 //!
-//! The caller does not wait for it. `tow data work` takes its own lock, so an extra start is harmless.
+//! The caller does not wait for it. Of `tow data work`, one process runs at a time.
 
-use crate::runtime::env::{GUARD, arguments, find_in_path, own_program};
+use crate::runtime::env::{Env, GUARD, arguments, find_in_path, own_program};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use towline_store::lock::WorkLock;
 use towline_terminal::child::leave;
 
-/// If this start fails, the next hook starts upkeep.
-pub fn start_detached() {
-    start(&["work", "--quiet"]);
+/// Starts `tow data work`, or asks the one that runs for another round. If this fails, the next hook starts it.
+pub fn start_detached(env: &Env) {
+    if !WorkLock::ask_holder(&env.home) {
+        start(&["work", "--quiet"]);
+    }
 }
 
 /// Recomputes the status bars.

@@ -72,7 +72,7 @@ pub fn waiting(env: &Env) -> Result<u64, NoLink> {
 /// Starts `tow data work` if a sync is due. For commands that have just written and are about to exit.
 pub fn nudge(env: &Env) {
     if is_due(env, Duration::from_millis(300)).unwrap_or(false) {
-        spawn::start_detached();
+        spawn::start_detached(env);
     }
 }
 

@@ -41,7 +41,7 @@ mod write;
 pub use around::TimeSide;
 pub use ask::{PageKey, SessionQuery, TurnFilter, TurnQuery};
 pub use changes::ArchiveChange;
-pub use erase::{EraseMode, EraseScope, ErasedRows};
+pub use erase::{EraseMode, EraseScope, ErasedRows, ErasedTexts};
 pub use figures::{ArchiveCounts, ContextPoint, ProjectCounts};
 pub use jobs::{DistilJob, DistilJobKind, JobCounts, JobFailure, JobResults, JobRow, JobState, NewJob};
 pub use keep::{
@@ -71,15 +71,19 @@ pub use texts::{IndexText, SearchTextKind};
 pub use usage::{UsageGroup, UsageGroupBy, UsageProject, UsageQuery, UsedSession};
 pub use write::{TakenRows, WriteBatch};
 
-use crate::database::{compact, complaints, machine_name, move_aside, open_for_reading, open_for_writing};
+use crate::database::{
+    StoreError, compact, complaints, empty_wal, machine_name, move_aside, open_for_reading, open_for_writing,
+};
 use crate::home::DataFolder;
 use crate::lock::ArchiveLock;
 use crate::tables::projects::{ProjectLocation, ProjectTable};
-use crate::{Result, home};
+use crate::{Result, home, unused};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::cell::RefCell;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use towline_core::forget::Forgotten;
 use towline_core::id::Uid;
@@ -104,6 +108,9 @@ const CHECKPOINT_ABOVE: u64 = 256 * 1024;
 /// WAL size limit during bulk writes.
 const CHECKPOINT_ABOVE_IN_BULK: u64 = 64 * 1024 * 1024;
 
+/// How long a reopened archive waits for others.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Page cache of a writer in KiB: holds the tails of all indexes and everything an import changes before it is written.
 const CACHE_KIB: i64 = 64 * 1024;
 
@@ -112,15 +119,39 @@ pub struct Snapshot<'a> {
     _transaction: Transaction<'a>,
 }
 
+/// The files that an open archive depends on, by their identity.
+struct OpenedFiles {
+    /// Counts the archives that this process has opened for writing.
+    number: u64,
+    archive: Option<u64>,
+    forgotten: Option<(u64, i64, i64)>,
+}
+
+static OPENED: AtomicU64 = AtomicU64::new(1);
+
+impl OpenedFiles {
+    fn of(home: &DataFolder) -> OpenedFiles {
+        let about = |path: PathBuf| std::fs::metadata(path).ok();
+        OpenedFiles {
+            number: OPENED.fetch_add(1, Ordering::Relaxed),
+            archive: about(home.archive()).map(|meta| meta.ino()),
+            forgotten: about(home.forgotten()).map(|meta| (meta.ino(), meta.mtime(), meta.mtime_nsec())),
+        }
+    }
+}
+
 pub struct Archive {
     db: Connection,
     home: DataFolder,
+    opened: OpenedFiles,
     machine: Uid,
     forgotten: Forgotten,
     /// Memories that were brought back from the log when the archive was opened.
     recovered: usize,
     /// Ids of deleted memories, until the log says so.
     deleted: RefCell<Vec<String>>,
+    /// Texts that the index still holds.
+    erased: RefCell<ErasedTexts>,
 }
 
 impl Archive {
@@ -133,6 +164,7 @@ impl Archive {
         new_machine: Uid,
     ) -> Result<Archive> {
         let db = open_for_writing(&home.archive(), patience, &MIGRATIONS)?;
+        let opened = OpenedFiles::of(home);
         // Deleted content is overwritten: see `tow data forget`.
         db.pragma_update(None, "secure_delete", true)?;
         db.pragma_update(None, "cache_size", -CACHE_KIB)?;
@@ -141,8 +173,16 @@ impl Archive {
         db.execute_batch(usage::TRIGGERS)?;
         let machine = machine_name(home, new_machine)?;
         let forgotten = gone::load(home)?;
-        let mut archive =
-            Archive { db, home: home.clone(), machine, forgotten, recovered: 0, deleted: RefCell::default() };
+        let mut archive = Archive {
+            db,
+            home: home.clone(),
+            opened,
+            machine,
+            forgotten,
+            recovered: 0,
+            deleted: RefCell::default(),
+            erased: RefCell::default(),
+        };
         archive.recovered = archive.recover_memories()?;
         Ok(archive)
     }
@@ -154,10 +194,12 @@ impl Archive {
         Ok(db.map(|db| Archive {
             db,
             home: home.clone(),
+            opened: OpenedFiles { number: 0, archive: None, forgotten: None },
             machine,
             forgotten: Forgotten::default(),
             recovered: 0,
             deleted: RefCell::default(),
+            erased: RefCell::default(),
         }))
     }
 
@@ -179,6 +221,18 @@ impl Archive {
         Ok(Snapshot { _transaction: Transaction::new_unchecked(&self.db, TransactionBehavior::Deferred)? })
     }
 
+    /// Whether this connection still is to the archive of the data folder, and knows all that must not be captured: other
+    /// processes may have moved the archive aside, or erased something, since it was opened.
+    pub fn is_current(&self) -> bool {
+        let now = OpenedFiles::of(&self.home);
+        (now.archive, now.forgotten) == (self.opened.archive, self.opened.forgotten)
+    }
+
+    /// The number of this connection, and one that changes whenever another connection has written.
+    pub fn data_version(&self) -> Result<(u64, i64)> {
+        Ok((self.opened.number, self.db.pragma_query_value(None, "data_version", |row| row.get(0))?))
+    }
+
     /// How many memories the archive lacked when it was opened, and got back from the log.
     pub fn recovered(&self) -> usize {
         self.recovered
@@ -189,15 +243,38 @@ impl Archive {
         complaints(&self.db)
     }
 
-    /// Removes the remains of erased rows: from the memory log, free pages and the WAL.
-    pub fn compact(&self) -> Result<()> {
+    /// Removes the remains of erased rows: from the memory log, the WAL, and the unused bytes of the file. Returns the archive
+    /// opened anew: pages that this connection has read may hold such remains.
+    pub fn compact(self, lock: &ArchiveLock) -> Result<Archive> {
         self.rewrite_log()?;
+        while self.release_pages()? > 0 {}
+        empty_wal(&self.db)?;
+        let (home, machine) = (self.home.clone(), self.machine);
+        drop(self);
+        let overwritten = unused::overwrite(&home.archive());
+        let archive = Archive::open(&home, lock, PATIENCE, machine)?;
+        match overwritten {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => archive.vacuum()?,
+            Err(source) => return Err(StoreError::Folder { path: home.archive(), source }),
+            // A commit: other connections read their pages again, and write no older copies back.
+            Ok(_) => archive.set_fact("unused bytes", "overwritten")?,
+        }
+        Ok(archive)
+    }
+
+    /// For files too large for `unused`.
+    fn vacuum(&self) -> Result<()> {
         // `VACUUM` copies the archive, which may not fit into memory. Changing `temp_store` drops temporary triggers.
         self.db.pragma_update(None, "temp_store", "file")?;
         let compacted = compact(&self.db);
         self.db.pragma_update(None, "temp_store", "memory")?;
         self.db.execute_batch(usage::TRIGGERS)?;
         compacted
+    }
+
+    /// The texts that were erased, or changed by an erasure, since the last call.
+    pub fn take_erased_texts(&self) -> ErasedTexts {
+        self.erased.take()
     }
 
     /// All projects with captured content.

@@ -1,16 +1,19 @@
 //! Retention: deletes old rows kind by kind, and the oldest details when the archive is too large.
 //!
-//! Works in small steps while no agent waits; may be interrupted and repeated at any point.
+//! Works in small steps while no agent waits; may be interrupted and repeated at any point. The caller repeats it until
+//! nothing is left to do.
 
 use super::Archive;
 use crate::Result;
+use crate::database::release_pages;
 use crate::query::Query;
 use towline_core::time::Timestamp;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Conversations processed in one run.
-const AT_ONCE: u32 = 200;
+/// Conversations and free pages processed in one step.
+const AT_ONCE: u32 = 50;
+const PAGES_AT_ONCE: u32 = 1_000;
 
 /// Retention periods in days (0 means forever), and the size limit of the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +63,7 @@ pub(super) const DROP_CONVERSATION: [&str; 13] = [
 ];
 
 impl Archive {
-    /// Deletes expired rows. Returns the number of conversations affected.
+    /// Deletes some expired rows. Returns the number of conversations affected; 0 once none is left.
     pub fn expire(&self, retention: ArchiveRetention, now: Timestamp) -> Result<u32> {
         let before = |days: u32| now.plus_ms(-(i64::from(days) * DAY_MS));
         let mut changed = 0;
@@ -77,8 +80,14 @@ impl Archive {
             changed += self.each_in_transaction(&old, |id| self.strip(id, DROP_THINKING, "thinking"))?;
         }
         changed += self.shrink(retention.most_mb * 1024 * 1024)?;
-        self.db.execute_batch("pragma incremental_vacuum(2000)")?;
         Ok(changed)
+    }
+
+    /// Gives some of the free pages back to the file system. Returns how many are left.
+    pub fn release_pages(&self) -> Result<u64> {
+        release_pages(&self.db, PAGES_AT_ONCE)?;
+        self.tidy_at_times()?;
+        Ok(self.db.pragma_query_value(None, "freelist_count", |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 
     pub fn sizes(&self) -> Result<ArchiveSizes> {

@@ -294,6 +294,7 @@ fn an_archive_that_is_too_large_loses_its_oldest_details_first() {
     assert_eq!(archive.expire(ArchiveRetention { most_mb: 0, ..FOR_EVER }, Timestamp(10)).unwrap(), 1);
     assert_eq!(left(&archive), (1, 1, 0));
     assert!(archive.sizes().unwrap().bytes <= before);
+    assert_eq!(archive.release_pages().unwrap(), 0, "a pass once gave back one page");
 }
 
 #[test]

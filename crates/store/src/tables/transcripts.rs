@@ -1,6 +1,6 @@
 //! Transcripts that may have grown: those of sessions that are live or ended recently.
 //!
-//! Queries the index of live sessions and the latest rows, never the whole history.
+//! Queries use the index of live sessions and the latest rows; only background work reads the whole history.
 
 use crate::columns::from_row;
 use crate::query::Query;
@@ -17,6 +17,10 @@ const LIVE: &str = "
     from (select * from sessions order by id desc limit 64) s left join projects p on p.id = s.project
     where s.transcript is not null and s.last_event_at >= ?1 and (s.state <> 'ended' or s.ended_at >= ?2)";
 
+/// Reads every session: only for background work.
+const HEARD: &str = "
+    select agent, transcript, null, null, null from sessions where last_event_at >= ?1 and transcript is not null";
+
 /// A session's transcript that may have grown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveTranscript {
@@ -31,6 +35,11 @@ impl Store {
     /// Transcripts of sessions with an event since `heard` that have not ended, or ended at or after `ended`.
     pub fn live_transcripts(&self, heard: Timestamp, ended: Timestamp) -> Result<Vec<LiveTranscript>> {
         self.db.all(LIVE, (heard.0, ended.0))
+    }
+
+    /// Transcripts of all sessions with an event since then, without their projects.
+    pub fn transcripts_heard_since(&self, heard: Timestamp) -> Result<Vec<LiveTranscript>> {
+        self.db.all(HEARD, [heard.0])
     }
 }
 
@@ -70,6 +79,7 @@ mod tests {
         let found = store.live_transcripts(Timestamp(50), Timestamp(80)).unwrap();
         let paths: Vec<_> = found.iter().map(|found| found.path.as_str()).collect();
         assert_eq!(paths, ["/headless", "/just-ended", "/sits-for-long"]);
+        assert_eq!(store.transcripts_heard_since(Timestamp(20)).unwrap().len(), 74, "all but the silent one");
         let mut plan = store.db.prepare(&format!("explain query plan {LIVE}")).unwrap();
         let plan = plan.query_map((0, 0), |row| row.get::<_, String>(3)).unwrap();
         let plan: Vec<String> = plan.map(|line| line.unwrap()).collect();

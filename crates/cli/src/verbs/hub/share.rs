@@ -72,7 +72,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let writing = open(&scope.env)?;
     writing.archive.share_project(project.row, &key, extent, scope.env.now).map_err(failed)?;
     drop(writing);
-    towline_engine::runtime::spawn::start_detached();
+    towline_engine::runtime::spawn::start_detached(&scope.env);
     tell(scope, arguments, &project.name, &key, extent);
     Ok(())
 }

@@ -70,7 +70,7 @@ pub fn exchange_shown(
     }
     let done = done?;
     if done.taken > 0 || done.erased > 0 {
-        start_detached();
+        start_detached(&scope.env);
     }
     Ok(done)
 }

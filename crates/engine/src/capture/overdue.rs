@@ -1,0 +1,59 @@
+//! Captures what earlier captures left: they were killed, or another process held the archive for too long.
+//!
+//! Compares the transcripts of all sessions with events since the last complete check with what the archive holds of
+//! them, so nothing has to be queued and nothing can be lost with a queue. For `tow data work` only: it waits long.
+
+use super::catch_up::{Caught, grown, of_known_agent};
+use super::{CaptureError, Wishes, capture_within};
+use crate::runtime::Env;
+use crate::runtime::archive::open;
+use std::time::Duration;
+use towline_core::time::Timestamp;
+use towline_store::{Archive, Store, StoreError};
+
+/// The fact that holds the time of the last complete check.
+const CHECKED: &str = "transcripts checked";
+
+/// How long to wait for an import or an erasure.
+const PATIENCE: Duration = Duration::from_secs(600);
+const READ_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Agents write their transcripts later than they call their hooks.
+const ON_THEIR_WAY_MS: i64 = 10 * 60_000;
+/// A check that found nothing is recorded only this often: recording writes the archive.
+const RECORDED_EVERY_MS: i64 = 60 * 60_000;
+
+/// Captures all transcripts that have grown. `Behind` if the archive stayed locked; the next run tries again.
+pub fn capture_overdue(env: &Env, wishes: &Wishes) -> Result<Caught, CaptureError> {
+    let begun = env.later().now;
+    let archive = Archive::read(&env.home, READ_PATIENCE)?;
+    let checked = archive.as_ref().map_or(Ok(Timestamp(0)), last_check)?;
+    let Some(store) = Store::read(&env.home, READ_PATIENCE)? else { return Ok(Caught::Up) };
+    let heard = store.transcripts_heard_since(checked.plus_ms(-ON_THEIR_WAY_MS))?;
+    let grown = grown(archive.as_ref(), heard.into_iter().filter_map(of_known_agent).collect());
+    drop((store, archive));
+    // One lock per file: others may write in between.
+    for file in &grown {
+        if capture_within(env, wishes, std::slice::from_ref(file), PATIENCE)?.is_none() {
+            return Ok(Caught::Behind);
+        }
+    }
+    if !grown.is_empty() || begun.0 - checked.0 > RECORDED_EVERY_MS {
+        return record_check(env, begun);
+    }
+    Ok(Caught::Up)
+}
+
+fn last_check(archive: &Archive) -> Result<Timestamp, StoreError> {
+    let recorded = archive.fact(CHECKED)?.and_then(|text| text.parse().ok());
+    Ok(Timestamp(recorded.unwrap_or(0)))
+}
+
+fn record_check(env: &Env, at: Timestamp) -> Result<Caught, CaptureError> {
+    if !env.home.archive().exists() {
+        return Ok(Caught::Up);
+    }
+    let Some(writable) = open(env, PATIENCE)? else { return Ok(Caught::Behind) };
+    writable.archive.set_fact(CHECKED, &at.0.to_string())?;
+    Ok(Caught::Up)
+}
