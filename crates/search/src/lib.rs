@@ -17,7 +17,7 @@ mod words;
 
 pub use document::{Document, DocumentKind};
 pub use error::{IndexError, Result};
-pub use index::{IndexWriter, SearchIndex, is_in_library};
+pub use index::{IndexWriter, Purged, SearchIndex, is_in_library};
 pub use minilm::{Encoder, MODEL_FILES, ModelError, embedded, mark_of};
 pub use query::{Filters, Query, QueryContext};
 pub use rank::{Boost, BoostReason, Hit, RankingStages};

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 use towline_search::{
-    BoostReason, Document, DocumentKind, Filters, Hit, IndexError, Query, QueryContext, SearchIndex,
+    BoostReason, Document, DocumentKind, Filters, Hit, IndexError, Purged, Query, QueryContext, SearchIndex,
     is_in_library,
 };
 
@@ -208,7 +208,8 @@ fn erased_text_is_in_no_file() {
     for word in ["ксилофонкварц", "занзибар"] {
         assert!(is_in_files(test.folder.path(), word), "the test must be able to see {word}");
     }
-    test.index.writer().unwrap().erase(&[500, 9999]).unwrap();
+    let purged = test.index.writer().unwrap().erase(&[500, 9999], u32::MAX).unwrap();
+    assert_eq!(purged, Purged::All);
     for word in ["ксилофонкварц", "занзибар"] {
         assert!(!is_in_files(test.folder.path(), word), "{word}");
     }

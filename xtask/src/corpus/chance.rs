@@ -1,4 +1,6 @@
 //! Reproducible chance: a seed gives the same sequence everywhere.
+//!
+//! Not for secrets, and never seeded by the clock.
 
 /// A splitmix64 generator.
 pub struct Chance(u64);

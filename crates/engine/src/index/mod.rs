@@ -6,6 +6,7 @@
 pub mod damage;
 mod documents;
 pub mod embeddings;
+mod erase;
 mod found;
 pub mod labels;
 mod prompt;
@@ -14,6 +15,7 @@ mod update;
 
 pub use crate::runtime::archive::{forget_index, index_folder as folder};
 pub use documents::{each as each_document, each_of, of_memory, project_key};
+pub use erase::{erase, purge};
 pub use found::Found;
 pub use prompt::memories_for;
 pub use question::{Library, Question, TeamRow, ask};

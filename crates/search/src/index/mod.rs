@@ -29,7 +29,7 @@ use fresh::Fresh;
 use schema::{FORMAT, Fields, schema};
 use segment::Segment;
 
-pub use writer::IndexWriter;
+pub use writer::{IndexWriter, Purged};
 
 /// Data stored with every commit.
 #[derive(Serialize, Deserialize)]

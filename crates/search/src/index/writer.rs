@@ -18,6 +18,15 @@ const SEGMENTS_TO_MERGE: usize = 6;
 /// A segment with a larger share of deleted documents is rewritten.
 const DELETED_AT_MOST: f32 = 0.3;
 
+/// Whether the files hold anything of removed documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Purged {
+    All,
+    /// Large files still do.
+    Rest,
+}
+
 /// The single writer of an index.
 pub struct IndexWriter<'a> {
     index: &'a SearchIndex,
@@ -61,20 +70,28 @@ impl<'a> IndexWriter<'a> {
         self.commit_as(Some(checkpoint))
     }
 
-    /// Removes documents so that nothing of them is left in any file, and waits for it. Earlier changes are committed
-    /// too; the checkpoint stays.
-    pub fn erase(mut self, ids: &[i64]) -> Result<()> {
+    /// Removes documents, and rewrites the files that hold something of removed ones, smallest first, up to `most` documents;
+    /// waits for it. Earlier changes are committed too; the checkpoint stays.
+    pub fn erase(mut self, ids: &[i64], most: u32) -> Result<Purged> {
         ids.iter().for_each(|id| self.remove(*id));
         let checkpoint = self.index.checkpoint()?;
         self.commit_as(checkpoint)?;
         let segments = self.index.index.searchable_segment_metas().map_err(IndexError::damaged)?;
-        let touched = segments.iter().filter(|segment| segment.num_deleted_docs() > 0);
-        for segment in touched.map(|segment| segment.id()).collect::<Vec<_>>() {
-            self.writer.merge(&[segment]).wait().map_err(IndexError::write)?;
+        let mut touched: Vec<_> = segments.iter().filter(|segment| segment.num_deleted_docs() > 0).collect();
+        touched.sort_by_key(|segment| segment.num_docs());
+        let (mut spent, mut purged) = (0_u32, Purged::All);
+        for segment in touched {
+            spent = spent.saturating_add(segment.num_docs());
+            if spent > most {
+                purged = Purged::Rest;
+                break;
+            }
+            self.writer.merge(&[segment.id()]).wait().map_err(IndexError::write)?;
         }
         self.index.reload()?;
         self.writer.garbage_collect_files().wait().map_err(IndexError::write)?;
-        self.close()
+        self.close()?;
+        Ok(purged)
     }
 
     /// Waits for running merges. A writer that is dropped leaves them to the next.

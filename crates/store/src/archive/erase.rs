@@ -77,13 +77,28 @@ impl ErasedRows {
     }
 }
 
+/// The rows whose texts an index must drop: erased ones, and those that were indexed with a text that is erased now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErasedTexts {
+    pub bodies: Vec<i64>,
+    pub details: Vec<i64>,
+    pub memories: Vec<i64>,
+    /// Conversations whose summary is gone.
+    pub summaries: Vec<i64>,
+    /// Any text may be affected.
+    pub is_everywhere: bool,
+}
+
 sums!(ErasedRows { conversations, turns, bodies, details, memories, others });
 
 const TURNS: &str = "
     select mark, at, until from turns where conversation = ?1 and ordinal between ?2 and ?3";
 const COPIES: &str = "select conversation, ordinal from turns where mark = ?1 and at = ?2";
 const SUBAGENT_MARKS: &str = "
-    select mark from details where conversation = ?1 and turn = ?2 and subagent is not null";
+    select mark, at from details where conversation = ?1 and turn = ?2 and subagent is not null";
+const BODIES_OF_TURN: &str = "select id from bodies where conversation = ?1 and turn = ?2";
+const DETAILS_OF_TURN: &str = "select id from details where conversation = ?1 and turn = ?2";
+const BODIES: &str = "select id from bodies where conversation = ?1";
 const DROP_SUMMARY: &str = "delete from summaries where conversation = ?1";
 /// Jobs of remaining turns are not repeated.
 const DROP_JOBS: &str = "
@@ -152,7 +167,7 @@ impl Archive {
         let burial = Burial { at, by: &by, own_fate: TombFate::Forgotten, others_fate };
         let mut eraser = ArchiveEraser::new(self, burial);
         eraser.erase(extent)?;
-        let ArchiveEraser { erased, forgotten, .. } = eraser;
+        let ArchiveEraser { erased, forgotten, texts, .. } = eraser;
         if erasing == EraseMode::Rehearsal {
             transaction.rollback()?;
             return Ok(erased);
@@ -163,6 +178,7 @@ impl Archive {
         self.log_memories()?;
         transaction.commit()?;
         self.forgotten = all;
+        *self.erased.borrow_mut() = texts;
         Ok(erased)
     }
 }
@@ -173,6 +189,7 @@ pub(super) struct ArchiveEraser<'a> {
     /// The tombs that other machines get.
     burial: Burial<'a>,
     erased: ErasedRows,
+    texts: ErasedTexts,
     forgotten: Forgotten,
     /// Erased turns: memories of other turns may have taken facts from them.
     dropped: BTreeSet<(SessionKey, i64)>,
@@ -180,8 +197,14 @@ pub(super) struct ArchiveEraser<'a> {
 
 impl<'a> ArchiveEraser<'a> {
     pub(super) fn new(archive: &'a Archive, burial: Burial<'a>) -> ArchiveEraser<'a> {
-        let (erased, forgotten) = (ErasedRows::default(), Forgotten::default());
-        ArchiveEraser { archive, burial, erased, forgotten, dropped: BTreeSet::new() }
+        ArchiveEraser {
+            archive,
+            burial,
+            erased: ErasedRows::default(),
+            texts: ErasedTexts::default(),
+            forgotten: Forgotten::default(),
+            dropped: BTreeSet::new(),
+        }
     }
 
     fn erase(&mut self, extent: &EraseScope<'_>) -> Result<()> {
@@ -220,7 +243,10 @@ impl<'a> ArchiveEraser<'a> {
                     self.erase_memory(*number)?;
                 }
             }
-            EraseScope::Text(_) => self.erase_text()?,
+            EraseScope::Text(_) => {
+                self.texts.is_everywhere = true;
+                self.erase_text()?;
+            }
         }
         self.drop_taken_facts()?;
         self.archive.db.run(DROP_UNUSED_PROJECTS, [])
@@ -233,21 +259,26 @@ impl<'a> ArchiveEraser<'a> {
             for (conversation, ordinal) in self.archive.db.all(COPIES, (mark.0, from.0))? {
                 let session = self.archive.conversation_by_row(conversation)?.session;
                 self.forgotten.add_turn(&session, mark, TimeRange { from, until });
-                self.drop_turn(conversation, ordinal)?;
+                self.drop_turn(conversation, ordinal, None)?;
                 self.finish_conversation(conversation)?;
             }
         }
         Ok(())
     }
 
-    /// A subagent's file does not name its turn, so the marks of its pieces are recorded one by one.
-    fn drop_turn(&mut self, conversation: i64, ordinal: i64) -> Result<()> {
+    /// A subagent's file does not name its turn, so the marks of its pieces are recorded one by one, unless they are in the
+    /// recorded range of time.
+    fn drop_turn(&mut self, conversation: i64, ordinal: i64, recorded: Option<TimeRange>) -> Result<()> {
         let session = self.archive.conversation_by_row(conversation)?.session;
         let turn = (conversation, ordinal);
-        for mark in self.archive.db.all(SUBAGENT_MARKS, turn)? {
-            self.forgotten.add_piece(&session, mark);
+        for (mark, at) in self.archive.db.all::<(IdHash, Timestamp)>(SUBAGENT_MARKS, turn)? {
+            if !recorded.is_some_and(|range| range.holds(at)) {
+                self.forgotten.add_piece(&session, mark);
+            }
         }
         self.bury_turn(conversation, ordinal)?;
+        self.texts.details.extend(self.archive.db.all::<i64>(DETAILS_OF_TURN, turn)?);
+        self.texts.bodies.extend(self.archive.db.all::<i64>(BODIES_OF_TURN, turn)?);
         let mut dropped = [0; DROP_TURN.len()];
         for (statement, dropped) in DROP_TURN.iter().zip(&mut dropped) {
             *dropped = self.archive.db.change(statement, turn)?;
@@ -274,10 +305,16 @@ impl<'a> ArchiveEraser<'a> {
             let range = (*id, stretch.from.0, stretch.until.0);
             let before = self.erased;
             for ordinal in self.archive.db.all(BEGUN, range)? {
-                self.drop_turn(*id, ordinal)?;
+                self.drop_turn(*id, ordinal, Some(stretch))?;
             }
             self.archive.add_piece_tombstones(*id, RowKind::Body, IN_RANGE, range, self.burial)?;
             self.archive.add_piece_tombstones(*id, RowKind::Detail, IN_RANGE, range, self.burial)?;
+            let texts = |table: &str| {
+                self.archive.db.all::<i64>(&format!("select id from {table} where {IN_RANGE}"), range)
+            };
+            let (bodies, details) = (texts("bodies")?, texts("details")?);
+            self.texts.bodies.extend(bodies);
+            self.texts.details.extend(details);
             let drop =
                 |table| self.archive.db.change(&format!("delete from {table} where {IN_RANGE}"), range);
             self.erased.bodies += drop("bodies")?;
@@ -300,6 +337,9 @@ impl<'a> ArchiveEraser<'a> {
     /// An affected conversation is read again; an empty one is deleted.
     fn finish_conversation(&mut self, conversation: i64) -> Result<()> {
         self.archive.db.change(DROP_SOURCES, [conversation])?;
+        // The others may be indexed with a line of an erased text.
+        self.texts.bodies.extend(self.archive.db.all::<i64>(BODIES, [conversation])?);
+        self.texts.summaries.push(conversation);
         // A summary of the remaining turns is made again from them.
         self.archive.add_summary_tombstone(conversation, self.burial.at)?;
         self.erased.memories += self.archive.db.change(DROP_SUMMARY, [conversation])?;

@@ -10,8 +10,9 @@ pub use meant::{Meant, Request, find};
 use crate::index::{self, embeddings};
 use crate::ingest::{effects, live};
 use crate::memory::remember::numbers;
+use crate::runtime::archive::Writable;
 use crate::runtime::faults::fallback_logs;
-use crate::runtime::{Env, Failure, archive, settings};
+use crate::runtime::{Env, Failure, archive, settings, spawn};
 use crate::status::proposals;
 use std::collections::BTreeSet;
 use std::io;
@@ -19,10 +20,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::id::Uid;
 use towline_core::memory::name;
-use towline_store::archive::{EraseMode, EraseScope, ErasedRows};
+use towline_search::Purged;
+use towline_store::archive::{EraseMode, EraseScope, ErasedRows, ErasedTexts};
 use towline_store::erase::{self, DamagedFile, EraseGuard, EraseReport, EraseSelection};
 use towline_store::lock::{ProjectionLock, pauses};
-use towline_store::{Archive, ProjectionLimits, Store, StoreError};
+use towline_store::{ProjectionLimits, Store, StoreError};
 
 /// How long to wait for other processes that use the data.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -142,7 +144,9 @@ fn traces_from_hot(
         for traces in &traces {
             all = all.plus(store.erase(lock, traces)?);
         }
-        store.compact()?;
+        if all != EraseReport::default() {
+            store.compact()?;
+        }
         Ok(all)
     })
 }
@@ -170,16 +174,21 @@ pub fn vacuum(env: &Env) -> Result<(), Failure> {
         with_store(env, |store, _| store.compact())?;
     }
     if env.home.archive().exists() {
-        compact(env, &archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?.archive)?;
+        let writable = archive::open(env, PATIENCE).map_err(failed)?.ok_or_else(busy)?;
+        compact(env, writable, &ErasedTexts { is_everywhere: true, ..ErasedTexts::default() })?;
     }
     Ok(())
 }
 
-/// Rewrites the archive without free pages, and drops what was derived from deleted rows.
-fn compact(env: &Env, archive: &Archive) -> Result<(), Failure> {
-    archive.compact().map_err(failed)?;
-    index::forget_index(&env.home).map_err(failed)?;
-    embeddings::remove_deleted(&env.home, archive).map_err(|error| Failure::new(&error))
+/// Removes the remains of deleted rows from the archive, and drops what was derived from them.
+fn compact(env: &Env, writable: Writable, texts: &ErasedTexts) -> Result<(), Failure> {
+    let writable = writable.compact().map_err(failed)?;
+    let purged = index::erase(&env.home, texts).map_err(|error| Failure::new(&error))?;
+    embeddings::remove_deleted(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
+    if purged == Purged::Rest {
+        spawn::start_detached(env);
+    }
+    Ok(())
 }
 
 /// Applies the whole journal, however long that takes.
@@ -213,7 +222,8 @@ fn from_archive(env: &Env, meant: &Meant, erasing: EraseMode) -> Result<ErasedRo
     let erased = writable.archive.erase(&extent, erasing, env.now).map_err(failed)?;
     if erasing == EraseMode::ForGood {
         proposals::note(env, &writable.archive);
-        compact(env, &writable.archive)?;
+        let texts = writable.archive.take_erased_texts();
+        compact(env, writable, &texts)?;
     }
     Ok(erased)
 }

@@ -56,6 +56,7 @@ impl ArchiveEraser<'_> {
     }
 
     fn drop_memory(&mut self, number: i64) -> Result<()> {
+        self.texts.memories.push(number);
         self.archive.add_memory_tombstone(number, self.burial)?;
         self.erased.memories += usize::from(self.archive.drop_memory(number)?);
         Ok(())
@@ -107,6 +108,7 @@ impl ArchiveEraser<'_> {
         }
         self.archive.db.change(FORGET_FINDING, [trace])?;
         self.archive.note_change("memory", number, None)?;
+        self.texts.memories.push(number);
         self.erased.others += 1;
         Ok(())
     }

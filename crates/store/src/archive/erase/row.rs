@@ -56,7 +56,7 @@ impl ArchiveEraser<'_> {
         let found = self.archive.db.first::<(i64, IdHash, TimeRange)>(TURN, (conversation, row.uid.0))?;
         let Some((ordinal, mark, stretch)) = found else { return Ok(()) };
         self.forgotten.add_turn(session, mark, stretch);
-        self.drop_turn(conversation, ordinal)?;
+        self.drop_turn(conversation, ordinal, None)?;
         self.finish_conversation(conversation)
     }
 

@@ -145,7 +145,7 @@ fn what_was_deleted_or_forgotten_does_not_come_back_from_the_log_and_its_words_l
     let titles: Vec<String> =
         state(&archive).into_iter().map(|(memory, _)| memory.content.title.clone()).collect();
     assert_eq!(titles, ["kept"]);
-    archive.compact().unwrap();
+    drop(archive.compact(&bench.lock).unwrap());
     let log = String::from_utf8_lossy(&fs::read(bench.home.memory_log()).unwrap()).into_owned();
     assert!(
         log.contains("kept") && !log.contains("dropped it is") && !log.contains("forgotten it is"),

@@ -39,7 +39,7 @@ fn total(bench: &Bench, asked: &UsageQuery) -> (u64, u64) {
 fn sums_follow_what_is_written_after_the_archive_was_compacted() {
     let bench = Bench::new();
     session(&bench, "alpha:a-1", "app", vec![usage("1", NOON, 10)]);
-    bench.archive.compact().unwrap();
+    bench.archive.vacuum().unwrap();
     session(&bench, "alpha:a-2", "app", vec![usage("2", NOON, 20)]);
     assert_eq!(total(&bench, &asked()), (2, 30));
 }
