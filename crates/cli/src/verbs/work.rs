@@ -189,10 +189,9 @@ fn ask_model(env: &Env, report: &mut WorkReport) -> NextRound {
 
 /// Captures what hooks announced and no capture could write. What is left is tried again by the next run.
 fn capture_overdue(env: &Env) {
-    let captured = Wishes::load(env)
-        .map_err(|failure| failure.what)
-        .and_then(|wishes| capture::capture_overdue(env, &wishes).map_err(|error| chain(&error)));
-    match captured {
+    // A configuration that cannot be read is reported by everything that needs it.
+    let Ok(wishes) = Wishes::load(env) else { return };
+    match capture::capture_overdue(env, &wishes).map_err(|error| chain(&error)) {
         Ok(Caught::Up) => {}
         Ok(Caught::Behind) => {
             let detail = "transcripts wait to be captured: another process held the archive for ten minutes";

@@ -3,7 +3,7 @@
 //! A commit carries the caller's checkpoint, so that index and checkpoint can never disagree. Uncommitted documents are
 //! never found.
 
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::{IndexWriter as TantivyWriter, TantivyDocument, TantivyError, Term};
 
 use super::schema::FORMAT;
@@ -73,6 +73,8 @@ impl<'a> IndexWriter<'a> {
     /// Removes documents, and rewrites the files that hold something of removed ones, smallest first, up to `most` documents;
     /// waits for it. Earlier changes are committed too; the checkpoint stays.
     pub fn erase(mut self, ids: &[i64], most: u32) -> Result<Purged> {
+        // Segments that are merged meanwhile could not be named below.
+        self.writer.set_merge_policy(Box::new(NoMergePolicy));
         ids.iter().for_each(|id| self.remove(*id));
         let checkpoint = self.index.checkpoint()?;
         self.commit_as(checkpoint)?;
