@@ -14,15 +14,15 @@ pub fn built(repository: &Repository, target: &str, stamp: &Stamp) -> Result<Pat
     let remaps = remaps(repository.root(), &folder);
     let rustflags: Vec<String> =
         remaps.iter().map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).collect();
-    let cflags: Vec<String> =
-        remaps.iter().map(|(from, to)| format!("-ffile-prefix-map={}={to}", from.display())).collect();
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--locked", "--offline", "--release", "--package", "tow", "--target", target]);
     cargo.arg("--target-dir").arg(&folder);
     // Added to the flags of .cargo/config.toml; RUSTFLAGS would replace them.
     cargo.arg("--config").arg(format!("target.{target}.rustflags={rustflags:?}"));
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    cargo.env(format!("CFLAGS_{}", target.replace('-', "_")), cflags.join(" "));
+    // Without the second variable, flags are split at every blank, also at one in a path.
+    cargo.env(format!("CFLAGS_{}", target.replace('-', "_")), c_flags(&remaps));
+    cargo.env("CC_SHELL_ESCAPED_FLAGS", "1");
     cargo.env("SOURCE_DATE_EPOCH", stamp.epoch.to_string()).env("TOWLINE_COMMIT", &stamp.commit);
     cargo.env("CARGO_INCREMENTAL", "0").env("LC_ALL", "C").current_dir(repository.root());
     let status = cargo.status().map_err(Failure::start("cargo"))?;
@@ -34,6 +34,12 @@ pub fn built(repository: &Repository, target: &str, stamp: &Stamp) -> Result<Pat
         return Err(Failure::Failed { program: "cargo build".to_owned(), complaint });
     }
     Ok(folder.join(target).join("release/tow"))
+}
+
+/// The remaps as flags of the C compiler, quoted for a shell.
+pub fn c_flags(remaps: &[(PathBuf, &str)]) -> String {
+    let flags = remaps.iter().map(|(from, to)| format!("-ffile-prefix-map={}={to}", from.display()));
+    flags.map(|flag| format!("'{}'", flag.replace('\'', r"'\''"))).collect::<Vec<_>>().join(" ")
 }
 
 /// Folders of this machine, and what stands for them. A later one wins, so folders inside others come last.

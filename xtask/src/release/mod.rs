@@ -112,8 +112,9 @@ struct Contents {
 
 impl Contents {
     fn of(tow: &Path) -> Result<Contents> {
-        let printed =
-            |what: &str| output_of("tow completions", Command::new(tow).args(["completions", what]));
+        let printed = |what: &str| {
+            output_of("tow config completions", Command::new(tow).args(["config", "completions", what]))
+        };
         Ok(Contents {
             tow: std::fs::read(tow).map_err(Failure::read(tow))?,
             bash: printed("bash")?,

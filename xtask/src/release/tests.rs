@@ -38,13 +38,16 @@ fn an_archive_and_a_package_hold_what_programs_of_users_expect() {
     );
     run(&["tar", "-xzf", &products[0].name]);
     assert_eq!(run(&[&format!("./{base}/tow"), "hello"]), "hello\n");
-    assert_eq!(fs::read_to_string(folder.path().join(&base).join("man/tow.1")).unwrap(), "completions man\n");
+    assert_eq!(
+        fs::read_to_string(folder.path().join(&base).join("man/tow.1")).unwrap(),
+        "config completions man\n"
+    );
 
     let package = &products[2].name;
     assert!(run(&["ar", "t", package]).lines().eq(["debian-binary", "control.tar.gz", "data.tar.gz"]));
     assert_eq!(run(&["dpkg-deb", "--field", package, "Architecture"]), "amd64\n");
     run(&["dpkg-deb", "--extract", package, "root"]);
-    assert_eq!(run(&["gzip", "-dc", "root/usr/share/man/man1/tow.1.gz"]), "completions man\n");
+    assert_eq!(run(&["gzip", "-dc", "root/usr/share/man/man1/tow.1.gz"]), "config completions man\n");
     assert_eq!(run(&["root/usr/bin/tow", "hello"]), "hello\n");
 }
 
@@ -68,4 +71,18 @@ fn the_bill_of_materials_names_what_is_built_in_and_no_tool_of_tests() {
     assert_eq!(named("towline-core").unwrap()["licenses"][0]["expression"], "MIT");
     assert!(named("insta").is_none() && named("towline-testkit").is_none() && named("flate2").is_none());
     assert_eq!(bom["metadata"]["component"]["name"], "tow");
+}
+
+#[test]
+fn a_blank_in_the_path_of_the_clone_split_the_flags_of_the_c_compiler() {
+    let remaps = [(PathBuf::from("/my work/it's here"), "/towline"), (PathBuf::from("/cargo"), "/cargo")];
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("printf '%s\n' {}", build::c_flags(&remaps))]);
+    let words = output_of("sh", &mut shell).unwrap();
+    assert!(
+        words
+            .lines()
+            .eq(["-ffile-prefix-map=/my work/it's here=/towline", "-ffile-prefix-map=/cargo=/cargo"]),
+        "{words}"
+    );
 }
