@@ -75,4 +75,51 @@ fn the_menu_took_a_key_that_the_user_had_bound() {
     pane.wait_screen("the bar is loaded already");
     env.tow(&["uninstall"]).ok();
     assert!(!fs::read_to_string(env.home().join(".tmux.conf")).unwrap_or_default().contains("towline"));
+    let options = inner.run(&["show-options", "-g"]);
+    assert!(!options.contains("@towline"), "the running server kept an option of ours: {options}");
+}
+
+#[test]
+fn an_uninstall_did_not_say_that_the_recorded_data_stays() {
+    let env = newcomer();
+    env.unattended(&["setup", "--yes"]).ok();
+    let data = env.data_dir().display().to_string();
+    let run = env.tow(&["uninstall"]).ok().prints(&format!("kept: {data} (")).prints("tow uninstall --purge");
+    assert!(env.data_dir().join("archive.db").exists(), "{run:#?}");
+}
+
+#[test]
+fn a_purge_deletes_the_data_only_when_a_person_agrees() {
+    let env = newcomer();
+    env.person(&["setup", "--yes"]).ok();
+    let config = env.home().join(".config/towline");
+    env.unattended(&["uninstall", "--purge", "--yes"]).exits(2).complains("only a person can");
+    env.person(&["uninstall", "--purge", "--dry-run"]).ok().prints("would delete");
+    let tmux = Tmux::start(&env);
+    let shell = tmux.open(&["bash"], &[]);
+    let socket = tmux.socket().display().to_string();
+    let mut person = env.person_program(&["tmux", "-S", &socket, "attach"]).spawn().unwrap();
+    shell.wait_format("#{session_attached}", "1");
+    shell.say("tow uninstall --purge");
+    shell.wait_screen("delete this for good? [y/N]");
+    shell.keys(&["Enter"]);
+    shell.wait_screen("nothing was removed");
+    person.kill().unwrap();
+    person.wait().unwrap();
+    assert!(env.data_dir().join("archive.db").exists() && config.exists());
+    assert!(env.home().join(".claude/settings.json").exists(), "a purge that was declined removes nothing");
+    env.person(&["uninstall", "--purge", "--yes"]).ok().prints("deleted ");
+    assert!(!env.data_dir().exists() && !config.exists());
+    assert!(env.home().join(".claude/projects").exists(), "the agents' own files stay");
+}
+
+#[test]
+fn a_purge_leaves_a_folder_that_the_user_chose_alone() {
+    let env = newcomer();
+    let chosen = env.home().join("notes");
+    env.set("TOWLINE_HOME", chosen.display().to_string());
+    env.person(&["setup", "--yes"]).ok();
+    fs::write(chosen.join("mine.txt"), "mine").unwrap();
+    env.person(&["uninstall", "--purge", "--yes"]).exits(2).complains("chosen by TOWLINE_HOME");
+    assert!(chosen.join("mine.txt").exists() && chosen.join("archive.db").exists());
 }

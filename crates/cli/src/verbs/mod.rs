@@ -47,6 +47,7 @@ pub mod pause;
 pub mod pin;
 pub mod popup;
 pub mod proposals;
+pub mod purge;
 pub mod reindex;
 pub mod release;
 pub mod remember;

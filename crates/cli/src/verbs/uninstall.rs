@@ -1,17 +1,19 @@
 //! `tow uninstall`: restores the settings of the agents and of tmux.
 //!
-//! Byte for byte if only we changed them, otherwise by removing exactly our entries. Keeps the data folder.
+//! Byte for byte if only we changed them, otherwise by removing exactly our entries. Keeps the recorded data and says where
+//! it is, unless `--purge` asks to delete it.
 
 use super::completions;
 use super::install::{Choice, Edited, NO_AGENT, Outcomes, chosen, command_to_register, edit_all, folder_of};
 use super::managed::{Change, ManagedEdit, refused};
+use super::purge::{Agreement, Leftovers};
 use crate::scope::Scope;
 use clap::Args;
 use std::path::PathBuf;
 use towline_agents::Agent;
 use towline_agents::settings::{RetryPace, TaskStart};
 use towline_engine::runtime::Failure;
-use towline_engine::status::tmux::conf::{self, Outcome, Writing};
+use towline_engine::status::tmux::conf::{self, Outcome};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,8 +22,10 @@ Examples:
   tow uninstall --agent NAME    one agent, nothing else
   tow uninstall --tmux          tmux, nothing else
   tow uninstall --vscode        the task in .vscode/tasks.json of this folder, nothing else
+  tow uninstall --purge         everything, and delete what was recorded and configured
 
-What was recorded stays in the data folder; `tow doctor` says where that is.";
+Without `--purge`, recorded sessions, memories and your configuration stay; the last lines say where. `--purge` asks
+first. It cannot delete what you shared through a hub: run `tow hub leave` before.";
 
 /// Remove hooks, skills and tools from the agents and from tmux.
 #[derive(Debug, Args)]
@@ -35,20 +39,27 @@ pub struct Arguments {
     /// Only the task in .vscode/tasks.json of this folder (and what else is named).
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
     vscode: Option<PathBuf>,
+    /// Delete what was recorded and your configuration as well.
+    #[arg(long, conflicts_with_all = ["agents", "tmux", "vscode"])]
+    purge: bool,
+    /// Do not ask before `--purge` deletes.
+    #[arg(long, short, requires = "purge")]
+    yes: bool,
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let choice = &arguments.choice;
     let is_part = arguments.tmux || arguments.vscode.is_some();
-    let agents = match (is_part, choice.agents.is_empty()) {
-        (true, true) => vec![],
-        (true, false) | (false, _) => chosen(choice)?,
-    };
+    let is_whole = !is_part && choice.agents.is_empty();
+    let leftovers = Leftovers::find(&scope.env);
+    if arguments.purge && !choice.dry_run {
+        leftovers.agree(scope, arguments.agreement())?;
+    }
+    let agents = if is_part && choice.agents.is_empty() { vec![] } else { chosen(choice)? };
     let tow = command_to_register()?;
     let edit = choice.edit(scope, &tow, Change::Remove);
     let agents = edit_all(agents, |agent| give_back(agent, &edit));
-    let with_tmux = arguments.tmux || choice.agents.is_empty() && !is_part;
-    let tmux = with_tmux.then(|| conf::uninstall(&scope.env, choice.writing()));
+    let tmux = (arguments.tmux || is_whole).then(|| conf::uninstall(&scope.env, choice.writing()));
     let tmux = tmux.filter(|outcome| arguments.tmux || is_news(outcome));
     let task = arguments.vscode.as_ref().map(|folder| edit.editor_task(folder, TaskStart::default()));
     let outcomes = Outcomes { agents, tmux, task };
@@ -56,13 +67,40 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         scope.out.line(NO_AGENT);
     }
     outcomes.report(scope, choice, NOTHING);
-    if choice.agents.is_empty() && !is_part && !choice.json && choice.writing() == Writing::Done {
+    if is_whole && !choice.json && !choice.dry_run {
         completions::uninstall(scope);
     }
     if arguments.tmux && !choice.json && outcomes.tmux.as_ref().is_some_and(|outcome| !is_news(outcome)) {
         scope.out.line(&format!("tmux: {NOTHING}"));
     }
-    outcomes.verdict()
+    // Settings that could not be restored need their backups, which are in the data folder.
+    outcomes.verdict()?;
+    if is_whole { finish(scope, arguments, &leftovers) } else { Ok(()) }
+}
+
+/// Deletes the recorded data, or says where it is.
+fn finish(scope: &Scope, arguments: &Arguments, leftovers: &Leftovers) -> Result<(), Failure> {
+    let Choice { dry_run, json, .. } = arguments.choice;
+    let deleted = if arguments.purge && !dry_run { leftovers.delete()? } else { vec![] };
+    match (json, arguments.purge, dry_run) {
+        (true, ..) => {}
+        (false, false, _) => leftovers.show(scope),
+        (false, true, true) => leftovers.show_plan(scope),
+        (false, true, false) => {
+            deleted.iter().for_each(|folder| scope.out.line(&format!("deleted {folder}")));
+        }
+    }
+    Ok(())
+}
+
+impl Arguments {
+    fn agreement(&self) -> Agreement {
+        match (self.yes, self.choice.json) {
+            (true, _) => Agreement::Given,
+            (false, false) => Agreement::Askable,
+            (false, true) => Agreement::Missing,
+        }
+    }
 }
 
 const NOTHING: &str = "there is nothing of ours";

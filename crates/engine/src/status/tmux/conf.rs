@@ -76,6 +76,7 @@ pub fn install(env: &Env, tow: &Path, key: Option<&str>, writing: Writing) -> Re
 pub fn uninstall(env: &Env, writing: Writing) -> Result<Outcome, Failure> {
     let archive = OriginalsArchive::new(env.home.backups());
     let mut outcome = Outcome::default();
+    let key_lines: Vec<String> = candidates()?.iter().filter_map(|file| chosen_key(file)).collect();
     for file in candidates()? {
         let block = MarkedBlock::new(OWNER, file, "");
         let plan = match writing {
@@ -86,6 +87,9 @@ pub fn uninstall(env: &Env, writing: Writing) -> Result<Outcome, Failure> {
     }
     let known = load::remembered(env).into_iter().chain(push::told_servers(&env.home));
     for server in current_server().into_iter().chain(known) {
+        if writing == Writing::Done {
+            unset_chosen_key(&server, &key_lines);
+        }
         outcome.unload(env, writing, server);
     }
     Ok(outcome)
@@ -178,6 +182,16 @@ fn key_line(key: &str) -> String {
 fn chosen_key(file: &Path) -> Option<String> {
     let text = std::fs::read_to_string(file).ok()?;
     text.lines().find(|line| line.ends_with(CHOSEN)).map(str::to_owned)
+}
+
+/// Removes the key option that our block set in a running server. A value of the user's own stays.
+fn unset_chosen_key(server: &TmuxServer, key_lines: &[String]) {
+    let option = KEY_OPTION.to_owned();
+    let value = server.user_options(&[option.clone()]).and_then(|found| found.into_iter().next().flatten());
+    if value.is_some_and(|key| key_lines.contains(&key_line(&key))) {
+        // A server that does not answer is reported by the unloading that follows.
+        let _ = server.change(&[TmuxChange::Unset { option }]);
+    }
 }
 
 /// A key for the menu that the user has not bound. `None` if tmux is missing, or has our block already.
