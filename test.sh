@@ -10,6 +10,8 @@ needs=(
   "git git"
   "tmux tmux"
   "screen screen"
+  "zsh zsh"
+  "fish fish"
   "kitty kitty libgl1-mesa-dri"
   "Xvfb xvfb"
   "ps procps"

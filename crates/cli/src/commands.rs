@@ -129,6 +129,7 @@ pub const COMMANDS: &[CommandRow] = &[
     row!("statusline", statusline),
     row!("bar", bar),
     row!("mcp", mcp),
+    row!("complete", complete),
     row!("capture", capture),
     row!("give-back", give_back),
     row!("alert", alert),

@@ -1,12 +1,10 @@
-//! `tow config completions`: prints shell completions and the man page, generated from the clap grammar; for `tow setup`,
-//! puts them where the shell looks.
+//! `tow config completions`: prints the man page and the completion scripts, and puts a script where the shell looks.
 //!
-//! Contains no hand-written text, so the output cannot go out of date.
+//! The scripts know no command: they ask `tow complete`, so that they do not go out of date.
 
 use crate::commands::{self, Names};
 use crate::scope::Scope;
 use clap::{Args, Command, ValueEnum};
-use clap_complete::Shell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use towline_engine::runtime::{Failure, variable};
@@ -34,30 +32,61 @@ enum CompletionTarget {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let (mut text, mut grammar) = (Vec::new(), commands::grammar(Names::Shown));
     match arguments.target {
-        CompletionTarget::Bash => clap_complete::generate(Shell::Bash, &mut grammar, "tow", &mut text),
-        CompletionTarget::Zsh => clap_complete::generate(Shell::Zsh, &mut grammar, "tow", &mut text),
-        CompletionTarget::Fish => clap_complete::generate(Shell::Fish, &mut grammar, "tow", &mut text),
-        CompletionTarget::Man => man(&mut grammar, &mut text).map_err(|error| Failure::new(&error))?,
+        CompletionTarget::Bash => scope.out.text(BASH),
+        CompletionTarget::Zsh => scope.out.text(ZSH),
+        CompletionTarget::Fish => scope.out.text(FISH),
+        CompletionTarget::Man => {
+            let mut text = vec![];
+            man(&mut commands::grammar(Names::Shown), &mut text).map_err(|error| Failure::new(&error))?;
+            scope.out.text(&String::from_utf8_lossy(&text));
+        }
     }
-    scope.out.text(&String::from_utf8_lossy(&text));
     Ok(())
 }
+
+// Each script asks `tow complete` for the words that fit, and offers file names where it knows none.
+
+const BASH: &str = r#"_tow() {
+    local IFS=$'\n'
+    COMPREPLY=($(tow complete bash -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _tow tow
+"#;
+
+const ZSH: &str = r#"#compdef tow
+_tow() {
+    local -a found
+    found=(${(f)"$(tow complete zsh -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+    if (( $#found )); then _describe -V 'tow' found; else _files; fi
+}
+if [[ $funcstack[1] == _tow ]]; then _tow "$@"; else compdef _tow tow; fi
+"#;
+
+const FISH: &str = r#"function __tow_complete
+    set -l words (commandline -opc) (commandline -ct)
+    set -l found (tow complete fish -- $words[2..-1] 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%s\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
+end
+complete -c tow -f -k -a '(__tow_complete)'
+"#;
 
 /// The first line of a file that `tow setup` wrote: only such a file is removed.
 const ADDED: &str = "# added by `tow setup`";
 
-/// The file in which the user's shell looks for completions of `tow`; `None` for a shell without such a folder.
-fn file_of_shell() -> Option<(Shell, PathBuf)> {
+/// The script for the user's shell, and the file in which that shell looks for it; `None` for a shell without such a folder.
+fn file_of_shell() -> Option<(&'static str, PathBuf)> {
     let home = PathBuf::from(variable("HOME")?);
     let folder = |name: &str, usual: &str| variable(name).map_or_else(|| home.join(usual), PathBuf::from);
     match Path::new(&variable("SHELL")?).file_name()?.to_str()? {
-        "bash" => Some((
-            Shell::Bash,
-            folder("XDG_DATA_HOME", ".local/share").join("bash-completion/completions/tow"),
-        )),
-        "fish" => Some((Shell::Fish, folder("XDG_CONFIG_HOME", ".config").join("fish/completions/tow.fish"))),
+        "bash" => {
+            Some((BASH, folder("XDG_DATA_HOME", ".local/share").join("bash-completion/completions/tow")))
+        }
+        "fish" => Some((FISH, folder("XDG_CONFIG_HOME", ".config").join("fish/completions/tow.fish"))),
         _ => None,
     }
 }
@@ -68,9 +97,8 @@ pub fn missing_file() -> Option<PathBuf> {
 }
 
 pub fn install(scope: &Scope, file: &Path) -> Result<(), Failure> {
-    let Some((shell, _)) = file_of_shell() else { return Ok(()) };
-    let mut text = format!("{ADDED}\n").into_bytes();
-    clap_complete::generate(shell, &mut commands::grammar(Names::Shown), "tow", &mut text);
+    let Some((script, _)) = file_of_shell() else { return Ok(()) };
+    let text = format!("{ADDED}\n{script}");
     let folder = file.parent().unwrap_or(file);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(file, text))
@@ -88,11 +116,19 @@ pub fn uninstall(scope: &Scope) {
     }
 }
 
-/// One page for the program and all its commands: the front matter once, then the options of each command.
+/// One page for the program and all its commands: the front matter once, then the options of each command. The list of
+/// commands is that of `tow --help`; the generated one refers to a page of its own for each.
 fn man(grammar: &mut Command, text: &mut Vec<u8>) -> std::io::Result<()> {
     grammar.build();
-    clap_mangen::Man::new(grammar.clone()).render(text)?;
-    sections(grammar, "TOW", text)
+    let page = clap_mangen::Man::new(grammar.clone());
+    page.render_title(text)?;
+    page.render_name_section(text)?;
+    page.render_synopsis_section(text)?;
+    page.render_description_section(text)?;
+    page.render_options_section(text)?;
+    page.render_extra_section(text)?;
+    sections(grammar, "TOW", text)?;
+    page.render_version_section(text)
 }
 
 fn sections(grammar: &Command, path: &str, text: &mut Vec<u8>) -> std::io::Result<()> {

@@ -11,6 +11,7 @@ pub mod bookmarks;
 pub mod capture;
 pub mod change;
 pub mod cleanup;
+pub mod complete;
 pub mod completions;
 pub mod config;
 pub mod context;
