@@ -182,6 +182,12 @@ impl TmuxServer {
         output.lines().filter_map(looks).collect()
     }
 
+    /// The width of the narrowest attached client, in columns.
+    pub fn narrowest_client(&self) -> Option<usize> {
+        let widths = self.ask(&["list-clients", "-F", "#{client_width}"])?;
+        widths.lines().filter_map(|width| width.parse().ok()).min()
+    }
+
     /// Opens a menu for the user. Titles and labels must be escaped already; commands are tmux's own. tmux answers only
     /// when the menu is closed, so no answer within `PATIENCE` means that it opened.
     pub fn menu(&self, title: &str, items: &[MenuItem]) -> bool {

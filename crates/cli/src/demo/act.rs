@@ -4,6 +4,7 @@
 
 use super::scene::{Clock, Cue, DemoScene, RecordedCall};
 use super::stage::{DemoStage, nap};
+use super::tour::filled;
 use crate::output::Tone;
 use crate::scope::Scope;
 use serde_json::Value;
@@ -12,6 +13,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, UNIX_EPOCH};
+use towline_core::escape::fit_to_width;
 use towline_core::time::Timestamp;
 use towline_engine::runtime::Failure;
 use towline_engine::runtime::text::plain_text;
@@ -123,15 +125,18 @@ fn append(path: &Path, text: &str) -> std::io::Result<()> {
     OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// Prints the conversation as the user would see it, one line per event.
+/// Prints the conversation as the user would see it, one line per event. Paths are shown as seen from the project.
 fn show(scope: &Scope, moment: &RecordedCall) {
     let payload = &moment.payload;
-    let text = |name: &str| plain_text(payload[name].as_str().unwrap_or_default());
+    let text = |name: &str| filled(&seen_from_project(&payload[name]), scope.out.columns());
     match payload["hook_event_name"].as_str().unwrap_or_default() {
         "UserPromptSubmit" => {
             scope.out.line(&format!("\n{} {}\n", scope.out.tint(Tone::Good, "❯"), text("prompt")))
         }
-        "PreToolUse" => scope.out.line(&scope.out.tint(Tone::Faint, &format!("  · {}", tool(payload)))),
+        "PreToolUse" => {
+            let line = fit_to_width(&format!("  · {}", tool(payload)), scope.out.columns());
+            scope.out.line(&scope.out.tint(Tone::Faint, &line));
+        }
         "PermissionRequest" => {
             scope.out.line(&format!("\n{} {}", scope.out.tint(Tone::Warning, "  May I?"), tool(payload)));
         }
@@ -143,6 +148,12 @@ fn show(scope: &Scope, moment: &RecordedCall) {
 
 fn tool(payload: &Value) -> String {
     let input = &payload["tool_input"];
-    let what = ["command", "cmd", "file_path"].iter().find_map(|name| input[*name].as_str());
-    format!("{} {}", payload["tool_name"].as_str().unwrap_or_default(), plain_text(what.unwrap_or_default()))
+    let what =
+        ["command", "cmd", "file_path"].iter().map(|name| &input[*name]).find(|value| value.is_string());
+    let what = what.map(seen_from_project).unwrap_or_default();
+    format!("{} {what}", payload["tool_name"].as_str().unwrap_or_default())
+}
+
+fn seen_from_project(value: &Value) -> String {
+    plain_text(&value.as_str().unwrap_or_default().replace("{project}/", "").replace("{project}", "."))
 }

@@ -3,16 +3,27 @@
 //! Passes on nothing of the caller's environment but `PATH`, the locale, the terminal type and `NO_COLOR`.
 
 use super::scene::DemoScene;
+use crate::output::Output;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use towline_agents::settings::quote;
 use towline_engine::runtime::env::own_program;
 use towline_engine::runtime::{Env, Failure, variable};
 
 const HANDED_DOWN: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TERM", "NO_COLOR"];
 const SERVER: &str = "demo";
+/// The status line fits 80 columns and names the keys.
+const OPTIONS: [[&str; 2]; 5] = [
+    ["mouse", "on"],
+    ["status-style", "bg=colour236,fg=colour252"],
+    ["status-left", ""],
+    ["status-right", " 0-3 window  a menu  q leave"],
+    // A key after Escape is a key of its own; in a terminal inside tmux both arrive late.
+    ["escape-time", "20"],
+];
 const PREFIX: &str = "tow-demo-";
 
 pub struct DemoStage {
@@ -120,8 +131,11 @@ impl DemoStage {
         let tow = own_program().unwrap_or_else(|| "tow".into()).display().to_string();
         let root = self.root.display().to_string();
         let is_first = !self.has_sign("server");
+        // The size of the caller's terminal: what a scene prints before a client attaches is not wrapped anew.
+        let out = Output::new();
+        let (columns, rows) = (out.columns().to_string(), out.rows().to_string());
         let opening: &[&str] = if is_first {
-            &["new-session", "-d", "-s", SERVER, "-x", "120", "-y", "36", "-n", name]
+            &["new-session", "-d", "-s", SERVER, "-x", &columns, "-y", &rows, "-n", name]
         } else {
             &["new-window", "-d", "-n", name]
         };
@@ -130,11 +144,32 @@ impl DemoStage {
         self.give_sign("server");
         self.must(self.tmux(&words), "open a window in tmux")?;
         if is_first {
-            for option in [["mouse", "on"], ["status-style", "bg=colour236,fg=colour252"]] {
-                self.must(self.tmux(&["set-option", "-g", option[0], option[1]]), "set up tmux")?;
-            }
-            let socket = self.told(self.tmux(&["display-message", "-p", "#{socket_path}"]));
-            self.must(self.tow(&["tmux", "load", "--socket", socket.trim()]), "bring the bar into tmux")?;
+            self.set_up_server(&tow)?;
+        }
+        Ok(())
+    }
+
+    /// Loads the bar, and binds keys that need no prefix: in a terminal inside tmux, the outer server takes the prefix.
+    fn set_up_server(&self, tow: &str) -> Result<(), Failure> {
+        for option in OPTIONS {
+            self.must(self.tmux(&["set-option", "-g", option[0], option[1]]), "set up tmux")?;
+        }
+        let socket = self.told(self.tmux(&["display-message", "-p", "#{socket_path}"]));
+        self.must(self.tow(&["tmux", "load", "--socket", socket.trim()]), "bring the bar into tmux")?;
+        let run = |command: &str| format!("{} {command} || true", quote(tow));
+        let (menu, next) = (run("menu"), run("next --message"));
+        let keys: [&[&str]; 8] = [
+            &["q", "kill-server"],
+            &["C-c", "kill-server"],
+            &["a", "run-shell", "-b", &menu],
+            &["n", "run-shell", "-b", &next],
+            &["0", "select-window", "-t", ":0"],
+            &["1", "select-window", "-t", ":1"],
+            &["2", "select-window", "-t", ":2"],
+            &["3", "select-window", "-t", ":3"],
+        ];
+        for key in keys {
+            self.must(self.tmux(&[&["bind-key", "-n"], key].concat()), "bind a key in tmux")?;
         }
         Ok(())
     }

@@ -10,12 +10,12 @@ use towline_engine::runtime::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  tow demo              a tour in a tmux of its own: Enter turns the pages
+  tow demo              a tour of a minute in its own tmux; works inside tmux, too
   tow demo --no-tmux    the same in this terminal, without windows and bar
-  tow demo --auto       everything at once, without waiting for keys
+  tow demo --auto       print every page, without waiting for keys
 
-The day was recorded with the real clients and is played through the real hooks, in a home and a tmux server of its own
-below TMPDIR. Both are gone when the tour ends, however it ends.";
+Enter shows the next page; q and Ctrl-C leave at any time. The day was recorded with the real clients and is played
+through the real hooks, in a home folder and a tmux server below TMPDIR. Both are removed when the tour ends.";
 
 /// Play a recorded day: no agent needed, nothing of yours is touched.
 #[derive(Debug, Args)]

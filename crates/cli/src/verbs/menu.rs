@@ -42,6 +42,8 @@ pub fn open(scope: &Scope) -> Result<(), Failure> {
 
 /// Longest label, in columns.
 const WIDEST: usize = 90;
+/// Columns that tmux draws around a label: the border, blanks and the key. It cuts a label that is too long at its beginning.
+const AROUND: usize = 10;
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let none = || Failure::input("a menu needs tmux").hint("Run `tow status` instead.");
@@ -52,7 +54,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let pages = seats.len().div_ceil(per_page).max(1);
     let page = MenuPage { number: arguments.page.clamp(1, pages), of: pages, items: per_page };
     let title = if pages == 1 { "Agents".to_owned() } else { format!("Agents ({}/{pages})", page.number) };
-    let mut lines = lines(&seats, scope.env.now, &page, &options.style);
+    let room = server.narrowest_client().map_or(WIDEST, |columns| columns.saturating_sub(AROUND));
+    let look = MenuLook { now: scope.env.now, style: &options.style, columns: room.min(WIDEST) };
+    let mut lines = lines(&seats, &page, &look);
     lines.extend(turning(&page, &options.keys));
     let tow = load::word(&command_to_register()?)?;
     let items: Vec<MenuItem> = lines.into_iter().map(|line| line.for_tmux(&tow)).collect();
@@ -62,6 +66,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         );
     }
     Ok(())
+}
+
+/// How labels are drawn.
+struct MenuLook<'a> {
+    now: Timestamp,
+    style: &'a BarStyle,
+    columns: usize,
 }
 
 struct MenuPage {
@@ -93,15 +104,13 @@ impl MenuLine {
     }
 }
 
-fn lines(seats: &[SeatView], now: Timestamp, page: &MenuPage, style: &BarStyle) -> Vec<MenuLine> {
+fn lines(seats: &[SeatView], page: &MenuPage, look: &MenuLook<'_>) -> Vec<MenuLine> {
     let shown = seats.iter().skip((page.number - 1) * page.items).take(page.items);
     let keys = "1234567890".chars().map(String::from).chain(std::iter::repeat(String::new()));
     let line = |(seat, key): (&SeatView, String)| match (server_of(&seat.seat), &seat.session, &seat.pane) {
-        (Some(_), Some(session), _) => {
-            MenuLine::new(&label(seat, now, style), &key, format!("goto {session}"))
-        }
-        (Some(_), None, Some(pane)) => MenuLine::new(&label(seat, now, style), &key, format!("goto {pane}")),
-        (Some(_), None, None) | (None, _, _) => MenuLine::inert(&label(seat, now, style)),
+        (Some(_), Some(session), _) => MenuLine::new(&label(seat, look), &key, format!("goto {session}")),
+        (Some(_), None, Some(pane)) => MenuLine::new(&label(seat, look), &key, format!("goto {pane}")),
+        (Some(_), None, None) | (None, _, _) => MenuLine::inert(&label(seat, look)),
     };
     let lines: Vec<MenuLine> = shown.zip(keys).map(line).collect();
     if lines.is_empty() { vec![MenuLine::inert("no agent is running")] } else { lines }
@@ -123,9 +132,9 @@ fn turning(page: &MenuPage, keys: &Keys) -> Vec<MenuLine> {
     lines
 }
 
-fn label(seat: &SeatView, now: Timestamp, style: &BarStyle) -> String {
-    let icon = &style.light_style(seat.light()).icon;
-    let waited = age(now.since_ms(seat.since));
+fn label(seat: &SeatView, look: &MenuLook<'_>) -> String {
+    let icon = &look.style.light_style(seat.light()).icon;
+    let waited = age(look.now.since_ms(seat.since));
     let context = seat.context_percent.map_or(String::new(), |percent| format!("{percent}%"));
     let what = match (&seat.session, &seat.prompt) {
         (None, _) => "(nothing heard yet)",
@@ -133,5 +142,5 @@ fn label(seat: &SeatView, now: Timestamp, style: &BarStyle) -> String {
     };
     let words = [icon, &seat.agent, &seat.project_and_branch(), &waited, &context, what];
     let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    for_tmux_menu(&fit_to_width(&line.replace('\n', " "), WIDEST))
+    for_tmux_menu(&fit_to_width(&line.replace('\n', " "), look.columns))
 }
