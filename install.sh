@@ -195,7 +195,7 @@ tell_about_path() {
     *) say "$bin is not on your PATH. Add this line to your shell's start-up file:"
        # The line is for the user's shell, which expands PATH.
        # shellcheck disable=SC2016
-       printf '  export PATH="%s:$PATH"\n' "$bin" ;;
+       printf '  export PATH="%s:$PATH"\n' "${bin/#"${HOME:-/}"\//\$HOME/}" ;;
   esac
 }
 

@@ -22,7 +22,7 @@ async function activate(context) {
     ),
   );
   const known = await session.context();
-  channel.appendLine(known || "No server: run `tow serve --write`.");
+  channel.appendLine(known || "No server: run `tow data serve --write`.");
 }
 
 async function ask() {

@@ -8,6 +8,7 @@ mod bench;
 mod corpus;
 mod day;
 mod files;
+mod firstrun;
 mod fuzz;
 mod licences;
 mod more;
@@ -58,6 +59,8 @@ enum Task {
     Pictures(Program),
     /// Write the transcripts of a made-up heavy user, for benchmarks
     Corpus(corpus::Options),
+    /// Type a first run, from the archive of a release to an inherited session, and put its screens into the tour
+    Firstrun(firstrun::Options),
     /// Run a benchmark
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -128,6 +131,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Day(program) => day::run(&program.tow, &repository, out),
         Task::Pictures(program) => pictures::run(&program.tow, &repository, out),
         Task::Corpus(options) => corpus::run(options, &repository, out),
+        Task::Firstrun(options) => firstrun::run(options, &repository, out),
         Task::Bench(bench) => bench::run(bench, &repository, out),
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
         Task::Killed { count } => more::run(&more::KILLS, *count, &repository, out),

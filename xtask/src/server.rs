@@ -1,4 +1,4 @@
-//! A `tow serve` of its own, for benchmarks and pictures.
+//! A `tow data serve` of its own, for benchmarks and pictures.
 //!
 //! Must not be the user's: the caller's command names a home. It ends when it is dropped.
 
@@ -20,14 +20,14 @@ pub struct Server {
 impl Server {
     /// Starts `tow`, with these options of `serve`, on a free port.
     pub fn start(tow: &mut Command, options: &[&str]) -> Result<Server> {
-        tow.args(["serve", "--json", "--port", "0"]).args(options).stdout(Stdio::piped());
-        let mut child = tow.spawn().map_err(Failure::start("tow serve"))?;
+        tow.args(["data", "serve", "--json", "--port", "0"]).args(options).stdout(Stdio::piped());
+        let mut child = tow.spawn().map_err(Failure::start("tow data serve"))?;
         let mut line = String::new();
         if let Some(stdout) = child.stdout.take() {
             BufReader::new(stdout).read_line(&mut line)?;
         }
         let greeting = serde_json::from_str(&line)
-            .map_err(|error| Failure::malformed("what `tow serve --json` printed", error))?;
+            .map_err(|error| Failure::malformed("what `tow data serve --json` printed", error))?;
         Ok(Server { child, greeting })
     }
 

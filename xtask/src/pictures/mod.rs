@@ -15,6 +15,7 @@ use crate::files;
 use crate::outcome::{Failure, Result, Verdict};
 use crate::repository::Repository;
 use crate::server::Server;
+use svg::Frame;
 
 /// A terminal of this width is readable within a page of text.
 const COLUMNS: &str = "112";
@@ -22,40 +23,75 @@ const COLUMNS: &str = "112";
 /// Draws with the `tow` at this path below the repository.
 pub fn run(tow: &Path, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let folder = repository.root().join("docs/pictures");
+    film(&TestEnv::new(repository.root().join(tow)), &folder)?;
     let env = TestEnv::new(repository.root().join(tow));
     let tmux = Tmux::start(&env);
-    let tour = terminal(&tmux, &["tow", "demo"], &[], "20");
-    tour.wait_screen("Enter for the next page");
+    let tour = terminal(&tmux, &["tow", "demo"], &[], [COLUMNS, "20"]);
+    tour.wait_screen("Enter: next page");
     tour.wait_screen_for("the bar", |screen| screen.contains("1!"));
     draw(&tour, &folder, "bar")?;
-    tour.keys(&["C-b", "a"]);
+    tour.keys(&["a"]);
     tour.wait_screen("─Agents─");
     draw(&tour, &folder, "menu")?;
     tour.keys(&["q"]);
     tour.wait_screen_for("no menu", |screen| !screen.contains("─Agents─"));
     let home = stage(&env)?;
-    let monitor = terminal(&tmux, &["tow", "monitor"], &[("HOME", &home)], "12");
+    let monitor = terminal(&tmux, &["tow", "monitor"], &[("HOME", &home)], [COLUMNS, "12"]);
     monitor.wait_screen("ledger");
     draw(&monitor, &folder, "monitor")?;
     monitor.keys(&["q"]);
     go_through(&tour);
     view(&env, &home, &folder)?;
-    tour.keys(&["q", "Enter"]);
+    tour.keys(&["q"]);
     tour.wait_end();
-    writeln!(out, "docs/pictures: bar, menu, monitor, and five of the viewer")?;
+    writeln!(out, "docs/pictures: a film of the demo, bar, menu, monitor, and five of the viewer")?;
     Ok(Verdict::Holds)
 }
 
-fn terminal(tmux: &Tmux, program: &[&str], variables: &[(&str, &str)], rows: &str) -> Pane {
-    let pane = tmux.open(program, variables);
+/// The keys of the film, what they lead to, and for how many seconds it is shown.
+const SCENES: [(&[&str], &str, u32); 9] = [
+    (&[], "Enter: next page", 5),
+    (&["n"], "May I?", 3),
+    (&["a"], "─Agents─", 3),
+    (&["q", "0", "Enter"], "$ tow search", 6),
+    (&["Enter", "1"], "❯ /clear", 2),
+    (&[], "❯ go on", 2),
+    (&[], "Going on where we were", 4),
+    (&["0"], "3  Inherit", 6),
+    (&["Enter"], "$ tow session meter", 6),
+];
+
+/// An animated picture of the demo, in a terminal of the usual size.
+fn film(env: &TestEnv, folder: &Path) -> Result<()> {
+    let tour = terminal(&Tmux::start(env), &["tow", "demo"], &[], ["80", "24"]);
+    let mut frames = vec![];
+    for (keys, text, seconds) in SCENES {
+        keys.iter().for_each(|key| tour.keys(&[key]));
+        tour.wait_screen(text);
+        tour.wait_screen_for("the bar and the whole page", |screen| {
+            screen.contains("q leave") && (!text.starts_with('$') || screen.contains("q: leave"))
+        });
+        frames.push(Frame { screen: captured(&tour), seconds });
+    }
+    tour.keys(&["q"]);
+    tour.wait_end();
+    files::write(&folder.join("demo.svg"), svg::film(&frames))
+}
+
+fn terminal(tmux: &Tmux, program: &[&str], variables: &[(&str, &str)], size: [&str; 2]) -> Pane {
+    let pane = tmux.open(&["bash", "--norc"], variables);
     let id = pane.format("#{window_id}");
-    tmux.run(&["resize-window", "-t", &id, "-x", COLUMNS, "-y", rows]);
+    tmux.run(&["resize-window", "-t", &id, "-x", size[0], "-y", size[1]]);
+    pane.say(&format!("exec {}", program.join(" ")));
     pane
 }
 
+fn captured(pane: &Pane) -> String {
+    pane.tmux().run(&["capture-pane", "-e", "-p", "-t", &pane.format("#{pane_id}")])
+}
+
 fn draw(pane: &Pane, folder: &Path, name: &str) -> Result<()> {
-    let shown = pane.tmux().run(&["capture-pane", "-e", "-p", "-t", &pane.format("#{pane_id}")]);
-    files::write(&folder.join(format!("{name}.svg")), svg::drawn(&shown))
+    files::write(&folder.join(format!("{name}.svg")), svg::drawn(&captured(pane)))
 }
 
 /// The home of the running demo.
@@ -72,7 +108,7 @@ fn go_through(tour: &Pane) {
     for title in ["2  Remember", "3  Inherit", "4  Count"] {
         tour.keys(&["Enter"]);
         tour.wait_screen(title);
-        tour.wait_screen("q to stop:");
+        tour.wait_screen("q: leave");
     }
 }
 

@@ -39,18 +39,77 @@ struct Stretch {
 
 pub fn drawn(screen: &str) -> String {
     let lines: Vec<Vec<Stretch>> = screen.trim_end().lines().map(stretches).collect();
+    let mut all = opening(&lines);
+    for (row, line) in lines.iter().enumerate() {
+        all.push_str(&shown_row(line, row));
+    }
+    all + "</svg>\n"
+}
+
+/// A screen of a film, and how long it is shown.
+pub struct Frame {
+    pub screen: String,
+    pub seconds: u32,
+}
+
+/// An animated picture that shows the screens one after the other, for ever. A row that does not change is drawn once.
+pub fn film(frames: &[Frame]) -> String {
+    let lines: Vec<Vec<Stretch>> =
+        frames.iter().flat_map(|frame| frame.screen.lines().map(stretches)).collect();
+    let rows = frames.iter().map(|frame| frame.screen.trim_end().lines().count()).max().unwrap_or(0);
+    let mut all = opening(&lines[..rows.min(lines.len())]);
+    let seconds: u32 = frames.iter().map(|frame| frame.seconds).sum();
+    for row in 0..rows {
+        let drawn: Vec<String> = frames
+            .iter()
+            .map(|frame| shown_row(&stretches(frame.screen.lines().nth(row).unwrap_or_default()), row))
+            .collect();
+        let mut unlike = drawn.clone();
+        unlike.sort();
+        unlike.dedup();
+        for one in unlike.iter().filter(|one| !one.is_empty()) {
+            all.push_str(&timed(one, frames, &drawn, seconds));
+        }
+    }
+    all + "</svg>\n"
+}
+
+/// The row, visible during the frames that contain it.
+fn timed(one: &str, frames: &[Frame], drawn: &[String], seconds: u32) -> String {
+    if drawn.iter().all(|row| row == one) {
+        return one.to_owned();
+    }
+    let (mut at, mut times, mut values) = (0, vec![], vec![]);
+    for (frame, row) in frames.iter().zip(drawn) {
+        let value = if row == one { "inline" } else { "none" };
+        if values.last() != Some(&value) {
+            times.push(format!("{:.4}", f64::from(at) / f64::from(seconds)));
+            values.push(value);
+        }
+        at += frame.seconds;
+    }
+    format!(
+        "<g display=\"none\"><animate attributeName=\"display\" calcMode=\"discrete\" dur=\"{seconds}s\" \
+         repeatCount=\"indefinite\" keyTimes=\"{}\" values=\"{}\"/>\n{one}</g>\n",
+        times.join(";"),
+        values.join(";")
+    )
+}
+
+/// The beginning of a picture that holds these lines.
+fn opening(lines: &[Vec<Stretch>]) -> String {
     let end = |stretch: &Stretch| stretch.column + width(&stretch.text);
     let columns = lines.iter().flatten().map(end).max().unwrap_or(0);
     let wide = f64::from(u32::try_from(columns).unwrap_or(0)) * CELL.0 + 2.0 * MARGIN;
     let high = f64::from(u32::try_from(lines.len()).unwrap_or(0)) * CELL.1 + 2.0 * MARGIN;
-    let mut all = format!(
+    format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.0} {high:.0}\" {FONT}>\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{GROUND}\"/>\n"
-    );
-    for (row, line) in lines.iter().enumerate() {
-        line.iter().for_each(|stretch| all.push_str(&shown(stretch, row)));
-    }
-    all + "</svg>\n"
+    )
+}
+
+fn shown_row(line: &[Stretch], row: usize) -> String {
+    line.iter().map(|stretch| shown(stretch, row)).collect()
 }
 
 /// A background rectangle, if any, and the text. `textLength` keeps the columns aligned in any font.
@@ -167,5 +226,14 @@ mod tests {
         let after_a_wide_letter = format!("<text x=\"{:.2}\"", 2.0 * CELL.0 + MARGIN);
         assert_eq!(drawn.matches(&after_a_wide_letter).count(), 2, "{drawn}");
         assert!(drawn.contains("fill=\"#080808\""));
+    }
+
+    #[test]
+    fn a_film_draws_a_row_that_stays_once_and_shows_others_in_their_time() {
+        let frame = |screen: &str, seconds| Frame { screen: screen.to_owned(), seconds };
+        let film = film(&[frame("stays\none", 1), frame("stays\ntwo", 3), frame("stays\none", 1)]);
+        assert_eq!(film.matches("stays").count(), 1);
+        assert!(film.contains("keyTimes=\"0.0000;0.2000;0.8000\" values=\"inline;none;inline\""), "{film}");
+        assert!(film.contains("keyTimes=\"0.0000;0.2000;0.8000\" values=\"none;inline;none\""), "{film}");
     }
 }

@@ -25,7 +25,7 @@ Examples:
   tow data export --session 1a2b3c4d --format markdown
   tow data export --since yesterday --format markdown --output day.md
 
-The format is described in docs/export-format.md.";
+The format is described in docs/import.md.";
 
 /// Export what was captured: as JSON lines for `tow data import`, or as Markdown.
 #[derive(Debug, Args)]

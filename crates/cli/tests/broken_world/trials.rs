@@ -61,7 +61,7 @@ const INJURIES: [(&str, Injury); 38] = [
     ("kill -9 of a command", Injury::Kill(Victim::Command)),
     ("kill -9 of a command ", Injury::Kill(Victim::Command)),
     ("kill -9 of a hook", Injury::Kill(Victim::Hook)),
-    ("kill -9 of tow work", Injury::Kill(Victim::Work)),
+    ("kill -9 of tow data work", Injury::Kill(Victim::Work)),
     ("kill -9 of a capture", Injury::Kill(Victim::Capture)),
     ("kill -9 of everything", Injury::Kill(Victim::All)),
     ("damaged pages: archive.db", Injury::Pages(&["archive.db"])),

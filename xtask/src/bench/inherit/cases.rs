@@ -34,10 +34,10 @@ const CASES: [(What, &str, Option<f64>); 7] = [
     (What::FirstPrompt, "first prompt after a clear, 1 M turns behind it", Some(8.0)),
     (What::Stop, "Stop hook, 100 MB transcript that grew by 50 kB", Some(4.0)),
     (What::Capture, "capture of those 50 kB, which nobody waits for", None),
-    (What::Context, "tow context, 10 k sessions", Some(5.0)),
-    (What::DetailByName, "tow detail of a turn, 1 M turns", Some(5.0)),
-    (What::DetailByTime, "tow detail of a minute, 1 M turns", Some(5.0)),
-    (What::Turns, "tow turns, 1 M turns", None),
+    (What::Context, "tow session context, 10 k sessions", Some(5.0)),
+    (What::DetailByName, "tow session detail of a turn, 1 M turns", Some(5.0)),
+    (What::DetailByTime, "tow session detail of a minute, 1 M turns", Some(5.0)),
+    (What::Turns, "tow session turns, 1 M turns", None),
 ];
 
 pub struct Measured<'a> {

@@ -1,6 +1,6 @@
 //! Export and import of captured work: one JSON object per line, or Markdown to read.
 //!
-//! The format is versioned and documented in docs/export-format.md. It contains nothing of this machine but
+//! The format is versioned and documented in docs/import.md. It contains nothing of this machine but
 //! the paths that the captured sessions worked in.
 
 mod jsonl;
