@@ -48,7 +48,7 @@ fn the_tour_shows_what_the_commands_print_and_leaves_nothing() {
         "completed ",
         "preference From now on always run the checkout tests ten times",
         "two requests refreshed",
-        "was cleared in the same seat",
+        "was cleared in the same pane",
         "Next step: a test that the sixth attempt is never made.",
     ] {
         shown = shown.prints(expected);

@@ -29,7 +29,8 @@ fn install_writes_them_and_uninstall_gives_the_folders_back() {
         }
         let text = fs::read_to_string(skill(&env, agent, "tow-detail")).unwrap();
         assert!(
-            text.contains(&format!("Run `{}/", env.root().display())) && text.contains("/tow detail '"),
+            text.contains(&format!("Run `{}/", env.root().display()))
+                && text.contains("/tow session detail '"),
             "{text}"
         );
     }

@@ -171,7 +171,7 @@ fn the_header_says_in_few_words_how_the_work_came_and_names_the_session_once() {
     let said: Value = serde_json::from_str(&seat.prompt("s-2", "go on")).unwrap();
     let text = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     let header = text.lines().nth(1).unwrap();
-    assert!(header.contains("1a2b3c4d (cleared in the same seat): project "), "{header}");
+    assert!(header.contains("1a2b3c4d (cleared in the same pane): project "), "{header}");
     assert_eq!(header.matches("1a2b3c4d").count(), 1, "{header}");
 }
 

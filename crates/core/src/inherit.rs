@@ -196,7 +196,7 @@ fn fresh(situation: &InheritInput<'_>) -> Option<InheritDecision> {
 fn baton_of_seat(situation: &InheritInput<'_>) -> Option<InheritDecision> {
     let seat = situation.heir.seat.as_deref()?;
     let of_seat = open_batons(situation).filter(|baton| baton.seat.as_deref() == Some(seat));
-    of_seat.max_by_key(|baton| (baton.passed_at, baton.uid)).map(|baton| take(baton, "in the same seat"))
+    of_seat.max_by_key(|baton| (baton.passed_at, baton.uid)).map(|baton| take(baton, "in the same pane"))
 }
 
 fn baton_of_project(situation: &InheritInput<'_>) -> Option<InheritDecision> {
@@ -239,7 +239,7 @@ fn after_clear(situation: &InheritInput<'_>) -> Option<InheritDecision> {
     let before = predecessor(situation.heir, &situation.chain)
         .filter(|before| has_work(&before.session) && !is_continued(before))?;
     let key = &before.session.key;
-    let reason = format!("{key} was cleared in the same seat");
+    let reason = format!("{key} was cleared in the same pane");
     Some(apply_on_clear(situation, InheritRule::Clear, key, reason))
 }
 
@@ -279,7 +279,7 @@ fn fallback(situation: &InheritInput<'_>) -> Option<InheritDecision> {
     let of_seat = |candidate: &&&Predecessor| heir.seat.is_some() && candidate.session.seat == heir.seat;
     let newest = eligible.iter().filter(of_seat).max_by_key(|candidate| candidate.session.last_event_at);
     match (newest, eligible.as_slice()) {
-        (Some(before), _) => Some(inherit(situation, &[before], "the last session in the same seat")),
+        (Some(before), _) => Some(inherit(situation, &[before], "the last session in the same pane")),
         (None, []) => None,
         (None, [before]) => {
             Some(inherit(situation, &[before], "the only session of the project that can have been cleared"))

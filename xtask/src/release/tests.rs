@@ -36,6 +36,9 @@ fn an_archive_and_a_package_hold_what_programs_of_users_expect() {
         program.starts_with("-rwxr-xr-x root/root") && program.contains("2026-11-17 00:00:00"),
         "{listed}"
     );
+    for file in ["completions/_tow", "completions/tow.bash", "completions/tow.fish", "man/tow.1", "install.sh"] {
+        assert!(listed.contains(&format!("{base}/{file}\n")), "{file}: {listed}");
+    }
     run(&["tar", "-xzf", &products[0].name]);
     assert_eq!(run(&[&format!("./{base}/tow"), "hello"]), "hello\n");
     assert_eq!(
@@ -49,6 +52,7 @@ fn an_archive_and_a_package_hold_what_programs_of_users_expect() {
     run(&["dpkg-deb", "--extract", package, "root"]);
     assert_eq!(run(&["gzip", "-dc", "root/usr/share/man/man1/tow.1.gz"]), "config completions man\n");
     assert_eq!(run(&["root/usr/bin/tow", "hello"]), "hello\n");
+    assert!(folder.path().join("root/usr/share/zsh/vendor-completions/_tow").exists());
 }
 
 #[test]

@@ -26,7 +26,7 @@ the handoff and whatever it inherits anyway.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The session in this seat; without it, the one that this runs in.
+    /// The session in this pane; without it, the one that this runs in.
     #[arg(long = "in", value_name = "SEAT")]
     seat: Option<String>,
     /// Print one JSON object.

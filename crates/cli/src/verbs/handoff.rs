@@ -79,7 +79,7 @@ enum HandoffAction {
     Send {
         /// How its id begins or ends, or the id of its session ends; without it, the newest.
         id: Option<String>,
-        /// To the session in this seat.
+        /// To the session in this pane.
         #[arg(long = "in", value_name = "SEAT")]
         seat: Option<String>,
         /// Print one JSON object.

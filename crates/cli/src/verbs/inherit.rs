@@ -29,7 +29,7 @@ Examples:
   tow session inherit log --session 1a2b3c4d
   tow session inherit log --project app --json | jq '.decisions[].way'
 
-Ways: baton (it was passed on), clear (cleared in the same seat), fallback (the only one that can have been cleared),
+Ways: baton (it was passed on), clear (cleared in the same pane), fallback (the only one that can have been cleared),
 taken (a person chose it); and with nothing inherited: fresh, asked, ambiguous, off, none.";
 
 const TAKE_EXAMPLES: &str = "\

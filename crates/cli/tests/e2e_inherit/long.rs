@@ -52,7 +52,7 @@ pub fn fifty_turns_and_a_thank_you(client: Client) {
     holds_all(
         &text,
         &[
-            "(cleared in the same seat)",
+            "(cleared in the same pane)",
             &format!("It went on from: {short}.\n"),
             &format!("The first directive of this work ({short}#1, "),
             "\ncoat number 1 of the mast\n",
@@ -60,7 +60,7 @@ pub fn fifty_turns_and_a_thank_you(client: Client) {
             "\nlast of all polish the mast\n",
             "\npolished mast: shall I go on?\n",
             "Person: thanks\nAgent: welcome aboard the mast\n",
-            &format!("turns: 50: `tow turns {short}`)"),
+            &format!("turns: 50: `tow session turns {short}`)"),
         ],
     );
     let listed = (1..=50).filter(|number| is_listed(&text, *number)).count();

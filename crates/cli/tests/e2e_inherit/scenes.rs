@@ -29,7 +29,7 @@ fn cleared_at(desk: &Desk, client: Client) {
     holds_all(
         &text,
         &[
-            " (cleared in the same seat): project project, branch main, ",
+            " (cleared in the same pane): project project, branch main, ",
             "The person's last directive",
             "now paint the mast\n",
             "The agent's last answer",

@@ -137,7 +137,9 @@ impl<'a> LastMessages<'a> {
         let around = room.size_of(&opening) + room.size_of(&between) + room.size_of(&closing);
         let left = room.limit().checked_sub(around)?;
         let fit = |quote: Option<Quote<'_>>, left: usize| match quote {
-            Some(quote) => line(quote.text, &format!("{program} detail {}", quote.id()), room.of(left)),
+            Some(quote) => {
+                line(quote.text, &format!("{program} session detail {}", quote.id()), room.of(left))
+            }
             None => Some(Fitted { text: String::new(), is_cut: false }),
         };
         // Each message gets half, plus the room that the other leaves; the retry is for text that defusing enlarged.

@@ -97,7 +97,7 @@ fn head(
 ) -> String {
     let short = past.session.short();
     let mut text = format!(
-        "{short} ({}, turns: {}: `{program} turns {short}`)",
+        "{short} ({}, turns: {}: `{program} session turns {short}`)",
         one_line(&past.last_active, MAX_CLOCK_CHARS),
         past.turns_in_all
     );

@@ -17,7 +17,7 @@ pub fn section(past: &PastSession, program: &str, room: ContextBudget) -> Contex
         what: ContextPartKind::Handoff,
         why: "the state that session passed on",
         title: "\nHandoff of that session:\n",
-        how: format!("{program} handoff show {}", past.session.short()),
+        how: format!("{program} session handoff show {}", past.session.short()),
     };
     account.section(
         &[

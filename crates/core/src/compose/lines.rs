@@ -68,7 +68,7 @@ impl Listing<'_> {
 
 /// The line that counts the turns left out.
 fn earlier(session: &SessionKey, program: &str, number: usize) -> String {
-    format!("({number} earlier: {program} turns {})\n", session.short())
+    format!("({number} earlier: {program} session turns {})\n", session.short())
 }
 
 /// The room to reserve for the lines of all turns: a third of `room`, or half of it if that keeps every turn.

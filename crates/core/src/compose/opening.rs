@@ -48,7 +48,7 @@ fn quoted(title: &str, directive: &Directive<'_>, program: &str, room: ContextBu
     let id = one_line(&directive.turn.id, MAX_NAME_CHARS);
     let title = format!("\n{title} ({id}, {}):\n", one_line(&directive.turn.clock, MAX_CLOCK_CHARS));
     let left = room.of(room.limit().saturating_sub(room.size_of(&title) + 1));
-    let how = format!("{program} detail {id}");
+    let how = format!("{program} session detail {id}");
     let quote = fitted(directive.text, &how, left).or_else(|| missing(directive.text, &how, left));
     let Some(quote) = quote else { return ContextSection::left_out(ContextPartKind::Opening, WHY) };
     let text = title + &quote.text + "\n";

@@ -109,7 +109,7 @@ fn whole(past: &PastSession, index: usize, anchor: &WorkAnchor<'_>) -> String {
 
 /// The part of a turn that fits, and its size.
 fn cut(turn: &PastTurn, text: &str, program: &str, room: ContextBudget) -> Option<(String, usize)> {
-    let how = format!("{program} detail {}", one_line(&turn.id, MAX_NAME_CHARS));
+    let how = format!("{program} session detail {}", one_line(&turn.id, MAX_NAME_CHARS));
     let text = fitted(text, &how, room.of(room.limit().saturating_sub(1)))?.text + "\n";
     let size = room.size_if_held(&text)?;
     Some((text, size))

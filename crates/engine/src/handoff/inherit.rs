@@ -170,7 +170,7 @@ fn is_anothers(archive: Option<&Archive>, from: &SessionKey) -> Result<bool, Sto
 fn came_by(way: InheritRule) -> String {
     let words = match way {
         InheritRule::Baton => "it passed the baton",
-        InheritRule::Clear => "cleared in the same seat",
+        InheritRule::Clear => "cleared in the same pane",
         InheritRule::Fallback => "the only one that can have been cleared",
         InheritRule::Taken => "the person chose it",
         InheritRule::Fresh

@@ -264,7 +264,7 @@ proptest! {
         }
         let missing = turns_without_line(&text, last, &chain[last]);
         // Turns of which only a quote is given count as earlier ones, too.
-        let note = |more: usize| format!("({} earlier: tow turns {})", missing + more, key(last).short());
+        let note = |more: usize| format!("({} earlier: tow session turns {})", missing + more, key(last).short());
         prop_assert!(missing == 0 || (0..3).any(|more| text.contains(&note(more))), "{missing} in {text}");
         prop_assert!(missing == 0 || handed.is_some() || budget == TOKENS, "{missing} in {text}");
     }
