@@ -72,7 +72,7 @@ fn without_tmux_it_says_so_and_shows_the_rest() {
 /// The tour in a terminal of 80 columns inside tmux, on its first page.
 fn in_a_terminal(env: &TestEnv) -> Pane {
     let tmux = Tmux::start(env);
-    let pane = tmux.open(&["bash", "--norc"], &[]);
+    let pane = tmux.open(&["sh"], &[]);
     tmux.run(&["resize-window", "-t", &pane.format("#{window_id}"), "-x", "80", "-y", "24"]);
     pane.say("exec tow demo");
     pane.wait_screen("Enter: next page");
