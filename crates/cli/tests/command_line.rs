@@ -208,7 +208,10 @@ fn bare_tow_suggests_the_setup_and_then_shows_the_agents() {
 #[test]
 fn status_before_setup_says_so_and_a_project_that_does_not_exist_is_named() {
     let env = env();
-    env.tow(&["status"]).ok().prints("not set up").prints("`tow setup`");
+    let nobody = env.tow(&["status"]).ok().prints("not set up").prints("`tow setup`");
+    nobody.prints("no agent was found. Install ");
+    fs::create_dir_all(env.home().join(".claude")).unwrap();
+    env.tow(&["status"]).ok().prints("not set up yet: no agent is hooked");
     env.tow(&["status", "--project", "nope"]).exits(2).complains("there is no project `nope`");
     assert_eq!(
         env.tow(&["status", "--project", "nope", "--json"]).ok().json()["seats"],

@@ -126,6 +126,8 @@ fn keys_of_the_tour_went_to_the_tmux_that_it_was_started_in() {
     let pane = in_a_terminal(&env);
     pane.keys(&["n"]);
     pane.wait_screen("May I?");
+    let is_over = || !env.processes().iter().any(|process| process.command.contains("next --message"));
+    wait::until("`tow next` to end", wait::PATIENCE, || is_over().then_some(()));
     for (key, said) in [("1", "Commit it."), ("3", "handbook"), ("2", "docker compose")] {
         pane.keys(&[key]);
         let screen = pane.wait_screen(said);

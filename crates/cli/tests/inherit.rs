@@ -141,7 +141,7 @@ fn a_program_in_a_folder_with_blanks_and_quotes_was_named_to_the_model_unquoted(
     let said: Value = serde_json::from_str(&said).unwrap();
     let context = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     let command = context.split('`').find(|part| part.contains(" turns ")).expect("a command for the model");
-    assert!(command.starts_with(&format!("{quoted} turns ")), "{command}");
+    assert!(command.starts_with(&format!("{quoted} session turns ")), "{command}");
     let ran = Run::of(env.command("sh").args(["-c", &command.replace(" turns ", " turns --help ")]), b"");
     ran.ok().prints("Usage: tow session turns");
 }

@@ -57,14 +57,14 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     let env = newcomer(&repository.root().join(&options.dist), &model)?;
     let mut user = User::sit_down(&env)?;
     let inherited = user.follow(&model);
-    let (lines, took) = (user.lines, user.began.elapsed());
+    let (lines, took) = (user.lines.len(), user.began.elapsed());
     let summary = format!(
         "{lines} lines typed, Enter pressed {} more times; the first inherited session after {:.0} s, the second after {:.0} s",
         user.answers,
         inherited.as_secs_f64(),
         took.as_secs_f64()
     );
-    let text = page::written(&env, &summary, &user.screens);
+    let text = page::written(&env, &summary, &user.lines, &user.screens);
     if options.dry_run {
         write!(out, "{text}")?;
     } else {
@@ -110,7 +110,7 @@ struct User {
     /// The whole terminal, with tmux's status line.
     view: Pane,
     began: Instant,
-    lines: usize,
+    lines: Vec<&'static str>,
     answers: usize,
     screens: Vec<Screen>,
 }
@@ -130,13 +130,13 @@ impl User {
         pane.wait_format("#{session_attached}", "2");
         #[expect(clippy::disallowed_methods, reason = "the run is timed")]
         let began = Instant::now();
-        Ok(User { pane, view, began, lines: 0, answers: 0, screens: vec![] })
+        Ok(User { pane, view, began, lines: vec![], answers: 0, screens: vec![] })
     }
 
     /// Types a line and waits for what it leads to.
     fn types(&mut self, line: &'static str, expected: &str) {
         self.pane.say(line);
-        self.lines += 1;
+        self.lines.push(line);
         self.pane.wait_screen(expected);
     }
 

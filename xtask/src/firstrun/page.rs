@@ -15,9 +15,11 @@ pub struct Screen {
 const BEGIN: &str = "<!-- first run: begin; written by `cargo xtask firstrun` -->\n";
 const END: &str = "<!-- first run: end -->\n";
 
-pub fn written(env: &TestEnv, summary: &str, screens: &[Screen]) -> String {
+pub fn written(env: &TestEnv, summary: &str, lines: &[&str], screens: &[Screen]) -> String {
+    let typed: Vec<String> =
+        (1..).zip(lines).map(|(number, line)| format!("{number:>2}  {line}\n")).collect();
     let shown: Vec<String> = screens.iter().map(|screen| shown(env, screen)).collect();
-    format!("{summary}.\n\n{}", shown.join("\n"))
+    format!("{summary}:\n\n```text\n{}```\n\n{}", typed.concat(), shown.join("\n"))
 }
 
 fn shown(env: &TestEnv, Screen { line, text }: &Screen) -> String {

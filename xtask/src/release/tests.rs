@@ -36,7 +36,9 @@ fn an_archive_and_a_package_hold_what_programs_of_users_expect() {
         program.starts_with("-rwxr-xr-x root/root") && program.contains("2026-11-17 00:00:00"),
         "{listed}"
     );
-    for file in ["completions/_tow", "completions/tow.bash", "completions/tow.fish", "man/tow.1", "install.sh"] {
+    for file in
+        ["completions/_tow", "completions/tow.bash", "completions/tow.fish", "man/tow.1", "install.sh"]
+    {
         assert!(listed.contains(&format!("{base}/{file}\n")), "{file}: {listed}");
     }
     run(&["tar", "-xzf", &products[0].name]);

@@ -116,30 +116,41 @@ pub fn uninstall(scope: &Scope) {
     }
 }
 
-/// One page for the program and all its commands: the front matter once, then the options of each command. The list of
-/// commands is that of `tow --help`; the generated one refers to a page of its own for each.
+/// One page for the program and all its commands. The list of commands is that of `tow --help`; the generated one refers to
+/// a page of its own for each.
 fn man(grammar: &mut Command, text: &mut Vec<u8>) -> std::io::Result<()> {
     grammar.build();
     let page = clap_mangen::Man::new(grammar.clone());
     page.render_title(text)?;
     page.render_name_section(text)?;
     page.render_synopsis_section(text)?;
-    page.render_description_section(text)?;
     page.render_options_section(text)?;
-    page.render_extra_section(text)?;
-    sections(grammar, "TOW", text)?;
+    text.extend(laid_out(|part| page.render_extra_section(part), ".SH COMMANDS\n")?);
+    sections(grammar, "tow", text)?;
     page.render_version_section(text)
 }
 
 fn sections(grammar: &Command, path: &str, text: &mut Vec<u8>) -> std::io::Result<()> {
     for command in grammar.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help") {
-        let path = format!("{path} {}", command.get_name().to_uppercase());
-        text.extend(format!(".SH {path}\n").into_bytes());
+        let path = format!("{path} {}", command.get_name());
+        text.extend(format!(".SH {}\n", path.to_uppercase()).into_bytes());
         let page = clap_mangen::Man::new(command.clone());
-        page.render_description_section(text)?;
-        page.render_options_section(text)?;
-        page.render_extra_section(text)?;
+        text.extend(laid_out(|part| page.render_description_section(part), "")?);
+        text.extend(laid_out(|part| page.render_options_section(part), ".SS Options\n")?);
+        text.extend(laid_out(|part| page.render_extra_section(part), ".SS Notes\n")?);
         sections(command, &path, text)?;
     }
     Ok(())
+}
+
+/// A generated section under another heading. Examples are laid out already and must not be filled.
+fn laid_out(render: impl Fn(&mut Vec<u8>) -> std::io::Result<()>, heading: &str) -> std::io::Result<Vec<u8>> {
+    let mut part = vec![];
+    render(&mut part)?;
+    let part = String::from_utf8_lossy(&part).into_owned();
+    let Some((_, body)) = part.split_once(".SH ").and_then(|(_, rest)| rest.split_once('\n')) else {
+        return Ok(part.into_bytes());
+    };
+    let body = if part.contains(".SH EXTRA\n") { format!(".nf\n{body}.fi\n") } else { body.to_owned() };
+    Ok(format!("{heading}{body}").into_bytes())
 }

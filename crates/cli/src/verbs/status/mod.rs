@@ -10,9 +10,11 @@ use crate::monitor::{Channel, MonitorOptions, SeatFilter, SessionFilter, play, r
 use crate::output::Tone;
 use crate::scope::Scope;
 use crate::verbs::doctor::is_any_agent_hooked;
+use crate::verbs::install::is_found;
 use clap::Args;
 use std::process::ExitCode;
 use std::time::Duration;
+use towline_agents::Agent;
 use towline_core::continuing::{Hop, HopStage};
 use towline_core::escape::escape_for_terminal;
 use towline_core::inherit::HOUR_MS;
@@ -129,9 +131,18 @@ fn is_worth_saying(hop: &Hop, now: Timestamp) -> bool {
 
 fn print(scope: &Scope, seats: &[SeatView]) {
     if seats.is_empty() {
-        return scope.out.line(match is_any_agent_hooked() {
-            true => "no agent is running",
-            false => "Towline is not set up yet: no agent is hooked. Run `tow setup`.",
+        let is_any_here = Agent::ALL.into_iter().any(is_found);
+        return scope.out.line(&match is_any_agent_hooked() {
+            true => "no agent is running".to_owned(),
+            false if is_any_here => {
+                "Towline is not set up yet: no agent is hooked. Run `tow setup`.".to_owned()
+            }
+            false => {
+                let names = Agent::ALL.map(Agent::title).join(" or ");
+                format!(
+                    "Towline is not set up yet: no agent was found. Install {names}, then run `tow setup`."
+                )
+            }
         });
     }
     for line in table::table(seats, scope.env.now, scope.out.style()) {
