@@ -192,7 +192,7 @@ put() {
 tell_about_path() {
   case ":$PATH:" in
     *":$bin:"*) ;;
-    *) say "$bin is not on your PATH. Add this line to your shell's start-up file:"
+    *) say "$bin is not on your PATH. Run this line, and add it to your shell's start-up file:"
        # The line is for the user's shell, which expands PATH.
        # shellcheck disable=SC2016
        printf '  export PATH="%s:$PATH"\n' "${bin/#"${HOME:-/}"\//\$HOME/}" ;;

@@ -76,7 +76,7 @@ pub struct Choice {
     pub json: bool,
 }
 
-pub const NO_AGENT: &str = "no agent was found; name one with --agent";
+pub const NO_AGENT: &str = "no agent was found; once you have one, run `tow setup`, or name it with --agent";
 
 impl Choice {
     pub fn writing(&self) -> Writing {
