@@ -126,7 +126,12 @@ impl User {
         // The evidence that a person sits there: notifications are set up for nobody else. Ends with the environment.
         let socket = stock.socket().display().to_string();
         let mut person = env.person_program(&["tmux", "-S", &socket, "attach", "-f", "ignore-size"]);
-        person.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(Failure::start("tmux"))?;
+        person
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(Failure::start("tmux"))?;
         pane.wait_format("#{session_attached}", "2");
         #[expect(clippy::disallowed_methods, reason = "the run is timed")]
         let began = Instant::now();

@@ -187,7 +187,9 @@ fn chosen_key(file: &Path) -> Option<String> {
 /// Removes the key option that our block set in a running server. A value of the user's own stays.
 fn unset_chosen_key(server: &TmuxServer, key_lines: &[String]) {
     let option = KEY_OPTION.to_owned();
-    let value = server.user_options(&[option.clone()]).and_then(|found| found.into_iter().next().flatten());
+    let value = server
+        .user_options(std::slice::from_ref(&option))
+        .and_then(|found| found.into_iter().next().flatten());
     if value.is_some_and(|key| key_lines.contains(&key_line(&key))) {
         // A server that does not answer is reported by the unloading that follows.
         let _ = server.change(&[TmuxChange::Unset { option }]);
