@@ -133,7 +133,6 @@ impl User {
             .spawn()
             .map_err(Failure::start("tmux"))?;
         pane.wait_format("#{session_attached}", "2");
-        #[expect(clippy::disallowed_methods, reason = "the run is timed")]
         let began = Instant::now();
         Ok(User { pane, view, began, lines: vec![], answers: 0, screens: vec![] })
     }
