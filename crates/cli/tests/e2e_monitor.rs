@@ -241,6 +241,26 @@ fn one_page_and_one_object_need_no_terminal() {
 }
 
 #[test]
+fn a_broken_configuration_is_named_with_its_line_and_the_fix_in_the_monitor_and_the_bar() {
+    let (env, tmux) = bench();
+    let _agent = tmux.scripted_agent("first", "mend the mast");
+    let file = env.home().join(".config/towline/config.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "[hook]\npatience = 1\n").unwrap();
+    let pane = tmux.open(&["tow", "monitor"], &[]);
+    pane.wait_screen("`tow config edit`): line 2: there is no key");
+    env.tow(&["bar", "--refresh"]).ok();
+    let shown = || tmux.run(&["show-options", "-gv", "@towline-status"]);
+    wait::until_evident("the mark in the bar", wait::PATIENCE, || {
+        let bar = shown();
+        if bar.contains("config!") { Ok(()) } else { Err(bar) }
+    });
+    fs::remove_file(&file).unwrap();
+    pane.keys(&["r"]);
+    pane.wait_screen("? help");
+}
+
+#[test]
 fn sizes_keys_and_turns_are_followed_while_it_runs() {
     let (_env, tmux) = bench();
     let first = tmux.scripted_agent("first", "mend the mast");

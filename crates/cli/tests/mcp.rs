@@ -180,3 +180,18 @@ fn a_note_of_a_session_that_outside_text_has_reached_is_outside() {
         assert_eq!(memory(&env, noted.unwrap_or_default())["level"], level, "{tool}: {said}");
     }
 }
+
+#[test]
+fn a_model_is_told_of_a_broken_configuration_with_its_line_and_the_fix() {
+    let (env, _) = desk();
+    let file = env.home().join(".config/towline/config.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "[hook]\npatience = 1\n").unwrap();
+    let mut client = McpClient::new(&env);
+    let said = client.call("context", &json!({}));
+    assert!(said.contains("line 2: there is no key `hook.patience`"), "{said}");
+    assert!(said.contains("Tell the user") && said.contains("`tow config edit`"), "{said}");
+    fs::write(&file, "").unwrap();
+    let mended = client.call("context", &json!({}));
+    assert!(!mended.contains("config.toml"), "{mended}");
+}

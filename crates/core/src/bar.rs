@@ -1,4 +1,4 @@
-//! The text of the tmux status bar: seats counted by state, the longest wait, and open proposals.
+//! The text of the tmux status bar: seats counted by state, the longest wait, open proposals, and a broken configuration.
 //!
 //! Uses tmux's own colour markup, with a background of its own: colours chosen for one theme are unreadable on another.
 //! Names are escaped, so tmux expands none of their content.
@@ -80,15 +80,28 @@ impl BarStyle {
 
 const MAX_NAME_WIDTH: usize = 24;
 
-/// Draws the bar for seats sorted by urgency, and the number of open proposals. Empty without seats, so that it takes no
-/// room.
-pub fn bar(seats: &[SeatView], proposals: u32, style: &BarStyle, now: Timestamp) -> String {
-    if seats.is_empty() {
+/// Shown while the configuration file has mistakes; every command names them with their lines.
+const BROKEN_CONFIG: &str = "config!";
+
+/// What the bar shows behind the counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BarNotes {
+    pub open_proposals: u32,
+    pub has_config_mistakes: bool,
+}
+
+/// Draws the bar for seats sorted by urgency. Empty without seats, so that it takes no room, unless the configuration is
+/// broken.
+pub fn bar(seats: &[SeatView], notes: BarNotes, style: &BarStyle, now: Timestamp) -> String {
+    if seats.is_empty() && !notes.has_config_mistakes {
         return String::new();
     }
     let counted = SeatLight::ALL.iter().filter_map(|light| count(seats, *light, style, now));
     let mut parts: Vec<String> = counted.collect();
-    parts.extend((proposals > 0).then(|| style.painted(SeatLight::Idle, &format!("{proposals}?"))));
+    let open = notes.open_proposals;
+    parts
+        .extend((open > 0 && !seats.is_empty()).then(|| style.painted(SeatLight::Idle, &format!("{open}?"))));
+    parts.extend(notes.has_config_mistakes.then(|| style.painted(SeatLight::Stopped, BROKEN_CONFIG)));
     if style.project == ProjectNameDisplay::Shown {
         let most_urgent = seats.first().and_then(|seat| seat.project.as_deref());
         let named = |name| format!("@{}", for_tmux(&fit_to_width(name, MAX_NAME_WIDTH)));
@@ -126,7 +139,7 @@ mod tests {
 
     #[track_caller]
     fn check(seats: &[SeatView], expected: &str) {
-        assert_eq!(bar(seats, 0, &BarStyle::default(), Timestamp(3_600_000)), expected);
+        assert_eq!(bar(seats, BarNotes::default(), &BarStyle::default(), Timestamp(3_600_000)), expected);
     }
 
     #[test]
@@ -157,20 +170,32 @@ mod tests {
     fn a_light_without_a_colour_has_those_of_the_status_line() {
         let mut style = BarStyle::default();
         style.idle.colour.clear();
-        let drawn = bar(&[seat(SessionState::Idle, 1)], 0, &style, Timestamp(0));
+        let drawn = bar(&[seat(SessionState::Idle, 1)], BarNotes::default(), &style, Timestamp(0));
         assert_eq!(drawn, "#[default] 1.#[noreverse] #[default]");
     }
 
     #[test]
     fn open_proposals_are_counted_behind_the_seats() {
-        let style = BarStyle::default().without_colours();
-        assert_eq!(bar(&[seat(SessionState::Idle, 1)], 2, &style, Timestamp(0)), "1. 2?");
-        assert_eq!(bar(&[], 2, &style, Timestamp(0)), "");
+        let (style, notes) =
+            (BarStyle::default().without_colours(), BarNotes { open_proposals: 2, ..BarNotes::default() });
+        assert_eq!(bar(&[seat(SessionState::Idle, 1)], notes, &style, Timestamp(0)), "1. 2?");
+        assert_eq!(bar(&[], notes, &style, Timestamp(0)), "");
+    }
+
+    #[test]
+    fn a_broken_configuration_is_marked_with_and_without_seats() {
+        let (style, notes) = (
+            BarStyle::default().without_colours(),
+            BarNotes { open_proposals: 2, has_config_mistakes: true },
+        );
+        assert_eq!(bar(&[seat(SessionState::Idle, 1)], notes, &style, Timestamp(0)), "1. 2? config!");
+        assert_eq!(bar(&[], notes, &style, Timestamp(0)), "config!");
     }
 
     #[test]
     fn a_project_is_named_harmlessly() {
         let style = BarStyle { project: ProjectNameDisplay::Shown, ..BarStyle::default() };
-        assert!(bar(&[seat(SessionState::Idle, 1)], 0, &style, Timestamp(0)).contains(" @##(touch x)#["));
+        let seats = [seat(SessionState::Idle, 1)];
+        assert!(bar(&seats, BarNotes::default(), &style, Timestamp(0)).contains(" @##(touch x)#["));
     }
 }

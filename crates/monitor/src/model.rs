@@ -7,6 +7,7 @@ use crate::row::{MonitorRow, SessionDetail};
 use crate::style::ColourMode;
 use crate::text::until_next;
 use std::cmp::Reverse;
+use towline_core::bar::BarNotes;
 use towline_core::named_enum;
 use towline_core::shown::{SeatLight, SeatView};
 use towline_core::time::Timestamp;
@@ -28,8 +29,10 @@ pub struct MonitorModel {
     pub(crate) size: ScreenSize,
     /// Details of the session with this key.
     pub(crate) detail: Option<(String, SessionDetail)>,
-    /// Pins that agents propose and the user has not decided on.
-    pub(crate) proposals: u32,
+    /// What the bar shows besides the sessions.
+    pub(crate) notes: BarNotes,
+    /// The first mistake in the configuration file.
+    pub(crate) warning: Option<String>,
     pub(crate) message: Option<String>,
     /// Why the last load failed.
     pub(crate) trouble: Option<String>,
@@ -160,8 +163,8 @@ impl MonitorModel {
         self.detail.as_ref().map(|(key, _)| key.as_str())
     }
 
-    pub fn proposals(&self) -> u32 {
-        self.proposals
+    pub fn notes(&self) -> BarNotes {
+        self.notes
     }
 
     pub fn now(&self) -> Timestamp {

@@ -9,6 +9,7 @@ use crate::update::{self, MonitorAction, MonitorInput};
 use crate::view::{page, view};
 use crate::{Frame, KeyPress, ScreenSize};
 use proptest::prelude::*;
+use towline_core::bar::BarNotes;
 use towline_core::event::BlockReason;
 use towline_core::meter::{ContextUsage, Exactness, UsageSource};
 use towline_core::piece::TokenCounts;
@@ -351,8 +352,22 @@ fn every_size_can_be_drawn() {
 
 #[test]
 fn open_proposals_are_named_in_the_last_line() {
-    let model = update(model(vec![]), MonitorInput::Proposals(2)).0;
+    let notes = BarNotes { open_proposals: 2, ..BarNotes::default() };
+    let model = update(model(vec![]), MonitorInput::Notes(notes)).0;
     let size = ScreenSize { columns: 80, rows: 10 };
     let last = view(&model, size).text().lines().last().unwrap_or_default().to_owned();
     assert!(last.starts_with("2 proposals: tow memory proposals  ? help"), "{last}");
+}
+
+#[test]
+fn a_broken_configuration_is_named_in_the_last_line_until_it_is_mended() {
+    let size = ScreenSize { columns: 80, rows: 10 };
+    let last = |model: &MonitorModel| view(model, size).text().lines().last().unwrap_or_default().to_owned();
+    let warning = "config.toml has a mistake (fix: `tow config edit`): line 2: there is no key";
+    let broken = update(model(vec![]), MonitorInput::Warning(Some(warning.to_owned()))).0;
+    assert_eq!(last(&broken), warning);
+    let failed = update(broken, MonitorInput::Trouble("the store is gone".to_owned())).0;
+    assert_eq!(last(&failed), "the store is gone", "what stops the monitor comes first");
+    let mended = update(model(vec![]), MonitorInput::Warning(None)).0;
+    assert!(last(&mended).starts_with("? help"), "{}", last(&mended));
 }

@@ -8,6 +8,7 @@ use crate::keys::KeyPress::{
 };
 use crate::model::{DetailPane, EndedRows, InputMode, MonitorModel, Selection, SortOrder};
 use crate::row::{MonitorRow, SessionDetail};
+use towline_core::bar::BarNotes;
 use towline_core::shown::SeatLight;
 use towline_core::time::Timestamp;
 
@@ -17,8 +18,10 @@ pub enum MonitorInput {
     Now(Timestamp),
     Size(ScreenSize),
     Rows(Vec<MonitorRow>),
-    /// The number of open proposals.
-    Proposals(u32),
+    /// What the bar shows besides the sessions.
+    Notes(BarNotes),
+    /// The first mistake in the configuration file, if it has one.
+    Warning(Option<String>),
     /// Details of the session with this key were loaded.
     Detail(String, SessionDetail),
     /// A command failed, and why.
@@ -47,7 +50,8 @@ pub fn update(model: &mut MonitorModel, input: MonitorInput) -> MonitorAction {
         MonitorInput::Now(now) => model.now = now,
         MonitorInput::Size(size) => model.size = size,
         MonitorInput::Rows(rows) => (model.rows, model.trouble) = (Some(rows), None),
-        MonitorInput::Proposals(open) => model.proposals = open,
+        MonitorInput::Notes(notes) => model.notes = notes,
+        MonitorInput::Warning(warning) => model.warning = warning,
         MonitorInput::Detail(key, detail) => model.detail = Some((key, detail)),
         MonitorInput::Refused(why) => model.message = Some(why),
         MonitorInput::Trouble(why) => model.trouble = Some(why),

@@ -218,7 +218,7 @@ fn draw_help(frame: &mut Frame, area: Area) {
 fn draw_status_line(frame: &mut Frame, model: &MonitorModel, hidden: usize, area: Area) {
     let columns = area.columns.into();
     let (x, y) = (area.x, area.y);
-    let notice = model.message.as_ref().or(model.trouble.as_ref());
+    let notice = model.message.as_ref().or(model.trouble.as_ref()).or(model.warning.as_ref());
     match (model.mode, notice) {
         (InputMode::Filtering, _) => {
             // The end of the typed text matters most.
@@ -238,7 +238,7 @@ fn draw_status_line(frame: &mut Frame, model: &MonitorModel, hidden: usize, area
 
 /// Open proposals, how many rows do not fit, and the most important keys.
 fn hint(model: &MonitorModel, hidden: usize) -> String {
-    let proposals = match model.proposals {
+    let proposals = match model.notes.open_proposals {
         0 => String::new(),
         1 => "1 proposal: tow memory proposals  ".to_owned(),
         open => format!("{open} proposals: tow memory proposals  "),

@@ -21,8 +21,9 @@ use towline_core::bar::{BarStyle, bar};
 use towline_core::shown::SeatLight;
 use towline_engine::ingest::goto;
 use towline_engine::ingest::live::{self, Glance};
+use towline_engine::runtime::config::warning;
 use towline_engine::runtime::{Env, Failure, variable};
-use towline_engine::status::proposals;
+use towline_engine::status::push;
 use towline_monitor::{
     ColourMode, EndedRows, Frame, KeyPress, MonitorAction, MonitorInput, MonitorModel, pressed, update, view,
 };
@@ -196,7 +197,8 @@ impl<'a> MonitorLoop<'a> {
         self.looked_at = now;
         (self.has_news, self.is_wanted) = (false, false);
         let ended = if self.model.needs_ended_sessions() { EndedRows::Shown } else { EndedRows::Hidden };
-        self.tell(MonitorInput::Proposals(proposals::count(&scope.env.home)));
+        self.tell(MonitorInput::Warning(warning(&scope.env)));
+        self.tell(MonitorInput::Notes(push::notes(&scope.env)));
         match self.gatherer.rows(&scope, glance, ended) {
             Ok(rows) => {
                 self.tell(MonitorInput::Rows(rows));
@@ -259,8 +261,7 @@ fn scope_of_now() -> Option<Scope> {
 }
 
 fn title(model: &MonitorModel) -> String {
-    let counts =
-        bar(&model.live_seats(), model.proposals(), &BarStyle::default().without_colours(), model.now());
+    let counts = bar(&model.live_seats(), model.notes(), &BarStyle::default().without_colours(), model.now());
     if counts.is_empty() { "no agents".to_owned() } else { counts }
 }
 

@@ -1,13 +1,14 @@
 //! `tow bar`: the counts as one line, for any status bar that runs a command.
 //!
-//! Prints that line and nothing else; prints nothing if there are no agents, or with `--refresh`.
+//! Prints that line and nothing else; prints nothing with `--refresh`, or if there are no agents and the configuration is
+//! sound.
 
 use crate::scope::Scope;
 use clap::Args;
 use towline_core::bar::{BarStyle, bar};
 use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::Failure;
-use towline_engine::status::proposals;
+use towline_engine::status::push;
 use towline_engine::status::read_marks::Look;
 
 const EXAMPLES: &str = "\
@@ -51,7 +52,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.plain {
         style = style.without_colours();
     }
-    let line = bar(&seats, proposals::count(&scope.env.home), &style, scope.env.now);
+    let line = bar(&seats, push::notes(&scope.env), &style, scope.env.now);
     if !line.is_empty() {
         scope.out.line(&line);
     }

@@ -2,7 +2,7 @@
 
 use super::{hermetic, server};
 use std::fmt::Write;
-use towline_core::bar::{BarStyle, bar};
+use towline_core::bar::{BarNotes, BarStyle, bar};
 use towline_core::event::BlockReason;
 use towline_core::session::SessionState;
 use towline_core::shown::SeatView;
@@ -35,7 +35,12 @@ fn full_bar() -> String {
         blocked,
     ];
     let seat = |state| SeatView { state, seen: false, ..SeatView::at("s", "a", Timestamp(0)) };
-    bar(&states.map(seat), 2, &BarStyle::default(), Timestamp(180_000))
+    bar(
+        &states.map(seat),
+        BarNotes { open_proposals: 2, ..BarNotes::default() },
+        &BarStyle::default(),
+        Timestamp(180_000),
+    )
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! lock. Servers do not wait for each other. A server that has ended is never contacted, because another may
 //! listen on its socket.
 
+use crate::runtime::config::mistakes;
 use crate::runtime::{Env, json_file};
 use crate::status::proposals;
 use crate::status::read_marks::is_unseen;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
-use towline_core::bar::{BarStyle, bar};
+use towline_core::bar::{BarNotes, BarStyle, bar};
 use towline_core::escape::for_tmux;
 use towline_core::shown::{SeatLight, SeatView};
 use towline_store::StoreError;
@@ -30,13 +31,26 @@ pub type Reading<'a> = &'a dyn Fn() -> Result<Vec<SeatView>, StoreError>;
 /// reached: a server still busy with the previous push needs another one.
 pub fn push(env: &Env, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
     let shown = seats()?;
-    let mut all_told = true;
+    let (mut all_told, mut known) = (true, None);
     for server in servers(&shown).into_values().chain(left(&env.home, &shown)) {
-        if recall(&env.home, &server) != wanted(env, &server, &shown) {
-            all_told &= tell(env, &server, patience, seats)?;
+        let push = Push { env, seats, notes: *known.get_or_insert_with(|| notes(env)) };
+        if recall(&env.home, &server) != push.wanted(&server, &shown) {
+            all_told &= push.tell(&server, patience)?;
         }
     }
     Ok(all_told)
+}
+
+/// What the bar shows besides the seats.
+pub fn notes(env: &Env) -> BarNotes {
+    BarNotes { open_proposals: proposals::count(&env.home), has_config_mistakes: !mistakes(env).is_empty() }
+}
+
+/// One push to all servers.
+struct Push<'a> {
+    env: &'a Env,
+    seats: Reading<'a>,
+    notes: BarNotes,
 }
 
 /// The servers by process id, which is in the key of each of their seats and safe in a path.
@@ -107,14 +121,33 @@ impl PushedState {
     }
 }
 
-fn wanted(env: &Env, server: &TmuxServer, seats: &[SeatView]) -> PushedState {
-    let style = Options::remembered(&env.home, server).style;
-    let panes = panes(seats, server, &style);
-    if panes.is_empty() {
-        return PushedState::nothing(server);
+impl Push<'_> {
+    fn wanted(&self, server: &TmuxServer, seats: &[SeatView]) -> PushedState {
+        let style = Options::remembered(&self.env.home, server).style;
+        let panes = panes(seats, server, &style);
+        if panes.is_empty() {
+            return PushedState::nothing(server);
+        }
+        let text = bar(seats, self.notes, &style, self.env.now);
+        PushedState { text, panes, ..PushedState::nothing(server) }
     }
-    let text = bar(seats, proposals::count(&env.home), &style, env.now);
-    PushedState { text, panes, ..PushedState::nothing(server) }
+
+    /// Reads the seats again under the lock, so that a later push never carries older data.
+    fn tell(&self, server: &TmuxServer, patience: Duration) -> Result<bool, StoreError> {
+        let home = &self.env.home;
+        let lock = home.bars().join(format!("{}.lock", server.pid));
+        let turn = private_folder(&home.bars()).and_then(|()| wait_for(&lock, pauses(patience)));
+        let Ok(Some(turn)) = turn else { return Ok(false) };
+        let (last, now) = (recall(home, server), self.wanted(server, &(self.seats)()?));
+        if now == last {
+            return Ok(true);
+        }
+        let is_started = server.carry_out(&orders(&last, &now), turn);
+        if is_started {
+            remember(home, server, &now);
+        }
+        Ok(is_started)
+    }
 }
 
 fn panes(seats: &[SeatView], server: &TmuxServer, style: &BarStyle) -> Vec<PaneState> {
@@ -127,22 +160,6 @@ fn panes(seats: &[SeatView], server: &TmuxServer, style: &BarStyle) -> Vec<PaneS
         Some(PaneState { pane, state: seat.state_name().to_owned(), mark, unseen })
     };
     in_it.filter_map(state).collect()
-}
-
-/// Reads the seats again under the lock, so that a later push never carries older data.
-fn tell(env: &Env, server: &TmuxServer, patience: Duration, seats: Reading<'_>) -> Result<bool, StoreError> {
-    let lock = env.home.bars().join(format!("{}.lock", server.pid));
-    let turn = private_folder(&env.home.bars()).and_then(|()| wait_for(&lock, pauses(patience)));
-    let Ok(Some(turn)) = turn else { return Ok(false) };
-    let (last, now) = (recall(&env.home, server), wanted(env, server, &seats()?));
-    if now == last {
-        return Ok(true);
-    }
-    let is_started = server.carry_out(&orders(&last, &now), turn);
-    if is_started {
-        remember(&env.home, server, &now);
-    }
-    Ok(is_started)
 }
 
 /// The orders that turn `last` into `now`. The most urgent pane is sent last and decides its window's state,

@@ -9,7 +9,7 @@ use towline_engine::query::{
     ContextRequest, DetailRequest, ProjectScope, Reader, SearchRequest, SessionStart, ShowRequest, Thinking,
     TimelineRequest, context, detail, search, show, timeline,
 };
-use towline_engine::runtime::config::McpProjects;
+use towline_engine::runtime::config::{McpProjects, warning};
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::settings;
@@ -26,21 +26,25 @@ impl ToolBackend for McpBackend {
 
 fn answer(call: Call) -> Result<String, Failure> {
     let env = Env::new().ok_or_else(|| Failure::input("there is no home folder any more"))?;
-    let reach = settings(&env).mcp.projects;
+    answer_in(&env, call).map(|text| with_warning(&env, text))
+}
+
+fn answer_in(env: &Env, call: Call) -> Result<String, Failure> {
+    let reach = settings(env).mcp.projects;
     let scope = scope(None, reach);
     match call {
         Call::Search(call) => {
-            let results = search(&env, &search_request(call, reach))?;
+            let results = search(env, &search_request(call, reach))?;
             Ok(search_text(&results, Ranks::Unexplained, env.now, Style::PLAIN))
         }
         Call::Timeline(TimelineCall { around, before, after }) => {
             let request = TimelineRequest { scope, anchor: &around, before, after, reader: Reader::Model };
-            Ok(timeline_text(&timeline(&env, &request)?, env.now, Style::PLAIN.columns))
+            Ok(timeline_text(&timeline(env, &request)?, env.now, Style::PLAIN.columns))
         }
         Call::Get { ids } => {
             let request =
                 ShowRequest { ids: &ids, scope, limit: 40, bytes: Some(BYTES), reader: Reader::Model };
-            Ok(show_text(&show(&env, &request)?, env.now))
+            Ok(show_text(&show(env, &request)?, env.now))
         }
         Call::Detail { at, number } => {
             let wanted = number.map_or(at.clone(), |number| format!("{at}.{number}"));
@@ -51,15 +55,15 @@ fn answer(call: Call) -> Result<String, Failure> {
                 limit: 20,
                 bytes: Some(BYTES),
             };
-            Ok(detail_text(&detail(&env, &request)?, env.now))
+            Ok(detail_text(&detail(env, &request)?, env.now))
         }
         Call::Remember { text, kind, files, is_pinned } => {
             let (title, project, concepts) = (None, None, vec![]);
             let request = RememberRequest { text, title, kind, files, concepts, project, is_pinned };
-            Ok(remember_text(&remember(&env, &Actor::tool(&env), &request)?, Style::PLAIN))
+            Ok(remember_text(&remember(env, &Actor::tool(env), &request)?, Style::PLAIN))
         }
         Call::Forget { id } => {
-            let id = dismiss(&env, &Actor::tool(&env), &id)?.name();
+            let id = dismiss(env, &Actor::tool(env), &id)?.name();
             Ok(format!(
                 "{id} is held back from every model. The user can bring it back by `tow memory release {id}`, or erase it by \
                  `tow data forget {id}`.\n"
@@ -67,8 +71,16 @@ fn answer(call: Call) -> Result<String, Failure> {
         }
         Call::Context => {
             let request = ContextRequest { start: SessionStart::ThisTerminal, ..ContextRequest::default() };
-            Ok(context(&env, &request)?.composed.text)
+            Ok(context(env, &request)?.composed.text)
         }
+    }
+}
+
+/// One line before each answer while the configuration is broken: the user may see no other surface today.
+fn with_warning(env: &Env, text: String) -> String {
+    match warning(env) {
+        Some(warning) => format!("Tell the user: {warning}.\n\n{text}"),
+        None => text,
     }
 }
 

@@ -3,7 +3,8 @@
 //! Only reads. The order of the keys is that of the default file.
 
 use super::edit::read;
-use super::{DEFAULT, Mistake, layered, value_at};
+use super::layer::mistakes_in;
+use super::{DEFAULT, Mistake, value_at};
 use crate::runtime::env::Env;
 use crate::runtime::failure::Failure;
 use std::path::PathBuf;
@@ -20,15 +21,26 @@ pub struct EffectiveConfig {
 pub fn effective(env: &Env) -> Result<EffectiveConfig, Failure> {
     let user = read(&env.config_file)?;
     let values = keys().into_iter().filter_map(|key| Some((key.clone(), value_at(&user, &key)?))).collect();
-    Ok(EffectiveConfig { file: env.config_file.clone(), values, mistakes: layered(&user).mistakes })
+    Ok(EffectiveConfig { file: env.config_file.clone(), values, mistakes: mistakes_in(&user) })
 }
 
 /// The mistakes in the user's file, each with its line. A file that cannot be read is one mistake.
 pub fn mistakes(env: &Env) -> Vec<String> {
     match read(&env.config_file) {
-        Ok(user) => layered(&user).mistakes.iter().map(ToString::to_string).collect(),
+        Ok(user) => mistakes_in(&user).iter().map(ToString::to_string).collect(),
         Err(failure) => vec![[vec![failure.what], failure.causes].concat().join(": ")],
     }
+}
+
+/// The first mistake in one sentence, with its line and the fix, for surfaces that have one line for it.
+pub fn warning(env: &Env) -> Option<String> {
+    let mistakes = mistakes(env);
+    let more = match mistakes.len() {
+        0 | 1 => String::new(),
+        many => format!(" (and {} more)", many - 1),
+    };
+    let first = mistakes.first()?;
+    Some(format!("config.toml has a mistake (fix: `tow config edit`): {first}{more}; the default applies"))
 }
 
 fn keys() -> Vec<String> {

@@ -60,6 +60,14 @@ pub fn layered(user: &str) -> Layered {
     Layered { config: Config::read(values), mistakes }
 }
 
+/// The mistakes in `user`, without the configuration: hooks ask for them, too.
+pub(super) fn mistakes_in(user: &str) -> Vec<Mistake> {
+    match parse_leaves(user) {
+        Ok(given) => given.iter().filter_map(|leaf| check(leaf).err()).collect(),
+        Err(mistake) => vec![mistake],
+    }
+}
+
 /// The effective value of one key, as TOML; `None` for a key that does not exist.
 pub fn value_at(user: &str, key: &str) -> Option<String> {
     let given = parse_leaves(user).ok().and_then(|given| given.into_iter().find(|leaf| leaf.key == key));

@@ -24,7 +24,7 @@ mod settings;
 mod values;
 
 pub use bookmarks::Bookmarks;
-pub use effective::{EffectiveConfig, effective, mistakes, to_json};
+pub use effective::{EffectiveConfig, effective, mistakes, to_json, warning};
 pub use enrich::{Enrich, ProviderName};
 pub use guard::{Guard, StatusLine};
 pub use hub::{Hub, HubTls};
