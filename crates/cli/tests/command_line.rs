@@ -255,30 +255,40 @@ fn every_command_reports_a_broken_configuration_with_its_line_and_the_fix() {
         }
         env.tow(&["config"]).exits(1).prints(what);
         env.tow(&["doctor"]).prints(what);
-        assert_eq!(env.tow(&["bar"]).ok().stderr, "", "tmux shows what it prints");
+        let bar = env.tow(&["bar", "--plain"]).ok();
+        assert_eq!(
+            (bar.stdout.as_str(), bar.stderr.as_str()),
+            ("config!\n", ""),
+            "tmux shows what it prints"
+        );
     }
 }
 
 #[test]
 fn a_renamed_binary_is_recognised_and_nothing_of_it_is_installed_twice() {
-    let env = env();
-    let renamed = env.root().join("mytow");
-    fs::copy(env!("CARGO_BIN_EXE_tow"), &renamed).unwrap();
-    fs::create_dir(env.home().join(".claude")).unwrap();
-    let run = |words: &[&str]| Run::of(env.command(&renamed).args(words), b"");
-    run(&[]).ok().prints("not set up");
-    run(&["install", "--agent", "claude"]).ok();
-    let settings = env.home().join(".claude/settings.json");
-    let installed = fs::read_to_string(&settings).unwrap();
-    assert!(installed.contains("mytow"), "{installed}");
-    run(&["install", "--agent", "claude"]).ok().prints("registered already");
-    assert_eq!(fs::read_to_string(&settings).unwrap(), installed);
-    run(&[]).ok().prints("no agent is running");
-    let payload = r#"{"hook_event_name":"UserPromptSubmit","prompt":"go","session_id":"s-1","cwd":"/"}"#;
-    Run::of(env.command(&renamed).args(["hook", "claude"]), payload.as_bytes()).ok().is_silent();
-    run(&["uninstall", "--agent", "claude"]).ok();
-    assert!(!settings.exists(), "it was made by the install");
-    env.wait_no_process();
+    for name in ["tow-nightly", "towline", "boat"] {
+        let env = env();
+        let renamed = env.root().join(name);
+        fs::copy(env!("CARGO_BIN_EXE_tow"), &renamed).unwrap();
+        fs::create_dir(env.home().join(".claude")).unwrap();
+        let run = |words: &[&str]| Run::of(env.command(&renamed).args(words), b"");
+        run(&[]).ok().prints("not set up");
+        run(&["install", "--agent", "claude"]).ok();
+        let settings = env.home().join(".claude/settings.json");
+        let installed = fs::read_to_string(&settings).unwrap();
+        assert!(installed.contains(name), "{installed}");
+        run(&["install", "--agent", "claude"]).ok().prints("registered already");
+        assert_eq!(fs::read_to_string(&settings).unwrap(), installed);
+        run(&["status"]).ok().prints("no agent is running");
+        let payload = r#"{"hook_event_name":"UserPromptSubmit","prompt":"go","session_id":"s-1","cwd":"/"}"#;
+        Run::of(env.command(&renamed).args(["hook", "claude"]), payload.as_bytes()).ok().is_silent();
+        run(&["data", "work"]).ok();
+        run(&["status"]).ok();
+        run(&["doctor"]).prints("claude");
+        run(&["uninstall", "--agent", "claude"]).ok();
+        assert!(!settings.exists(), "it was made by the install");
+        env.wait_no_process();
+    }
 }
 
 #[test]

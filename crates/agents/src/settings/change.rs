@@ -36,7 +36,10 @@ pub enum EntryChange {
 /// The next edit of a text and its change; `None` if the text is as wanted.
 pub(super) type NextEdit<T, E> = Result<Option<(T, EntryChange)>, E>;
 
-/// Edits a text until it is as wanted.
+/// More edits than any file of settings needs: an edit that does not recognise its own entry adds it again and again.
+const MOST_EDITS: usize = 1_000;
+
+/// Edits a text until it is as wanted. Edits that never get there change nothing.
 pub(super) fn edited<T, E>(
     mut text: T,
     next: impl Fn(&T) -> NextEdit<T, E>,
@@ -45,6 +48,10 @@ pub(super) fn edited<T, E>(
     while let Some((edited, change)) = next(&text)? {
         text = edited;
         changes.push(change);
+        if changes.len() > MOST_EDITS {
+            changes.clear();
+            break;
+        }
     }
     Ok((text, changes))
 }
@@ -151,4 +158,18 @@ pub(super) fn common_ends(one: &[u8], other: &[u8]) -> (usize, usize) {
     let alike = |(one, other): &(&u8, &u8)| one == other;
     let start = one.iter().zip(other).take_while(alike).count();
     (start, one[start..].iter().rev().zip(other[start..].iter().rev()).take_while(alike).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_that_never_end_change_nothing() {
+        let added = |text: &String| {
+            let change = EntryChange::Added { event: "x".to_owned() };
+            Ok::<_, ()>(Some((format!("{text}x"), change)))
+        };
+        assert_eq!(edited(String::new(), added).map(|(_, changes)| changes), Ok(vec![]));
+    }
 }

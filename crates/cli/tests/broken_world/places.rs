@@ -57,6 +57,10 @@ fn no_home_at_all_is_named() {
     let log = world.env.root().join("run/towline-faults.log");
     assert!(fs::read_to_string(log).expect("the last resort is used").contains("without a home"));
     Run::of(&mut nobody(&["doctor", "--json"]), b"").exits(1).complains("HOME");
+    for verb in [&[][..], &["status"], &["search", "x"], &["setup", "--yes"]] {
+        let run = Run::of(&mut nobody(verb), b"").exits(1);
+        run.complains("HOME is not set and the user has no entry").complains("Set HOME, or TOWLINE_HOME");
+    }
 }
 
 #[test]
