@@ -12,8 +12,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use towline_core::patience::stretch;
-use towline_engine::runtime::Failure;
 use towline_engine::runtime::env::{DataFolder, replace_file};
+use towline_engine::runtime::{Failure, Kind, spawn};
 
 /// Owns the address file; removes it on drop.
 pub struct AddressFile<'a> {
@@ -27,14 +27,17 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Timeout for its answer, which a busy machine delays.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Timeout for the end of a server: it closes its listener first.
+const END_PATIENCE: Duration = Duration::from_secs(5);
+
 /// More bytes than any proof has.
 const LONGEST_ANSWER: usize = 8 << 10;
 
 impl<'a> AddressFile<'a> {
     /// Writes the file. Errors are ignored: a client that does not find this server starts another one.
-    pub fn note(home: &'a DataFolder, address: &str, writing: Writing) -> AddressFile<'a> {
-        let write = writing == Writing::Allowed;
-        let text = json!({"address": address, "pid": std::process::id(), "write": write}).to_string();
+    pub fn note(home: &'a DataFolder, run: &ServerRun, writing: Writing) -> AddressFile<'a> {
+        let (pid, write) = (std::process::id(), writing == Writing::Allowed);
+        let text = json!({"address": run.address, "run": run.id, "pid": pid, "write": write}).to_string();
         let _not_found = replace_file(&home.serving().join("address"), text.as_bytes());
         AddressFile { home, text }
     }
@@ -58,7 +61,8 @@ pub fn login_page(home: &DataFolder) -> PathBuf {
 /// A server that proved to be ours.
 pub struct Running {
     pub run: ServerRun,
-    pub pid: u64,
+    /// `None` if the note is not of this run.
+    pub pid: Option<i32>,
     pub writing: Writing,
 }
 
@@ -69,7 +73,23 @@ pub fn running(home: &DataFolder, key: &ServerKey) -> Result<Option<Running>, Fa
     let Some(address) = note["address"].as_str() else { return Ok(None) };
     let writing = if note["write"] == true { Writing::Allowed } else { Writing::Refused };
     let run = proven(address, key)?;
-    Ok(run.map(|run| Running { run, pid: note["pid"].as_u64().unwrap_or(0), writing }))
+    // The note of another run names a process that has ended, or by now another program.
+    let pid = |run: &ServerRun| note["pid"].as_i64().filter(|_| note["run"] == run.id.as_str());
+    Ok(run.map(|run| Running { pid: pid(&run).and_then(|pid| pid.try_into().ok()), run, writing }))
+}
+
+impl Running {
+    /// Ends this server, and waits until its address is free.
+    pub fn end(&self, key: &ServerKey) -> Result<(), Failure> {
+        let address = &self.run.address;
+        let is_gone = || !matches!(proven(address, key), Ok(Some(_)));
+        if self.pid.is_some_and(|pid| spawn::end(pid, stretch(END_PATIENCE), is_gone)) {
+            return Ok(());
+        }
+        let what = format!("the server at {address} only reads, and could not be ended");
+        let next = "End it by Ctrl-C or `kill`, then run this again.";
+        Err(Failure { kind: Kind::Failed, ..Failure::input(what) }.hint(next))
+    }
 }
 
 /// The run that listens on this address, once it has proved that it has our key; `None` if nothing listens on a port there.

@@ -3,6 +3,7 @@
 //! Sends no token and no code to anyone: the listener must prove that it is ours, and the browser reads its one-time code
 //! from a file of the user. Without a graphical session it opens nothing and prints the address.
 
+use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::Value;
@@ -10,13 +11,13 @@ use std::io;
 use towline_engine::runtime::env::replace_file;
 use towline_engine::runtime::{Failure, Kind, spawn, variable};
 use towline_server::http::Writing;
-use towline_server::{Running, ServerKey, ServerRun, TokenReuse, login_page, proven, running, tokens};
+use towline_server::{ServerKey, ServerRun, TokenReuse, login_page, proven, running, tokens};
 
 const EXAMPLES: &str = "\
 Examples:
   tow open           starts a server if none runs, and opens the viewer
   tow open --print   prints the address instead: it logs in once, within a minute
-  tow open --write   a server that it starts may change memories";
+  tow open --write   memories can be changed; a server that only reads is replaced";
 
 /// Open the viewer in a browser.
 #[derive(Debug, Args)]
@@ -25,7 +26,7 @@ pub struct Arguments {
     /// Print the address, with a code that logs in once, and open nothing.
     #[arg(long)]
     print: bool,
-    /// If a server is started: allow changes.
+    /// Allow changes: start a server that may write, or replace one that only reads.
     #[arg(long)]
     write: bool,
 }
@@ -35,7 +36,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let key = tokens(home, TokenReuse::Keep)?.key;
     let run = match running(home, &key)? {
         Some(server) if arguments.write && server.writing == Writing::Refused => {
-            return Err(only_reads(&server));
+            complain(&format!("replacing the server at {}, which only reads\n", server.run.address));
+            server.end(&key)?;
+            started(arguments, &key)?
         }
         Some(server) => server.run,
         None => started(arguments, &key)?,
@@ -69,11 +72,6 @@ fn started(arguments: &Arguments, key: &ServerKey) -> Result<ServerRun, Failure>
         let what = "the server did not begin to listen";
         Failure { kind: Kind::Failed, ..Failure::input(what) }.hint("Run `tow data serve` to see why.")
     })
-}
-
-fn only_reads(server: &Running) -> Failure {
-    let what = format!("a server that only reads runs already at {}", server.run.address);
-    Failure::input(what).hint(format!("End it by `kill {}`, then run this again.", server.pid))
 }
 
 /// Whether there is a graphical session on this machine.

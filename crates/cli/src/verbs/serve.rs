@@ -1,7 +1,9 @@
 //! `tow data serve`: serves the viewer and the API on this machine until it is stopped.
 //!
-//! Listens on local addresses only, requires the token, and changes nothing without `--write`.
+//! Listens on local addresses only, requires the token, and changes nothing without `--write`. A server that may write
+//! replaces one that only reads, never the other way round.
 
+use crate::output::complain;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
@@ -11,12 +13,12 @@ use std::time::Duration;
 use towline_engine::runtime::Failure;
 use towline_server::backend::EngineBackend;
 use towline_server::http::{Listening, Place, ServeError, Server, Settings, Tokens, Writing};
-use towline_server::{AddressFile, TokenReuse, tokens};
+use towline_server::{AddressFile, ServerKey, TokenReuse, running, tokens};
 
 const EXAMPLES: &str = "\
 Examples:
   tow data serve                     read only, on a port of 127.0.0.1; prints an address that logs in once
-  tow data serve --write             memories can be edited, pinned and forgotten in the viewer
+  tow data serve --write             memories can be edited, pinned and forgotten; replaces a server that only reads
   tow data serve --port 4800 --json
   tow data serve --socket /run/user/1000/tow.sock
   tow data serve --new-tokens        those of before open nothing any more";
@@ -34,7 +36,7 @@ pub struct Arguments {
     /// Listen on this unix socket instead: for processes of this user, without a token.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Allow changes: edit, pin, supersede, hold back, forget, retry.
+    /// Allow changes: edit, pin, supersede, hold back, forget, retry. Replaces your running server if it only reads.
     #[arg(long)]
     write: bool,
     /// Generate new tokens first.
@@ -57,8 +59,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     home.create().map_err(|error| Failure::about("could not make the data folder", &error))?;
     let drawn = tokens(home, kept)?;
     let user = rustix::process::getuid().as_raw();
-    let listening = listen(arguments, user)?;
     let writing = if arguments.write { Writing::Allowed } else { Writing::Refused };
+    let other = other(scope, arguments, &drawn.key)?;
+    let listening = listen(arguments, other.port(), user)?;
     let server = Server {
         desk: Arc::new(EngineBackend { began_at: scope.env.now, writing }),
         tokens: Tokens::new(&drawn.viewer, &drawn.events),
@@ -74,17 +77,54 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let code = drawn.key.login_code(listening.run(), scope.env.now);
     let code = code.map_err(|error| Failure::about("could not make a login code", &error))?;
     let address = &listening.run().address;
-    let note = AddressFile::note(home, address, writing);
+    // `tow open` keeps to a server that may write: the new one must not take its place.
+    let note = (other != Other::Writes).then(|| AddressFile::note(home, listening.run(), writing));
     announce(scope, arguments, Access { address, code: &code, token: &drawn.viewer });
     let served = listening.serve(server);
     drop(note);
     served.map_err(|error| Failure::new(&error))
 }
 
-fn listen(arguments: &Arguments, user: u32) -> Result<Listening, Failure> {
+/// The user's server that ran before this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
+    None,
+    /// It only read, and was ended; its port is free.
+    Replaced(u16),
+    /// It may write, and goes on.
+    Writes,
+}
+
+impl Other {
+    fn port(self) -> u16 {
+        if let Other::Replaced(port) = self { port } else { PORT }
+    }
+}
+
+/// Ends a server that only reads if this one may write; never ends one that may write.
+fn other(scope: &Scope, arguments: &Arguments, key: &ServerKey) -> Result<Other, Failure> {
+    // A listener that is not ours is in nobody's way: this server takes another port.
+    let Ok(Some(server)) = running(&scope.env.home, key) else { return Ok(Other::None) };
+    let address = &server.run.address;
+    match (server.writing, arguments.write) {
+        (Writing::Refused, true) if arguments.socket.is_none() => {
+            complain(&format!("replacing the server at {address}, which only reads\n"));
+            server.end(key)?;
+            Ok(Other::Replaced(address.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(PORT)))
+        }
+        (Writing::Allowed, false) => {
+            let next = "`tow open` still opens that one";
+            complain(&format!("a server that may write runs at {address} and goes on; {next}\n"));
+            Ok(Other::Writes)
+        }
+        _ => Ok(Other::None),
+    }
+}
+
+fn listen(arguments: &Arguments, usual: u16, user: u32) -> Result<Listening, Failure> {
     let place = match (&arguments.socket, arguments.port) {
         (Some(path), _) => Place::Socket(path.clone()),
-        (None, port) => Place::Port(port.unwrap_or(PORT)),
+        (None, port) => Place::Port(port.unwrap_or(usual)),
     };
     let is_wished = arguments.socket.is_some() || arguments.port.is_some();
     let listening = match Listening::on(&place, user) {

@@ -85,13 +85,29 @@ pub fn open_in_browser(page: &Path) -> bool {
     command.spawn().map(leave).is_ok()
 }
 
-/// Waits until a child has ended, for at most `patience`. The pauses grow: most programs end at once.
-#[expect(clippy::disallowed_methods, reason = "waiting for a child, which has no timed wait")]
+/// Asks another process of ours to end. Returns whether it `is_gone` within `patience`.
+pub fn end(pid: i32, patience: Duration, is_gone: impl Fn() -> bool) -> bool {
+    let pid = rustix::process::Pid::from_raw(pid).filter(|pid| pid.as_raw_nonzero().get() > 1);
+    let is_asked =
+        pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok());
+    is_asked && matches!(known_within(patience, || Ok(is_gone().then_some(()))), Ok(Some(())))
+}
+
+/// Waits until a child has ended, for at most `patience`.
 pub fn ended_within(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+    known_within(patience, || child.try_wait())
+}
+
+/// Asks again and again, for at most `patience`. The pauses grow: most programs end at once.
+#[expect(clippy::disallowed_methods, reason = "waiting for a process, which has no timed wait")]
+fn known_within<T>(
+    patience: Duration,
+    mut ask: impl FnMut() -> io::Result<Option<T>>,
+) -> io::Result<Option<T>> {
     let (end, mut pause) = (Instant::now() + patience, Duration::from_millis(2));
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+        if let Some(known) = ask()? {
+            return Ok(Some(known));
         }
         if Instant::now() >= end {
             return Ok(None);
