@@ -9,6 +9,7 @@ import { go, to } from "./route.js";
 
 export const TITLE = "Board";
 
+const NOBODY = "No agent is running. Each appears here with its state, its context and how long it has waited for you.";
 // The names of the bar, the monitor and `tow status`, the most urgent first.
 const STATES = ["blocked", "limited", "interrupted", "completed", "working", "idle"];
 
@@ -45,7 +46,7 @@ function paint({ body, says, server }, seats) {
   document.title = `${waiting ? `(${waiting}) ` : ""}${TITLE} · Towline`;
   says.textContent = inShort(groups);
   if (!seats.length)
-    return void fill(body, empty("No agent sits anywhere.", "tow install, then start an agent in a terminal"));
+    return void fill(body, empty(NOBODY, "tow setup", ", then start an agent in a terminal"));
   fill(
     body,
     groups.filter(([, all]) => all.length).map((group) => section(group, server)),
@@ -60,7 +61,7 @@ function shownState({ state, seen }) {
 
 function inShort(groups) {
   const parts = groups.filter(([, all]) => all.length).map(([state, all]) => `${all.length} ${state}`);
-  return parts.join(" · ") || "Nobody is here";
+  return parts.join(" · ") || "No agent is running";
 }
 
 function section([state, seats], server) {
@@ -105,7 +106,7 @@ function row(seat, server) {
       ),
     ),
     contextBar(seat.context_percent),
-    server.write && seat.pane
+    seat.pane
       ? h(
           "button",
           { type: "button", class: "goto", onclick: () => goto(seat) },

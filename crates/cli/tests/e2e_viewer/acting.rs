@@ -5,7 +5,10 @@ use crate::sitter::Sitter;
 use crate::written::{BEGAN, Shape, written};
 use serde_json::Value;
 use std::fs;
-use towline_testkit::{TestEnv, Tmux, wait};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+use towline_testkit::{TestEnv, Theme, Tmux, wait};
 
 const BUG_HUNT: &str = include_str!("../../../core/src/memory/distil/sessions/bug-hunt.txt");
 
@@ -23,7 +26,14 @@ fn a_button_brings_a_seat_before_the_person() {
         (!tmux.run(&["list-clients"]).trim().is_empty()).then_some(())
     });
     let shown = || tmux.run(&["display-message", "-p", "#{pane_id}"]).trim().to_owned();
-    let desk = Desk::around(env, Hand::Writes);
+    // It changes no data: a server that only reads does it, too.
+    let desk = Desk::around(env, Hand::Reads);
+    for (width, theme) in [(1280, Theme::Light), (390, Theme::Dark), (1280, Theme::Dark)] {
+        desk.browser.prefer(theme);
+        desk.browser.resize(width, 800);
+        desk.picture(&format!("seats-{width}-{theme:?}").to_lowercase());
+        assert_eq!(desk.browser.barriers(), []);
+    }
     for (session, sitter) in [("session-1", &first), ("session-2", &second)] {
         desk.browser.click(&format!(".seat:has(a[href='#/session/{session}']) button.goto"));
         wait::until_evident("the pane", wait::PATIENCE, || {
@@ -36,6 +46,46 @@ fn a_button_brings_a_seat_before_the_person() {
         desk.browser.eval("document.querySelector('.notice').remove()");
     }
     desk.was_well_behaved();
+    let (answers, target) = (hostile_page(&desk, "session-1"), &second.pane.id);
+    assert_eq!(answers, ["refused"; 4], "by a form, without and with our header, and by an image");
+    assert_eq!(shown(), *target, "another page cannot move the terminal");
+}
+
+/// What a page of another port of this machine gets, with the viewer's session in the same browser.
+fn hostile_page(desk: &Desk, session: &str) -> Vec<String> {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for mut visitor in other.incoming().flatten() {
+            let _head = visitor.read(&mut [0; 4096]);
+            let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 8\r\nConnection: close\r\n\r\n<p>hello";
+            let _gone = visitor.write_all(page.as_bytes());
+        }
+    });
+    desk.browser.goto(&format!("http://127.0.0.1:{port}/"));
+    let target = format!("{}/v1/seats/{session}/goto", desk.address);
+    let tries = desk.browser.eval(&format!(
+        "(async () => {{
+            const target = '{target}', said = [];
+            const post = (more) => fetch(target, {{method: 'POST', credentials: 'include', body: '{{}}', ...more}})
+                .then((answer) => answer.type === 'opaque' ? 'refused' : String(answer.status), () => 'refused');
+            const frame = Object.assign(document.createElement('iframe'), {{name: 'frame'}});
+            const form = Object.assign(document.createElement('form'), {{method: 'POST', action: target, target: 'frame'}});
+            document.body.append(frame, form);
+            const loaded = new Promise((done) => frame.addEventListener('load', done));
+            form.submit();
+            await loaded;
+            said.push(frame.contentDocument ? 'shown' : 'refused');
+            said.push(await post({{mode: 'no-cors', headers: {{'Content-Type': 'text/plain'}}}}));
+            said.push(await post({{headers: {{'Content-Type': 'application/json', 'X-Towline': '1'}}}}));
+            const image = new Image();
+            const failed = new Promise((done) => (image.onload = () => done('shown'), image.onerror = () => done('refused')));
+            image.src = target;
+            said.push(await failed);
+            return said;
+        }})()"
+    ));
+    tries.as_array().unwrap().iter().map(|each| each.as_str().unwrap().to_owned()).collect()
 }
 
 /// A past whose turns wait for a model that is not there.

@@ -112,9 +112,7 @@ impl Desk {
     /// A picture in the target folder.
     #[track_caller]
     pub fn picture(&self, name: &str) {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("viewer");
-        std::fs::create_dir_all(&folder).unwrap();
-        self.browser.screenshot(&folder.join(format!("{name}.png")));
+        picture(&self.browser, name);
     }
 
     /// The memory with these words in its title.
@@ -153,6 +151,13 @@ impl Drop for Desk {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+#[track_caller]
+pub fn picture(browser: &Browser, name: &str) {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("viewer");
+    std::fs::create_dir_all(&folder).unwrap();
+    browser.screenshot(&folder.join(format!("{name}.png")));
 }
 
 pub fn bare() -> TestEnv {

@@ -1,8 +1,8 @@
 //! Logging in: the page of `tow open`, in the browser that it is made for.
 
-use crate::desk::bare;
+use crate::desk::{bare, picture};
 use std::fs;
-use towline_testkit::{Browser, wait};
+use towline_testkit::{Browser, Theme, wait};
 
 #[test]
 fn the_page_of_open_logs_a_browser_in_once() {
@@ -25,4 +25,12 @@ fn the_page_of_open_logs_a_browser_in_once() {
     browser.wait_for("the board", "document.querySelector('main h1')?.textContent === 'Board'");
     browser.goto(&format!("file://{page}"));
     browser.wait_text("it has been used already");
+    browser.wait_text("Run tow open in a terminal");
+    for (width, theme) in [(1280, Theme::Light), (390, Theme::Dark)] {
+        browser.prefer(theme);
+        browser.resize(width, 800);
+        picture(&browser, &format!("login-{width}-{theme:?}").to_lowercase());
+        assert_eq!(browser.barriers(), []);
+        assert_eq!(browser.eval("document.documentElement.scrollWidth"), width);
+    }
 }

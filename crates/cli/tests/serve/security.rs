@@ -88,6 +88,61 @@ fn a_form_of_another_page_changes_nothing() {
 }
 
 #[test]
+fn no_other_page_moves_the_terminal_through_a_server_that_only_reads() {
+    let world = World::new(&[]);
+    let (host, cookie) = (world.host(), world.server.cookie(&world.server.login()));
+    let own = format!("http://{host}");
+    let ask = |head: &str, more: &[(&str, &str)]| {
+        let headers: Vec<_> = [("Host", host.as_str())].into_iter().chain(more.iter().copied()).collect();
+        send(world.server.port, &format!("{head} /v1/seats/nobody/goto"), &headers, b"{}")
+    };
+    let (json, mark) = (("Content-Type", "application/json"), ("X-Towline", "1"));
+    let session = ("Cookie", cookie.as_str());
+    for foreign in [("Origin", "http://evil.example"), ("Origin", "null"), ("Sec-Fetch-Site", "same-site")] {
+        assert_eq!(ask("POST", &[session, json, mark, foreign]).status, 403, "{foreign:?}");
+    }
+    assert_eq!(ask("POST", &[session, json]).status, 403, "without the header that no form can send");
+    assert_eq!(ask("POST", &[session, mark, ("Content-Type", "text/plain")]).status, 415);
+    assert_eq!(ask("POST", &[json, mark]).status, 401);
+    assert_eq!(ask("GET", &[session, mark]).status, 405, "no image and no link");
+    let events = format!("Bearer {}", world.events_token());
+    assert_eq!(ask("POST", &[("Authorization", &events), json, mark]).status, 401);
+    let asked = ask("POST", &[session, json, mark, ("Origin", &own)]).is(404);
+    assert_eq!(asked.json()["error"]["what"], "no agent sits at `nobody`", "the viewer itself may");
+    world.ask("POST /v1/memories/m1/pin", Some(&json!({}))).is(403);
+}
+
+#[test]
+fn a_browser_that_was_not_logged_in_was_shown_raw_json() {
+    let world = World::new(&[]);
+    let host = world.host();
+    let navigate = |path: &str, accept: &str| {
+        let headers = [("Host", host.as_str()), ("Accept", accept), ("Sec-Fetch-Site", "none")];
+        send(world.server.port, &format!("GET {path}"), &headers, b"").is(401)
+    };
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    for path in ["/", "/v1/memories", "/nowhere", "/?code=1.2.3"] {
+        let page = navigate(path, browser);
+        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+        assert!(
+            page.body.contains("<h1>Log in</h1>") && page.body.contains("<code>tow open</code>"),
+            "{page:?}"
+        );
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert!(
+            !page.body.contains("/assets/") && !page.body.contains("<script"),
+            "strangers are named no file"
+        );
+        for accept in ["application/json", "*/*", ""] {
+            let answer = navigate(path, accept);
+            assert_eq!(answer.header("content-type"), Some("application/json"), "{path} {accept}");
+            assert!(answer.json()["error"]["next"].as_str().unwrap().contains("tow open"), "{answer:?}");
+        }
+    }
+}
+
+#[test]
 fn a_browser_is_told_to_be_strict() {
     let world = World::new(&[]);
     for path in ["/", "/v1/health", "/assets/app.js", "/nowhere"] {
@@ -100,7 +155,7 @@ fn a_browser_is_told_to_be_strict() {
         assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
     }
     let policy = |path: &str| world.get(path).header("content-security-policy").unwrap().to_owned();
-    assert_eq!(policy("/").matches("'sha256-").count(), 3, "two sheets and a script stand in the page");
+    assert_eq!(policy("/").matches("'sha256-").count(), 4, "two sheets and two scripts stand in the page");
     assert!(!policy("/nowhere").contains("sha256"), "and nothing in any other answer");
     let script = world.get("/assets/app.js").is(200);
     let bearer = format!("Bearer {}", world.token());
@@ -116,9 +171,9 @@ fn a_browser_is_told_to_be_strict() {
 fn files_that_the_page_names_by_their_version_are_kept_for_good_and_others_are_not_there() {
     let world = World::new(&[]);
     let page = world.get("/").is(200).body;
-    let named = page.split('"').find(|part| part.ends_with("/viewer.js")).unwrap().to_owned();
-    let script = world.get(&named).is(200);
-    assert_eq!(script.header("cache-control"), Some("private, max-age=31536000, immutable"), "{named}");
+    let named = page.split('"').find(|part| part.ends_with("/icon.svg")).unwrap().to_owned();
+    let icon = world.get(&named).is(200);
+    assert_eq!(icon.header("cache-control"), Some("private, max-age=31536000, immutable"), "{named}");
     assert_eq!(world.get("/assets/app.js").is(200).header("cache-control"), Some("no-cache"));
     world.get("/assets/0123456789abcdef/app.js").is(404);
 }

@@ -1,7 +1,7 @@
-//! HTTP operations that change data.
+//! HTTP operations that change data, and the one that goes to a seat.
 //!
-//! Only reached if the server was started with write access, by a request with the user's token: they act for the user,
-//! unless an agent started the server.
+//! Changes are only reached if the server was started with write access, by a request with the user's token: they act for
+//! the user, unless an agent started the server.
 
 use super::reads::show;
 use super::refusal::{bad_request, env, json_answer, not_found};

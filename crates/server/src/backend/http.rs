@@ -8,6 +8,7 @@ use serde_json::json;
 use std::time::Duration;
 use towline_core::time::Timestamp;
 use towline_engine::curate::MemoryChange;
+use towline_engine::runtime::config::warning;
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::watch::Watch;
 
@@ -96,10 +97,12 @@ impl HttpBackend for EngineBackend {
 impl EngineBackend {
     fn health(&self) -> Answer {
         let env = Env::new();
+        let warning = env.as_ref().and_then(warning);
         let machine = env.and_then(|env| std::fs::read_to_string(env.home.folder().join("machine")).ok());
         let health = json!({
             "name": "towline", "version": env!("CARGO_PKG_VERSION"), "started_at": self.began_at.to_utc(),
             "write": self.writing == Writing::Allowed, "machine": machine.map(|name| name.trim().to_owned()),
+            "warning": warning, "place": self.place(),
         });
         Answer::Json(health.to_string())
     }

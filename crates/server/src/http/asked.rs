@@ -163,7 +163,7 @@ fn fits(kind: Kind, value: &Value) -> bool {
 fn unknown(route: &Route, name: &str) -> Result<(), Refusal> {
     match route.access {
         Access::Events | Access::Host => Ok(()),
-        Access::Read | Access::Write => {
+        Access::Read | Access::Act | Access::Write => {
             let name: String = name.chars().take(40).collect();
             Err(bad(format!("there is no `{name}` here")).next(see(route)))
         }

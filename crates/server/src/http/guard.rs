@@ -148,7 +148,7 @@ pub fn check_access(
         let refusal = Refusal::new(Status::Forbidden, "this server only reads");
         return Err(refusal.next("Start it by `tow data serve --write`."));
     }
-    if route.access == Access::Write {
+    if matches!(route.access, Access::Act | Access::Write) {
         check_own_header(headers)?;
     }
     if route.verb == Verb::Get { Ok(()) } else { check_type(headers) }
@@ -181,7 +181,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
 
 pub fn no_token(access: Access) -> Refusal {
     let next = match access {
-        Access::Read | Access::Write | Access::Host => {
+        Access::Read | Access::Act | Access::Write | Access::Host => {
             "Run `tow open`, or send `Authorization: Bearer` with what is in `serve/token` of the data folder."
         }
         Access::Events => {

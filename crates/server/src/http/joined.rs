@@ -6,8 +6,7 @@
 use std::fmt::Write as _;
 
 /// Runs a module when it is first imported, as a browser does.
-const HEAD: &str =
-    "const made = {};\nconst take = (name) => (made[name] ??= modules[name]());\nconst modules = {\n";
+const HEAD: &str = "\"use strict\";\nconst made = {};\nconst take = (name) => (made[name] ??= modules[name]());\nconst modules = {\n";
 
 /// Bundles modules, given as name and text, and runs the module `first`.
 pub fn joined<'a>(modules: impl Iterator<Item = (&'a str, &'a str)>, first: &str) -> String {

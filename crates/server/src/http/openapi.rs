@@ -18,7 +18,7 @@ pub fn openapi(version: &str) -> Value {
             "version": version,
             "description": "What `tow data serve` answers to this machine's user. Every answer is what the verb of the same \
                 name prints with --json; lists come in pages by key. Changes need `tow data serve --write` and the header \
-                `X-Towline: 1`; events need `--write`, too."
+                `X-Towline: 1`; going to a seat needs the header, and events need `--write`."
         },
         "paths": paths,
         "components": {
@@ -115,7 +115,7 @@ fn responses(route: &Route) -> Value {
 
 fn security(access: Access) -> Value {
     match access {
-        Access::Read | Access::Write | Access::Host => json!([{"token": []}, {"page": []}]),
+        Access::Read | Access::Act | Access::Write | Access::Host => json!([{"token": []}, {"page": []}]),
         Access::Events => json!([{"events": []}]),
     }
 }

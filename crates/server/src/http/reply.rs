@@ -1,12 +1,13 @@
 //! Builds HTTP responses: answers, refusals and files, with security headers on each.
 //!
-//! Sends nothing that a page of another origin could use, and lets no cache keep an answer.
+//! Sends nothing that a page of another origin could use, and lets no cache keep an answer. Programs are refused in JSON,
+//! browsers that navigate by a page.
 
 use crate::http::desk::{Answer, Refusal, Status};
-use crate::http::viewer::{Asset, Lasting, Page};
+use crate::http::viewer::{Asset, Lasting, Page, refusal_page};
 use axum::body::Body;
 use axum::http::header::{self, HeaderName, HeaderValue};
-use axum::http::{Response, StatusCode};
+use axum::http::{HeaderMap, Response, StatusCode};
 
 /// Allows this server's scripts, styles and requests only; inline code must be listed by `page`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
@@ -33,6 +34,7 @@ pub enum Navigation {
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
+const HTML: &str = "text/html; charset=utf-8";
 
 pub fn answered(answer: Answer) -> Response<Body> {
     match answer {
@@ -51,7 +53,55 @@ pub fn refused(refusal: &Refusal) -> Response<Body> {
     if matches!(refusal.status, Status::TooMany | Status::Unavailable) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
+    response.extensions_mut().insert(refusal.clone());
     response
+}
+
+/// Whether the client asks for a page to show: a browser that navigates does, scripts and programs do not.
+pub fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("text/html"))
+}
+
+/// The page of a refusal instead of its JSON; every other response as it is.
+pub fn for_browser(mut response: Response<Body>) -> Response<Body> {
+    let Some(refusal) = response.extensions_mut().remove::<Refusal>() else { return response };
+    let page = refusal_page();
+    *response.body_mut() = written(page.text(), &refusal).into();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
+    allow_inline(&mut response, page);
+    response
+}
+
+fn written(template: &str, refusal: &Refusal) -> String {
+    let is_login = refusal.status == Status::Unauthorised;
+    let title = if is_login { "Log in" } else { "This was refused" };
+    let says = match &refusal.because {
+        Some(because) => format!("{}: {because}.", refusal.what),
+        None if is_login => {
+            "This browser is not logged in, or the server was started again since.".to_owned()
+        }
+        None => format!("{}.", refusal.what),
+    };
+    let mut rest = says.chars();
+    let says: String = rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect();
+    let next = if is_login { LOGIN } else { refusal.next.as_deref().unwrap_or_default() };
+    let filled = [("{title}", title), ("{says}", &says), ("{next}", next)];
+    filled.iter().fold(template.to_owned(), |page, (name, text)| page.replace(name, &as_html(text)))
+}
+
+const LOGIN: &str = "Run `tow open` in a terminal of this machine: it opens the viewer with a code that logs in once. \
+    Where no browser can be opened, `tow open --print` prints the address.";
+
+/// Text as HTML: markup in it is shown, not run; what stands between backticks is code.
+fn as_html(text: &str) -> String {
+    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    // A brace could be taken for the next name to fill in.
+    let escaped = escaped.replace('{', "&#123;");
+    let parts = escaped.split('`').enumerate();
+    parts
+        .map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() })
+        .collect()
 }
 
 /// The file, or 304 if the browser's copy is current.
@@ -79,13 +129,17 @@ pub fn file(asset: &Asset, known: Option<&str>, lasting: Lasting) -> Response<Bo
 /// The page, under a policy that allows its inline scripts and styles and no others.
 pub fn page(page: &Page, known: Option<&str>) -> Response<Body> {
     let mut response = file(&page.asset, known, Lasting::Asked);
+    allow_inline(&mut response, page);
+    response
+}
+
+fn allow_inline(response: &mut Response<Body>, page: &Page) {
     let policy = POLICY
         .replace("script-src 'self'", &format!("script-src 'self'{}", page.scripts))
         .replace("style-src 'self'", &format!("style-src 'self'{}", page.styles));
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
-    response
 }
 
 /// Leads on to the viewer and sets the cookie of its session. A page does so after a navigation that began elsewhere:
@@ -95,7 +149,7 @@ pub fn logged_in(cookie: &str, from: Navigation) -> Response<Body> {
         "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=/\"><link rel=\"icon\" href=\"data:,\">";
     let mut response = match from {
         Navigation::Own => with(StatusCode::SEE_OTHER, TEXT, Body::empty()),
-        Navigation::Elsewhere => with(StatusCode::OK, "text/html; charset=utf-8", LEAD.into()),
+        Navigation::Elsewhere => with(StatusCode::OK, HTML, LEAD.into()),
     };
     let headers = response.headers_mut();
     if from == Navigation::Own {
@@ -117,4 +171,18 @@ pub fn with(status: StatusCode, media_type: &'static str, body: Body) -> Respons
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_that_quotes_a_request_brings_no_markup_into_its_page() {
+        let refusal =
+            Refusal::new(Status::BadRequest, "there is no `<script>x</script>` {next}").next("Run `tow`.");
+        let page = written("{title}|{says}|{next}", &refusal);
+        let says = "There is no <code>&lt;script&gt;x&lt;/script&gt;</code> &#123;next}.";
+        assert_eq!(page, format!("This was refused|{says}|Run <code>tow</code>."));
+    }
 }

@@ -22,6 +22,7 @@ use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
 use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::middleware::{Next, from_fn};
 use axum::routing::{MethodFilter, get, on};
 use hyper::body::Body as _;
 use serde_json::json;
@@ -80,6 +81,14 @@ pub fn router(shared: &Arc<Shared>) -> Router {
         .method_not_allowed_fallback(move |request: Request| async move {
             refuse(&wrong, &request, Status::MethodNotAllowed)
         })
+        .layer(from_fn(show_refusal))
+}
+
+/// A browser that navigates here is refused by a page that says how to log in, not by JSON.
+async fn show_refusal(request: Request, next: Next) -> Response<Body> {
+    let is_browser = reply::wants_page(request.headers());
+    let response = next.run(request).await;
+    if is_browser { reply::for_browser(response) } else { response }
 }
 
 fn filter(verb: Verb) -> MethodFilter {
@@ -107,7 +116,7 @@ async fn answer(
         let raw = Raw { path, query: head.uri.query().unwrap_or_default(), body: &body };
         let asked = Asked::read(route, &raw)?;
         if route.operation == Operation::Stream {
-            return listen(&shared, &head.headers);
+            return listen(&shared, &head.headers, asked.given.text("after"));
         }
         if route.operation == Operation::OpenApi {
             return Ok(reply::answered(Answer::Json(openapi(shared.version).to_string())));
@@ -121,13 +130,14 @@ fn replied(answered: Result<Response<Body>, Refusal>) -> Response<Body> {
     answered.unwrap_or_else(|refusal| reply::refused(&refusal))
 }
 
-/// Opens the change stream at the position in the client's `Last-Event-ID`.
-fn listen(shared: &Shared, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
+/// Opens the change stream at the position in the client's `Last-Event-ID`, else after the one that it asks for: a page
+/// knows it before it reads anything, so that no change falls between the two.
+fn listen(shared: &Shared, headers: &HeaderMap, after: Option<&str>) -> Result<Response<Body>, Refusal> {
     let listener = shared.uses.listen(MOST_LISTENERS).ok_or_else(|| {
         Refusal::new(Status::TooMany, format!("{MOST_LISTENERS} listen already"))
             .next("Close another window first.")
     })?;
-    let from = headers.get("last-event-id").and_then(|place| place.to_str().ok());
+    let from = headers.get("last-event-id").and_then(|place| place.to_str().ok()).or(after);
     let from = from.filter(|place| !place.is_empty() && place.len() <= LONGEST_PLACE).map(str::to_owned);
     let body = shared.stream.body(from, listener, shared.stopping.clone());
     Ok(reply::with(StatusCode::OK, "text/event-stream", body))
@@ -227,18 +237,19 @@ fn known(request: &Request) -> Option<&str> {
 
 /// Tells only admitted clients that a route does not exist; others learn nothing about paths.
 fn refuse(shared: &Shared, request: &Request, status: Status) -> Response<Body> {
-    let refusal = match (admit(shared, None, request), status) {
-        (Err(refusal), _) => refusal,
-        (Ok(()), Status::MethodNotAllowed) => Refusal::new(status, "this route has another method"),
-        (Ok(()), _) => Refusal::new(status, "there is nothing at this path"),
+    let is_there = status == Status::MethodNotAllowed;
+    let what = if is_there { "this route has another method" } else { "there is nothing at this path" };
+    let refusal = match admit(shared, None, request) {
+        Err(refusal) => refusal,
+        Ok(()) => Refusal::new(status, what).next("GET /v1/openapi.json lists all routes."),
     };
-    reply::refused(&refusal.next("GET /v1/openapi.json lists all routes."))
+    reply::refused(&refusal)
 }
 
 fn largest(route: &Route) -> usize {
     match route.access {
         Access::Events => LARGEST_EVENT,
-        Access::Read | Access::Write | Access::Host => LARGEST_BODY,
+        Access::Read | Access::Act | Access::Write | Access::Host => LARGEST_BODY,
     }
 }
 

@@ -84,7 +84,9 @@ towline_core::named_enum! {
     pub enum Access {
         /// The viewer's token.
         Read = "read",
-        /// The viewer's token, and a server started with `--write`.
+        /// The viewer's token and the header that no other page can send: acts on the user's terminal, changes no data.
+        Act = "act",
+        /// As `Act`, and a server started with `--write`.
         Write = "write",
         /// The events token, which programs have and browsers do not, and a server started with `--write`.
         Events = "events",
@@ -182,7 +184,14 @@ mod tests {
     fn only_what_is_got_or_read_by_its_ids_needs_no_permission_to_write() {
         for route in routes().filter(|route| route.verb != Verb::Get) {
             let reads = matches!(route.operation, Operation::MemoryBatch | Operation::HostBatch);
-            assert_eq!(matches!(route.access, Access::Write | Access::Events), !reads, "{}", route.path);
+            let acts = route.operation == Operation::Goto;
+            assert_eq!(
+                matches!(route.access, Access::Write | Access::Events),
+                !reads && !acts,
+                "{}",
+                route.path
+            );
+            assert_eq!(route.access == Access::Act, acts, "{}", route.path);
         }
     }
 }

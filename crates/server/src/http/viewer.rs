@@ -1,7 +1,7 @@
 //! The viewer's files, compiled into the binary.
 //!
 //! Reads no file from disk: a path that is not in this list does not exist. The page renders without another
-//! request: its styles and first script are inlined, and its policy allows them by digest.
+//! request: its styles and scripts are inlined, and its policy allows them by digest.
 
 use crate::http::joined::joined;
 use base64::Engine as _;
@@ -25,7 +25,10 @@ macro_rules! files {
 /// The template of `/`, before styles and script are inlined.
 const PAGE: Asset = files!("index.html")[0];
 
-/// The script inlined into the page: the only one that is not a module.
+/// The template of a refusal, for a browser that navigates.
+const REFUSED: Asset = files!("refused.html")[0];
+
+/// The first script of the page: the only one that is not a module.
 const BEGIN: &str = "begin.js";
 
 /// The bundle of all modules; generated, not a file of `viewer/`.
@@ -67,12 +70,13 @@ pub fn version() -> &'static str {
 
 /// The page with versioned asset addresses, so that a browser requests only files that changed.
 pub fn page() -> &'static Page {
-    static WRITTEN: LazyLock<Page> = LazyLock::new(|| {
-        let text = versioned(text_of(&PAGE));
-        let (text, styles) = written_in(text, "<link rel=\"stylesheet\" href=\"", "\">", "style");
-        let (text, scripts) = written_in(text, "<script src=\"", "\"></script>", "script");
-        Page { asset: Asset { bytes: text.leak().as_bytes(), ..PAGE }, scripts, styles }
-    });
+    static WRITTEN: LazyLock<Page> = LazyLock::new(|| Page::written(PAGE));
+    &WRITTEN
+}
+
+/// The page of a refusal, with `{title}`, `{says}` and `{next}` to be filled in. Names no file: strangers get none.
+pub fn refusal_page() -> &'static Page {
+    static WRITTEN: LazyLock<Page> = LazyLock::new(|| Page::written(REFUSED));
     &WRITTEN
 }
 
@@ -108,6 +112,19 @@ pub fn asset(name: &str) -> Option<&'static Asset> {
 
 fn text_of(asset: &Asset) -> &'static str {
     std::str::from_utf8(asset.bytes).unwrap_or_default()
+}
+
+impl Page {
+    fn written(template: Asset) -> Page {
+        let text = versioned(text_of(&template));
+        let (text, styles) = written_in(text, "<link rel=\"stylesheet\" href=\"", "\">", "style");
+        let (text, scripts) = written_in(text, "<script src=\"", "\"></script>", "script");
+        Page { asset: Asset { bytes: text.leak().as_bytes(), ..template }, scripts, styles }
+    }
+
+    pub fn text(&self) -> &'static str {
+        text_of(&self.asset)
+    }
 }
 
 impl Asset {
@@ -152,7 +169,7 @@ mod tests {
         let page = page();
         let text = text_of(&page.asset);
         assert!(!text.contains("stylesheet") && !text.contains("<script src="), "{text}");
-        assert_eq!((text.matches("</style>").count(), text.matches("</script>").count()), (2, 1));
+        assert_eq!((text.matches("</style>").count(), text.matches("</script>").count()), (2, 2));
         for (tag, digests) in [("style", &page.styles), ("script", &page.scripts)] {
             for inside in text.split(&format!("<{tag}>")).skip(1) {
                 let inside = inside.split(&format!("</{tag}>")).next().unwrap();
@@ -181,14 +198,17 @@ mod tests {
     fn the_page_names_every_file_by_its_version() {
         let page = text_of(&page().asset);
         let named = page.matches("\"/assets/").count();
-        assert!(named >= 2 && named == page.matches(&format!("\"/assets/{}/", version())).count(), "{page}");
+        assert!(named >= 1 && named == page.matches(&format!("\"/assets/{}/", version())).count(), "{page}");
     }
 
     #[test]
     fn every_file_of_the_viewer_is_in_the_list() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("viewer");
         let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
-        for name in files.map(|name| name.into_string().unwrap()).filter(|name| name != PAGE.name) {
+        for name in files
+            .map(|name| name.into_string().unwrap())
+            .filter(|name| ![PAGE.name, REFUSED.name].contains(&name.as_str()))
+        {
             assert!(asset(&name).is_some(), "{name}");
         }
     }

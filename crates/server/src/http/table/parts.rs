@@ -33,6 +33,7 @@ macro_rules! constructors {
 constructors! {
     get = Get Read,
     read_post = Post Read,
+    act = Post Act,
     write = Post Write,
     patch = Patch Write,
     delete = Delete Write,

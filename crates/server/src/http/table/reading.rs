@@ -8,7 +8,8 @@ use super::{Kind, Operation, Route};
 routes! {
     get Health "/v1/health" [] "What this server is, and whether it may change anything";
     get OpenApi "/v1/openapi.json" [] "This description";
-    get Stream "/v1/stream" [] "What changes, as it changes: server-sent events that Last-Event-ID resumes";
+    get Stream "/v1/stream" [query("after", WORD, "From this position on: the `place` of /v1/health, or the id of an event")]
+        "What changes, as it changes: server-sent events that Last-Event-ID resumes";
     get Seats "/v1/seats" [] "What every agent is doing: `tow status --json`";
     get Sessions "/v1/sessions" [PROJECT, AGENT, SINCE, query("before", WORD, "The `next` of the page before"), LIMIT]
         "Sessions, the latest first: `tow session list --json`";

@@ -1,13 +1,13 @@
-//! Routes that change something.
+//! Routes that do something.
 //!
-//! All of them are refused unless the server was started with `--write`.
+//! Those that change data are refused unless the server was started with `--write`.
 
 use super::parts::*;
 use super::{Kind, Operation, Route};
 
 routes! {
-    write Goto "/v1/seats/{session}/goto" [in_path("session", "A session or a pane")]
-        "Bring a seat before the person";
+    act Goto "/v1/seats/{session}/goto" [in_path("session", "A session or a pane")]
+        "Show a seat in the user's terminal; works on a server that only reads, too";
     write Remember "/v1/memories" [
         needed_body("text", Kind::Text(20_000), "What to remember; its first line is the title"),
         body("title", WORD, "A heading"),
