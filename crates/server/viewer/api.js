@@ -51,18 +51,21 @@ function questions(query) {
 async function ask(method, path, body, signal) {
   const headers = method === "GET" ? {} : { "Content-Type": "application/json", "X-Towline": "1" };
   const asked = { method, headers, body: body && JSON.stringify(body), signal, credentials: "same-origin" };
-  let answer;
+  let answer, said;
   try {
-    answer = await (early(path) ?? fetch(path, asked));
+    ({ answer, said } = await (early(path) ?? fetch(path, asked).then(read)));
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refusal(0, { what: "the server does not answer", because: error.message, next: "tow open" });
   }
-  const said = await answer.text();
   // What was asked early cannot be called off, but it can come too late.
   signal?.throwIfAborted();
   if (!answer.ok) throw refusal(answer, said);
   return said ? JSON.parse(said) : {};
+}
+
+async function read(answer) {
+  return { answer, said: await answer.text() };
 }
 
 /** What the page asked for before there were modules, given once. */

@@ -8,6 +8,7 @@ import { heed } from "./keys.js";
 import { connect, listen } from "./live.js";
 import { fault } from "./parts.js";
 import { here } from "./route.js";
+import { inline } from "./prose.js";
 import * as theme from "./theme.js";
 
 // Each is run when it is wanted: what nobody looks at delays nobody.
@@ -97,12 +98,17 @@ async function greet() {
     const state = document.getElementById("line").dataset.state;
     line(state);
     document.documentElement.dataset.write = server.write;
+    const warning = document.getElementById("warning");
+    warning.hidden = !server.warning;
+    fill(warning, server.warning ? inline(server.warning) : []);
   } catch (error) {
     dialogs.trouble(error);
   }
 }
 
 window.addEventListener("hashchange", open);
+// A configuration that is mended by now needs no warning.
+window.addEventListener("hashchange", () => server.warning && greet());
 window.addEventListener("unhandledrejection", (event) => dialogs.trouble(event.reason));
 menu.addEventListener("click", () => unfold(menu.getAttribute("aria-expanded") !== "true"));
 document.getElementById("theme").addEventListener("click", theme.turn);
@@ -114,5 +120,5 @@ listen((kind) => kind === "reset" && open(), new AbortController().signal);
 const greeting = greet();
 open().then(() => {
   api.forgetEarly();
-  connect(line);
+  connect(line, server.place);
 });

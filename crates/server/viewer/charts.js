@@ -138,7 +138,7 @@ function table(columns, names, say) {
           "tr",
           {},
           h("th", { scope: "row" }, column.label),
-          names.map((name) => h("td", {}, say(column.parts[name] ?? 0))),
+          names.map((name) => h("td", { data: { name } }, say(column.parts[name] ?? 0))),
         ),
       ),
     ),

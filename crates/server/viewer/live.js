@@ -15,8 +15,8 @@ export function listen(heard, signal) {
   signal.addEventListener("abort", () => listeners.delete(heard));
 }
 
-/** Hears of changes from now on; `said` is told whether the stream stands: `live`, `waiting`. */
-export function connect(said) {
+/** Hears of changes after this place; `said` is told whether the stream stands: `live`, `waiting`. */
+export function connect(said, place) {
   const told = (now) => said((state = now));
   let isLeading = false;
   pages.onmessage = ({ data }) => {
@@ -30,13 +30,13 @@ export function connect(said) {
     isLeading = true;
     // Who takes over does not know what the one before it heard last.
     if (state === "live") pass("reset", "{}");
-    open((now) => (told(now), pages.postMessage({ state: now })));
+    open((now) => (told(now), pages.postMessage({ state: now })), place);
     return new Promise(() => {});
   });
 }
 
-function open(said) {
-  const source = new EventSource("/v1/stream");
+function open(said, place) {
+  const source = new EventSource(place ? `/v1/stream?after=${encodeURIComponent(place)}` : "/v1/stream");
   source.addEventListener("open", () => {
     wait = 500;
     said("live");

@@ -13,9 +13,10 @@ export function head(title, says, ...tools) {
   );
 }
 
-/** Nothing is there: says so, and what to run. */
-export function empty(text, command) {
-  return h("div", { class: "empty" }, h("p", {}, text), command && h("p", {}, "Run ", h("code", {}, command), "."));
+/** Nothing is there: says so, what will be, and what to run for it. */
+export function empty(text, command, purpose = "") {
+  const run = command && h("p", {}, "Run ", h("code", {}, command), `${purpose}.`);
+  return h("div", { class: "empty" }, h("p", {}, text), run);
 }
 
 /** What went wrong, in the place of what was asked for. */

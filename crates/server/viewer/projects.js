@@ -7,7 +7,10 @@ import { choice } from "./parts.js";
 let known = null;
 
 export function projects() {
-  known ??= api.list("/v1/projects").then((page) => page.items);
+  // After what is shown now: it is only a filter.
+  known ??= new Promise((done) => setTimeout(done))
+    .then(() => api.list("/v1/projects"))
+    .then((page) => page.items);
   known.catch(() => (known = null));
   return known;
 }

@@ -10,6 +10,7 @@ import { nameOf, projectChoice, projects } from "./projects.js";
 import { note, to } from "./route.js";
 
 export const TITLE = "Context";
+const NOTHING = "No project is known yet. What the next session of a project is given is shown here, part by part.";
 
 export function show(main, place, { server, signal, listen }) {
   const view = { asked: { project: "", ...place.query }, server, signal };
@@ -42,7 +43,8 @@ async function load(view) {
     const project = view.asked.project || nameOf((await projects())[0]);
     view.choice.value = project;
     view.choice.querySelector("option[value='']")?.remove();
-    if (!project) return void fill(view.body, empty("No project is known yet.", "tow data import"));
+    view.choice.hidden = !project;
+    if (!project) return void fill(view.body, empty(NOTHING, "tow data import", " for what your agents have kept so far"));
     const answer = await api.get("/v1/context", { project }, view.signal);
     fill(view.body, told(view, answer, project));
   } catch (error) {

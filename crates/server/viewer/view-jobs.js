@@ -60,7 +60,7 @@ function jobsOf(answer, server, again) {
           { class: "plain-list" },
           jobs.map((job) => jobOf(job, server, again)),
         )
-      : empty("Nothing waits.", null),
+      : empty("Nothing waits. What a model is to do later, such as distilling a turn, is listed here.", "tow data jobs", " for the same in a terminal"),
   ];
 }
 
@@ -88,7 +88,7 @@ function jobOf(job, server, again) {
 }
 
 function faultsOf(faults) {
-  if (!faults.length) return empty("No fault is noted.", null);
+  if (!faults.length) return empty("No fault is noted. What went wrong in hooks and in the background is listed here.", "tow doctor", " to check everything");
   return h(
     "ul",
     { class: "plain-list" },

@@ -43,8 +43,8 @@ export function show(main, place, tools) {
   };
   delete view.asked.find;
   build(main, view);
-  load(view, true);
-  proposed(view);
+  // What is beside the rows is asked for after them: the server counts for a while.
+  load(view, true).then(() => proposed(view));
   if (view.id) open(view, view.id);
   if (place.query.find || (!view.id && place.query.q)) view.field.focus();
   tools.listen((kind, change) => kind === "memory" && heard(view, change));
@@ -204,10 +204,14 @@ function counted(view) {
     : many
       ? `${short(many)}${view.isFull ? "" : "+"}, newest first`
       : "";
-  const none = view.asked.q
-    ? empty(`Nothing was found for “${view.asked.q}”.`, "tow search --help, for what can be asked")
-    : empty("Nothing is remembered yet.", "tow remember 'what is worth knowing'");
-  fill(view.state, many ? [] : none);
+  fill(view.state, many ? [] : nothing(view.asked));
+}
+
+function nothing({ q, type, project, shown }) {
+  if (q) return empty(`Nothing was found for “${q}”.`, "tow search --help", " for what can be asked");
+  if (type || project || shown) return empty("No memory fits these filters.");
+  const text = "Nothing is remembered yet. Decisions, fixes and preferences of your sessions are listed and searched here.";
+  return empty(text, "tow data import", ", or write one yourself: tow remember 'what is worth knowing'");
 }
 
 function row(item) {

@@ -8,6 +8,7 @@ import { nameOf } from "./projects.js";
 import { to } from "./route.js";
 
 export const TITLE = "Projects";
+const NOTHING = "No project is known yet. Every folder that agents worked in is listed here, with its sessions and memories.";
 
 export function show(main, place, { signal }) {
   const body = h("div", {}, h("p", { class: "quiet" }, "Reading…"));
@@ -18,7 +19,7 @@ export function show(main, place, { signal }) {
     (page) =>
       page.items.length
         ? h("ul", { class: "cards" }, page.items.map(card))
-        : empty("No project is known yet.", "tow data import"),
+        : empty(NOTHING, "tow data import", " for what your agents have kept so far"),
   );
   const step = (by) => () => {
     const all = [...body.querySelectorAll(".card h2 a")];

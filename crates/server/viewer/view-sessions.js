@@ -28,7 +28,7 @@ export function show(main, place, { listen, signal }) {
       if (fresh) list.set(page.items, { fresh: asked.isNew });
       else list.add(page.items);
       named(agents, list.items, asked.agent);
-      fill(state, list.items.length ? [] : empty("No session was captured yet.", "tow data import"));
+      fill(state, list.items.length ? [] : nothing(asked));
     } catch (error) {
       pages.isLoading = false;
       pages.isFull = true;
@@ -50,6 +50,12 @@ export function show(main, place, { listen, signal }) {
   load(true);
   listen((kind) => kind === "turn" && list.node.scrollTop < 40 && load(true));
   return { j: () => list.move(1), k: () => list.move(-1), Enter: () => list.item && go("session", list.item.id) };
+}
+
+function nothing({ project, agent }) {
+  if (project || agent) return empty("No session fits these filters.");
+  const text = "No session was captured yet. Every conversation with an agent is listed here, to be read turn by turn.";
+  return empty(text, "tow data import", " for what your agents have kept so far");
 }
 
 /** The agents that were met so far can be chosen. */

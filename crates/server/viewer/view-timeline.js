@@ -55,7 +55,7 @@ async function load(view) {
     };
     const answer = await api.list("/v1/timeline", query, view.signal);
     const entries = answer.entries ?? answer.items;
-    fill(view.body, entries.length ? drawn(view, entries) : empty("Nothing happened here yet.", "tow data import"));
+    fill(view.body, entries.length ? drawn(view, entries) : nothing(view.asked));
     view.body.querySelector("[data-anchor=true]")?.scrollIntoView({ block: "center" });
   } catch (error) {
     if (error.name !== "AbortError")
@@ -64,6 +64,12 @@ async function load(view) {
         fault(error, () => load(view)),
       );
   }
+}
+
+function nothing({ anchor, project }) {
+  if (anchor || project) return empty("Nothing is known around this.");
+  const text = "Nothing happened yet. Turns, memories, summaries and bookmarks are shown here in the order of time.";
+  return empty(text, "tow data import", " for what your agents have kept so far");
 }
 
 function isId(anchor) {

@@ -80,7 +80,7 @@ function load({ asked, signal }, places) {
 }
 
 function nothing() {
-  return empty("Nothing was counted in this time.", "tow data import");
+  return empty("No tokens were counted in this time. Those of every response are added up here.", "tow data import", " for what your agents have kept so far");
 }
 
 function tokensByDay(rows) {
@@ -93,7 +93,7 @@ function tokensByDay(rows) {
 }
 
 function costByDay(rows) {
-  if (!rows.some((row) => costOf(row))) return empty("No cost is known for this time.", "tow usage");
+  if (!rows.some((row) => costOf(row))) return empty("No cost is known for this time. It is what the tokens cost by the list of prices.", "tow usage", " for the same in a terminal");
   return stackedBars(
     rows.map((row) => ({ label: shortDay(keyOf(row)), parts: { Cost: costOf(row) } })),
     { names: ["Cost"], label: "cost by day", say: cost },
@@ -117,13 +117,12 @@ function tableOf(title, rows) {
           h("span", { class: "full", style: { width: `${(100 * total(each)) / most}%` } }),
         ),
       ),
-      KINDS.map(([key]) => h("td", {}, short(tokensOf(each)[key]))),
-      h("td", {}, costOf(each) ? `${each.cost_is_whole === false ? "≥ " : ""}${cost(costOf(each))}` : "–"),
+      KINDS.map(([key, name]) => h("td", { data: { name } }, short(tokensOf(each)[key]))),
+      h("td", { data: { name: "Cost" } }, costOf(each) ? `${each.cost_is_whole === false ? "≥ " : ""}${cost(costOf(each))}` : "–"),
     );
-  // It scrolls on a phone: whoever has no finger on it moves it by the keyboard.
   return h(
     "table",
-    { class: "figures", tabindex: "0" },
+    { class: "figures" },
     h(
       "thead",
       {},
@@ -139,7 +138,7 @@ function tableOf(title, rows) {
 
 function blocked(report) {
   const days = report.days ?? [];
-  if (!days.some((each) => each.waited_ms)) return empty("No agent waited for you in this time.", null);
+  if (!days.some((each) => each.waited_ms)) return empty("No agent waited for you in this time. The time is counted here by day.", "tow next", " to go to one that waits");
   const columns = days.map((each) => ({ label: shortDay(each.day), parts: { Waited: each.waited_ms } }));
   const worst = report.longest_ms
     ? `Longest: ${length(report.longest_ms)}${report.longest_in ? ` in ${report.longest_in}` : ""}. `

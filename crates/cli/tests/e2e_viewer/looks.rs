@@ -35,25 +35,85 @@ fn no_view_is_a_barrier_in_either_theme() {
     desk.was_well_behaved();
 }
 
+/// Nothing is wider than the screen, and the checker finds no barrier.
+#[track_caller]
+fn insist_on_fit(desk: &Desk, name: &str, width: u32) {
+    let wide = desk.browser.eval("[document.documentElement, document.body, document.querySelector('main')].map((node) => node.scrollWidth)");
+    assert!(
+        wide.as_array().unwrap().iter().all(|each| each.as_u64().unwrap() <= width.into()),
+        "{name} is {wide} wide"
+    );
+    let barriers = desk.browser.barriers();
+    assert!(barriers.is_empty(), "{name}: {barriers:#?}");
+}
+
 #[test]
 fn every_view_fits_a_phone() {
     let desk = Desk::new(Hand::Writes);
-    desk.browser.resize(360, 740);
-    for (name, place) in places(&desk) {
-        desk.open(&place);
-        desk.picture(&format!("{name}-phone"));
-        let wide = desk.browser.eval("[document.documentElement, document.body, document.querySelector('main')].map((node) => node.scrollWidth)");
-        assert!(
-            wide.as_array().unwrap().iter().all(|width| width.as_i64().unwrap() <= 360),
-            "{name} is {wide} wide"
-        );
-        let barriers = desk.browser.barriers();
-        assert!(barriers.is_empty(), "{name}: {barriers:#?}");
+    for (width, theme) in [(360, Theme::Light), (390, Theme::Dark)] {
+        desk.browser.prefer(theme);
+        desk.browser.resize(width, 780);
+        for (name, place) in places(&desk) {
+            desk.open(&place);
+            desk.picture(&format!("{name}-phone-{theme:?}").to_lowercase());
+            insist_on_fit(&desk, &name, width);
+        }
     }
+    desk.open("usage");
+    desk.browser.wait_for("a table", "!!document.querySelector('.figures tbody tr')");
+    desk.browser.eval("document.querySelector('.panel > div > .figures').scrollIntoView(); undefined");
+    desk.picture("usage-tables-phone");
+    let cut = "[...document.querySelectorAll('.figures')].filter((node) => node.scrollWidth > node.clientWidth).length";
+    assert_eq!(desk.browser.eval(cut), 0, "every column of a table is read without scrolling");
     desk.open("board");
     desk.browser.click("#menu");
     desk.browser.click("nav a[data-view=projects]");
     desk.wait_view("Projects");
+    desk.was_well_behaved();
+}
+
+#[test]
+fn an_empty_view_says_what_it_will_show_and_which_command_fills_it() {
+    let desk = Desk::empty();
+    for (width, theme) in [(1280, Theme::Light), (390, Theme::Light), (390, Theme::Dark), (1280, Theme::Dark)]
+    {
+        desk.browser.prefer(theme);
+        desk.browser.resize(width, 800);
+        for (view, _) in VIEWS {
+            desk.open(view);
+            desk.picture(&format!("empty-{view}-{width}-{theme:?}").to_lowercase());
+            insist_on_fit(&desk, view, width);
+            let said =
+                desk.browser.eval("[...document.querySelectorAll('.empty')].map((node) => node.innerText)");
+            let said: Vec<&str> =
+                said.as_array().unwrap().iter().map(|each| each.as_str().unwrap()).collect();
+            assert_eq!(said.is_empty(), view == "settings", "{view}: {said:?}");
+            assert!(said.iter().all(|text| text.contains("\n\nRun tow ")), "{view}: {said:?}");
+            let explains = |text: &&str| text.matches('.').count() >= 3;
+            assert!(view == "settings" || said.iter().any(explains), "{view} says what it is for: {said:?}");
+        }
+    }
+    desk.was_well_behaved();
+}
+
+#[test]
+fn a_broken_configuration_is_named_above_the_view_until_it_is_mended() {
+    let desk = Desk::empty();
+    let file = desk.env.home().join(".config/towline/config.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "[hook]\npatience = 1\n").unwrap();
+    desk.browser.goto("about:blank");
+    desk.open("board");
+    desk.browser.wait_text("(fix: tow config edit): line 2: there is no key hook.patience");
+    for (width, theme) in [(1280, Theme::Light), (390, Theme::Dark)] {
+        desk.browser.prefer(theme);
+        desk.browser.resize(width, 800);
+        desk.picture(&format!("warning-{width}-{theme:?}").to_lowercase());
+        insist_on_fit(&desk, "warning", width);
+    }
+    std::fs::write(&file, "").unwrap();
+    desk.open("jobs");
+    desk.browser.wait_for("the warning to go", "document.getElementById('warning').hidden");
     desk.was_well_behaved();
 }
 

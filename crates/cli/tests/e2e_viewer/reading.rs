@@ -3,23 +3,6 @@
 use crate::desk::{BUILT, Desk, HUNT, Hand, VIEWS};
 
 #[test]
-fn empty_views_say_what_to_run() {
-    let desk = Desk::empty();
-    for (place, command) in [
-        ("board", "tow install"),
-        ("sessions", "tow data import"),
-        ("memories", "tow remember"),
-        ("timeline", "tow data import"),
-        ("context", "tow data import"),
-        ("projects", "tow data import"),
-    ] {
-        desk.open(place);
-        desk.browser.wait_text(command);
-    }
-    desk.was_well_behaved();
-}
-
-#[test]
 fn the_shell_is_there_before_any_answer() {
     let desk = Desk::new(Hand::Reads);
     desk.browser.eval(

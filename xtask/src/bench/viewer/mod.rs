@@ -40,16 +40,19 @@ pub struct Options {
 
 const LEGEND: &str = "In headless Chromium on the same machine as the server. First paint is the browser's own \
     first-contentful-paint of a fresh load, a quarter of a second after the last page was left, first rows is when the rows \
-    of the list are in the page. Search as you type is from a key's input to the next frame with its hits, one letter after \
+    of the list are in the page, and drawn is the end of the frame that shows them, both from the start of the navigation. Search as you type is from a key's input to the next frame with its hits, one letter after \
     the other. Memory is the server's, as the kernel counts it, mapped files of the index included. Throughput is by wrk, one \
-    thread and eight connections for five seconds each, on the cores that the server uses, too.";
+    thread and eight connections for five seconds each, on the cores that the server uses, too; alone is the median of one connection, which never \
+    waits for another request.";
 
 /// Requests that the viewer sends; none changes anything.
-const ROUTES: [&str; 6] = [
+const ROUTES: [&str; 8] = [
     "/v1/health",
     "/assets/viewer.js",
     "/v1/memories?limit=50",
     "/v1/sessions?limit=50",
+    "/v1/projects",
+    "/v1/proposals",
     "/v1/search?q=low+tide&limit=50",
     "/v1/search?q=mast+paint+harbour&kind=memory&limit=20",
 ];
@@ -78,8 +81,11 @@ fn report(timings: &[Timing], rates: Vec<Vec<String>>, [quiet, busy]: [f64; 2]) 
         &["what", "median ms", "p95 ms", "most ms"],
         timings.iter().map(Timing::row).collect(),
     );
-    let asked =
-        Table::new("What the server answers", &["route", "answers a second", "median latency"], rates);
+    let asked = Table::new(
+        "What the server answers",
+        &["route", "answers a second", "median latency", "alone"],
+        rates,
+    );
     let held = |name: &str, figure: f64| vec![name.to_owned(), format!("{figure:.1}")];
     let memory = Table::new(
         "What the server holds",
@@ -100,16 +106,22 @@ fn report(timings: &[Timing], rates: Vec<Vec<String>>, [quiet, busy]: [f64; 2]) 
     }
 }
 
-/// The row of a route: its path, answers per second, median latency.
+/// The row of a route: its path, answers per second, median latency under load and alone.
 fn rate(server: &Server, route: &str) -> Result<Vec<String>> {
+    let [many, latency] = loaded(server, route, ["-c8", "-d5s"])?;
+    let [_, alone] = loaded(server, route, ["-c1", "-d2s"])?;
+    Ok(vec![route.to_owned(), many, latency, alone])
+}
+
+/// Answers per second and median latency.
+fn loaded(server: &Server, route: &str, load: [&str; 2]) -> Result<[String; 2]> {
     let mut wrk = Command::new("wrk");
-    wrk.args(["-t1", "-c8", "-d5s", "--latency", "-H", &format!("Authorization: Bearer {}", server.token())]);
+    wrk.arg("-t1").args(load).args(["--latency", "-H", &format!("Authorization: Bearer {}", server.token())]);
     wrk.arg(format!("{}{route}", server.base()));
     let report = output_of("wrk", &mut wrk)?;
     if report.contains("Non-2xx") {
         return Err(Failure::Failed { program: format!("wrk {route}"), complaint: report });
     }
     let after = |word: &str| report.lines().find_map(|line| line.trim().strip_prefix(word)).map(str::trim);
-    let found = [after("Requests/sec:"), after("50%")].map(|figure| figure.unwrap_or("?").to_owned());
-    Ok(std::iter::once(route.to_owned()).chain(found).collect())
+    Ok([after("Requests/sec:"), after("50%")].map(|figure| figure.unwrap_or("?").to_owned()))
 }

@@ -20,11 +20,12 @@ const QUESTIONS: [&str; 6] =
 /// Lets the previous page's leftovers end: users do not load a page while another one is starting.
 const REST: &str = "new Promise((done) => setTimeout(done, 250))";
 
-/// The time at which the list was shown. The page records it, since rows may be there before we ask.
+/// The times at which the rows were in the page, and at which the frame with them was drawn. The page records them, since
+/// rows may be there before we ask.
 const SHOWN: &str = "new Promise((done) => {
     const look = () => {
-        const [mark] = performance.getEntriesByName('rows');
-        return mark ? done(mark.startTime) : setTimeout(look, 5);
+        const marks = ['rows', 'rows-drawn'].flatMap((name) => performance.getEntriesByName(name));
+        return marks.length === 2 ? done(marks.map((mark) => mark.startTime)) : setTimeout(look, 5);
     };
     look();
 })";
@@ -48,15 +49,17 @@ pub fn timings(world: &World, server: &Server) -> Vec<Timing> {
     browser.goto(server.url());
     // The browser's own time on this machine.
     let empty = (0..LOADS).filter_map(|_| painted(&browser, "data:text/html,<h1>x</h1>")).collect();
-    let [board, _] = loaded(&browser, server, "board");
-    let [memories, first_rows] = loaded(&browser, server, "memories");
-    let [_, sessions] = loaded(&browser, server, "sessions");
+    let [board, ..] = loaded(&browser, server, "board");
+    let [memories, rows, drawn] = loaded(&browser, server, "memories");
+    let [_, session_rows, sessions_drawn] = loaded(&browser, server, "sessions");
     vec![
         Timing { name: "first paint, an empty page", times: empty },
         Timing { name: "first paint, board", times: board },
         Timing { name: "first paint, memories", times: memories },
-        Timing { name: "first rows, memories", times: first_rows },
-        Timing { name: "first rows, sessions", times: sessions },
+        Timing { name: "first rows, memories", times: rows },
+        Timing { name: "first rows, sessions", times: session_rows },
+        Timing { name: "first rows drawn, memories", times: drawn },
+        Timing { name: "first rows drawn, sessions", times: sessions_drawn },
         Timing { name: "search as you type", times: typed(&browser, server) },
     ]
 }
@@ -69,17 +72,19 @@ fn painted(browser: &Browser, url: &str) -> Option<f64> {
     browser.eval("performance.getEntriesByName('first-contentful-paint')[0].startTime").as_f64()
 }
 
-/// First paint and first rows of `LOADS` fresh loads. A board has no rows.
-fn loaded(browser: &Browser, server: &Server, view: &str) -> [Vec<f64>; 2] {
-    let (mut paints, mut rows) = (vec![], vec![]);
+/// First paint, first rows and the frame with them, of `LOADS` fresh loads. A board has no rows.
+fn loaded(browser: &Browser, server: &Server, view: &str) -> [Vec<f64>; 3] {
+    let (mut paints, mut rows, mut drawn) = (vec![], vec![], vec![]);
     let url = format!("{}/#/{view}", server.base());
     for _ in 0..LOADS {
         paints.extend(painted(browser, &url));
         if view != "board" {
-            rows.extend(browser.eval(SHOWN).as_f64());
+            let shown = browser.eval(SHOWN);
+            rows.extend(shown[0].as_f64());
+            drawn.extend(shown[1].as_f64());
         }
     }
-    [paints, rows]
+    [paints, rows, drawn]
 }
 
 fn typed(browser: &Browser, server: &Server) -> Vec<f64> {
