@@ -34,6 +34,7 @@ export async function list(path, query, signal) {
 /** From now on everything is asked anew: what was asked early was for the first view. */
 export function forgetEarly() {
   window.askedEarly.clear();
+  for (const block of document.querySelectorAll("[data-early]")) block.remove();
 }
 
 /** An id as one part of a path. */
@@ -68,8 +69,11 @@ async function read(answer) {
   return { answer, said: await answer.text() };
 }
 
-/** What the page asked for before there were modules, given once. */
+/** What stands in the page, or was asked for before there were modules, given once. */
 function early(path) {
+  const block = document.querySelector(`[data-early="${CSS.escape(path)}"]`);
+  block?.remove();
+  if (block) return { answer: { ok: true }, said: block.textContent };
   const answer = window.askedEarly.get(path);
   window.askedEarly.delete(path);
   return answer;

@@ -61,10 +61,12 @@ export class VirtualList {
 
   paint(anew = false) {
     const height = (this.tall = this.height());
-    const first = Math.max(0, Math.floor(this.node.scrollTop / height) - SPARE);
+    // The first frame has the rows that are seen, and no others; a list that is hidden has them all.
+    const spare = this.isDrawn || !this.node.clientHeight ? SPARE : 0;
+    const first = Math.max(0, Math.floor(this.node.scrollTop / height) - spare);
     const last = Math.min(
       this.items.length,
-      Math.ceil((this.node.scrollTop + this.node.clientHeight) / height) + SPARE,
+      Math.ceil((this.node.scrollTop + this.node.clientHeight) / height) + spare,
     );
     this.space.style.setProperty("height", `${this.items.length * height}px`);
     for (const [index, node] of this.shown) if (anew || index < first || index >= last) this.drop(index, node);
@@ -83,7 +85,7 @@ export class VirtualList {
     node.setAttribute("aria-posinset", index + 1);
     node.setAttribute("aria-setsize", this.items.length);
     node.style.setProperty("top", `${index * height}px`);
-    this.first ??= measured();
+    this.first ??= measured(() => ((this.isDrawn = true), this.paint()));
     this.shown.set(index, node);
     this.space.append(node);
   }
@@ -113,7 +115,12 @@ export class VirtualList {
 }
 
 /** For who measures how long a list takes: when its rows are in the page, and when the frame that shows them is drawn. */
-function measured() {
-  requestAnimationFrame(() => setTimeout(() => performance.mark("rows-drawn")));
+function measured(drawn) {
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      performance.mark("rows-drawn");
+      drawn();
+    }),
+  );
   return performance.mark("rows");
 }

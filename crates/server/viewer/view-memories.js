@@ -11,7 +11,7 @@ import { projectChoice } from "./projects.js";
 import { note, placeOf } from "./route.js";
 
 export const TITLE = "Memories";
-// As begin.js asks.
+// As the server writes into the page.
 const PAGE = 50;
 // Changes that teammates propose, each with a line of its own.
 const WISHES = 8;

@@ -9,7 +9,7 @@ import { go, note } from "./route.js";
 import { projectChoice } from "./projects.js";
 
 export const TITLE = "Sessions";
-// As begin.js asks.
+// As the server writes into the page.
 const PAGE = 50;
 
 export function show(main, place, { listen, signal }) {

@@ -155,7 +155,7 @@ fn a_browser_is_told_to_be_strict() {
         assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
     }
     let policy = |path: &str| world.get(path).header("content-security-policy").unwrap().to_owned();
-    assert_eq!(policy("/").matches("'sha256-").count(), 4, "two sheets and two scripts stand in the page");
+    assert_eq!(policy("/").matches("'sha256-").count(), 3, "two sheets and a script stand in the page");
     assert!(!policy("/nowhere").contains("sha256"), "and nothing in any other answer");
     let script = world.get("/assets/app.js").is(200);
     let bearer = format!("Bearer {}", world.token());
@@ -171,9 +171,9 @@ fn a_browser_is_told_to_be_strict() {
 fn files_that_the_page_names_by_their_version_are_kept_for_good_and_others_are_not_there() {
     let world = World::new(&[]);
     let page = world.get("/").is(200).body;
-    let named = page.split('"').find(|part| part.ends_with("/icon.svg")).unwrap().to_owned();
-    let icon = world.get(&named).is(200);
-    assert_eq!(icon.header("cache-control"), Some("private, max-age=31536000, immutable"), "{named}");
+    let named = page.split('"').find(|part| part.ends_with("/viewer.js")).unwrap().to_owned();
+    let script = world.get(&named).is(200);
+    assert_eq!(script.header("cache-control"), Some("private, max-age=31536000, immutable"), "{named}");
     assert_eq!(world.get("/assets/app.js").is(200).header("cache-control"), Some("no-cache"));
     world.get("/assets/0123456789abcdef/app.js").is(404);
 }

@@ -126,11 +126,30 @@ pub fn file(asset: &Asset, known: Option<&str>, lasting: Lasting) -> Response<Bo
     response
 }
 
-/// The page, under a policy that allows its inline scripts and styles and no others.
-pub fn page(page: &Page, known: Option<&str>) -> Response<Body> {
-    let mut response = file(&page.asset, known, Lasting::Asked);
+/// The page with what its views begin with, under a policy that allows its inline scripts and styles and no others. No
+/// cache keeps it: it holds what the user wrote.
+pub fn page(page: &Page, early: &[EarlyAnswer]) -> Response<Body> {
+    let blocks: String = early.iter().map(EarlyAnswer::block).collect();
+    let mut response = with(StatusCode::OK, HTML, page.text().replacen(EARLY, &blocks, 1).into());
     allow_inline(&mut response, page);
     response
+}
+
+/// The place of these answers in the page.
+const EARLY: &str = "<!--early-->";
+
+/// An answer that stands in the page: the request that it answers, and its JSON.
+pub struct EarlyAnswer {
+    pub path: String,
+    pub json: String,
+}
+
+impl EarlyAnswer {
+    /// Data, not code; and no text in it can end the element.
+    fn block(&self) -> String {
+        let (path, json) = (&self.path, self.json.replace('<', "\\u003c"));
+        format!("<script type=\"application/json\" data-early=\"{path}\">{json}</script>")
+    }
 }
 
 fn allow_inline(response: &mut Response<Body>, page: &Page) {
@@ -176,6 +195,15 @@ pub fn with(status: StatusCode, media_type: &'static str, body: Body) -> Respons
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_memory_that_ends_the_element_it_stands_in_stays_text() {
+        let json = r#"{"title":"</script><script>alert(1)</script><!--"}"#.to_owned();
+        let block = EarlyAnswer { path: "/v1/memories?limit=50".to_owned(), json }.block();
+        assert_eq!((block.matches('<').count(), block.matches("</script>").count()), (2, 1), "{block}");
+        let data = block.split(['>']).nth(1).map(|data| data.contains("\\u003c/script"));
+        assert_eq!(data, Some(true), "{block}");
+    }
 
     #[test]
     fn a_refusal_that_quotes_a_request_brings_no_markup_into_its_page() {

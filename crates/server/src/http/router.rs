@@ -11,7 +11,7 @@ use crate::http::guard::{
 use crate::http::logins::Logins;
 use crate::http::openapi::openapi;
 use crate::http::rate::Rates;
-use crate::http::reply::{self, Navigation};
+use crate::http::reply::{self, EarlyAnswer, Navigation};
 use crate::http::stream::{MOST_LISTENERS, Stream};
 use crate::http::table::{Access, Operation, Route, Verb, routes};
 use crate::http::uses::Uses;
@@ -67,7 +67,7 @@ pub fn router(shared: &Arc<Shared>) -> Router {
     }
     let [index, proof, file, versioned, lost, wrong] = std::array::from_fn(|_| Arc::clone(shared));
     router
-        .route("/", get(move |request: Request| async move { replied(show_page(&index, &request)) }))
+        .route("/", get(move |request: Request| async move { replied(show_page(&index, request).await) }))
         .route(PROOF_PATH, get(move |request: Request| async move { replied(prove(&proof, &request)) }))
         .route(
             "/assets/{name}",
@@ -176,13 +176,41 @@ async fn ask(shared: &Shared, asked: Asked) -> Result<Answer, Refusal> {
     })
 }
 
-fn show_page(shared: &Shared, request: &Request) -> Result<Response<Body>, Refusal> {
+async fn show_page(shared: &Shared, request: Request) -> Result<Response<Body>, Refusal> {
     if let Some(code) = request.uri().query().and_then(|query| query.strip_prefix("code=")) {
         return enter(shared, code, request.headers());
     }
-    admit(shared, None, request)?;
-    Ok(reply::page(page(), known(request)))
+    admit(shared, None, &request)?;
+    Ok(reply::page(page(), &early(shared).await))
 }
+
+/// What views begin with, so that a page shows its rows in its first frame. The position in the change feed comes first:
+/// nothing that is read after it is missed. An answer that is late is left out, and the page asks for it.
+async fn early(shared: &Shared) -> Vec<EarlyAnswer> {
+    let mut answers = vec![];
+    let all = async {
+        for (operation, query) in EARLY {
+            let route = routes().find(|route| route.operation == operation);
+            let raw = Raw { path: vec![], query, body: b"" };
+            let Some((route, Ok(asked))) = route.map(|route| (route, Asked::read(route, &raw))) else {
+                continue;
+            };
+            if let Ok(Answer::Json(json)) = ask(shared, asked).await {
+                let mark = if query.is_empty() { "" } else { "?" };
+                answers.push(EarlyAnswer { path: format!("{}{mark}{query}", route.path), json });
+            }
+        }
+    };
+    let _late = tokio::time::timeout(EARLY_PATIENCE, all).await;
+    answers
+}
+
+/// The requests whose answers stand in the page, as the views send them.
+const EARLY: [(Operation, &str); 3] =
+    [(Operation::Health, ""), (Operation::Memories, "limit=50"), (Operation::Sessions, "limit=50")];
+
+/// How long a page waits for these answers.
+const EARLY_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Exchanges a one-time code for a session. The code replaces the check of the origin: the page of `tow open` is a file.
 /// A valid code counts for no rate limit, so that strangers cannot keep the owner from logging in.
