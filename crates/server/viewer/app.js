@@ -1,6 +1,6 @@
 // The page: one view at a time, by the address. The shell is in the document, so that something is there before any answer.
 
-import { fill } from "./dom.js";
+import { drawn, fill } from "./dom.js";
 import * as api from "./api.js";
 import { undo } from "./changes.js";
 import * as dialogs from "./dialogs.js";
@@ -31,7 +31,7 @@ let shown = { stop: new AbortController(), keys: {} };
 
 /** Leaves the view that is shown and opens the one of the address. */
 async function open() {
-  const [place, asked] = [here(), location.hash];
+  const [place, asked, isFirst] = [here(), location.hash, !shown.view];
   shown.stop.abort();
   const stop = new AbortController();
   shown = { stop, keys: {}, view: place.view };
@@ -44,7 +44,8 @@ async function open() {
   if (!view || stop.signal.aborted) return;
   document.title = `${view.TITLE} · Towline`;
   main.dataset.view = place.view;
-  main.scrollTop = 0;
+  // Whoever asks a page for its layout before it is drawn has it made twice.
+  if (!isFirst) main.scrollTop = 0;
   if (document.activeElement !== document.body) main.focus({ preventScroll: true });
   const tools = { server, signal: stop.signal, listen: (heard) => listen(heard, stop.signal) };
   shown.keys = view.show(main, place, tools) ?? {};
@@ -118,7 +119,7 @@ theme.follow();
 heed([(key, event) => shown.keys[key]?.(event) !== undefined || key in shown.keys, pageKey]);
 listen((kind) => kind === "reset" && open(), new AbortController().signal);
 const greeting = greet();
-open().then(() => {
-  api.forgetEarly();
-  connect(line, server.place);
-});
+open()
+  .then(api.forgetEarly)
+  .then(drawn)
+  .then(() => connect(line, server.place));

@@ -18,6 +18,14 @@ export function fill(node, ...children) {
   return node;
 }
 
+/** Resolves when the frame of what was shown last is drawn: work that nobody sees begins then. A hidden page draws none. */
+export function drawn() {
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 500);
+  });
+}
+
 function built(node, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === null || value === undefined || value === false) continue;

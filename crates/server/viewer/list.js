@@ -1,6 +1,6 @@
 // A list as long as it likes: only the rows that can be seen are elements. Rows are all of one height, said by the style.
 
-import { h } from "./dom.js";
+import { drawn, h } from "./dom.js";
 
 const SPARE = 8;
 
@@ -115,12 +115,10 @@ export class VirtualList {
 }
 
 /** For who measures how long a list takes: when its rows are in the page, and when the frame that shows them is drawn. */
-function measured(drawn) {
-  requestAnimationFrame(() =>
-    setTimeout(() => {
-      performance.mark("rows-drawn");
-      drawn();
-    }),
-  );
+function measured(then) {
+  drawn().then(() => {
+    performance.mark("rows-drawn");
+    then();
+  });
   return performance.mark("rows");
 }

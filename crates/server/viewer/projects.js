@@ -1,14 +1,14 @@
 // The projects that are known, asked for once and shared by the views.
 
 import * as api from "./api.js";
-import { h } from "./dom.js";
+import { drawn, h } from "./dom.js";
 import { choice } from "./parts.js";
 
 let known = null;
 
 export function projects() {
   // After what is shown now: it is only a filter.
-  known ??= new Promise((done) => setTimeout(done))
+  known ??= drawn()
     .then(() => api.list("/v1/projects"))
     .then((page) => page.items);
   known.catch(() => (known = null));

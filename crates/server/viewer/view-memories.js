@@ -1,7 +1,7 @@
 // The feed of memories, and search as one types: two lists of one shape, with the chosen memory beside them.
 
 import * as api from "./api.js";
-import { fill, h } from "./dom.js";
+import { drawn, fill, h } from "./dom.js";
 import { short } from "./format.js";
 import { VirtualList } from "./list.js";
 import { memoryIn, TYPES } from "./memory.js";
@@ -44,7 +44,9 @@ export function show(main, place, tools) {
   delete view.asked.find;
   build(main, view);
   // What is beside the rows is asked for after them: the server counts for a while.
-  load(view, true).then(() => proposed(view));
+  load(view, true)
+    .then(drawn)
+    .then(() => proposed(view));
   if (view.id) open(view, view.id);
   if (place.query.find || (!view.id && place.query.q)) view.field.focus();
   tools.listen((kind, change) => kind === "memory" && heard(view, change));

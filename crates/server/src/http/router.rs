@@ -187,29 +187,24 @@ async fn show_page(shared: &Shared, request: Request) -> Result<Response<Body>, 
 /// What views begin with, so that a page shows its rows in its first frame. The position in the change feed comes first:
 /// nothing that is read after it is missed. An answer that is late is left out, and the page asks for it.
 async fn early(shared: &Shared) -> Vec<EarlyAnswer> {
-    let mut answers = vec![];
-    let all = async {
-        for (operation, query) in EARLY {
-            let route = routes().find(|route| route.operation == operation);
-            let raw = Raw { path: vec![], query, body: b"" };
-            let Some((route, Ok(asked))) = route.map(|route| (route, Asked::read(route, &raw))) else {
-                continue;
-            };
-            if let Ok(Answer::Json(json)) = ask(shared, asked).await {
-                let mark = if query.is_empty() { "" } else { "?" };
-                answers.push(EarlyAnswer { path: format!("{}{mark}{query}", route.path), json });
-            }
-        }
-    };
-    let _late = tokio::time::timeout(EARLY_PATIENCE, all).await;
-    answers
+    let server = early_one(shared, Operation::Health, "").await;
+    let lists = tokio::join!(
+        early_one(shared, Operation::Memories, "limit=50"),
+        early_one(shared, Operation::Sessions, "limit=50")
+    );
+    [server, lists.0, lists.1].into_iter().flatten().collect()
 }
 
-/// The requests whose answers stand in the page, as the views send them.
-const EARLY: [(Operation, &str); 3] =
-    [(Operation::Health, ""), (Operation::Memories, "limit=50"), (Operation::Sessions, "limit=50")];
+async fn early_one(shared: &Shared, operation: Operation, query: &str) -> Option<EarlyAnswer> {
+    let route = routes().find(|route| route.operation == operation)?;
+    let asked = Asked::read(route, &Raw { path: vec![], query, body: b"" }).ok()?;
+    let answered = tokio::time::timeout(EARLY_PATIENCE, ask(shared, asked)).await.ok()?;
+    let Answer::Json(json) = answered.ok()? else { return None };
+    let mark = if query.is_empty() { "" } else { "?" };
+    Some(EarlyAnswer { path: format!("{}{mark}{query}", route.path), json })
+}
 
-/// How long a page waits for these answers.
+/// How long a page waits for each of these answers.
 const EARLY_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Exchanges a one-time code for a session. The code replaces the check of the origin: the page of `tow open` is a file.
