@@ -118,6 +118,15 @@ fn a_broken_configuration_is_named_above_the_view_until_it_is_mended() {
 }
 
 #[test]
+fn a_serious_barrier_that_is_there_is_found() {
+    let desk = Desk::empty();
+    desk.browser.eval("document.querySelector('main').append(document.createElement('button')); undefined");
+    let found: Vec<_> =
+        desk.browser.barriers().into_iter().map(|barrier| (barrier.rule, barrier.impact)).collect();
+    assert_eq!(found, [("button-name".to_owned(), "critical".to_owned())]);
+}
+
+#[test]
 fn colours_go_with_the_system_until_a_person_says_otherwise() {
     let desk = Desk::empty();
     let ground = "getComputedStyle(document.documentElement).backgroundColor";
