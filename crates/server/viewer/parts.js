@@ -13,6 +13,11 @@ export function head(title, says, ...tools) {
   );
 }
 
+/** The place of an answer that is not there yet. */
+export function waiting() {
+  return h("div", {}, h("p", { class: "quiet" }, "Reading…"));
+}
+
 /** Nothing is there: says so, what will be, and what to run for it. */
 export function empty(text, command, purpose = "") {
   const run = command && h("p", {}, "Run ", h("code", {}, command), `${purpose}.`);

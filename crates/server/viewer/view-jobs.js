@@ -4,12 +4,12 @@ import * as api from "./api.js";
 import { change } from "./changes.js";
 import { fill, h } from "./dom.js";
 import { count } from "./format.js";
-import { badge, empty, head, loaded, when } from "./parts.js";
+import { badge, empty, head, loaded, waiting, when } from "./parts.js";
 
 export const TITLE = "Jobs";
 
 export function show(main, place, { listen, server, signal }) {
-  const [jobs, faults] = [h("div", {}), h("div", {})];
+  const [jobs, faults] = [waiting(), waiting()];
   fill(main, head(TITLE, "Work for later, and what went wrong"), jobs, h("h2", {}, "Faults"), faults);
   const again = () =>
     loaded(

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { stackedBars } from "./charts.js";
 import { fill, h } from "./dom.js";
 import { cost, count, length, short, shortDay } from "./format.js";
-import { choice, empty, head, loaded } from "./parts.js";
+import { choice, empty, head, loaded, waiting } from "./parts.js";
 import { note } from "./route.js";
 
 export const TITLE = "Usage";
@@ -18,11 +18,11 @@ const KINDS = [
 export function show(main, place, { signal }) {
   const view = { asked: { days: "14", ...place.query }, signal };
   const places = {
-    tokens: h("div", {}),
-    money: h("div", {}),
-    model: h("div", {}),
-    project: h("div", {}),
-    blocked: h("div", {}),
+    tokens: waiting(),
+    money: waiting(),
+    model: waiting(),
+    project: waiting(),
+    blocked: waiting(),
   };
   const days = choice(
     "Days",
