@@ -353,6 +353,66 @@ fn turn_gains_from_its_neighbours_and_its_session() {
     assert!(why.contains(&BoostReason::Neighbour) && why.contains(&BoostReason::Session), "{why:?}");
 }
 
+/// A passage of a turn.
+fn passage(id: i64, kind: DocumentKind, turn: u32, text: &str) -> Document {
+    Document { session: "of-all".to_owned(), turn, at: DAY, ..Document::plain(id, kind, text) }
+}
+
+#[test]
+fn the_question_itself_ranked_before_its_answer_and_each_turn_several_times() {
+    use DocumentKind::{Body, Bookmark, Detail, Memory, Prompt};
+    let test = TestIndex::with(&[
+        passage(1, Prompt, 1, "The checkout tests fail on CI since yesterday. Find out why and fix it."),
+        passage(2, Body, 1, "I look at the tests first."),
+        passage(3, Detail, 1, "checkout checkout tests FAILED: keeps_its_session"),
+        passage(
+            4,
+            Body,
+            1,
+            "The checkout tests failed because two requests refreshed the token at the same time.",
+        ),
+        passage(5, Bookmark, 1, "The checkout tests fail on CI since yesterday"),
+        passage(6, Memory, 1, "Two requests refreshed the token at once, so checkout tests failed now and then."),
+        passage(7, Prompt, 2, "Commit it, and run the tests ten times from now on."),
+        passage(8, Body, 2, "Committed."),
+    ]);
+    let found = test.ids("why did the checkout tests fail");
+    assert_eq!(found[0], 6, "the memory comes first: {found:?}");
+    let of_first_turn: Vec<_> = found.iter().filter(|id| **id <= 5).collect();
+    assert_eq!(of_first_turn.len(), 1, "one hit per turn: {found:?}");
+    assert!([&3, &4].contains(&of_first_turn[0]), "not the prompt or its bookmark: {found:?}");
+}
+
+#[test]
+fn bookmark_is_found_by_a_name_that_its_turn_does_not_contain() {
+    use DocumentKind::{Bookmark, Prompt};
+    let test = TestIndex::with(&[
+        passage(1, Prompt, 1, "Rewrite the migration of the harbour table"),
+        passage(2, Bookmark, 1, "before the harbour burns"),
+    ]);
+    assert_eq!(test.ids("harbour burns"), [2]);
+}
+
+#[test]
+fn asking_for_more_changed_the_first_hits() {
+    // One turn prints the word more often than all others together.
+    let noise = (1..=900).map(|id| passage(id, DocumentKind::Detail, 1, "mast mast mast error"));
+    let turns = (901..=1500).map(|id| Document {
+        at: id * DAY,
+        ..passage(id, DocumentKind::Body, id as u32, &format!("the mast number {id} broke in the storm"))
+    });
+    let documents: Vec<Document> = noise.chain(turns).collect();
+    let test = TestIndex::with(&documents);
+    let asked = |limit| {
+        let hits = test.index.search(&Query { limit, ..query_for("mast storm") }, &[]).unwrap();
+        ids(&hits)
+    };
+    let (few, many) = (asked(10), asked(550));
+    assert_eq!(few, many[..10]);
+    assert_eq!(many.len(), 550, "every turn is a hit of its own");
+    assert_eq!(many.iter().collect::<std::collections::HashSet<_>>().len(), 550);
+}
+
 #[test]
 fn question_about_a_time_finds_what_has_no_other_word_of_it() {
     let documents: Vec<Document> =

@@ -1,12 +1,14 @@
-//! RankCandidate selection: the best documents by words, and documents near them.
+//! Candidate selection: the best turns by words, and documents near them.
 //!
-//! Candidates are not ranked here. A query without words selects the newest documents.
+//! Candidates are not ranked here, and do not depend on the number of hits asked for: scores are relative to the other
+//! candidates, so more of them would change the first hits. A query without words selects the newest documents.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::dates::Times;
 use super::filter::Filter;
 use super::hit::{Boost, BoostReason, DocAddress, RankingStages};
+use super::turns::{TurnKey, turn_of_passage};
 use crate::error::Result;
 use crate::query::Query;
 use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
@@ -16,8 +18,9 @@ use crate::words::{
     Bm25, Collection, Expansion, MAX_TERMS, QueryTerm, QueryWord, TermDictionary, expand, words_of,
 };
 
-/// The number of documents that are ranked.
+/// The number of turns that are ranked, and the most passages of one that are compared. A memory counts as a turn.
 const CANDIDATES: usize = 200;
+const PASSAGES: usize = 3;
 /// The maximum number of hits per query.
 const HITS_AT_MOST: usize = 5000;
 /// The number of candidates added by vector, the number looked up for them, and the minimum cosine.
@@ -107,10 +110,6 @@ impl<'a> SearchContext<'a> {
         Bm25::new(self.collection, self.terms[number].doc_freq as f32)
     }
 
-    fn candidate_limit(&self) -> usize {
-        CANDIDATES.max(self.query.limit.min(HITS_AT_MOST))
-    }
-
     pub fn score(&self, address: DocAddress) -> f32 {
         self.matches[address.source].scores[address.doc as usize]
     }
@@ -139,7 +138,7 @@ impl<'a> SearchContext<'a> {
 
     pub fn candidates(&self, tier: RankingStages) -> Result<Vec<RankCandidate>> {
         let filter = Filter::new(self.query, self.sources)?;
-        let matched = if self.terms.is_empty() { self.newest(&filter) } else { self.best(&filter) };
+        let matched = self.matching(&filter, CANDIDATES);
         let mut addresses: BTreeMap<DocAddress, FoundBy> =
             matched.iter().map(|address| (*address, FoundBy::Matched)).collect();
         for address in self.by_vectors(&filter)? {
@@ -180,14 +179,39 @@ impl<'a> SearchContext<'a> {
         })
     }
 
-    /// The best by words.
-    fn best(&self, filter: &Filter) -> Vec<DocAddress> {
-        let mut best = TopDocs::new(self.candidate_limit());
+    /// Hits after the ranked ones, for a caller who asks for more than are ranked: by words alone.
+    pub fn beyond(&self, ranked: &[RankCandidate]) -> Result<Vec<RankCandidate>> {
+        let most = self.query.limit.min(HITS_AT_MOST);
+        if most <= CANDIDATES {
+            return Ok(Vec::new());
+        }
+        let ids: HashSet<i64> = ranked.iter().map(|candidate| candidate.facts.id).collect();
+        let mut turns: HashSet<TurnKey> =
+            ranked.iter().filter_map(|candidate| turn_of_passage(&candidate.facts)).collect();
+        let mut beyond = Vec::new();
+        for address in self.matching(&Filter::new(self.query, self.sources)?, most) {
+            let mut candidate = self.candidate(address, FoundBy::Matched, RankingStages::Words)?;
+            let is_new = turn_of_passage(&candidate.facts).is_none_or(|turn| turns.insert(turn));
+            if is_new && !ids.contains(&candidate.facts.id) {
+                candidate.boost(BoostReason::Words, f32::EPSILON);
+                beyond.push(candidate);
+            }
+        }
+        Ok(beyond)
+    }
+
+    /// The documents of at most `turns` turns: the best by words, or the newest if the query has none.
+    fn matching(&self, filter: &Filter, turns: usize) -> Vec<DocAddress> {
+        if self.terms.is_empty() { self.newest(filter, turns) } else { self.best(filter, turns) }
+    }
+
+    fn best(&self, filter: &Filter, turns: usize) -> Vec<DocAddress> {
+        let mut best = TopDocs::new(turns);
         for (source, matches) in self.matches.iter().enumerate() {
             for (doc, score) in (0u32..).zip(&matches.scores).filter(|(_, score)| **score > 0.0) {
                 let address = DocAddress { source, doc };
                 if best.accepts(*score) && self.is_eligible(address, filter) {
-                    best.push(*score, address);
+                    best.push(*score, address, turn_of_passage(&self.facts(address)));
                 }
             }
         }
@@ -200,7 +224,7 @@ impl<'a> SearchContext<'a> {
         for address in self.all(filter) {
             let score = self.score(address) + f32::EPSILON;
             if best.accepts(score) && times.contain(self.at(address)) {
-                best.push(score, address);
+                best.push(score, address, turn_of_passage(&self.facts(address)));
             }
         }
         best.addresses()
@@ -222,11 +246,11 @@ impl<'a> SearchContext<'a> {
         Ok(addresses)
     }
 
-    fn newest(&self, filter: &Filter) -> Vec<DocAddress> {
+    fn newest(&self, filter: &Filter, most: usize) -> Vec<DocAddress> {
         let mut newest: Vec<(i64, DocAddress)> =
             self.all(filter).map(|address| (self.at(address), address)).collect();
         newest.sort_unstable_by(|a, b| b.cmp(a));
-        newest.truncate(self.candidate_limit());
+        newest.truncate(most);
         newest.into_iter().map(|(_, address)| address).collect()
     }
 
@@ -322,41 +346,57 @@ fn widen(term: &mut QueryTerm, scope: Expansion, dictionaries: &[&dyn TermDictio
     }
 }
 
-/// Keeps the documents with the highest scores.
+/// Keeps the turns with the highest scores: of each, the best passages that score no less than the last turn.
 struct TopDocs {
-    most: usize,
-    /// At most twice `most` entries; then the lower half is dropped.
-    kept: Vec<(f32, DocAddress)>,
+    turns: usize,
+    /// Grows to twice what can be kept; then it is cut.
+    kept: Vec<(f32, DocAddress, Option<TurnKey>)>,
     least: f32,
 }
 
 impl TopDocs {
-    fn new(most: usize) -> TopDocs {
-        TopDocs { most, kept: Vec::with_capacity(most.min(1024) * 2), least: 0.0 }
+    fn new(turns: usize) -> TopDocs {
+        TopDocs { turns, kept: Vec::with_capacity(turns.min(1024) * 2), least: 0.0 }
     }
 
     fn accepts(&self, score: f32) -> bool {
         score > self.least
     }
 
-    fn push(&mut self, score: f32, address: DocAddress) {
-        self.kept.push((score, address));
-        if self.kept.len() >= self.most.saturating_mul(2) {
+    /// A document without a turn counts as one.
+    fn push(&mut self, score: f32, address: DocAddress, turn: Option<TurnKey>) {
+        self.kept.push((score, address, turn));
+        if self.kept.len() >= self.turns.saturating_mul(2 * PASSAGES) {
             self.cut();
         }
     }
 
     fn cut(&mut self) {
         self.kept.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.kept.truncate(self.most);
-        if self.kept.len() == self.most {
-            self.least = self.kept.last().map_or(0.0, |(score, _)| *score);
+        let mut passages: HashMap<TurnKey, usize> = HashMap::new();
+        let mut turns = 0;
+        let mut kept = Vec::new();
+        for (score, address, turn) in self.kept.drain(..) {
+            let count = turn.map_or(1, |turn| {
+                let count = passages.entry(turn).or_default();
+                *count += 1;
+                *count
+            });
+            turns += usize::from(count == 1);
+            if count <= PASSAGES {
+                kept.push((score, address, turn));
+            }
+            if turns == self.turns {
+                self.least = score;
+                break;
+            }
         }
+        self.kept = kept;
     }
 
     fn addresses(mut self) -> Vec<DocAddress> {
         self.cut();
-        self.kept.into_iter().map(|(_, address)| address).collect()
+        self.kept.into_iter().map(|(_, address, _)| address).collect()
     }
 }
 

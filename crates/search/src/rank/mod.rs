@@ -10,6 +10,7 @@ mod hit;
 mod meaning;
 mod order;
 mod structure;
+mod turns;
 
 pub use hit::{Boost, BoostReason, Hit, RankingStages};
 pub use order::rank;

@@ -4,7 +4,7 @@
 
 use super::candidates::{RankCandidate, SearchContext};
 use super::hit::{BoostReason, Hit, RankingStages};
-use super::{boosts, meaning, structure};
+use super::{boosts, meaning, structure, turns};
 use crate::error::Result;
 use crate::query::Query;
 use crate::source::DocSource;
@@ -33,16 +33,20 @@ pub fn rank(
             boosts::add(&search, &mut candidates)?;
         }
     }
-    Ok(in_order(&search, candidates))
+    in_order(&search, candidates)
 }
 
-fn in_order(search: &SearchContext<'_>, mut candidates: Vec<RankCandidate>) -> Vec<Hit> {
+fn in_order(search: &SearchContext<'_>, mut candidates: Vec<RankCandidate>) -> Result<Vec<Hit>> {
     let step = |candidate: &RankCandidate| (candidate.score() / SAME).round() as i64;
     candidates.sort_by_key(|candidate| {
         std::cmp::Reverse((step(candidate), candidate.facts.at, candidate.facts.id))
     });
+    candidates = turns::one_per_turn(candidates);
+    if candidates.len() < search.query.limit {
+        candidates.extend(search.beyond(&candidates)?);
+    }
     candidates.truncate(search.query.limit);
-    candidates.into_iter().map(|candidate| hit(search, candidate)).collect()
+    Ok(candidates.into_iter().map(|candidate| hit(search, candidate)).collect())
 }
 
 fn hit(search: &SearchContext<'_>, candidate: RankCandidate) -> Hit {
