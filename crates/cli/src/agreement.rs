@@ -3,6 +3,7 @@
 //! Non-interactive callers count as "no": a script must pass an option such as `--yes` instead.
 
 use crate::output::complain;
+use crate::progress;
 use std::io::{self, BufRead, IsTerminal};
 use towline_engine::runtime::Failure;
 
@@ -22,6 +23,7 @@ pub fn agree(question: &str) -> Result<bool, Failure> {
 
 fn answer(question: &str, choice: &str) -> Result<String, Failure> {
     complain(&format!("{question} {choice} "));
+    let _held = progress::hold();
     let mut answer = String::new();
     let read = io::stdin()
         .lock()

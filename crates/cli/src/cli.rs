@@ -5,7 +5,7 @@
 use crate::commands::{self, CommandRow, Names};
 use crate::output::{Output, complain};
 use crate::scope::Scope;
-use crate::{suggest, verbs};
+use crate::{progress, suggest, verbs};
 use clap::{ArgMatches, Command};
 use rustix::process::geteuid;
 use std::ffi::OsString;
@@ -81,7 +81,33 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     if row.is_shown() && !["config", "doctor"].contains(&row.path) {
         warn_of_config(&scope.env);
     }
+    let _shown = activity_of(row.path).map(progress::activity);
     (row.run)(&scope, own)
+}
+
+/// What a command does, in the words that are shown while it is silent. `None` if it waits for the user or for events, or
+/// if programs run it.
+fn activity_of(path: &str) -> Option<&'static str> {
+    Some(match path {
+        "search" => "searching",
+        "usage" => "adding up usage",
+        "doctor" => "checking",
+        "data import" => "importing",
+        "data export" => "exporting",
+        "data forget" => "looking for what to forget, and erasing it",
+        "data scrub" => "looking for secrets",
+        "data reindex" => "indexing",
+        "data work" => "working on what no agent waits for",
+        "data model" => "looking at the model",
+        "hub" => "talking to the hub",
+        "session trim" | "session repair" | "bookmark rewind" => "reading the session",
+        "uninstall" | "install" => "changing settings",
+        "status" | "session scan" | "session cleanup" | "why" => "looking at the agents",
+        "monitor" | "open" | "setup" | "demo" | "goto" | "next" | "new" | "data serve" => return None,
+        path if path.starts_with("tmux") || path.starts_with("config") => return None,
+        path if commands::find(path).is_some_and(CommandRow::is_shown) => "reading what was kept",
+        _ => return None,
+    })
 }
 
 /// Prints help where it was asked for, else what is wrong and the next command.

@@ -2,6 +2,7 @@
 //!
 //! The only file of the command line that writes to stdout and stderr. A closed pipe is not an error.
 
+use crate::progress;
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 use serde_json::Value;
@@ -70,6 +71,7 @@ impl Output {
         if self.is_silent {
             return Ok(());
         }
+        progress::erase();
         let mut stdout = io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
         stdout.flush()
@@ -82,6 +84,7 @@ impl Output {
     /// Writes text that contains its own newlines.
     pub fn text(&self, text: &str) {
         if !self.is_silent {
+            progress::erase();
             drop(io::stdout().write_all(text.as_bytes()));
         }
     }
@@ -89,5 +92,6 @@ impl Output {
 
 /// Writes to stderr.
 pub fn complain(text: &str) {
+    progress::erase();
     let _ = io::stderr().write_all(text.as_bytes());
 }

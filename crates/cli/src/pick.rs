@@ -4,6 +4,7 @@
 
 use crate::agreement::is_interactive;
 use crate::output::complain;
+use crate::progress;
 use crate::scope::Scope;
 use std::io::{self, BufRead};
 use towline_core::escape::fit_to_width;
@@ -45,6 +46,7 @@ pub fn pick(scope: &Scope, choice: &Choice<'_>, candidates: &[Candidate]) -> Res
         complain(&format!("{}\n", fit_to_width(&line, scope.out.columns())));
     }
     complain("Number: ");
+    let _held = progress::hold();
     let mut answer = String::new();
     io::stdin()
         .lock()

@@ -53,6 +53,9 @@ fn the_tour_shows_what_the_commands_print_and_leaves_nothing() {
     ] {
         shown = shown.prints(expected);
     }
+    let hits = shown.stdout.split("$ tow search").nth(1).unwrap();
+    let first = hits.lines().nth(1).unwrap();
+    assert!(first.contains("The checkout tests failed because"), "the answer comes first: {hits}");
     check_nothing_is_left(&env, &home);
 }
 

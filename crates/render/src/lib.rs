@@ -37,7 +37,7 @@ pub use memories::{memories_json, memories_text};
 pub use memory::{memory_json, memory_line};
 pub use proposals::{proposal_json, proposals_json, proposals_text};
 pub use remember::{remember_json, remember_text};
-pub use search::{Ranks, hit_json, search_json, search_text};
+pub use search::{HitNotes, hit_json, search_json, search_text};
 pub use sessions::{sessions_json, sessions_text};
 pub use show::{show_json, show_text, summary_json};
 pub use status::status_json;

@@ -1,4 +1,4 @@
-//! Search hits: two lines each, with the cost of reading one whole.
+//! Search hits: two lines each, the words that matched highlighted; for models, with the cost of reading one whole.
 //!
 //! Fits lines to the width, and escapes untrusted text for the terminal.
 
@@ -7,19 +7,22 @@ use serde_json::{Value, json};
 use towline_core::escape::{escape_for_terminal, fit_to_width};
 use towline_core::memory::{TrustLevel, format_owner};
 use towline_core::time::Timestamp;
-use towline_engine::index::Found;
+use towline_engine::index::{Found, marks};
 use towline_engine::query::SearchResults;
 use towline_engine::runtime::calendar;
 
-/// Whether the rank of each hit is explained.
+/// What is said of each hit besides its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ranks {
-    Explained,
-    Unexplained,
+pub enum HitNotes {
+    None,
+    /// The reasons for its rank.
+    Reasons,
+    /// The tokens that reading it takes, for a model.
+    Tokens,
 }
 
 pub fn search_json(results: &SearchResults) -> Value {
-    json!({"results": results.hits.iter().map(hit_json).collect::<Vec<_>>()})
+    json!({"results": results.hits.iter().map(hit_json).collect::<Vec<_>>(), "pending": results.pending})
 }
 
 pub fn hit_json(hit: &Found) -> Value {
@@ -39,39 +42,87 @@ pub fn hit_json(hit: &Found) -> Value {
     all
 }
 
-pub fn search_text(results: &SearchResults, ranks: Ranks, now: Timestamp, style: Style) -> String {
+pub fn search_text(results: &SearchResults, notes: HitNotes, now: Timestamp, style: Style) -> String {
+    let pending = pending_line(results).map_or(String::new(), |line| line + "\n");
     if results.hits.is_empty() {
         let nothing =
             "nothing was found; `--all-projects` looks everywhere, `tow session turns` lists what was done";
-        return format!("{nothing}\n");
+        return format!("{nothing}\n{pending}");
     }
-    results.hits.iter().map(|hit| hit_text(hit, ranks, now, style)).collect()
+    let lines = HitLines { words: &results.words, notes, now, style };
+    let hits = results.hits.iter().map(|hit| lines.of(hit)).collect::<String>();
+    // A long answer to a model is cut at its end.
+    if notes == HitNotes::Tokens { pending + &hits } else { hits + &pending }
 }
 
-fn hit_text(hit: &Found, ranks: Ranks, now: Timestamp, style: Style) -> String {
-    let columns = style.columns.max(40);
-    let kind = hit.memory_type.as_deref().unwrap_or(hit.kind);
-    let level = hit.level.map_or(String::new(), |level| format!(", {}", level.name()));
-    let when = calendar::clock(hit.at, now);
-    let mark = if hit.is_replaced { " (replaced)" } else { "" };
-    let whose = format_owner(hit.person.as_deref(), hit.machine.as_deref());
-    let whose = whose.map_or(String::new(), |whose| format!(" of {}", escape_for_terminal(&whose)));
-    let head =
-        format!("{:<14} {when}  {kind}{level}{whose}{mark}: {}", hit.id, escape_for_terminal(&hit.title));
-    let cost = format!(" ~{} tokens", hit.tokens);
-    let line = fit_to_width(&head, columns.saturating_sub(cost.len()));
-    let mut text = format!("{}{}\n", line.trim_end(), style.tint(Tone::Faint, &cost));
-    let mut add_faint = |line: String| {
-        text += &(style.tint(Tone::Faint, fit_to_width(&line, columns).trim_end()) + "\n");
-    };
-    if hit.snippet != hit.title {
-        add_faint(format!("    {}", escape_for_terminal(&hit.snippet)));
+/// How much was not searched because it is not indexed yet.
+fn pending_line(results: &SearchResults) -> Option<String> {
+    let turns = if results.pending == 1 { "turn is" } else { "turns are" };
+    (results.pending > 0)
+        .then(|| format!("{} {turns} still being indexed; search again in a moment for all", results.pending))
+}
+
+/// How hits are shown.
+struct HitLines<'a> {
+    /// The words that were searched for.
+    words: &'a str,
+    notes: HitNotes,
+    now: Timestamp,
+    style: Style,
+}
+
+impl HitLines<'_> {
+    fn of(&self, hit: &Found) -> String {
+        let columns = self.style.columns.max(40);
+        let place = self.place(hit);
+        let cost = match self.notes {
+            HitNotes::Tokens => format!(" ~{} tokens", hit.tokens),
+            HitNotes::None | HitNotes::Reasons => String::new(),
+        };
+        let head = format!("{place}{}", escape_for_terminal(&hit.title));
+        let head = fit_to_width(&head, columns.saturating_sub(cost.len()));
+        let head = match head.trim_end().strip_prefix(&place) {
+            Some(title) => place + &self.highlighted(title, None),
+            None => head.trim_end().to_owned(),
+        };
+        let mut text = format!("{head}{cost}\n");
+        if hit.snippet != hit.title {
+            let snippet = fit_to_width(&format!("    {}", escape_for_terminal(&hit.snippet)), columns);
+            text += &(self.highlighted(snippet.trim_end(), Some(Tone::Faint)) + "\n");
+        }
+        if self.notes == HitNotes::Reasons {
+            let why = format!("    because: {}; words: {}", hit.reasons.join(", "), hit.words.join(", "));
+            let why = fit_to_width(&escape_for_terminal(&why), columns);
+            text += &(self.style.tint(Tone::Faint, why.trim_end()) + "\n");
+        }
+        text
     }
-    if ranks == Ranks::Explained {
-        let why = format!("    because: {}; words: {}", hit.reasons.join(", "), hit.words.join(", "));
-        add_faint(escape_for_terminal(&why));
+
+    /// The beginning of a hit's line: its id, when, and what it is.
+    fn place(&self, hit: &Found) -> String {
+        let kind = hit.memory_type.as_deref().unwrap_or(hit.kind);
+        let level = hit.level.map_or(String::new(), |level| format!(", {}", level.name()));
+        let when = calendar::clock(hit.at, self.now);
+        let mark = if hit.is_replaced { " (replaced)" } else { "" };
+        let whose = format_owner(hit.person.as_deref(), hit.machine.as_deref());
+        let whose = whose.map_or(String::new(), |whose| format!(" of {}", escape_for_terminal(&whose)));
+        format!("{:<14} {when}  {kind}{level}{whose}{mark}: ", hit.id)
     }
-    text
+
+    /// The text in this tone, with the words of the question highlighted. Without colours nothing is added.
+    fn highlighted(&self, text: &str, tone: Option<Tone>) -> String {
+        let toned = |part: &str| match tone {
+            Some(tone) if !part.is_empty() => self.style.tint(tone, part),
+            Some(_) | None => part.to_owned(),
+        };
+        let (mut line, mut at) = (String::new(), 0);
+        for mark in marks(text, self.words).into_iter().filter(|_| self.style.is_coloured) {
+            line += &toned(&text[at..mark.start]);
+            line += &self.style.tint(Tone::Match, &text[mark.clone()]);
+            at = mark.end;
+        }
+        line + &toned(&text[at..])
+    }
 }
 
 #[cfg(test)]
@@ -87,5 +138,28 @@ mod tests {
             (&"hub".into(), &"bob".into(), &"gotcha".into())
         );
         assert!(hit_json(&Found::default()).get("from").is_none());
+    }
+
+    #[test]
+    fn matching_words_stand_out_on_a_terminal_alone_and_tokens_are_for_models() {
+        let hit = Found {
+            id: "m1".to_owned(),
+            title: "The tests failed".to_owned(),
+            snippet: "two tokens, so tests failed".to_owned(),
+            tokens: 23,
+            ..Found::default()
+        };
+        let results = SearchResults {
+            hits: vec![hit],
+            words: "why do tests fail".to_owned(),
+            ..SearchResults::default()
+        };
+        let text = |notes, style| search_text(&results, notes, Timestamp(0), style);
+        let coloured = text(HitNotes::None, Style { is_coloured: true, columns: 80 });
+        assert_eq!(coloured.matches("\x1b[1;31mtests\x1b[0m").count(), 2, "{coloured:?}");
+        assert_eq!(coloured.matches("\x1b[1;31mfailed\x1b[0m").count(), 2, "{coloured:?}");
+        let plain = text(HitNotes::None, Style::PLAIN);
+        assert!(!plain.contains('\x1b') && !plain.contains("~23"), "{plain:?}");
+        assert!(text(HitNotes::Tokens, Style::PLAIN).contains("~23 tokens"));
     }
 }

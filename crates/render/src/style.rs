@@ -8,6 +8,8 @@ pub enum Tone {
     Warning,
     Bad,
     Faint,
+    /// A word that was searched for.
+    Match,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,7 @@ impl Style {
             Tone::Warning => "33",
             Tone::Bad => "31",
             Tone::Faint => "2",
+            Tone::Match => "1;31",
         };
         if self.is_coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -17,9 +17,9 @@ mod words;
 
 pub use document::{Document, DocumentKind};
 pub use error::{IndexError, Result};
-pub use index::{IndexWriter, Purged, SearchIndex, is_in_library};
+pub use index::{BuildPlace, IndexWriter, Purged, SearchIndex, is_in_library};
 pub use minilm::{Encoder, MODEL_FILES, ModelError, embedded, mark_of};
 pub use query::{Filters, Query, QueryContext};
 pub use rank::{Boost, BoostReason, Hit, RankingStages};
-pub use snippet::{Snippet, snippet};
+pub use snippet::{Snippet, marks, snippet};
 pub use vectors::{QuerySimilarity, VectorFile, VectorFormat, VectorWriter};

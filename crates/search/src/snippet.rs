@@ -26,6 +26,12 @@ pub fn snippet(text: &str, question: &str, length: usize) -> Snippet {
     cut(text, start, length, &matches)
 }
 
+/// The byte ranges of the words of `question` in `text`.
+pub fn marks(text: &str, question: &str) -> Vec<std::ops::Range<usize>> {
+    let terms: Vec<String> = words_of(question).into_iter().map(|word| word.indexed).collect();
+    word_matches(text, &terms).into_iter().map(|found| found.start..found.end).collect()
+}
+
 /// The byte range of a query word in the text, and the word's number.
 struct WordMatch {
     start: usize,

@@ -372,7 +372,12 @@ fn the_question_itself_ranked_before_its_answer_and_each_turn_several_times() {
             "The checkout tests failed because two requests refreshed the token at the same time.",
         ),
         passage(5, Bookmark, 1, "The checkout tests fail on CI since yesterday"),
-        passage(6, Memory, 1, "Two requests refreshed the token at once, so checkout tests failed now and then."),
+        passage(
+            6,
+            Memory,
+            1,
+            "Two requests refreshed the token at once, so checkout tests failed now and then.",
+        ),
         passage(7, Prompt, 2, "Commit it, and run the tests ten times from now on."),
         passage(8, Body, 2, "Committed."),
     ]);

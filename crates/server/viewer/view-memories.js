@@ -151,7 +151,7 @@ async function load(view, fresh = false) {
   view.isLoading = true;
   try {
     const page = await (view.asked.q ? found(view, asking.signal) : fed(view, fresh, asking.signal));
-    Object.assign(view, { next: page.next, isFull: page.next === null, isLoading: false });
+    Object.assign(view, { next: page.next, isFull: page.next === null, isLoading: false, pending: page.pending ?? 0 });
     if (fresh) view.list.set(page.items, { fresh: view.before !== view.asked.q });
     else view.list.add(page.items);
     view.before = view.asked.q;
@@ -202,7 +202,7 @@ function counted(view) {
   view.shown.disabled = Boolean(view.asked.q);
   const many = view.list.items.length;
   view.count.textContent = view.asked.q
-    ? `${many} found`
+    ? `${many} found${view.pending ? `, ${short(view.pending)} turns still being indexed` : ""}`
     : many
       ? `${short(many)}${view.isFull ? "" : "+"}, newest first`
       : "";
@@ -240,7 +240,7 @@ function row(item) {
         isHit && h("span", { class: "reasons" }, `by ${(item.reasons ?? []).join(", ")}`),
       ),
     ),
-    h("div", { class: "edge" }, age(item.at ?? item.made_at), h("span", {}, `${short(item.tokens ?? 0)} tok`)),
+    h("div", { class: "edge" }, age(item.at ?? item.made_at), !isHit && h("span", {}, `${short(item.tokens ?? 0)} tok`)),
   );
 }
 

@@ -65,4 +65,5 @@ pub use postgres_certificates::Served;
 pub use processes::Process;
 pub use recorder::{Moment, Recorder};
 pub use run::Run;
+pub use terminal::{Shown, script_arguments};
 pub use tmux::{Pane, Tmux};

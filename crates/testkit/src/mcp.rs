@@ -48,6 +48,13 @@ impl McpClient {
         text.unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 
+    /// The field of `_meta` in a tool's answer.
+    #[track_caller]
+    pub fn meta(&mut self, tool: &str, arguments: &Value, field: &str) -> Value {
+        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        answer["result"]["_meta"][field].clone()
+    }
+
     #[track_caller]
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));

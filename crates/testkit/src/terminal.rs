@@ -4,8 +4,10 @@
 //! foreground.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::env::TestEnv;
 use crate::run::Run;
@@ -25,14 +27,63 @@ pub(crate) fn run(env: &TestEnv, program: &Path, args: &[&str], input: &[u8]) ->
     Run { status: shown.status, stdout: written(stdout), stderr: written(stderr) }
 }
 
-/// A command that runs the program in the foreground of a terminal, with these redirections of a shell.
-#[track_caller]
-pub(crate) fn command(env: &TestEnv, program: &Path, args: &[&str], streams: &str) -> Command {
+/// What a program showed on its terminal, and when.
+#[derive(Debug)]
+pub struct Shown {
+    pub status: ExitStatus,
+    /// All bytes in order, control characters included.
+    pub text: String,
+    /// The longest time without a byte, from the start to the end.
+    pub longest_silence: Duration,
+    pub spent: Duration,
+}
+
+impl Shown {
+    /// Runs a command whose standard output is a terminal's, such as `script`, and notes when each byte comes.
+    #[track_caller]
+    #[expect(clippy::disallowed_methods, reason = "silence is measured by the clock")]
+    pub fn of(command: &mut Command) -> Shown {
+        let began = Instant::now();
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("could not start {command:?}: {error}"));
+        let mut terminal = child.stdout.take().expect("stdout is piped");
+        let (mut bytes, mut block) = (Vec::new(), [0; 4096]);
+        let (mut last, mut longest) = (began, Duration::ZERO);
+        while let Ok(read @ 1..) = terminal.read(&mut block) {
+            longest = longest.max(last.elapsed());
+            last = Instant::now();
+            bytes.extend_from_slice(&block[..read]);
+        }
+        let status = child.wait().expect("the child can be waited for");
+        Shown {
+            status,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+            longest_silence: longest.max(last.elapsed()),
+            spent: began.elapsed(),
+        }
+    }
+
+    /// The number of progress bars: a bar that is drawn again in its place is the same one.
+    pub fn bars(&self) -> usize {
+        let is_bar = self.text.split(['\r', '\n']).map(|part| part.contains(['█', '░']));
+        let mut was_bar = false;
+        is_bar.filter(|is_bar| !std::mem::replace(&mut was_bar, *is_bar) && *is_bar).count()
+    }
+}
+
+/// The arguments with which `script` runs a program in the foreground of a terminal.
+pub fn script_arguments(program: &Path, args: &[&str], streams: &str) -> Vec<String> {
     let words = std::iter::once(program.display().to_string()).chain(args.iter().map(ToString::to_string));
     let quoted: Vec<String> = words.map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
     let line = format!("exec {} {streams}", quoted.join(" "));
+    vec!["-qec".to_owned(), line, "/dev/null".to_owned()]
+}
+
+/// A command that runs the program in the foreground of a terminal, with these redirections of a shell.
+#[track_caller]
+pub(crate) fn command(env: &TestEnv, program: &Path, args: &[&str], streams: &str) -> Command {
     let mut command = env.command(emulator(env));
-    command.args(["-qec", &line, "/dev/null"]);
+    command.args(script_arguments(program, args, streams));
     command
 }
 

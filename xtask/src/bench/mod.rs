@@ -17,6 +17,7 @@ mod rounds;
 mod search;
 mod seed;
 mod setup;
+mod silence;
 mod statistics;
 mod track;
 mod viewer;
@@ -45,6 +46,8 @@ pub enum Bench {
     Inherit(Options),
     /// Measure search: how many questions are answered, indexing, size, time and memory
     Search(search::Options),
+    /// Run every long command on a terminal over a large archive: the longest silence, the bars, the first search
+    Silence(silence::Options),
     /// Measure the viewer in a real browser, and its server, with a long history
     Viewer(viewer::Options),
     /// Measure a hub on a real PostgreSQL: push, pull, search, size and memory, with millions of rows
@@ -67,6 +70,7 @@ pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Res
             return Ok(Verdict::Holds);
         }
         Bench::Search(options) => return search::run(options, repository, out),
+        Bench::Silence(options) => return silence::run(options, repository, out),
         Bench::Viewer(options) => return viewer::run(options, repository, out),
         Bench::Hub(options) => return hub::run(options, repository, out),
     };

@@ -10,6 +10,7 @@ use super::keeper::{Keeper, release_keeper};
 use super::notify::{Channel, Notifier};
 use super::wakes::Wakes;
 use crate::output::{Output, complain};
+use crate::progress;
 use crate::scope::Scope;
 use std::io;
 use std::os::fd::AsFd;
@@ -109,6 +110,7 @@ impl<'a> MonitorLoop<'a> {
         let failed = |error: io::Error| Failure::about("could not use the terminal", &error);
         let own = |end: &dyn AsFd| end.as_fd().try_clone_to_owned().map_err(failed);
         // Dropped in reverse order: the canvas restores the terminal, then the keeper is dismissed.
+        let _held = progress::hold();
         let _keeper = Keeper::start(own(&io::stdout())?);
         let mut canvas = TerminalCanvas::enter(own(&io::stdin())?, own(&io::stdout())?).map_err(failed)?;
         loop {

@@ -3,18 +3,19 @@
 //! Only reads the archive. The output file appears whole or not at all, and only its owner can read it.
 
 use crate::output::complain;
+use crate::progress::{self, ProgressBar};
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::{Args, ValueEnum};
 use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
 use towline_core::when::TimeExpression;
 use towline_engine::query::{Past, call, parse_time, unreadable_data};
-use towline_engine::runtime::Failure;
-use towline_engine::runtime::text::plain_text;
+use towline_engine::runtime::text::{plain_text, size};
+use towline_engine::runtime::{Env, Failure};
 use towline_engine::sync::export::{ExportError, jsonl, markdown};
 use towline_store::archive::{Conversation, MemorySelector};
 
@@ -67,9 +68,12 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         (Some(_), Some(of)) => MemorySelector::OfSession(&of.session),
         (_, _) => MemorySelector::Since { project: past.project.row(), since },
     };
-    let write = |out: &mut dyn Write| match arguments.format {
-        ExportFormat::Jsonl => jsonl(&past.archive, &chosen, memories, out),
-        ExportFormat::Markdown => markdown(&past.archive, &chosen, memories, out),
+    let write = |out: &mut dyn Write| {
+        let out = &mut Counted { out, env: &scope.env, bytes: 0, progress: ProgressBar::default() };
+        match arguments.format {
+            ExportFormat::Jsonl => jsonl(&past.archive, &chosen, memories, out),
+            ExportFormat::Markdown => markdown(&past.archive, &chosen, memories, out),
+        }
     };
     match &arguments.output {
         None => to_stdout(write).map_err(|error| failed("could not export", &error))?,
@@ -102,8 +106,31 @@ fn chosen(past: &Past, arguments: &Arguments, since: Timestamp) -> Result<Vec<Co
     past.archive.conversations_since(since, past.project.row()).map_err(unreadable_data)
 }
 
+/// Shows how much is written.
+struct Counted<'a> {
+    out: &'a mut dyn Write,
+    env: &'a Env,
+    bytes: u64,
+    progress: ProgressBar,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        let all = self.bytes;
+        self.progress.draw(self.env.elapsed(), || format!("exporting, {} written", size(all)));
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// A closed pipe is not an error.
 fn to_stdout(write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) -> Result<(), ExportError> {
+    let _held = io::stdout().is_terminal().then(progress::hold);
     let mut out = BufWriter::new(io::stdout().lock());
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
     match written {

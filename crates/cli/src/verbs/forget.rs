@@ -4,6 +4,7 @@
 
 use crate::agreement::{confirm, is_interactive};
 use crate::output::complain;
+use crate::progress;
 use crate::scope::Scope;
 use clap::Args;
 use std::fs;
@@ -90,6 +91,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if !arguments.dry_run && is_agreed(scope, arguments, &report)? {
         let are_memories = !arguments.what.is_empty() && arguments.what.iter().all(|id| is_memory_id(id));
         let others = if are_memories { of_others(&scope.env, &arguments.what)? } else { vec![] };
+        let _shown = progress::activity("erasing, and rewriting the files without what is erased");
         report = report.carry_out(&scope.env)?;
         asked = propose_forgetting(&scope.env, &others)?;
     }
@@ -120,6 +122,7 @@ fn warn_of_size(scope: &Scope) {
 }
 
 fn from_stdin() -> Result<String, Failure> {
+    let _held = progress::hold();
     let mut text = String::new();
     io::stdin()
         .take(1 << 20)

@@ -6,19 +6,22 @@ mod asked;
 mod exported;
 mod report;
 
-use crate::progress::ProgressBar;
+use crate::progress::{self, ImportBar, ProgressBar};
 use crate::scope::Scope;
 use clap::Args;
 use report::ImportReport;
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_engine::capture::{self, Destination, ForeignFile, TakenOver, Transcript, Wishes};
+use towline_engine::capture::{self, Destination, ForeignFile, Imported, TakenOver, Transcript, Wishes};
 use towline_engine::curate::Actor;
+use towline_engine::index::{IndexCount, index_beside};
 use towline_engine::memory::distil;
 use towline_engine::runtime::archive::Writable;
+use towline_engine::runtime::progress::Progress;
 use towline_engine::runtime::text::plain_text;
 use towline_engine::runtime::{Failure, archive, settings, spawn, variable};
 use towline_engine::status::probe::written_at;
@@ -96,16 +99,18 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         report.would_read(&files);
         let archive =
             Archive::read(&scope.env.home, Duration::from_secs(2)).map_err(|error| failed(&error))?;
-        report.databases = take_over(scope, &wishes, &sources, &Destination::Nowhere(archive.as_ref()))?;
+        report.databases = take_over(
+            scope,
+            &wishes,
+            &sources,
+            &Destination::Nowhere(archive.as_ref()),
+            &mut ProgressBar::default(),
+        )?;
     } else {
-        let writable = open(scope)?;
         let readers = arguments.jobs.or_else(|| std::thread::available_parallelism().ok());
         let readers = readers.unwrap_or(NonZeroUsize::MIN);
-        report.imported =
-            capture::import(&scope.env, &writable, &wishes, files, readers, &mut ProgressBar::new(0, 0))
-                .map_err(|error| failed(&error))?;
-        report.databases = take_over(scope, &wishes, &sources, &Destination::Archive(&writable.archive))?;
-        drop(writable);
+        (report.imported, report.databases) =
+            Import { scope, wishes: &wishes, sources: &sources, readers }.run(files)?;
         remember(scope);
     }
     report.show(scope, arguments.json);
@@ -113,8 +118,38 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+struct Import<'a> {
+    scope: &'a Scope,
+    wishes: &'a Wishes,
+    sources: &'a Sources,
+    readers: NonZeroUsize,
+}
+
+impl Import<'_> {
+    /// Imports and indexes behind one bar. The archive is locked only while it is written.
+    fn run(&self, files: Vec<Transcript>) -> Result<(Imported, Vec<TakenOver>), Failure> {
+        let env = &self.scope.env;
+        let writable = open(self.scope)?;
+        let count = IndexCount::default();
+        let bar = RefCell::new(ImportBar::new(&count));
+        let import = || {
+            let bar = &mut *bar.borrow_mut();
+            let imported = capture::import(env, &writable, self.wishes, files, self.readers, bar);
+            let imported = imported.map_err(|error| failed(&error))?;
+            let into = Destination::Archive(&writable.archive);
+            let databases = take_over(self.scope, self.wishes, self.sources, &into, bar)?;
+            drop(writable);
+            Ok((imported, databases))
+        };
+        let done = index_beside(env, &count, import, &|| bar.borrow_mut().show_rest(env.elapsed()));
+        bar.borrow_mut().bar.finish();
+        done
+    }
+}
+
 /// Imports all that is found, as `tow data import` does.
 pub fn everything(scope: &Scope) -> Result<ExitCode, Failure> {
+    let _shown = progress::activity("importing");
     run(scope, &Arguments::default())
 }
 
@@ -141,6 +176,7 @@ fn take_over(
     wishes: &Wishes,
     sources: &Sources,
     into: &Destination<'_>,
+    progress: &mut dyn Progress,
 ) -> Result<Vec<TakenOver>, Failure> {
     let transcripts: Vec<PathBuf> = if sources.databases.is_empty() {
         vec![]
@@ -154,7 +190,7 @@ fn take_over(
             ForeignFile { product: *product, path },
             into,
             &transcripts,
-            &mut ProgressBar::new(0, 0),
+            progress,
         )
     });
     databases.collect::<Result<_, _>>().map_err(|error| failed(&error))

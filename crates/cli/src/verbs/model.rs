@@ -97,7 +97,7 @@ struct FetchProgress<'a> {
 
 impl FetchProgress<'_> {
     fn new(scope: &Scope) -> FetchProgress<'_> {
-        FetchProgress { scope, name: String::new(), bar: ProgressBar::new(0, 0) }
+        FetchProgress { scope, name: String::new(), bar: ProgressBar::default() }
     }
 
     fn tell(&mut self, name: &str, got: u64, all: Option<u64>) {
@@ -108,7 +108,7 @@ impl FetchProgress<'_> {
                 all.map_or(String::new(), |all| format!(", {}", size(all)))
             ));
             self.name = name.to_owned();
-            self.bar = ProgressBar::new(all.unwrap_or(0), 1);
+            self.bar.begin(all.unwrap_or(0), 1);
         }
         self.bar.show(got, 0, self.scope.env.elapsed());
     }

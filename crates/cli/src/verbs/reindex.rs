@@ -37,8 +37,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         Some(archive) => {
             forget_index(home).map_err(unreadable_data)?;
             let sizes = archive.sizes().map_err(unreadable_data)?;
-            let mut progress = ProgressBar::of_rows();
-            let mut seen = |rows| progress.show_rows(rows, sizes.bodies + sizes.details, scope.env.elapsed());
+            let mut progress = ProgressBar::default();
+            let mut seen = |rows| {
+                progress.show_count(rows, sizes.bodies + sizes.details, "texts indexed", scope.env.elapsed());
+            };
             let updated = update(home, &archive, &mut seen).map_err(failed)?;
             progress.finish();
             if updated.busy {
@@ -61,9 +63,9 @@ fn vectors(scope: &Scope, archive: &Archive) -> Result<Option<u64>, Failure> {
         return Ok(None);
     };
     let sizes = archive.sizes().map_err(unreadable_data)?;
-    let mut progress = ProgressBar::of_rows();
+    let mut progress = ProgressBar::default();
     let mut seen = |made| {
-        progress.show_rows(made, sizes.bodies + sizes.memories, scope.env.elapsed());
+        progress.show_count(made, sizes.bodies + sizes.memories, "vectors made", scope.env.elapsed());
         true
     };
     let embedded = embeddings::embed(home, archive, &model, Extent::All, &mut seen).map_err(failed)?;

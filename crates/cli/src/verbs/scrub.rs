@@ -3,7 +3,7 @@
 //! Writes only rows that change. Can be interrupted at any time; the next run continues.
 
 use crate::output::Tone;
-use crate::progress::ProgressBar;
+use crate::progress::{self, ProgressBar};
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
@@ -15,7 +15,7 @@ use towline_core::text::SecretPolicy;
 use towline_engine::capture::Wishes;
 use towline_engine::erase::forget;
 use towline_engine::runtime::progress::Progress as _;
-use towline_engine::runtime::{Env, Failure, archive};
+use towline_engine::runtime::{Env, Failure, archive, spawn};
 use towline_store::archive::{EraseMode, ScrubCounts, ScrubRules};
 use towline_store::erase::{self, DamagedFile, EraseReport};
 use towline_store::{Store, StoreError};
@@ -87,9 +87,12 @@ fn scrub(
         aside.iter().try_for_each(DamagedFile::remove).map_err(folder)?;
     }
     if let Some(eraser) = eraser {
+        let _shown = progress::activity("rewriting the files without what is erased");
         erase::drop_derived(&env.home, None).map_err(folder)?;
         forget::vacuum(env)?;
         eraser.end().map_err(folder)?;
+        // A search does not build the index that was deleted.
+        spawn::start_detached(env);
     }
     Ok(ScrubResult { hot, archive, aside })
 }
@@ -114,10 +117,12 @@ fn from_archive(env: &Env, cleaner: &ScrubRules<'_>, erasing: EraseMode) -> Resu
     }
     let busy = || Failure::busy("another process writes the archive").hint("Wait for it, then run it again.");
     let writable = archive::open(env, PATIENCE).map_err(forget::failed)?.ok_or_else(busy)?;
-    let mut progress = ProgressBar::of_rows();
+    let mut progress = ProgressBar::default();
     let done = writable
         .archive
-        .scrub(cleaner, erasing, &mut |rows, all| progress.show_rows(rows, all, env.elapsed()))
+        .scrub(cleaner, erasing, &mut |rows, all| {
+            progress.show_count(rows, all, "rows checked", env.elapsed())
+        })
         .map_err(forget::failed)?;
     progress.finish();
     Ok(done)

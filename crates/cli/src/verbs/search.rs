@@ -1,6 +1,6 @@
 //! `tow search`: full-text search over memories, summaries, messages, tool actions and bookmarks.
 //!
-//! Only reads. Brings the index up to date itself, and covers all times unless an option limits them.
+//! Only reads: answers from what is indexed, says what is not, and covers all times unless an option limits them.
 
 use crate::output::complain;
 use crate::projects::ProjectArgs;
@@ -8,7 +8,7 @@ use crate::scope::Scope;
 use clap::Args;
 use towline_engine::query::{SearchRequest, search};
 use towline_engine::runtime::Failure;
-use towline_render::{Ranks, search_json, search_text};
+use towline_render::{HitNotes, search_json, search_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,8 +19,8 @@ Examples:
   tow search mast --json --limit 5
   tow search --team login cookie         and what the team knows of it, where this machine has joined a hub
 
-Each hit: its id, when, what it is, its title, and how many tokens it takes to read it whole. Go on with
-`tow show m12`, `tow session detail 1a2b3c4d#12` or `tow memory timeline m12`.";
+Each hit: its id, when, what it is, its title and the passage that matches, one per turn; what was learnt in a turn
+comes before it. Go on with `tow show m12`, `tow session detail 1a2b3c4d#12` or `tow memory timeline m12`.";
 
 /// Search memories, messages and tool calls by words.
 #[derive(Debug, Args)]
@@ -94,8 +94,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     };
     let results = search(&scope.env, &request)?;
     results.notices.iter().for_each(|notice| complain(&format!("{notice}\n")));
-    let ranks = if arguments.why { Ranks::Explained } else { Ranks::Unexplained };
-    let text = || search_text(&results, ranks, scope.env.now, scope.out.style());
+    let notes = if arguments.why { HitNotes::Reasons } else { HitNotes::None };
+    let text = || search_text(&results, notes, scope.env.now, scope.out.style());
     scope.out.print(arguments.json, || search_json(&results), text);
     Ok(())
 }

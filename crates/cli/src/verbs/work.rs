@@ -2,6 +2,7 @@
 //!
 //! Hooks start it when there is work; at most one runs at a time. Never stays resident.
 
+use crate::progress::{self, ProgressBar};
 use crate::scope::Scope;
 use clap::Args;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use towline_engine::curate::Actor;
 use towline_engine::erase::forget;
 use towline_engine::handoff::bookmarks::Bookmarked;
 use towline_engine::index::embeddings::{Extent, Standing};
-use towline_engine::index::{FindError, embeddings};
+use towline_engine::index::{FindError, Updated, embeddings};
 use towline_engine::ingest::effects;
 use towline_engine::memory::model::{Drained, Left};
 use towline_engine::memory::{distil, enrich};
@@ -136,6 +137,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
                 report.expired_conversations += capture::expire(env, settings(env).archive)?;
             }
             capture_overdue(env);
+            index_what_is_not_found(env);
             distil_pending(env, &mut report)?;
             let next = ask_model(env, &mut report);
             if next == NextRound::Leave {
@@ -215,6 +217,7 @@ fn make_searchable(env: &Env, report: &mut WorkReport) {
 
 /// Distils the turns that captures and imports left; a process that arrives meanwhile leaves its turns to us.
 fn distil_pending(env: &Env, report: &mut WorkReport) -> Result<(), Failure> {
+    let _shown = progress::activity("distilling turns");
     let config = settings(env).distil;
     let done = distil::pending(env, &config, None, Duration::MAX)
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
@@ -223,13 +226,10 @@ fn distil_pending(env: &Env, report: &mut WorkReport) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Updates the search index. On failure the next search does it; the fault is recorded.
+/// Updates the search index, and drops the changes that all readers have passed. On failure the next run does it; the fault
+/// is recorded.
 fn index(env: &Env) {
-    let home = &env.home;
-    let updated = Archive::read(home, Duration::from_secs(5))
-        .map_err(FindError::from)
-        .and_then(|archive| archive.map(|archive| index::update(home, &archive, &mut |_| {})).transpose());
-    let dropped = match updated {
+    let dropped = match update_index(env) {
         // While another process updates the index, the position it will resume from is unknown.
         Ok(Some(updated)) if !updated.busy => changes::drop_read(env).map_err(FindError::from),
         other => other.map(drop),
@@ -237,6 +237,24 @@ fn index(env: &Env) {
     if let Err(error) = dropped {
         record_here(env, FaultKind::Store, chain(&error));
     }
+}
+
+/// Indexes before anything is distilled if a search misses something: distilling may take long. No change is dropped yet: a
+/// model that was just configured has read none. A failure is recorded by `index`.
+fn index_what_is_not_found(env: &Env) {
+    let pending = Archive::read(&env.home, Duration::from_secs(5))
+        .map_err(FindError::from)
+        .and_then(|archive| archive.map_or(Ok(0), |archive| index::pending(&env.home, &archive)));
+    if pending.is_ok_and(|turns| turns > 0) {
+        let _updated = update_index(env);
+    }
+}
+
+fn update_index(env: &Env) -> Result<Option<Updated>, FindError> {
+    let mut progress = ProgressBar::default();
+    let mut seen = |documents| progress.draw(env.elapsed(), || format!("indexing, {documents} documents"));
+    let Some(archive) = Archive::read(&env.home, Duration::from_secs(5))? else { return Ok(None) };
+    index::update(&env.home, &archive, &mut seen).map(Some)
 }
 
 /// Computes embeddings within a time limit; the next run continues.

@@ -198,7 +198,8 @@ pub fn each(
     each_memory(archive, each)
 }
 
-fn each_memory(
+/// Visits all memories.
+pub fn each_memory(
     archive: &Archive,
     each: &mut dyn FnMut(Document) -> Result<(), FindError>,
 ) -> Result<(), FindError> {

@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const AT_ONCE: u32 = 20_000;
 
 /// Removes these texts. The whole index goes if they may be anywhere, or if another process keeps it busy.
-pub fn erase(home: &DataFolder, texts: &ErasedTexts) -> Result<Purged, FindError> {
-    let all_gone = || forget_index(home).map(|()| Purged::All).map_err(FindError::from);
+pub fn erase(home: &DataFolder, texts: &ErasedTexts) -> Result<(), FindError> {
+    let all_gone = || forget_index(home).map_err(FindError::from);
     if texts.is_everywhere || !folder(home).exists() {
         return all_gone();
     }
@@ -32,11 +32,10 @@ pub fn erase(home: &DataFolder, texts: &ErasedTexts) -> Result<Purged, FindError
     };
     let Some(writer) = writer(&index)? else { return all_gone() };
     mark(home)?;
-    let purged = writer.erase(&ids(texts), AT_ONCE)?;
-    if purged == Purged::All {
-        unmark(home)?;
+    match writer.erase(&ids(texts), AT_ONCE)? {
+        Purged::All => unmark(home),
+        Purged::Rest => Ok(()),
     }
-    Ok(purged)
 }
 
 /// Rewrites what `erase` left. For background work.

@@ -111,7 +111,7 @@ pub fn text(
     Ok(Some(Found {
         id,
         kind,
-        title: title(&text, &found),
+        title: title(archive, &of, &text)?.unwrap_or_else(|| found.chars().take(80).collect()),
         snippet: found,
         message: Some(text.message).filter(|message| !message.is_empty()),
         turn: Some(text.turn),
@@ -121,13 +121,13 @@ pub fn text(
     }))
 }
 
-/// A prompt has the title of its turn; an answer uses the start of its snippet.
-fn title(text: &IndexText, found: &str) -> String {
-    match text.kind {
-        SearchTextKind::Prompt if !text.title.is_empty() => text.title.clone(),
-        SearchTextKind::Detail => text.title.clone(),
-        SearchTextKind::Prompt | SearchTextKind::Answer => found.chars().take(80).collect(),
-    }
+/// The turn's line for a prompt or an answer, the tool of a detail.
+fn title(archive: &Archive, of: &Conversation, text: &IndexText) -> Result<Option<String>, FindError> {
+    let title = match text.kind {
+        SearchTextKind::Prompt | SearchTextKind::Detail => Some(text.title.clone()),
+        SearchTextKind::Answer => archive.turns(of, text.turn, text.turn)?.pop().map(|turn| turn.line),
+    };
+    Ok(title.filter(|title| !title.is_empty()))
 }
 
 pub fn bookmark(known: &BookmarkRow, label: &str) -> Found {

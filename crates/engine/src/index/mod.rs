@@ -3,6 +3,7 @@
 //! The archive is the truth. The index is derived from it and rebuilt if it is missing, damaged or of another
 //! version. Rows captured since the last index update are searched directly, without indexing them first.
 
+mod beside;
 pub mod damage;
 mod documents;
 pub mod embeddings;
@@ -14,12 +15,14 @@ mod question;
 mod update;
 
 pub use crate::runtime::archive::{forget_index, index_folder as folder};
+pub use beside::{IndexCount, index_beside};
 pub use documents::{each as each_document, each_of, of_memory, project_key};
 pub use erase::{erase, purge};
 pub use found::Found;
 pub use prompt::memories_for;
-pub use question::{Library, Question, TeamRow, ask};
-pub use update::{read_up_to, update};
+pub use question::{Answer, Library, Question, TeamRow, ask, pending};
+pub use towline_search::marks;
+pub use update::{Updated, read_up_to, update};
 
 use towline_store::StoreError;
 

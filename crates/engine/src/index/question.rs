@@ -1,10 +1,10 @@
 //! Runs a search query: combines the index, unindexed rows, bookmarks and hub rows into ranked hits.
 //!
-//! Only reads, except that an index that is far behind is updated first. Rows that no longer exist are never
-//! returned, even if the index still holds them.
+//! Only reads, and never waits for the index: what it lacks is searched directly if that is quick, else reported as
+//! pending. Rows that no longer exist are never returned, even if the index still holds them.
 
 use super::documents::{IndexedRow, each_of, project_key};
-use super::update::{open, update};
+use super::update::open;
 use super::{FindError, Found, found};
 use crate::index::embeddings::Asked;
 use crate::index::labels::Labels;
@@ -14,7 +14,7 @@ use towline_core::time::Timestamp;
 use towline_search::{
     Document, DocumentKind, Filters, Hit, Query, QueryContext, QuerySimilarity, RankingStages, SearchIndex,
 };
-use towline_store::archive::Archive;
+use towline_store::archive::{Archive, ArchiveChange, MemoryQuery};
 use towline_store::{BookmarkFilter, BookmarkRow, DataFolder, DeletedBookmarks, Store};
 
 /// A search query.
@@ -48,18 +48,26 @@ pub struct TeamRow {
     pub nearness: Option<f32>,
 }
 
-/// Up to this many new documents are searched without indexing; more are indexed first.
+/// Up to this many documents, of about this many bytes, are searched without indexing them.
 const FRESH: usize = 1_000;
-/// The number of changes read to determine that.
+const FRESH_BYTES: usize = 1 << 20;
+/// The number of changes that they are taken from.
 const CHANGES: u32 = 500;
-/// Retry intervals while another process updates the index: three seconds in all.
-const WAITS_MS: [u64; 9] = [5, 10, 20, 50, 100, 200, 400, 800, 1600];
+/// Pending turns are counted up to here.
+const COUNTED: u32 = 100_000;
 const BOOKMARKS: u32 = 200;
 const PATIENCE: Duration = Duration::from_millis(300);
 
-pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, FindError> {
+/// The hits, and how many turns wait to be indexed.
+pub struct Answer {
+    pub hits: Vec<Found>,
+    pub pending: u64,
+}
+
+pub fn ask(library: &Library<'_>, question: &Question) -> Result<Answer, FindError> {
     let Library { home, archive, now, sentences, team } = *library;
-    let (index, mut fresh) = caught_up(home, archive)?;
+    let index = open(home, archive)?;
+    let Unindexed { documents: mut fresh, pending } = Unindexed::of(archive, &index)?;
     let bookmarks = bookmarks(home, question)?;
     fresh.extend(bookmarks.iter().zip(0..).map(|((known, label), row)| of_bookmark(known, label, row)));
     let numbered = |(row, number): (&TeamRow, i64)| Document {
@@ -90,50 +98,81 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Vec<Found>, Fin
         here.unwrap_or_default().with_others(of_team)
     });
     let hits = index.search_with(RankingStages::Whole, &query, &fresh, near.as_ref())?;
-    shown(archive, question, &Candidates { hits: &hits, bookmarks: &bookmarks, team })
+    let hits = shown(archive, question, &Candidates { hits: &hits, bookmarks: &bookmarks, team })?;
+    Ok(Answer { hits, pending })
 }
 
-/// Opens the index and loads missing rows. An index far behind is updated first, here or by its writer.
-#[expect(clippy::disallowed_methods, reason = "who writes the index tells nobody when it is done")]
-fn caught_up(home: &DataFolder, archive: &Archive) -> Result<(SearchIndex, Vec<Document>), FindError> {
-    for wait_ms in WAITS_MS {
-        let index = open(home)?;
-        if let Some(fresh) = fresh(archive, &index)? {
-            return Ok((index, fresh));
-        }
-        if update(home, archive, &mut |_| {})?.busy {
-            std::thread::sleep(Duration::from_millis(wait_ms));
-        }
-    }
-    let index = open(home)?;
-    let fresh = fresh(archive, &index)?.unwrap_or_default();
-    Ok((index, fresh))
+/// The number of turns that a search does not find because they wait to be indexed.
+pub fn pending(home: &DataFolder, archive: &Archive) -> Result<u64, FindError> {
+    Ok(Unindexed::of(archive, &open(home, archive)?)?.pending)
 }
 
-/// The rows the index lacks; `None` if there are too many.
-fn fresh(archive: &Archive, index: &SearchIndex) -> Result<Option<Vec<Document>>, FindError> {
-    let Some(checkpoint) = index.checkpoint()? else { return Ok(None) };
-    if !archive.holds_changes_after(checkpoint)? {
-        return Ok(None);
-    }
-    let changes = archive.changes_after(checkpoint, CHANGES)?;
-    if changes.len() == CHANGES as usize {
-        return Ok(None);
-    }
-    let mut documents: Vec<Document> = vec![];
-    let mut known = HashSet::new();
-    for (_, change) in changes {
-        each_of(archive, change, &mut |document| {
-            if known.insert(document.id) {
-                documents.push(document);
+/// Rows that the index lacks.
+#[derive(Default)]
+struct Unindexed {
+    /// The newest of them, to be searched directly.
+    documents: Vec<Document>,
+    /// The number of turns that wait to be indexed, if they are too many to be searched directly.
+    pending: u64,
+}
+
+impl Unindexed {
+    fn of(archive: &Archive, index: &SearchIndex) -> Result<Unindexed, FindError> {
+        let checkpoint = index.checkpoint()?;
+        let built = index.unfinished_build()?.map_or(0, |place| place.row);
+        let changes = match checkpoint {
+            Some(checkpoint) => {
+                let newest = archive.newest_changes_after(checkpoint, CHANGES)?;
+                newest.into_iter().map(|(_, change)| change).collect()
             }
-            Ok(())
-        })?;
-        if documents.len() > FRESH {
-            return Ok(None);
+            None => newest_rows(archive, built)?,
+        };
+        let mut found = Unindexed::default();
+        let mut is_all = changes.len() < CHANGES as usize;
+        let (mut known, mut bytes) = (HashSet::new(), 0);
+        for change in changes {
+            let room = FRESH.saturating_sub(found.documents.len());
+            if bytes > FRESH_BYTES || !fits(archive, change, room)? {
+                is_all = false;
+                continue;
+            }
+            each_of(archive, change, &mut |document| {
+                if known.insert(document.id) {
+                    bytes += document.text.len();
+                    found.documents.push(document);
+                }
+                Ok(())
+            })?;
         }
+        if !is_all {
+            let turns = match checkpoint {
+                Some(checkpoint) => archive.count_turns_changed_after(checkpoint, COUNTED)?,
+                None => archive.count_turns_after(built, COUNTED)?,
+            };
+            found.pending = turns.max(1);
+        }
+        Ok(found)
     }
-    Ok(Some(documents))
+}
+
+/// The newest rows of an archive that was not indexed whole yet.
+fn newest_rows(archive: &Archive, built: i64) -> Result<Vec<ArchiveChange>, FindError> {
+    let memories = archive.memories(&MemoryQuery { limit: CHANGES / 2, ..MemoryQuery::default() })?;
+    let memories = memories.iter().map(|memory| ArchiveChange::Memory { number: memory.number });
+    let rows = archive.newest_conversation_rows_after(built, CHANGES / 4)?;
+    let rows = rows.into_iter().flat_map(|row| {
+        [ArchiveChange::Conversation { row, from_turn: 0 }, ArchiveChange::Summary { conversation: row }]
+    });
+    Ok(memories.chain(rows).collect())
+}
+
+fn fits(archive: &Archive, change: ArchiveChange, room: usize) -> Result<bool, FindError> {
+    match change {
+        ArchiveChange::Conversation { row, from_turn } => {
+            Ok(archive.count_texts(row, from_turn, room as u32 + 1)? <= room as u64)
+        }
+        ArchiveChange::Memory { .. } | ArchiveChange::Summary { .. } => Ok(room > 0),
+    }
 }
 
 /// Bookmarks are few and in another database, so they are never indexed.

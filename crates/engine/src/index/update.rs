@@ -1,102 +1,152 @@
-//! Updates the index from the archive's changes, or rebuilds it.
+//! Updates the index from the archive's changes, or builds it.
 //!
-//! Each commit writes documents and checkpoint together, so a killed update resumes from the last commit.
+//! Each commit writes documents and its place together, so a killed update or build resumes from the last commit. Commits
+//! are bounded: memory does not grow with the archive, and a search sees what is committed.
 
-use super::{FindError, documents, folder};
-use towline_search::{IndexError, IndexWriter, SearchIndex};
+use super::documents;
+use super::{FindError, folder};
+use towline_search::{BuildPlace, Document, IndexError, IndexWriter, SearchIndex};
 use towline_store::DataFolder;
-use towline_store::archive::Archive;
+use towline_store::archive::{Archive, ArchiveChange};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Updated {
     pub documents: u64,
-    /// It was rebuilt from scratch.
-    pub anew: bool,
     /// Another process is updating it.
     pub busy: bool,
 }
 
-/// Changes per commit: the most work that a kill can lose.
+/// Documents and changes per commit: the most work that a kill can lose.
+const DOCUMENTS_AT_ONCE: usize = 20_000;
 const CHANGES_AT_ONCE: u32 = 2_000;
+/// Conversations listed at once.
+const ROWS_AT_ONCE: u32 = 500;
 
-/// Opens the index; an unusable one is rebuilt.
-pub fn open(home: &DataFolder) -> Result<SearchIndex, FindError> {
+/// Opens the index. One that is unusable, or whose changes since its checkpoint are unknown, is begun anew.
+pub fn open(home: &DataFolder, archive: &Archive) -> Result<SearchIndex, FindError> {
     let folder = folder(home);
-    match SearchIndex::open(&folder) {
-        Err(error) if error.needs_rebuild() => Ok(SearchIndex::rebuild(&folder)?),
-        opened => Ok(opened?),
-    }
+    let index = match SearchIndex::open(&folder) {
+        Err(error) if error.needs_rebuild() => return Ok(SearchIndex::rebuild(&folder)?),
+        opened => opened?,
+    };
+    // The checkpoint was pruned or belongs to another archive.
+    let place = place(&index)?;
+    let is_usable = place.is_none_or(|place| archive.holds_changes_after(place).unwrap_or(true));
+    if is_usable { Ok(index) } else { Ok(SearchIndex::rebuild(&folder)?) }
+}
+
+/// The change from which the index needs the following ones.
+fn place(index: &SearchIndex) -> Result<Option<i64>, FindError> {
+    let build = index.unfinished_build()?.map(|build| build.checkpoint);
+    Ok(index.checkpoint()?.or(build))
+}
+
+/// The change up to which the index needs none any more; `None` if there is no usable index.
+pub fn read_up_to(home: &DataFolder) -> Option<i64> {
+    let index = SearchIndex::open_existing(&folder(home)).ok()??;
+    place(&index).ok()?
 }
 
 /// Indexes all pending changes. `seen` receives the number of documents so far.
 pub fn update(home: &DataFolder, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Result<Updated, FindError> {
-    let mut index = open(home)?;
-    if index.checkpoint()?.is_some_and(|place| !archive.holds_changes_after(place).unwrap_or(true)) {
-        // The checkpoint was pruned or belongs to another archive, so the changes since are unknown.
-        index = SearchIndex::rebuild(&folder(home))?;
+    let index = open(home, archive)?;
+    if index.checkpoint()? == Some(archive.last_change()?) {
+        return Ok(Updated::default());
     }
-    let mut writer = match index.writer() {
+    let writer = match index.writer() {
         Err(IndexError::Busy) => return Ok(Updated { busy: true, ..Updated::default() }),
         opened => opened?,
     };
-    let mut updated = Updated::default();
+    let mut update = IndexUpdate { archive, writer, documents: 0, seen };
     // Read again under the lock: the previous holder may have moved the checkpoint.
-    match index.checkpoint()? {
-        Some(checkpoint) => go_on(archive, &mut writer, checkpoint, &mut updated, seen)?,
-        None => begin(archive, &mut writer, &mut updated, seen)?,
-    }
-    writer.close()?;
-    Ok(updated)
+    let checkpoint = match index.checkpoint()? {
+        Some(checkpoint) => checkpoint,
+        None => update.build(index.unfinished_build()?)?,
+    };
+    update.follow(checkpoint)?;
+    let documents = update.documents;
+    update.writer.close()?;
+    Ok(Updated { documents, busy: false })
 }
 
-/// The checkpoint of the index; `None` if there is no usable index.
-pub fn read_up_to(home: &DataFolder) -> Option<i64> {
-    let folder = folder(home);
-    if !folder.exists() {
-        return None;
-    }
-    SearchIndex::open(&folder).ok()?.checkpoint().ok()?
+struct IndexUpdate<'a> {
+    archive: &'a Archive,
+    writer: IndexWriter<'a>,
+    documents: u64,
+    seen: &'a mut dyn FnMut(u64),
 }
 
-fn begin(
-    archive: &Archive,
-    writer: &mut IndexWriter<'_>,
-    updated: &mut Updated,
-    seen: &mut dyn FnMut(u64),
-) -> Result<(), FindError> {
-    let last = archive.last_change()?;
-    updated.anew = true;
-    documents::each(archive, &mut |document| {
-        writer.add_new(&document)?;
-        updated.documents += 1;
-        seen(updated.documents);
-        Ok(())
-    })?;
-    Ok(writer.commit(last)?)
-}
-
-fn go_on(
-    archive: &Archive,
-    writer: &mut IndexWriter<'_>,
-    mut checkpoint: i64,
-    updated: &mut Updated,
-    seen: &mut dyn FnMut(u64),
-) -> Result<(), FindError> {
-    loop {
-        let changes = archive.changes_after(checkpoint, CHANGES_AT_ONCE)?;
-        let Some((last, _)) = changes.last() else { return Ok(()) };
-        checkpoint = *last;
-        for (_, change) in changes {
-            if let Some(gone) = documents::deleted_document(archive, change)? {
-                writer.remove(gone);
+impl IndexUpdate<'_> {
+    /// Indexes all rows, or those that an unfinished build lacks. Returns the checkpoint of the built index.
+    fn build(&mut self, unfinished: Option<BuildPlace>) -> Result<i64, FindError> {
+        let begun = BuildPlace { checkpoint: self.archive.last_change()?, row: 0 };
+        let mut place = unfinished.unwrap_or(begun);
+        loop {
+            let rows = self.archive.conversation_rows_after(place.row, ROWS_AT_ONCE)?;
+            if rows.is_empty() {
+                break;
             }
-            documents::each_of(archive, change, &mut |document| {
-                writer.add(&document)?;
-                updated.documents += 1;
-                seen(updated.documents);
-                Ok(())
-            })?;
+            for row in rows {
+                for change in [
+                    ArchiveChange::Conversation { row, from_turn: 0 },
+                    ArchiveChange::Summary { conversation: row },
+                ] {
+                    documents::each_of(self.archive, change, &mut |document| {
+                        self.writer.add_new(&document)?;
+                        self.count();
+                        Ok(())
+                    })?;
+                }
+                place.row = row;
+                if self.is_due() {
+                    self.writer.commit_part(place)?;
+                }
+            }
         }
-        writer.commit(checkpoint)?;
+        documents::each_memory(self.archive, &mut |memory| {
+            self.add(&memory)?;
+            if self.is_due() {
+                self.writer.commit_part(place)?;
+            }
+            Ok(())
+        })?;
+        self.writer.commit(place.checkpoint)?;
+        Ok(place.checkpoint)
+    }
+
+    /// Indexes the changes after the checkpoint.
+    fn follow(&mut self, mut checkpoint: i64) -> Result<(), FindError> {
+        loop {
+            let changes = self.archive.changes_after(checkpoint, CHANGES_AT_ONCE)?;
+            if changes.is_empty() {
+                return Ok(());
+            }
+            for (number, change) in changes {
+                checkpoint = number;
+                if let Some(gone) = documents::deleted_document(self.archive, change)? {
+                    self.writer.remove(gone);
+                }
+                documents::each_of(self.archive, change, &mut |document| self.add(&document))?;
+                if self.is_due() {
+                    self.writer.commit(checkpoint)?;
+                }
+            }
+            self.writer.commit(checkpoint)?;
+        }
+    }
+
+    fn add(&mut self, document: &Document) -> Result<(), FindError> {
+        self.writer.add(document)?;
+        self.count();
+        Ok(())
+    }
+
+    fn count(&mut self) {
+        self.documents += 1;
+        (self.seen)(self.documents);
+    }
+
+    fn is_due(&self) -> bool {
+        self.writer.uncommitted() >= DOCUMENTS_AT_ONCE
     }
 }

@@ -1,18 +1,19 @@
 //! Full-text search over memories, summaries, messages, tool actions and bookmarks.
 //!
-//! Brings the index up to date itself, and covers all times unless the request limits them. What could not be
-//! used (an embedding model, the hub) is a notice, not an error.
+//! Answers from what is indexed and starts the background worker if much is not; covers all times unless the request limits
+//! them. What could not be used (an embedding model, the hub) is a notice, not an error.
 
 use super::{Chosen, Past, ProjectScope, parse_time, search_failed};
 use crate::index::embeddings::Asked;
-use crate::index::{Found, Library, Question, TeamRow, ask, embeddings};
-use crate::runtime::{Env, Failure, chain, settings};
+use crate::index::{Answer, Found, Library, Question, TeamRow, ask, embeddings};
+use crate::runtime::{Env, Failure, chain, settings, spawn};
 use crate::sync::{Former, NoLink, TeamQuestion, ask_team};
 use std::time::Duration;
 use towline_core::escape::escape_for_terminal;
 use towline_core::time::Timestamp;
 use towline_hub::Embedding;
 use towline_search::{DocumentKind, Filters, QueryContext};
+use towline_store::lock::WorkLock;
 
 /// Upper bound of `limit`.
 const MOST: usize = 500;
@@ -46,8 +47,12 @@ impl SearchRequest {
 
 #[derive(Default)]
 pub struct SearchResults {
-    /// Best first.
+    /// The words that were searched for.
+    pub words: String,
+    /// Best first: one per turn, memories before the turn they are from.
     pub hits: Vec<Found>,
+    /// Turns that wait to be indexed and were not searched.
+    pub pending: u64,
     /// Notices for the user about parts of the search that were unavailable, one line each.
     pub notices: Vec<String>,
 }
@@ -77,13 +82,18 @@ pub fn search(env: &Env, request: &SearchRequest) -> Result<SearchResults, Failu
             Err(notice) => notices.push(notice),
         }
     }
+    let answer = rank(env, &past, &question, embedding.as_ref(), &team)?;
     let mut hits = vec![];
-    for hit in rank(env, &past, &question, embedding.as_ref(), &team)? {
+    for hit in answer.hits {
         if past.admits_hit(&hit)? {
             hits.push(hit);
         }
     }
-    Ok(SearchResults { hits, notices })
+    // Whoever works already indexes as well.
+    if answer.pending > 0 && WorkLock::try_take(&env.home).is_ok_and(|free| free.is_some()) {
+        spawn::start_detached(env);
+    }
+    Ok(SearchResults { words: question.text, hits, pending: answer.pending, notices })
 }
 
 /// The team's results that are not here, or a notice if the hub does not answer in time.
@@ -122,7 +132,7 @@ fn rank(
     question: &Question,
     sentences: Option<&Asked>,
     team: &[TeamRow],
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Answer, Failure> {
     let library = Library { home: &env.home, archive: &past.archive, now: env.now, sentences, team };
     ask(&library, question).map_err(search_failed)
 }

@@ -154,7 +154,7 @@ fn best_hit(env: &Env, past: &Past, words: &str) -> Result<(Found, Option<String
         sentences: sentences.as_ref(),
         team: &[],
     };
-    let hit = ask(&library, &question).map_err(search_failed)?.into_iter().next();
+    let hit = ask(&library, &question).map_err(search_failed)?.hits.into_iter().next();
     let hit = hit.ok_or_else(|| no_anchor(words))?;
     if past.admits_hit(&hit)? { Ok((hit, notice)) } else { Err(no_anchor(words)) }
 }

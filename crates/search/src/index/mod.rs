@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::store::Compressor;
-use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
+use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher, Term};
 
 use crate::document::Document;
 use crate::error::{IndexError, Result};
@@ -36,6 +36,17 @@ pub use writer::{IndexWriter, Purged};
 struct Payload {
     format: u32,
     checkpoint: Option<i64>,
+    #[serde(default)]
+    build: Option<BuildPlace>,
+}
+
+/// How far a build has come that was not finished. The caller defines both numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildPlace {
+    /// The checkpoint that the finished build will have.
+    pub checkpoint: i64,
+    /// The last row whose documents are committed.
+    pub row: i64,
 }
 
 /// A search index in a folder.
@@ -87,17 +98,38 @@ impl SearchIndex {
         SearchIndex::open(folder)
     }
 
-    /// The checkpoint of the last commit; `None` before the first.
+    /// The checkpoint of the last commit; `None` before the first, and while the index is built.
     pub fn checkpoint(&self) -> Result<Option<i64>> {
+        Ok(self.payload()?.checkpoint)
+    }
+
+    /// Where a build goes on that was not finished.
+    pub fn unfinished_build(&self) -> Result<Option<BuildPlace>> {
+        Ok(self.payload()?.build)
+    }
+
+    fn payload(&self) -> Result<Payload> {
         let meta = self.index.load_metas()?;
         let Some(payload) = meta.payload else {
             let is_new = meta.segments.is_empty();
-            return if is_new { Ok(None) } else { Err(self.other_format()) };
+            let empty = Payload { format: FORMAT, checkpoint: None, build: None };
+            return if is_new { Ok(empty) } else { Err(self.other_format()) };
         };
         match serde_json::from_str::<Payload>(&payload) {
-            Ok(payload) if payload.format == FORMAT => Ok(payload.checkpoint),
+            Ok(payload) if payload.format == FORMAT => Ok(payload),
             Ok(_) | Err(_) => Err(self.other_format()),
         }
+    }
+
+    /// Whether a committed document has this id; it may have been removed since.
+    fn contains(&self, id: i64) -> Result<bool> {
+        let term = Term::from_field_i64(self.fields.id, id);
+        for segment in self.reader.searcher().segment_readers() {
+            if segment.inverted_index(self.fields.id)?.doc_freq(&term)? > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn other_format(&self) -> IndexError {

@@ -3,11 +3,13 @@
 //! A commit carries the caller's checkpoint, so that index and checkpoint can never disagree. Uncommitted documents are
 //! never found.
 
+use std::collections::HashSet;
+
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::{IndexWriter as TantivyWriter, TantivyDocument, TantivyError, Term};
 
 use super::schema::FORMAT;
-use super::{Payload, SearchIndex};
+use super::{BuildPlace, Payload, SearchIndex};
 use crate::document::{Document, DocumentKind};
 use crate::error::{IndexError, Result};
 
@@ -31,6 +33,8 @@ pub enum Purged {
 pub struct IndexWriter<'a> {
     index: &'a SearchIndex,
     writer: TantivyWriter,
+    /// Ids added since the last commit.
+    added: HashSet<i64>,
 }
 
 impl<'a> IndexWriter<'a> {
@@ -45,19 +49,28 @@ impl<'a> IndexWriter<'a> {
         policy.set_min_num_segments(SEGMENTS_TO_MERGE);
         policy.set_del_docs_ratio_before_merge(DELETED_AT_MOST);
         writer.set_merge_policy(Box::new(policy));
-        Ok(IndexWriter { index, writer })
+        Ok(IndexWriter { index, writer, added: HashSet::new() })
     }
 
-    /// Adds a document, replacing one with the same id.
-    pub fn add(&self, document: &Document) -> Result<()> {
-        self.remove(document.id);
+    /// Adds a document, replacing one with the same id. Only an existing one is removed: removals stay in memory until the
+    /// commit, and each is looked up in every segment.
+    pub fn add(&mut self, document: &Document) -> Result<()> {
+        if self.added.contains(&document.id) || self.index.contains(document.id)? {
+            self.remove(document.id);
+        }
         self.add_new(document)
     }
 
-    /// Adds a document whose id the index does not have. In bulk this saves memory: every removal is kept until the commit.
-    pub fn add_new(&self, document: &Document) -> Result<()> {
+    /// Adds a document whose id the index does not have.
+    pub fn add_new(&mut self, document: &Document) -> Result<()> {
         self.writer.add_document(self.indexed(document)).map_err(IndexError::write)?;
+        self.added.insert(document.id);
         Ok(())
+    }
+
+    /// The number of documents added since the last commit.
+    pub fn uncommitted(&self) -> usize {
+        self.added.len()
     }
 
     /// Removes a document, if present. Its words may stay in the files until they are merged: see `erase`.
@@ -67,7 +80,12 @@ impl<'a> IndexWriter<'a> {
 
     /// Commits all changes since the last commit together with the caller's `checkpoint`.
     pub fn commit(&mut self, checkpoint: i64) -> Result<()> {
-        self.commit_as(Some(checkpoint))
+        self.commit_as(Some(checkpoint), None)
+    }
+
+    /// Commits a part of a build, and where it goes on if this process ends.
+    pub fn commit_part(&mut self, place: BuildPlace) -> Result<()> {
+        self.commit_as(None, Some(place))
     }
 
     /// Removes documents, and rewrites the files that hold something of removed ones, smallest first, up to `most` documents;
@@ -76,8 +94,8 @@ impl<'a> IndexWriter<'a> {
         // Segments that are merged meanwhile could not be named below.
         self.writer.set_merge_policy(Box::new(NoMergePolicy));
         ids.iter().for_each(|id| self.remove(*id));
-        let checkpoint = self.index.checkpoint()?;
-        self.commit_as(checkpoint)?;
+        let Payload { checkpoint, build, .. } = self.index.payload()?;
+        self.commit_as(checkpoint, build)?;
         let segments = self.index.index.searchable_segment_metas().map_err(IndexError::damaged)?;
         let mut touched: Vec<_> = segments.iter().filter(|segment| segment.num_deleted_docs() > 0).collect();
         touched.sort_by_key(|segment| segment.num_docs());
@@ -102,12 +120,13 @@ impl<'a> IndexWriter<'a> {
         self.index.reload()
     }
 
-    fn commit_as(&mut self, checkpoint: Option<i64>) -> Result<()> {
-        let payload =
-            serde_json::to_string(&Payload { format: FORMAT, checkpoint }).map_err(IndexError::write)?;
+    fn commit_as(&mut self, checkpoint: Option<i64>, build: Option<BuildPlace>) -> Result<()> {
+        let payload = Payload { format: FORMAT, checkpoint, build };
+        let payload = serde_json::to_string(&payload).map_err(IndexError::write)?;
         let mut prepared = self.writer.prepare_commit().map_err(IndexError::write)?;
         prepared.set_payload(&payload);
         prepared.commit().map_err(IndexError::write)?;
+        self.added.clear();
         self.index.reload()
     }
 

@@ -23,8 +23,7 @@ pub fn one_per_turn(candidates: Vec<RankCandidate>) -> Vec<RankCandidate> {
     let mut hits: Vec<RankCandidate> = Vec::new();
     for candidate in candidates {
         let turn = turn_of(&candidate.facts);
-        let passage =
-            hits.iter().position(|hit| turn.is_some() && turn_of_passage(&hit.facts) == turn);
+        let passage = hits.iter().position(|hit| turn.is_some() && turn_of_passage(&hit.facts) == turn);
         match passage {
             Some(at) if turn_of_passage(&candidate.facts).is_some() => {
                 if yields(&hits[at], &candidate) {
@@ -43,10 +42,8 @@ pub fn one_per_turn(candidates: Vec<RankCandidate>) -> Vec<RankCandidate> {
 /// Whether a passage gives way to a lower one of its turn that contains all its query words and says more: a bookmark
 /// repeats the prompt, and a prompt asks what the answer answers.
 fn yields(passage: &RankCandidate, to: &RankCandidate) -> bool {
-    let says_more = match passage.facts.kind {
-        DocumentKind::Bookmark => to.facts.kind != DocumentKind::Bookmark,
-        DocumentKind::Prompt => to.facts.kind == DocumentKind::Body,
-        _ => false,
-    };
+    let (of, to_kind) = (passage.facts.kind, to.facts.kind);
+    let says_more = (of == DocumentKind::Bookmark && to_kind != DocumentKind::Bookmark)
+        || (of == DocumentKind::Prompt && to_kind == DocumentKind::Body);
     says_more && passage.matched & !to.matched == 0
 }

@@ -11,7 +11,7 @@ use std::io;
 use towline_engine::ingest::host::{HostEvent, HostSession, agent_names, redacted, redacted_prompt, report};
 use towline_engine::query::{self, ContextRequest, SearchRequest};
 use towline_engine::runtime::env::Env;
-use towline_render::{Ranks, Style, search_text};
+use towline_render::{HitNotes, Style, search_text};
 
 /// Takes what `tow hook` takes. The hook's reply is not returned: it holds memories.
 pub fn event(given: &Given) -> Result<Answer, Refusal> {
@@ -129,7 +129,7 @@ pub fn search(given: &Given) -> Result<Answer, Refusal> {
     };
     let env = env()?;
     let results = query::search(&env, &request).map_err(bad_request)?;
-    let found = search_text(&results, Ranks::Unexplained, env.now, Style::PLAIN);
+    let found = search_text(&results, HitNotes::Tokens, env.now, Style::PLAIN);
     Ok(content(&found))
 }
 

@@ -3,7 +3,7 @@
 //! A model's text is data: it never becomes an option. Models read the project they work in, unless the user allows more,
 //! and change only what agents made there, reversibly.
 
-use crate::mcp::{Call, SearchCall, TimelineCall, ToolBackend};
+use crate::mcp::{Call, SearchCall, TimelineCall, ToolAnswer, ToolBackend};
 use towline_engine::curate::{Actor, RememberRequest, dismiss, remember};
 use towline_engine::query::{
     ContextRequest, DetailRequest, ProjectScope, Reader, SearchRequest, SessionStart, ShowRequest, Thinking,
@@ -13,38 +13,39 @@ use towline_engine::runtime::config::{McpProjects, warning};
 use towline_engine::runtime::env::Env;
 use towline_engine::runtime::failure::Failure;
 use towline_engine::runtime::settings;
-use towline_render::{Ranks, Style, detail_text, remember_text, search_text, show_text, timeline_text};
+use towline_render::{HitNotes, Style, detail_text, remember_text, search_text, show_text, timeline_text};
 
 /// Answers calls with the functions of the engine.
 pub struct McpBackend;
 
 impl ToolBackend for McpBackend {
-    fn answer(&self, call: Call) -> Result<String, String> {
+    fn answer(&self, call: Call) -> Result<ToolAnswer, String> {
         answer(call).map_err(|failure| failure.render())
     }
 }
 
-fn answer(call: Call) -> Result<String, Failure> {
+fn answer(call: Call) -> Result<ToolAnswer, Failure> {
     let env = Env::new().ok_or_else(|| Failure::input("there is no home folder any more"))?;
-    answer_in(&env, call).map(|text| with_warning(&env, text))
+    answer_in(&env, call).map(|answer| with_warning(&env, answer))
 }
 
-fn answer_in(env: &Env, call: Call) -> Result<String, Failure> {
+fn answer_in(env: &Env, call: Call) -> Result<ToolAnswer, Failure> {
     let reach = settings(env).mcp.projects;
     let scope = scope(None, reach);
-    match call {
+    let text = match call {
         Call::Search(call) => {
             let results = search(env, &search_request(call, reach))?;
-            Ok(search_text(&results, Ranks::Unexplained, env.now, Style::PLAIN))
+            let text = search_text(&results, HitNotes::Tokens, env.now, Style::PLAIN);
+            return Ok(ToolAnswer { text, pending: Some(results.pending) });
         }
         Call::Timeline(TimelineCall { around, before, after }) => {
             let request = TimelineRequest { scope, anchor: &around, before, after, reader: Reader::Model };
-            Ok(timeline_text(&timeline(env, &request)?, env.now, Style::PLAIN.columns))
+            timeline_text(&timeline(env, &request)?, env.now, Style::PLAIN.columns)
         }
         Call::Get { ids } => {
             let request =
                 ShowRequest { ids: &ids, scope, limit: 40, bytes: Some(BYTES), reader: Reader::Model };
-            Ok(show_text(&show(env, &request)?, env.now))
+            show_text(&show(env, &request)?, env.now)
         }
         Call::Detail { at, number } => {
             let wanted = number.map_or(at.clone(), |number| format!("{at}.{number}"));
@@ -55,32 +56,36 @@ fn answer_in(env: &Env, call: Call) -> Result<String, Failure> {
                 limit: 20,
                 bytes: Some(BYTES),
             };
-            Ok(detail_text(&detail(env, &request)?, env.now))
+            detail_text(&detail(env, &request)?, env.now)
         }
         Call::Remember { text, kind, files, is_pinned } => {
             let (title, project, concepts) = (None, None, vec![]);
             let request = RememberRequest { text, title, kind, files, concepts, project, is_pinned };
-            Ok(remember_text(&remember(env, &Actor::tool(env), &request)?, Style::PLAIN))
+            remember_text(&remember(env, &Actor::tool(env), &request)?, Style::PLAIN)
         }
         Call::Forget { id } => {
             let id = dismiss(env, &Actor::tool(env), &id)?.name();
-            Ok(format!(
+            format!(
                 "{id} is held back from every model. The user can bring it back by `tow memory release {id}`, or erase it by \
                  `tow data forget {id}`.\n"
-            ))
+            )
         }
         Call::Context => {
             let request = ContextRequest { start: SessionStart::ThisTerminal, ..ContextRequest::default() };
-            Ok(context(env, &request)?.composed.text)
+            context(env, &request)?.composed.text
         }
-    }
+    };
+    Ok(text.into())
 }
 
 /// One line before each answer while the configuration is broken: the user may see no other surface today.
-fn with_warning(env: &Env, text: String) -> String {
+fn with_warning(env: &Env, answer: ToolAnswer) -> ToolAnswer {
     match warning(env) {
-        Some(warning) => format!("Tell the user: {warning}.\n\n{text}"),
-        None => text,
+        Some(warning) => {
+            let text = format!("Tell the user: {warning}.\n\n{}", answer.text);
+            ToolAnswer { text, ..answer }
+        }
+        None => answer,
     }
 }
 

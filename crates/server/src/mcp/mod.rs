@@ -8,5 +8,5 @@ mod server;
 mod tools;
 
 pub use call::{BadCall, Call, Kind, SearchCall, TimelineCall};
-pub use server::{Access, ServeError, Server, ToolBackend};
+pub use server::{Access, ServeError, Server, ToolAnswer, ToolBackend};
 pub use tools::INSTRUCTIONS;

@@ -7,7 +7,7 @@ use crate::mcp::call::{BadCall, Call};
 use crate::mcp::tools::{INSTRUCTIONS, all};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
@@ -17,9 +17,27 @@ use towline_core::compose::fence;
 use towline_core::text::clip;
 
 pub trait ToolBackend: Send + Sync + 'static {
-    /// Plain text for the model, or an error that says why and what to do instead.
-    fn answer(&self, call: Call) -> Result<String, String>;
+    /// An answer, or an error that says why and what to do instead.
+    fn answer(&self, call: Call) -> Result<ToolAnswer, String>;
 }
+
+/// The answer of a tool.
+#[derive(Debug)]
+pub struct ToolAnswer {
+    /// Plain text for the model.
+    pub text: String,
+    /// Turns that were not searched because they are not indexed yet: `_meta` for the client.
+    pub pending: Option<u64>,
+}
+
+impl From<String> for ToolAnswer {
+    fn from(text: String) -> ToolAnswer {
+        ToolAnswer { text, pending: None }
+    }
+}
+
+/// The key of `pending` in `_meta`.
+const PENDING: &str = "towline/pending";
 
 /// Whether clients may call the tools that write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +94,7 @@ impl<D: ToolBackend> Server<D> {
         Ok(())
     }
 
-    fn answered(&self, request: &CallToolRequestParams) -> Result<String, String> {
+    fn answered(&self, request: &CallToolRequestParams) -> Result<ToolAnswer, String> {
         let arguments = request.arguments.clone().unwrap_or_default();
         let call = Call::parse(&request.name, &arguments).map_err(|bad| bad.to_string())?;
         if call.writes() && self.access == Access::ReadOnly {
@@ -109,7 +127,13 @@ impl<D: ToolBackend> ServerHandler for Server<D> {
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let result = match self.answered(&request) {
-            Ok(text) => CallToolResult::success(vec![ContentBlock::text(fence::around(&bounded(&text)))]),
+            Ok(ToolAnswer { text, pending }) => {
+                let text = ContentBlock::text(fence::around(&bounded(&text)));
+                let mut result = CallToolResult::success(vec![text]);
+                result.meta = pending
+                    .map(|turns| MetaObject([(PENDING.to_owned(), turns.into())].into_iter().collect()));
+                result
+            }
             Err(reason) => CallToolResult::error(vec![ContentBlock::text(reason)]),
         };
         Ok(result.into())
@@ -139,12 +163,12 @@ mod tests {
     struct Echo;
 
     impl ToolBackend for Echo {
-        fn answer(&self, call: Call) -> Result<String, String> {
+        fn answer(&self, call: Call) -> Result<ToolAnswer, String> {
             let query = if let Call::Search(search) = &call { search.query.as_str() } else { "" };
             match query {
                 "trouble" => Err("the archive is damaged".into()),
-                "long" => Ok("a line of words\n".repeat(10_000)),
-                _ => Ok(format!("{call:?}")),
+                "long" => Ok("a line of words\n".repeat(10_000).into()),
+                _ => Ok(format!("{call:?}").into()),
             }
         }
     }

@@ -25,6 +25,14 @@ pub enum ArchiveChange {
 
 const NOTE: &str = "insert into changes (what, row, from_turn) values (?1, ?2, ?3)";
 const AFTER: &str = "select seq, what, row, from_turn from changes where seq > ?1 order by seq limit ?2";
+const NEWEST: &str =
+    "select seq, what, row, from_turn from changes where seq > ?1 order by seq desc limit ?2";
+const CHANGED_TURNS: &str = "
+    select count(*) from (
+        select 1 from (
+            select row, min(from_turn) as first from changes
+            where seq > ?1 and what = 'conversation' group by row
+        ) c join turns t on t.conversation = c.row and t.ordinal >= c.first limit ?2)";
 /// The highest number ever assigned, whether or not its row still exists.
 const LAST: &str = "select ifnull((select seq from sqlite_sequence where name = 'changes'), 0)";
 const DROP: &str = "delete from changes where seq <= ?1";
@@ -38,10 +46,24 @@ impl Archive {
 
     /// Changes after this number, in order, each with its own number.
     pub fn changes_after(&self, seq: i64, most: u32) -> Result<Vec<(i64, ArchiveChange)>> {
-        let found: Vec<(i64, String, i64, Option<u32>)> = self.db.all(AFTER, (seq, most))?;
+        self.changes(AFTER, seq, most)
+    }
+
+    /// The same, newest first.
+    pub fn newest_changes_after(&self, seq: i64, most: u32) -> Result<Vec<(i64, ArchiveChange)>> {
+        self.changes(NEWEST, seq, most)
+    }
+
+    fn changes(&self, query: &str, seq: i64, most: u32) -> Result<Vec<(i64, ArchiveChange)>> {
+        let found: Vec<(i64, String, i64, Option<u32>)> = self.db.all(query, (seq, most))?;
         let known =
             found.iter().filter_map(|(seq, kind, row, from)| Some((*seq, change(kind, *row, *from)?)));
         Ok(known.collect())
+    }
+
+    /// The number of turns that changed after this number, at most `most`.
+    pub fn count_turns_changed_after(&self, seq: i64, most: u32) -> Result<u64> {
+        self.db.value(CHANGED_TURNS, (seq, most))
     }
 
     /// The number of the last change ever recorded.

@@ -93,6 +93,26 @@ impl Archive {
         self.db.all(QUERY, (row, most))
     }
 
+    /// The newest conversations after this row, newest first.
+    pub fn newest_conversation_rows_after(&self, row: i64, most: u32) -> Result<Vec<i64>> {
+        const QUERY: &str = "select id from conversations where id > ?1 order by id desc limit ?2";
+        self.db.all(QUERY, (row, most))
+    }
+
+    /// The number of turns in conversations after this row, at most `most`.
+    pub fn count_turns_after(&self, row: i64, most: u32) -> Result<u64> {
+        const QUERY: &str = "select count(*) from (select 1 from turns where conversation > ?1 limit ?2)";
+        self.db.value(QUERY, (row, most))
+    }
+
+    /// The number of texts of a conversation from this turn on, at most `most` of each kind.
+    pub fn count_texts(&self, row: i64, from_turn: u32, most: u32) -> Result<u64> {
+        const QUERY: &str = "
+            select (select count(*) from (select 1 from bodies where conversation = ?1 and turn >= ?2 limit ?3))
+                 + (select count(*) from (select 1 from details where conversation = ?1 and turn >= ?2 limit ?3))";
+        self.db.value(QUERY, (row, from_turn, most))
+    }
+
     /// The number of a detail within its turn, as `tow session detail` counts.
     pub fn detail_number(&self, conversation: &Conversation, text: &IndexText) -> Result<Option<u32>> {
         let turns = self.turns(conversation, text.turn, text.turn)?;

@@ -3,7 +3,7 @@
 //! Transcripts are made from recorded ones, in a temporary folder. The user's own are never read.
 
 mod cases;
-mod corpus;
+pub mod corpus;
 mod import;
 mod many;
 

@@ -3,6 +3,7 @@
 //! Refreshes after writes, and fully every two seconds. Ends when the reader closes the pipe.
 
 use crate::monitor::SeatFilter;
+use crate::progress;
 use crate::scope::Scope;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -62,6 +63,8 @@ fn full_look(env: &Env) -> Result<Vec<SeatView>, Failure> {
 /// Whether the reader closed the pipe: polled for no events, a pipe reports only that.
 fn is_closed_within(patience: Duration) -> bool {
     let Ok(limit) = Timespec::try_from(patience) else { return true };
+    // It waits for changes, and says nothing in between.
+    let _held = progress::hold();
     let stdout = io::stdout();
     let mut ends = [PollFd::new(&stdout, PollFlags::empty())];
     match poll(&mut ends, Some(&limit)) {
