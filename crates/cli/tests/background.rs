@@ -4,11 +4,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use towline_store::DataFolder;
 use towline_store::lock::{ArchiveLock, WorkLock};
+use towline_store::{Archive, DataFolder};
 use towline_testkit::{Run, TestEnv, wait};
+
+/// 2026-11-01T12:00:00Z.
+const NOON: i64 = 1_793_534_400_000;
 
 /// Private memory that suffices for ten thousand turns, in KiB: far below the bound of 200 MB for any number of them.
 const BOUND_KIB: u32 = 56 * 1024;
@@ -122,38 +126,50 @@ fn capturing_and_indexing_a_large_transcript_stay_within_their_bound_on_memory()
     assert!(found.contains("10000"), "{found}");
 }
 
+/// The number of turns in the archive, read without the capture that a query begins with.
+fn captured_turns(env: &TestEnv) -> u32 {
+    let archive = Archive::read(&DataFolder::at(env.data_dir()), Duration::from_secs(5)).unwrap();
+    let all = archive.map(|archive| archive.latest_conversations(None, 9).unwrap()).unwrap_or_default();
+    all.iter().map(|conversation| conversation.turns).sum()
+}
+
+fn payload(path: &str, event: &str) -> String {
+    json!({"session_id": "s-1", "transcript_path": path, "cwd": "/home/dev/project", "hook_event_name": event,
+        "prompt": "look into part 2", "stop_hook_active": false})
+    .to_string()
+}
+
 /// A capture that found the archive locked for ten seconds gave up, and 145 prompts were missing after a soak.
 #[test]
-fn a_transcript_that_no_capture_could_write_was_never_captured() {
+fn a_transcript_that_no_capture_had_written_stayed_missing() {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    env.set_now(NOON);
     let path = transcript(&env, "s-1", 3, 100);
-    let prompt = json!({"session_id": "s-1", "transcript_path": path, "cwd": "/home/dev/project",
-        "hook_event_name": "UserPromptSubmit", "prompt": "look into part 2"});
-    env.hook("claude", prompt.to_string()).ok();
+    env.hook("claude", payload(&path, "UserPromptSubmit")).ok();
     env.wait_no_process();
-    // A prompt starts no capture of what follows.
-    transcript(&env, "s-1", 5, 100);
+    assert_eq!(captured_turns(&env), 0, "a prompt starts no capture");
     env.tow(&["work"]).ok();
-    let turns = |env: &TestEnv| env.tow(&["sessions", "--all-projects", "--json"]).ok().json().to_string();
-    assert!(turns(&env).contains(r#""turns":5"#), "{}", turns(&env));
+    assert_eq!(captured_turns(&env), 0, "its own capture may be under way");
+    env.set_now(NOON + 120_000);
+    env.tow(&["work"]).ok();
+    assert_eq!(captured_turns(&env), 3);
 }
 
 #[test]
 fn a_capture_that_found_the_archive_locked_left_its_transcript_to_nobody() {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    env.keep_usual_limits();
     let path = transcript(&env, "s-1", 3, 100);
     let home = DataFolder::at(env.data_dir());
     home.create().unwrap();
     let held = ArchiveLock::try_take(&home).unwrap().unwrap();
-    let stop = json!({"session_id": "s-1", "transcript_path": path, "cwd": "/home/dev/project",
-        "hook_event_name": "Stop", "stop_hook_active": false});
-    env.hook("claude", stop.to_string()).ok();
-    wait::until("the worker takes over", wait::PATIENCE, || {
-        let is_working = matches!(WorkLock::try_take(&home), Ok(None));
-        is_working.then_some(())
+    env.hook("claude", payload(&path, "Stop")).ok();
+    wait::until("the capture gives up, and the worker waits", wait::PATIENCE, || {
+        let commands: Vec<String> = env.processes().into_iter().map(|process| process.command).collect();
+        let runs = |word: &str| commands.iter().any(|command| command.contains(word));
+        (runs(" work ") && !runs(" capture ")).then_some(())
     });
     drop(held);
     env.wait_no_process();
-    let found = env.tow(&["sessions", "--all-projects", "--json"]).ok().json().to_string();
-    assert!(found.contains(r#""turns":3"#), "{found}");
+    assert_eq!(captured_turns(&env), 3);
 }

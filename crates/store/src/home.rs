@@ -105,6 +105,7 @@ paths! {
     pub fold_lock = "fold.lock",
     pub(crate) work_lock = "work.lock",
     pub(crate) work_request = "work.again",
+    pub capture_request = "capture.again",
     pub(crate) hub_lock = "hub.lock",
     pub(crate) machine = "machine",
 }

@@ -73,6 +73,7 @@ pub struct Captured {
 pub fn capture(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Option<Captured>, CaptureError> {
     let captured = capture_within(env, wishes, files, PATIENCE)?;
     if captured.is_none() {
+        overdue::defer(env);
         spawn::start_detached(env);
     }
     Ok(captured)

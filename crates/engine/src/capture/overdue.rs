@@ -7,8 +7,10 @@ use super::catch_up::{Caught, grown, of_known_agent};
 use super::{CaptureError, Wishes, capture_within};
 use crate::runtime::Env;
 use crate::runtime::archive::open;
+use std::fs;
 use std::time::Duration;
 use towline_core::time::Timestamp;
+use towline_store::home::open_or_make;
 use towline_store::{Archive, Store, StoreError};
 
 /// The fact that holds the time of the last complete check.
@@ -20,6 +22,8 @@ const READ_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Agents write their transcripts later than they call their hooks.
 const ON_THEIR_WAY_MS: i64 = 10 * 60_000;
+/// The capture that an event starts is done by then.
+const CAPTURED_BY_THEN_MS: i64 = 60_000;
 /// A check that found nothing is recorded only this often: recording writes the archive.
 const RECORDED_EVERY_MS: i64 = 60 * 60_000;
 
@@ -29,12 +33,16 @@ pub fn capture_overdue(env: &Env, wishes: &Wishes) -> Result<Caught, CaptureErro
     let archive = Archive::read(&env.home, READ_PATIENCE)?;
     let checked = archive.as_ref().map_or(Ok(Timestamp(0)), last_check)?;
     let Some(store) = Store::read(&env.home, READ_PATIENCE)? else { return Ok(Caught::Up) };
-    let heard = store.transcripts_heard_since(checked.plus_ms(-ON_THEIR_WAY_MS))?;
+    // The own captures of these sessions are under way, unless one gave up.
+    let gave_up = fs::remove_file(env.home.capture_request()).is_ok();
+    let until = if gave_up { begun } else { begun.plus_ms(-CAPTURED_BY_THEN_MS) };
+    let heard = store.transcripts_heard(checked.plus_ms(-ON_THEIR_WAY_MS), until)?;
     let grown = grown(archive.as_ref(), heard.into_iter().filter_map(of_known_agent).collect());
     drop((store, archive));
     // One lock per file: others may write in between.
     for file in &grown {
         if capture_within(env, wishes, std::slice::from_ref(file), PATIENCE)?.is_none() {
+            defer(env);
             return Ok(Caught::Behind);
         }
     }
@@ -42,6 +50,11 @@ pub fn capture_overdue(env: &Env, wishes: &Wishes) -> Result<Caught, CaptureErro
         return record_check(env, begun);
     }
     Ok(Caught::Up)
+}
+
+/// Asks the next `capture_overdue` for transcripts that were just written, too. If this fails, they follow a minute later.
+pub(super) fn defer(env: &Env) {
+    let _asked = open_or_make(&env.home.capture_request());
 }
 
 fn last_check(archive: &Archive) -> Result<Timestamp, StoreError> {

@@ -20,10 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Documents whose segments are rewritten while the user waits: about a second.
 const AT_ONCE: u32 = 20_000;
 
-/// Removes these texts. The whole index goes if they may be anywhere, or if another process keeps it busy.
-pub fn erase(home: &DataFolder, texts: &ErasedTexts) -> Result<(), FindError> {
-    let all_gone = || forget_index(home).map_err(FindError::from);
-    if texts.is_everywhere || !folder(home).exists() {
+/// Removes these texts. The whole index goes if they may be anywhere, or if another process keeps it busy. Returns `Rest` if
+/// background work has to follow.
+pub fn erase(home: &DataFolder, texts: &ErasedTexts) -> Result<Purged, FindError> {
+    let all_gone = || forget_index(home).map(|()| Purged::Rest).map_err(FindError::from);
+    if !folder(home).exists() {
+        return Ok(Purged::All);
+    }
+    if texts.is_everywhere {
         return all_gone();
     }
     let index = match SearchIndex::open(&folder(home)) {
@@ -32,10 +36,11 @@ pub fn erase(home: &DataFolder, texts: &ErasedTexts) -> Result<(), FindError> {
     };
     let Some(writer) = writer(&index)? else { return all_gone() };
     mark(home)?;
-    match writer.erase(&ids(texts), AT_ONCE)? {
-        Purged::All => unmark(home),
-        Purged::Rest => Ok(()),
+    let purged = writer.erase(&ids(texts), AT_ONCE)?;
+    if purged == Purged::All {
+        unmark(home)?;
     }
+    Ok(purged)
 }
 
 /// Rewrites what `erase` left. For background work.

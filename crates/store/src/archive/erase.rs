@@ -4,7 +4,7 @@
 //! too: a reader's state holds text of the running turn.
 
 use super::share::{Burial, TombFate};
-use super::{Archive, Conversation, gone};
+use super::{Archive, Conversation, ErasedTexts, gone};
 use crate::Result;
 use crate::columns::sums;
 use crate::query::Query;
@@ -75,18 +75,6 @@ impl ErasedRows {
     pub fn is_nothing(&self) -> bool {
         *self == ErasedRows::default()
     }
-}
-
-/// The rows whose texts an index must drop: erased ones, and those that were indexed with a text that is erased now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ErasedTexts {
-    pub bodies: Vec<i64>,
-    pub details: Vec<i64>,
-    pub memories: Vec<i64>,
-    /// Conversations whose summary is gone.
-    pub summaries: Vec<i64>,
-    /// Any text may be affected.
-    pub is_everywhere: bool,
 }
 
 sums!(ErasedRows { conversations, turns, bodies, details, memories, others });

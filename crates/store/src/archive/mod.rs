@@ -12,6 +12,7 @@ mod bench;
 mod changes;
 mod distilled;
 mod erase;
+mod erased;
 mod facts;
 mod figures;
 mod gone;
@@ -41,7 +42,8 @@ mod write;
 pub use around::TimeSide;
 pub use ask::{PageKey, SessionQuery, TurnFilter, TurnQuery};
 pub use changes::ArchiveChange;
-pub use erase::{EraseMode, EraseScope, ErasedRows, ErasedTexts};
+pub use erase::{EraseMode, EraseScope, ErasedRows};
+pub use erased::ErasedTexts;
 pub use figures::{ArchiveCounts, ContextPoint, ProjectCounts};
 pub use jobs::{DistilJob, DistilJobKind, JobCounts, JobFailure, JobResults, JobRow, JobState, NewJob};
 pub use keep::{

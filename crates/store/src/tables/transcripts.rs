@@ -19,7 +19,8 @@ const LIVE: &str = "
 
 /// Reads every session: only for background work.
 const HEARD: &str = "
-    select agent, transcript, null, null, null from sessions where last_event_at >= ?1 and transcript is not null";
+    select agent, transcript, null, null, null from sessions
+    where last_event_at between ?1 and ?2 and transcript is not null";
 
 /// A session's transcript that may have grown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +38,9 @@ impl Store {
         self.db.all(LIVE, (heard.0, ended.0))
     }
 
-    /// Transcripts of all sessions with an event since then, without their projects.
-    pub fn transcripts_heard_since(&self, heard: Timestamp) -> Result<Vec<LiveTranscript>> {
-        self.db.all(HEARD, [heard.0])
+    /// Transcripts of all sessions whose last event is within these times, without their projects.
+    pub fn transcripts_heard(&self, since: Timestamp, until: Timestamp) -> Result<Vec<LiveTranscript>> {
+        self.db.all(HEARD, (since.0, until.0))
     }
 }
 
@@ -79,7 +80,7 @@ mod tests {
         let found = store.live_transcripts(Timestamp(50), Timestamp(80)).unwrap();
         let paths: Vec<_> = found.iter().map(|found| found.path.as_str()).collect();
         assert_eq!(paths, ["/headless", "/just-ended", "/sits-for-long"]);
-        assert_eq!(store.transcripts_heard_since(Timestamp(20)).unwrap().len(), 74, "all but the silent one");
+        assert_eq!(store.transcripts_heard(Timestamp(20), Timestamp(94)).unwrap().len(), 72, "all but three");
         let mut plan = store.db.prepare(&format!("explain query plan {LIVE}")).unwrap();
         let plan = plan.query_map((0, 0), |row| row.get::<_, String>(3)).unwrap();
         let plan: Vec<String> = plan.map(|line| line.unwrap()).collect();

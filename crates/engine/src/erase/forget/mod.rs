@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use towline_core::id::Uid;
 use towline_core::memory::name;
+use towline_search::Purged;
 use towline_store::archive::{EraseMode, EraseScope, ErasedRows, ErasedTexts};
 use towline_store::erase::{self, DamagedFile, EraseGuard, EraseReport, EraseSelection};
 use towline_store::lock::{ProjectionLock, pauses};
@@ -118,8 +119,6 @@ pub fn carry_out(env: &Env, meant: &Meant, aside_fate: AsideFate) -> Result<Tall
     }
     let archive = from_archive(env, meant, EraseMode::ForGood)?;
     eraser.end().map_err(folder)?;
-    // A search does not build an index that was deleted.
-    spawn::start_detached(env);
     Ok(Tally { archive, hot, aside, holding: holding(env, meant)? })
 }
 
@@ -184,8 +183,13 @@ pub fn vacuum(env: &Env) -> Result<(), Failure> {
 /// Removes the remains of deleted rows from the archive, and drops what was derived from them.
 fn compact(env: &Env, writable: Writable, texts: &ErasedTexts) -> Result<(), Failure> {
     let writable = writable.compact().map_err(failed)?;
-    index::erase(&env.home, texts).map_err(|error| Failure::new(&error))?;
-    embeddings::remove_deleted(&env.home, &writable.archive).map_err(|error| Failure::new(&error))
+    let purged = index::erase(&env.home, texts).map_err(|error| Failure::new(&error))?;
+    embeddings::remove_deleted(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
+    if purged == Purged::Rest {
+        // A search does not build an index that was deleted.
+        spawn::start_detached(env);
+    }
+    Ok(())
 }
 
 /// Applies the whole journal, however long that takes.
