@@ -85,7 +85,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     (row.run)(&scope, own)
 }
 
-/// What a command does, in the words that are shown while it is silent. `None` if it waits for the user or for events, or
+/// The words that are shown while a command is silent: its work. `None` if it waits for the user or for events, or
 /// if programs run it.
 fn activity_of(path: &str) -> Option<&'static str> {
     Some(match path {

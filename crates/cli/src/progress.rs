@@ -23,7 +23,7 @@ const SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
 
 /// The line and when it was drawn. Time is counted in ticks.
 struct StatusLine {
-    /// What the command does; `None` if no command is watched.
+    /// The work of the command; `None` if no command is watched.
     activity: Option<&'static str>,
     /// How far it is.
     figures: Option<String>,

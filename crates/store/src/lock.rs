@@ -48,8 +48,12 @@ impl WorkLock {
     /// Asks the holder for another round. Returns whether there is one: the request is recorded before the lock is
     /// tested, and the holder looks for it after releasing the lock, so it is never lost.
     pub fn ask_holder(home: &DataFolder) -> bool {
-        let is_held = || matches!(WorkLock::try_take(home), Ok(None));
+        let is_held = || WorkLock::is_held(home);
         is_held() && open_or_make(&home.work_request()).is_ok() && is_held()
+    }
+
+    pub fn is_held(home: &DataFolder) -> bool {
+        matches!(WorkLock::try_take(home), Ok(None))
     }
 
     /// Whether another round was requested since the last call.

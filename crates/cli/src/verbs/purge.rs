@@ -1,4 +1,4 @@
-//! What `tow uninstall` leaves behind, and `--purge`, which deletes it.
+//! The data that `tow uninstall` leaves behind, and `--purge`, which deletes it.
 //!
 //! Deletes only the data and configuration folders at their usual places: a folder that the user chose may hold other files.
 
@@ -107,7 +107,7 @@ pub enum Agreement {
     /// By `--yes`.
     Given,
     Askable,
-    /// Nobody can be asked: the output is for a program.
+    /// The output is for a program, so no question can be asked.
     Missing,
 }
 

@@ -18,6 +18,14 @@ pub fn start_detached(env: &Env) {
     }
 }
 
+/// Starts `tow data work` for upkeep that is due, unless it runs already: another round would take the lock that hooks wait
+/// for, for nothing.
+pub fn start_upkeep(env: &Env) {
+    if !WorkLock::is_held(&env.home) {
+        start(&["work", "--quiet"]);
+    }
+}
+
 /// Recomputes the status bars.
 pub fn refresh_detached() {
     start(&["bar", "--refresh"]);

@@ -245,7 +245,7 @@ fn fold_once(
     }
     upkeep::shrink_if_huge(&store)?;
     if is_upkeep_due(call, asked, &store)? {
-        spawn::start_detached(&call.env);
+        spawn::start_upkeep(&call.env);
     }
     drop(lock);
     if let (Missing::SeatToDecideBy, Some(event)) = (missing, event_of(asked)) {
