@@ -83,7 +83,7 @@ const MAX_NAME_WIDTH: usize = 24;
 /// Shown while the configuration file has mistakes; every command names them with their lines.
 const BROKEN_CONFIG: &str = "config!";
 
-/// What the bar shows behind the counts.
+/// The notes behind the counts of the bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BarNotes {
     pub open_proposals: u32,

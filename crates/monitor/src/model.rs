@@ -29,7 +29,7 @@ pub struct MonitorModel {
     pub(crate) size: ScreenSize,
     /// Details of the session with this key.
     pub(crate) detail: Option<(String, SessionDetail)>,
-    /// What the bar shows besides the sessions.
+    /// The notes that the bar shows besides the sessions.
     pub(crate) notes: BarNotes,
     /// The first mistake in the configuration file.
     pub(crate) warning: Option<String>,

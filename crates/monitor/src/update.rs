@@ -18,7 +18,7 @@ pub enum MonitorInput {
     Now(Timestamp),
     Size(ScreenSize),
     Rows(Vec<MonitorRow>),
-    /// What the bar shows besides the sessions.
+    /// The notes that the bar shows besides the sessions.
     Notes(BarNotes),
     /// The first mistake in the configuration file, if it has one.
     Warning(Option<String>),

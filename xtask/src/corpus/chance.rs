@@ -1,33 +1,26 @@
-//! Reproducible chance: a seed gives the same sequence everywhere.
+//! Sizes and choices that are spread as in real work: few frequent ones, many rare ones.
 //!
-//! Not for secrets, and never seeded by the clock.
+//! The numbers come from the dice of the test kit: a seed gives the same sequence everywhere.
 
-/// A splitmix64 generator.
-pub struct Chance(u64);
+use towline_testkit::mutate::Dice;
+
+pub struct Chance(Dice);
 
 impl Chance {
     pub fn new(seed: u64) -> Chance {
-        Chance(seed)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        Chance(Dice::new(seed, 0))
     }
 
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
+        self.0.below(bound as usize) as u64
     }
 
-    pub fn is_one_in(&mut self, count: u64) -> bool {
-        self.below(count) == 0
+    pub fn is_one_in(&mut self, count: usize) -> bool {
+        self.0.one_in(count)
     }
 
     pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len() as u64) as usize]
+        self.0.pick(all)
     }
 
     /// An index with few frequent values and many rare ones, as words of a language have.

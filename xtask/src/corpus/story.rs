@@ -173,11 +173,6 @@ impl Storyteller {
         Turn { prompt: prompt(chance, session), calls, answer }
     }
 
-    /// The work of a subagent: one prompt, some calls, one answer.
-    pub fn subagent(&self, chance: &mut Chance, session: &Session, _number: u64) -> Turn {
-        self.turn(chance, session)
-    }
-
     fn call(&self, chance: &mut Chance, session: &Session) -> Call {
         let tool = *chance.pick(&TOOLS);
         let is_error = tool == "Bash" && chance.is_one_in(6);

@@ -51,7 +51,7 @@ fn a_button_brings_a_seat_before_the_person() {
     assert_eq!(shown(), *target, "another page cannot move the terminal");
 }
 
-/// What a page of another port of this machine gets, with the viewer's session in the same browser.
+/// The answers that a page of another port of this machine gets, with the viewer's session in the same browser.
 #[expect(clippy::disallowed_methods, reason = "a server of another origin, which ends with the test")]
 fn hostile_page(desk: &Desk, session: &str) -> Vec<String> {
     let other = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -35,7 +35,7 @@ fn no_view_is_a_barrier_in_either_theme() {
     desk.was_well_behaved();
 }
 
-/// Nothing is wider than the screen, and the checker finds no barrier.
+/// The page fits the width of the screen, and the checker finds no barrier.
 #[track_caller]
 fn insist_on_fit(desk: &Desk, name: &str, width: u32) {
     let wide = desk.browser.eval("[document.documentElement, document.body, document.querySelector('main')].map((node) => node.scrollWidth)");

@@ -135,7 +135,7 @@ fn every_view_is_reached_by_keys_alone() {
 #[test]
 fn what_a_view_begins_with_is_asked_for_at_once_and_only_once() {
     let desk = Desk::new(Hand::Reads);
-    // What lists begin with stands in the page, and so does what the server is.
+    // The first rows of the lists and the server's state are part of the page itself.
     for (view, asked, times) in [
         ("board", "/v1/seats", 1),
         ("memories", "/v1/memories?limit=50", 0),

@@ -22,7 +22,7 @@ fn open_starts_a_server_once_and_prints_where_it_is() {
     });
 }
 
-/// What the running server says of itself.
+/// The running server's answer about itself.
 fn noted(env: &TestEnv) -> Value {
     let note = std::fs::read_to_string(env.data_dir().join("serve/address")).unwrap();
     serde_json::from_str(&note).unwrap()

@@ -13,7 +13,6 @@ use towline_core::escape::escape_for_terminal;
 use towline_core::time::Timestamp;
 use towline_hub::Embedding;
 use towline_search::{DocumentKind, Filters, QueryContext};
-use towline_store::lock::WorkLock;
 
 /// Upper bound of `limit`.
 const MOST: usize = 500;
@@ -89,9 +88,8 @@ pub fn search(env: &Env, request: &SearchRequest) -> Result<SearchResults, Failu
             hits.push(hit);
         }
     }
-    // Whoever works already indexes as well.
-    if answer.pending > 0 && WorkLock::try_take(&env.home).is_ok_and(|free| free.is_some()) {
-        spawn::start_detached(env);
+    if answer.pending > 0 {
+        spawn::start_unless_running(env);
     }
     Ok(SearchResults { words: question.text, hits, pending: answer.pending, notices })
 }

@@ -18,9 +18,9 @@ pub fn start_detached(env: &Env) {
     }
 }
 
-/// Starts `tow data work` for upkeep that is due, unless it runs already: another round would take the lock that hooks wait
-/// for, for nothing.
-pub fn start_upkeep(env: &Env) {
+/// Starts `tow data work` unless it runs already, for work that every run does: another round would take the lock that hooks
+/// wait for, for nothing.
+pub fn start_unless_running(env: &Env) {
     if !WorkLock::is_held(&env.home) {
         start(&["work", "--quiet"]);
     }

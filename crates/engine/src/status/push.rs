@@ -41,7 +41,7 @@ pub fn push(env: &Env, patience: Duration, seats: Reading<'_>) -> Result<bool, S
     Ok(all_told)
 }
 
-/// What the bar shows besides the seats.
+/// The open proposals and whether the configuration is broken, as the bar shows them.
 pub fn notes(env: &Env) -> BarNotes {
     BarNotes { open_proposals: proposals::count(&env.home), has_config_mistakes: !mistakes(env).is_empty() }
 }

@@ -8,7 +8,7 @@ use super::{are_comparable, is_choice, replacing};
 use crate::memory::{MemoryContent, MemoryType};
 use std::cmp::Ordering;
 
-/// What the rules look at, as hashes.
+/// The words and names that the rules compare, as hashes.
 #[derive(Clone, Debug)]
 pub struct Gist {
     kind: MemoryType,

@@ -245,7 +245,7 @@ fn fold_once(
     }
     upkeep::shrink_if_huge(&store)?;
     if is_upkeep_due(call, asked, &store)? {
-        spawn::start_upkeep(&call.env);
+        spawn::start_unless_running(&call.env);
     }
     drop(lock);
     if let (Missing::SeatToDecideBy, Some(event)) = (missing, event_of(asked)) {
