@@ -6,10 +6,16 @@ use super::{MEMORY, MemoryFilter, MemoryQuery};
 use rusqlite::types::Value;
 use towline_core::time::Timestamp;
 
-/// The query and its values. Both orders are those of an index, so a page reads few rows of any number.
+/// The query and its values. A page reads few rows of any number: each is found or ordered by an index.
 pub fn listing(asked: &MemoryQuery<'_>) -> (String, Vec<Value>) {
     let (conditions, values) = conditions(asked);
-    let order = if asked.project.is_some() { "m.made_at desc, m.id desc" } else { "m.id desc" };
+    // Few rows are pinned or proposed, and an index lists them; without the plus sign all rows would be read in order.
+    let has_own_index = matches!(asked.only, MemoryFilter::Pinned | MemoryFilter::Proposed);
+    let order = match asked.project {
+        None if has_own_index => "+m.id desc",
+        None => "m.id desc",
+        Some(_) => "m.made_at desc, m.id desc",
+    };
     (format!("{MEMORY} {conditions} order by {order} limit {}", asked.limit), values)
 }
 

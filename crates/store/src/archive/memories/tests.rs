@@ -563,3 +563,15 @@ fn a_proposal_goes_with_its_memory() {
     bench.archive.erase(&EraseScope::Memories(&[number]), EraseMode::ForGood, NOW).unwrap();
     assert_eq!(bench.archive.count_proposals(None).unwrap(), 0);
 }
+
+#[test]
+fn pinned_and_proposed_memories_are_listed_without_reading_all_others() {
+    let bench = Bench::new();
+    for (only, index) in
+        [(MemoryFilter::Pinned, "memories_pinned"), (MemoryFilter::Proposed, "memories_proposed")]
+    {
+        let (query, _) = listing::listing(&MemoryQuery { only, limit: 50, ..MemoryQuery::default() });
+        let plan = bench.plan(&query);
+        assert!(plan.contains(index), "{plan}");
+    }
+}
