@@ -12,7 +12,7 @@ import { note, placeOf } from "./route.js";
 
 export const TITLE = "Memories";
 // As the server writes into the page.
-const PAGE = 50;
+const PAGE = 30;
 // Changes that teammates propose, each with a line of its own.
 const WISHES = 8;
 const KINDS = [

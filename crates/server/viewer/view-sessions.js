@@ -10,7 +10,7 @@ import { projectChoice } from "./projects.js";
 
 export const TITLE = "Sessions";
 // As the server writes into the page.
-const PAGE = 50;
+const PAGE = 30;
 
 export function show(main, place, { listen, signal }) {
   const asked = { project: place.query.project ?? "", agent: place.query.agent ?? "" };

@@ -138,8 +138,8 @@ fn what_a_view_begins_with_is_asked_for_at_once_and_only_once() {
     // The first rows of the lists and the server's state are part of the page itself.
     for (view, asked, times) in [
         ("board", "/v1/seats", 1),
-        ("memories", "/v1/memories?limit=50", 0),
-        ("sessions", "/v1/sessions?limit=50", 0),
+        ("memories", "/v1/memories?limit=30", 0),
+        ("sessions", "/v1/sessions?limit=30", 0),
     ] {
         desk.browser.goto("about:blank");
         let before = desk.browser.requests().len();

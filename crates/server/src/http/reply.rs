@@ -126,17 +126,18 @@ pub fn file(asset: &Asset, known: Option<&str>, lasting: Lasting) -> Response<Bo
     response
 }
 
-/// The page with what its views begin with, under a policy that allows its inline scripts and styles and no others. No
-/// cache keeps it: it holds what the user wrote.
-pub fn page(page: &Page, early: &[EarlyAnswer]) -> Response<Body> {
-    let blocks: String = early.iter().map(EarlyAnswer::block).collect();
-    let mut response = with(StatusCode::OK, HTML, page.text().replacen(EARLY, &blocks, 1).into());
+/// The page under a policy that allows its inline scripts and styles and no others. No cache keeps it: it holds what the
+/// user wrote.
+pub fn page(page: &Page, body: Body) -> Response<Body> {
+    let mut response = with(StatusCode::OK, HTML, body);
     allow_inline(&mut response, page);
     response
 }
 
-/// The place of these answers in the page.
-const EARLY: &str = "<!--early-->";
+/// The page before and behind the answers that stand in it.
+pub fn around_early_answers(page: &Page) -> (&'static str, &'static str) {
+    page.text().split_once("<!--early-->").unwrap_or((page.text(), ""))
+}
 
 /// An answer that stands in the page: the request that it answers, and its JSON.
 pub struct EarlyAnswer {
@@ -146,7 +147,7 @@ pub struct EarlyAnswer {
 
 impl EarlyAnswer {
     /// Data, not code; and no text in it can end the element.
-    fn block(&self) -> String {
+    pub fn block(&self) -> String {
         let (path, json) = (&self.path, self.json.replace('<', "\\u003c"));
         format!("<script type=\"application/json\" data-early=\"{path}\">{json}</script>")
     }
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn a_memory_that_ends_the_element_it_stands_in_stays_text() {
         let json = r#"{"title":"</script><script>alert(1)</script><!--"}"#.to_owned();
-        let block = EarlyAnswer { path: "/v1/memories?limit=50".to_owned(), json }.block();
+        let block = EarlyAnswer { path: "/v1/memories?limit=30".to_owned(), json }.block();
         assert_eq!((block.matches('<').count(), block.matches("</script>").count()), (2, 1), "{block}");
         let data = block.split(['>']).nth(1).map(|data| data.contains("\\u003c/script"));
         assert_eq!(data, Some(true), "{block}");

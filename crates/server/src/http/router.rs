@@ -12,13 +12,13 @@ use crate::http::logins::Logins;
 use crate::http::openapi::openapi;
 use crate::http::rate::Rates;
 use crate::http::reply::{self, EarlyAnswer, Navigation};
-use crate::http::stream::{MOST_LISTENERS, Stream};
+use crate::http::stream::{Chunks, MOST_LISTENERS, Stream};
 use crate::http::table::{Access, Operation, Route, Verb, routes};
 use crate::http::uses::Uses;
 use crate::http::viewer::{Lasting, asset, page, version};
 use crate::http::visitor::Visitor;
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
 use axum::http::{HeaderMap, Response, StatusCode, header};
@@ -30,7 +30,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 /// State shared by all requests.
 pub struct Shared {
@@ -176,12 +176,24 @@ async fn ask(shared: &Shared, asked: Asked) -> Result<Answer, Refusal> {
     })
 }
 
-async fn show_page(shared: &Shared, request: Request) -> Result<Response<Body>, Refusal> {
+async fn show_page(shared: &Arc<Shared>, request: Request) -> Result<Response<Body>, Refusal> {
     if let Some(code) = request.uri().query().and_then(|query| query.strip_prefix("code=")) {
         return enter(shared, code, request.headers());
     }
     admit(shared, None, &request)?;
-    Ok(reply::page(page(), &early(shared).await))
+    let (sender, receiver) = mpsc::channel(2);
+    drop(tokio::spawn(write_page(Arc::clone(shared), sender)));
+    Ok(reply::page(page(), Body::new(Chunks(receiver))))
+}
+
+/// Sends the page in two parts: the browser begins with the first while the rows of the second are read.
+async fn write_page(shared: Arc<Shared>, sender: mpsc::Sender<Bytes>) {
+    let (before, behind) = reply::around_early_answers(page());
+    if sender.send(Bytes::from_static(before.as_bytes())).await.is_ok() {
+        let blocks: String = early(&shared).await.iter().map(EarlyAnswer::block).collect();
+        // A browser that left meanwhile needs nothing more.
+        let _ = sender.send(Bytes::from(blocks + behind)).await;
+    }
 }
 
 /// What views begin with, so that a page shows its rows in its first frame. The position in the change feed comes first:
@@ -189,8 +201,8 @@ async fn show_page(shared: &Shared, request: Request) -> Result<Response<Body>, 
 async fn early(shared: &Shared) -> Vec<EarlyAnswer> {
     let server = early_one(shared, Operation::Health, "").await;
     let lists = tokio::join!(
-        early_one(shared, Operation::Memories, "limit=50"),
-        early_one(shared, Operation::Sessions, "limit=50")
+        early_one(shared, Operation::Memories, "limit=30"),
+        early_one(shared, Operation::Sessions, "limit=30")
     );
     [server, lists.0, lists.1].into_iter().flatten().collect()
 }

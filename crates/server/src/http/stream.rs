@@ -111,7 +111,7 @@ impl Stream {
             Teller { stream: Arc::clone(self), ticks: self.ticks.subscribe(), sender, _listener: listener };
         self.wanted.notify_one();
         drop(tokio::spawn(teller.tell(from, stopping)));
-        Body::new(Lines(receiver))
+        Body::new(Chunks(receiver))
     }
 }
 
@@ -251,10 +251,10 @@ fn written(from: &str, batch: &Batch) -> String {
     batch.news.iter().enumerate().map(line).collect()
 }
 
-/// The events as a response body.
-struct Lines(mpsc::Receiver<Bytes>);
+/// A response body that is sent as its parts become known.
+pub struct Chunks(pub mpsc::Receiver<Bytes>);
 
-impl hyper::body::Body for Lines {
+impl hyper::body::Body for Chunks {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -49,8 +49,8 @@ const LEGEND: &str = "In headless Chromium on the same machine as the server. Fi
 const ROUTES: [&str; 8] = [
     "/v1/health",
     "/assets/viewer.js",
-    "/v1/memories?limit=50",
-    "/v1/sessions?limit=50",
+    "/v1/memories?limit=30",
+    "/v1/sessions?limit=30",
     "/v1/projects",
     "/v1/proposals",
     "/v1/search?q=low+tide&limit=50",
