@@ -242,7 +242,7 @@ impl Archive {
         let Some(best) = kept.first() else { return Ok(()) };
         let superseded = self.db.all::<i64>(UNTOUCHED, (job.conversation, job.turn))?;
         for number in superseded.into_iter().filter(|number| !kept.contains(number)) {
-            self.supersede_memory(number, Some(*best), at, "told better")?;
+            self.replace_memory(number, *best, at, "told better")?;
         }
         Ok(())
     }

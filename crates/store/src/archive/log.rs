@@ -64,7 +64,8 @@ const TABLES: [(&str, &str); 6] = [
 
 /// Memories that nothing else could bring back: not those that distilling makes and nobody touched.
 const BY_HAND: &str = "(m.maker in ('person', 'agent') or exists (select 1 from memory_trace t
-    where t.memory = m.id and t.what not in ('made', 'found again', 'changed elsewhere')))";
+    where t.memory = m.id and (t.undone_at is not null
+        or t.what not in ('made', 'found again', 'replaced', 'changed elsewhere'))))";
 
 /// The name of the log among the consumers of changes.
 const READER: &str = "the memory log";

@@ -333,15 +333,29 @@ impl Archive {
         })
     }
 
-    /// Marks it as superseded, by another memory or by none.
+    /// Marks it as superseded, by another memory or by none, because somebody said so.
     pub fn supersede_memory(&self, number: i64, by: Option<i64>, at: Timestamp, why: &str) -> Result<bool> {
+        self.set_superseded("superseded", number, by, at, why)
+    }
+
+    /// The same because a rule found it outdated. The rule would find it again, so it is not logged as a user's decision.
+    pub fn replace_memory(&self, number: i64, by: i64, at: Timestamp, why: &str) -> Result<bool> {
+        self.set_superseded("replaced", number, Some(by), at, why)
+    }
+
+    fn set_superseded(
+        &self,
+        what: &str,
+        number: i64,
+        by: Option<i64>,
+        at: Timestamp,
+        why: &str,
+    ) -> Result<bool> {
         let supersede = "
             update memories set revision = revision + 1, changed_at = ?2, superseded_by = ?3, superseded_at = ?2,
                 superseded_why = ?4, superseded_uid = (select b.uid from memories b where b.id = ?3)
             where id = ?1 and id is not ?3";
-        self.change_memory(number, at, "superseded", why, || {
-            self.db.change(supersede, (number, at.0, by, why))
-        })
+        self.change_memory(number, at, what, why, || self.db.change(supersede, (number, at.0, by, why)))
     }
 
     /// Puts it in quarantine, which hides it from every model, or releases it.

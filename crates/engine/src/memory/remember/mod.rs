@@ -219,14 +219,14 @@ fn add(archive: &Archive, alike: Alike, new: &NewMemory, now: Timestamp) -> Resu
     let number = archive.add_memory(new)?;
     let mut old = vec![];
     for (known, why) in alike.replaced {
-        archive.supersede_memory(known.number, Some(number), now, &why)?;
+        archive.replace_memory(known.number, number, now, &why)?;
         if known.pinned_at.is_some() {
             archive.pin_memory(number, Some(now), now)?;
         }
         old.push(Replaced { number: known.number, why });
     }
     if let Some((newer, why)) = alike.newer {
-        archive.supersede_memory(number, Some(newer.number), now, &why)?;
+        archive.replace_memory(number, newer.number, now, &why)?;
         return Ok(Kept::Outdated { new: number, by: newer.number });
     }
     Ok(if old.is_empty() { Kept::New(number) } else { Kept::Replaced { old, new: number } })

@@ -98,7 +98,7 @@ fn what_contradicts_takes_the_place_of_the_older_one_and_can_be_taken_back() {
     let superseded = bench.memory(1).superseded.unwrap();
     assert_eq!(superseded.by, Some(2));
     assert_eq!(old, [Replaced { number: 1, why: superseded.why }]);
-    assert_eq!(bench.archive.undo_memory(1, Timestamp(2_000)).unwrap().as_deref(), Some("superseded"));
+    assert_eq!(bench.archive.undo_memory(1, Timestamp(2_000)).unwrap().as_deref(), Some("replaced"));
     assert!(bench.memory(1).is_current() && bench.memory(2).is_current());
 }
 

@@ -152,3 +152,16 @@ fn what_was_deleted_or_forgotten_does_not_come_back_from_the_log_and_its_words_l
         "{log}"
     );
 }
+
+#[test]
+fn memories_that_rules_replaced_are_not_logged_until_a_user_undoes_it() {
+    let fixture = ArchiveFixture::new();
+    let archive = fixture.open();
+    let (old, new) =
+        (add(&archive, 1, MemoryAuthor::Rules, "tabs"), add(&archive, 2, MemoryAuthor::Rules, "spaces"));
+    let logged = || archive.logged().unwrap().records.len();
+    archive.replace_memory(old, new, NOW, "newer").unwrap();
+    assert_eq!(logged(), 0, "distilling finds both again");
+    archive.undo_memory(old, NOW.plus_ms(1)).unwrap();
+    assert_eq!(logged(), 1);
+}
