@@ -19,15 +19,25 @@ const MOST_PAGES: u64 = 1 << 24;
 /// SQLite locks bytes from here on, and uses no page that holds them.
 const LOCKED_BYTE: u64 = 1 << 30;
 
-/// Overwrites all unused bytes with zeros. Returns how many were not zero. A file too large to tell its pages apart is
-/// refused as unsupported.
-pub(crate) fn overwrite(path: &Path) -> io::Result<u64> {
+/// The result of one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Overwritten {
+    /// How many of the bytes were not zero.
+    pub bytes: u64,
+    /// The page that the next step begins with; `None` at the end of the file.
+    pub next: Option<u64>,
+}
+
+/// Overwrites the unused bytes of at most `most` bytes of the file with zeros, from this page on; the first step also does
+/// the free pages. A file too large to tell its pages apart is refused as unsupported.
+pub(crate) fn overwrite(path: &Path, from: u64, most: u64) -> io::Result<Overwritten> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let Some(layout) = Layout::of(&file)? else { return Err(io::ErrorKind::Unsupported.into()) };
-    let mut overwritten = layout.overwrite_free_pages(&file)?;
+    let mut overwritten = if from <= 1 { layout.overwrite_free_pages(&file)? } else { 0 };
+    let end = layout.pages.min(from.saturating_add(most / layout.page_size as u64));
     let mut block = vec![0; AT_ONCE * layout.page_size];
-    for first in (1..=layout.pages).step_by(AT_ONCE) {
-        let count = (layout.pages - first + 1).min(AT_ONCE as u64) as usize;
+    for first in (from.max(1)..=end).step_by(AT_ONCE) {
+        let count = (end - first + 1).min(AT_ONCE as u64) as usize;
         let block = &mut block[..count * layout.page_size];
         file.read_exact_at(block, layout.offset(first))?;
         for (number, page) in (first..).zip(block.chunks_exact(layout.page_size)) {
@@ -37,7 +47,7 @@ pub(crate) fn overwrite(path: &Path) -> io::Result<u64> {
         }
     }
     file.sync_all()?;
-    Ok(overwritten)
+    Ok(Overwritten { bytes: overwritten, next: (end < layout.pages).then_some(end + 1) })
 }
 
 struct Layout {
@@ -202,9 +212,13 @@ mod tests {
         let path = folder.path().join("worn.db");
         drop(worn(&path));
         assert!(holds(&path, "SECRET-") && holds(&path, "NAME-"), "otherwise there is nothing to show");
-        assert!(overwrite(&path).unwrap() > 0);
+        let mut next = Some(1);
+        while let Some(from) = next {
+            next = overwrite(&path, from, 40 * 4096).unwrap().next;
+        }
         assert!(!holds(&path, "SECRET-") && !holds(&path, "NAME-"));
-        assert_eq!(overwrite(&path).unwrap(), 0, "once is enough");
+        let again = overwrite(&path, 1, u64::MAX).unwrap();
+        assert_eq!(again, Overwritten { bytes: 0, next: None }, "once is enough");
         let db = open(&path);
         assert_eq!(complaints(&db).unwrap(), Vec::<String>::new());
         let kept: (i64, String) = db
@@ -221,9 +235,9 @@ mod tests {
         let path = folder.path().join("noise");
         let noise: Vec<u8> = (0..9_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         std::fs::write(&path, &noise).unwrap();
-        assert!(overwrite(&path).is_err());
+        assert!(overwrite(&path, 1, u64::MAX).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), noise);
         std::fs::write(&path, "").unwrap();
-        assert!(overwrite(&path).is_err());
+        assert!(overwrite(&path, 1, u64::MAX).is_err());
     }
 }

@@ -205,6 +205,9 @@ fn capture_overdue(env: &Env) {
 
 /// Last, because a search in the meantime works without it.
 fn make_searchable(env: &Env, report: &mut WorkReport) {
+    if let Err(failure) = forget::sweep(env) {
+        record_here(env, FaultKind::Store, failure.what);
+    }
     if let Err(error) = index::purge(&env.home) {
         record_here(env, FaultKind::Store, chain(&error));
     }

@@ -29,6 +29,12 @@ impl Writable {
         Ok(Writable { archive: archive.compact(&_lock)?, _lock })
     }
 
+    /// The next step of `compact`, if one is left.
+    pub fn sweep(self) -> Result<Writable, StoreError> {
+        let Writable { archive, _lock } = self;
+        Ok(Writable { archive: archive.sweep(&_lock)?, _lock })
+    }
+
     /// Releases the lock for a moment and keeps the connection: opening it anew reads the whole WAL. `None` if another
     /// writer then holds the lock for longer than `patience`.
     #[expect(clippy::disallowed_methods, reason = "others get the archive only while nobody holds it")]

@@ -113,6 +113,11 @@ const CHECKPOINT_ABOVE_IN_BULK: u64 = 64 * 1024 * 1024;
 /// How long a reopened archive waits for others.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The fact that holds the page from which on unused bytes may hold something of erased rows; empty if none do.
+const SWEPT_TO: &str = "unused bytes overwritten up to page";
+/// Bytes of the file that one step of a sweep reads.
+const SWEPT_AT_ONCE: u64 = 128 << 20;
+
 /// Page cache of a writer in KiB: holds the tails of all indexes and everything an import changes before it is written.
 const CACHE_KIB: i64 = 64 * 1024;
 
@@ -245,22 +250,36 @@ impl Archive {
         complaints(&self.db)
     }
 
-    /// Removes the remains of erased rows: from the memory log, the WAL, and the unused bytes of the file. Returns the archive
-    /// opened anew: pages that this connection has read may hold such remains.
+    /// Removes the remains of erased rows: from the memory log, the WAL, and the unused bytes of the file, as far as one step
+    /// goes; `is_swept` tells whether `sweep` has to follow. Returns the archive opened anew: pages that this connection has
+    /// read may hold such remains.
     pub fn compact(self, lock: &ArchiveLock) -> Result<Archive> {
         self.rewrite_log()?;
         while self.release_pages()? > 0 {}
+        self.set_fact(SWEPT_TO, "1")?;
+        self.sweep(lock)
+    }
+
+    /// Whether the unused bytes of the file hold nothing of erased rows.
+    pub fn is_swept(&self) -> Result<bool> {
+        Ok(self.fact(SWEPT_TO)?.is_none_or(|page| page.is_empty()))
+    }
+
+    /// The next step of `compact`: overwrites unused bytes of a part of the file, which takes a fraction of a second.
+    pub fn sweep(self, lock: &ArchiveLock) -> Result<Archive> {
+        let from = self.fact(SWEPT_TO)?.and_then(|page| page.parse().ok()).unwrap_or(1);
         empty_wal(&self.db)?;
         let (home, machine) = (self.home.clone(), self.machine);
         drop(self);
-        let overwritten = unused::overwrite(&home.archive());
+        let overwritten = unused::overwrite(&home.archive(), from, SWEPT_AT_ONCE);
         let archive = Archive::open(&home, lock, PATIENCE, machine)?;
-        match overwritten {
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => archive.vacuum()?,
+        let next = match overwritten {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => archive.vacuum().map(|()| None)?,
             Err(source) => return Err(StoreError::Folder { path: home.archive(), source }),
-            // A commit: other connections read their pages again, and write no older copies back.
-            Ok(_) => archive.set_fact("unused bytes", "overwritten")?,
-        }
+            Ok(overwritten) => overwritten.next,
+        };
+        // A commit: other connections read their pages again, and write no older copies back.
+        archive.set_fact(SWEPT_TO, &next.map_or_else(String::new, |page| page.to_string()))?;
         Ok(archive)
     }
 

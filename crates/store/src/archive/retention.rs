@@ -3,7 +3,7 @@
 //! Works in small steps while no agent waits; may be interrupted and repeated at any point. The caller repeats it until
 //! nothing is left to do.
 
-use super::Archive;
+use super::{Archive, SWEPT_TO};
 use crate::Result;
 use crate::database::release_pages;
 use crate::query::Query;
@@ -86,6 +86,10 @@ impl Archive {
     /// Gives some of the free pages back to the file system. Returns how many are left.
     pub fn release_pages(&self) -> Result<u64> {
         release_pages(&self.db, PAGES_AT_ONCE)?;
+        if !self.is_swept()? {
+            // Pages from the end of the file took the places of free ones, with their unused bytes.
+            self.set_fact(SWEPT_TO, "1")?;
+        }
         self.tidy_at_times()?;
         Ok(self.db.pragma_query_value(None, "freelist_count", |row| row.get::<_, i64>(0))?.cast_unsigned())
     }

@@ -29,6 +29,10 @@ use towline_store::{ProjectionLimits, Store, StoreError};
 /// How long to wait for other processes that use the data.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long a step of background work waits for another writer, and leaves the archive to others after it.
+const SWEEP_PATIENCE: Duration = Duration::from_secs(10);
+const BETWEEN_STEPS: Duration = Duration::from_millis(20);
+
 /// Counts of erased rows, real or rehearsed.
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -185,9 +189,26 @@ fn compact(env: &Env, writable: Writable, texts: &ErasedTexts) -> Result<(), Fai
     let writable = writable.compact().map_err(failed)?;
     let purged = index::erase(&env.home, texts).map_err(|error| Failure::new(&error))?;
     embeddings::remove_deleted(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
-    if purged == Purged::Rest {
-        // A search does not build an index that was deleted.
+    if purged == Purged::Rest || !writable.archive.is_swept().map_err(failed)? {
+        // A search does not build an index that was deleted, and a large archive is swept in steps.
         spawn::start_detached(env);
+    }
+    Ok(())
+}
+
+/// Overwrites what forgetting left in the unused bytes of a large archive, step by step; between two steps others can write.
+/// For background work.
+pub fn sweep(env: &Env) -> Result<(), Failure> {
+    if !env.home.archive().exists() {
+        return Ok(());
+    }
+    let mut open = archive::open(env, SWEEP_PATIENCE).map_err(failed)?;
+    while let Some(writable) = open.take() {
+        if writable.archive.is_swept().map_err(failed)? {
+            break;
+        }
+        let swept = writable.sweep().map_err(failed)?;
+        open = swept.let_others_write(env, BETWEEN_STEPS, SWEEP_PATIENCE).map_err(failed)?;
     }
     Ok(())
 }
