@@ -209,6 +209,26 @@ fn doctor_is_content_with_an_empty_home_and_speaks_json() {
     assert!(report["checks"].as_array().unwrap().len() > 4);
 }
 
+/// It said `ok` for a large archive and had not looked at its pages.
+#[test]
+fn doctor_says_that_the_pages_of_a_large_archive_are_unchecked_and_checks_them_on_request() {
+    let env = env();
+    env.tow(&["remember", "the mast is blue"]).ok();
+    let archive = fs::File::options().write(true).open(env.data_dir().join("archive.db")).unwrap();
+    archive.set_len(300 << 20).unwrap();
+    let check = |arguments: &[&str], name: &str| {
+        let report = env.tow(arguments).ok().json();
+        let checks = report["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["name"] == name).cloned().unwrap()
+    };
+    let quick = check(&["doctor", "--json"], "archive");
+    assert_eq!(quick["mend"], "tow doctor --deep", "{quick}");
+    let deep = check(&["doctor", "--json", "--deep"], "archive");
+    assert!(deep["detail"].as_str().unwrap().starts_with("sound, 0 sessions"), "{deep}");
+    let space = check(&["doctor", "--json"], "space");
+    assert!(space["detail"].as_str().unwrap().contains("archive.db 314.6 MB"), "{space}");
+}
+
 #[test]
 fn faults_are_told_once_at_the_next_session_start_and_can_be_forgotten() {
     let env = env();

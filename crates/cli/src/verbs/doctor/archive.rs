@@ -1,8 +1,9 @@
 //! Doctor check of the archive: its integrity and its size.
 //!
-//! Only reads, and skips the integrity check for a large archive.
+//! Only reads. The pages of a large archive are checked on request, and otherwise reported as unchecked.
 
 use super::check::Check;
+use crate::progress;
 use crate::scope::Scope;
 use std::fs;
 use std::time::Duration;
@@ -20,12 +21,21 @@ const BEGIN_ANEW: &str = "tow data import --rebuild";
 
 const BRING_BACK: &str = "tow data work";
 
-pub fn check(scope: &Scope) -> Check {
+/// Whether a large archive is checked page by page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    IfSmall,
+    EveryPage,
+}
+
+pub fn check(scope: &Scope, depth: Depth) -> Check {
     let path = scope.env.home.archive();
     let bytes = fs::metadata(&path).map_or(0, |meta| meta.len());
+    let is_checked = bytes <= QUICKLY_READ || depth == Depth::EveryPage;
     let look = || -> Result<Option<(ArchiveSizes, Vec<String>)>, StoreError> {
         let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else { return Ok(None) };
-        let complaints = if bytes <= QUICKLY_READ { archive.complaints()? } else { vec![] };
+        let _shown = is_checked.then(|| progress::activity("checking every page of the archive"));
+        let complaints = if is_checked { archive.complaints()? } else { vec![] };
         Ok(Some((archive.sizes()?, complaints)))
     };
     match look() {
@@ -37,7 +47,13 @@ pub fn check(scope: &Scope) -> Check {
         Ok(None) => {
             Check::good("archive", "nothing captured yet; `tow data import` takes in what the agents have")
         }
-        Ok(Some((sizes, complaints))) if complaints.is_empty() => Check::good("archive", describe(&sizes)),
+        Ok(Some((sizes, _))) if !is_checked => {
+            let detail = format!("{}; too large to check its pages each time", describe(&sizes));
+            Check::good("archive", detail).with_next("tow doctor --deep")
+        }
+        Ok(Some((sizes, complaints))) if complaints.is_empty() => {
+            Check::good("archive", format!("sound, {}", describe(&sizes)))
+        }
         Ok(Some((_, complaints))) => {
             Check::bad("archive", format!("damaged: {}", complaints.join("; ")), BEGIN_ANEW)
         }

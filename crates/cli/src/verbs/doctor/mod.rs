@@ -11,12 +11,14 @@ mod editor;
 mod hub;
 mod models;
 mod search;
+mod space;
 mod tmux;
 
 pub use agents::is_any_agent_hooked;
 
 use crate::output::Tone;
 use crate::scope::Scope;
+use archive::Depth;
 use check::{Check, Status};
 use clap::Args;
 use std::process::ExitCode;
@@ -28,6 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   tow doctor
   tow doctor --json | jq '.checks[] | select(.status != \"good\")'
+  tow doctor --deep              check every page of a large archive, too
   tow doctor --forget-faults     they have been dealt with
 
 Exits with 1 if anything is bad; warnings alone exit with 0.";
@@ -39,6 +42,9 @@ pub struct Arguments {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+    /// Check every page of the archive, however large it is.
+    #[arg(long)]
+    deep: bool,
     /// Clear the faults that are listed.
     #[arg(long)]
     forget_faults: bool,
@@ -49,7 +55,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     checks.extend(agents::all());
     checks.extend(tmux::all(scope));
     checks.extend(data::all(scope));
-    checks.push(archive::check(scope));
+    checks.push(archive::check(scope, if arguments.deep { Depth::EveryPage } else { Depth::IfSmall }));
+    checks.push(space::check(scope));
     checks.extend(capture::all(scope));
     checks.push(models::check(scope));
     checks.push(search::check(scope));
