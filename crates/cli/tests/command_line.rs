@@ -388,6 +388,26 @@ fn an_agent_is_found_by_project_branch_or_words_and_several_are_listed() {
         .prints("no agent that fits is running in `shop`");
 }
 
+/// It named an older session to resume, because a seat knows its last prompt alone.
+#[test]
+fn a_running_agent_is_found_by_the_words_of_its_first_prompt_and_by_its_name() {
+    let env = env();
+    let tmux = Tmux::start(&env);
+    let _shop = Sitter::sit(&tmux, "shop", "go on");
+    let said = serde_json::json!({
+        "type": "user", "uuid": "u1", "parentUuid": null, "sessionId": "s-shop", "isSidechain": false,
+        "cwd": env.root().join("shop"), "version": "2.1.197", "timestamp": "2026-01-01T00:00:00.000Z",
+        "message": {"role": "user", "content": "why did the checkout tests fail"},
+    });
+    let folder = env.home().join(".claude/projects/shop");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("s-shop.jsonl"), format!("{said}\n")).unwrap();
+    env.tow(&["import"]).ok();
+    for wanted in ["checkout tests", "claude"] {
+        env.tow(&["why", wanted]).ok().prints("claude:s-shop is working");
+    }
+}
+
 #[test]
 fn an_ended_session_is_answered_with_how_to_resume_it_and_resumed_in_a_new_window() {
     let env = env();

@@ -1,10 +1,11 @@
-//! Which agent or session a few words mean: a project, a branch, or words of the prompt.
+//! Which agent or session a few words mean: a project, a branch, the agent's name, or words of the prompt.
 //!
 //! Pure. Returns every candidate that fits equally well; the caller asks which one is meant.
 
 /// The words by which a user may name an agent or a session.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Callable<'a> {
+    pub agent: &'a str,
     pub project: Option<&'a str>,
     pub branch: Option<&'a str>,
     /// The prompt, or whatever else is shown of it.
@@ -15,12 +16,12 @@ impl Callable<'_> {
     /// How well the text fits: 0 is best.
     fn rank(&self, wanted: &str) -> Option<usize> {
         let wanted = wanted.to_lowercase();
-        let [project, branch, words] =
-            [self.project.unwrap_or_default(), self.branch.unwrap_or_default(), self.words]
+        let [agent, project, branch, words] =
+            [self.agent, self.project.unwrap_or_default(), self.branch.unwrap_or_default(), self.words]
                 .map(str::to_lowercase);
         let path = format!("{project}/{branch}");
-        let names = [project.as_str(), branch.as_str(), path.as_str()];
-        let everything = format!("{path} {words}");
+        let names = [project.as_str(), branch.as_str(), path.as_str(), agent.as_str()];
+        let everything = format!("{agent} {path} {words}");
         let fits = [
             names.contains(&wanted.as_str()),
             names.iter().any(|name| name.starts_with(&wanted)),
@@ -60,6 +61,7 @@ mod tests {
     #[track_caller]
     fn check(wanted: &str, expected: &[usize]) {
         let of = |item: &'static [&str; 3]| Callable {
+            agent: if item[0] == "docs" { "codex" } else { "claude" },
             project: Some(item[0]),
             branch: Some(item[1]),
             words: item[2],
@@ -79,6 +81,8 @@ mod tests {
         check("main till", &[2]);
         check("shpkpr", &[2]);
         check("main", &[0, 2, 3]);
+        check("codex", &[3]);
+        check("claude till", &[2]);
         check("nothing like it", &[]);
         check("", &[]);
         check(" ", &[]);

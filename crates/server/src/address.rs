@@ -86,7 +86,7 @@ impl Running {
         if self.pid.is_some_and(|pid| spawn::end(pid, stretch(END_PATIENCE), is_gone)) {
             return Ok(());
         }
-        let what = format!("the server at {address} only reads, and could not be ended");
+        let what = format!("the server at {address} could not be ended");
         let next = "End it by Ctrl-C or `kill`, then run this again.";
         Err(Failure { kind: Kind::Failed, ..Failure::input(what) }.hint(next))
     }

@@ -8,7 +8,7 @@ use super::scene::{ALL, SHOP};
 use super::stage::DemoStage;
 use crate::output::{Output, Tone};
 use crate::scope::Scope;
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, QueueSelector, tcflush, tcgetattr, tcsetattr};
 use std::io::{Read, stdin};
 use std::time::Duration;
 use towline_core::escape::{fit_to_width, width};
@@ -229,9 +229,11 @@ fn wait_for_key(scope: &Scope, tempo: Tempo, keys: &str) -> bool {
     if tempo == Tempo::AtOnce {
         return true;
     }
+    // Keys pressed while nothing asked for them would skip a page.
+    let _ = tcflush(stdin(), QueueSelector::IFlush);
     let asked = scope.out.tint(Tone::Faint, &format!("\n{keys} "));
     let is_next = scope.out.send(&asked).is_ok() && is_enter_pressed().unwrap_or(false);
-    scope.out.line("");
+    scope.out.line("\r\x1b[K");
     is_next
 }
 

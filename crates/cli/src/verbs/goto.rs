@@ -12,7 +12,7 @@ use towline_core::shown::{SeatView, age};
 use towline_core::time::Timestamp;
 use towline_engine::ingest::live::Glance;
 use towline_engine::ingest::{goto, live};
-use towline_engine::query::{EndedSession, resumable};
+use towline_engine::query::{EndedSession, resumable, seats_that_began_with};
 use towline_engine::runtime::{Env, Failure};
 use towline_engine::status::tmux::conf::current_server;
 
@@ -71,6 +71,10 @@ pub fn chosen<'a>(
         }
         "" => (seats.iter().collect(), "all agents".to_owned()),
         _ => (goto::matching(seats, &wanted), format!("several agents fit `{wanted}`")),
+    };
+    let found = match found.is_empty() && !wanted.is_empty() {
+        true => seats_that_began_with(&scope.env, seats, &wanted)?,
+        false => found,
     };
     if found.is_empty() {
         return Err(if wanted.is_empty() { no_agent() } else { ended(&scope.env, &wanted)? });

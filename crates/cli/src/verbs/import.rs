@@ -94,7 +94,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let asked = asked::asked(&scope.env, &wishes, arguments.since.as_deref(), arguments.project.as_deref())?;
     let wishes = wishes.asking(asked);
     let files = sources.files(&wishes);
-    let mut report = ImportReport::new(arguments.dry_run);
+    let mut report = ImportReport::new(scope, arguments.dry_run);
     if arguments.dry_run {
         report.would_read(&files);
         let archive =

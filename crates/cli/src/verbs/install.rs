@@ -113,9 +113,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let nothing = if is_task_alone { "the task is there already" } else { "hooks are registered already" };
     outcomes.report(scope, choice, nothing);
     if !arguments.tmux && !is_task_alone && !choice.json && conf::is_worth_a_hint() {
-        scope.out.line(
-            &scope.out.tint(Tone::Faint, "tmux: `tow install --tmux` puts the bar into its status line"),
-        );
+        scope.out.line(&scope.out.tint(
+            Tone::Faint,
+            "tmux: `tow setup`, or `tow install --tmux`, puts the bar into its status line",
+        ));
     }
     outcomes.verdict()
 }

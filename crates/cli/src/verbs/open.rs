@@ -45,6 +45,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     };
     let unmade = |error: io::Error| Failure::about("could not make a login code", &error);
     let url = format!("{}/?code={}", run.address, key.login_code(&run, scope.env.now).map_err(unmade)?);
+    if !arguments.print && !has_screen() {
+        complain("no browser can be opened from here; this address logs in once:\n");
+    }
     if arguments.print || !has_screen() {
         scope.out.line(&url);
         return Ok(());

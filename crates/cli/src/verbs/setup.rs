@@ -173,7 +173,10 @@ fn summary(scope: &Scope) -> Result<(), Failure> {
         let place = seat.pane.as_deref().unwrap_or(&seat.seat);
         scope.out.line(&format!("restart {} in {}: it has no hooks yet", seat.agent, plain_text(place)));
     }
-    scope.out.line("try: tow status, tow search \"what did I do about …\", tow monitor");
+    if seats.is_empty() {
+        scope.out.line("the bar counts agents as soon as one runs");
+    }
+    scope.out.line("try: tow status, tow search with words of your past prompts, tow monitor");
     Ok(())
 }
 

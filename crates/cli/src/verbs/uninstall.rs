@@ -14,6 +14,7 @@ use towline_agents::Agent;
 use towline_agents::settings::{RetryPace, TaskStart};
 use towline_engine::runtime::Failure;
 use towline_engine::status::tmux::conf::{self, Outcome};
+use towline_server::{TokenReuse, running, tokens};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,7 +76,29 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     }
     // Settings that could not be restored need their backups, which are in the data folder.
     outcomes.verdict()?;
-    if is_whole { finish(scope, arguments, &leftovers) } else { Ok(()) }
+    if !is_whole {
+        return Ok(());
+    }
+    if !choice.dry_run {
+        end_viewer(scope, choice)?;
+    }
+    finish(scope, arguments, &leftovers)
+}
+
+/// Ends the viewer's server, which would go on until it is idle.
+fn end_viewer(scope: &Scope, choice: &Choice) -> Result<(), Failure> {
+    let home = &scope.env.home;
+    if !home.serving().join("address").exists() {
+        return Ok(());
+    }
+    let key = tokens(home, TokenReuse::Keep)?.key;
+    if let Ok(Some(server)) = running(home, &key) {
+        server.end(&key)?;
+        if !choice.json {
+            scope.out.line(&format!("ended the viewer at {}", server.run.address));
+        }
+    }
+    Ok(())
 }
 
 /// Deletes the recorded data, or says where it is.

@@ -50,7 +50,7 @@ fn what_is_known_is_told_and_what_is_replaced_too() {
     assert_eq!(memory(&env, "m1")["superseded"]["by"], "m2");
     let again = env.tow(&["remember", "--json", "Use Dragonfly instead of Valkey"]).ok().json();
     assert_eq!((&again["outcome"], &again["replaced"][0]["id"]), (&"replaced".into(), &"m2".into()));
-    env.tow(&["undo", "m2"]).ok().prints("m2 is no longer \"superseded\"");
+    env.tow(&["undo", "m2"]).ok().prints("m2 is no longer \"replaced\"");
     assert_eq!(listed(&env, &[]), ["m3", "m2"]);
     env.tow(&["show", "m1"]).ok().prints("one after the other: m1 → m2");
 }

@@ -34,8 +34,8 @@ pub fn choose<'a>(seats: &'a [SeatView], wanted: &str) -> Result<&'a SeatView, F
     }
 }
 
-/// The seats that a text may mean: a pane or the beginning of a session's id, else a project, a branch or words of the
-/// prompt. Of panes with the same name, the current tmux server's win.
+/// The seats that a text may mean: a pane or the beginning of a session's id, else a project, a branch, the agent's name or
+/// words of the last prompt. Of panes with the same name, the current tmux server's win.
 pub fn matching<'a>(seats: &'a [SeatView], wanted: &str) -> Vec<&'a SeatView> {
     let fits = |seat: &&SeatView| {
         let id = seat.session.as_deref().and_then(|session| session.split_once(':')).map(|(_, id)| id);
@@ -50,6 +50,7 @@ pub fn matching<'a>(seats: &'a [SeatView], wanted: &str) -> Vec<&'a SeatView> {
         found.retain(|seat| server_of(&seat.seat) == here);
     }
     let callable = |seat: &'a SeatView| Callable {
+        agent: &seat.agent,
         project: seat.project.as_deref(),
         branch: seat.branch.as_deref(),
         words: seat.prompt.as_deref().unwrap_or_default(),

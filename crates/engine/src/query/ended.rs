@@ -9,6 +9,7 @@ use crate::runtime::{Env, Failure};
 use towline_core::called::{self, Callable};
 use towline_core::id::SessionKey;
 use towline_core::session::{Session, SessionState};
+use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
 
 /// How many past sessions are compared with the words.
@@ -31,7 +32,7 @@ pub struct EndedSession {
 pub fn ended_sessions(env: &Env, scope: ProjectScope) -> Result<Vec<EndedSession>, Failure> {
     let store = live::store(env)?;
     let known = store.map(|store| store.sessions()).transpose()?.unwrap_or_default();
-    let request = SessionsRequest { scope, since: None, before: None, agent: None, limit: MOST };
+    let request = SessionsRequest { scope, ..SessionsRequest::of_all(MOST) };
     let captured = sessions(env, &request)?.sessions;
     let mut all: Vec<EndedSession> = captured.into_iter().map(of_archive).collect();
     for session in known.iter().rev().take(MOST) {
@@ -49,6 +50,23 @@ pub fn ended_sessions(env: &Env, scope: ProjectScope) -> Result<Vec<EndedSession
     Ok(all)
 }
 
+/// The seats whose sessions began with these words, as far as they were captured: a seat shows its last prompt alone.
+pub fn seats_that_began_with<'a>(
+    env: &Env,
+    seats: &'a [SeatView],
+    wanted: &str,
+) -> Result<Vec<&'a SeatView>, Failure> {
+    let request = SessionsRequest::of_all(MOST);
+    let captured: Vec<EndedSession> = sessions(env, &request)?.sessions.into_iter().map(of_archive).collect();
+    let of_seat = |seat: &'a SeatView| {
+        let session = captured.iter().find(|session| seat.session == Some(session.key.to_string()))?;
+        Some((seat, session))
+    };
+    let known: Vec<(&'a SeatView, &EndedSession)> = seats.iter().filter_map(of_seat).collect();
+    let found = called::best(&known, wanted, |(_, session)| callable(session));
+    Ok(found.into_iter().map(|(seat, _)| *seat).collect())
+}
+
 /// The past sessions that the text may mean: the beginning or end of an id, else a project, a branch or words.
 pub fn resumable(env: &Env, wanted: &str) -> Result<Vec<EndedSession>, Failure> {
     let all = ended_sessions(env, ProjectScope::All)?;
@@ -64,7 +82,12 @@ pub fn resumable(env: &Env, wanted: &str) -> Result<Vec<EndedSession>, Failure> 
 }
 
 fn callable(session: &EndedSession) -> Callable<'_> {
-    Callable { project: session.project.as_deref(), branch: session.branch.as_deref(), words: &session.words }
+    Callable {
+        agent: session.key.agent.as_str(),
+        project: session.project.as_deref(),
+        branch: session.branch.as_deref(),
+        words: &session.words,
+    }
 }
 
 fn of_archive(session: SessionLine) -> EndedSession {

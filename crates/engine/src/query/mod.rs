@@ -31,7 +31,7 @@ pub use bookmarks::{
 };
 pub use context::{ContextPreview, ContextRequest, SessionStart, context};
 pub use detail::{DetailRequest, Details, detail};
-pub use ended::{EndedSession, ended_sessions, resumable};
+pub use ended::{EndedSession, ended_sessions, resumable, seats_that_began_with};
 pub use figures::Figures;
 pub use memories::{MemoriesRequest, MemoryFilter, MemoryList, memories};
 pub use past::{Chosen, Past, ProjectScope, is_path, project_called, search_failed, unreadable_data};

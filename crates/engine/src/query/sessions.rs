@@ -19,6 +19,13 @@ pub struct SessionsRequest<'a> {
     pub limit: usize,
 }
 
+impl SessionsRequest<'_> {
+    /// The latest sessions of all projects and agents.
+    pub fn of_all(limit: usize) -> Self {
+        SessionsRequest { scope: ProjectScope::All, since: None, before: None, agent: None, limit }
+    }
+}
+
 /// A session with its first and its last line.
 pub struct SessionLine {
     pub of: Conversation,

@@ -82,7 +82,7 @@ fn client(agent: Agent) -> Check {
     let Some(program) = find_in_path(agent.name()) else {
         return Check::good(
             agent.name(),
-            format!("{} has a folder, but no program on the PATH", agent.title()),
+            format!("not on the PATH here; {} was used on this machine, so it has hooks", agent.title()),
         );
     };
     match version_of(&program) {

@@ -5,19 +5,22 @@
 use crate::output::Tone;
 use crate::scope::Scope;
 use serde_json::{Value, json};
+use std::time::Duration;
 use towline_engine::capture::{Imported, Learnt, TakenOver, Transcript};
 use towline_engine::runtime::text::{plain_text, size, span};
 use towline_store::foreign::{ForeignSurvey, SurveyedTable, TableImport};
 
 pub struct ImportReport {
     is_dry: bool,
+    /// What the command had spent before, with questions for example.
+    began: Duration,
     pub imported: Imported,
     pub databases: Vec<TakenOver>,
 }
 
 impl ImportReport {
-    pub fn new(is_dry: bool) -> ImportReport {
-        ImportReport { is_dry, imported: Imported::default(), databases: vec![] }
+    pub fn new(scope: &Scope, is_dry: bool) -> ImportReport {
+        ImportReport { is_dry, began: scope.env.elapsed(), imported: Imported::default(), databases: vec![] }
     }
 
     /// Counts the files of a dry run.
@@ -48,7 +51,7 @@ impl ImportReport {
 
     fn done(&self, scope: &Scope) -> String {
         let Imported { files, changed, bytes, taken, .. } = &self.imported;
-        let spent = scope.env.elapsed();
+        let spent = self.spent(scope);
         format!(
             "{files} files, {changed} with something new: {} read in {} ({}/s), {} turns, {} bodies, {} details",
             size(*bytes),
@@ -58,6 +61,10 @@ impl ImportReport {
             taken.bodies,
             taken.details
         )
+    }
+
+    fn spent(&self, scope: &Scope) -> Duration {
+        scope.env.elapsed().saturating_sub(self.began)
     }
 
     fn json(&self, scope: &Scope) -> Value {
@@ -71,7 +78,7 @@ impl ImportReport {
         json!({
             "files": files, "changed": changed, "bytes": bytes, "turns": taken.turns, "bodies": taken.bodies,
             "details": taken.details, "homeless": taken.homeless, "unreadable": unreadable.collect::<Vec<_>>(),
-            "databases": databases, "milliseconds": scope.env.elapsed_ms(),
+            "databases": databases, "milliseconds": u64::try_from(self.spent(scope).as_millis()).unwrap_or(u64::MAX),
         })
     }
 
